@@ -48,7 +48,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("--backend", "--batch data.bin -b read+x"),
     ("--backend", "--batch data.bin -b stdio+buf"),
     ("--backend", "--batch data.bin -b +x"),
-    ("~--backend", "--batch -b mmap --op write"),
+    ("~--backend", "--batch -b sendfile --op write"),
     ("~--backend", "--batch -b mmap --mix 50"),
     ("--op", "--batch data.bin --op reed"),
     ("--pattern", "--batch data.bin --pattern sek"),

@@ -73,7 +73,7 @@ fn a_profile_of_the_user_says_what_to_measure_and_options_come_first() {
     let plan = home.json("--batch --dry-run --dir . --expect mine");
     let cells = plan["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 1);
-    for (key, value) in [("op", "write"), ("sync", "each"), ("backend", "pread")] {
+    for (key, value) in [("op", "write"), ("sync", "dsync"), ("backend", "pread")] {
         assert_eq!(cells[0][key], value);
     }
     assert_eq!((&cells[0]["block"], &cells[0]["span"]), (&4096.into(), &65536.into()));
@@ -82,7 +82,7 @@ fn a_profile_of_the_user_says_what_to_measure_and_options_come_first() {
     assert_eq!((&cell["backend"], &cell["span"]), (&"preadv2".into(), &32768.into()));
     let (code, _, stderr) = ran(&home, "--batch --dir . --expect mine -s 8k");
     let wanted =
-        "iotui: --expect: mine is about cells with -s 4k --op write --sync each, and no cell";
+        "iotui: --expect: mine is about cells with -s 4k --op write --sync dsync, and no cell";
     assert!(code == 2 && stderr.starts_with(wanted), "{stderr}");
     let list = home.stdout("--list profiles");
     assert!(list.contains("yours: mine") && list.contains("https://etcd.io/"), "{list}");

@@ -5,6 +5,7 @@ mod bad_input;
 mod batch;
 mod between;
 mod commands;
+mod commits;
 mod common;
 mod corpus;
 mod docs;

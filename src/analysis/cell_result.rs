@@ -38,6 +38,19 @@ pub struct LatencyOf {
     pub unit: &'static str,
 }
 
+/// The commits of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CommitsOf {
+    /// Commits per second over all threads: the median of the trials.
+    pub per_second: Option<f64>,
+    /// All that were made.
+    pub count: u64,
+    pub total: LatencyOf,
+    /// `None` where write and sync cannot be seen apart.
+    pub write: Option<LatencyOf>,
+    pub sync: Option<LatencyOf>,
+}
+
 /// One cell with its trials and their summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CellResult {
@@ -48,6 +61,9 @@ pub struct CellResult {
     pub operations: Option<SummaryOf>,
     pub syscalls: Option<SummaryOf>,
     pub latency: Option<LatencyOf>,
+    /// Absent where nothing is committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commits: Option<CommitsOf>,
     /// `None` if the speed stayed at one level, as far as the trials show.
     pub level_change: Option<LevelChange>,
     /// `None` if nothing was written.

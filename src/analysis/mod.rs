@@ -33,7 +33,9 @@ mod written;
 
 pub use crate::plan::Axis;
 pub use answer::{Answer, Best, ColdCost, Knee, answer, name_cells};
-pub use cell_result::{CellResult, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWork, WriteTimes};
+pub use cell_result::{
+    CellResult, CommitsOf, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWork, WriteTimes,
+};
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,
     SideBySide, Versus, change, compare, compare_variants, compare_with, is_same_machine,

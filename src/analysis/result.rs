@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::analysis::cell_result::{CellResult, LatencyOf, SKIPPED_BY_USER, SummaryOf};
+use crate::analysis::cell_result::{CellResult, CommitsOf, LatencyOf, SKIPPED_BY_USER, SummaryOf};
 use crate::analysis::picked;
 use crate::analysis::written::write_times;
 use crate::engine::moves_data;
 use crate::plan::{Job, Skipped};
-use crate::record::{CALLS_UNKNOWN, End, Latency, LevelChange, Trial, Verdict};
+use crate::record::{CALLS_UNKNOWN, CommitTimes, End, Latency, LevelChange, Trial, Verdict};
 use crate::session::Session;
 use crate::stats::Summary;
 
@@ -26,6 +26,7 @@ pub fn result(
         operations: None,
         syscalls: None,
         latency: verdict.latency.as_ref().and_then(latency),
+        commits: None,
         level_change: None,
         written: None,
         source: verdict.source,
@@ -51,9 +52,22 @@ pub fn result(
     );
     (result.throughput, result.operations, result.syscalls) =
         (throughput, operations, syscalls.filter(|_| known));
+    result.commits = verdict.commits.as_ref().and_then(|of| commits(&result, of));
     result.level_change = LevelChange::from_trials(&result.trials);
     result.written = write_times(&result);
     result
+}
+
+fn commits(result: &CellResult, of: &CommitTimes) -> Option<CommitsOf> {
+    // Each operation is a write.
+    let writes = result.operations.as_ref().map(|operations| operations.summary.median);
+    Some(CommitsOf {
+        per_second: writes.map(|writes| writes / f64::from(result.cell.sync_every.max(1))),
+        count: of.total.count,
+        total: latency(&of.total)?,
+        write: of.write.as_ref().and_then(latency),
+        sync: of.sync.as_ref().and_then(latency),
+    })
 }
 
 fn latency(of: &Latency) -> Option<LatencyOf> {

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(times(cell(Sync::End, false, None)), Some((None, Some(200.0), Some(4096.0))));
         assert_eq!(times(cell(Sync::None, false, None)), Some((Some(200.0), None, Some(4096.0))));
         assert_eq!(
-            times(cell(Sync::Each, false, None)),
+            times(cell(Sync::Dsync, false, None)),
             Some((Some(200.0), Some(200.0), Some(4096.0)))
         );
         assert_eq!(times(cell(Sync::None, true, None)), Some((None, Some(200.0), Some(4096.0))));

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::table::runs::MAX_RUNS;
 use super::{Format, Look, text};
 use crate::analysis;
-use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
+use crate::analysis::{CellResult, CommitsOf, LatencyOf, ProbeResult, SummaryOf};
 use crate::plan::{Job, Op, target_name};
 use crate::record::{Trial, Warning};
 use crate::session::Session;
@@ -161,7 +161,7 @@ fn columns() -> Vec<Column> {
     columns.extend(summary_columns("throughput", "bytes_per_second", |r| r.throughput));
     columns.extend(summary_columns("operations", "per_second", |r| r.operations));
     columns.extend(summary_columns("syscalls", "per_second", |r| r.syscalls));
-    columns.extend(latency_columns());
+    columns.extend(latency_columns().into_iter().chain(commit_columns()));
     columns.extend(source_columns());
     columns.extend([
         column("severity", |r| {
@@ -257,6 +257,7 @@ fn job_columns() -> Vec<Column> {
         of("direct", |j| text_field(j.direct)),
         of("xor", |j| text_field(j.xor)),
         of("sync", |j| text_field(j.sync)),
+        of("sync_every", |j| integer(j.sync_every)),
         of("mix_read_percent", |j| j.mix.map_or(Field::Empty, integer)),
         of("cpu_cache", |j| text_field(j.cpu_cache)),
     ]
@@ -314,6 +315,34 @@ fn latency_columns() -> Vec<Column> {
         })
     };
     parts.into_iter().map(named_column).collect()
+}
+
+fn commit_columns() -> Vec<Column> {
+    let mut columns = vec![
+        job("commits_per_second", |r| number(r.commits.and_then(|of| of.per_second))),
+        job("commits", |r| r.commits.map_or(Field::Empty, |of| integer(of.count))),
+    ];
+    type Of = fn(&CommitsOf) -> Option<LatencyOf>;
+    let parts: [(&str, Of); 3] = [
+        ("commit", |of| Some(of.total)),
+        ("commit_write", |of| of.write),
+        ("commit_sync", |of| of.sync),
+    ];
+    let percentiles: [Part<LatencyOf>; 5] = [
+        ("p50", |l| l.p50),
+        ("p90", |l| l.p90),
+        ("p99", |l| l.p99),
+        ("p999", |l| l.p999),
+        ("max", |l| Some(l.max)),
+    ];
+    for (what, of) in parts {
+        columns.extend(percentiles.into_iter().map(|(part, get)| {
+            job(&format!("{what}_{part}_nanoseconds"), move |r| {
+                number(r.commits.as_ref().and_then(of).as_ref().and_then(get))
+            })
+        }));
+    }
+    columns
 }
 
 /// Returns the columns of probes. A value is in its own unit, which has a column.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::host::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
-    Ceilings, End, Estimate, Grounds, Latency, ProbeFindings, ProbeTrial, Severity, Source, Trial,
-    Unit, Verdict, Warning, Xor,
+    Ceilings, CommitTimes, End, Estimate, Grounds, Latency, ProbeFindings, ProbeTrial, Severity,
+    Source, Trial, Unit, Verdict, Warning, Xor,
 };
 use crate::session::Session;
 
@@ -119,6 +119,16 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         max: like.nanos_per_op * 400.0,
         buckets: Vec::new(),
     };
+    let scaled = |share: f64| Latency {
+        p50: latency.p50.map(|nanos| nanos * share),
+        p99: latency.p99.map(|nanos| nanos * share),
+        ..latency.clone()
+    };
+    let commits = session.plan.cells[cell].commits().then(|| CommitTimes {
+        total: latency.clone(),
+        write: Some(scaled(0.1)),
+        sync: Some(scaled(0.9)),
+    });
     session.verdicts[cell] = Some(Arc::new(Verdict {
         source: like.from,
         source_reason: if like.from.is_some() {
@@ -129,6 +139,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         amplification: like.from.map(|_| 1.02),
         warnings: Vec::new(),
         latency: Some(latency),
+        commits,
     }));
 }
 
@@ -291,7 +302,7 @@ pub fn calls() -> Session {
 pub fn axes() -> Session {
     let wide = job("uring+sqpoll+fixed", 4 << 10, Cache::AsIs);
     let random = Job { pattern: Pattern::Random, direct: true, ..wide };
-    let write = Job { op: Op::Write, sync: Sync::Each, ..random.clone() };
+    let write = Job { op: Op::Write, sync: Sync::Dsync, ..random.clone() };
     let cells = vec![
         Job { depth: 32, threads: 16, ..random.clone() },
         Job { depth: 1, ..random.clone() },

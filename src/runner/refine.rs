@@ -68,10 +68,12 @@ pub fn refine(
             check_unchanged(path, *size, parse_utc(&session.created))?;
         }
     }
+    let commits = session.verdicts.iter().map(|verdict| verdict.as_ref()?.commits.clone());
     let latencies = session.verdicts.iter().map(|verdict| verdict.as_ref()?.latency.clone());
     let earlier = Earlier {
         trials: session.trials.clone(),
         latencies: latencies.collect(),
+        commits: commits.collect(),
         seconds: session.seconds.unwrap_or(0.0),
     };
     let mut plan = replan(session, &[], &[], false, settings)?;

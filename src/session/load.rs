@@ -16,7 +16,7 @@ use super::seal::{self, Seal};
 use super::{Session, SessionError, head};
 use crate::engine;
 use crate::plan::Plan;
-use crate::record::{Event, Pick, Sample};
+use crate::record::{Event, Pick, Sample, Verdict};
 use crate::text::clean;
 use crate::units::counted;
 
@@ -341,7 +341,8 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         let (seen, are) = (judged[cell], trials.len() as u64);
         // A verdict based on lost trials claims more than can be shown.
         if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
-            let latency = session.verdicts[cell].take().and_then(|v| v.latency.clone());
+            let before = session.verdicts[cell].take();
+            let latency = before.as_ref().and_then(|v| v.latency.clone());
             let picked = |pick: &&Pick| pick.cell == Some(cell as u32);
             let pick = session.picks.iter().find(picked);
             let verdict = check::clean_verdict(engine::verdict(
@@ -351,7 +352,8 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
                 &grounds,
                 pick.is_some_and(|pick| pick.is_once(&session.plan)),
             ));
-            session.verdicts[cell] = Some(Arc::new(verdict));
+            let commits = before.and_then(|v| v.commits.clone());
+            session.verdicts[cell] = Some(Arc::new(Verdict { commits, ..verdict }));
             judged[cell] = trials.len() as u64;
         }
     }

@@ -14,7 +14,7 @@ use super::sink::Sink;
 use super::{Session, SessionError, header_line, naming};
 use crate::host::Host;
 use crate::plan::Plan;
-use crate::record::{End, Event, ProbeFindings, Sample, Trial, Verdict};
+use crate::record::{End, Event, Latency, ProbeFindings, Sample, Trial, Verdict};
 use crate::stats::merge_neighbours;
 use crate::text::time;
 use crate::units::{counted, verb};
@@ -450,12 +450,19 @@ pub(super) fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
         [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite())
     });
     let latency = verdict.latency.as_ref().is_none_or(|l| l.mean.is_finite() && l.max.is_finite());
-    if source && latency {
+    let finite = |l: &Latency| l.mean.is_finite() && l.max.is_finite();
+    let commits = verdict.commits.as_ref().is_none_or(|c| {
+        finite(&c.total)
+            && c.write.as_ref().is_none_or(finite)
+            && c.sync.as_ref().is_none_or(finite)
+    });
+    if source && latency && commits {
         return verdict.clone();
     }
     let mut verdict = Verdict::clone(verdict);
     verdict.source = verdict.source.filter(|_| source);
     verdict.latency = verdict.latency.filter(|_| latency);
+    verdict.commits = verdict.commits.filter(|_| commits);
     verdict.into()
 }
 

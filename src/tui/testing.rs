@@ -208,6 +208,7 @@ pub fn verdict(cache: Cache, cell: u32) -> Verdict {
         amplification: Some(1.0),
         warnings,
         latency: Some(latency),
+        commits: None,
     }
 }
 

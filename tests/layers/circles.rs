@@ -15,8 +15,8 @@ const LISTED: &[(&[&str], &str)] = &[
         "limits and estimates are two views of the same bounds",
     ),
     (
-        &["backend/uring.rs", "backend/uring/depth_one.rs", "backend/uring/entries.rs"],
-        "the hot loop of one lane in three files",
+        &["backend/uring.rs", "backend/uring/entries.rs", "backend/uring/loops.rs"],
+        "the hot loops of one lane in three files",
     ),
     (
         &["plan/probe_info.rs", "plan/probe_param.rs"],

@@ -53,7 +53,9 @@ pub fn figure(
     let trials = result.counted_trials().len();
     let few = (trials < MIN_TRIALS)
         .then(|| format!("{} of the {MIN_TRIALS} that an interval needs", show_trials(trials)));
-    Ok(Figure { value: Some(summary.median), low: summary.low, high: summary.high, few })
+    let group = if metric == Metric::Commits { f64::from(result.cell.sync_every) } else { 1.0 };
+    let [low, high] = [summary.low, summary.high].map(|end| end.map(|end| end / group));
+    Ok(Figure { value: Some(summary.median / group), low, high, few })
 }
 
 /// Returns whether a warning says that something else was measured than the condition is about.

@@ -65,7 +65,7 @@ pub enum ExpectError {
     Profile(String),
     #[error("{profile} is about cells with {options}, and no cell is like that: {remedy}")]
     NoCell { profile: String, options: String, remedy: String },
-    #[error("no cell has a figure for {0}: a commit is a write with --sync each")]
+    #[error("no cell has a figure for {0}: a commit is a write with --sync fdatasync")]
     NoCommit(String),
     #[error("no cell has a figure for {0}: it is about cells that read or write files")]
     NoFigure(String),
@@ -132,7 +132,10 @@ fn judge(session: &Session, results: &[CellResult], expectation: &Expectation) -
         }
         let result = results.iter().find(|result| result.cell == *job);
         let verdict = session.verdicts.get(index).and_then(Option::as_deref);
-        let latency = verdict.and_then(|verdict| verdict.latency.as_ref());
+        let commits = verdict.and_then(|verdict| verdict.commits.as_ref());
+        let latency = commits
+            .map(|commits| &commits.total)
+            .or_else(|| verdict.and_then(|verdict| verdict.latency.as_ref()));
         let reason = missed.iter().find(|skipped| skipped.cell == *job);
         let reason = reason.map_or("it was not measured", |skipped| skipped.reason.as_str());
         for condition in expectation.conditions.iter().filter(|one| one.metric.is_of(job)) {

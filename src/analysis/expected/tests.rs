@@ -38,7 +38,7 @@ fn measured(job: Job, latencies: &[(u64, u64)], rates: &[u64], expect: &str) -> 
 }
 
 fn commits() -> Job {
-    Job { op: Op::Write, block: 2300, sync: Sync::Each, ..job("pread", 2300, Cache::AsIs) }
+    Job { op: Op::Write, block: 2300, sync: Sync::Fdatasync, ..job("pread", 2300, Cache::AsIs) }
 }
 
 /// Returns the outcome and the text of the only expectation.
@@ -56,7 +56,10 @@ fn a_percentile_passes_or_fails_by_its_interval() {
     };
     let (outcome, text) = told(&of(3, 1000));
     assert_eq!(outcome, Holds::Pass, "{text}");
-    assert!(text.starts_with("etcd (p99<10ms): pass: pread 2.25 KiB write p99 1"), "{text}");
+    assert!(
+        text.starts_with("etcd (p99<10ms): pass: pread 2.25 KiB write fdatasync p99 1"),
+        "{text}"
+    );
     // 18 of 1,000 beyond the bound are no chance, 4 to 17 may be.
     assert_eq!(told(&of(18, 1000)).0, Holds::Fail);
     for slow in [4, 10, 17] {

@@ -23,10 +23,19 @@ pub fn command(job: &Job, target: &Target) -> Option<String> {
         Some(count) => count.min(blocks),
     };
     let block = job.block;
+    if job.commits() && !matches!(job.sync, Sync::Dsync | Sync::Osync) {
+        return None;
+    }
     Some(match job.op {
         Op::Write => {
-            let oflag =
-                format_flags("oflag", &[("direct", job.direct), ("dsync", job.sync == Sync::Each)]);
+            let oflag = format_flags(
+                "oflag",
+                &[
+                    ("direct", job.direct),
+                    ("dsync", job.sync == Sync::Dsync),
+                    ("sync", job.sync == Sync::Osync),
+                ],
+            );
             let conv = format_flags(
                 "conv",
                 &[("notrunc", !job.appends()), ("fdatasync", job.sync == Sync::End)],

@@ -83,7 +83,13 @@ fn jobs(info: &Info) -> Vec<Job> {
     }
     if info.ops.contains(&Op::Write) {
         let write = Job { op: Op::Write, ..base.clone() };
-        jobs.extend([Sync::End, Sync::Each].map(|sync| Job { sync, ..write.clone() }));
+        // fio has no flag per write, and syncs its mappings with msync only.
+        let told = |sync: &&Sync| !matches!(sync, Sync::None | Sync::RwfDsync | Sync::Msync);
+        let syncs = info.syncs.iter().filter(told);
+        jobs.extend(syncs.map(|sync| Job { sync: *sync, ..write.clone() }));
+        if info.syncs.contains(&Sync::Fsync) {
+            jobs.push(Job { sync: Sync::Fsync, sync_every: 8, ..write.clone() });
+        }
         jobs.extend(info.mixes.then_some(Job { mix: Some(70), ..write }));
     }
     let options = engine(info).into_iter().flat_map(|engine| engine.options);

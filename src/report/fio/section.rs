@@ -143,7 +143,16 @@ fn set_pattern(section: &mut Section, job: &Job) {
             section.set("end_fsync", 1);
             section.add_comment("iotui ends with fdatasync, fio with fsync");
         }
-        Sync::Each => section.set("sync", "dsync"),
+        Sync::Fdatasync => section.set("fdatasync", job.sync_every),
+        Sync::Fsync => section.set("fsync", job.sync_every),
+        Sync::Dsync => section.set("sync", "dsync"),
+        Sync::Osync => section.set("sync", "sync"),
+        Sync::RwfDsync => {
+            section.set("sync", "dsync");
+            section.add_comment("iotui asks for RWF_DSYNC with each write, fio opens with O_DSYNC");
+        }
+        // fio's mmap engine answers fdatasync with msync(MS_SYNC).
+        Sync::Msync => section.set("fdatasync", job.sync_every),
     }
 }
 

@@ -32,6 +32,14 @@ fn sessions() -> Vec<(&'static str, Session)> {
     sample::all().into_iter().chain([("every", sample::every())]).collect()
 }
 
+/// Returns the rows of each table.
+fn count_rows(results: &[analysis::CellResult], probes: usize) -> Vec<usize> {
+    let count = |has: fn(&analysis::CellResult) -> bool| results.iter().filter(|r| has(r)).count();
+    let (committed, written) = (count(|r| r.commits.is_some()), count(|r| r.written.is_some()));
+    let all = [results.len(), committed, written, probes];
+    all.into_iter().filter(|rows| *rows > 0).collect()
+}
+
 #[test]
 fn every_page_is_xml_with_a_row_and_a_point_per_result() {
     for (name, session) in sessions() {
@@ -42,11 +50,8 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
             .iter()
             .map(|body| body.children().filter(Node::is_element).count())
             .collect();
-        let written = results.iter().filter(|result| result.written.is_some()).count();
-        let wanted = [results.len(), written, analysis::probes(&session).len()]
-            .into_iter()
-            .filter(|rows| *rows > 0);
-        assert_eq!(rows, wanted.collect::<Vec<_>>(), "{name}: a table of jobs, and one of probes");
+        let wanted = count_rows(&results, analysis::probes(&session).len());
+        assert_eq!(rows, wanted, "{name}: a table of jobs, of commits, of writes, of probes");
         fn marked(node: &Node, class: &str) -> bool {
             node.attribute("class").unwrap_or("").split(' ').any(|own| own == class)
         }

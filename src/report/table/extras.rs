@@ -2,7 +2,7 @@
 
 use super::columns::make_safe;
 use super::extra::Extra;
-use super::{counts, levels, runs, tried, writes};
+use super::{commits, counts, levels, runs, tried, writes};
 use crate::analysis::CellResult;
 use crate::report::Look;
 use crate::session::Session;
@@ -15,6 +15,7 @@ const BUILDERS: &[BuildExtra] = &[
     counts::build_counts,
     runs::build_runs,
     runs::build_call_runs,
+    commits::build_commits,
     writes::build_writes,
     levels::build_levels,
     tried::build_tried,

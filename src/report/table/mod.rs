@@ -3,6 +3,7 @@
 pub mod axes;
 pub(super) mod below;
 pub(super) mod columns;
+mod commits;
 pub(super) mod conditions;
 mod counts;
 pub(super) mod extra;

@@ -160,21 +160,27 @@ impl JobOptions<'_> {
         Some((pattern, mix))
     }
 
-    fn sync(&self, said: &mut Vec<String>) -> Sync {
-        if ["sync", "dsync"]
-            .iter()
-            .any(|name| self.get(name).is_some_and(|value| !matches!(value, "0" | "none")))
-        {
-            return Sync::Each;
+    /// Returns the sync method, and after how many writes.
+    fn sync(&self) -> (Sync, u32) {
+        match self.get("sync") {
+            Some("sync" | "1") => return (Sync::Osync, 1),
+            Some(value) if !matches!(value, "0" | "none") => return (Sync::Dsync, 1),
+            _ if self.get("dsync").is_some_and(|value| value != "0") => return (Sync::Dsync, 1),
+            _ => {}
         }
-        for name in ["fsync", "fdatasync"] {
-            match self.number(name, 0) {
-                0 => {}
-                1 => return Sync::Each,
-                count => said.push(format!("{name}={count}: shown as no sync")),
+        for (name, sync) in [("fsync", Sync::Fsync), ("fdatasync", Sync::Fdatasync)] {
+            let every = self.number(name, 0);
+            if every > 0 {
+                let every = every.min(Job::MAX_SYNC_EVERY.into()) as u32;
+                return (sync, every);
             }
         }
-        if self.is_on("end_fsync") || self.is_on("fsync_on_close") { Sync::End } else { Sync::None }
+        let at_end = if self.is_on("end_fsync") || self.is_on("fsync_on_close") {
+            Sync::End
+        } else {
+            Sync::None
+        };
+        (at_end, 1)
     }
 
     /// Returns the job of one direction; `moved` is its number of bytes and operations, `None` if
@@ -189,6 +195,7 @@ impl JobOptions<'_> {
         let (pattern, mix) = self.order(block, &mut said).unwrap_or((Pattern::Seq, None));
         let direct = self.is_on("direct") || self.get("buffered") == Some("0");
         let threads = threads.clamp(1, Job::MAX_THREADS);
+        let (sync, sync_every) = if op == Op::Write { self.sync() } else { (Sync::None, 1) };
         let mut job = Job {
             pattern,
             block: block.clamp(1, Job::MAX_BLOCK),
@@ -197,7 +204,8 @@ impl JobOptions<'_> {
             threads,
             depth: u32::try_from(self.number("iodepth", 1)).unwrap_or(1).clamp(1, Job::MAX_DEPTH),
             direct,
-            sync: if op == Op::Write { self.sync(&mut said) } else { Sync::None },
+            sync,
+            sync_every,
             mix,
             ..Job::plain(Choice::plain(""), op)
         };

@@ -101,6 +101,10 @@ pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
     })
 }
 
+fn is_commit(name: &str, text: &str) -> bool {
+    if name == "sync" { text != Sync::None.name() } else { text != "1" }
+}
+
 /// Returns why a value of a setting conflicts with the other choices.
 pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<String> {
     match name {
@@ -114,7 +118,7 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
             "{}: no data reaches the program, so there is nothing to XOR",
             constraints.backend_names()
         )),
-        "sync" if text != Sync::None.name() && constraints.op() != Op::Write => {
+        "sync" | "sync-every" if is_commit(name, text) && constraints.op() != Op::Write => {
             Some("Sync applies only to writes: set Operation to write".into())
         }
         "mix" | "writes" if constraints.exists => {
@@ -325,7 +329,7 @@ mod tests {
     fn conflicting_choices_have_a_reason() {
         for (given, exists, what, expected) in [
             ("", true, "op=write", "only to files it creates"),
-            ("backend=mmap", false, "op=write", "mmap cannot write"),
+            ("backend=sendfile", false, "op=write", "sendfile cannot write"),
             ("backend=read", false, "op=seek", "read cannot seek"),
             ("backend=read,pread", false, "depth=32", "read, pread run one operation at a time"),
             ("backend=read depth=8,32", true, "depth", "one operation at a time"),
@@ -344,7 +348,7 @@ mod tests {
             ("direct=true", true, "block=100", "multiples of 512 B"),
             ("direct=true", true, "backend=mmap", "turn Direct I/O off"),
             ("depth=32", true, "backend=read", "synchronous"),
-            ("op=write", false, "backend=mmap", "mmap cannot write"),
+            ("op=write", false, "backend=sendfile", "sendfile cannot write"),
             ("", false, "backend=uring", "unavailable: EPERM"),
             ("", false, "backend=fio", "unavailable: not installed: apt-get install fio"),
             ("op=write", false, "backend=dd", "dd cannot write"),

@@ -8,15 +8,17 @@ use std::os::fd::AsRawFd;
 
 use super::batch::batch_limit;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
+use super::commit::QueuedCommits;
 use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Request;
 use super::work::Work;
 use super::written::LaneBuffer;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Sync};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
+use crate::sys::calls::RWF_DSYNC;
 use crate::with_fill;
 
 pub struct Aio;
@@ -45,6 +47,7 @@ impl Backend for Aio {
             cached: true,
             mixes: true,
             appends: true,
+            syncs: Sync::OF_FLAGGED_WRITES,
             options: &[],
             fio: FIO,
             ..Info::COPIES_BY_CALL
@@ -57,7 +60,8 @@ impl Backend for Aio {
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
-        Context::check().map_err(|error| refusal(&error))
+        Context::check().map_err(|error| refusal(&error))?;
+        if job.commits() && job.sync.follows_writes() { check_sync(target, job) } else { Ok(()) }
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -74,6 +78,8 @@ impl Backend for Aio {
             batch_limit: batch_limit(job) as usize,
             events: vec![Event::default(); job.depth as usize],
             in_flight: 0,
+            commits: QueuedCommits::for_job(job),
+            write_flags: if job.sync == Sync::RwfDsync { RWF_DSYNC } else { 0 },
         }))
     }
 }
@@ -93,6 +99,29 @@ fn refusal(error: &io::Error) -> Unsupported {
         }
         _ => format!("io_setup: {error}"),
     })
+}
+
+/// Tries the sync on the file: the kernel has it from Linux 4.18 on, and not all file systems do.
+fn check_sync(target: &Target, job: &Job) -> Result<(), Unsupported> {
+    let refused = |error: io::Error| Unsupported(format!("io_submit {}: {error}", job.sync));
+    let file = target.open_for_check().map_err(refused)?;
+    let context = Context::new(1).map_err(|error| refusal(&error))?;
+    let mut sync = Operation::sync(0, job.sync == Sync::Fsync, file.as_raw_fd());
+    let queue: [*mut Operation; 1] = [&raw mut sync];
+    // SAFETY: the operation has no buffer, and lives until its event was taken or the context was
+    // destroyed.
+    let begun = unsafe { context.submit::<false>(&queue) };
+    let result = if begun < 0 {
+        begun
+    } else {
+        let mut events = [Event::default()];
+        match context.wait::<false>(&mut events) {
+            1 => events[0].result as isize,
+            failed => failed,
+        }
+    };
+    drop(context);
+    if result < 0 { Err(refused(io::Error::from_raw_os_error(-result as i32))) } else { Ok(()) }
 }
 
 struct AioLane {
@@ -115,6 +144,9 @@ struct AioLane {
     batch_limit: usize,
     events: Vec<Event>,
     in_flight: u32,
+    commits: Option<QueuedCommits>,
+    /// RWF_* flags of writes.
+    write_flags: u32,
 }
 
 /// Consecutive rounds without a completion before a refusal counts as a failure.
@@ -139,6 +171,12 @@ impl AioLane {
         let operation = &mut self.operations[slot as usize];
         *operation =
             Operation::new(slot.into(), write, self.file.as_raw_fd(), buffer, len as usize, offset);
+        if write && self.write_flags != 0 {
+            *operation = operation.with_flags(self.write_flags);
+        }
+        if let Some(commits) = &mut self.commits {
+            commits.begin(request);
+        }
         self.queue.push(operation);
     }
 
@@ -146,13 +184,24 @@ impl AioLane {
     /// one to `free`.
     #[inline(always)]
     fn complete(
-        &self,
+        &mut self,
         slot: u32,
-        result: isize,
+        mut result: isize,
         calls: u32,
         work: &mut Work,
         (free, rest): (&mut Vec<u32>, &mut Vec<Request>),
     ) {
+        if let Some(commits) = &mut self.commits {
+            if commits.is_syncing(slot) {
+                result = commits.end_sync(slot, result);
+            } else if commits.end_write(slot, result) {
+                let operation = &mut self.operations[slot as usize];
+                *operation =
+                    Operation::sync(slot.into(), commits.is_whole(), self.file.as_raw_fd());
+                self.queue.push(operation);
+                return;
+            }
+        }
         // The data of a mix is never folded.
         match work.done(slot, result, calls, self.buffer.address(slot as usize * self.stride)) {
             None => free.push(slot),
@@ -268,7 +317,11 @@ impl Lane for AioLane {
         work.set_alignment_mask(self.mask);
         work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
-        with_fill!(FILL => self.run_loop::<FILL>(work))
+        let ended = with_fill!(FILL => self.run_loop::<FILL>(work));
+        match self.commits.take() {
+            Some(mut commits) => commits.finish(work, ended),
+            None => ended,
+        }
     }
 }
 

@@ -41,12 +41,12 @@ pub enum BackendError {
     #[error("fflush(3) of the data before offset {offset}: {}", with_hint(.error))]
     Flush { offset: u64, error: io::Error },
     #[error(
-        "fdatasync(2) of the data from offset {} to {}: {}",
+        "{call} of the data from offset {} to {}: {}",
         .written.start,
         .written.end,
         with_hint(.error)
     )]
-    Sync { written: Range<u64>, error: io::Error },
+    Sync { call: &'static str, written: Range<u64>, error: io::Error },
     #[error("the worker panicked: this is a bug in iotui, please report it")]
     Panicked,
     #[error("not started: another lane failed to open")]
@@ -280,6 +280,6 @@ mod tests {
             .filter(|b| b.info().ops.contains(&Op::Write) && b.write_call() == b.info().title);
         let unnamed: Vec<_> = writes.map(|b| b.info().id).collect();
         // These make no call that writes: they store, or do nothing.
-        assert_eq!(unnamed, ["null", "mmap-copy", "simd-copy"]);
+        assert_eq!(unnamed, ["null", "mmap", "mmap-copy", "simd-copy"]);
     }
 }

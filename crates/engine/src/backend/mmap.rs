@@ -1,26 +1,34 @@
 //! `mmap` and `mmap-copy`: a mapped file, used in place or copied.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::fs::File;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::buffers::lane_buffer;
-use super::drive::run_each;
+use super::commit::{Committer, Committing, sync_file};
+use super::drive::{run_each, run_operations};
 use super::error::{BackendError, Unsupported};
 use super::fold::{self, FoldFn};
 use super::kind::{Backend, Lane};
 use super::target::Target;
-use super::work::Work;
+use super::work::{Request, Work};
 use super::written::LaneBuffer;
 use super::{advice, shared};
 use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::fd::page_size;
+use crate::sys::raw;
 use crate::sys::sigbus::{self, Guard};
 
 pub struct Mmap;
 pub struct MmapCopy;
+
+/// How stores into a mapping can be made durable; they wait for nothing by themselves.
+pub(super) const SYNCS: &[Sync] =
+    &[Sync::None, Sync::End, Sync::Fdatasync, Sync::Fsync, Sync::Msync];
 
 pub(super) const OPTIONS: &[Opt] =
     &[shared::SHARED, POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
@@ -42,10 +50,12 @@ impl Backend for Mmap {
             about: "maps the file and uses its data in place, without a copy",
             doc: "The span is mapped and every block is folded to its XOR in place: an untouched \
                   mapping reads nothing, so the time always includes touching the data. The first \
-                  touch of a page is a page fault instead of a system call.",
+                  touch of a page is a page fault instead of a system call. Writes store each \
+                  block through the mapping, from one buffer, as mmap-copy does.",
             common: true,
             data_path: DataPath::InPlace,
-            ops: &[Op::Read],
+            ops: &[Op::Read, Op::Write],
+            syncs: SYNCS,
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
@@ -60,12 +70,15 @@ impl Backend for Mmap {
         }
     }
 
-    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
-        check_options(job)
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
+        check_options(target, job)
     }
 
-    fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let map = Mapping::new(&target.open(job)?, job)?;
+    fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
+        if job.op == Op::Write {
+            return MmapCopy.open(target, job, lane);
+        }
+        let map = Mapping::new(target.open(job)?, job)?;
         Ok(Box::new(MmapLane { map, form: fold::fastest().1 }))
     }
 }
@@ -84,6 +97,7 @@ impl Backend for MmapCopy {
                   faults instead of system calls.",
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
+            syncs: SYNCS,
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
@@ -96,12 +110,12 @@ impl Backend for MmapCopy {
         }
     }
 
-    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
-        check_options(job)
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
+        check_options(target, job)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let map = Mapping::new(&target.open(job)?, job)?;
+        let map = Mapping::new(target.open(job)?, job)?;
         Ok(Box::new(MmapCopyLane {
             map,
             buffer: lane_buffer(job, 1, lane, target.content)?,
@@ -112,16 +126,10 @@ impl Backend for MmapCopy {
 
 /// Checks the options. Advice is tried on an anonymous page, where the kernel refuses what it does
 /// not know, too.
-pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
+pub(super) fn check_options(target: &Target, job: &Job) -> Result<(), Unsupported> {
     advice::check(job)?;
     shared::check(job)?;
-    if job.op == Op::Write && job.sync == Sync::Each {
-        return Err(Unsupported(
-            "stores into a mapping do not wait for the device, so --sync each is not supported; \
-             use --sync end, or pread"
-                .into(),
-        ));
-    }
+    target.check_sync(job)?;
     let probe = |advice, name: &str| {
         let page =
             MmapOptions::new().len(4096).map_anon().map_err(|e| Unsupported(e.to_string()))?;
@@ -148,19 +156,21 @@ const ADVICE: [(Opt, Advice); 3] = [
 pub(super) struct Mapping {
     pub guard: Guard,
     pub map: MmapRaw,
+    file: File,
+    committer: Option<Committer>,
     populate: Option<Advice>,
     will_need: bool,
 }
 
 impl Mapping {
-    pub fn new(file: &File, job: &Job) -> Result<Mapping, BackendError> {
+    pub fn new(file: File, job: &Job) -> Result<Mapping, BackendError> {
         sigbus::install().map_err(BackendError::Map)?;
         let write = job.op == Op::Write;
         let mut options = MmapOptions::new();
         let len = usize::try_from(job.span)
             .map_err(|_| BackendError::Map(std::io::ErrorKind::OutOfMemory.into()))?;
         options.len(len);
-        let map = if write { options.map_raw(file) } else { options.map_raw_read_only(file) }
+        let map = if write { options.map_raw(&file) } else { options.map_raw_read_only(&file) }
             .map_err(BackendError::Map)?;
         for (_, advice) in ADVICE.into_iter().filter(|(option, _)| job.backend.has(option.name)) {
             map.advise(advice).map_err(BackendError::Map)?;
@@ -171,6 +181,8 @@ impl Mapping {
         Ok(Mapping {
             guard,
             map,
+            file,
+            committer: Committer::for_job(job),
             populate: job.backend.has(POPULATE.name).then_some(advice),
             will_need: job.backend.has(advice::WILL_NEED.name),
         })
@@ -259,7 +271,7 @@ impl Lane for MmapCopyLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the
         // mapping and one in the buffer.
-        copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
+        copy_each(&mut self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
             std::ptr::copy_nonoverlapping(from, to, len)
         })
     }
@@ -269,7 +281,7 @@ impl Lane for MmapCopyLane {
 /// valid and do not overlap.
 #[inline(always)]
 pub(super) fn copy_each(
-    map: &Mapping,
+    map: &mut Mapping,
     buffer: &LaneBuffer,
     write: bool,
     work: &mut Work,
@@ -277,6 +289,10 @@ pub(super) fn copy_each(
 ) -> Result<(), BackendError> {
     map.prepare(work);
     work.write_from(buffer);
+    if let Some(mut committer) = map.committer.take() {
+        let ended = store_each(map, buffer, work, &mut committer, copy);
+        return committer.finish(work, ended);
+    }
     let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
     let result = run_each(work, buffer, 0, |request| {
         // The order stays inside the span, which is mapped; the buffer holds the largest block; no
@@ -287,5 +303,43 @@ pub(super) fn copy_each(
         copy(to, from.cast_const(), request.len as usize);
         if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
     });
+    if guard.hit() { Err(map.fault_error(0)) } else { result }
+}
+
+/// Stores each block from the buffer into the mapping, and makes what was stored durable.
+#[inline(always)]
+fn store_each(
+    map: &Mapping,
+    buffer: &LaneBuffer,
+    work: &mut Work,
+    committer: &mut Committer,
+    copy: impl Fn(*mut u8, *const u8, usize),
+) -> Result<(), BackendError> {
+    let (base, guard, fd) = (map.map.as_mut_ptr(), &map.guard, map.file.as_raw_fd());
+    let (method, page) = (committer.method(), page_size());
+    // From the first to the last byte since the last sync.
+    let stored = Cell::new((u64::MAX, 0));
+    committer.begin();
+    let write = |request: Request| {
+        // As in `copy_each`.
+        let (to, from) =
+            (base.wrapping_add(request.offset as usize), buffer.address(request.at as usize));
+        copy(to, from.cast_const(), request.len as usize);
+        let (low, high) = stored.get();
+        let end = request.offset + u64::from(request.len);
+        stored.set((low.min(request.offset), high.max(end)));
+        if guard.hit() { -(libc::EIO as isize) } else { request.len as isize }
+    };
+    let sync = || {
+        let (low, high) = stored.replace((u64::MAX, 0));
+        if method != Sync::Msync {
+            return sync_file::<false>(method, fd);
+        }
+        let from = low / page * page;
+        // SAFETY: the blocks lie inside the span, which is mapped.
+        unsafe { raw::msync::<false>(base.wrapping_add(from as usize), (high - from) as usize) }
+    };
+    let operation = Committing { committer, write, calls: 0, sync };
+    let result = run_operations(work, buffer.ptr(), operation);
     if guard.hit() { Err(map.fault_error(0)) } else { result }
 }

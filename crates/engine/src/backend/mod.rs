@@ -16,6 +16,8 @@ mod aio;
 mod batch;
 mod block_io;
 mod buffers;
+mod commit;
+mod commits;
 mod copy_range;
 mod error;
 mod getpid;
@@ -42,6 +44,7 @@ mod wide_copy;
 mod written;
 
 pub use buffers::written_block;
+pub use commits::Commits;
 pub use error::{BackendError, IoFault, Unsupported};
 pub use identity::{HUES, Identity, Shape, identity};
 pub use kind::{Backend, Lane};

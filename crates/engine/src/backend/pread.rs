@@ -5,14 +5,17 @@ use std::os::fd::AsRawFd;
 
 use super::block_io::BlockIo;
 use super::buffers::reading_buffer;
-use super::drive::run_each;
+use super::commit::{Committer, Committing, sync_file};
+use super::drive::{run_each, run_operations};
 use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::ATIME;
 use super::target::Target;
-use super::work::Work;
+use super::work::{Request, Work};
 use super::{advice, shared};
-use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
+use crate::plan::{
+    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync,
+};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
 use crate::with_fill;
@@ -50,6 +53,7 @@ impl Backend for Pread {
             cached: true,
             mixes: true,
             appends: true,
+            syncs: Sync::OF_WRITES,
             options: &[
                 LIBC,
                 ATIME,
@@ -79,6 +83,7 @@ impl Backend for Pread {
             io: BlockIo::open(target, job, lane)?,
             into: reading_buffer(job, align, 1)?,
             libc: job.backend.has("libc"),
+            committer: Committer::for_job(job),
         };
         Ok(Box::new(lane))
     }
@@ -89,6 +94,7 @@ struct PreadLane {
     /// Where reads and writes are mixed, the buffer that reads fill.
     into: Option<Buffer>,
     libc: bool,
+    committer: Option<Committer>,
 }
 
 impl PreadLane {
@@ -119,6 +125,29 @@ impl PreadLane {
                 raw::pread::<FILL>(fd, buffer.address(r.at as usize), round(r.len), r.offset)
             })
         }
+    }
+
+    /// Writes, and makes what was written durable.
+    fn run_commits<const FILL: bool>(
+        &self,
+        work: &mut Work,
+        committer: &mut Committer,
+    ) -> Result<(), BackendError> {
+        let (fd, buffer, libc) = (self.io.file.as_raw_fd(), &self.io.buffer, self.libc);
+        let method = committer.method();
+        committer.begin();
+        // SAFETY: the buffer holds the largest block.
+        let write = |r: Request| unsafe {
+            let (at, len) = (buffer.address(r.at as usize), r.len as usize);
+            if libc {
+                or_errno(libc::pwrite64(fd, at.cast(), len, r.offset as libc::off64_t))
+            } else {
+                raw::pwrite::<FILL>(fd, at, len, r.offset)
+            }
+        };
+        let sync = || sync_file::<FILL>(method, fd);
+        let operation = Committing { committer, write, calls: 1, sync };
+        run_operations(work, buffer.ptr(), operation)
     }
 
     fn run_libc_loop(&self, work: &mut Work) -> Result<(), BackendError> {
@@ -160,7 +189,10 @@ pub(super) fn or_errno(result: isize) -> isize {
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if self.libc {
+        if let Some(mut committer) = self.committer.take() {
+            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
+            committer.finish(work, ended)
+        } else if self.libc {
             self.run_libc_loop(work)
         } else {
             with_fill!(FILL => self.run_loop::<FILL>(work))

@@ -6,14 +6,15 @@ use std::os::fd::AsRawFd;
 
 use super::advice;
 use super::block_io::BlockIo;
-use super::drive::{run_each, run_each_counted};
+use super::commit::{Committer, Committing, sync_file};
+use super::drive::{run_each, run_each_counted, run_operations};
 use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::ATIME;
 use super::target::Target;
-use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt};
-use crate::sys::calls::{self, RWF_DONTCACHE, RWF_NOWAIT};
+use super::work::{Request, Work};
+use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync};
+use crate::sys::calls::{self, RWF_DONTCACHE, RWF_DSYNC, RWF_NOWAIT};
 use crate::sys::{fd, raw};
 use crate::with_fill;
 
@@ -49,6 +50,7 @@ impl Backend for Preadv2 {
             cached: true,
             mixes: false,
             appends: true,
+            syncs: Sync::OF_FLAGGED_WRITES,
             options: &[
                 Opt {
                     name: "nowait",
@@ -77,7 +79,7 @@ impl Backend for Preadv2 {
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         let flags = flags(job);
-        if flags != 0 && job.direct {
+        if flags & (RWF_NOWAIT | RWF_DONTCACHE) != 0 && job.direct {
             return Err(Unsupported(
                 "+nowait and +dontcache apply to the page cache, which direct I/O bypasses".into(),
             ));
@@ -88,6 +90,7 @@ impl Backend for Preadv2 {
         let names = [
             (RWF_NOWAIT, "RWF_NOWAIT (+nowait)"),
             (RWF_DONTCACHE, "RWF_DONTCACHE (+dontcache, Linux 6.14)"),
+            (RWF_DSYNC, "RWF_DSYNC (--sync rwf-dsync)"),
         ];
         for (flag, name) in names.into_iter().filter(|(flag, _)| flags & flag != 0) {
             check_flag(target, flag).map_err(|error| Unsupported(refusal(name, &error)))?;
@@ -96,13 +99,18 @@ impl Backend for Preadv2 {
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        Ok(Box::new(Preadv2Lane { io: BlockIo::open(target, job, lane)?, flags: flags(job) }))
+        Ok(Box::new(Preadv2Lane {
+            io: BlockIo::open(target, job, lane)?,
+            flags: flags(job),
+            committer: Committer::for_job(job),
+        }))
     }
 }
 
 fn flags(job: &Job) -> u32 {
     let of = |option, flag| if job.backend.has(option) { flag } else { 0 };
-    of("nowait", RWF_NOWAIT) | of("dontcache", RWF_DONTCACHE)
+    let dsync = if job.op == Op::Write && job.sync == Sync::RwfDsync { RWF_DSYNC } else { 0 };
+    of("nowait", RWF_NOWAIT) | of("dontcache", RWF_DONTCACHE) | dsync
 }
 
 /// Tries the flag at the end of the file, where there is nothing to read: file systems differ.
@@ -133,6 +141,7 @@ fn refusal(flag: &str, error: &io::Error) -> String {
 struct Preadv2Lane {
     io: BlockIo,
     flags: u32,
+    committer: Option<Committer>,
 }
 
 impl Preadv2Lane {
@@ -168,12 +177,37 @@ impl Preadv2Lane {
     }
 }
 
+impl Preadv2Lane {
+    /// Writes, and makes what was written durable.
+    fn run_commits<const FILL: bool>(
+        &self,
+        work: &mut Work,
+        committer: &mut Committer,
+    ) -> Result<(), BackendError> {
+        let (fd, buffer, flags) = (self.io.file.as_raw_fd(), &self.io.buffer, self.flags);
+        let method = committer.method();
+        committer.begin();
+        // SAFETY: the buffer holds the largest block.
+        let write = |r: Request| unsafe {
+            let at = buffer.address(r.at as usize);
+            calls::pwritev2::<FILL>(fd, at, r.len as usize, r.offset, flags)
+        };
+        let sync = || sync_file::<FILL>(method, fd);
+        let operation = Committing { committer, write, calls: 1, sync };
+        run_operations(work, buffer.ptr(), operation)
+    }
+}
+
 /// The result where nothing of the block is cached.
 const NOT_CACHED: isize = -(libc::EAGAIN as isize);
 
 impl Lane for Preadv2Lane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
+        if let Some(mut committer) = self.committer.take() {
+            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
+            return committer.finish(work, ended);
+        }
         with_fill!(FILL => self.run_loop::<FILL>(work))
     }
 }

@@ -30,6 +30,7 @@ impl Backend for SimdCopy {
                   itself above about 3/4 of the last-level cache.",
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
+            syncs: mmap::SYNCS,
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
@@ -54,13 +55,13 @@ impl Backend for SimdCopy {
         }
     }
 
-    fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         copy(job)?;
-        mmap::check_options(job)
+        mmap::check_options(target, job)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
-        let map = Mapping::new(&target.open(job)?, job)?;
+        let map = Mapping::new(target.open(job)?, job)?;
         Ok(Box::new(SimdLane {
             map,
             buffer: lane_buffer(job, 1, lane, target.content)?,
@@ -90,7 +91,7 @@ impl Lane for SimdLane {
         let copy = self.copy;
         // SAFETY: `copy_each` hands over two ranges of `len` bytes that do not overlap, one in the
         // mapping and one in the buffer.
-        mmap::copy_each(&self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
+        mmap::copy_each(&mut self.map, &self.buffer, self.write, work, |to, from, len| unsafe {
             copy(to, from, len)
         })
     }

@@ -35,6 +35,7 @@ impl Backend for Stdio {
             common: true,
             data_path: DataPath::Copied,
             ops: &[Op::Read, Op::Write],
+            syncs: &[Sync::None, Sync::End],
             depth: Depth::Synchronous,
             direct: false,
             cached: true,
@@ -60,13 +61,6 @@ impl Backend for Stdio {
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
-        if job.op == Op::Write && job.sync == Sync::Each {
-            return Err(Unsupported(
-                "fwrite(3) buffers blocks, so --sync each is not supported; use --sync end, or \
-                 pread"
-                    .into(),
-            ));
-        }
         ThreadCalls::new().map(drop).map_err(uncounted)
     }
 

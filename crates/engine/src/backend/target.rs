@@ -51,9 +51,11 @@ impl Target {
         if job.direct {
             flags |= libc::O_DIRECT;
         }
-        if job.op == Op::Write && job.sync == Sync::Each {
-            flags |= libc::O_DSYNC;
-        }
+        flags |= match job.sync {
+            Sync::Dsync if job.op == Op::Write => libc::O_DSYNC,
+            Sync::Osync if job.op == Op::Write => libc::O_SYNC,
+            _ => 0,
+        };
         let write = job.op == Op::Write;
         if write && !(self.writable && self.held.is_some()) {
             return Err(Unsupported("iotui writes only to files it created".into()).into());
@@ -99,6 +101,7 @@ impl Target {
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
         shared::check(job)?;
+        self.check_sync(job)?;
         if !job.direct {
             return Ok(());
         }
@@ -118,6 +121,22 @@ impl Target {
             )));
         }
         Ok(())
+    }
+}
+
+impl Target {
+    /// Checks whether the file system has the calls that follow writes.
+    pub(super) fn check_sync(&self, job: &Job) -> Result<(), Unsupported> {
+        if !job.commits() || !job.sync.follows_writes() {
+            return Ok(());
+        }
+        let refused = |error| Unsupported(format!("{}: {error}", job.sync));
+        let file = self.open_for_check().map_err(refused)?;
+        match job.sync {
+            Sync::Fsync => file.sync_all(),
+            _ => file.sync_data(),
+        }
+        .map_err(refused)
     }
 }
 

@@ -1,9 +1,9 @@
 //! `uring`: io_uring, with a registered buffer and file where the kernel allows.
 #![allow(unsafe_code)]
 
-mod depth_one;
 mod entries;
 mod info;
+mod loops;
 mod ring;
 
 use std::fs::File;
@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
 
-use self::depth_one::DepthOneLane;
 use self::info::INFO;
+use self::loops::{DepthOneLane, run_commits};
 use self::ring::{
     NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
     has_nop, has_sqpoll, refusal,
@@ -23,13 +23,14 @@ use self::ring::{
 use super::access_pattern::Share;
 use super::advice;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
+use super::commit::QueuedCommits;
 use super::drive;
 use super::error::{BackendError, IoFault, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::{Published, Request, Work};
 use super::written::LaneBuffer;
-use crate::plan::{Info, Job, Op};
+use crate::plan::{Info, Job, Op, Sync};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
 use crate::sys::ring::Entrance;
@@ -94,7 +95,10 @@ impl UringLane {
             target.content.filter(|_| !nop),
         )?;
         let into = reading_buffer(job, align, slots)?;
-        let ring = build_ring(job, job.depth).map_err(|error| Unsupported(refusal(&error)))?;
+        let commits = QueuedCommits::for_job(job).filter(|_| !nop);
+        // A sync has an entry beside that of its write.
+        let entries = if commits.is_some() { job.depth * 2 } else { job.depth };
+        let ring = build_ring(job, entries).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
             entrance: Entrance::register(ring.as_raw_fd()),
             ring,
@@ -115,6 +119,8 @@ impl UringLane {
             fixed_file: false,
             fixed_buffer: false,
             refused: Vec::new(),
+            commits,
+            write_flags: if job.sync == Sync::RwfDsync { libc::RWF_DSYNC } else { 0 },
         };
         if !nop {
             lane.register()?;
@@ -156,6 +162,9 @@ struct UringLane {
     fixed_file: bool,
     fixed_buffer: bool,
     refused: Vec<String>,
+    commits: Option<QueuedCommits>,
+    /// RWF_* flags of writes.
+    write_flags: i32,
 }
 
 impl UringLane {
@@ -318,6 +327,10 @@ impl UringLane {
         work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
         advice::will_need(&self.file, self.will_need, work);
+        if let Some(mut commits) = self.commits.take() {
+            let ended = run_commits::<FILL>(self, work, &mut commits);
+            return commits.finish(work, ended);
+        }
         if work.depth() == 1 && !self.sqpoll {
             return DepthOneLane::<FILL>::run(self, work);
         }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
+use super::commits::Commits;
 use super::error::{BackendError, IoFault};
 use super::fold::{FoldFn, at_offset};
 use super::meter::{Meter, Timed};
@@ -88,6 +89,8 @@ pub struct Tally {
     /// Replaces these two where the lanes share their blocks.
     pub claimed: Claimed,
     pub histogram: Option<Histogram>,
+    /// Those made by calls that follow writes.
+    pub commits: Option<Box<Commits>>,
     /// Operations in flight summed over the waits, and the number of waits.
     pub in_flight: (u64, u64),
     pub notes: Vec<Note>,
@@ -116,6 +119,7 @@ pub struct Work<'a> {
     error: Option<BackendError>,
     in_flight: (u64, u64),
     notes: Vec<Note>,
+    commits: Option<Box<Commits>>,
 }
 
 impl<'a> Work<'a> {
@@ -143,6 +147,7 @@ impl<'a> Work<'a> {
             error: None,
             in_flight: (0, 0),
             notes: Vec::new(),
+            commits: None,
         }
     }
 
@@ -370,6 +375,11 @@ impl<'a> Work<'a> {
         self.in_flight.1 += waits;
     }
 
+    /// Sets the commits of the lane.
+    pub(super) fn set_commits(&mut self, commits: Box<Commits>) {
+        self.commits = Some(commits);
+    }
+
     /// Adds a note to the result, once.
     pub fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
@@ -396,6 +406,7 @@ impl<'a> Work<'a> {
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
             histogram: (self.assignment.timed != Timed::None).then_some(self.meter.histogram),
+            commits: self.commits,
             in_flight: self.in_flight,
             notes: self.notes,
         }

@@ -12,7 +12,7 @@ use super::trial::{Stage, fixed_count, run, run_unobserved};
 use super::trial_outcome::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
-use crate::plan::{Cache, CpuCache, Job, Op, Sync, TrialTime};
+use crate::plan::{Cache, CpuCache, Job, Op, TrialTime};
 use crate::record::{LaneSample, Sample};
 use crate::sys::clock::monotonic_nanos;
 
@@ -66,7 +66,7 @@ pub(super) fn calibrate(
             if limit.take().is_none() || (stage.cut)().is_some() {
                 return Err(Failure::Stopped);
             }
-            (step, observed) = (ONE, false);
+            (step, observed) = (Amount::once(bounds.group), false);
             continue;
         }
         limit = None;
@@ -118,7 +118,17 @@ const ONE: Amount = Amount::once(1);
 /// Returns the operations of the first step where nothing is known: more than one of small blocks,
 /// as each step starts threads, which takes longer than they.
 fn unpredicted_count(job: &Job) -> u64 {
-    (FIRST_BYTES / job.block.max(1)).clamp(1, MAX_FIRST_COUNT).min(job.blocks().max(1))
+    (FIRST_BYTES / job.block.max(1))
+        .clamp(1, MAX_FIRST_COUNT)
+        .min(job.blocks().max(1))
+        .max(group_of(job))
+}
+
+/// Returns the fewest operations that make one commit in each lane; 1 where none is made, and at
+/// most one pass.
+fn group_of(job: &Job) -> u64 {
+    let group = u64::from(job.sync_every).saturating_mul(job.threads.into());
+    if job.commits() { group.clamp(1, job.blocks().max(1)) } else { 1 }
 }
 
 /// 16 blocks of 4 KiB.
@@ -136,6 +146,8 @@ struct Bounds {
     high: u64,
     /// A second pass would measure something else.
     single_pass: bool,
+    /// Operations that each lane needs for one commit, over all lanes; else 1.
+    group: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -147,7 +159,7 @@ enum Step {
 impl Bounds {
     fn new(cell: &Cell, low: u64, high: u64) -> Bounds {
         let single_pass = cell.fresh_each_pass || needs_single_pass(&cell.job);
-        Bounds { blocks: cell.job.blocks(), low, high, single_pass }
+        Bounds { blocks: cell.job.blocks(), low, high, single_pass, group: group_of(&cell.job) }
     }
 
     /// Returns whether a step that was expected to take `nanos` may be a trial, and so needs the
@@ -163,7 +175,7 @@ impl Bounds {
         if !count.is_finite() || count < 1.0 {
             return None;
         }
-        let count = count as u64;
+        let count = (count as u64).max(self.group);
         // Not much less than all of the file: the rest would be too short for a trial of its own.
         if count < self.blocks / 4 * 3 {
             return Some((count, 1));
@@ -185,14 +197,14 @@ impl Bounds {
 
     /// Returns what follows a step that took `nanos`.
     fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> Step {
-        let Bounds { blocks, low, high, single_pass } = *self;
+        let Bounds { blocks, low, high, single_pass, group } = *self;
         let most = if low < high { high } else { low.saturating_mul(2) };
         if nanos > most && count > 1 && passes == 1 {
             // Neighbouring powers of two may lie on both sides of a narrow range, and a disk may be
             // faster for the first steps than for a trial.
             let middle = low / 2 + most / 2;
             count = (u128::from(count) * u128::from(middle) / u128::from(nanos))
-                .clamp(1, u128::from(count)) as u64;
+                .clamp(u128::from(group.min(count)), u128::from(count)) as u64;
             nanos = middle;
         }
         if count < blocks {
@@ -256,8 +268,7 @@ fn needs_single_pass(job: &Job) -> bool {
     let flushed = job.cpu_cache == CpuCache::Flush;
     flushed
         || job.appends()
-        || !job.direct
-            && (job.cache == Cache::Cold || (job.op == Op::Write && job.sync != Sync::Each))
+        || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && !job.commits()))
 }
 
 /// Returns how many separately prepared passes fill the trial time, where one took `nanos`, and
@@ -321,7 +332,8 @@ fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibrati
 /// Chooses which operations are timed. A clock reading costs 10 to 20 ns: all of them where that is
 /// about 1 % of an operation or less, else one in 64.
 pub(super) fn choose_timing(cell: &Cell, per_op: f64) -> Timed {
-    if per_op < 1500.0 {
+    // Each commit is kept, however fast.
+    if per_op < 1500.0 && !cell.job.commits() {
         Timed::OneIn(64)
     } else if cell.job.xor && cell.job.op != Op::Seek {
         Timed::Precise

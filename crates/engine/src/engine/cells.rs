@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::executor::Executor;
+use crate::backend::Commits;
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, CpuCache, Job, Plan};
-use crate::record::{CellEvidence, Grounds, Latency, Spread, Trial, Verdict, judge};
+use crate::record::{CellEvidence, CommitTimes, Grounds, Latency, Spread, Trial, Verdict, judge};
 use crate::stats::{Histogram, Summary, outliers, paired, two_modes};
 
 /// The work of one trial, found by calibration.
@@ -39,6 +40,8 @@ pub(super) struct Cell {
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
+    /// `None` where it commits nothing.
+    pub commits: Option<Commits>,
     /// One in this many operations is timed.
     pub every: u32,
     /// One trial is what was requested.
@@ -75,6 +78,7 @@ impl Cell {
                 amount: None,
                 trials: Vec::new(),
                 histogram: Histogram::new(),
+                commits: None,
                 every: 0,
                 once: false,
                 out: false,
@@ -108,7 +112,8 @@ impl Cell {
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
-        verdict(&self.job, &self.trials, self.latency().as_ref(), grounds, self.once)
+        let verdict = verdict(&self.job, &self.trials, self.latency().as_ref(), grounds, self.once);
+        Verdict { commits: self.commits.as_ref().and_then(summarize_commits), ..verdict }
     }
 }
 
@@ -126,6 +131,13 @@ pub(super) fn summarize_latency(h: &Histogram, every: u32) -> Option<Latency> {
         max: h.max() as f64,
         buckets: h.pairs(),
     })
+}
+
+/// Summarizes the commits; `None` where there were none.
+fn summarize_commits(commits: &Commits) -> Option<CommitTimes> {
+    let of = |histogram| summarize_latency(histogram, 1);
+    let total = of(&commits.total)?;
+    Some(CommitTimes { total, write: of(&commits.write), sync: of(&commits.sync) })
 }
 
 fn complete(trials: &[Arc<Trial>]) -> impl Iterator<Item = &Arc<Trial>> {

@@ -42,7 +42,13 @@ impl Executor {
     /// Checks whether it can do `job` on this target and machine; the error is the reason.
     pub fn check(self, target: &Target, job: &Job) -> Result<(), String> {
         match self {
-            Executor::Backend(backend) => backend.check(target, job).map_err(|why| why.0),
+            Executor::Backend(backend) => {
+                let info = backend.info();
+                if job.op == Op::Write && !info.syncs.contains(&job.sync) {
+                    return Err(format!("{} does not support --sync {}", info.id, job.sync));
+                }
+                backend.check(target, job).map_err(|why| why.0)
+            }
             Executor::Peer(peer) => {
                 peer::refusal(peer, job).map_or(Ok(()), Err)?;
                 peer::find_program(peer, std::env::var_os("PATH").as_deref())?;

@@ -400,12 +400,15 @@ impl<'a> Run<'a> {
 
     /// Adds a trial to its cell and reports it.
     fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
-        let TrialOutcome { mut trial, histogram, samples, .. } = outcome;
+        let TrialOutcome { mut trial, histogram, commits, samples, .. } = outcome;
         if trial.ops == 0 && trial.short {
             return;
         }
         (trial.cell, trial.round) = (index as u32, round);
         cell.histogram.merge(&histogram);
+        if let Some(commits) = commits {
+            cell.commits.get_or_insert_default().merge(&commits);
+        }
         let trial = Arc::new(trial);
         cell.keep(&trial);
         let latency = summarize_latency(&histogram, cell.every).map(Arc::new);

@@ -16,6 +16,7 @@ use super::target::OpenTarget;
 use super::trial_outcome::{TrialOutcome, add_notes};
 use super::trial_parts;
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
+use crate::backend::Commits;
 use crate::backend::meter::Timed;
 use crate::backend::written_block;
 use crate::peer;
@@ -162,13 +163,8 @@ fn collect_result(
     mut evidence: Evidence,
 ) -> TrialOutcome {
     let LaneResults { mut lanes, samples } = ran;
-    let mut histogram = Histogram::new();
-    for lane in &mut lanes {
-        if let Some(of_lane) = lane.tally.histogram.take() {
-            histogram.merge(&of_lane);
-        }
-        add_notes(&mut evidence.notes, std::mem::take(&mut lane.tally.notes));
-    }
+    let (histogram, commits, notes) = merge_lanes(&mut lanes, &spec.job);
+    add_notes(&mut evidence.notes, notes);
     let coverage = trial_coverage(&lanes, spec);
     let mut trial = sum_lanes(&lanes, &coverage, spec);
     if evidence.notes.contains(&Note::CallsUnknown) {
@@ -206,7 +202,27 @@ fn collect_result(
     trial.evidence = evidence;
     let per_op =
         if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
-    TrialOutcome { trial, histogram, samples, per_op, busy }
+    TrialOutcome { trial, histogram, commits, samples, per_op, busy }
+}
+
+/// Takes what the lanes recorded: the times of operations and of commits, and notes.
+fn merge_lanes(lanes: &mut [LaneResult], job: &Job) -> (Histogram, Option<Commits>, Vec<Note>) {
+    let (mut histogram, mut notes) = (Histogram::new(), Vec::new());
+    let mut commits: Option<Commits> = None;
+    for lane in lanes {
+        if let Some(of_lane) = lane.tally.histogram.take() {
+            histogram.merge(&of_lane);
+        }
+        if let Some(of_lane) = lane.tally.commits.take() {
+            commits.get_or_insert_default().merge(&of_lane);
+        }
+        add_notes(&mut notes, std::mem::take(&mut lane.tally.notes));
+    }
+    // Each write that waits by itself is a commit; in a mix, its time cannot be told from a read's.
+    if commits.is_none() && job.commits() && job.mix.is_none() {
+        commits = Some(Commits { total: histogram.clone(), ..Commits::default() });
+    }
+    (histogram, commits, notes)
 }
 
 /// Compares what was appended with what was written. Blocks that differ have no one to compare

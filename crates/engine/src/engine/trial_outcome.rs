@@ -1,5 +1,6 @@
 //! The result of a trial.
 
+use crate::backend::Commits;
 use crate::record::{Note, Sample, Trial};
 use crate::stats::Histogram;
 
@@ -7,6 +8,8 @@ use crate::stats::Histogram;
 pub(super) struct TrialOutcome {
     pub trial: Trial,
     pub histogram: Histogram,
+    /// `None` where the job commits nothing.
+    pub commits: Option<Commits>,
     pub samples: Vec<Sample>,
     /// Time of one operation in one lane, nanoseconds.
     pub per_op: f64,

@@ -15,6 +15,9 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
     all.samples.extend(later);
     merge_neighbours(&mut all.samples, Sample::MAX_PER_TRIAL, Sample::merge);
     all.histogram.merge(&more.histogram);
+    if let (Some(all), Some(more)) = (&mut all.commits, &more.commits) {
+        all.merge(more);
+    }
     all.busy = all.busy.saturating_add(more.busy);
     let nanos = (all.trial.nanos, more.trial.nanos);
     let facts = std::mem::take(&mut all.trial.evidence);
@@ -175,7 +178,14 @@ mod tests {
             ..Trial::default()
         };
         let samples = vec![Sample { at: nanos, nanos, bytes: 4096, ops: 2, syscalls: 3 }];
-        TrialOutcome { trial, histogram: Histogram::new(), samples, per_op: 0.0, busy: nanos }
+        TrialOutcome {
+            trial,
+            histogram: Histogram::new(),
+            commits: None,
+            samples,
+            per_op: 0.0,
+            busy: nanos,
+        }
     }
 
     #[test]

@@ -264,7 +264,11 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
     drive::run(open.as_mut(), &mut work).map_err(|error| error.with_current_size(target))?;
     let ran = monotonic_nanos();
     if let Some(file) = syncing {
-        file.sync_data().map_err(|error| BackendError::Sync { written: share.reach(), error })?;
+        file.sync_data().map_err(|error| BackendError::Sync {
+            call: "fdatasync(2)",
+            written: share.reach(),
+            error,
+        })?;
         work.add_syscalls(1);
     }
     let end = monotonic_nanos();

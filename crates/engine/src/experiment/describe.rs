@@ -163,6 +163,7 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         // Its meaning depends on the memory available at that time.
         memory_share: _,
         sync,
+        sync_every,
         mix,
         cpu_cache,
         writes,
@@ -197,7 +198,8 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         ("direct", single(*direct, |job, direct| job.direct = direct)),
         ("xor", single(*xor, |job, xor| job.xor = xor)),
         ("size", range(size, bytes, |job, span| job.span = span)),
-        ("sync", single(*sync, |job, sync| job.sync = sync)),
+        ("sync", list(sync, |job, sync| job.sync = sync)),
+        ("sync-every", range(sync_every, number, |job, every| job.sync_every = every as u32)),
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
         ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
         ("writes", list(writes, |job, writes| job.writes = writes)),

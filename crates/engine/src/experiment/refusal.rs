@@ -35,7 +35,7 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
     if let Some(why) = appends(info, job, request) {
         return Some(why);
     }
-    if let Some(why) = folds(info, job) {
+    if let Some(why) = folds(info, job).or_else(|| syncs(info, job, request)) {
         return Some(why);
     }
     if job.direct && job.cache == Cache::Warm {
@@ -71,6 +71,29 @@ fn folds(info: &Info, job: &Job) -> Option<String> {
         ));
     }
     None
+}
+
+/// Returns why writes cannot be made durable in this way.
+fn syncs(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
+    if job.op != Op::Write {
+        return None;
+    }
+    if !info.syncs.contains(&job.sync) {
+        let able: Vec<&str> = request
+            .infos
+            .iter()
+            .filter(|other| other.ops.contains(&Op::Write) && other.syncs.contains(&job.sync))
+            .map(|other| other.id)
+            .collect();
+        return Some(format!(
+            "{} does not support --sync {}; --backend {} does",
+            info.id,
+            job.sync,
+            able.join(", ")
+        ));
+    }
+    (job.mix.is_some() && job.sync.follows_writes())
+        .then(|| format!("reads and writes are mixed: use --sync dsync instead of {}", job.sync))
 }
 
 /// Returns why the blocks do not fit in the file.

@@ -100,7 +100,8 @@ struct Axes {
     pattern: Pattern,
     direct: bool,
     xor: bool,
-    sync: Sync,
+    syncs: Vec<Sync>,
+    sync_everies: Vec<u64>,
     mixes: Vec<Option<u8>>,
     cpu_caches: Vec<CpuCache>,
     writes: Vec<Writes>,
@@ -132,7 +133,8 @@ impl Axes {
             pattern: settings.pattern.unwrap_or(Pattern::Seq),
             direct,
             xor: settings.xor.unwrap_or(false),
-            sync: settings.sync.unwrap_or(Sync::None),
+            syncs: settings.sync.clone().unwrap_or_else(|| vec![Sync::None]),
+            sync_everies: values(&settings.sync_every, &[1]),
             mixes: settings.mix.as_ref().map_or(vec![None], |r| {
                 r.values.iter().map(|percent| Some((*percent).min(100) as u8)).collect()
             }),
@@ -158,7 +160,7 @@ impl Axes {
         if self.blocks.contains(&0) {
             return Err(PlanError::NoBlock);
         }
-        if self.op != Op::Write && self.sync != Sync::None {
+        if self.op != Op::Write && self.syncs != [Sync::None] {
             return Err(PlanError::SyncRead);
         }
         if self.op != Op::Write && self.writes != [Writes::Overwrite] {
@@ -184,6 +186,8 @@ impl Axes {
             self.cpu_caches.len(),
             self.writes.len(),
             self.targets.len(),
+            self.syncs.len(),
+            self.sync_everies.len(),
         ];
         let all =
             lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
@@ -202,15 +206,18 @@ impl Axes {
         for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
             let kinds = pairs(&self.mixes, &self.writes);
             let kinds = pairs(&kinds, &self.targets);
-            for ((backend, info), ((mix, writes), target)) in
+            let kinds = pairs(&kinds, &pairs(&self.syncs, &self.sync_everies));
+            for ((backend, info), (((mix, writes), target), (sync, every))) in
                 self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind)))
             {
+                let sync_every = every as u32;
                 for (threads, depth) in pairs(&self.threads, &self.depths) {
                     for (span, count) in pairs(&self.spans, &self.counts) {
                         for block in &self.blocks {
                             let job =
                                 self.job(backend, cache, *block, (threads, depth), (span, count));
-                            take(info, Job { mix, cpu_cache, writes, target, ..job });
+                            let job = Job { mix, cpu_cache, writes, target, ..job };
+                            take(info, Job { sync, sync_every, ..job });
                         }
                     }
                 }
@@ -238,7 +245,8 @@ impl Axes {
             cache,
             direct: self.direct,
             xor: self.xor,
-            sync: self.sync,
+            sync: Sync::None,
+            sync_every: 1,
             mix: None,
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
@@ -310,7 +318,8 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     all.depth.get_or_insert_with(|| Range::list(&[1]));
     all.cache.get_or_insert_with(|| default_caches(op, direct));
     all.xor.get_or_insert(false);
-    all.sync.get_or_insert(Sync::None);
+    all.sync.get_or_insert_with(|| vec![Sync::None]);
+    all.sync_every.get_or_insert_with(|| Range::list(&[1]));
     all.cpu_cache.get_or_insert_with(|| vec![CpuCache::Keep]);
     all.writes.get_or_insert_with(|| vec![Writes::Overwrite]);
     all
@@ -359,6 +368,9 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.writes = Writes::Overwrite;
         // A call that needs no file costs the same beside any.
         job.target = job.target.filter(|_| info.cached);
+    }
+    if !job.sync.follows_writes() {
+        job.sync_every = 1;
     }
     if job.appends() {
         // An empty file has no cache state.

@@ -70,7 +70,7 @@ const PLAIN: Row = Row {
 };
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 16] = [
+pub(super) static ROWS: [Row; 17] = [
     Row {
         id: "backend",
         title: "backend",
@@ -135,7 +135,7 @@ pub(super) static ROWS: [Row; 16] = [
         id: "mix",
         title: "share of reads",
         column: "mix",
-        place: 12,
+        place: 13,
         order: 3,
         value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
         phrase: |job| job.mix.map(|percent| show_mix(percent.into())),
@@ -217,17 +217,36 @@ pub(super) static ROWS: [Row; 16] = [
         place: 11,
         order: 2,
         value: |job| job.sync.to_string(),
-        phrase: |job| (job.sync != Sync::None).then(|| format!("sync {}", job.sync)),
-        brief: false,
+        phrase: |job| show_sync(job.sync).map(String::from),
+        default: Some("no sync"),
         tell: |job| job.op == Op::Write,
         clear: |job| job.sync = Sync::None,
+        ..PLAIN
+    },
+    Row {
+        id: "sync-every",
+        title: "writes per sync",
+        column: "per sync",
+        place: 12,
+        order: 7,
+        value: |job| job.sync_every.to_string(),
+        phrase: |job| (job.sync_every > 1).then(|| show_group(job.sync_every.into())),
+        tell: |job| job.sync_every > 1,
+        clear: |job| job.sync_every = 1,
+        number: Some(Number {
+            at: |job| Some(job.sync_every.into()),
+            show: show_group,
+            tick: |every| every.to_string(),
+            short: |every| every.to_string(),
+            doubles: true,
+        }),
         ..PLAIN
     },
     Row {
         id: "xor",
         title: "XOR",
         column: "XOR",
-        place: 13,
+        place: 14,
         order: 6,
         value: |job| yes(job.xor),
         phrase: |job| job.xor.then(|| "with XOR".into()),
@@ -240,7 +259,7 @@ pub(super) static ROWS: [Row; 16] = [
         id: "cpu-cache",
         title: "CPU caches",
         column: "CPU cache",
-        place: 14,
+        place: 15,
         order: 4,
         value: |job| job.cpu_cache.to_string(),
         phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
@@ -312,7 +331,7 @@ pub(super) static ROWS: [Row; 16] = [
         id: "variant",
         title: "variant",
         column: "variant",
-        place: 15,
+        place: 16,
         order: 9,
         value: |job| job.variant.as_ref().map_or("-".into(), VariantName::to_string),
         phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),
@@ -358,6 +377,22 @@ fn is_flushed(job: &Job) -> bool {
 
 fn yes(on: bool) -> String {
     if on { "yes" } else { "no" }.into()
+}
+
+fn show_group(writes: u64) -> String {
+    format!("after every {}", crate::units::counted(writes as usize, "write"))
+}
+
+/// Names a sync method in a sentence.
+fn show_sync(sync: Sync) -> Option<&'static str> {
+    Some(match sync {
+        Sync::None => return None,
+        Sync::End => "fdatasync at the end",
+        Sync::Fdatasync | Sync::Fsync | Sync::Msync => sync.name(),
+        Sync::Dsync => "O_DSYNC",
+        Sync::Osync => "O_SYNC",
+        Sync::RwfDsync => "RWF_DSYNC",
+    })
 }
 
 /// Formats a file size, which is seldom a whole power: two to three digits.

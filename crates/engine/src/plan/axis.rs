@@ -26,6 +26,7 @@ pub enum Axis {
     Depth,
     Direct,
     Sync,
+    SyncEvery,
     Xor,
     CpuCache,
     Size,
@@ -35,7 +36,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    pub const ALL: [Axis; 16] = [
+    pub const ALL: [Axis; 17] = [
         Axis::Backend,
         Axis::Block,
         Axis::Cache,
@@ -46,6 +47,7 @@ impl Axis {
         Axis::Depth,
         Axis::Direct,
         Axis::Sync,
+        Axis::SyncEvery,
         Axis::Xor,
         Axis::CpuCache,
         Axis::Size,
@@ -55,8 +57,15 @@ impl Axis {
     ];
 
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.
-    pub const NUMBERS: [Axis; 6] =
-        [Axis::Block, Axis::Depth, Axis::Threads, Axis::Count, Axis::Size, Axis::Mix];
+    pub const NUMBERS: [Axis; 7] = [
+        Axis::Block,
+        Axis::Depth,
+        Axis::Threads,
+        Axis::SyncEvery,
+        Axis::Count,
+        Axis::Size,
+        Axis::Mix,
+    ];
 
     fn row(self) -> &'static Row {
         // The rows are in the order of the variants: a test compares their ids.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::kinds::names;
-use super::{Job, Op, SettingError, Sync, Unknown, nearest};
+use super::{Job, Op, SettingError, Unknown, nearest};
 use crate::units;
 
 names! {
@@ -48,7 +48,7 @@ impl Metric {
     /// Returns whether a job has this figure.
     pub fn is_of(self, job: &Job) -> bool {
         match self {
-            Metric::Commits => is_commit(job),
+            Metric::Commits => job.commits(),
             Metric::Throughput => job.op != Op::Seek,
             _ => true,
         }
@@ -74,11 +74,6 @@ impl Metric {
             }
         }
     }
-}
-
-/// Returns whether each operation of a job waits until the device has it.
-fn is_commit(job: &Job) -> bool {
-    job.op == Op::Write && !matches!(job.sync, Sync::None | Sync::End)
 }
 
 /// Parses operations per second, where `k` and `m` are thousands and millions as vendors write.
@@ -332,9 +327,9 @@ mod tests {
 
     #[test]
     fn commits_are_of_writes_that_wait_each_time() {
-        use crate::plan::Choice;
+        use crate::plan::{Choice, Sync};
         let job = |op, sync| Job { sync, ..Job::plain(Choice::plain("pread"), op) };
-        assert!(Metric::Commits.is_of(&job(Op::Write, Sync::Each)));
+        assert!(Metric::Commits.is_of(&job(Op::Write, Sync::Fdatasync)));
         for other in
             [job(Op::Write, Sync::End), job(Op::Write, Sync::None), job(Op::Read, Sync::None)]
         {

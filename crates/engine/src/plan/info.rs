@@ -1,7 +1,7 @@
 //! The description of a backend or peer: one record that help, the setup screen, checks, estimates,
 //! fio's job files and docs use. No backend is named anywhere else.
 
-use super::{Fio, Op};
+use super::{Fio, Op, Sync};
 
 /// The bytes that a backend moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,8 @@ pub struct Info {
     pub mixes: bool,
     /// A write beyond the end extends the file: with a call, not with a mapping.
     pub appends: bool,
+    /// How its writes can be made durable.
+    pub syncs: &'static [Sync],
     pub options: &'static [Opt],
     /// Options that make it something else, each with the entry that describes it then.
     pub changed_by: &'static [(&'static str, &'static Info)],
@@ -140,6 +142,7 @@ impl Info {
         direct: true,
         cached: true,
         appends: true,
+        syncs: &[Sync::None, Sync::End, Sync::Dsync, Sync::Osync],
         fio: Fio::Unavailable(""),
         ..Info::MOVES_NOTHING
     };
@@ -160,6 +163,7 @@ impl Info {
         cached: false,
         mixes: false,
         appends: false,
+        syncs: &[Sync::None],
         options: &[],
         changed_by: &[],
         default_for: &[],

@@ -26,6 +26,10 @@ pub struct Job {
     /// Fold every block into the 32-bit XOR inside the timed work.
     pub xor: bool,
     pub sync: Sync,
+    /// Writes of a thread between two calls of a sync method that follows writes, 1 or more;
+    /// omitted from JSON if it is 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub sync_every: u32,
     /// Percentage of reads in a mix of reads and writes.
     pub mix: Option<u8>,
     pub cpu_cache: CpuCache,
@@ -39,6 +43,14 @@ pub struct Job {
     /// JSON in others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<VariantName>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// The key distinguishes them: `"backend": "pread"` or `"peer": "dd"`.
@@ -72,6 +84,7 @@ impl Job {
     pub const MAX_BLOCK: u64 = 1 << 30;
     pub const MAX_THREADS: u32 = 1024;
     pub const MAX_DEPTH: u32 = 4096;
+    pub const MAX_SYNC_EVERY: u32 = 1 << 20;
 
     /// Returns the plainest job of a backend, to check whether the backend is available.
     pub fn plain(backend: Choice, op: Op) -> Job {
@@ -88,12 +101,19 @@ impl Job {
             direct: false,
             xor: false,
             sync: Sync::None,
+            sync_every: 1,
             mix: None,
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
             target: None,
             variant: None,
         }
+    }
+
+    /// Returns whether each write, or each group of [`Job::sync_every`], is a commit: it waits
+    /// until the data is durable.
+    pub fn commits(&self) -> bool {
+        self.op == Op::Write && self.sync.commits()
     }
 
     /// Returns the index of its target among those of the plan.

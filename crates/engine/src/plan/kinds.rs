@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::{Unknown, nearest};
 use crate::units;
 
-/// Defines an enum of names that is parsed, displayed, listed and serialised by these names only.
+/// Defines an enum of names that is displayed, listed and serialised by these names only, and
+/// parsed by them and the former names after `|`.
 macro_rules! names {
-    ($(#[$meta:meta])* $kind:literal $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* $kind:literal $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal $(| $former:literal)?),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant),+ }
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text $(, alias = $former)?)] $variant),+ }
 
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
@@ -25,7 +26,8 @@ macro_rules! names {
         impl FromStr for $name {
             type Err = Unknown;
             fn from_str(text: &str) -> Result<Self, Unknown> {
-                let known = Self::ALL.iter().find(|v| v.name() == text.trim());
+                let name = match text.trim() { $($($former => $text,)?)+ name => name };
+                let known = Self::ALL.iter().find(|v| v.name() == name);
                 known.copied().ok_or_else(|| nearest($kind, text, Self::ALL.iter().map(|v| v.name())))
             }
         }
@@ -84,14 +86,50 @@ impl Cold {
 }
 
 names! {
-    /// When a write reaches the device.
-    "sync mode" Sync {
+    /// How writes are made durable.
+    "sync method" Sync {
         /// Whenever the kernel writes back: measures the time to the page cache.
         None = "none",
         /// fdatasync at the end, inside the timed window.
         End = "end",
-        /// O_DSYNC: every operation waits for the device.
-        Each = "each",
+        /// fdatasync after every N writes of a thread.
+        Fdatasync = "fdatasync",
+        /// fsync after every N writes of a thread.
+        Fsync = "fsync",
+        /// O_DSYNC: each write waits for its data and what is needed to read it back.
+        Dsync = "dsync" | "each",
+        /// O_SYNC: as O_DSYNC, and for all attributes of the file.
+        Osync = "osync",
+        /// RWF_DSYNC: as O_DSYNC, asked for with each write.
+        RwfDsync = "rwf-dsync",
+        /// msync(MS_SYNC) of what was stored into a mapping since the last, after every N writes.
+        Msync = "msync",
+    }
+}
+
+impl Sync {
+    /// What every call that writes at an offset allows.
+    pub const OF_WRITES: &[Sync] =
+        &[Sync::None, Sync::End, Sync::Fdatasync, Sync::Fsync, Sync::Dsync, Sync::Osync];
+    /// ... and where the call takes flags.
+    pub const OF_FLAGGED_WRITES: &[Sync] = &[
+        Sync::None,
+        Sync::End,
+        Sync::Fdatasync,
+        Sync::Fsync,
+        Sync::Dsync,
+        Sync::Osync,
+        Sync::RwfDsync,
+    ];
+
+    /// Returns whether a call after every N writes makes them durable.
+    pub fn follows_writes(self) -> bool {
+        matches!(self, Sync::Fdatasync | Sync::Fsync | Sync::Msync)
+    }
+
+    /// Returns whether the trial commits as it goes: each write, or each group of N, waits.
+    pub fn commits(self) -> bool {
+        !matches!(self, Sync::None | Sync::End)
     }
 }
 

@@ -38,7 +38,7 @@ impl<'a> Resolved<'a> {
 fn merge(user: &Settings, preset: &Preset, part: &Settings) -> Settings {
     let mut settings = user.clone().or(part);
     if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
-        settings.sync = part.sync.filter(|_| part.op != Some(Op::Write));
+        settings.sync = part.sync.clone().filter(|_| part.op != Some(Op::Write));
         settings.writes = None;
     }
     settings
@@ -54,7 +54,7 @@ mod tests {
         let presets = [preset("basics").unwrap()];
         let user = Settings {
             writes: Some(vec![Writes::Append]),
-            sync: Some(Sync::End),
+            sync: Some(vec![Sync::End]),
             ..Settings::default()
         };
         let resolved = Resolved::new(&user, &presets);
@@ -62,7 +62,7 @@ mod tests {
         for part in &resolved.parts {
             let writes = part.settings.op == Some(Op::Write);
             assert_eq!(part.settings.writes.is_some(), writes, "{:?}", part.settings);
-            assert_eq!(part.settings.sync == Some(Sync::End), writes, "{:?}", part.settings);
+            assert_eq!(part.settings.sync == Some(vec![Sync::End]), writes, "{:?}", part.settings);
         }
     }
 

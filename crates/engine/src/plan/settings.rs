@@ -31,7 +31,9 @@ pub struct Settings {
     pub size: Option<Range>,
     /// Percentages of the memory available to this process.
     pub memory_share: Option<Range>,
-    pub sync: Option<Sync>,
+    pub sync: Option<Vec<Sync>>,
+    /// Writes between two calls of a sync method that follows writes.
+    pub sync_every: Option<Range>,
     pub writes: Option<Vec<Writes>>,
     /// Percentages of reads.
     pub mix: Option<Range>,
@@ -293,11 +295,20 @@ impl Settings {
             "Size as a percentage of usable memory, e.g. 50,100,150 (instead of --size)",
         ),
         setting!(
-            "sync", "Sync", ValueKind::OneOf(&["none", "end", "each"]),
+            "sync", "Sync", ValueKind::SomeOf(&[
+                "none", "end", "fdatasync", "fsync", "dsync", "osync", "rwf-dsync", "msync",
+            ]),
             default: "none",
-            sync: |t: &str| t.parse::<Sync>() => |v| v.to_string(),
-            "When a write must reach the device: never, at the end (fdatasync), each time \
-             (O_DSYNC)",
+            sync: some_names::<Sync> => |v| join(v),
+            "How writes are made durable: not at all, once at the end (fdatasync), by a call after \
+             every --sync-every writes (fdatasync, fsync, msync), or by each write (dsync = \
+             O_DSYNC, osync = O_SYNC, rwf-dsync = RWF_DSYNC)",
+        ),
+        setting!(
+            "sync-every", "Sync every", ValueKind::Form("RANGE"),
+            default: "1",
+            sync_every: |t| some_of(t, super::Job::MAX_SYNC_EVERY.into()) => Range::to_string,
+            "Writes of a thread from one fdatasync, fsync or msync to the next",
         ),
         setting!(
             "writes", "Writes", ValueKind::SomeOf(&["overwrite", "append"]),

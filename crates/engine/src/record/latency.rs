@@ -2,6 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The times of the commits of a cell: each waits until what was written before it is durable.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CommitTimes {
+    /// From the start of the first write to the end of the sync.
+    pub total: Latency,
+    /// From there to the end of the last write; `None` where the two cannot be seen apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Latency>,
+    /// The sync alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Latency>,
+}
+
 /// Latencies of the timed operations of all trials of a cell, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {

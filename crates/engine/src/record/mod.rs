@@ -18,7 +18,7 @@ mod warning;
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
 pub use event::{End, Event, Phase, Progress};
 pub use host_summary::HostSummary;
-pub use latency::Latency;
+pub use latency::{CommitTimes, Latency};
 pub use level::{DropLevel, Level, Reading};
 pub use level_change::{LevelChange, Stretch};
 pub use optional_u64::OptU64;

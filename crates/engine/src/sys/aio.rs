@@ -39,6 +39,20 @@ pub struct Event {
 }
 
 impl Operation {
+    /// Creates an fsync, or an fdatasync where `data` suffices (Linux 4.18).
+    pub fn sync(data: u64, whole: bool, fd: RawFd) -> Operation {
+        let code = if whole { 2 } else { 3 };
+        Operation { data, code, fd: fd as u32, ..Operation::default() }
+    }
+
+    /// Sets the RWF_* flags of a read or write.
+    pub fn with_flags(self, flags: u32) -> Operation {
+        // `aio_rw_flags` shares the place of `aio_reserved1` and follows the key.
+        let mut key_and_flags = self.key_and_flags;
+        key_and_flags[usize::from(cfg!(target_endian = "little"))] = flags;
+        Operation { key_and_flags, ..self }
+    }
+
     /// Creates a read into `buffer`, or a write from it.
     pub fn new(
         data: u64,

@@ -193,6 +193,29 @@ pub unsafe fn write<const FILL: bool>(fd: RawFd, from: *const u8, len: usize) ->
     unsafe { call::<FILL>(libc::SYS_write, fd as usize, from as usize, len, 0) }
 }
 
+/// Returns 0 once the data of the file is durable, and what is needed to read it; or -errno.
+#[inline(always)]
+pub fn fdatasync<const FILL: bool>(fd: RawFd) -> isize {
+    // SAFETY: fdatasync takes no pointer.
+    unsafe { call::<FILL>(libc::SYS_fdatasync, fd as usize, 0, 0, 0) }
+}
+
+/// Returns 0 once all of the file is durable, or -errno.
+#[inline(always)]
+pub fn fsync<const FILL: bool>(fd: RawFd) -> isize {
+    // SAFETY: fsync takes no pointer.
+    unsafe { call::<FILL>(libc::SYS_fsync, fd as usize, 0, 0, 0) }
+}
+
+/// Returns 0 once what was stored into these mapped pages is durable, or -errno.
+/// # Safety
+/// The range must be mapped, from the start of a page.
+#[inline(always)]
+pub unsafe fn msync<const FILL: bool>(from: *const u8, len: usize) -> isize {
+    // SAFETY: msync changes no memory.
+    unsafe { call::<FILL>(libc::SYS_msync, from as usize, len, libc::MS_SYNC as usize, 0) }
+}
+
 /// Returns the new file position, or -errno.
 #[inline(always)]
 pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {

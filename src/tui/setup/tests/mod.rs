@@ -217,7 +217,7 @@ fn a_refused_choice_shows_why_and_changes_nothing() {
         ("<tab>jjjj<space><tab>jjjjl", "one operation at a time", "-q"),
         ("<tab><tab>jjjjjl<tab><tab><tab><tab>jj<space>", "does not support direct I/O", "stdio"),
         ("<tab><tab>jj<space>jjjl", "deselect warm first", "--direct"),
-        ("<tab><tab>G<space>jl", "Sync applies only to writes", "--sync"),
+        ("<tab><tab>G<space>jl<space>", "Sync applies only to writes", "--sync"),
     ] {
         let mut model = model(None);
         answer_plan(&mut model);
@@ -237,7 +237,7 @@ fn writes_end_with_their_sync() {
     answer_plan(&mut model);
     keys(&mut model, "<tab><tab>l");
     answer_plan(&mut model);
-    keys(&mut model, "G<space>jl");
+    keys(&mut model, "G<space>jl<space>h<space>");
     assert_eq!(command_of(&model), "iotui --batch --op write --sync end");
     keys(&mut model, "gh");
     assert_eq!(command_of(&model), "iotui --batch");

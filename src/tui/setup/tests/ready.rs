@@ -280,7 +280,7 @@ fn rare_backends_and_settings_are_folded_away() {
     assert!(text.contains("more backends") && !text.contains("sendfile"), "{text}");
     assert!(text.contains("more settings") && !text.contains("Cold drops"), "{text}");
     keys(&mut model, "<tab>G<space><tab>G<space>");
-    let text = picture(&model, 120, 40);
+    let text = picture(&model, 120, 60);
     assert!(text.contains("sendfile") && text.contains("Cold drops"), "{text}");
     // What is chosen is shown.
     keys(&mut model, "<shift-tab>G<space>i<ctrl-u>sendfile<enter>");

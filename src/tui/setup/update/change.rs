@@ -41,9 +41,9 @@ fn set(
     settings.set(name, text).map_err(|error| error.to_string())?;
     if name == "op"
         && settings.op != Some(Op::Write)
-        && settings.sync.is_some_and(|sync| sync != Sync::None)
+        && settings.sync.as_ref().is_some_and(|syncs| *syncs != [Sync::None])
     {
-        settings.sync = None;
+        (settings.sync, settings.sync_every) = (None, None);
     }
     // `no` matters only where the preset has `yes`.
     if settings.text(name).as_deref() == Some("false")

@@ -39,6 +39,7 @@ impl UringLane {
         (at, len): (*mut u8, u32),
     ) -> Entry {
         let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
+        let flags = self.write_flags;
         // The second registered buffer is for the reads of a mix.
         let index = u16::from(self.into.is_some() && !write);
         let entry = match (write, self.fixed_buffer, self.fixed_file) {
@@ -50,10 +51,18 @@ impl UringLane {
             }
             (false, false, true) => opcode::Read::new(fixed, at, len).offset(offset).build(),
             (false, false, false) => opcode::Read::new(fd, at, len).offset(offset).build(),
-            (true, true, true) => opcode::WriteFixed::new(fixed, at, len, 0).offset(offset).build(),
-            (true, true, false) => opcode::WriteFixed::new(fd, at, len, 0).offset(offset).build(),
-            (true, false, true) => opcode::Write::new(fixed, at, len).offset(offset).build(),
-            (true, false, false) => opcode::Write::new(fd, at, len).offset(offset).build(),
+            (true, true, true) => {
+                opcode::WriteFixed::new(fixed, at, len, 0).offset(offset).rw_flags(flags).build()
+            }
+            (true, true, false) => {
+                opcode::WriteFixed::new(fd, at, len, 0).offset(offset).rw_flags(flags).build()
+            }
+            (true, false, true) => {
+                opcode::Write::new(fixed, at, len).offset(offset).rw_flags(flags).build()
+            }
+            (true, false, false) => {
+                opcode::Write::new(fd, at, len).offset(offset).rw_flags(flags).build()
+            }
         };
         entry.user_data(slot.into())
     }

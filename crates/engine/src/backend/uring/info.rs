@@ -2,7 +2,7 @@
 
 use crate::backend::{advice, shared};
 use crate::plan::{
-    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Op, Opt, OptValue,
+    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Op, Opt, OptValue, Sync,
 };
 
 /// The most operations in flight.
@@ -77,6 +77,7 @@ const ENTRY: Info = Info {
     cached: true,
     mixes: true,
     appends: true,
+    syncs: Sync::OF_FLAGGED_WRITES,
     options: &[
         SQPOLL,
         IOPOLL,

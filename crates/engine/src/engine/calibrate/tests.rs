@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Choice;
+use crate::plan::{Choice, Op, Sync};
 
 #[test]
 fn counts_grow_and_stay_powers_of_two_while_steps_are_short() {
@@ -19,7 +19,8 @@ fn counts_grow_and_stay_powers_of_two_while_steps_are_short() {
     }
 }
 
-const FILE: Bounds = Bounds { blocks: 16, low: 300_000_000, high: 600_000_000, single_pass: false };
+const FILE: Bounds =
+    Bounds { blocks: 16, low: 300_000_000, high: 600_000_000, single_pass: false, group: 1 };
 
 /// Returns the last step of a calibration and the number of steps, where a step of `count`
 /// operations and `passes` takes `nanos`.
@@ -156,4 +157,16 @@ fn a_first_step_is_small_in_bytes_and_within_the_file() {
     let count = |block, span| unpredicted_count(&Job { block, span, ..job.clone() });
     assert_eq!([512, 4096, 32 << 10, 1 << 20].map(|block| count(block, 1 << 30)), [16, 16, 2, 1]);
     assert_eq!((count(4096, 8192), count(4096, 0), count(4096, 1)), (2, 1, 1));
+}
+
+#[test]
+fn a_trial_makes_a_commit_in_each_lane_however_long_it_takes() {
+    let plain = Job::plain(Choice::plain("pread"), Op::Write);
+    let job = Job { sync: Sync::Fsync, sync_every: 8, threads: 2, span: 1 << 20, ..plain };
+    assert_eq!((group_of(&job), unpredicted_count(&job)), (16, 16));
+    assert_eq!(group_of(&Job { sync: Sync::None, ..job.clone() }), 1);
+    assert_eq!(group_of(&Job { span: 8192, ..job.clone() }), 2);
+    let bounds = Bounds { blocks: 256, group: group_of(&job), ..FILE };
+    let Step::Enough { count, .. } = bounds.next_step(32, 1, 60_000_000_000) else { panic!() };
+    assert_eq!(count, 16);
 }

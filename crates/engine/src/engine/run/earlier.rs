@@ -4,10 +4,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::Commits;
 use crate::engine::Sink;
 use crate::engine::cells::Cell;
 use crate::plan::Plan;
-use crate::record::{Event, Latency, Trial};
+use crate::record::{CommitTimes, Event, Latency, Trial};
 use crate::stats::{Histogram, Ratio, Summary};
 use crate::units::show_share;
 
@@ -18,6 +19,8 @@ pub struct Earlier {
     pub trials: Vec<Arc<Trial>>,
     /// The latencies of each cell; fewer if the others are unknown.
     pub latencies: Vec<Option<Latency>>,
+    /// The commits of each cell, alike.
+    pub commits: Vec<Option<CommitTimes>>,
     /// How long it took, seconds; 0 if unknown.
     pub seconds: f64,
 }
@@ -63,10 +66,25 @@ impl Earlier {
             let trial = Arc::clone(trial);
             sink.event(Event::Trial { trial, samples: Vec::new(), latency: None });
         }
+        self.add_commits(cells);
         for (cell, latency) in cells.iter_mut().zip(&self.latencies) {
             if let (Some(cell), Some(latency)) = (cell, latency) {
                 cell.histogram.merge(&Histogram::from_pairs(&latency.buckets));
                 cell.every = latency.every;
+            }
+        }
+    }
+
+    /// Gives each cell its commits.
+    fn add_commits(&self, cells: &mut [Option<Cell>]) {
+        let histogram = |of: &Latency| Histogram::from_pairs(&of.buckets);
+        for (cell, commits) in cells.iter_mut().zip(&self.commits) {
+            if let (Some(cell), Some(CommitTimes { total, write, sync })) = (cell, commits) {
+                cell.commits.get_or_insert_default().merge(&Commits {
+                    total: histogram(total),
+                    write: write.as_ref().map(histogram).unwrap_or_default(),
+                    sync: sync.as_ref().map(histogram).unwrap_or_default(),
+                });
             }
         }
     }

@@ -17,6 +17,13 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     // One fadvise or madvise for each lane that has blocks.
     let at_work = lanes.iter().filter(|l| !l.is_empty()).count() as u64;
     let syncs = syncs + if choice.has("willneed") { at_work } else { 0 };
+    let follows = spec.job.commits() && spec.job.sync.follows_writes();
+    let groups = |lane: &Vec<(u64, u64)>| lane.len() as u64 / u64::from(spec.job.sync_every);
+    let syncs = syncs + if follows { lanes.iter().map(groups).sum() } else { 0 };
+    // A queue needs other calls for its syncs.
+    if follows && ["uring", "aio"].contains(&choice.id.as_str()) {
+        return None;
+    }
     let calls = match choice.id.as_str() {
         "null" => exactly(0),
         "seek" | "getpid" | "pread" | "readv" => exactly(ops),

@@ -83,6 +83,9 @@ pub(super) fn supported(target: &Target, job: &Job) -> bool {
     if job.backend.has("iopoll") && !job.direct {
         return false;
     }
+    if job.op == Op::Write && !info(&job.backend).syncs.contains(&job.sync) {
+        return false;
+    }
     match backend::backend(&job.backend.id).unwrap().check(target, job) {
         Ok(()) => true,
         Err(why) => {

@@ -9,7 +9,7 @@ use crate::sys::testing as child;
 
 const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
 const TRACED: &str = "read,write,pread64,pwrite64,preadv,pwritev,preadv2,pwritev2,lseek,\
-                      io_uring_enter,madvise,fadvise64,fdatasync,getpid,\
+                      io_uring_enter,madvise,fadvise64,fdatasync,fsync,msync,getpid,\
                       mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
 
 #[test]
@@ -59,7 +59,13 @@ fn jobs() {
         for (op, depth, pattern) in ops.flat_map(|op| {
             depths(&choice).into_iter().flat_map(move |d| PATTERNS.map(|p| (*op, d, p)))
         }) {
-            let modes = [(511, Sync::None), (4097, Sync::End)];
+            let modes = [
+                (511, Sync::None),
+                (4097, Sync::End),
+                (4097, Sync::Fdatasync),
+                (4096, Sync::Msync),
+                (4096, Sync::RwfDsync),
+            ];
             // Reads have no sync mode: one block size is enough.
             let modes = if op == Op::Write { &modes[..] } else { &modes[..1] };
             for &(block, sync) in modes {

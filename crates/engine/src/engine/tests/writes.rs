@@ -73,17 +73,59 @@ fn every_block_is_written_and_nothing_else() {
 }
 
 #[test]
-fn every_sync_mode_writes_the_same() {
+fn every_sync_method_writes_the_same() {
     for choice in writers() {
-        for sync in Sync::ALL {
-            let job = Job {
-                sync: *sync,
-                ..job(&choice, Op::Write, Pattern::Seq, 4097, 2, depths(&choice)[0])
-            };
-            let (_file, _, target) = testing::file(0, 0);
-            if supported(&target, &job) {
-                writes_all(job);
+        for (sync, every) in Sync::ALL.iter().flat_map(|sync| [(sync, 1), (sync, 3)]) {
+            for (pattern, depth) in PATTERNS.into_iter().zip(depths(&choice).iter().cycle()) {
+                let job = Job {
+                    sync: *sync,
+                    sync_every: every,
+                    ..job(&choice, Op::Write, pattern, 4097, 2, *depth)
+                };
+                let (_file, _, target) = testing::file(0, 0);
+                if supported(&target, &job) {
+                    writes_all(job);
+                }
             }
+        }
+    }
+}
+
+#[test]
+fn each_group_of_writes_is_one_commit() {
+    for (id, sync, every) in [
+        ("pread", Sync::Fdatasync, 1),
+        ("pread+libc", Sync::Fsync, 3),
+        ("preadv2", Sync::Fdatasync, 5),
+        ("mmap", Sync::Msync, 1),
+        ("mmap-copy", Sync::Fdatasync, 2),
+        ("simd-copy", Sync::Msync, 4),
+        ("uring", Sync::Fdatasync, 1),
+        ("uring", Sync::Fsync, 3),
+        ("aio", Sync::Fdatasync, 1),
+        ("aio", Sync::Fsync, 4),
+    ] {
+        let choice = Choice::parse(id).unwrap();
+        let depth = *depths(&choice).last().unwrap();
+        let job = Job {
+            sync,
+            sync_every: every,
+            ..job(&choice, Op::Write, Pattern::Random, 4096, 2, depth)
+        };
+        let (_file, _, target) = testing::file(job.span as usize, 5);
+        if !supported(&target, &job) {
+            continue;
+        }
+        let spec = spec(job, &target, 1);
+        let (lanes, ran) = (blocks(&spec, 0), run(&spec).unwrap());
+        for (of_lane, blocks) in ran.lanes.iter().zip(lanes) {
+            let commits = of_lane.tally.commits.as_ref().unwrap();
+            let (groups, total) = (blocks.len() as u64 / u64::from(every), &commits.total);
+            assert_eq!(total.count(), groups, "{id} {sync} {every}");
+            assert_eq!(commits.sync.count(), commits.write.count(), "{id} {sync} {every}");
+            let apart = commits.sync.count() > 0;
+            assert!(apart || groups == 0 || (id == "uring" && every == 1), "{id} {sync} {every}");
+            assert!(!apart || commits.sync.max() <= total.max(), "{id} {sync} {every}");
         }
     }
 }
@@ -93,8 +135,8 @@ fn a_way_that_cannot_wait_for_each_write_says_so() {
     let (_file, _, target) = testing::file(0, 0);
     let refuses = |id: &str| {
         let choice = Choice::plain(id);
-        let job = Job { sync: Sync::Each, ..job(&choice, Op::Write, Pattern::Seq, 4096, 1, 1) };
-        backend::backend(id).unwrap().check(&target, &job).is_err()
+        let job = Job { sync: Sync::Dsync, ..job(&choice, Op::Write, Pattern::Seq, 4096, 1, 1) };
+        Executor::from_choice(&choice).unwrap().check(&target, &job).is_err()
     };
     assert!(refuses("stdio") && refuses("mmap-copy"));
     assert!(!refuses("pread") && !refuses("read"));

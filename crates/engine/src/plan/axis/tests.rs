@@ -46,7 +46,8 @@ fn opposites() -> [Job; 2] {
         cache: Cache::Warm,
         direct: true,
         xor: true,
-        sync: Sync::Each,
+        sync: Sync::Dsync,
+        sync_every: 4,
         mix: None,
         cpu_cache: CpuCache::Flush,
         writes: Writes::Append,
@@ -72,13 +73,13 @@ fn every_axis_has_its_row_and_clears_what_it_shows() {
     let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
     assert_eq!(bare, other, "a part of the job has no axis");
     let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
-    assert_eq!(places, (0..16).collect::<Vec<u8>>());
+    assert_eq!(places, (0..17).collect::<Vec<u8>>());
 }
 
 #[test]
 fn numbers_have_places() {
     let jobs = opposites();
-    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [8, 3, 5, 7, 100, 30]);
+    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [8, 3, 5, 1, 7, 100, 30]);
     let write = Job { op: Op::Write, ..jobs[1].clone() };
     assert_eq!(
         (Axis::Count.value_of(&write), Axis::Mix.value_of(&write)),
@@ -96,9 +97,10 @@ fn labels_say_what_does_not_go_without_saying() {
     assert_eq!(mixed.label(), "pread 8 B 30 % reads 5 threads queue depth 3");
     assert_eq!(
         odd.label(),
-        "seek 4 B warm random 9 threads queue depth 2 direct CPU caches flushed on B with mq"
+        "seek 4 B warm random 9 threads queue depth 2 direct O_DSYNC after every 4 \
+         writes CPU caches flushed on B with mq"
     );
-    assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "sync each with XOR");
+    assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "O_DSYNC with XOR");
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));
     assert_eq!(Axis::Direct.phrase_among(&plain, false), None);
     let sized = Job { span: 1 << 30, count: Some(0), ..plain };

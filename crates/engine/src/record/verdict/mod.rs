@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::evidence::{CellEvidence, Grounds, MachineEvidence, Source, Spread, TargetEvidence};
 pub use self::rules::{RULES, Rule};
-use super::{Latency, Warning};
+use super::{CommitTimes, Latency, Warning};
 
 /// Where the bytes came from, and the warnings about the result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Verdict {
     pub amplification: Option<f64>,
     pub warnings: Vec<Warning>,
     pub latency: Option<Latency>,
+    /// Omitted from JSON where nothing was committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<CommitTimes>,
 }
 
 /// Judges one cell; the most severe warnings come first.
@@ -40,6 +43,7 @@ pub fn judge(evidence: &CellEvidence) -> Verdict {
         amplification: origin.amplification,
         warnings,
         latency: evidence.latency.cloned(),
+        commits: None,
     }
 }
 

@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use super::stack::Section;
+use crate::analysis::LatencyOf;
 use crate::tui::plot::Histogram;
 use crate::tui::theme::Role;
 use crate::tui::view::pane;
@@ -16,31 +17,8 @@ const BUCKET_SHARE: f64 = 1.0 / 256.0;
 
 pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     let Some(latency) = &s.result.latency else { return Vec::new() };
-    let all = [
-        ("p50", latency.p50),
-        ("p90", latency.p90),
-        ("p99", latency.p99),
-        ("p99.9", latency.p999),
-        ("max", Some(latency.max)),
-        ("mean", Some(latency.mean)),
-    ];
-    let known: Vec<(&str, String)> = all
-        .iter()
-        .filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?))))
-        .collect();
     let mut text = vec![s.heading("Latency per operation")];
-    let (mut line, mut used) = (Vec::new(), 0);
-    for (name, value) in known {
-        let width = pane::width(name) + pane::width(&value) + 4;
-        if used + width > s.width + 3 {
-            text.push(Line::from(std::mem::take(&mut line)));
-            used = 0;
-        }
-        used += width;
-        line.push(Span::styled(format!("{name} "), s.look.style(Role::Dim)));
-        line.push(Span::styled(format!("{value}   "), s.look.style(Role::Number)));
-    }
-    text.push(Line::from(line));
+    text.extend(percentile_lines(s, latency));
     let timed = s.data.latency(s.index).map_or(0, |latency| latency.count);
     let every = match latency.every {
         0 | 1 => String::new(),
@@ -61,6 +39,36 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
         });
     }
     sections
+}
+
+/// Returns the percentiles as lines of the page.
+pub fn percentile_lines(s: Scene<'_>, latency: &LatencyOf) -> Vec<Line<'static>> {
+    let all = [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p99", latency.p99),
+        ("p99.9", latency.p999),
+        ("max", Some(latency.max)),
+        ("mean", Some(latency.mean)),
+    ];
+    let known: Vec<(&str, String)> = all
+        .iter()
+        .filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?))))
+        .collect();
+    let mut text = Vec::new();
+    let (mut line, mut used) = (Vec::new(), 0);
+    for (name, value) in known {
+        let width = pane::width(name) + pane::width(&value) + 4;
+        if used + width > s.width + 3 {
+            text.push(Line::from(std::mem::take(&mut line)));
+            used = 0;
+        }
+        used += width;
+        line.push(Span::styled(format!("{name} "), s.look.style(Role::Dim)));
+        line.push(Span::styled(format!("{value}   "), s.look.style(Role::Number)));
+    }
+    text.push(Line::from(line));
+    text
 }
 
 /// Returns `5000 operations`, `1 operation`, for a count and its text.

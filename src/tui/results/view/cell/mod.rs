@@ -1,5 +1,6 @@
 //! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
 
+mod commits;
 mod facts;
 mod latency;
 mod scene;
@@ -87,6 +88,7 @@ fn stacks<'a>(
             right,
             [
                 source::sections(r),
+                commits::sections(r),
                 latency::sections(r, tall),
                 facts::warnings(r),
                 processor(r, !single),
@@ -140,7 +142,7 @@ pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut 
 }
 
 /// Returns the sections at the top of a single column.
-fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 8] {
+fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 9] {
     [
         facts::error(s),
         facts::figures(s),
@@ -149,6 +151,7 @@ fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 8] {
         facts::list_writes(s),
         source::sections(s),
         facts::warnings(s),
+        commits::sections(s),
         latency::sections(s, 8),
     ]
 }

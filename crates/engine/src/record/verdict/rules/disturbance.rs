@@ -1,7 +1,7 @@
 //! Rules about other users of the machine or the disk during trials.
 
 use super::rule::{Rule, rule};
-use crate::plan::{Plan, Sync};
+use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::{Severity, Trial, Warning};
@@ -112,9 +112,8 @@ fn foreign_bytes(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
         (Some(disk), Some(own)) => disk.saturating_sub(own),
         _ => 0,
     };
-    // With O_DSYNC each operation may commit the journal, so the disk writes several times the
-    // bytes of this process.
-    let foreign_writes = if evidence.writes() && evidence.job.sync == Sync::Each {
+    // Each one may commit the journal, so the disk writes several times the bytes of this process.
+    let foreign_writes = if evidence.job.commits() {
         0
     } else {
         facts.disk_write_bytes.unwrap_or(0).saturating_sub(written)

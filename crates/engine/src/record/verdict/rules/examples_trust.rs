@@ -227,7 +227,7 @@ pub static TRUST: &[Example] = &[
         write,
         |c| c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN)),
         |c| {
-            c.job.sync = Sync::Each;
+            c.job.sync = Sync::Dsync;
             c.each(|t| t.evidence.disk_write_bytes = Some(2 * SPAN))
         },
     ),

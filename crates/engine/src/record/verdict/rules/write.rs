@@ -69,7 +69,7 @@ fn check_large_folios(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
     let kernel = evidence.target.walks_folios.as_ref()?;
     let overwrites = evidence.writes() && job.writes == Writes::Overwrite && evidence.info.appends;
-    let is_small = !job.direct && job.sync != Sync::Each && job.block < MIN_LARGE_WRITE;
+    let is_small = !job.direct && !job.commits() && job.block < MIN_LARGE_WRITE;
     if !overwrites || !is_small || !evidence.target.ours {
         return None;
     }
@@ -100,8 +100,10 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let remedy = match evidence.job.sync {
-        Sync::None => "use --sync end, --sync each or --direct to include the device in the timing",
-        Sync::End | Sync::Each => {
+        Sync::None => {
+            "use --sync end, --sync fdatasync or --direct to include the device in the timing"
+        }
+        _ => {
             "use --count 0 for one pass; the file system or drive may also report completion too \
              early"
         }

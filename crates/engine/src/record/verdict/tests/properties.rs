@@ -90,7 +90,7 @@ prop_compose! {
         Job {
             backend: Choice::plain("pread"),
             pattern: if random { Pattern::Random } else { Pattern::Seq },
-            op, block, count: None, span, threads, depth, cache, direct, xor, sync, mix,
+            op, block, count: None, span, threads, depth, cache, direct, xor, sync, sync_every: 1, mix,
             cpu_cache: CpuCache::Keep,
             writes: if direct { Writes::Append } else { Writes::Overwrite },
             target: None,

@@ -1,0 +1,337 @@
+//! Makes writes durable by a call after every N of them, and times these commits.
+
+use std::io;
+use std::os::fd::RawFd;
+
+use super::commits::Commits;
+use super::drive::Operation;
+use super::error::BackendError;
+use super::work::{Request, Work};
+use crate::plan::{Job, Sync};
+use crate::sys::clock::Clock;
+use crate::sys::raw;
+
+/// Counts the writes of a lane, and records its commits.
+#[derive(Debug)]
+pub(super) struct Committer {
+    method: Sync,
+    every: u32,
+    /// Writes until the next sync.
+    left: u32,
+    clock: Clock,
+    /// When the writes of the next commit began.
+    began: u64,
+    /// What the sync returned that failed.
+    errno: Option<i32>,
+    commits: Box<Commits>,
+}
+
+impl Committer {
+    /// Returns what counts the writes of a job whose sync method follows writes.
+    pub fn for_job(job: &Job) -> Option<Committer> {
+        let every = job.sync_every.max(1);
+        (job.commits() && job.sync.follows_writes()).then(|| Committer {
+            method: job.sync,
+            every,
+            left: every,
+            clock: Clock::best(),
+            began: 0,
+            errno: None,
+            commits: Box::default(),
+        })
+    }
+
+    pub fn method(&self) -> Sync {
+        self.method
+    }
+
+    /// Opens the timed window.
+    pub fn begin(&mut self) {
+        self.began = self.clock.now();
+    }
+
+    /// Returns the time, to be given to [`Committer::record`].
+    #[inline(always)]
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// Counts a write; returns whether a sync is due.
+    #[inline(always)]
+    pub fn count(&mut self) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        self.left = self.every;
+        true
+    }
+
+    /// Records a commit whose writes began at `began`, and the last of them ended at `written`.
+    #[inline(always)]
+    pub fn record(&mut self, began: u64, written: u64) {
+        let end = self.clock.now();
+        self.commits.write.record(self.clock.nanos(began, written));
+        self.commits.sync.record(self.clock.nanos(written, end));
+        self.commits.total.record(self.clock.nanos(began, end));
+        self.began = end;
+    }
+
+    /// Records that a sync failed.
+    #[cold]
+    pub fn fail(&mut self, errno: i32) {
+        self.errno = Some(errno);
+        // Where the write is repeated, so is the sync.
+        self.left = 1;
+    }
+
+    /// Hands the commits to the lane's result, and returns how the work ended: a failed sync is no
+    /// failed write.
+    pub fn finish(
+        &mut self,
+        work: &mut Work,
+        ended: Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
+        work.set_commits(std::mem::take(&mut self.commits));
+        match self.errno {
+            Some(errno) if ended.is_err() => Err(self.error(work, errno)),
+            _ => ended,
+        }
+    }
+
+    /// Returns the error of a sync.
+    pub fn error(&self, work: &Work, errno: i32) -> BackendError {
+        let call = match self.method {
+            Sync::Fsync => "fsync(2)",
+            Sync::Msync => "msync(2)",
+            _ => "fdatasync(2)",
+        };
+        let error = io::Error::from_raw_os_error(errno);
+        BackendError::Sync { call, written: work.reach(), error }
+    }
+}
+
+/// Calls fsync(2) or fdatasync(2); returns 0 or -errno.
+#[inline(always)]
+pub(super) fn sync_file<const FILL: bool>(method: Sync, fd: RawFd) -> isize {
+    if method == Sync::Fsync { raw::fsync::<FILL>(fd) } else { raw::fdatasync::<FILL>(fd) }
+}
+
+/// The operation of a synchronous lane: a write, and after every N of them a sync, which belongs to
+/// the last.
+pub(super) struct Committing<'a, W, S> {
+    pub committer: &'a mut Committer,
+    /// Returns the bytes written or -errno.
+    pub write: W,
+    /// System calls that a write makes.
+    pub calls: u32,
+    /// Returns 0 or -errno.
+    pub sync: S,
+}
+
+impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'_, W, S> {
+    #[inline(always)]
+    fn make(&mut self, request: Request) -> (isize, u32) {
+        let result = (self.write)(request);
+        if result != request.len as isize || !self.committer.count() {
+            return (result, self.calls);
+        }
+        let written = self.committer.now();
+        let synced = (self.sync)();
+        if synced < 0 {
+            self.committer.fail(-synced as i32);
+            return (synced, self.calls + 1);
+        }
+        self.committer.record(self.committer.began, written);
+        (result, self.calls + 1)
+    }
+}
+
+/// The commits of a lane with several operations in flight: a sync begins when the last of its N
+/// writes is complete, and holds the slot of that write.
+#[derive(Debug)]
+pub(super) struct QueuedCommits {
+    committer: Committer,
+    slots: Vec<Pending>,
+    /// When the first complete write since the last sync began; `u64::MAX`: there is none.
+    began: u64,
+}
+
+/// A write, and the sync that follows it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pending {
+    began: u64,
+    len: u32,
+    /// The result of the write whose sync is in flight.
+    result: isize,
+    syncing: bool,
+    /// The result of a write or of its linked sync, whichever was seen first.
+    linked: Option<isize>,
+    /// When the first write of the commit began, and the last one ended.
+    commit: (u64, u64),
+}
+
+impl QueuedCommits {
+    pub fn for_job(job: &Job) -> Option<QueuedCommits> {
+        let slots = vec![Pending::default(); job.depth.max(1) as usize];
+        let committer = Committer::for_job(job)?;
+        Some(QueuedCommits { committer, slots, began: u64::MAX })
+    }
+
+    pub fn is_single(&self) -> bool {
+        self.committer.every == 1
+    }
+
+    /// Returns whether fsync is the sync, not fdatasync.
+    pub fn is_whole(&self) -> bool {
+        self.committer.method == Sync::Fsync
+    }
+
+    /// Notes that a write begins.
+    pub fn begin(&mut self, request: Request) {
+        let now = self.committer.clock.now();
+        let slot = &mut self.slots[request.slot as usize];
+        (slot.began, slot.len, slot.linked) = (now, request.len, None);
+    }
+
+    /// Returns whether the slot's sync is in flight.
+    pub fn is_syncing(&self, slot: u32) -> bool {
+        self.slots[slot as usize].syncing
+    }
+
+    /// Takes the result of a write; returns whether its sync is due.
+    pub fn end_write(&mut self, slot: u32, result: isize) -> bool {
+        let entry = &mut self.slots[slot as usize];
+        if result != entry.len as isize {
+            return false;
+        }
+        self.began = self.began.min(entry.began);
+        if !self.committer.count() {
+            return false;
+        }
+        entry.syncing = true;
+        entry.result = result;
+        entry.commit = (std::mem::replace(&mut self.began, u64::MAX), self.committer.clock.now());
+        true
+    }
+
+    /// Takes the result of a sync; returns that of the write, or -errno of the sync.
+    pub fn end_sync(&mut self, slot: u32, result: isize) -> isize {
+        let entry = &mut self.slots[slot as usize];
+        entry.syncing = false;
+        let (Pending { result: written, .. }, (began, ended)) = (*entry, entry.commit);
+        if result < 0 {
+            self.committer.fail(-result as i32);
+            return result;
+        }
+        self.committer.record(began, ended);
+        written
+    }
+
+    /// Takes the result of a write or of the `sync` linked to it, which may be seen first. Once
+    /// both are there, returns that of the write, or -errno of the sync.
+    pub fn end_linked(&mut self, slot: u32, sync: bool, result: isize) -> Option<isize> {
+        let entry = &mut self.slots[slot as usize];
+        let first = entry.linked.replace(result)?;
+        let (written, synced) = if sync { (first, result) } else { (result, first) };
+        // A write that failed or was short cancels its sync: its result counts.
+        if written != entry.len as isize {
+            return Some(written);
+        }
+        if synced < 0 {
+            self.committer.fail(-synced as i32);
+            return Some(synced);
+        }
+        let (began, committer) = (entry.began, &mut self.committer);
+        let now = committer.clock.now();
+        committer.commits.total.record(committer.clock.nanos(began, now));
+        Some(written)
+    }
+
+    /// See [`Committer::finish`].
+    pub fn finish(
+        &mut self,
+        work: &mut Work,
+        ended: Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
+        self.committer.finish(work, ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::backend::access_pattern::Share;
+    use crate::backend::drive::run_operations;
+    use crate::backend::kind::Backend;
+    use crate::backend::pread::Pread;
+    use crate::backend::work::Published;
+    use crate::plan::{Choice, Op};
+
+    /// Runs 8 writes; `sync` gets the number of syncs before it. Returns how it ended and what was
+    /// recorded.
+    fn write_eight(
+        method: Sync,
+        every: u32,
+        mut sync: impl FnMut(u64) -> isize,
+    ) -> (Result<(), BackendError>, Box<Commits>) {
+        let job = Job {
+            sync: method,
+            sync_every: every,
+            span: 8 * 4096,
+            ..Job::plain(Choice::plain("pread"), Op::Write)
+        };
+        let (stop, published) = (AtomicBool::new(false), Published::default());
+        let share = Share::for_lane(&job, 0, u64::MAX, 0);
+        let mut work = Work::new(Pread.assignment(&job, share, &stop, &published));
+        let mut committer = Committer::for_job(&job).unwrap();
+        committer.begin();
+        let mut calls = 0;
+        let sync = || {
+            calls += 1;
+            sync(calls - 1)
+        };
+        let write = |request: Request| request.len as isize;
+        let committing = Committing { committer: &mut committer, write, calls: 1, sync };
+        let ended = run_operations(&mut work, std::ptr::null(), committing);
+        let ended = committer.finish(&mut work, ended);
+        (ended, work.tally().commits.unwrap())
+    }
+
+    #[test]
+    fn every_n_writes_are_a_commit_of_write_and_sync() {
+        for every in [1, 2, 3, 8, 9] {
+            let (ended, commits) = write_eight(Sync::Fsync, every, |_| 0);
+            ended.unwrap();
+            let groups = u64::from(8 / every);
+            for of in [&commits.total, &commits.write, &commits.sync] {
+                assert_eq!(of.count(), groups, "{every}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sync_that_fails_ends_the_work_by_its_own_name() {
+        for (method, call) in [
+            (Sync::Fdatasync, "fdatasync(2)"),
+            (Sync::Fsync, "fsync(2)"),
+            (Sync::Msync, "msync(2)"),
+        ] {
+            let third = |before| if before == 2 { -(libc::EIO as isize) } else { 0 };
+            let (ended, commits) = write_eight(method, 1, third);
+            let text = ended.unwrap_err().to_string();
+            assert!(text.starts_with(&format!("{call} of the data from offset 0")), "{text}");
+            assert_eq!(commits.total.count(), 2);
+        }
+    }
+
+    #[test]
+    fn an_interrupted_sync_is_repeated_with_its_write() {
+        let once = |before| if before == 2 { -(libc::EINTR as isize) } else { 0 };
+        let (ended, commits) = write_eight(Sync::Fdatasync, 2, once);
+        ended.unwrap();
+        assert_eq!(commits.total.count(), 4);
+    }
+}

@@ -1,0 +1,52 @@
+//! The table of commits: how long one takes, of which the sync, and how many are made.
+
+use super::extra::{Extra, distinguishing_columns, number_column};
+use super::grid::Column;
+use crate::analysis::{CellResult, CommitsOf, LatencyOf};
+use crate::session::Session;
+use crate::units::Rates;
+use crate::units::column::{TIME, align, unit};
+
+/// Returns the table of a session whose writes are made durable; `None` for others.
+pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
+    let (committing, commits): (Vec<&CellResult>, Vec<CommitsOf>) =
+        rows.iter().filter_map(|row| Some((*row, row.commits?))).unzip();
+    if committing.is_empty() {
+        return None;
+    }
+    let mut columns = distinguishing_columns(&committing, "cache", false);
+    let rates: Vec<Option<f64>> = commits.iter().map(|of| of.per_second).collect();
+    columns.push(number_column("commits", COMMITS, &rates));
+    columns.extend(percentiles(&commits));
+    let sync = |of: &CommitsOf| of.sync.as_ref().and_then(|sync| sync.p50);
+    let syncs: Vec<Option<f64>> = commits.iter().map(sync).collect();
+    if syncs.iter().any(Option::is_some) {
+        columns.push(number_column("sync p50", TIME, &syncs));
+    }
+    let text = "a commit lasts from its first write until its sync has returned. p50 to max: of \
+                every commit of all trials; - where there were too few for the percentile, or \
+                where write and sync cannot be seen apart. Commits: per second, of all threads";
+    let rows = committing.len();
+    Some(Extra { id: "commits", title: "Commits", columns, rows, text: text.into() })
+}
+
+/// Commits per second.
+const COMMITS: &[(f64, &str)] = &[(1.0, "1/s"), (1e3, "k/s"), (1e6, "M/s")];
+
+/// Returns the percentiles in one unit, so that they can be compared along the row.
+fn percentiles(commits: &[CommitsOf]) -> Vec<Column> {
+    let of = |get: fn(&LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
+        commits.iter().map(|of| get(&of.total)).collect()
+    };
+    let all = [
+        ("p50", of(|l| l.p50)),
+        ("p90", of(|l| l.p90)),
+        ("p99", of(|l| l.p99)),
+        ("p99.9", of(|l| l.p999)),
+        ("max", of(|l| Some(l.max))),
+    ];
+    let (factor, name) = unit(all[0].1.iter().flatten().copied(), TIME);
+    let column =
+        |(title, values): (&str, Vec<_>)| Column::numbers(title, name, 0, align(&values, factor));
+    all.into_iter().map(column).collect()
+}

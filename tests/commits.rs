@@ -1,0 +1,62 @@
+//! Writes that are made durable: which methods a run measures, and what it tells of their commits.
+
+use crate::common::{Home, QUICK};
+
+#[test]
+fn every_method_is_a_cell_with_its_commits() {
+    let home = Home::new();
+    let line = "--batch --op write -s 4k -b pread,preadv2,mmap,uring,aio --size 64k --dir . \
+                --sync none,end,fdatasync,each,osync,rwf-dsync,msync --sync-every 1,4 --no-save";
+    let document = home.json(&format!("{line} {QUICK}"));
+    let mut seen = 0;
+    for result in document["results"].as_array().unwrap() {
+        let (cell, commits) = (&result["cell"], &result["commits"]);
+        let sync = cell["sync"].as_str().unwrap();
+        assert_ne!(sync, "each", "a former name");
+        if ["none", "end"].contains(&sync) {
+            assert!(commits.is_null(), "{cell}");
+            continue;
+        }
+        seen += 1;
+        let writes: u64 =
+            result["trials"].as_array().unwrap().iter().map(|t| t["ops"].as_u64().unwrap()).sum();
+        let every = cell["sync_every"].as_u64().unwrap_or(1);
+        let made = commits["count"].as_u64().unwrap();
+        // The last group of a trial may be incomplete.
+        let trials = result["trials"].as_array().unwrap().len() as u64;
+        assert!(made <= writes / every && made + trials >= writes / every, "{made}: {cell}");
+        assert!(commits["per_second"].as_f64().unwrap() > 0.0, "{cell}");
+        let follows = ["fdatasync", "msync"].contains(&sync);
+        // A linked sync is not seen apart from its write.
+        let apart = follows && !(cell["backend"] == "uring" && every == 1);
+        assert_eq!(commits["sync"].is_object(), apart, "{cell}");
+        let [sync, total] = ["sync", "total"].map(|of| commits[of]["max"].as_f64());
+        assert!(!apart || sync <= total, "{cell}");
+    }
+    // Six methods follow or carry a write; not every backend has every one.
+    assert!(seen >= 14, "{document}");
+    let skipped = document["skipped"].to_string();
+    assert!(skipped.contains("pread does not support --sync rwf-dsync; --backend"), "{skipped}");
+}
+
+#[test]
+fn a_saved_session_keeps_its_commits() {
+    let home = Home::new();
+    let line = "--batch --op write -s 4k -b pread --size 64k --dir . --sync fdatasync";
+    let run = home.json(&format!("{line} --save log {QUICK}"));
+    let shown = home.json("sessions show log");
+    assert_eq!(run["results"][0]["commits"], shown["results"][0]["commits"]);
+    let table = home.stdout("sessions show log --format table");
+    assert!(table.contains("Commits") && table.contains("sync p50"), "{table}");
+}
+
+#[test]
+fn a_sync_needs_writes() {
+    let home = Home::new();
+    home.file("data.bin", 4096);
+    for option in ["--sync fdatasync", "--sync none,osync"] {
+        let output = home.cmd(&format!("--batch data.bin {option}")).assert().failure();
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains("--sync applies only to writes"), "{text}");
+    }
+}
