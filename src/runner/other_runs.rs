@@ -2,8 +2,8 @@
 //!
 //! A run binds an abstract Unix socket whose name has the disk and the process. The kernel lists
 //! such names and removes them with their process, however it ends. Runs in another network
-//! namespace, as in most containers, are not seen, nor those of a user whom `/etc/passwd` lists with
-//! a home that no user there has, as tests have.
+//! namespace, as in most containers, are not seen, nor those of a user whom `/etc/passwd` lists
+//! with a home that no user there has, as tests have.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
