@@ -180,7 +180,7 @@ fn combinations_that_cannot_be() {
         ("-b pread --writes append --mix 50", &["nothing to read", "omit --mix"]),
         ("--op read --writes append", &["--writes append applies only to writes", "--op write"]),
         ("--writes append data.bin", &["exists, and iotui writes only"]),
-        ("-b mmap --op write", &["mmap cannot write", "mmap-copy"]),
+        ("-b sendfile --op write", &["sendfile cannot write", "mmap-copy"]),
         ("-b seek --op write --size 1m", &["seek cannot write"]),
         ("-b pread --op seek", &["pread cannot seek"]),
         ("--sync end", &["--sync applies only to writes", "--op write"]),
