@@ -60,3 +60,22 @@ fn a_sync_needs_writes() {
         assert!(text.contains("--sync applies only to writes"), "{text}");
     }
 }
+
+#[test]
+fn what_cannot_commit_is_skipped_with_the_reason() {
+    let home = Home::new();
+    for (options, reason) in [
+        ("-b pread --xor", "the XOR would be part of the commits"),
+        ("-b pread --mix 50", "reads and writes are mixed: use --sync dsync"),
+        ("-b uring+submit=2 -q 4", "a sync is submitted with its write; leave out +submit"),
+        ("-b uring+iopoll --direct", "+iopoll polls for data, not for syncs"),
+        ("-b stdio", "stdio does not support --sync fdatasync; --backend pread"),
+        ("-b sendfile", "sendfile cannot write"),
+    ] {
+        let line =
+            format!("--batch --op write -s 4k --size 64k --dir . --sync fdatasync {options}");
+        let output = home.cmd(&line).assert().failure().code(2);
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains(reason), "{options}: {text}");
+    }
+}

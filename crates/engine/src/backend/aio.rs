@@ -61,7 +61,7 @@ impl Backend for Aio {
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         Context::check().map_err(|error| refusal(&error))?;
-        if job.commits() && job.sync.follows_writes() { check_sync(target, job) } else { Ok(()) }
+        if job.syncs_after_writes() { check_sync(target, job) } else { Ok(()) }
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -2,12 +2,14 @@
 //! and `preadv2`.
 
 use std::fs::File;
+use std::os::fd::AsRawFd;
 
 use super::advice;
 use super::buffers::{lane_buffer, note_small_pages};
+use super::commit::{Committer, sync_file};
 use super::error::BackendError;
 use super::target::Target;
-use super::work::Work;
+use super::work::{Request, Work};
 use super::written::LaneBuffer;
 use crate::plan::{Job, Op};
 
@@ -40,5 +42,18 @@ impl BlockIo {
         work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
         advice::will_need(&self.file, self.will_need, work);
+    }
+
+    /// Runs every write by `write`, which makes one system call, and makes what was written
+    /// durable.
+    #[inline(always)]
+    pub fn run_commits<const FILL: bool>(
+        &self,
+        work: &mut Work,
+        committer: Committer,
+        write: impl FnMut(Request) -> isize,
+    ) -> Result<(), BackendError> {
+        let (fd, method) = (self.file.as_raw_fd(), committer.method());
+        committer.run(work, self.buffer.ptr(), 1, write, || sync_file::<FILL>(method, fd))
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::RawFd;
 
 use super::commits::Commits;
-use super::drive::Operation;
+use super::drive::{Operation, run_operations};
 use super::error::BackendError;
 use super::work::{Request, Work};
 use crate::plan::{Job, Sync};
@@ -29,8 +29,8 @@ pub(super) struct Committer {
 impl Committer {
     /// Returns what counts the writes of a job whose sync method follows writes.
     pub fn for_job(job: &Job) -> Option<Committer> {
-        let every = job.sync_every.max(1);
-        (job.commits() && job.sync.follows_writes()).then(|| Committer {
+        let every = job.writes_per_commit();
+        job.syncs_after_writes().then(|| Committer {
             method: job.sync,
             every,
             left: every,
@@ -45,20 +45,27 @@ impl Committer {
         self.method
     }
 
-    /// Opens the timed window.
-    pub fn begin(&mut self) {
-        self.began = self.clock.now();
-    }
-
-    /// Returns the time, to be given to [`Committer::record`].
+    /// Runs every operation of a synchronous lane by `write`, which makes `calls` system calls and
+    /// returns the bytes written or -errno, and after every N of them `sync`, which returns 0 or
+    /// -errno and belongs to the last. `data` is the address of the block, for the fold.
     #[inline(always)]
-    pub fn now(&self) -> u64 {
-        self.clock.now()
+    pub fn run(
+        mut self,
+        work: &mut Work,
+        data: *const u8,
+        calls: u32,
+        write: impl FnMut(Request) -> isize,
+        sync: impl FnMut() -> isize,
+    ) -> Result<(), BackendError> {
+        self.began = self.clock.now();
+        let operation = Committing { committer: &mut self, write, calls, sync };
+        let ended = run_operations(work, data, operation);
+        self.finish(work, ended)
     }
 
     /// Counts a write; returns whether a sync is due.
     #[inline(always)]
-    pub fn count(&mut self) -> bool {
+    fn count(&mut self) -> bool {
         self.left -= 1;
         if self.left > 0 {
             return false;
@@ -69,17 +76,19 @@ impl Committer {
 
     /// Records a commit whose writes began at `began`, and the last of them ended at `written`.
     #[inline(always)]
-    pub fn record(&mut self, began: u64, written: u64) {
+    fn record(&mut self, began: u64, written: u64) {
         let end = self.clock.now();
         self.commits.write.record(self.clock.nanos(began, written));
         self.commits.sync.record(self.clock.nanos(written, end));
         self.commits.total.record(self.clock.nanos(began, end));
         self.began = end;
+        // An interrupted sync that was repeated has not failed.
+        self.errno = None;
     }
 
     /// Records that a sync failed.
     #[cold]
-    pub fn fail(&mut self, errno: i32) {
+    fn fail(&mut self, errno: i32) {
         self.errno = Some(errno);
         // Where the write is repeated, so is the sync.
         self.left = 1;
@@ -87,7 +96,7 @@ impl Committer {
 
     /// Hands the commits to the lane's result, and returns how the work ended: a failed sync is no
     /// failed write.
-    pub fn finish(
+    fn finish(
         &mut self,
         work: &mut Work,
         ended: Result<(), BackendError>,
@@ -100,7 +109,7 @@ impl Committer {
     }
 
     /// Returns the error of a sync.
-    pub fn error(&self, work: &Work, errno: i32) -> BackendError {
+    fn error(&self, work: &Work, errno: i32) -> BackendError {
         let call = match self.method {
             Sync::Fsync => "fsync(2)",
             Sync::Msync => "msync(2)",
@@ -117,16 +126,12 @@ pub(super) fn sync_file<const FILL: bool>(method: Sync, fd: RawFd) -> isize {
     if method == Sync::Fsync { raw::fsync::<FILL>(fd) } else { raw::fdatasync::<FILL>(fd) }
 }
 
-/// The operation of a synchronous lane: a write, and after every N of them a sync, which belongs to
-/// the last.
-pub(super) struct Committing<'a, W, S> {
-    pub committer: &'a mut Committer,
-    /// Returns the bytes written or -errno.
-    pub write: W,
-    /// System calls that a write makes.
-    pub calls: u32,
-    /// Returns 0 or -errno.
-    pub sync: S,
+/// The operation of [`Committer::run`].
+struct Committing<'a, W, S> {
+    committer: &'a mut Committer,
+    write: W,
+    calls: u32,
+    sync: S,
 }
 
 impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'_, W, S> {
@@ -136,7 +141,7 @@ impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'
         if result != request.len as isize || !self.committer.count() {
             return (result, self.calls);
         }
-        let written = self.committer.now();
+        let written = self.committer.clock.now();
         let synced = (self.sync)();
         if synced < 0 {
             self.committer.fail(-synced as i32);
@@ -245,6 +250,7 @@ impl QueuedCommits {
         let (began, committer) = (entry.began, &mut self.committer);
         let now = committer.clock.now();
         committer.commits.total.record(committer.clock.nanos(began, now));
+        committer.errno = None;
         Some(written)
     }
 
@@ -264,7 +270,6 @@ mod tests {
 
     use super::*;
     use crate::backend::access_pattern::Share;
-    use crate::backend::drive::run_operations;
     use crate::backend::kind::Backend;
     use crate::backend::pread::Pread;
     use crate::backend::work::Published;
@@ -275,6 +280,15 @@ mod tests {
     fn write_eight(
         method: Sync,
         every: u32,
+        sync: impl FnMut(u64) -> isize,
+    ) -> (Result<(), BackendError>, Box<Commits>) {
+        run_eight(method, every, |request| request.len as isize, sync)
+    }
+
+    fn run_eight(
+        method: Sync,
+        every: u32,
+        write: impl FnMut(Request) -> isize,
         mut sync: impl FnMut(u64) -> isize,
     ) -> (Result<(), BackendError>, Box<Commits>) {
         let job = Job {
@@ -286,17 +300,13 @@ mod tests {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let share = Share::for_lane(&job, 0, u64::MAX, 0);
         let mut work = Work::new(Pread.assignment(&job, share, &stop, &published));
-        let mut committer = Committer::for_job(&job).unwrap();
-        committer.begin();
+        let committer = Committer::for_job(&job).unwrap();
         let mut calls = 0;
         let sync = || {
             calls += 1;
             sync(calls - 1)
         };
-        let write = |request: Request| request.len as isize;
-        let committing = Committing { committer: &mut committer, write, calls: 1, sync };
-        let ended = run_operations(&mut work, std::ptr::null(), committing);
-        let ended = committer.finish(&mut work, ended);
+        let ended = committer.run(&mut work, std::ptr::null(), 1, write, sync);
         (ended, work.tally().commits.unwrap())
     }
 
@@ -333,5 +343,18 @@ mod tests {
         let (ended, commits) = write_eight(Sync::Fdatasync, 2, once);
         ended.unwrap();
         assert_eq!(commits.total.count(), 4);
+    }
+
+    #[test]
+    fn a_write_that_fails_after_an_interrupted_sync_is_called_a_write() {
+        let once = |before| if before == 2 { -(libc::EINTR as isize) } else { 0 };
+        let write = |request: Request| match request.offset {
+            0x6000 => -(libc::EIO as isize),
+            _ => request.len as isize,
+        };
+        let (ended, commits) = run_eight(Sync::Fdatasync, 1, write, once);
+        let text = ended.unwrap_err().to_string();
+        assert!(text.starts_with("pwrite(2) of 4096 bytes at offset 24576: "), "{text}");
+        assert_eq!(commits.total.count(), 6);
     }
 }

@@ -9,8 +9,8 @@ use std::os::fd::AsRawFd;
 use memmap2::{Advice, MmapOptions, MmapRaw};
 
 use super::buffers::lane_buffer;
-use super::commit::{Committer, Committing, sync_file};
-use super::drive::{run_each, run_operations};
+use super::commit::{Committer, sync_file};
+use super::drive::run_each;
 use super::error::{BackendError, Unsupported};
 use super::fold::{self, FoldFn};
 use super::kind::{Backend, Lane};
@@ -289,9 +289,8 @@ pub(super) fn copy_each(
 ) -> Result<(), BackendError> {
     map.prepare(work);
     work.write_from(buffer);
-    if let Some(mut committer) = map.committer.take() {
-        let ended = store_each(map, buffer, work, &mut committer, copy);
-        return committer.finish(work, ended);
+    if let Some(committer) = map.committer.take() {
+        return store_each(map, buffer, work, committer, copy);
     }
     let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
     let result = run_each(work, buffer, 0, |request| {
@@ -312,14 +311,13 @@ fn store_each(
     map: &Mapping,
     buffer: &LaneBuffer,
     work: &mut Work,
-    committer: &mut Committer,
+    committer: Committer,
     copy: impl Fn(*mut u8, *const u8, usize),
 ) -> Result<(), BackendError> {
     let (base, guard, fd) = (map.map.as_mut_ptr(), &map.guard, map.file.as_raw_fd());
     let (method, page) = (committer.method(), page_size());
     // From the first to the last byte since the last sync.
     let stored = Cell::new((u64::MAX, 0));
-    committer.begin();
     let write = |request: Request| {
         // As in `copy_each`.
         let (to, from) =
@@ -339,7 +337,6 @@ fn store_each(
         // SAFETY: the blocks lie inside the span, which is mapped.
         unsafe { raw::msync::<false>(base.wrapping_add(from as usize), (high - from) as usize) }
     };
-    let operation = Committing { committer, write, calls: 0, sync };
-    let result = run_operations(work, buffer.ptr(), operation);
+    let result = committer.run(work, buffer.ptr(), 0, write, sync);
     if guard.hit() { Err(map.fault_error(0)) } else { result }
 }

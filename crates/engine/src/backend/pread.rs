@@ -5,13 +5,13 @@ use std::os::fd::AsRawFd;
 
 use super::block_io::BlockIo;
 use super::buffers::reading_buffer;
-use super::commit::{Committer, Committing, sync_file};
-use super::drive::{run_each, run_operations};
+use super::commit::Committer;
+use super::drive::run_each;
 use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::ATIME;
 use super::target::Target;
-use super::work::{Request, Work};
+use super::work::Work;
 use super::{advice, shared};
 use crate::plan::{
     DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync,
@@ -131,23 +131,18 @@ impl PreadLane {
     fn run_commits<const FILL: bool>(
         &self,
         work: &mut Work,
-        committer: &mut Committer,
+        committer: Committer,
     ) -> Result<(), BackendError> {
         let (fd, buffer, libc) = (self.io.file.as_raw_fd(), &self.io.buffer, self.libc);
-        let method = committer.method();
-        committer.begin();
         // SAFETY: the buffer holds the largest block.
-        let write = |r: Request| unsafe {
+        self.io.run_commits::<FILL>(work, committer, |r| unsafe {
             let (at, len) = (buffer.address(r.at as usize), r.len as usize);
             if libc {
                 or_errno(libc::pwrite64(fd, at.cast(), len, r.offset as libc::off64_t))
             } else {
                 raw::pwrite::<FILL>(fd, at, len, r.offset)
             }
-        };
-        let sync = || sync_file::<FILL>(method, fd);
-        let operation = Committing { committer, write, calls: 1, sync };
-        run_operations(work, buffer.ptr(), operation)
+        })
     }
 
     fn run_libc_loop(&self, work: &mut Work) -> Result<(), BackendError> {
@@ -189,9 +184,8 @@ pub(super) fn or_errno(result: isize) -> isize {
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if let Some(mut committer) = self.committer.take() {
-            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
-            committer.finish(work, ended)
+        if let Some(committer) = self.committer.take() {
+            with_fill!(FILL => self.run_commits::<FILL>(work, committer))
         } else if self.libc {
             self.run_libc_loop(work)
         } else {

@@ -6,13 +6,13 @@ use std::os::fd::AsRawFd;
 
 use super::advice;
 use super::block_io::BlockIo;
-use super::commit::{Committer, Committing, sync_file};
-use super::drive::{run_each, run_each_counted, run_operations};
+use super::commit::Committer;
+use super::drive::{run_each, run_each_counted};
 use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::ATIME;
 use super::target::Target;
-use super::work::{Request, Work};
+use super::work::Work;
 use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync};
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_DSYNC, RWF_NOWAIT};
 use crate::sys::{fd, raw};
@@ -175,26 +175,19 @@ impl Preadv2Lane {
             })
         }
     }
-}
 
-impl Preadv2Lane {
     /// Writes, and makes what was written durable.
     fn run_commits<const FILL: bool>(
         &self,
         work: &mut Work,
-        committer: &mut Committer,
+        committer: Committer,
     ) -> Result<(), BackendError> {
         let (fd, buffer, flags) = (self.io.file.as_raw_fd(), &self.io.buffer, self.flags);
-        let method = committer.method();
-        committer.begin();
         // SAFETY: the buffer holds the largest block.
-        let write = |r: Request| unsafe {
+        self.io.run_commits::<FILL>(work, committer, |r| unsafe {
             let at = buffer.address(r.at as usize);
             calls::pwritev2::<FILL>(fd, at, r.len as usize, r.offset, flags)
-        };
-        let sync = || sync_file::<FILL>(method, fd);
-        let operation = Committing { committer, write, calls: 1, sync };
-        run_operations(work, buffer.ptr(), operation)
+        })
     }
 }
 
@@ -204,9 +197,8 @@ const NOT_CACHED: isize = -(libc::EAGAIN as isize);
 impl Lane for Preadv2Lane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if let Some(mut committer) = self.committer.take() {
-            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
-            return committer.finish(work, ended);
+        if let Some(committer) = self.committer.take() {
+            return with_fill!(FILL => self.run_commits::<FILL>(work, committer));
         }
         with_fill!(FILL => self.run_loop::<FILL>(work))
     }

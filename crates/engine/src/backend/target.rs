@@ -97,6 +97,20 @@ impl Target {
         if job.direct { self.direct_align.unwrap_or(512).max(1) } else { 1 }
     }
 
+    /// Checks whether the file system has the calls that follow writes.
+    pub(super) fn check_sync(&self, job: &Job) -> Result<(), Unsupported> {
+        if !job.syncs_after_writes() {
+            return Ok(());
+        }
+        let refused = |error| Unsupported(format!("{}: {error}", job.sync));
+        let file = self.open_for_check().map_err(refused)?;
+        match job.sync {
+            Sync::Fsync => file.sync_all(),
+            _ => file.sync_data(),
+        }
+        .map_err(refused)
+    }
+
     /// Checks what applies to every backend that moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
@@ -121,22 +135,6 @@ impl Target {
             )));
         }
         Ok(())
-    }
-}
-
-impl Target {
-    /// Checks whether the file system has the calls that follow writes.
-    pub(super) fn check_sync(&self, job: &Job) -> Result<(), Unsupported> {
-        if !job.commits() || !job.sync.follows_writes() {
-            return Ok(());
-        }
-        let refused = |error| Unsupported(format!("{}: {error}", job.sync));
-        let file = self.open_for_check().map_err(refused)?;
-        match job.sync {
-            Sync::Fsync => file.sync_all(),
-            _ => file.sync_data(),
-        }
-        .map_err(refused)
     }
 }
 

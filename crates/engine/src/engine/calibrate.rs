@@ -127,7 +127,7 @@ fn unpredicted_count(job: &Job) -> u64 {
 /// Returns the fewest operations that make one commit in each lane; 1 where none is made, and at
 /// most one pass.
 fn group_of(job: &Job) -> u64 {
-    let group = u64::from(job.sync_every).saturating_mul(job.threads.into());
+    let group = u64::from(job.writes_per_commit()).saturating_mul(job.threads.into());
     if job.commits() { group.clamp(1, job.blocks().max(1)) } else { 1 }
 }
 

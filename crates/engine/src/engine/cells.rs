@@ -108,7 +108,7 @@ impl Cell {
     }
 
     pub fn latency(&self) -> Option<Latency> {
-        summarize_latency(&self.histogram, self.every)
+        Latency::from_histogram(&self.histogram, self.every)
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
@@ -117,25 +117,9 @@ impl Cell {
     }
 }
 
-/// Summarizes a histogram; one operation in `every` was timed. `None` where none was.
-pub(super) fn summarize_latency(h: &Histogram, every: u32) -> Option<Latency> {
-    let at = |q| h.quantile(q).map(|nanos| nanos as f64);
-    (h.count() > 0).then(|| Latency {
-        count: h.count(),
-        every,
-        mean: h.mean(),
-        p50: at(0.5),
-        p90: at(0.9),
-        p99: at(0.99),
-        p999: at(0.999),
-        max: h.max() as f64,
-        buckets: h.pairs(),
-    })
-}
-
 /// Summarizes the commits; `None` where there were none.
 fn summarize_commits(commits: &Commits) -> Option<CommitTimes> {
-    let of = |histogram| summarize_latency(histogram, 1);
+    let of = |histogram| Latency::from_histogram(histogram, 1);
     let total = of(&commits.total)?;
     Some(CommitTimes { total, write: of(&commits.write), sync: of(&commits.sync) })
 }

@@ -19,7 +19,7 @@ use self::precision::Precision;
 use self::ratios::Ratios;
 use self::span::Span;
 use super::calibrate::{FirstTrial, calibrate};
-use super::cells::{Amount, Cell, summarize_latency};
+use super::cells::{Amount, Cell};
 use super::control::Cutter;
 use super::error::{EngineError, Failure, Halt};
 use super::expected::nanos_per_operation;
@@ -33,7 +33,7 @@ use super::variants::Variants;
 use super::{Control, Sink, harness, levels, probing, programs};
 use crate::backend::access_pattern::mix;
 use crate::plan::Plan;
-use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
+use crate::record::{End, Event, Grounds, Latency, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::leftovers;
 
@@ -411,7 +411,7 @@ impl<'a> Run<'a> {
         }
         let trial = Arc::new(trial);
         cell.keep(&trial);
-        let latency = summarize_latency(&histogram, cell.every).map(Arc::new);
+        let latency = Latency::from_histogram(&histogram, cell.every).map(Arc::new);
         self.sink.event(Event::Trial { trial, samples, latency });
     }
 

@@ -15,8 +15,8 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
     all.samples.extend(later);
     merge_neighbours(&mut all.samples, Sample::MAX_PER_TRIAL, Sample::merge);
     all.histogram.merge(&more.histogram);
-    if let (Some(all), Some(more)) = (&mut all.commits, &more.commits) {
-        all.merge(more);
+    if let Some(more) = &more.commits {
+        all.commits.get_or_insert_default().merge(more);
     }
     all.busy = all.busy.saturating_add(more.busy);
     let nanos = (all.trial.nanos, more.trial.nanos);

@@ -92,6 +92,12 @@ fn syncs(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
             able.join(", ")
         ));
     }
+    if job.xor && job.sync.follows_writes() {
+        return Some(format!(
+            "the XOR would be part of the commits: leave out --xor, or use --sync dsync instead of {}",
+            job.sync
+        ));
+    }
     (job.mix.is_some() && job.sync.follows_writes())
         .then(|| format!("reads and writes are mixed: use --sync dsync instead of {}", job.sync))
 }

@@ -116,6 +116,16 @@ impl Job {
         self.op == Op::Write && self.sync.commits()
     }
 
+    /// Returns whether a call after each write, or each group of them, is the sync.
+    pub fn syncs_after_writes(&self) -> bool {
+        self.op == Op::Write && self.sync.follows_writes()
+    }
+
+    /// Returns the writes of one commit, 1 or more.
+    pub fn writes_per_commit(&self) -> u32 {
+        self.sync_every.max(1)
+    }
+
     /// Returns the index of its target among those of the plan.
     pub fn target_index(&self) -> usize {
         self.target.unwrap_or(0).into()

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::stats::Histogram;
+
 /// The times of the commits of a cell: each waits until what was written before it is durable.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CommitTimes {
@@ -30,4 +32,22 @@ pub struct Latency {
     pub max: f64,
     /// (nanoseconds, operations) in ascending order, without empty buckets; each 1 % wide.
     pub buckets: Vec<(u64, u64)>,
+}
+
+impl Latency {
+    /// Summarizes a histogram; one operation in `every` was timed. `None` where none was.
+    pub fn from_histogram(h: &Histogram, every: u32) -> Option<Latency> {
+        let at = |q| h.quantile(q).map(|nanos| nanos as f64);
+        (h.count() > 0).then(|| Latency {
+            count: h.count(),
+            every,
+            mean: h.mean(),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: h.max() as f64,
+            buckets: h.pairs(),
+        })
+    }
 }

@@ -39,7 +39,7 @@ pub struct Event {
 }
 
 impl Operation {
-    /// Creates an fsync, or an fdatasync where `data` suffices (Linux 4.18).
+    /// Creates an fsync if `whole`, else an fdatasync (Linux 4.18).
     pub fn sync(data: u64, whole: bool, fd: RawFd) -> Operation {
         let code = if whole { 2 } else { 3 };
         Operation { data, code, fd: fd as u32, ..Operation::default() }

@@ -10,9 +10,9 @@ use super::raw::call6;
 
 /// Reads only cached data: EAGAIN if it would wait for a device (Linux 4.14).
 pub const RWF_NOWAIT: u32 = libc::RWF_NOWAIT as u32;
-/// Leaves nothing in the page cache that was not already there (Linux 6.14).
-/// The write waits until its data is durable.
+/// Waits until the data of the write is durable (Linux 4.7).
 pub const RWF_DSYNC: u32 = libc::RWF_DSYNC as u32;
+/// Leaves nothing in the page cache that was not already there (Linux 6.14).
 pub const RWF_DONTCACHE: u32 = 0x80;
 
 /// Returns the bytes read, or -errno.

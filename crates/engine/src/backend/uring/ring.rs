@@ -24,6 +24,14 @@ pub(super) fn has_nop(job: &Job) -> bool {
 /// Refuses options that have no meaning together.
 pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
     let refused = |why: &str| Err(Unsupported(why.into()));
+    if job.syncs_after_writes() && !has_nop(job) {
+        if has_iopoll(job) {
+            return refused("+iopoll polls for data, not for syncs; use --sync rwf-dsync");
+        }
+        if job.backend.size(SUBMIT.name).is_some() {
+            return refused("a sync is submitted with its write; leave out +submit");
+        }
+    }
     if !has_iopoll(job) {
         return Ok(());
     }
