@@ -38,6 +38,19 @@ pub struct LatencyOf {
     pub unit: &'static str,
 }
 
+impl LatencyOf {
+    /// Returns the percentiles and the maximum by their names; `None` with too few operations.
+    pub fn percentiles(&self) -> [(&'static str, Option<f64>); 5] {
+        [
+            ("p50", self.p50),
+            ("p90", self.p90),
+            ("p99", self.p99),
+            ("p99.9", self.p999),
+            ("max", Some(self.max)),
+        ]
+    }
+}
+
 /// The commits of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CommitsOf {

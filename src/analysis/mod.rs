@@ -1,6 +1,5 @@
-//! What a session shows: results of cells and probes, the answer in sentences, limits, comparisons
-//! the gate, and
-//! whether figures are as expected.
+//! What a session shows: results of cells and probes, the answer in sentences, limits, comparisons,
+//! the gate, and whether figures are as expected.
 //!
 //! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`]
 //! come first; [`answer`], [`explain_limits`], [`compare`] and [`judge_run`] build on them, and

@@ -202,9 +202,9 @@ pub(super) fn code(
         // must not look good.
         None if failed || ruling.is_some_and(|r| r.open.iter().any(|open| !open.wrong)) => 1,
         None if wrong => 4,
-        // It fails whatever the others are.
-        None if expected == Some(Holds::Fail) => 5,
-        None if expected == Some(Holds::CannotTell) => 1,
+        None if expected.is_some_and(|outcome| outcome != Holds::Pass) => {
+            expected.map_or(0, Holds::exit_code)
+        }
         None if ruling.is_some_and(Ruling::is_open) => 1,
         None if ruling.is_some_and(|ruling| !ruling.slower.is_empty()) => 3,
         None => 0,

@@ -32,7 +32,7 @@ impl From<Plan> for Task {
 
 /// Makes the plan, with what it continues and the gate of its run.
 pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Task> {
-    // It is no part of a cell, so a plan of before may have another.
+    // An expectation belongs to no cell, so an earlier plan may have another one.
     let (asked, settings) = (settings, &Settings { expect: None, ..settings.clone() });
     let mut task: Task = match (&args.plan, &args.baseline, &args.refine) {
         (_, Some(text), _) => {

@@ -6,7 +6,6 @@ use super::{CompareTo, ExportTo, Sessions};
 use anyhow::Context;
 
 use crate::analysis;
-use crate::analysis::Holds;
 use crate::plan::Settings;
 use crate::report::{self, Out, When, failure, print_message};
 use crate::runner;
@@ -92,11 +91,7 @@ fn show_one(
     let expected = expect.map_or_else(Vec::new, |_| analysis::expected(&session));
     let session = if anonymous { report::anonymize(&session) } else { session };
     out.write(|to| (format.write)(&session, &out.look(), to))?;
-    Ok(match expected.iter().map(|one| one.outcome).max() {
-        Some(Holds::Fail) => 5,
-        Some(Holds::CannotTell) => 1,
-        _ => 0,
-    })
+    Ok(expected.iter().map(|one| one.outcome.exit_code()).max().unwrap_or(0))
 }
 
 const NOTHING_TO_COMPARE: &str =

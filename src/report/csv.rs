@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::table::runs::MAX_RUNS;
 use super::{Format, Look, text};
 use crate::analysis;
-use crate::analysis::{CellResult, CommitsOf, LatencyOf, ProbeResult, SummaryOf};
+use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
 use crate::plan::{Job, Op, target_name};
 use crate::record::{Trial, Warning};
 use crate::session::Session;
@@ -161,7 +161,7 @@ fn columns() -> Vec<Column> {
     columns.extend(summary_columns("throughput", "bytes_per_second", |r| r.throughput));
     columns.extend(summary_columns("operations", "per_second", |r| r.operations));
     columns.extend(summary_columns("syscalls", "per_second", |r| r.syscalls));
-    columns.extend(latency_columns().into_iter().chain(commit_columns()));
+    columns.extend(latencies());
     columns.extend(source_columns());
     columns.extend([
         column("severity", |r| {
@@ -300,49 +300,41 @@ fn source_columns() -> [Column; 6] {
     ]
 }
 
-fn latency_columns() -> Vec<Column> {
-    let parts: [Part<LatencyOf>; 6] = [
-        ("mean", |l| Some(l.mean)),
-        ("p50", |l| l.p50),
-        ("p90", |l| l.p90),
-        ("p99", |l| l.p99),
-        ("p999", |l| l.p999),
-        ("max", |l| Some(l.max)),
-    ];
-    let named_column = |(part, get): Part<LatencyOf>| {
-        job(&format!("latency_{part}_nanoseconds"), move |r| {
-            number(r.latency.as_ref().and_then(get))
+const LATENCY_PARTS: [Part<LatencyOf>; 6] = [
+    ("mean", |l| Some(l.mean)),
+    ("p50", |l| l.p50),
+    ("p90", |l| l.p90),
+    ("p99", |l| l.p99),
+    ("p999", |l| l.p999),
+    ("max", |l| Some(l.max)),
+];
+
+fn latency_columns(
+    what: &'static str,
+    parts: &[Part<LatencyOf>],
+    of: fn(&CellResult) -> Option<LatencyOf>,
+) -> impl Iterator<Item = Column> {
+    parts.iter().map(move |(part, get)| {
+        let get = *get;
+        job(&format!("{what}_{part}_nanoseconds"), move |r| {
+            number(of(r).and_then(|latency| get(&latency)))
         })
-    };
-    parts.into_iter().map(named_column).collect()
+    })
 }
 
-fn commit_columns() -> Vec<Column> {
-    let mut columns = vec![
-        job("commits_per_second", |r| number(r.commits.and_then(|of| of.per_second))),
-        job("commits", |r| r.commits.map_or(Field::Empty, |of| integer(of.count))),
-    ];
-    type Of = fn(&CommitsOf) -> Option<LatencyOf>;
-    let parts: [(&str, Of); 3] = [
-        ("commit", |of| Some(of.total)),
-        ("commit_write", |of| of.write),
-        ("commit_sync", |of| of.sync),
-    ];
-    let percentiles: [Part<LatencyOf>; 5] = [
-        ("p50", |l| l.p50),
-        ("p90", |l| l.p90),
-        ("p99", |l| l.p99),
-        ("p999", |l| l.p999),
-        ("max", |l| Some(l.max)),
-    ];
-    for (what, of) in parts {
-        columns.extend(percentiles.into_iter().map(|(part, get)| {
-            job(&format!("{what}_{part}_nanoseconds"), move |r| {
-                number(r.commits.as_ref().and_then(of).as_ref().and_then(get))
-            })
-        }));
-    }
-    columns
+/// Returns the columns of the latencies of operations and of commits.
+fn latencies() -> Vec<Column> {
+    let of_operations = latency_columns("latency", &LATENCY_PARTS, |r| r.latency);
+    let [_, percentiles @ ..] = &LATENCY_PARTS;
+    of_operations
+        .chain([
+            job("commits_per_second", |r| number(r.commits.and_then(|of| of.per_second))),
+            job("commits", |r| r.commits.map_or(Field::Empty, |of| integer(of.count))),
+        ])
+        .chain(latency_columns("commit", percentiles, |r| Some(r.commits?.total)))
+        .chain(latency_columns("commit_write", percentiles, |r| r.commits?.write))
+        .chain(latency_columns("commit_sync", percentiles, |r| r.commits?.sync))
+        .collect()
 }
 
 /// Returns the columns of probes. A value is in its own unit, which has a column.

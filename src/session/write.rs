@@ -449,12 +449,11 @@ pub(super) fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
     let source = verdict.source.is_none_or(|s| {
         [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite())
     });
-    let latency = verdict.latency.as_ref().is_none_or(|l| l.mean.is_finite() && l.max.is_finite());
-    let finite = |l: &Latency| l.mean.is_finite() && l.max.is_finite();
-    let commits = verdict.commits.as_ref().is_none_or(|c| {
-        finite(&c.total)
-            && c.write.as_ref().is_none_or(finite)
-            && c.sync.as_ref().is_none_or(finite)
+    let is_finite = |of: &Latency| of.mean.is_finite() && of.max.is_finite();
+    let latency = verdict.latency.as_ref().is_none_or(is_finite);
+    let commits = verdict.commits.as_ref().is_none_or(|of| {
+        let parts = of.write.iter().chain(&of.sync);
+        parts.chain([&of.total]).all(is_finite)
     });
     if source && latency && commits {
         return verdict.clone();

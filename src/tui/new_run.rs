@@ -34,6 +34,7 @@ pub struct HeldRun {
     pub run: NewRun,
     /// What is in its way.
     pub why: String,
-    /// The plan that Setup had then: it is planned anew, as files may have changed.
+    /// The number of the plan if it is that of Setup, which then plans again: files may have
+    /// changed.
     pub setup: Option<u64>,
 }

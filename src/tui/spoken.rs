@@ -10,7 +10,8 @@ const OTHERS: [(&str, &str); 4] =
 /// Setup, `use --trials 5 or more, or a longer --budget` becomes `use Trials 5 or more, or a
 /// longer Budget`.
 pub fn speak(text: &str) -> String {
-    let text = text.replace("use --plan", "press --plan");
+    // Runs of the screen are saved anyway.
+    let text = text.replace("use --plan", "press --plan").replace(" (--save)", "");
     let spoken = text.split(' ').map(|word| {
         let start = word.find(|c: char| c == '-' || c.is_alphanumeric()).unwrap_or(0);
         let (before, rest) = word.split_at(start);
@@ -81,6 +82,7 @@ mod tests {
             ("use --plan to measure it as it is now", "press r to measure it as it is now"),
             ("too large; use -s 631 or less", "too large; use Block size 631 or less"),
             ("-5 - x", "-5 - x"),
+            ("3 more saved runs (--save) would", "3 more saved runs would"),
             ("nothing here", "nothing here"),
             ("", ""),
         ] {

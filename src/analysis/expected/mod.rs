@@ -24,6 +24,15 @@ pub enum Holds {
 }
 
 impl Holds {
+    /// Returns the exit code of a command whose results hold so.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Holds::Pass => 0,
+            Holds::CannotTell => 1,
+            Holds::Fail => 5,
+        }
+    }
+
     /// Returns it in words.
     pub fn words(self) -> &'static str {
         match self {

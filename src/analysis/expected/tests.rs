@@ -19,20 +19,8 @@ fn measured(job: Job, latencies: &[(u64, u64)], rates: &[u64], expect: &str) -> 
     let rounds = 1..=rates.len() as u32;
     session.trials =
         rounds.zip(rates).map(|(round, rate)| Arc::new(trial(0, round, *rate))).collect();
-    let h = Histogram::from_pairs(latencies);
-    let at = |q| h.quantile(q).map(|nanos| nanos as f64);
-    let latency = Latency {
-        count: h.count(),
-        every: 1,
-        mean: h.mean(),
-        p50: at(0.5),
-        p90: at(0.9),
-        p99: at(0.99),
-        p999: at(0.999),
-        max: h.max() as f64,
-        buckets: h.pairs(),
-    };
-    let verdict = Verdict { latency: Some(latency), ..Verdict::default() };
+    let latency = Latency::from_histogram(&Histogram::from_pairs(latencies), 1);
+    let verdict = Verdict { latency, ..Verdict::default() };
     session.verdicts = vec![Some(Arc::new(verdict))];
     session
 }

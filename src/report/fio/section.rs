@@ -143,8 +143,8 @@ fn set_pattern(section: &mut Section, job: &Job) {
             section.set("end_fsync", 1);
             section.add_comment("iotui ends with fdatasync, fio with fsync");
         }
-        Sync::Fdatasync => section.set("fdatasync", job.sync_every),
-        Sync::Fsync => section.set("fsync", job.sync_every),
+        Sync::Fdatasync => section.set("fdatasync", job.writes_per_commit()),
+        Sync::Fsync => section.set("fsync", job.writes_per_commit()),
         Sync::Dsync => section.set("sync", "dsync"),
         Sync::Osync => section.set("sync", "sync"),
         Sync::RwfDsync => {
@@ -152,7 +152,7 @@ fn set_pattern(section: &mut Section, job: &Job) {
             section.add_comment("iotui asks for RWF_DSYNC with each write, fio opens with O_DSYNC");
         }
         // fio's mmap engine answers fdatasync with msync(MS_SYNC).
-        Sync::Msync => section.set("fdatasync", job.sync_every),
+        Sync::Msync => section.set("fdatasync", job.writes_per_commit()),
     }
 }
 

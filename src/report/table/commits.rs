@@ -2,7 +2,7 @@
 
 use super::extra::{Extra, distinguishing_columns, number_column};
 use super::grid::Column;
-use crate::analysis::{CellResult, CommitsOf, LatencyOf};
+use crate::analysis::{CellResult, CommitsOf};
 use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{TIME, align, unit};
@@ -35,18 +35,14 @@ const COMMITS: &[(f64, &str)] = &[(1.0, "1/s"), (1e3, "k/s"), (1e6, "M/s")];
 
 /// Returns the percentiles in one unit, so that they can be compared along the row.
 fn percentiles(commits: &[CommitsOf]) -> Vec<Column> {
-    let of = |get: fn(&LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
-        commits.iter().map(|of| get(&of.total)).collect()
-    };
-    let all = [
-        ("p50", of(|l| l.p50)),
-        ("p90", of(|l| l.p90)),
-        ("p99", of(|l| l.p99)),
-        ("p99.9", of(|l| l.p999)),
-        ("max", of(|l| Some(l.max))),
-    ];
-    let (factor, name) = unit(all[0].1.iter().flatten().copied(), TIME);
-    let column =
-        |(title, values): (&str, Vec<_>)| Column::numbers(title, name, 0, align(&values, factor));
-    all.into_iter().map(column).collect()
+    let rows: Vec<_> = commits.iter().map(|of| of.total.percentiles()).collect();
+    let (factor, name) = unit(commits.iter().filter_map(|of| of.total.p50), TIME);
+    let titles = rows.first().into_iter().flatten().map(|(title, _)| *title);
+    titles
+        .enumerate()
+        .map(|(at, title)| {
+            let values: Vec<Option<f64>> = rows.iter().map(|row| row[at].1).collect();
+            Column::numbers(title, name, 0, align(&values, factor))
+        })
+        .collect()
 }

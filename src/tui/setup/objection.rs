@@ -101,7 +101,8 @@ pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
     })
 }
 
-fn is_commit(name: &str, text: &str) -> bool {
+/// Returns whether a value of `sync` or `sync-every` asks for writes.
+fn asks_for_writes(name: &str, text: &str) -> bool {
     if name == "sync" { text != Sync::None.name() } else { text != "1" }
 }
 
@@ -118,7 +119,7 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
             "{}: no data reaches the program, so there is nothing to XOR",
             constraints.backend_names()
         )),
-        "sync" | "sync-every" if is_commit(name, text) && constraints.op() != Op::Write => {
+        "sync" | "sync-every" if asks_for_writes(name, text) && constraints.op() != Op::Write => {
             Some("Sync applies only to writes: set Operation to write".into())
         }
         "mix" | "writes" if constraints.exists => {

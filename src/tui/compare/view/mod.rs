@@ -17,6 +17,7 @@ use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
+use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
@@ -76,7 +77,7 @@ fn parts(
         .take(most)
         .map(|one| difference(look, one, &versus.differences, width))
         .collect();
-    let mut sum = pane::wrap(&describe(versus), width.saturating_sub(2));
+    let mut sum = pane::wrap(&speak(&versus.describe()), width.saturating_sub(2));
     let room = usize::from(inner.height / 6).max(2);
     if sum.len() > room {
         sum.truncate(room);
@@ -376,16 +377,10 @@ fn describe_all(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>
     }
     lines.push(Line::default());
     lines.extend(
-        pane::wrap(&describe(versus), width.saturating_sub(2))
+        pane::wrap(&speak(&versus.describe()), width.saturating_sub(2))
             .into_iter()
             .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))),
     );
     lines.extend(cells::lines_below(look, versus, width));
     lines
-}
-
-/// Returns the summary of a comparison, without the option that keeps a run: those of the screen
-/// are kept.
-fn describe(versus: &Versus) -> String {
-    versus.describe().replace(" (--save)", "")
 }

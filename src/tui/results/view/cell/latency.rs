@@ -43,18 +43,9 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
 
 /// Returns the percentiles as lines of the page.
 pub fn percentile_lines(s: Scene<'_>, latency: &LatencyOf) -> Vec<Line<'static>> {
-    let all = [
-        ("p50", latency.p50),
-        ("p90", latency.p90),
-        ("p99", latency.p99),
-        ("p99.9", latency.p999),
-        ("max", Some(latency.max)),
-        ("mean", Some(latency.mean)),
-    ];
-    let known: Vec<(&str, String)> = all
-        .iter()
-        .filter_map(|(name, value)| Some((*name, units::show_nanos((*value)?))))
-        .collect();
+    let all = latency.percentiles().into_iter().chain([("mean", Some(latency.mean))]);
+    let known: Vec<(&str, String)> =
+        all.filter_map(|(name, value)| Some((name, units::show_nanos(value?)))).collect();
     let mut text = Vec::new();
     let (mut line, mut used) = (Vec::new(), 0);
     for (name, value) in known {
