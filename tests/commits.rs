@@ -36,7 +36,7 @@ fn every_method_is_a_cell_with_its_commits() {
     // Six methods follow or carry a write; not every backend has every one.
     assert!(seen >= 14, "{document}");
     let skipped = document["skipped"].to_string();
-    assert!(skipped.contains("pread does not support --sync rwf-dsync; --backend"), "{skipped}");
+    assert!(skipped.contains("pread cannot --sync rwf-dsync; --backend"), "{skipped}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn what_cannot_commit_is_skipped_with_the_reason() {
         ("-b pread --mix 50", "reads and writes are mixed: use --sync dsync"),
         ("-b uring+submit=2 -q 4", "a sync is submitted with its write; leave out +submit"),
         ("-b uring+iopoll --direct", "+iopoll polls for data, not for syncs"),
-        ("-b stdio", "stdio does not support --sync fdatasync; --backend pread"),
+        ("-b stdio", "stdio cannot --sync fdatasync; --backend pread"),
         ("-b sendfile", "sendfile cannot write"),
     ] {
         let line =

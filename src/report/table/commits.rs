@@ -5,7 +5,7 @@ use super::grid::Column;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::session::Session;
 use crate::units::Rates;
-use crate::units::column::{TIME, align, unit};
+use crate::units::column::{PER_SECOND, TIME, align, unit};
 
 /// Returns the table of a session whose writes are made durable; `None` for others.
 pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
@@ -16,7 +16,7 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extr
     }
     let mut columns = distinguishing_columns(&committing, "cache", false);
     let rates: Vec<Option<f64>> = commits.iter().map(|of| of.per_second).collect();
-    columns.push(number_column("commits", COMMITS, &rates));
+    columns.push(number_column("commits", PER_SECOND, &rates));
     columns.extend(percentiles(&commits));
     let sync = |of: &CommitsOf| of.sync.as_ref().and_then(|sync| sync.p50);
     let syncs: Vec<Option<f64>> = commits.iter().map(sync).collect();
@@ -29,9 +29,6 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extr
     let rows = committing.len();
     Some(Extra { id: "commits", title: "Commits", columns, rows, text: text.into() })
 }
-
-/// Commits per second.
-const COMMITS: &[(f64, &str)] = &[(1.0, "1/s"), (1e3, "k/s"), (1e6, "M/s")];
 
 /// Returns the percentiles in one unit, so that they can be compared along the row.
 fn percentiles(commits: &[CommitsOf]) -> Vec<Column> {

@@ -45,7 +45,7 @@ impl Executor {
             Executor::Backend(backend) => {
                 let info = backend.info();
                 if job.op == Op::Write && !info.syncs.contains(&job.sync) {
-                    return Err(format!("{} does not support --sync {}", info.id, job.sync));
+                    return Err(format!("{} cannot --sync {}", info.id, job.sync));
                 }
                 backend.check(target, job).map_err(|why| why.0)
             }

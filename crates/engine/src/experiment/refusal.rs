@@ -86,7 +86,7 @@ fn syncs(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
             .map(|other| other.id)
             .collect();
         return Some(format!(
-            "{} does not support --sync {}; --backend {} does",
+            "{} cannot --sync {}; --backend {} can",
             info.id,
             job.sync,
             able.join(", ")

@@ -230,7 +230,10 @@ pub(super) static ROWS: [Row; 17] = [
         place: 12,
         order: 7,
         value: |job| job.sync_every.to_string(),
-        phrase: |job| (job.sync_every > 1).then(|| show_group(job.sync_every.into())),
+        phrase: |job| {
+            let writes = crate::units::counted(job.sync_every as usize, "write");
+            (job.sync_every > 1).then(|| format!("after every {writes}"))
+        },
         tell: |job| job.sync_every > 1,
         clear: |job| job.sync_every = 1,
         number: Some(Number {
@@ -380,7 +383,7 @@ fn yes(on: bool) -> String {
 }
 
 fn show_group(writes: u64) -> String {
-    format!("after every {}", crate::units::counted(writes as usize, "write"))
+    format!("{} per sync", crate::units::counted(writes as usize, "write"))
 }
 
 /// Names a sync method in a sentence.

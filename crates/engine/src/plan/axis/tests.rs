@@ -103,6 +103,9 @@ fn labels_say_what_does_not_go_without_saying() {
     assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "O_DSYNC with XOR");
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));
     assert_eq!(Axis::Direct.phrase_among(&plain, false), None);
+    let grouped = Job { op: Op::Write, sync: Sync::Fsync, sync_every: 8, ..plain.clone() };
+    assert_eq!(grouped.label(), "read 4 KiB write fsync after every 8 writes");
+    assert_eq!(Axis::SyncEvery.show(8), "8 writes per sync");
     let sized = Job { span: 1 << 30, count: Some(0), ..plain };
     let phrases = |differ| [Axis::Size, Axis::Count].map(|axis| axis.phrase_among(&sized, differ));
     assert_eq!(phrases(false), [None, None]);
