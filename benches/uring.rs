@@ -13,11 +13,14 @@ use common::table::{Table, verdict};
 use iotui::backend::Target;
 use iotui::backend::meter::Timed;
 use iotui::plan::{Cache, Choice, Job, Op, Pattern};
+use iotui::stats::paired::from_pairs;
 use iotui::sys::cold::drop_part;
 
 /// The variable with the path of the program.
 const PROGRAM: &str = "IOTUI_T_IO_URING";
-const SPAN: u64 = 256 << 20;
+/// Many times the last cache: t/io_uring draws a block again before it has drawn them all, and would
+/// find it there.
+const SPAN: u64 = 2 << 30;
 const PAIRS: usize = 8;
 /// A sample of t/io_uring takes one second more, whose figure it does not print.
 const SECONDS: u32 = 2;
@@ -65,7 +68,7 @@ fn main() {
     let file = Temporary::new("uring", SPAN, Pieces::Large);
     println!("\nuring: operations per second, medians of {PAIRS} pairs in turns, random order");
     let mut table =
-        Table::new(&["", "t/io_uring", "iotui", "paired: least", "median", "most", "target", ""]);
+        Table::new(&["", "t/io_uring", "iotui", "paired: median", "95 %", "", "target", ""]);
     for case in
         cases().iter().filter(|case| only.is_empty() || only.iter().any(|o| case.name.contains(o)))
     {
@@ -153,6 +156,8 @@ fn rate_of_lane(case: &Case, target: &Target, count: u64) -> f64 {
     let mut nanos = 0.0;
     on_worker(|| {
         let mut lane = Open::new(target, &job);
+        // As t/io_uring, which does not print its first second.
+        lane.run(count / u64::from(SECONDS), Timed::None);
         nanos = lane.run(count, Timed::None);
     });
     1e9 / nanos
@@ -166,12 +171,18 @@ fn row(case: &Case, pairs: &[(f64, f64)]) -> Vec<String> {
     };
     let median = |all: &[f64]| (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0;
     let (peer, own) = (sorted(|pair| pair.0), sorted(|pair| pair.1));
-    let ratios = sorted(|pair| pair.1 / pair.0);
+    let ratio = median(&sorted(|pair| pair.1 / pair.0));
+    // The interval of the ratio, as comparisons of iotui have it.
+    let interval = from_pairs(pairs).map_or([f64::NAN; 2], |ratio| {
+        [ratio.low.unwrap_or(f64::NAN), ratio.high.unwrap_or(f64::NAN)]
+    });
     let mut row = vec![case.name.clone()];
     row.extend([median(&peer), median(&own)].map(|rate| format!("{rate:.0}")));
-    row.extend(
-        [ratios[0], median(&ratios), ratios[ratios.len() - 1]].map(|ratio| format!("{ratio:.3}")),
-    );
-    row.extend([format!(">= {TARGET:.2}"), verdict(median(&ratios) >= TARGET)]);
+    row.extend([ratio, interval[0], interval[1]].map(|ratio| format!("{ratio:.3}")));
+    let verdict = match () {
+        () if ratio < TARGET && interval[1] >= TARGET => "missed, but level".into(),
+        () => verdict(ratio >= TARGET),
+    };
+    row.extend([format!(">= {TARGET:.2}"), verdict]);
     row
 }

@@ -217,14 +217,22 @@ impl UringLane {
         // each would load and store the ends of the queue.
         let mut queue = unsafe { self.ring.submission_shared() };
         let (kind, mut queued) = (self.kind(), 0);
-        while queued < self.batch_limit
-            && let Some(request) = work.upcoming(free, rest)
-        {
-            if !self.push(&mut queue, request, kind) {
-                self.in_flight += queued;
-                return None;
+        while queued < self.batch_limit {
+            let mut push = |request| self.push(&mut queue, request, kind);
+            let added = if rest.is_empty() && !work.varies() {
+                work.hand_out(free, self.batch_limit - queued, push)
+            } else {
+                let Some(request) = work.upcoming(free, rest) else { break };
+                push(request).then_some(1)
+            };
+            match added {
+                Some(0) if free.is_empty() || !work.advance() => break,
+                Some(added) => queued += added,
+                None => {
+                    self.in_flight += queued;
+                    return None;
+                }
             }
-            queued += 1;
         }
         self.in_flight += queued;
         Some(queued)
@@ -289,31 +297,30 @@ impl UringLane {
         unsafe { self.entrance.enter::<FILL>(queued, wanted) }
     }
 
-    /// Takes every completion, and returns their number. The first one carries the system calls of
-    /// the wait.
+    /// Takes every completion, and returns their number. `calls` are the system calls of the wait.
     #[inline(always)]
     fn collect(
         &mut self,
-        mut calls: u32,
+        calls: u32,
         work: &mut Work,
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
     ) -> u32 {
-        let mut taken = 0;
-        for done in self.ring.completion() {
-            let slot = done.user_data() as u32;
-            taken += 1;
-            // The data of a mix is never folded.
-            let data = self.buffer.address(slot as usize * self.stride);
-            match work.done(slot, done.result() as isize, calls, data) {
+        let idle = free.len() + rest.len();
+        let (buffer, stride) = (&**self.buffer, self.stride);
+        // The data of a mix is never folded.
+        let data = |slot: u32| buffer.address(slot as usize * stride).cast_const();
+        let mut results =
+            self.ring.completion().map(|done| (done.user_data() as u32, done.result() as isize));
+        work.add_syscalls(calls.into());
+        while let Some((slot, result)) = work.take_full_blocks(&mut results, free, data) {
+            match work.done(slot, result, 0, data(slot)) {
                 None => free.push(slot),
                 Some(request) => rest.push(request),
             }
-            calls = 0;
         }
-        if calls > 0 {
-            work.add_syscalls(calls.into());
-        }
+        drop(results);
+        let taken = (free.len() + rest.len() - idle) as u32;
         self.in_flight -= taken;
         taken
     }

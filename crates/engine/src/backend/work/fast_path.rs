@@ -1,7 +1,8 @@
-//! The fast path of synchronous lanes, while every operation returns a full block.
+//! The fast paths of lanes, while every operation returns a full block: of synchronous ones, and of
+//! those that submit and collect several operations at once.
 //!
-//! Its state is in registers, while [`Work::next`] and [`Work::done`] go through a slot in memory
-//! each time.
+//! Their state is in registers, while [`Work::next`] and [`Work::done`] load and store it each
+//! time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -65,6 +66,73 @@ impl Work<'_> {
             published.syscalls.store(syscalls, Relaxed);
         }
         (self.index, self.bytes, self.ops, self.syscalls) = (index, bytes, ops, syscalls);
+        odd
+    }
+
+    /// Hands out up to `most` requests of whole blocks to `push`, for the last of these free slots:
+    /// fewer where the pass ends, the stop flag is set or no slot is free. Returns their number, or
+    /// `None` where `push` refused one.
+    #[inline(always)]
+    pub(in crate::backend) fn hand_out(
+        &mut self,
+        free: &mut Vec<u32>,
+        most: u32,
+        mut push: impl FnMut(Request) -> bool,
+    ) -> Option<u32> {
+        let (order, share, moves, stop) =
+            (self.order, self.assignment.share, self.assignment.moves, self.assignment.stop);
+        let (first, pass, mut index) = (self.index, self.pass, self.index);
+        let end = self.limit.min(index.saturating_add(most.into()));
+        let mut refused = false;
+        while index < end
+            && !stop.load(Relaxed)
+            && let Some(slot) = free.pop()
+        {
+            let offset = order.block(index) * share.block;
+            let len = if moves { share.len_at(offset) as u32 } else { 0 };
+            let start = self.meter.start(index);
+            let write = share.writes(pass, index);
+            self.slots[slot as usize] =
+                Slot { offset, start, len, later_pass: pass > 0, write, ..Slot::default() };
+            index += 1;
+            if !push(Request { offset, len, slot, at: 0, write }) {
+                refused = true;
+                break;
+            }
+        }
+        self.index = index;
+        (!refused).then_some((index - first) as u32)
+    }
+
+    /// Takes slots and their results, and publishes them together; stops at one that is not a whole
+    /// block, and returns it, for `done`. `data` returns the address of a slot's block, for the
+    /// fold.
+    #[inline(always)]
+    pub(in crate::backend) fn take_full_blocks(
+        &mut self,
+        results: &mut impl Iterator<Item = (u32, isize)>,
+        free: &mut Vec<u32>,
+        data: impl Fn(u32) -> *const u8,
+    ) -> Option<(u32, isize)> {
+        let fold = self.assignment.fold;
+        let (mut bytes, mut ops) = (self.bytes, self.ops);
+        let mut odd = None;
+        for (slot, result) in results {
+            let Slot { start, len, at, .. } = self.slots[slot as usize];
+            if result != (len - at) as isize {
+                odd = Some((slot, result));
+                break;
+            }
+            self.meter.end(start);
+            if let Some(form) = fold {
+                self.fold(slot, data(slot), form);
+            }
+            bytes += u64::from(len);
+            ops += 1;
+            free.push(slot);
+        }
+        (self.bytes, self.ops) = (bytes, ops);
+        self.publish();
         odd
     }
 
