@@ -18,8 +18,8 @@ use iotui::sys::cold::drop_part;
 
 /// The variable with the path of the program.
 const PROGRAM: &str = "IOTUI_T_IO_URING";
-/// Many times the last cache: t/io_uring draws a block again before it has drawn them all, and would
-/// find it there.
+/// Many times the last cache: t/io_uring draws a block again before it has drawn them all, and
+/// would find it there.
 const SPAN: u64 = 2 << 30;
 const PAIRS: usize = 8;
 /// A sample of t/io_uring takes one second more, whose figure it does not print.

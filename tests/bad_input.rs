@@ -173,13 +173,6 @@ fn combinations_that_cannot_be() {
         ("-b uring+nop+iopoll --direct", &["leave out one"]),
         ("-b uring+nop --op write --size 1m", &["uring+nop cannot write"]),
         ("-b read --direct -c warm", &["warm", "--direct"]),
-        ("-b mmap-copy --writes append", &["mmap-copy cannot append", "read,"]),
-        ("-b uring --writes append -q 4", &["starts with an empty file", "--depth 1"]),
-        ("-b pread --writes append -t 2", &["starts with an empty file", "--threads 1"]),
-        ("-b pread --writes append --pattern random", &["written in order", "--pattern seq"]),
-        ("-b pread --writes append --mix 50", &["nothing to read", "omit --mix"]),
-        ("--op read --writes append", &["--writes append applies only to writes", "--op write"]),
-        ("--writes append data.bin", &["exists, and iotui writes only"]),
         ("-b sendfile --op write", &["sendfile cannot write", "mmap-copy"]),
         ("-b seek --op write --size 1m", &["seek cannot write"]),
         ("-b pread --op seek", &["pread cannot seek"]),
@@ -194,7 +187,7 @@ fn combinations_that_cannot_be() {
         ("-b dd+psync", &["dd takes no options, but got 'psync'"]),
         ("--save a --no-save", &["--no-save"]),
     ] {
-        let line = if ["--op write", "--mix", "--writes"].iter().any(|own| line.contains(own)) {
+        let line = if ["--op write", "--mix"].iter().any(|own| line.contains(own)) {
             line.to_string()
         } else {
             format!("data.bin {line}")
@@ -206,6 +199,27 @@ fn combinations_that_cannot_be() {
     match direct {
         Ok(_) => refused(&home, "data.bin -b pread --direct -s 1000", &["multiple of", "1000"]),
         Err(error) => skip(&format!("no direct I/O here: {error}")),
+    }
+}
+
+#[test]
+fn shapes_of_files_that_cannot_be() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for (line, words) in [
+        ("-b mmap-copy --writes append", &["mmap-copy cannot append", "read,"][..]),
+        ("-b uring --writes append -q 4", &["starts with an empty file", "--depth 1"]),
+        ("-b pread --writes append --pattern random", &["written in order", "--pattern seq"]),
+        ("-b pread --writes append --mix 50", &["nothing to read", "omit --mix"]),
+        ("--op read --writes append", &["append and preallocated apply only to", "--op write"]),
+        ("--writes append data.bin", &["exists, and iotui writes only"]),
+        ("-b pread --writes preallocated --mix 50", &["without data", "omit --mix"]),
+        ("--op read --file-per thread -t 2", &["--file-per thread applies only to", "--op write"]),
+        ("-b pread --file-per thread -t 65", &["at most 64 threads", "--threads 64 or less"]),
+        ("-b pread --file-per thread -t 8 -s 4k --size 16k", &["only 4 blocks for 8 files"]),
+        ("-b pread --file-per thread -t 2 --keep", &["files of threads are removed", "--keep"]),
+    ] {
+        refused(&home, line, words);
     }
 }
 

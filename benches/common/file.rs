@@ -82,6 +82,7 @@ impl Temporary {
             direct_align: None,
             direct_refused: None,
             content: None,
+            own: Default::default(),
         }
     }
 

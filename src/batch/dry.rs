@@ -88,12 +88,9 @@ fn push_needs(plan: &Plan, text: &mut String) {
     let ours: u64 = plan.targets().filter(|target| target.is_ours()).map(TargetSpec::size).sum();
     if ours > 0 {
         let size = show_bytes(ours);
-        let more = if plan.stored() > ours {
-            ", and as much to a file that is empty before each pass"
-        } else {
-            ""
-        };
-        let text_of = if plan.only_appends() {
+        let more =
+            if plan.stored() > ours { ", and as much to files created for the trials" } else { "" };
+        let text_of = if plan.makes_every_file() {
             format!("up to {size} in each pass")
         } else {
             format!("{size} to make the file{more}")
@@ -143,9 +140,9 @@ fn target(plan: &Plan, target: &TargetSpec) -> String {
         TargetSpec::Scratch { dir, size: 0, .. } => {
             format!("the probes' own files in {}, removed afterwards", show_path(dir))
         }
-        TargetSpec::Scratch { dir, .. } if plan.only_appends() => {
+        TargetSpec::Scratch { dir, .. } if plan.makes_every_file() => {
             format!(
-                "a scratch file of up to {size}{of} in {}, empty before each pass, removed afterwards",
+                "scratch files of up to {size}{of} in {}, created for the trials, removed afterwards",
                 show_path(dir)
             )
         }
@@ -157,9 +154,9 @@ fn target(plan: &Plan, target: &TargetSpec) -> String {
             )
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", show_path(path)),
-        TargetSpec::New { path, .. } if plan.only_appends() => {
+        TargetSpec::New { path, .. } if plan.makes_every_file() => {
             format!(
-                "{}, a new file of up to {size}{of}, empty before each pass; kept as the last trial wrote it",
+                "{}, a new file of up to {size}{of}, created again for each pass; kept as the last trial wrote it",
                 show_path(path)
             )
         }

@@ -177,13 +177,8 @@ fn columns() -> Vec<Column> {
         column("error", |r| r.error().map_or(Field::Empty, text_field)),
     ]);
     columns.extend(probe_columns());
-    let median = |of: Option<SummaryOf>| number(of.map(|of| of.summary.median));
+    columns.extend(written_columns());
     columns.extend([
-        job("write_page_cache_median_nanoseconds", move |r| {
-            median(r.written.and_then(|w| w.page_cache))
-        }),
-        job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
-        job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
         // Of the median trial: repeats x count operations, their bytes and seconds.
         job("repeats", |r| r.work().map_or(Field::Empty, |work| integer(work.repeats))),
         job("bytes", |r| number(r.work().map(|work| work.bytes))),
@@ -207,9 +202,24 @@ fn columns() -> Vec<Column> {
         }),
         job("target", |r| r.cell.target.map_or(Field::Empty, |at| text_field(target_name(at)))),
         job("variant", |r| r.cell.variant.as_ref().map_or(Field::Empty, text_field)),
+        job("file_per", |r| {
+            if r.cell.op == Op::Write { text_field(r.cell.file_per) } else { Field::Empty }
+        }),
         column("skipped", |r| text_field(r.is_skipped())),
     ]);
     columns
+}
+
+/// Returns the columns of when the writes of a trial were in memory, and when on the device.
+fn written_columns() -> [Column; 3] {
+    let median = |of: Option<SummaryOf>| number(of.map(|of| of.summary.median));
+    [
+        job("write_page_cache_median_nanoseconds", move |r| {
+            median(r.written.and_then(|w| w.page_cache))
+        }),
+        job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
+        job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
+    ]
 }
 
 /// Returns the columns of the single trials: their times, then their rates.

@@ -19,6 +19,10 @@ const LISTED: &[(&[&str], &str)] = &[
         "the hot loops of one lane in three files",
     ),
     (
+        &["engine/target.rs", "engine/target/made_files.rs"],
+        "a target has files that are created beside it, and they are targets themselves",
+    ),
+    (
         &["plan/probe_info.rs", "plan/probe_param.rs"],
         "a probe has parameters, and values are checked against a probe",
     ),

@@ -97,8 +97,8 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
             facts.into_iter().filter_map(|(rate, basis)| Some(Estimate { rate: rate?, basis }));
         return least.min_by(|a, b| a.rate.total_cmp(&b.rate));
     }
-    // Writing to a growing file costs more than its call and copy.
-    if job.appends() {
+    // Writing to a file that changes its blocks costs more than its call and copy.
+    if job.starts_fresh() {
         return None;
     }
     let (read, copy) =

@@ -3,7 +3,7 @@
 
 use super::target::Target;
 use crate::engine::info;
-use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync};
+use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync, Writes};
 use crate::report::text;
 
 /// Returns the shell command.
@@ -12,7 +12,8 @@ pub fn command(job: &Job, target: &Target) -> Option<String> {
         && job.depth == 1
         && job.mix.is_none()
         && job.pattern == Pattern::Seq
-        && !job.xor;
+        && !job.xor
+        && job.writes != Writes::Preallocated;
     if !is_plain || !uses_sync_engine(job) || !matches!(job.op, Op::Read | Op::Write) {
         return None;
     }

@@ -7,7 +7,7 @@ use super::line::Line;
 use super::target::Target;
 use crate::engine::info;
 use crate::plan::{
-    Cache, Fio, FioEngine, FioOption, FioValue, Job, Op, Pattern, Sync, foreign_engine,
+    Cache, Fio, FioEngine, FioOption, FioValue, Job, Op, Pattern, Sync, Writes, foreign_engine,
 };
 use crate::units;
 
@@ -130,9 +130,19 @@ fn set_pattern(section: &mut Section, job: &Job) {
         }
     };
     section.set("rw", rw);
-    if job.appends() {
-        section
-            .add_comment("iotui appends to an empty file; fio may set the size of its file first");
+    match job.writes {
+        _ if job.op != Op::Write => {}
+        Writes::Overwrite => {}
+        Writes::Append => section
+            .add_comment("iotui appends to an empty file; fio may set the size of its file first"),
+        Writes::Preallocated => {
+            section.set("fallocate", "native");
+            section
+                .add_comment("fio allocates its file when it makes it: remove it before each run");
+        }
+    }
+    if job.has_own_files() {
+        section.add_comment("iotui wrote a file per thread; here each writes its part of one file");
     }
     if let Some(mix) = job.mix {
         section.set("rwmixread", mix.min(100));

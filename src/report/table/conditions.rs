@@ -65,7 +65,7 @@ fn describe_target(
             format!("the probes' own files in {}", dir.display())
         }
         // Each pass creates it again, as large as its count.
-        TargetSpec::New { path, .. } if session.plan.only_appends() => {
+        TargetSpec::New { path, .. } if session.plan.makes_every_file() => {
             format!("{}, created by this run", path.display())
         }
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),

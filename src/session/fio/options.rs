@@ -3,7 +3,8 @@
 use super::output::Options;
 use crate::backend::BACKENDS;
 use crate::plan::{
-    Choice, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync, foreign_backend,
+    Choice, FilePer, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync,
+    foreign_backend,
 };
 
 /// The options of a job, which take precedence over the global ones.
@@ -115,12 +116,20 @@ impl JobOptions<'_> {
     /// Returns the bytes of the file that `threads` use: each has a separate part if the job gives
     /// each thread its own offset.
     fn span(&self, threads: u32) -> u64 {
-        let sized = |name: &str| self.get(name).and_then(|text| self.size(text));
-        let part = sized("size").unwrap_or(0);
-        match sized("offset_increment") {
-            Some(apart) if apart == part => part.saturating_mul(threads.into()),
-            _ => part,
-        }
+        let part = self.sized("size").unwrap_or(0);
+        let apart = self.sized("offset_increment").is_some_and(|apart| apart == part);
+        let parts = apart || self.file_per(threads) == FilePer::Thread;
+        if parts { part.saturating_mul(threads.into()) } else { part }
+    }
+
+    /// Returns whether `threads` use one file: each has its own where the job names none.
+    fn file_per(&self, threads: u32) -> FilePer {
+        let shared = self.get("filename").is_some() || self.sized("offset_increment").is_some();
+        if threads > 1 && !shared { FilePer::Thread } else { FilePer::Run }
+    }
+
+    fn sized(&self, name: &str) -> Option<u64> {
+        self.size(self.get(name)?)
     }
 
     /// Returns the order of the blocks and the share of reads; `None` for a job that only trims.
@@ -207,6 +216,7 @@ impl JobOptions<'_> {
             sync,
             sync_every,
             mix,
+            file_per: if op == Op::Write { self.file_per(threads) } else { FilePer::Run },
             ..Job::plain(Choice::plain(""), op)
         };
         job.backend = self.backend(&job);

@@ -1,6 +1,6 @@
 //! Reasons why a choice conflicts with the others, for greying items and for refusing keys. Pure.
 
-use crate::plan::{Cache, Choice, Info, Moves, Op, Pattern, Settings, Sync, Writes};
+use crate::plan::{Cache, Choice, FilePer, Info, Moves, Op, Pattern, Settings, Sync, Writes};
 use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
@@ -126,6 +126,10 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
             Some("iotui writes only to files it creates: choose the scratch file".into())
         }
         "writes" if text == Writes::Append.name() => check_append(constraints),
+        "writes" if text == Writes::Preallocated.name() && constraints.settings.mix.is_some() => {
+            Some("a file without data has nothing to read: clear Read share first".into())
+        }
+        "file-per" if text == FilePer::Thread.name() => check_own_files(constraints),
         "depth" => check_depth(text, constraints),
         "size" => check_size(text, constraints),
         "count" => check_count(text, constraints),
@@ -137,8 +141,11 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
 /// conflicts only if all of them do.
 pub fn check_current(name: &str, constraints: &Constraints) -> Option<String> {
     let text = constraints.settings.text(name)?;
-    let parts: Vec<&str> =
-        if matches!(name, "cache" | "writes") { text.split(',').collect() } else { vec![&text] };
+    let parts: Vec<&str> = if matches!(name, "cache" | "writes" | "file-per") {
+        text.split(',').collect()
+    } else {
+        vec![&text]
+    };
     let mut reasons: Vec<Option<String>> =
         parts.into_iter().map(|part| check_value(name, part, constraints)).collect();
     if reasons.iter().all(Option::is_some) { reasons.pop().flatten() } else { None }
@@ -216,14 +223,22 @@ fn check_append(constraints: &Constraints) -> Option<String> {
         "an empty file has nothing to read: clear Read share first"
     } else if settings.pattern.is_some_and(|pattern| pattern != Pattern::Seq) {
         "appends are sequential: set Pattern to seq"
-    } else if !allows_one(settings.threads.as_ref()) {
-        "appends run one at a time: set Threads to 1"
     } else if !allows_one(settings.depth.as_ref()) {
         "appends run one at a time: set Queue depth to 1"
     } else {
         return None;
     };
     Some(reason.into())
+}
+
+/// Returns why the threads cannot have a file each.
+fn check_own_files(constraints: &Constraints) -> Option<String> {
+    if constraints.op() != Op::Write {
+        return Some("files of threads are only written: set Operation to write".into());
+    }
+    let threads = constraints.settings.threads.as_ref();
+    let most = threads.and_then(|range| range.values.iter().copied().max()).unwrap_or(1);
+    (most <= 1).then(|| "one thread has one file: set Threads to 2 or more".into())
 }
 
 fn allows_one(range: Option<&crate::plan::Range>) -> bool {

@@ -28,7 +28,8 @@ impl Share {
     /// blocks) make a pass over all lanes.
     ///
     /// The first `n mod threads` lanes get one more, so a lane's quota never exceeds its blocks.
-    /// Where lanes share their blocks, each has the share of all.
+    /// Where lanes share their blocks, each has the share of all; where each has a file of its own,
+    /// its share begins there at 0.
     pub fn for_lane(job: &Job, lane: u32, count: u64, seed: u64) -> Share {
         Share::within(job, 0..job.blocks(), lane, count, seed)
     }
@@ -40,6 +41,10 @@ impl Share {
         let part = |n: u64| n / threads + u64::from(lane < n % threads);
         let before = |n: u64| n / threads * lane + lane.min(n % threads);
         let blocks = of.end.min(job.blocks()).saturating_sub(of.start);
+        if job.has_own_files() {
+            let seed = mix(seed ^ mix(lane));
+            return Share::for_lane(&job.on_own_file(), 0, part(count.min(blocks)), seed);
+        }
         Share {
             span: job.span,
             block: job.block.max(1),

@@ -38,13 +38,13 @@ fn allocate(job: &Job, len: u64) -> Result<Buffer, BackendError> {
     buffer.map_err(|error| BackendError::Memory { len, error })
 }
 
-/// Returns the block that the first lane of a job with depth 1 writes repeatedly.
+/// Returns the block that a lane of a job with depth 1 writes repeatedly.
 ///
 /// # Errors
 /// There is not enough memory.
-pub fn written_block(job: &Job) -> std::io::Result<Vec<u8>> {
+pub fn written_block(job: &Job, lane: u32) -> std::io::Result<Vec<u8>> {
     let len = usize::try_from(job.block).unwrap_or(usize::MAX);
-    Ok(Buffer::random(len, access_pattern::mix(0))?.to_vec(len))
+    Ok(Buffer::random(len, access_pattern::mix(lane.into()))?.to_vec(len))
 }
 
 /// Allocates the buffer that reads fill where reads and writes are mixed, so that the data to write

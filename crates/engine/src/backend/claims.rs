@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::access_pattern::Share;
+use crate::plan::Job;
 
 /// Bytes of a claim of small blocks: with fewer, threads contend too often; with more, the wait for
 /// the last one is too long.
@@ -35,7 +36,13 @@ pub struct Claims {
 }
 
 impl Claims {
-    pub fn new(share: &Share, threads: u32, passes: u64) -> Claims {
+    /// Divides `passes` over a share among `threads`: into runs of blocks, or, for lanes that
+    /// append to one file, into single blocks, so that it grows in order.
+    pub fn new(share: &Share, job: &Job, passes: u64) -> Claims {
+        let threads = job.threads;
+        if job.appends_together() {
+            return Claims { chunk: 1, per_pass: share.quota, quota: share.quota, passes };
+        }
         let fair = share.quota / (u64::from(threads.max(1)) * MIN_CLAIMS_PER_LANE);
         let chunk = fair.clamp(1, (CLAIM_BYTES / share.block).max(1));
         Claims { chunk, per_pass: share.quota.div_ceil(chunk), quota: share.quota, passes }
@@ -94,7 +101,12 @@ mod tests {
 
     fn claims(blocks: u64, block: u64, threads: u32, passes: u64) -> Claims {
         let job = Job { span: blocks * block, block, ..testing::job() };
-        Claims::new(&Share::for_lane(&job, 0, u64::MAX, 0), threads, passes)
+        let job = Job { threads, ..job };
+        Claims::new(
+            &Share::for_lane(&Job { threads: 1, ..job.clone() }, 0, u64::MAX, 0),
+            &job,
+            passes,
+        )
     }
 
     proptest! {

@@ -220,6 +220,7 @@ mod tests {
             direct_align: None,
             direct_refused: None,
             content: None,
+            own: Default::default(),
         };
         let job = Job {
             backend: Choice::parse(id).unwrap(),

@@ -48,7 +48,7 @@ pub use commits::Commits;
 pub use error::{BackendError, IoFault, Unsupported};
 pub use identity::{HUES, Identity, Shape, identity};
 pub use kind::{Backend, Lane};
-pub use target::Target;
+pub use target::{OwnFile, Target};
 pub use work::Work;
 
 use crate::plan::{Info, Unknown, nearest};

@@ -11,15 +11,16 @@ pub(super) const SHARED: Opt = Opt {
             file each, so that a slow CPU does not delay the end",
 };
 
-/// Returns whether the lanes of the job share their blocks.
+/// Returns whether the lanes of the job share their blocks: as an option asks, or because they
+/// append to one file.
 pub fn is_shared(job: &Job) -> bool {
-    job.backend.has(SHARED.name)
+    job.backend.has(SHARED.name) || job.appends_together()
 }
 
 /// Accepts only reads, as the order of writers would be random, and no option that applies to a
 /// lane's own part, which is unknown beforehand.
 pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
-    if !is_shared(job) {
+    if !job.backend.has(SHARED.name) {
         return Ok(());
     }
     let conflict = ["populate", "willneed"].into_iter().find(|option| job.backend.has(option));

@@ -1,17 +1,19 @@
 //! The measured file, as lanes open it.
 #![allow(unsafe_code)]
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::{BackendError, IoFault, Unsupported};
 use super::{advice, shared};
-use crate::plan::{Job, Op, Opt, Sync};
+use crate::plan::{Job, Op, Opt, Sync, Writes};
 use crate::sys::content::Content;
-use crate::sys::fd;
 use crate::sys::held_file::HeldFile;
+use crate::sys::{fd, space};
 
 /// Opens the file as ordinary programs do, for the backends that copy one block per call. Otherwise
 /// files are opened with `O_NOATIME`, as fio does: measuring then does not change the access time.
@@ -39,9 +41,32 @@ pub struct Target {
     pub direct_refused: Option<String>,
     /// What the written data is to be like; `None` = random, the same block again and again.
     pub content: Option<Content>,
+    /// The files of the lanes, where each has its own; else empty.
+    pub own: Arc<[OwnFile]>,
+}
+
+/// The file of one lane.
+#[derive(Debug, Clone)]
+pub struct OwnFile {
+    /// As [`Target::path`] and [`Target::held`].
+    pub path: PathBuf,
+    pub held: HeldFile,
 }
 
 impl Target {
+    /// Returns the target of a lane: its own file, where it has one.
+    pub fn of_lane(&self, lane: u32) -> Cow<'_, Target> {
+        match self.own.get(lane as usize) {
+            None => Cow::Borrowed(self),
+            Some(OwnFile { path, held }) => Cow::Owned(Target {
+                path: path.clone(),
+                held: Some(held.clone()),
+                own: Arc::default(),
+                ..self.clone()
+            }),
+        }
+    }
+
     /// Opens the lane's own file description, as the job needs it.
     ///
     /// # Errors
@@ -111,11 +136,23 @@ impl Target {
         .map_err(refused)
     }
 
+    /// Checks whether the file system can allocate space without writing it.
+    fn check_writes(&self, job: &Job) -> Result<(), Unsupported> {
+        match &self.held {
+            Some(held) if self.writable && job.writes == Writes::Preallocated => {
+                space::check_allocation(held.file())
+                    .map_err(|error| Unsupported(format!("preallocated: fallocate(2): {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks what applies to every backend that moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
         shared::check(job)?;
         self.check_sync(job)?;
+        self.check_writes(job)?;
         if !job.direct {
             return Ok(());
         }

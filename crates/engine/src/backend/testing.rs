@@ -38,6 +38,7 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
         direct_align: None,
         direct_refused: None,
         content: None,
+        own: Default::default(),
     };
     (file, data, target)
 }

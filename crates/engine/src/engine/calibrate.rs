@@ -261,13 +261,13 @@ impl Bounds {
 const MIN_TELLING_NANOS: u64 = 20_000;
 
 /// Returns whether a second pass would measure something else: in a cold trial it would be warm, a
-/// buffered write would overwrite what no device has seen, and an appended file is empty before
+/// buffered write would overwrite what no device has seen, and some files are created again before
 /// each pass.
 fn needs_single_pass(job: &Job) -> bool {
     // Only the first pass finds the CPU caches flushed.
     let flushed = job.cpu_cache == CpuCache::Flush;
     flushed
-        || job.appends()
+        || job.starts_fresh()
         || !job.direct && (job.cache == Cache::Cold || (job.op == Op::Write && !job.commits()))
 }
 

@@ -30,17 +30,14 @@ struct FileStamp {
 }
 
 impl Counters {
-    pub fn now(file: &File, device: Option<(u64, u64)>) -> Counters {
-        let stamp = file
-            .metadata()
-            .ok()
-            .map(|m| FileStamp { size: m.size(), modified: (m.mtime(), m.mtime_nsec()) });
+    /// Reads those of these files, together, and of the device that they are on.
+    pub fn now(files: &[&File], device: Option<(u64, u64)>) -> Counters {
         Counters {
             io: ProcessIo::process().ok(),
             disk: device.and_then(|(major, minor)| DiskStats::read(major, minor).ok()),
             steal: usage::steal_nanos(),
             at: monotonic_nanos(),
-            stamp,
+            stamp: FileStamp::of(files),
         }
     }
 
@@ -49,7 +46,7 @@ impl Counters {
         Some(self.io?.read_bytes.saturating_sub(before.io?.read_bytes))
     }
 
-    /// Returns the size of the file, bytes.
+    /// Returns the size of the files together, bytes.
     pub fn size(&self) -> Option<u64> {
         self.stamp.map(|stamp| stamp.size)
     }
@@ -92,6 +89,23 @@ impl Counters {
     }
 }
 
+impl FileStamp {
+    /// Returns the size of all files together, and when the last was changed.
+    fn of(files: &[&File]) -> Option<FileStamp> {
+        let stamps = files.iter().map(|file| {
+            let meta = file.metadata().ok()?;
+            Some(FileStamp { size: meta.size(), modified: (meta.mtime(), meta.mtime_nsec()) })
+        });
+        stamps.reduce(|all, one| {
+            let (all, one) = (all?, one?);
+            Some(FileStamp {
+                size: all.size.saturating_add(one.size),
+                modified: all.modified.max(one.modified),
+            })
+        })?
+    }
+}
+
 /// How much of the span is cached, dirty or under writeback, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cached {
@@ -100,11 +114,26 @@ pub(super) struct Cached {
     pub method: crate::record::Residency,
 }
 
-/// Measures what is cached; `None` where no method works. Sampling may change the cache, so it is
-/// done only where `may_disturb`.
-pub(super) fn measure_cached(file: &File, span: u64, may_disturb: bool) -> Option<Cached> {
-    let pages = residency::residency(file, 0, span).ok()?;
-    (may_disturb || pages.method != residency::Method::Sampled).then(|| to_bytes(&pages, span))
+/// Measures what is cached of the first `bytes` of each file; `None` where no method works.
+/// Sampling may change the cache, so it is done only where `may_disturb`.
+pub(super) fn measure_cached(files: &[&File], bytes: u64, may_disturb: bool) -> Option<Cached> {
+    let cached = files.iter().map(|file| {
+        let pages = residency::residency(file, 0, bytes).ok()?;
+        (may_disturb || pages.method != residency::Method::Sampled).then(|| to_bytes(&pages, bytes))
+    });
+    Cached::sum(cached)
+}
+
+impl Cached {
+    /// Sums what is cached of several files; `None` where that of one is unknown.
+    pub(super) fn sum(of_files: impl Iterator<Item = Option<Cached>>) -> Option<Cached> {
+        of_files.reduce(|all, one| {
+            let (all, one) = (all?, one?);
+            let unwritten = all.unwritten.zip(one.unwritten).map(|(a, b)| a.saturating_add(b));
+            let resident = all.resident.saturating_add(one.resident);
+            Some(Cached { resident, unwritten, method: one.method })
+        })?
+    }
 }
 
 pub(super) fn to_bytes(pages: &residency::Residency, span: u64) -> Cached {

@@ -210,6 +210,7 @@ fn to_lane_results(
         };
         let end = ended.started + done.nanos;
         LaneResult {
+            lane: 0,
             share: *share,
             tally,
             start: ended.started,

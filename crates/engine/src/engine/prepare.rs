@@ -1,11 +1,15 @@
 //! Brings the page cache into the state of a job before every trial, outside the timed window, and
 //! verifies it.
 
+use std::fs::File;
+use std::io;
+
 use super::error::Failure;
 use super::observe::{Cached, measure_cached, to_bytes};
 use super::target::OpenTarget;
 use crate::plan::{Cache, Cold, Job, Op};
 use crate::record::Preparation;
+use crate::sys::residency::Residency;
 use crate::sys::{cold, mappers};
 
 /// The state that preparation reached, and how much of the span is cached now.
@@ -22,55 +26,63 @@ pub(super) fn prepare(
     job: &Job,
     cut: &dyn Fn() -> bool,
 ) -> Result<Ready, Failure> {
-    fn preparation_error(what: &str, error: std::io::Error) -> Failure {
+    fn preparation_error(what: &str, error: io::Error) -> Failure {
         Failure::Cell(format!("{what}: {error}"))
     }
-    fn stopped_or(what: &str, error: std::io::Error) -> Failure {
+    fn stopped_or(what: &str, error: io::Error) -> Failure {
         match error.kind() {
-            std::io::ErrorKind::Interrupted => Failure::Stopped,
+            io::ErrorKind::Interrupted => Failure::Stopped,
             _ => preparation_error(what, error),
         }
     }
-    if job.appends() {
-        open_target
-            .truncate()
-            .map_err(|e| preparation_error("cannot truncate the file before the trial", e))?;
-    }
+    let (files, bytes) = (open_target.files(job), job.bytes_per_file());
+    open_target
+        .make_files(job, cut)
+        .map_err(|e| stopped_or("cannot make the file of the trial", e))?;
     if job.op == Op::Write {
         // Pages that earlier trials left dirty would be written back during this one.
-        open_target
-            .file
-            .sync_data()
+        files
+            .iter()
+            .try_for_each(|file| file.sync_data())
             .map_err(|e| preparation_error("fdatasync before the trial", e))?;
     }
     match job.cache {
-        Cache::AsIs => Ok(Ready {
-            reached: Preparation::AsIs,
-            cached: measure_cached(&open_target.file, job.span, false),
-        }),
+        Cache::AsIs => {
+            Ok(Ready { reached: Preparation::AsIs, cached: measure_cached(&files, bytes, false) })
+        }
         Cache::Cold => {
             drop_caches(open_target.cold)
                 .map_err(|e| preparation_error("cannot drop the caches of all files", e))?;
-            let dropped = cold::make_cold_until(&open_target.file, job.span, cut)
-                .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
-            let cached = dropped.left.map(|left| to_bytes(&left, job.span));
+            let cached =
+                sum_cached(&files, bytes, |file| Ok(cold::make_cold_until(file, bytes, cut)?.left))
+                    .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
             Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
         Cache::Warm => {
-            let found = cold::make_warm_until(&open_target.file, job.span, cut)
+            let cached = sum_cached(&files, bytes, |file| cold::make_warm_until(file, bytes, cut))
                 .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
-            let cached = found.map(|found| to_bytes(&found, job.span));
             let resident = cached.map_or(0, |cached| cached.resident);
             Ok(Ready { reached: Preparation::Warm { resident }, cached })
         }
     }
 }
 
+/// Brings the first `bytes` of each file into a state by `make`, which returns what is cached then,
+/// and returns the sum.
+fn sum_cached(
+    files: &[&File],
+    bytes: u64,
+    make: impl Fn(&File) -> io::Result<Option<Residency>>,
+) -> io::Result<Option<Cached>> {
+    let each = files.iter().map(|file| Ok(make(file)?.map(|pages| to_bytes(&pages, bytes))));
+    Ok(Cached::sum(each.collect::<io::Result<Vec<_>>>()?.into_iter()))
+}
+
 /// Drops more than the file's own pages, where requested. Comes first: the pages it leaves are
 /// checked afterwards.
-fn drop_caches(level: Cold) -> std::io::Result<()> {
+fn drop_caches(level: Cold) -> io::Result<()> {
     match level {
         Cold::Data => Ok(()),
         Cold::Meta => cold::drop_caches(2),

@@ -7,6 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+mod made_files;
+
+use self::made_files::{LaneFile, MadeFiles};
 use super::error::EngineError;
 use crate::backend::Target;
 use crate::host::{self, TargetFacts, TargetKind};
@@ -37,8 +40,11 @@ pub struct OpenTarget {
     pub device_counted: Option<bool>,
     /// Which caches are dropped to make it cold.
     pub cold: Cold,
-    /// A second file for the cells that append to an empty one, where other cells need a full one.
-    growing: Option<Box<OpenTarget>>,
+    /// What the files that iotui makes are filled with.
+    data: FileData,
+    made: MadeFiles,
+    /// The files of single threads, where each has its own; `file` is the first.
+    lane_files: Vec<LaneFile>,
     held: HeldFile,
     /// Removes the scratch file's name, if it has one, on drop.
     _scratch: Option<Scratch>,
@@ -48,15 +54,13 @@ impl OpenTarget {
     /// Opens what is known before the run: the user's file, or an empty unnamed file where the
     /// scratch file would be.
     pub fn probe(spec: &TargetSpec) -> Result<OpenTarget, EngineError> {
-        let dir = match spec {
-            TargetSpec::File { path, .. } => return OpenTarget::existing(path),
-            TargetSpec::Scratch { dir, .. } => dir.clone(),
-            TargetSpec::New { path, .. } => parent(path),
-            TargetSpec::None => return Err(EngineError::NoFile),
-        };
-        let scratch = Scratch::create(&dir)
-            .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-        let mut open_target = OpenTarget::scratch(scratch, &dir)?;
+        if let TargetSpec::File { path, .. } = spec {
+            return OpenTarget::existing(path);
+        }
+        let dir = spec.folder().ok_or(EngineError::NoFile)?;
+        let scratch = Scratch::create(dir)
+            .map_err(|error| EngineError::Scratch { dir: dir.into(), error })?;
+        let mut open_target = OpenTarget::scratch(scratch, dir)?;
         open_target.facts.size = spec.size();
         open_target.target.size = spec.size();
         Ok(open_target)
@@ -71,51 +75,28 @@ impl OpenTarget {
         progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
         remove_leftovers(spec);
-        let fill = if plan.only_appends() { 0 } else { spec.size() };
+        let fill = if plan.makes_every_file() { 0 } else { spec.size() };
         let content = content(plan);
         let data = FileData { seed: plan.seed, content: content.unwrap_or_default() };
         let mut open_target = OpenTarget::create(spec, fill, data, stop, progress)?;
-        open_target.target.content = content;
-        if plan.only_appends() {
+        if plan.makes_every_file() {
             open_target.facts.size = spec.size();
             open_target.target.size = spec.size();
             open_target.extents = None;
-        } else if spec.is_ours() && plan.cells.iter().any(Job::appends) {
-            let dir = match spec {
-                TargetSpec::New { path, .. } => parent(path),
-                TargetSpec::Scratch { dir, .. } => dir.clone(),
-                TargetSpec::File { .. } | TargetSpec::None => return Err(EngineError::NoFile),
-            };
-            let scratch = Scratch::create(&dir)
-                .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
-            let mut growing = OpenTarget { extents: None, ..OpenTarget::scratch(scratch, &dir)? };
-            growing.target.content = content;
-            open_target.growing = Some(Box::new(growing));
+        }
+        if let Some(dir) = spec.folder().filter(|_| spec.is_ours()) {
+            open_target.made = MadeFiles::create(plan, dir, data)?;
+        }
+        open_target.target.content = content;
+        for made in open_target.made.each_mut() {
+            made.target.content = content;
         }
         Ok(open_target)
     }
 
     /// Returns the file that a job works on.
     pub fn for_job(&self, job: &Job) -> &OpenTarget {
-        match &self.growing {
-            Some(growing) if job.appends() => growing,
-            _ => self,
-        }
-    }
-
-    /// Truncates the file to 0 bytes; only files that iotui created.
-    ///
-    /// # Errors
-    /// The errno of ftruncate(2), or that iotui did not create the file.
-    pub fn truncate(&self) -> io::Result<()> {
-        if !self.target.writable {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "iotui truncates only files it created",
-            ));
-        }
-        // By the descriptor it was created with, whatever has its name now.
-        self.file.set_len(0)
+        self.made.for_job(job).unwrap_or(self)
     }
 
     fn create(
@@ -213,6 +194,7 @@ impl OpenTarget {
                 _ => facts.devices.first().and_then(logical_block),
             },
             content: None,
+            own: Arc::default(),
         };
         let file = Arc::clone(held.file());
         Ok(OpenTarget {
@@ -223,7 +205,9 @@ impl OpenTarget {
             device,
             device_counted: None,
             cold: Cold::Data,
-            growing: None,
+            data: FileData { seed: 0, content: Content::default() },
+            made: MadeFiles::default(),
+            lane_files: Vec::new(),
             held,
             _scratch: scratch,
         })
@@ -284,19 +268,9 @@ fn direct_refusal(held: &HeldFile) -> Option<String> {
 /// Removes files that killed runs left in the folder where this run creates its own. Errors are
 /// ignored: the run does not depend on it.
 fn remove_leftovers(spec: &TargetSpec) {
-    let _ = match spec {
-        TargetSpec::Scratch { dir, .. } => scratch::sweep(dir),
-        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
-            scratch::sweep(&parent(path))
-        }
-        TargetSpec::None => return,
-    };
-}
-
-fn parent(path: &Path) -> PathBuf {
-    path.parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+    if let Some(dir) = spec.folder() {
+        let _ = scratch::sweep(dir);
+    }
 }
 
 fn fill_file(

@@ -100,9 +100,10 @@ fn run_part(
     }
     let prepared = monotonic_nanos();
     let spec = make_spec(stage, cell, amount);
+    let files = open_target.files(job);
     let huge_page_cache = observed.then(|| Memory::now().ok()?.file_huge_pages).flatten();
     let counters = || match observed {
-        true => Counters::now(&open_target.file, open_target.device),
+        true => Counters::now(&files, open_target.device),
         false => Counters::default(),
     };
     let (mut before, mut flushed) = (Counters::default(), None);
@@ -121,7 +122,7 @@ fn run_part(
     };
     let after = counters();
     let cached_after = (stage.part.is_none() && observed)
-        .then(|| observe::measure_cached(&open_target.file, job.span, job.cache != Cache::AsIs))
+        .then(|| observe::measure_cached(&files, job.bytes_per_file(), job.cache != Cache::AsIs))
         .flatten();
     let evidence = Evidence {
         prepared: prepared.saturating_sub(stage.origin),
@@ -197,7 +198,7 @@ fn collect_result(
         )));
     }
     if spec.job.appends() && trial.xor.is_some() {
-        evidence.read_back = read_appended_back(stage, open_target, spec, trial.bytes);
+        evidence.read_back = read_appended_back(stage, open_target, spec, &lanes);
     }
     trial.evidence = evidence;
     let per_op =
@@ -231,19 +232,29 @@ fn read_appended_back(
     stage: &Stage,
     open_target: &OpenTarget,
     spec: &Spec,
-    bytes: u64,
+    lanes: &[LaneResult],
 ) -> Option<ReadBack> {
-    let one = spec.target.content.is_none();
-    let block = one.then(|| written_block(&spec.job)).transpose().ok()?;
+    // Which lane wrote a block of a file that they share is unknown.
+    let own = spec.job.has_own_files();
+    let one = spec.target.content.is_none() && (own || spec.job.threads == 1);
     let stop = || (stage.cut)().is_some();
-    read_back(&open_target.file, block.as_deref(), bytes, &stop).ok().flatten()
+    let mut sum = ReadBack { xor: Xor(0), other_blocks: 0 };
+    for (lane, file) in (0..).zip(open_target.files(&spec.job)) {
+        let wrote = lanes.iter().filter(|l| !own || l.lane == lane);
+        let bytes = wrote.map(|l| l.tally.bytes).sum();
+        let block = one.then(|| written_block(&spec.job, lane)).transpose().ok()?;
+        let found = read_back(file, block.as_deref(), bytes, &stop).ok().flatten()?;
+        sum.xor.0 ^= found.xor.0;
+        sum.other_blocks += found.other_blocks;
+    }
+    Some(sum)
 }
 
 /// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have
 /// worked.
 fn flush_cpu_caches(open_target: &OpenTarget, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     // Mapping a file that is not in memory would read it.
-    let resident = !job.appends()
+    let resident = !job.makes_files()
         && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
     let found = cpu_cache::flush(
         resident.then_some((&*open_target.file, job.span)).filter(|_| !job.direct),
@@ -315,7 +326,9 @@ fn fill_lane_evidence(
         evidence.unique_bytes = bytes.iter().map(|(_, unique)| unique).sum();
     }
     evidence.written = spec.job.mix.map(|_| coverage.iter().map(Coverage::written_bytes).sum());
-    evidence.overlap_bytes = overlap(coverage);
+    if !spec.job.has_own_files() {
+        evidence.overlap_bytes = overlap(coverage);
+    }
     let (flying, waits) = lanes
         .iter()
         .fold((0, 0), |all, l| (all.0 + l.tally.in_flight.0, all.1 + l.tally.in_flight.1));

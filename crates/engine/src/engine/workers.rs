@@ -4,6 +4,7 @@
 //! A worker unshares its descriptor table and then opens its own file description, so no other
 //! thread slows down its calls.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -51,6 +52,14 @@ impl Spec {
         self.executor.info().of(&self.job.backend)
     }
 
+    /// Returns the job of each lane: on a file of its own, it is the only one there.
+    fn job_of_lane(&self) -> Cow<'_, Job> {
+        match self.job.has_own_files() {
+            true => Cow::Owned(self.job.on_own_file()),
+            false => Cow::Borrowed(&self.job),
+        }
+    }
+
     /// Returns the share of a lane.
     pub fn share(&self, lane: u32) -> Share {
         let part = self.part.clone().unwrap_or(0..self.job.blocks());
@@ -59,12 +68,13 @@ impl Spec {
 
     /// Returns how the blocks are claimed, where the lanes share them.
     pub fn claims(&self) -> Option<Claims> {
-        is_shared(&self.job).then(|| Claims::new(&self.share(0), self.job.threads, self.passes))
+        is_shared(&self.job).then(|| Claims::new(&self.share(0), &self.job, self.passes))
     }
 }
 
 /// The work of one lane, and when it ran, in nanoseconds of CLOCK_MONOTONIC.
 pub(super) struct LaneResult {
+    pub lane: u32,
     pub share: Share,
     pub tally: Tally,
     pub start: u64,
@@ -233,7 +243,9 @@ fn spawn(shared: &Arc<Shared>, lane: u32, sender: Sender<Done>) -> std::io::Resu
 
 /// Runs a lane from opening its file to its tally.
 fn run_lane(shared: &Shared, lane: u32) -> Done {
-    let Spec { job, target, passes, timed, .. } = &shared.spec;
+    let Spec { passes, timed, .. } = &shared.spec;
+    let (job, target) = (shared.spec.job_of_lane(), shared.spec.target.of_lane(lane));
+    let (job, target) = (&*job, &*target);
     let backend = shared.backend;
     let unshared = threads::unshare_files();
     let mut open = backend.open(target, job, lane)?;
@@ -278,7 +290,7 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
         None => work.note(Note::HelperUncounted),
     }
-    Ok(LaneResult { share, tally: work.tally(), start, ran, end, usage, queued })
+    Ok(LaneResult { lane, share, tally: work.tally(), start, ran, end, usage, queued })
 }
 
 /// The waiting thread's state: it collects lanes, takes samples and raises the stop flag.

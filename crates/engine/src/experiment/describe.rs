@@ -146,6 +146,14 @@ fn range(
     range.as_ref().map(|range| values(range.values.clone(), text, put))
 }
 
+fn bytes(bytes: &u64) -> String {
+    short_bytes(*bytes)
+}
+
+fn number(number: &u64) -> String {
+    number.to_string()
+}
+
 fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
     // Destructured in full, so that the compiler reports a new setting here.
     let Settings {
@@ -167,6 +175,7 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         mix,
         cpu_cache,
         writes,
+        file_per,
         trials: _,
         until: _,
         budget: _,
@@ -184,8 +193,6 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         remote: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| choices(backends, infos));
-    let bytes: fn(&u64) -> String = |bytes| short_bytes(*bytes);
-    let number: fn(&u64) -> String = u64::to_string;
     let options = [
         ("backend", list(&backends, |job, backend| job.backend = backend)),
         ("block-size", range(block_size, bytes, |job, block| job.block = block)),
@@ -203,6 +210,7 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
         ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
         ("writes", list(writes, |job, writes| job.writes = writes)),
+        ("file-per", list(file_per, |job, file_per| job.file_per = file_per)),
     ];
     options.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
 }

@@ -36,8 +36,10 @@ pub enum PlanError {
     Nothing,
     #[error("--sync applies only to writes; add --op write")]
     SyncRead,
-    #[error("--writes append applies only to writes; add --op write")]
+    #[error("--writes append and preallocated apply only to writes; add --op write")]
     AppendRead,
+    #[error("--file-per thread applies only to writes; add --op write")]
+    OwnFilesRead,
     #[error("--cold applies only to cold cells, and there are none; add --cache cold")]
     ColdOfNone,
     #[error(

@@ -244,7 +244,7 @@ fn may_shrink(request: &PlanRequest, cells: &[Job]) -> bool {
     let has = |cache| cells.iter().any(|job| job.cache == cache);
     has(Cache::Cold)
         && has(Cache::Warm)
-        && cells.iter().all(|job| job.count.is_none() && !job.appends())
+        && cells.iter().all(|job| job.count.is_none() && !job.makes_files())
         && !request.resolved.parts.iter().any(requested)
 }
 

@@ -32,7 +32,10 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
     if job.direct && !info.direct {
         return Some(format!("{id} does not support direct I/O; leave out --direct"));
     }
-    if let Some(why) = appends(info, job, request) {
+    if let Some(why) = appends(info, job, request)
+        .or_else(|| starts_fresh(job))
+        .or_else(|| own_files(job, request))
+    {
         return Some(why);
     }
     if let Some(why) = folds(info, job).or_else(|| syncs(info, job, request)) {
@@ -141,17 +144,46 @@ fn appends(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         return Some(format!("{} cannot append; {} can", info.id, able.join(", ")));
     }
     let why = match job {
-        Job { mix: Some(_), .. } => "there is nothing to read; omit --mix",
-        Job { pattern: Pattern::Seq, threads: 1, depth: 1, .. } => return None,
-        Job { pattern: Pattern::Seq, threads: 1, .. } => {
-            "blocks are written one after the other; use --depth 1"
-        }
+        Job { pattern: Pattern::Seq, depth: 1, .. } => return None,
         Job { pattern: Pattern::Seq, .. } => {
-            "blocks are written one after the other; use --threads 1"
+            "blocks are written one after the other; use --depth 1"
         }
         _ => "blocks are written in order; use --pattern seq",
     };
     Some(format!("append starts with an empty file: {why}"))
+}
+
+/// Returns why a job cannot begin with a file that was never written.
+fn starts_fresh(job: &Job) -> Option<String> {
+    (job.starts_fresh() && job.mix.is_some()).then(|| {
+        format!(
+            "{} starts with a file without data: there is nothing to read; omit --mix",
+            job.writes
+        )
+    })
+}
+
+/// Returns why the threads of a job cannot have a file each.
+fn own_files(job: &Job, request: &PlanRequest) -> Option<String> {
+    if !job.has_own_files() {
+        return None;
+    }
+    if job.threads > Job::MAX_OWN_FILES {
+        return Some(format!(
+            "at most {} threads can have a file each; use --threads {} or less",
+            Job::MAX_OWN_FILES,
+            Job::MAX_OWN_FILES
+        ));
+    }
+    if job.blocks() < job.threads.into() {
+        return Some(format!(
+            "there are only {} blocks for {} files; use a larger --size",
+            job.blocks(),
+            job.threads
+        ));
+    }
+    matches!(request.target, TargetSpec::New { .. } | TargetSpec::Scratch { keep: true, .. })
+        .then(|| "the files of threads are removed: omit FILE and --keep".into())
 }
 
 /// Lists the backends that support the operation.

@@ -7,8 +7,8 @@ use super::error::{MAX_CELLS, PlanError};
 use super::kind::{Experiment, PlanRequest};
 use super::refusal::refusal;
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, DefaultFor, Info, Job, Moves, Op, Pattern, Plan, Range,
-    Settings, Skipped, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Moves, Op, Pattern, Plan,
+    Range, Settings, Skipped, Sync, TrialTime, Writes, nearest,
 };
 
 pub struct Sweep;
@@ -105,6 +105,7 @@ struct Axes {
     mixes: Vec<Option<u8>>,
     cpu_caches: Vec<CpuCache>,
     writes: Vec<Writes>,
+    file_pers: Vec<FilePer>,
     targets: Vec<Option<u8>>,
 }
 
@@ -140,6 +141,7 @@ impl Axes {
             }),
             cpu_caches: settings.cpu_cache.clone().unwrap_or_else(|| vec![CpuCache::Keep]),
             writes: settings.writes.clone().unwrap_or_else(|| vec![Writes::Overwrite]),
+            file_pers: settings.file_per.clone().unwrap_or_else(|| vec![FilePer::Run]),
             targets: match request.targets {
                 0 | 1 => vec![None],
                 several => (0..several).map(Some).collect(),
@@ -166,6 +168,9 @@ impl Axes {
         if self.op != Op::Write && self.writes != [Writes::Overwrite] {
             return Err(PlanError::AppendRead);
         }
+        if self.op != Op::Write && self.file_pers != [FilePer::Run] {
+            return Err(PlanError::OwnFilesRead);
+        }
         if self.op != Op::Write && self.mixes != [None] {
             return Err(PlanError::MixRead);
         }
@@ -185,6 +190,7 @@ impl Axes {
             self.mixes.len(),
             self.cpu_caches.len(),
             self.writes.len(),
+            self.file_pers.len(),
             self.targets.len(),
             self.syncs.len(),
             self.sync_everies.len(),
@@ -204,10 +210,10 @@ impl Axes {
     /// downwards as a curve.
     fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
         for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
-            let kinds = pairs(&self.mixes, &self.writes);
-            let kinds = pairs(&kinds, &self.targets);
+            let shapes = pairs(&self.writes, &self.file_pers);
+            let kinds = pairs(&pairs(&self.mixes, &shapes), &self.targets);
             let kinds = pairs(&kinds, &pairs(&self.syncs, &self.sync_everies));
-            for ((backend, info), (((mix, writes), target), (sync, every))) in
+            for ((backend, info), (((mix, shape), target), (sync, every))) in
                 self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind)))
             {
                 let sync_every = every as u32;
@@ -216,7 +222,8 @@ impl Axes {
                         for block in &self.blocks {
                             let job =
                                 self.job(backend, cache, *block, (threads, depth), (span, count));
-                            let job = Job { mix, cpu_cache, writes, target, ..job };
+                            let (writes, file_per) = shape;
+                            let job = Job { mix, cpu_cache, writes, file_per, target, ..job };
                             take(info, Job { sync, sync_every, ..job });
                         }
                     }
@@ -250,6 +257,7 @@ impl Axes {
             mix: None,
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
+            file_per: FilePer::Run,
             target: None,
             variant: None,
         }
@@ -293,7 +301,7 @@ fn usual_backends(settings: &Settings, infos: &[&'static Info]) -> Vec<Choice> {
 }
 
 fn usual_op(settings: &Settings, backends: impl IntoIterator<Item = &'static Info>) -> Op {
-    if settings.mix.is_some() || settings.writes.is_some() {
+    if settings.mix.is_some() || settings.writes.is_some() || settings.file_per.is_some() {
         return Op::Write;
     }
     let mut backends = backends.into_iter().peekable();
@@ -322,6 +330,7 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     all.sync_every.get_or_insert_with(|| Range::list(&[1]));
     all.cpu_cache.get_or_insert_with(|| vec![CpuCache::Keep]);
     all.writes.get_or_insert_with(|| vec![Writes::Overwrite]);
+    all.file_per.get_or_insert_with(|| vec![FilePer::Run]);
     all
 }
 
@@ -366,14 +375,18 @@ pub(super) fn sensible(info: &Info, mut job: Job) -> Job {
         job.mix = None;
         job.cpu_cache = CpuCache::Keep;
         job.writes = Writes::Overwrite;
+        job.file_per = FilePer::Run;
         // A call that needs no file costs the same beside any.
         job.target = job.target.filter(|_| info.cached);
     }
     if !job.sync.follows_writes() {
         job.sync_every = 1;
     }
-    if job.appends() {
-        // An empty file has no cache state.
+    if job.threads == 1 {
+        job.file_per = FilePer::Run;
+    }
+    if job.starts_fresh() {
+        // A file that was never written has no cache state.
         job.cache = Cache::AsIs;
     }
     job

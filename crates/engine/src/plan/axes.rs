@@ -70,7 +70,7 @@ const PLAIN: Row = Row {
 };
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 17] = [
+pub(super) static ROWS: [Row; 18] = [
     Row {
         id: "backend",
         title: "backend",
@@ -135,7 +135,7 @@ pub(super) static ROWS: [Row; 17] = [
         id: "mix",
         title: "share of reads",
         column: "mix",
-        place: 13,
+        place: 14,
         order: 3,
         value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
         phrase: |job| job.mix.map(|percent| show_mix(percent.into())),
@@ -246,10 +246,23 @@ pub(super) static ROWS: [Row; 17] = [
         ..PLAIN
     },
     Row {
+        id: "file-per",
+        title: "files",
+        column: "file per",
+        place: 13,
+        order: 8,
+        value: |job| job.file_per.to_string(),
+        phrase: |job| job.has_own_files().then(|| "a file per thread".into()),
+        default: Some("one file"),
+        tell: Job::has_own_files,
+        clear: |job| job.file_per = super::FilePer::Run,
+        ..PLAIN
+    },
+    Row {
         id: "xor",
         title: "XOR",
         column: "XOR",
-        place: 14,
+        place: 15,
         order: 6,
         value: |job| yes(job.xor),
         phrase: |job| job.xor.then(|| "with XOR".into()),
@@ -262,7 +275,7 @@ pub(super) static ROWS: [Row; 17] = [
         id: "cpu-cache",
         title: "CPU caches",
         column: "CPU cache",
-        place: 15,
+        place: 16,
         order: 4,
         value: |job| job.cpu_cache.to_string(),
         phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
@@ -334,7 +347,7 @@ pub(super) static ROWS: [Row; 17] = [
         id: "variant",
         title: "variant",
         column: "variant",
-        place: 16,
+        place: 17,
         order: 9,
         value: |job| job.variant.as_ref().map_or("-".into(), VariantName::to_string),
         phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),

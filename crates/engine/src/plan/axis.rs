@@ -27,6 +27,7 @@ pub enum Axis {
     Direct,
     Sync,
     SyncEvery,
+    FilePer,
     Xor,
     CpuCache,
     Size,
@@ -36,7 +37,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    pub const ALL: [Axis; 17] = [
+    pub const ALL: [Axis; 18] = [
         Axis::Backend,
         Axis::Block,
         Axis::Cache,
@@ -48,6 +49,7 @@ impl Axis {
         Axis::Direct,
         Axis::Sync,
         Axis::SyncEvery,
+        Axis::FilePer,
         Axis::Xor,
         Axis::CpuCache,
         Axis::Size,

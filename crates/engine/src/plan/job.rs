@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Choice, CpuCache, Op, Pattern, Sync, VariantName, Writes};
+use super::{Cache, Choice, CpuCache, FilePer, Op, Pattern, Sync, VariantName, Writes};
 
 /// Everything that defines one kind of work; one cell of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Job {
     /// Omitted from JSON if it is the behaviour of older sessions.
     #[serde(default, skip_serializing_if = "Writes::is_overwrite")]
     pub writes: Writes,
+    /// Omitted from JSON if all threads use one file.
+    #[serde(default, skip_serializing_if = "FilePer::is_run")]
+    pub file_per: FilePer,
     /// The index of its target in a plan of several; omitted from JSON where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u8>,
@@ -84,6 +87,8 @@ impl Job {
     pub const MAX_BLOCK: u64 = 1 << 30;
     pub const MAX_THREADS: u32 = 1024;
     pub const MAX_DEPTH: u32 = 4096;
+    /// Each thread with a file of its own needs a file that iotui makes.
+    pub const MAX_OWN_FILES: u32 = 64;
     pub const MAX_SYNC_EVERY: u32 = 1 << 20;
 
     /// Returns the plainest job of a backend, to check whether the backend is available.
@@ -105,6 +110,7 @@ impl Job {
             mix: None,
             cpu_cache: CpuCache::Keep,
             writes: Writes::Overwrite,
+            file_per: FilePer::Run,
             target: None,
             variant: None,
         }
@@ -136,9 +142,43 @@ impl Job {
         self.op == Op::Write && self.writes == Writes::Append
     }
 
-    /// Returns what it does, in a word: `read`, `write`, `append`, `seek`.
+    /// Returns whether each thread writes a file of its own.
+    pub fn has_own_files(&self) -> bool {
+        self.op == Op::Write && self.file_per == FilePer::Thread
+    }
+
+    /// Returns whether each pass begins with a file that was not written yet.
+    pub fn starts_fresh(&self) -> bool {
+        self.op == Op::Write && self.writes.starts_fresh()
+    }
+
+    /// Returns whether it needs no full file of the plan: it works on files that are made for it.
+    pub fn makes_files(&self) -> bool {
+        self.starts_fresh() || self.has_own_files()
+    }
+
+    /// Returns whether several threads append to one file: each takes the next block.
+    pub fn appends_together(&self) -> bool {
+        self.appends() && self.threads > 1 && !self.has_own_files()
+    }
+
+    /// Returns the bytes of the file that each lane works on: the span, or its part where each has
+    /// a file of its own, in whole blocks.
+    pub fn bytes_per_file(&self) -> u64 {
+        if !self.has_own_files() {
+            return self.span;
+        }
+        self.blocks().div_ceil(self.threads.max(1).into()).saturating_mul(self.block)
+    }
+
+    /// Returns the job of a lane on a file of its own: the only lane there.
+    pub fn on_own_file(&self) -> Job {
+        Job { span: self.bytes_per_file(), threads: 1, file_per: FilePer::Run, ..self.clone() }
+    }
+
+    /// Returns what it does, in a word: `read`, `write`, `append`, `preallocated`, `seek`.
     pub fn action(&self) -> &'static str {
-        if self.appends() { Writes::Append.name() } else { self.op.name() }
+        if self.starts_fresh() { self.writes.name() } else { self.op.name() }
     }
 
     /// Returns the number of blocks in the span, including the odd last one.

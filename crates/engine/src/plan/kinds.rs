@@ -152,12 +152,38 @@ names! {
         Overwrite = "overwrite",
         /// Begins each pass with an empty file, and appends every block in order.
         Append = "append",
+        /// Begins each pass with a file whose space is allocated and was never written (fallocate,
+        /// unwritten extents).
+        Preallocated = "preallocated",
     }
 }
 
 impl Writes {
     pub fn is_overwrite(&self) -> bool {
         *self == Writes::Overwrite
+    }
+
+    /// Returns whether each pass needs a file that was not written yet.
+    pub fn starts_fresh(self) -> bool {
+        self != Writes::Overwrite
+    }
+}
+
+names! {
+    /// What writes to one file.
+    #[derive(Default)]
+    "number of files" FilePer {
+        /// All threads write one file.
+        #[default]
+        Run = "run",
+        /// Each thread writes a file of its own, as large as its part of the span.
+        Thread = "thread",
+    }
+}
+
+impl FilePer {
+    pub fn is_run(&self) -> bool {
+        *self == FilePer::Run
     }
 }
 

@@ -41,7 +41,7 @@ pub use fio::{Fio, FioEngine, FioOption, FioValue};
 pub use fio_job::{foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt, OptValue};
 pub use job::Job;
-pub use kinds::{Cache, Cold, CpuCache, MeasureCeilings, Op, Pattern, Sync, Writes};
+pub use kinds::{Cache, Cold, CpuCache, FilePer, MeasureCeilings, Op, Pattern, Sync, Writes};
 pub use nearest::{Unknown, nearest};
 pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};

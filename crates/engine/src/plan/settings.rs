@@ -10,8 +10,8 @@ use super::setting_text::{
     split_list, switch, trial_time, trials, until,
 };
 use super::{
-    Backends, Cache, Cold, CpuCache, Expect, MeasureCeilings, Op, Pattern, ProbeSet, Range,
-    RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Cold, CpuCache, Expect, FilePer, MeasureCeilings, Op, Pattern, ProbeSet,
+    Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
 };
 use crate::units;
 
@@ -35,6 +35,7 @@ pub struct Settings {
     /// Writes between two calls of a sync method that follows writes.
     pub sync_every: Option<Range>,
     pub writes: Option<Vec<Writes>>,
+    pub file_per: Option<Vec<FilePer>>,
     /// Percentages of reads.
     pub mix: Option<Range>,
     pub cpu_cache: Option<Vec<CpuCache>>,
@@ -311,10 +312,17 @@ impl Settings {
             "Writes of a thread from one fdatasync, fsync or msync to the next",
         ),
         setting!(
-            "writes", "Writes", ValueKind::SomeOf(&["overwrite", "append"]),
+            "writes", "Writes", ValueKind::SomeOf(&["overwrite", "append", "preallocated"]),
             default: "overwrite",
             writes: some_names::<Writes> => |v| join(v),
-            "Overwrite existing data, or append to a file that is empty before each pass",
+            "Overwrite existing data, or append to a file that is empty before each pass, or write \
+             into space that is allocated before each pass (fallocate)",
+        ),
+        setting!(
+            "file-per", "File per", ValueKind::SomeOf(&["run", "thread"]),
+            default: "run",
+            file_per: some_names::<FilePer> => |v| join(v),
+            "All threads write one file, or each writes its own",
         ),
         setting!(
             "compressible", "Compressible", ValueKind::Form("PERCENT"),

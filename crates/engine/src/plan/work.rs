@@ -1,7 +1,7 @@
 //! The plan: target, cells, trials, seed and budget as pure data. It is saved in the session and
 //! can be rerun.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,18 @@ impl TargetSpec {
             TargetSpec::File { path, .. } => TargetSpec::File { path, size },
             TargetSpec::New { path, .. } => TargetSpec::New { path, size },
             TargetSpec::None => TargetSpec::None,
+        }
+    }
+
+    /// Returns the folder that the file is in.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            TargetSpec::Scratch { dir, .. } => Some(dir),
+            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                Some(parent.unwrap_or(Path::new(".")))
+            }
+            TargetSpec::None => None,
         }
     }
 
@@ -201,18 +213,21 @@ impl Plan {
         self.targets().nth(job.target_index())
     }
 
-    /// Returns whether no cell needs the file whole: each makes it itself.
-    pub fn only_appends(&self) -> bool {
-        self.target.is_ours() && !self.cells.is_empty() && self.cells.iter().all(Job::appends)
+    /// Returns whether no cell needs the file whole: each makes its files itself.
+    pub fn makes_every_file(&self) -> bool {
+        self.target.is_ours() && !self.cells.is_empty() && self.cells.iter().all(Job::makes_files)
     }
 
-    /// Returns the most bytes that files of iotui's take: where some cells overwrite or read one
-    /// and others make one, there are two.
+    /// Returns the most bytes that files of iotui's take: one that cells overwrite or read, one
+    /// that cells start fresh, and those of single threads are beside each other.
     pub fn stored(&self) -> u64 {
-        let two = !self.only_appends() && self.cells.iter().any(Job::appends);
+        let any = |kind: fn(&Job) -> bool| u64::from(self.cells.iter().any(kind));
+        let kinds = u64::from(!self.makes_every_file())
+            + any(|job| job.starts_fresh() && !job.has_own_files())
+            + any(Job::has_own_files);
         let ours = self.targets().filter(|target| target.is_ours());
         let size = ours.fold(0u64, |sum, target| sum.saturating_add(target.size()));
-        if two { size.saturating_mul(2) } else { size }
+        size.saturating_mul(kinds)
     }
 
     /// Describes the data that iotui writes, if something was asked of it.

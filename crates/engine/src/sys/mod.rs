@@ -47,6 +47,7 @@ mod scratch_name;
 mod seek;
 pub mod sigbus;
 pub mod signals;
+pub mod space;
 pub mod stdout;
 pub mod temporary;
 #[cfg(any(test, feature = "testing"))]

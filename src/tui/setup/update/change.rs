@@ -53,8 +53,10 @@ fn set(
     }
     // A mix reads and writes, so it is a write operation.
     match name {
-        "op" if settings.op != Some(Op::Write) => (settings.mix, settings.writes) = (None, None),
-        "mix" | "writes" => settings.op = Some(Op::Write),
+        "op" if settings.op != Some(Op::Write) => {
+            (settings.mix, settings.writes, settings.file_per) = (None, None, None);
+        }
+        "mix" | "writes" | "file-per" => settings.op = Some(Op::Write),
         _ => {}
     }
     drop_redundant(setup, name);

@@ -311,7 +311,7 @@ fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
         proposed.facts.space.map(|space| show_bytes(space.available.saturating_sub(plan.stored())));
     let left = left.map(|left| format!("; leaves {left} free")).unwrap_or_default();
     let rewrites = describe_rewrites(plan).unwrap_or_default();
-    let up_to = if plan.only_appends() { "up to " } else { "" };
+    let up_to = if plan.makes_every_file() { "up to " } else { "" };
     match &plan.target {
         TargetSpec::None => "needs no file".into(),
         TargetSpec::File { .. } if !plan.others.is_empty() => {
@@ -351,12 +351,12 @@ fn describe_rewrites(plan: &Plan) -> Option<String> {
     if !plan.cells.iter().any(|cell| cell.op == Op::Write) {
         return None;
     }
-    if plan.only_appends() {
-        return Some(", emptied before each pass".into());
+    if plan.makes_every_file() {
+        return Some(", created again for the trials".into());
     }
-    if plan.cells.iter().any(Job::appends) {
+    if plan.cells.iter().any(Job::makes_files) {
         return Some(
-            ", then overwrites it and writes as much to a file emptied before each pass".into(),
+            ", then overwrites it and writes as much to files created for the trials".into(),
         );
     }
     // One more for the warm-up round.

@@ -55,7 +55,7 @@ fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
 }
 
 /// Returns the trials of two rounds of these cells on this target.
-fn trials(target: &TargetSpec, cells: &[Job]) -> Vec<Trial> {
+pub(super) fn trials(target: &TargetSpec, cells: &[Job]) -> Vec<Trial> {
     let plan =
         Plan { cells: cells.to_vec(), trials: Some(2), ..Plan::plain("sweep", target.clone()) };
     let plan = Plan {
@@ -151,8 +151,11 @@ fn a_file_of_others_is_never_emptied() {
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert!(open_target.truncate().unwrap_err().to_string().contains("only files it created"));
     let job = Job { span: 8192, ..of_file(Some(0), Writes::Append, Op::Write) };
+    for writes in [Writes::Append, Writes::Preallocated] {
+        let refused = open_target.make_files(&Job { writes, ..job.clone() }, &|| false);
+        assert!(refused.unwrap_err().to_string().contains("only files it created"), "{writes}");
+    }
     let plan = Plan { cells: vec![job], trials: Some(1), ..Plan::plain("sweep", target) };
     let mut failed = Vec::new();
     let mut sink = |event| match event {
@@ -185,7 +188,7 @@ fn another_file_with_the_name_keeps_its_bytes() {
     fs::rename(&path, &aside).unwrap();
     fs::write(&path, "precious").unwrap();
     fs::write(&aside, "its own").unwrap();
-    open_target.truncate().unwrap();
+    open_target.make_files(&plan.cells[0], &|| false).unwrap();
     fn len(path: &Path) -> u64 {
         fs::metadata(path).unwrap().len()
     }

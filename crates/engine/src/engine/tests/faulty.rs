@@ -58,6 +58,7 @@ impl Faulty {
             direct_align: None,
             direct_refused: None,
             content: None,
+            own: Default::default(),
         };
         Spec {
             executor: Executor::Backend(self),

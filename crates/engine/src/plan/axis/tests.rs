@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Cache, Choice, CpuCache, Op, Pattern, Sync, Writes};
+use crate::plan::{Cache, Choice, CpuCache, FilePer, Op, Pattern, Sync, Writes};
 
 fn job(backend: &str, block: u64, cache: Cache) -> Job {
     Job { block, cache, count: None, span: 1 << 20, ..Job::plain(Choice::plain(backend), Op::Read) }
@@ -51,6 +51,7 @@ fn opposites() -> [Job; 2] {
         mix: None,
         cpu_cache: CpuCache::Flush,
         writes: Writes::Append,
+        file_per: FilePer::Thread,
         target: Some(1),
         variant: Some("mq".to_string().try_into().unwrap()),
         backend: Choice::plain("seek"),
@@ -73,7 +74,7 @@ fn every_axis_has_its_row_and_clears_what_it_shows() {
     let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
     assert_eq!(bare, other, "a part of the job has no axis");
     let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
-    assert_eq!(places, (0..17).collect::<Vec<u8>>());
+    assert_eq!(places, (0..18).collect::<Vec<u8>>());
 }
 
 #[test]

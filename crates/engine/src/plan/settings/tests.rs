@@ -27,6 +27,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("mix", "0,70"),
         ("cpu-cache", "keep,flush"),
         ("writes", "overwrite,append"),
+        ("file-per", "run,thread"),
         ("trials", "3"),
         ("until", "0.5%"),
         ("budget", "9s"),

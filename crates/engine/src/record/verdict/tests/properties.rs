@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::Job;
+use crate::plan::{FilePer, Job};
 use crate::record::{Ceilings, LinkCeiling, Trial};
 
 /// Strategies are boxed because those of a whole case would not fit on a test's stack.
@@ -93,6 +93,7 @@ prop_compose! {
             op, block, count: None, span, threads, depth, cache, direct, xor, sync, sync_every: 1, mix,
             cpu_cache: CpuCache::Keep,
             writes: if direct { Writes::Append } else { Writes::Overwrite },
+            file_per: if xor { FilePer::Thread } else { FilePer::Run },
             target: None,
             variant: None,
         }
