@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::canvas::put;
-use crate::tui::theme::{Colours, Look, Role};
+use crate::tui::theme::{Look, Role};
 
 /// A cell filled to 0 to 8 eighths.
 pub(super) const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
@@ -16,6 +16,8 @@ pub(super) const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '
 pub struct Part {
     pub value: f64,
     pub style: Style,
+    /// Which of [`Look::texture`] it is filled with.
+    pub texture: usize,
 }
 
 /// One row.
@@ -29,7 +31,7 @@ pub struct Bar<'a> {
 
 impl<'a> Bar<'a> {
     pub fn new(label: &'a str, value: f64, style: Style, figure: &'a str) -> Bar<'a> {
-        Bar { label, parts: vec![Part { value, style }], figure }
+        Bar { label, parts: vec![Part { value, style, texture: 0 }], figure }
     }
 
     /// Returns a bar of several parts, end to end.
@@ -139,7 +141,7 @@ impl<'a> Bars<'a> {
         let place = |value: f64| ((value / max).clamp(0.0, 1.0) * f64::from(room)).round() as u32;
         let mut sum = 0.0;
         let mut end = 0;
-        for (index, part) in bar.parts.iter().enumerate() {
+        for part in &bar.parts {
             if part.value.is_finite() && part.value > 0.0 {
                 let start = end;
                 sum += part.value;
@@ -148,20 +150,20 @@ impl<'a> Bars<'a> {
                 if end == start && end < room && (start == 0 || bar.parts.len() == 1) {
                     end += 1;
                 }
-                self.fill(start, end, index, part.style, area, buf);
+                self.fill(start, end, part, area, buf);
             }
         }
     }
 
     /// Fills from one eighth to another.
-    fn fill(&self, start: u32, end: u32, index: usize, style: Style, area: Rect, buf: &mut Buffer) {
-        let plain = self.look.has_plain_bars();
+    fn fill(&self, start: u32, end: u32, part: &Part, area: Rect, buf: &mut Buffer) {
+        let (plain, style) = (self.look.has_plain_bars(), part.style);
         for column in start / 8..end.div_ceil(8) {
             let Some(cell) = buf.cell_mut((area.x + column as u16, area.y)) else { return };
             let (from, to) =
                 (start.max(column * 8) - column * 8, end.min(column * 8 + 8) - column * 8);
             // A cell shows one part on the left; the next one behind it, if there are colours.
-            let texture = self.texture(index);
+            let texture = self.look.texture(part.texture);
             if plain || texture != '█' {
                 if to - from >= 4 || (from == 0 && column == 0) {
                     put(cell, texture, style);
@@ -177,21 +179,13 @@ impl<'a> Bars<'a> {
             }
         }
     }
-
-    /// Returns what a part is filled with: without colours parts differ by it.
-    fn texture(&self, index: usize) -> char {
-        match (self.look.has_plain_bars(), self.look.colours) {
-            (true, _) => ['#', '=', '-', '.'][index % 4],
-            (false, Colours::None) => ['█', '▓', '▒', '░'][index % 4],
-            _ => '█',
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tui::plot::pictures::{ascii, show};
+    use crate::tui::theme::Colours;
 
     #[test]
     fn bars_have_eighths() {
@@ -216,8 +210,8 @@ mod tests {
     fn parts_stand_end_to_end() {
         let parts = || {
             vec![
-                Part { value: 0.5, style: Style::new() },
-                Part { value: 0.25, style: Style::new() },
+                Part { value: 0.5, style: Style::new(), texture: 0 },
+                Part { value: 0.25, style: Style::new(), texture: 1 },
             ]
         };
         let bars = [Bar::stacked("", parts(), "")];

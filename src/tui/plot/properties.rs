@@ -135,7 +135,7 @@ proptest! {
     #[test]
     fn the_small_ones_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), rare: bool, look in look()) {
         fn text(v: f64) -> String { format!("{v:.3}") }
-        let part = |v: &f64| Part { value: *v, style: look.series(1) };
+        let part = |v: &f64| Part { value: *v, style: look.series(1), texture: 2 };
         let bars: Vec<Bar> = values.chunks(3).map(|v| Bar::stacked("label", v.iter().map(part).collect(), "1.2 GiB/s")).collect();
         let bars = Bars::new(&look, &bars);
         assert_stays_inside(area, |area, buf| bars.render(area, buf));

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::color::{
-    self, ANSI, MARK_CONTRAST, Rgb, TEXT_CONTRAST, contrast, faint, is_seen_everywhere,
-    nearest_index,
+    self, ANSI, APART, MARK_CONTRAST, Rgb, TEXT_CONTRAST, contrast, distance, faint,
+    is_seen_everywhere, nearest_index,
 };
 use super::palette::Palette;
 use super::scheme::{Colours, Theme};
@@ -19,7 +19,8 @@ struct Paint {
     modifier: Modifier,
 }
 
-/// The colours of one role: the first that can be read is used.
+/// The colours of one role: the first is used that can be read and that looks like none of another
+/// role that it stands beside.
 type Candidates = Vec<Paint>;
 
 /// A theme before it is known what the terminal shows.
@@ -139,20 +140,32 @@ impl ThemeFile {
             colours,
         };
         let need = |at: usize| if ROLES[at] { TEXT_CONTRAST } else { MARK_CONTRAST };
-        let mut roles: Vec<Style> =
-            (0..ROLES.len()).map(|at| screen.choose(&self.roles[at], need(at), f64::MAX)).collect();
+        let alone = |at: usize| screen.choose(&self.roles[at], need(at), f64::MAX, &[]);
+        let mut roles: [Style; ROLES.len()] = std::array::from_fn(alone);
         // Hints are never stronger than text.
         let most = screen.contrast_of(roles[TEXT]).unwrap_or(f64::MAX);
-        roles[DIM] = screen.choose(&self.roles[DIM], TEXT_CONTRAST, most);
-        let series = |at: usize| screen.choose(&self.series[at], MARK_CONTRAST, f64::MAX);
+        roles[DIM] = screen.choose(&self.roles[DIM], TEXT_CONTRAST, most, &[]);
+        let mut taken: Vec<Rgb> = Vec::new();
+        let mut unlike = |candidates: &[Paint], least: f64| {
+            let style = screen.choose(candidates, least, f64::MAX, &taken);
+            taken.extend(screen.seen(style));
+            style
+        };
+        for at in SIGNALS {
+            roles[at] = unlike(&self.roles[at], need(at));
+        }
+        let series = std::array::from_fn(|at| unlike(&self.series[at], MARK_CONTRAST));
+        for at in SOURCES {
+            roles[at] = unlike(&self.roles[at], need(at));
+        }
         Some(Theme {
             id: self.id.clone(),
             about: self.about.clone(),
             background: self.background.map(fit),
             // Reverse video where there are not so many colors.
             selected: self.selected.filter(|_| colours >= Colours::TwoFiftySix).map(fit),
-            roles: std::array::from_fn(|at| roles[at]),
-            series: std::array::from_fn(series),
+            roles,
+            series,
         })
     }
 }
@@ -162,6 +175,10 @@ const ROLES: [bool; 12] =
     [true, true, false, true, true, true, true, true, false, false, false, false];
 const TEXT: usize = 0;
 const DIM: usize = 1;
+/// The accent, `wrong`, `misleading` and `good`: these first, as they are text.
+const SIGNALS: [usize; 4] = [3, 7, 6, 4];
+/// Where bytes came from.
+const SOURCES: std::ops::Range<usize> = 8..12;
 
 /// Where colours have to be seen.
 #[derive(Default)]
@@ -181,18 +198,29 @@ impl Screen {
         }
     }
 
-    fn contrast_of(&self, style: Style) -> Option<f64> {
-        let background = self.background?;
-        let mut color = self.rgb(style.fg?)?;
-        if style.add_modifier.contains(Modifier::DIM) {
-            color = faint(color, background);
+    /// Returns what the eye sees of a style; `None`: not known.
+    fn seen(&self, style: Style) -> Option<Rgb> {
+        let color = self.rgb(style.fg?)?;
+        match style.add_modifier.contains(Modifier::DIM) {
+            true => Some(faint(color, self.background?)),
+            false => Some(color),
         }
-        Some(contrast(color, background))
     }
 
-    /// Returns the first that has at least this contrast, and at most that of `most`. Of an unknown
-    /// background: the first that is seen on all.
-    fn choose(&self, candidates: &[Paint], least: f64, most: f64) -> Style {
+    fn contrast_of(&self, style: Style) -> Option<f64> {
+        Some(contrast(self.seen(style)?, self.background?))
+    }
+
+    /// Returns how far a style is from the nearest of these colours; 0 if that is not known.
+    fn distance_of(&self, style: Style, taken: &[Rgb]) -> f64 {
+        let away = |other: &Rgb| self.seen(style).map_or(0.0, |own| distance(own, *other));
+        taken.iter().map(away).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Returns the first that has at least this contrast, at most that of `most`, and is apart from
+    /// the colours that are taken: where there is none, the farthest of those with the contrast. Of
+    /// an unknown background: of those that are seen on all.
+    fn choose(&self, candidates: &[Paint], least: f64, most: f64, taken: &[Rgb]) -> Style {
         let fits = |paint: &&Paint| {
             self.colours >= Colours::TwoFiftySix || !matches!(paint.color, Color::Rgb(..))
         };
@@ -219,7 +247,10 @@ impl Screen {
         let best =
             |a: Style, b: Style| if self.contrast_of(b) > self.contrast_of(a) { b } else { a };
         let strongest = || styles.iter().copied().reduce(best).unwrap_or_else(usual);
-        styles.iter().find(is_good).copied().unwrap_or_else(strongest)
+        let away = |style: &Style| self.distance_of(*style, taken);
+        let readable = || styles.iter().filter(is_good).copied();
+        let farthest = || readable().reduce(|a, b| if away(&b) > away(&a) { b } else { a });
+        readable().find(|style| away(style) >= APART).or_else(farthest).unwrap_or_else(strongest)
     }
 }
 

@@ -83,6 +83,16 @@ impl Role {
         }
     }
 
+    /// Returns the texture that a source has in every bar; other roles have the first.
+    pub fn texture(self) -> usize {
+        match self {
+            Role::PageCache => 1,
+            Role::Hole => 2,
+            Role::Unknown => 3,
+            _ => 0,
+        }
+    }
+
     /// Returns the role of a source, as reports name it.
     pub fn of_source(word: &str) -> Role {
         match word {
@@ -246,6 +256,22 @@ impl Look {
     /// Returns what charts are drawn with.
     pub fn graph(&self) -> Graph {
         if self.glyphs == Glyphs::Ascii { Graph::Ascii } else { self.graph }
+    }
+
+    /// Returns what a part of a bar is filled with, and the sign of that part in a legend: parts
+    /// differ by it where colours may not.
+    pub fn texture(&self, part: usize) -> char {
+        match self.has_plain_bars() {
+            true => ['#', '=', '-', '.'][part % 4],
+            false if self.has_textures() => ['█', '▓', '▒', '░'][part % 4],
+            false => '█',
+        }
+    }
+
+    /// Returns whether parts of a bar may look the same by colour: there is none, or one of sixteen
+    /// of which several cannot be read.
+    pub fn has_textures(&self) -> bool {
+        self.colours < Colours::TwoFiftySix
     }
 
     /// Returns whether bars are drawn with ASCII characters only.

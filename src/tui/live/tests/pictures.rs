@@ -214,7 +214,7 @@ fn colors_behind(bench: &Bench, name: &str) -> Vec<Color> {
     let at = (0..40).flat_map(|y| (0..120).map(move |x| (x, y)));
     let (x, y) = at.into_iter().find(|(x, y)| text(*x, *y).starts_with(name)).unwrap();
     let columns = x + name.len() as u16..120;
-    let is_bar = |x: &u16| buf[(*x, y)].symbol() == "━";
+    let is_bar = |x: &u16| "━╍┅·".contains(buf[(*x, y)].symbol());
     columns.filter(is_bar).map(|x| buf[(x, y)].fg).collect()
 }
 

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::tui::theme::{Colours, Look, Role};
+use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
 /// Formats a number with its unit, `2.71 GiB/s`: the number bright, or dim if it is not current.
@@ -44,12 +44,12 @@ pub fn frame(
     inner
 }
 
-/// Builds a bar of shares end to end; without colours each has its own symbol.
+/// Builds a bar of shares end to end; with few colours or none each has its own symbol.
 pub fn stacked_bar(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<'static>> {
-    let signs = match (look.has_plain_bars(), look.colours) {
+    let signs = match (look.has_plain_bars(), look.has_textures()) {
         (true, _) => ["#", "=", "-", "."],
-        (false, Colours::None) => ["━", "╍", "┅", "·"],
-        (false, _) => ["━"; 4],
+        (false, true) => ["━", "╍", "┅", "·"],
+        (false, false) => ["━"; 4],
     };
     let (mut sum, mut end) = (0.0, 0);
     let mut spans = Vec::new();

@@ -1,8 +1,10 @@
 use super::{cell_under_cursor, opened, results, stage, stage_of};
-use crate::record::{Ceilings, Sample};
+use crate::plan::Cache;
+use crate::record::{Ceilings, Sample, Source};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
 use crate::tui::testing;
+use crate::tui::theme::{Colours, Glyphs, Look};
 
 #[test]
 fn a_cell_opens_and_leads_to_its_neighbours() {
@@ -190,4 +192,33 @@ fn with_one_trial_the_cost_takes_the_place_of_the_chart_of_trials() {
         line.find("Cost of a trial").map(|at| line[..at].chars().count())
     };
     assert_eq!((column(1), column(5)), (Some(2), Some(81)));
+}
+
+/// Where there is no colour, and where several of sixteen may look the same.
+#[test]
+fn the_legend_of_the_sources_has_the_textures_of_their_bar() {
+    let mut session = testing::session();
+    let mut verdict = testing::verdict(Cache::Cold, 0);
+    verdict.source = Some(Source { device: 0.3, page_cache: 0.4, hole: 0.2, unknown: 0.1 });
+    session.verdicts.fill(Some(verdict.into()));
+    let plain = Look { colours: Colours::None, ..Look::default() };
+    for (look, textures) in [
+        (plain, "▓█▒░"),
+        (Look { colours: Colours::Sixteen, ..plain }, "▓█▒░"),
+        (Look { glyphs: Glyphs::Ascii, ..plain }, "=#-."),
+    ] {
+        let mut stage = stage_of(SessionView::new(session.clone(), None));
+        stage.model.look = look;
+        stage.keys("<enter>").tell(Msg::Resize(80, 60));
+        let open = stage.picture(80, 60);
+        let mut lines = open.lines().skip_while(|line| !line.contains("Where the bytes came"));
+        let mut signs = || {
+            let line = lines.next().unwrap_or_default();
+            let mut signs: Vec<char> = line.chars().filter(|c| textures.contains(*c)).collect();
+            signs.dedup();
+            signs.into_iter().collect::<String>()
+        };
+        signs();
+        assert_eq!((signs().as_str(), signs().as_str()), (textures, textures), "{open}");
+    }
 }

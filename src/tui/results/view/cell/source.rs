@@ -16,9 +16,10 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
         move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {
             let pieces = parts
                 .iter()
-                .map(|(word, share)| Part {
-                    value: *share,
-                    style: s.look.style(Role::of_source(word)),
+                .map(|(word, share)| {
+                    let role = Role::of_source(word);
+                    let (style, texture) = (s.look.style(role), role.texture());
+                    Part { value: *share, style, texture }
                 })
                 .collect();
             let bar = [Bar::stacked("", pieces, "")];
@@ -27,10 +28,9 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     };
     let mut words = Vec::new();
     for (word, share) in &parts {
-        words.push(Span::styled(
-            s.look.glyph("■ ", "# ").to_string(),
-            s.look.style(Role::of_source(word)),
-        ));
+        let role = Role::of_source(word);
+        let sign = s.look.texture(role.texture());
+        words.push(Span::styled(format!("{sign} "), s.look.style(role)));
         words.push(Span::styled(format!("{word} "), s.look.style(Role::Text)));
         words.push(Span::styled(
             format!("{}   ", origin::percent(*share)),
