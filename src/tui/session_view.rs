@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::session_name;
+use super::spoken::speak;
 use crate::analysis;
 use crate::analysis::{Answer, Bounds, CellResult, FirstLook, Glance, LimitCause, ProbeResult};
 use crate::plan::{Plan, Skipped, TargetSpec};
@@ -35,14 +36,18 @@ pub struct SessionView {
 impl SessionView {
     /// Shows a session that has ended.
     pub fn new(session: Session, path: Option<PathBuf>) -> SessionView {
-        let results = analysis::results(&session);
-        let probes = analysis::probes(&session);
+        let mut results = analysis::results(&session);
+        let mut probes = analysis::probes(&session);
         let answer = analysis::answer_with(&session, &results, &probes);
-        let skipped = analysis::list_skipped(&session);
+        let skipped = spoken(analysis::list_skipped(&session));
         let limits = analysis::explain_limits(&results, |job| Bounds::of_job(&session, job)).limits;
         let first_look = analysis::first_look(&session, &results);
         let glance = analysis::glance(&session, &results, &probes, &answer);
         let is_recorded = false;
+        // These name what to do about it.
+        let errors = results.iter_mut().map(|result| &mut result.error);
+        let errors = errors.chain(probes.iter_mut().map(|result| &mut result.error));
+        errors.flatten().for_each(|error| *error = speak(error));
         SessionView {
             first_look,
             session,
@@ -59,7 +64,7 @@ impl SessionView {
 
     /// Shows a session that is being recorded.
     pub fn so_far(session: Session) -> SessionView {
-        let skipped = analysis::list_skipped_so_far(&session);
+        let skipped = spoken(analysis::list_skipped_so_far(&session));
         SessionView { skipped, is_recorded: true, ..SessionView::new(session, None) }
     }
 
@@ -78,7 +83,7 @@ impl SessionView {
         let session = &self.session;
         let why = session.errors.iter().flatten().next().or(session.notes.last());
         let why = match (why, session.end) {
-            (Some(why), _) => clean_text(why),
+            (Some(why), _) => speak(&clean_text(why)),
             (None, Some(End::Failed)) => "the run failed before its first trial".into(),
             (None, _) => "the run ended before its first trial".into(),
         };
@@ -88,6 +93,12 @@ impl SessionView {
     pub fn target(&self) -> String {
         describe_targets(&self.session.plan)
     }
+}
+
+/// Returns skipped cells with their reasons in the words of a screen.
+fn spoken(mut skipped: Vec<Skipped>) -> Vec<Skipped> {
+    skipped.iter_mut().for_each(|skipped| skipped.reason = speak(&skipped.reason));
+    skipped
 }
 
 /// Returns the target for a line: a path, or what kind of file; of several their number.

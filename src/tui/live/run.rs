@@ -141,7 +141,7 @@ impl Run {
                 }
             }
             Event::Skipped { cell } => self.view.add_skip(cell),
-            Event::Picked { pick } => self.view.warnings.add_note(Severity::Note, pick.why.clone()),
+            Event::Picked { pick } => self.view.warnings.add_note(Severity::Note, &pick.why),
             Event::Probe { trial } => {
                 self.has_new_probes = true;
                 if self.known_probes.insert(trial.cell) {
@@ -149,7 +149,7 @@ impl Run {
                 }
             }
             Event::Findings { .. } => self.has_new_probes = true,
-            Event::Note { text } => self.view.warnings.add_note(Severity::Note, text),
+            Event::Note { text } => self.view.warnings.add_note(Severity::Note, &text),
             _ => {}
         }
     }

@@ -326,12 +326,12 @@ impl RunView {
 
     pub fn add_failure(&mut self, cell: u32, error: &str) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
-        self.warnings.add_note(Severity::Wrong, format!("{label}: {error}"));
+        self.warnings.add_note(Severity::Wrong, &format!("{label}: {error}"));
     }
 
     pub fn add_skip(&mut self, cell: u32) {
         let label = self.job(cell).map(Job::label).unwrap_or_default();
-        self.warnings.add_note(Severity::Note, format!("{label}: {SKIPPED_BY_USER}"));
+        self.warnings.add_note(Severity::Note, &format!("{label}: {SKIPPED_BY_USER}"));
     }
 
     /// Marks the run as ended.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::analysis::brief_words;
 use crate::record::{Severity, Verdict};
+use crate::tui::spoken::speak;
 
 /// Limit on kept warnings, notes and failures.
 const MAX_FINDINGS: usize = 64;
@@ -71,8 +72,9 @@ impl RunWarnings {
         self.sort();
     }
 
-    /// Adds a failure or a note of the engine, unless it is already listed.
-    pub fn add_note(&mut self, severity: Severity, message: String) {
+    /// Adds a failure or a note of the engine, in the words of a screen, unless it is listed.
+    pub fn add_note(&mut self, severity: Severity, message: &str) {
+        let message = speak(message);
         if self.0.len() < MAX_FINDINGS && !self.0.iter().any(|finding| finding.message == message) {
             let words = message.clone();
             let (id, cells) = (String::new(), BTreeSet::new());
@@ -113,8 +115,8 @@ mod tests {
             1,
             &verdict(&[("not-cold", Severity::Note), ("holes", Severity::Wrong)]),
         );
-        found.add_note(Severity::Wrong, "a cell failed".into());
-        found.add_note(Severity::Wrong, "a cell failed".into());
+        found.add_note(Severity::Wrong, "a cell failed");
+        found.add_note(Severity::Wrong, "a cell failed");
         let ids: Vec<_> = found.iter().map(|f| (f.id.as_str(), f.cells.len())).collect();
         assert_eq!(ids, [("holes", 2), ("", 0), ("not-cold", 1)]);
         found.apply_verdict(0, &verdict(&[]));
@@ -129,7 +131,7 @@ mod tests {
     fn the_number_of_notes_is_bounded() {
         let mut found = RunWarnings::default();
         for n in 0..10_000 {
-            found.add_note(Severity::Note, format!("note {n}"));
+            found.add_note(Severity::Note, &format!("note {n}"));
         }
         assert_eq!(found.len(), MAX_FINDINGS);
     }

@@ -7,6 +7,7 @@ use crate::analysis::{Outcome, Pair, Versus};
 use crate::report::RatioScale;
 use crate::report::table::grid::Column;
 use crate::tui::compare::data::{Row, Sheet};
+use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 
@@ -154,7 +155,7 @@ pub fn lines_below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'stat
         } else {
             String::new()
         };
-        let text = format!("{}{more}: {why}", having[0].cell.label());
+        let text = format!("{}{more}: {}", having[0].cell.label(), speak(why));
         lines.extend(paragraph(
             look,
             &format!(" {}: ", outcome.name()),
@@ -164,7 +165,8 @@ pub fn lines_below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'stat
         ));
     }
     for cell in &versus.alone {
-        let why = cell.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+        let why =
+            cell.reason.as_ref().map_or(String::new(), |reason| format!(": {}", speak(reason)));
         let text = format!("{}{why}", cell.cell.label());
         lines.extend(paragraph(
             look,

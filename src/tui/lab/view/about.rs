@@ -11,6 +11,7 @@ use crate::record::{Estimate, Unit};
 use crate::tui::lab::layout::{inner_area, within};
 use crate::tui::lab::rows::{Item, Slot};
 use crate::tui::lab::state::{Lab, Pane};
+use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
 use crate::units;
@@ -175,7 +176,7 @@ impl Text<'_> {
             self.gap();
             self.item(
                 self.look.glyph("×", "X"),
-                &format!("unavailable here: {why}"),
+                &format!("unavailable here: {}", speak(why)),
                 Role::Misleading,
             );
         }
@@ -189,10 +190,11 @@ impl Text<'_> {
         }
         let result = lab.result(slot);
         if let Some(error) = result.and_then(|result| result.error.as_ref()) {
-            self.item(self.look.glyph("×", "X"), error, Role::Wrong);
+            self.item(self.look.glyph("×", "X"), &speak(error), Role::Wrong);
         }
         if let Some(why) = lab.refusal(slot) {
-            self.item(self.look.glyph("×", "X"), &format!("unavailable: {why}"), Role::Misleading);
+            let why = format!("unavailable: {}", speak(why));
+            self.item(self.look.glyph("×", "X"), &why, Role::Misleading);
         }
         if let Some(result) = result {
             self.value(lab, result);

@@ -1,6 +1,9 @@
-use super::{TabKind, opened, results, row, stage};
+use super::{TabKind, opened, results, row, stage, stage_of};
+use crate::plan::{Cache, Skipped};
+use crate::session::testing as sessions;
 use crate::tui::msg::Msg;
-use crate::tui::testing::Stage;
+use crate::tui::session_view::SessionView;
+use crate::tui::testing::{self, Stage};
 
 #[test]
 fn the_table_sorts_by_any_column_and_keeps_its_row() {
@@ -83,4 +86,30 @@ fn what_was_not_measured_is_said() {
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "-");
     assert!(stage.model.toasts.iter().any(|toast| toast.text.contains("EPERM")));
+}
+
+/// The command line says `--size`, the screen has a row of that name.
+#[test]
+fn reasons_name_the_rows_of_setup() {
+    let mut session = testing::session();
+    session.plan.skipped = vec![Skipped {
+        cell: sessions::job("uring", 4096, Cache::Warm),
+        reason: "a span of 1 GiB exceeds the file's 1 MiB; use a smaller --size".into(),
+    }];
+    *session.errors.last_mut().unwrap() = Some("EINVAL; leave out --direct".into());
+    let mut stage = stage_of(SessionView::new(session, None));
+    let mut glance =
+        stage_of(SessionView::new(stage.model.results.view().unwrap().session.clone(), None));
+    glance.model.results.kind = TabKind::Glance;
+    assert!(!glance.picture(160, 60).contains("--"), "{}", glance.picture(160, 60));
+    for keys in ["", "v", "v/uring<enter><enter>", "v/failed<enter><enter>"] {
+        stage.keys("<esc><esc>b").keys(keys);
+        let picture = stage.picture(160, 60);
+        assert!(!picture.contains("--"), "{keys}\n{picture}");
+        let told = match keys {
+            "v/failed<enter><enter>" => "leave out Direct I/O",
+            _ => "use a smaller Size",
+        };
+        assert!(picture.contains(told), "{keys}\n{picture}");
+    }
 }

@@ -9,6 +9,7 @@ use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::results::data::{Data, Unfinished};
 use crate::tui::screen::Screen;
+use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units::counted;
@@ -40,7 +41,7 @@ pub fn wrap_answer(look: &Look, data: &Data, width: usize) -> AnswerLines {
     let missing = describe_missing(data).map(|text| pane::fit(&text, width));
     AnswerLines {
         progress: progress_line(look, data, width),
-        answer: pane::wrap(text, width),
+        answer: pane::wrap(&speak(text), width),
         missing,
         text: look.style(Role::Text),
         warn: look.style(Role::Misleading),

@@ -13,6 +13,7 @@ use crate::tui::curve_chart::{self, Axes, Drawn};
 use crate::tui::curves::{self, Curve, Metric};
 use crate::tui::session_view::SessionView;
 use crate::tui::sessions::state::{Sessions, cells, cells_noun};
+use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;
@@ -85,7 +86,7 @@ fn draw_preview(
     let (metric, curves, singles) = build_curves(shown, axis);
     let facts = facts(look, listed, change, shown, width);
     let legend = legend(look, &curves, singles, width);
-    let answer = pane::wrap(&shown.answer.text, width);
+    let answer = pane::wrap(&speak(&shown.answer.text), width);
     // The words get at most a third, so that the chart is not crowded out.
     let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
     let legend_rows = legend.len().min((area.height / 6).into()) as u16;
