@@ -49,18 +49,22 @@ struct Parts {
     list: Rect,
 }
 
+/// Rows that the table has at least, if it has so many.
+const LEAST_ROWS: usize = 3;
+
 fn parts(
     look: &Look,
     compare: &Compare,
     got: &LoadedComparison,
-    versus: &Versus,
+    (versus, sheet): (&Versus, &Sheet),
     body: Rect,
 ) -> Parts {
     let inner = inner_area(body);
-    let width = usize::from(inner.width);
-    let heads =
-        session_lines(look, got, compare.other, width, usize::from(inner.height / 4).max(2));
+    let (width, height) = (usize::from(inner.width), usize::from(inner.height));
+    let heads = |most: usize| session_lines(look, got, compare.other, width, most);
+    let most = (height / 4).max(2);
     if compare.view == View::Words {
+        let heads = heads(most);
         let above = heads.len() as u16 + 1;
         return Parts {
             heads,
@@ -70,34 +74,49 @@ fn parts(
         };
     }
     let all = versus.differences.len();
-    let most = usize::from(inner.height / 5).max(2);
-    let differences: Vec<Line> = versus
-        .differences
-        .iter()
-        .take(most)
-        .map(|one| difference(look, one, &versus.differences, width))
-        .collect();
-    let mut sum = pane::wrap(&speak(&versus.describe()), width.saturating_sub(2));
-    let room = usize::from(inner.height / 6).max(2);
-    if sum.len() > room {
-        sum.truncate(room);
+    let text_width = width.saturating_sub(2);
+    let mut sum = pane::wrap(&speak(&versus.describe()), text_width);
+    let offer = offer_trials(look, got, compare.other, width);
+    // A line above each part, and the head of the table.
+    let others = 3 + usize::from(HEADER_ROWS) + usize::from(offer.is_some());
+    let usual =
+        [heads(most).len(), all.clamp(1, (height / 5).max(2)), sum.len().min((height / 6).max(2))];
+    let room = height.saturating_sub(others + sheet.rows.len().min(LEAST_ROWS));
+    let [head_rows, difference_rows, sum_rows] = yield_rows(usual, room);
+    if sum.len() > sum_rows {
+        sum.truncate(sum_rows);
         if let Some(last) = sum.last_mut() {
-            *last = pane::fit(&format!("{last} ..."), width.saturating_sub(2));
+            *last = pane::fit_more(last, text_width);
         }
     }
     let mut sum: Vec<Line> = sum
         .into_iter()
         .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title)))
         .collect();
-    sum.extend(offer_trials(look, got, compare.other, width));
-    // A line above each part.
-    let above = heads.len() + 1 + differences.len().max(1) + 1 + sum.len() + 1;
+    sum.extend(offer);
+    let heads = heads(most.saturating_sub(usual[0] - head_rows));
+    let shown = versus.differences.iter().take(difference_rows);
+    let differences: Vec<Line> =
+        shown.map(|one| difference(look, one, &versus.differences, width)).collect();
+    let above = heads.len() + differences.len().max(1) + sum.len() + 3;
     Parts {
         heads,
         differences: (differences, all),
         sum,
         list: area_below(inner, above as u16 + HEADER_ROWS),
     }
+}
+
+/// Takes from the rows of these parts what they have more than the room: first the sessions beside
+/// the two that are compared, then the differences, which `space` shows too, then the summary.
+fn yield_rows(mut parts: [usize; 3], room: usize) -> [usize; 3] {
+    let mut over = parts.iter().sum::<usize>().saturating_sub(room);
+    for (rows, least) in parts.iter_mut().zip([2, 1, 1]) {
+        let taken = over.min(rows.saturating_sub(least));
+        *rows -= taken;
+        over -= taken;
+    }
+    parts
 }
 
 /// Returns how to get a verdict on cells that have too few trials for one, where trials can be
@@ -138,7 +157,7 @@ fn offer_trials(
 pub fn extent(compare: &Compare, look: &Look, body: Rect) -> (usize, usize) {
     let Some(got) = &compare.got else { return (0, 1) };
     let Some((versus, sheet)) = got.versus(compare.other) else { return (0, 1) };
-    let list = parts(look, compare, got, versus, body).list;
+    let list = parts(look, compare, got, (versus, sheet), body).list;
     let width = usize::from(list.width);
     let rows = match compare.view {
         View::Words => describe_all(look, versus, width).len(),
@@ -160,7 +179,7 @@ fn page(
     let Some((versus, sheet)) = got.versus(compare.other) else {
         return draw_failures(look, got, inner, buf);
     };
-    let parts = parts(look, compare, got, versus, body);
+    let parts = parts(look, compare, got, (versus, sheet), body);
     let mut at = inner.y;
     put(&parts.heads, &mut at, inner, buf);
     let width = usize::from(inner.width);
