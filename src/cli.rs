@@ -63,7 +63,8 @@ Examples:
   iotui sessions list                    list the saved runs
 Exit status:
   0  success                           3  slower than the baseline (--fail-if-slower)
-  1  a cell or the run failed          4  a wrong number (--strict)
+  1  a cell or the run failed, or      4  a wrong number (--strict)
+     data is wrong (--verify)
   2  wrong usage                       5  not as expected (--expect)
                                        129, 130, 143  stopped by SIGHUP, SIGINT, SIGTERM
                                        131  the full screen was left by SIGQUIT";

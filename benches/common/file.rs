@@ -83,6 +83,7 @@ impl Temporary {
             direct_refused: None,
             content: None,
             own: Default::default(),
+            stamps: None,
         }
     }
 

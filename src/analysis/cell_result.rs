@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::analysis::counted;
 use crate::plan::Job;
-use crate::record::{LevelChange, Severity, Source, Trial, Warning};
+use crate::record::{BadBlock, BadBlocks, LevelChange, ReadFrom, Severity, Source, Trial, Warning};
 use crate::stats::{self, Summary};
 use crate::units::show_trials;
 
@@ -64,6 +64,36 @@ pub struct CommitsOf {
     pub sync: Option<LatencyOf>,
 }
 
+/// What reading the blocks of a cell back has shown, over its trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct VerifiedOf {
+    /// Trials of which blocks were read back.
+    pub trials: u64,
+    /// Blocks and bytes that were compared: each once in each trial, however often it was written.
+    pub blocks: u64,
+    pub bytes: u64,
+    /// Whether all that each trial wrote was compared.
+    pub complete: bool,
+    /// Where the data came from: of the trial of which that is least certain.
+    pub read_from: ReadFrom,
+    /// Blocks that do not hold what was written last.
+    pub bad: BadBlocks,
+    /// `None` if none is bad.
+    pub first: Option<FirstBad>,
+    /// Median time of a trial's read-back, nanoseconds.
+    pub nanos: f64,
+    /// About which share of the running time of the threads the stamps took.
+    pub stamp_share: f64,
+}
+
+/// The first bad block in the first trial that has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FirstBad {
+    pub round: u32,
+    #[serde(flatten)]
+    pub block: BadBlock,
+}
+
 /// One cell with its trials and their summary.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CellResult {
@@ -77,6 +107,9 @@ pub struct CellResult {
     /// Absent where nothing is committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitsOf>,
+    /// Absent where nothing was read back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<VerifiedOf>,
     /// `None` if the speed stayed at one level, as far as the trials show.
     pub level_change: Option<LevelChange>,
     /// `None` if nothing was written.

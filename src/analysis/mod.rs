@@ -26,6 +26,7 @@ mod remarks;
 mod result;
 mod session_answer;
 mod signs;
+mod verified;
 mod warning_words;
 mod why;
 mod written;
@@ -33,7 +34,8 @@ mod written;
 pub use crate::plan::Axis;
 pub use answer::{Answer, Best, ColdCost, Knee, answer, name_cells};
 pub use cell_result::{
-    CellResult, CommitsOf, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWork, WriteTimes,
+    CellResult, CommitsOf, FirstBad, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWork, VerifiedOf,
+    WriteTimes,
 };
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,

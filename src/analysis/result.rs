@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::analysis::cell_result::{CellResult, CommitsOf, LatencyOf, SKIPPED_BY_USER, SummaryOf};
 use crate::analysis::picked;
+use crate::analysis::verified::verified;
 use crate::analysis::written::write_times;
 use crate::engine::moves_data;
 use crate::plan::{Job, Skipped};
@@ -27,6 +28,7 @@ pub fn result(
         syscalls: None,
         latency: verdict.latency.as_ref().and_then(latency),
         commits: None,
+        verified: None,
         level_change: None,
         written: None,
         source: verdict.source,
@@ -53,6 +55,7 @@ pub fn result(
     (result.throughput, result.operations, result.syscalls) =
         (throughput, operations, syscalls.filter(|_| known));
     result.commits = verdict.commits.as_ref().and_then(|of| commits(&result, of));
+    result.verified = verified(&result.trials);
     result.level_change = LevelChange::from_trials(&result.trials);
     result.written = write_times(&result);
     result

@@ -82,6 +82,10 @@ fn push_needs(plan: &Plan, text: &mut String) {
         .map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into()))
         .max()
         .unwrap_or(0);
+    if plan.verify {
+        let _ =
+            writeln!(text, "verify  what each trial writes is read back and compared, not timed");
+    }
     if !plan.cells.is_empty() {
         let _ = writeln!(text, "memory  up to {} of buffers", show_bytes(buffers));
     }

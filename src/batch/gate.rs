@@ -60,7 +60,9 @@ pub(super) fn plan(
     };
     let compressible = other("compressible", settings.compressible, plan.compressible);
     let dedupe = other("dedupe", settings.dedupe, plan.dedupe);
-    if let Some((option, value)) = cold.or(share).or(compressible).or(dedupe) {
+    let verify = settings.verify.filter(|verify| *verify != plan.verify);
+    let verify = verify.map(|verify| ("verify", verify.to_string()));
+    if let Some((option, value)) = cold.or(share).or(compressible).or(dedupe).or(verify) {
         return Err(OtherCells::Added { option, value }.into());
     }
     describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;

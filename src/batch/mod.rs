@@ -236,7 +236,11 @@ fn finish(
     if let Some(why) = unmet {
         print_message(format!("iotui: --remote: {}", text::clean_text(why)));
     }
-    let failed = unsaved || unmet.is_some() || error.is_some() || session.has_failed_cell();
+    let failed = unsaved
+        || unmet.is_some()
+        || error.is_some()
+        || session.has_failed_cell()
+        || session.has_bad_data();
     let wrong = args.strict && session.worst() == Some(Severity::Wrong);
     let ruling = held.as_ref().and_then(|held| held.ruling.as_ref());
     let outcome = expected.iter().map(|one| one.outcome).max();

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::table::runs::MAX_RUNS;
 use super::{Format, Look, text};
 use crate::analysis;
-use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf};
+use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf, VerifiedOf};
 use crate::plan::{Job, Op, target_name};
 use crate::record::{Trial, Warning};
 use crate::session::Session;
@@ -185,18 +185,8 @@ fn columns() -> Vec<Column> {
         job("seconds", |r| number(r.work().map(|work| work.nanos / 1e9))),
     ]);
     columns.extend(trial_columns());
+    columns.extend(level_columns());
     columns.extend([
-        job("level_change", |r| {
-            r.level_change.as_ref().map_or(Field::Empty, |c| {
-                text_field(if c.kind == Kind::Step { "step" } else { "drift" })
-            })
-        }),
-        job("level_first_median", |r| {
-            number(r.level_change.as_ref().map(|c| c.first_and_last().0.summary.median))
-        }),
-        job("level_last_median", |r| {
-            number(r.level_change.as_ref().map(|c| c.first_and_last().1.summary.median))
-        }),
         job("writes", |r| {
             if r.cell.op == Op::Write { text_field(r.cell.writes) } else { Field::Empty }
         }),
@@ -207,6 +197,7 @@ fn columns() -> Vec<Column> {
         }),
         column("skipped", |r| text_field(r.is_skipped())),
     ]);
+    columns.extend(verified_columns());
     columns
 }
 
@@ -219,6 +210,23 @@ fn written_columns() -> [Column; 3] {
         }),
         job("write_device_median_nanoseconds", move |r| median(r.written.and_then(|w| w.device))),
         job("write_left_median_bytes", |r| number(r.written.and_then(|w| w.left))),
+    ]
+}
+
+/// Returns the columns of a rate that changed over time.
+fn level_columns() -> Vec<Column> {
+    fn medians(r: &CellResult) -> Option<(f64, f64)> {
+        let (first, last) = r.level_change.as_ref()?.first_and_last();
+        Some((first.summary.median, last.summary.median))
+    }
+    vec![
+        job("level_change", |r| {
+            r.level_change.as_ref().map_or(Field::Empty, |c| {
+                text_field(if c.kind == Kind::Step { "step" } else { "drift" })
+            })
+        }),
+        job("level_first_median", |r| number(medians(r).map(|(first, _)| first))),
+        job("level_last_median", |r| number(medians(r).map(|(_, last)| last))),
     ]
 }
 
@@ -345,6 +353,22 @@ fn latencies() -> Vec<Column> {
         .chain(latency_columns("commit_write", percentiles, |r| r.commits?.write))
         .chain(latency_columns("commit_sync", percentiles, |r| r.commits?.sync))
         .collect()
+}
+
+/// Returns the columns of data that was read back.
+fn verified_columns() -> Vec<Column> {
+    let of = |name: &str, get: fn(&VerifiedOf) -> Field| {
+        job(name, move |r| r.verified.as_ref().map_or(Field::Empty, get))
+    };
+    vec![
+        of("verified_blocks", |of| integer(of.blocks)),
+        of("verified_bad_blocks", |of| integer(of.bad.total())),
+        of("verified_first_bad_offset", |of| {
+            of.first.map_or(Field::Empty, |first| integer(first.block.offset))
+        }),
+        of("verified_read_from", |of| text_field(of.read_from.id())),
+        of("verified_complete", |of| text_field(of.complete)),
+    ]
 }
 
 /// Returns the columns of probes. A value is in its own unit, which has a column.

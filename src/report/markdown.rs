@@ -176,8 +176,10 @@ mod tests {
             let (results, probes) = (analysis::results(&session), analysis::probes(&session).len());
             let written = results.iter().filter(|result| result.written.is_some()).count();
             let committed = results.iter().filter(|result| result.commits.is_some()).count();
-            let rows =
-                [results.len(), probes, committed, written].into_iter().filter(|rows| *rows > 0);
+            let verified = results.iter().filter(|result| result.verified.is_some()).count();
+            let rows = [results.len(), probes, committed, written, verified]
+                .into_iter()
+                .filter(|rows| *rows > 0);
             let found: Vec<usize> = tables.iter().map(|lines| lines.len() - 2).collect();
             assert_eq!(found, rows.collect::<Vec<_>>(), "{name}\n{text}");
             assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");

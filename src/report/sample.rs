@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::host::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
-    Ceilings, CommitTimes, End, Estimate, Grounds, Latency, ProbeFindings, ProbeTrial, Severity,
-    Source, Trial, Unit, Verdict, Warning, Xor,
+    Age, BadBlock, Ceilings, CommitTimes, End, Estimate, Found, Grounds, Latency, ProbeFindings,
+    ProbeTrial, Severity, Source, Trial, Unit, Verdict, Verified, Warning, Xor,
 };
 use crate::session::Session;
 
@@ -319,7 +319,36 @@ pub fn axes() -> Session {
         };
         measure(&mut session, cell, 5 + cell as u32, like);
     }
+    session.plan.verify = true;
+    verify(&mut session, 3, &[]);
+    let bad = [Found::Older { written: Age::Trial }, Found::Elsewhere { of: 8192, of_file: None }];
+    verify(&mut session, 4, &bad);
     session
+}
+
+/// Adds that the blocks of a cell were read back: the first ones of its last trial hold `bad`.
+fn verify(session: &mut Session, cell: u32, bad: &[Found]) {
+    let mut bad = Some(bad);
+    for trial in session.trials.iter_mut().rev().filter(|trial| trial.cell == cell) {
+        let trial = Arc::make_mut(trial);
+        let (bytes, blocks) = (trial.bytes, trial.ops);
+        let mut verified = Verified {
+            written: bytes,
+            bytes,
+            blocks,
+            left: Some(0),
+            direct: true,
+            device_bytes: Some(bytes),
+            nanos: 90_000_000,
+            stamp_nanos: 30_000 * blocks / 1000,
+            ..Verified::default()
+        };
+        for (offset, found) in (0u64..).step_by(4096).zip(bad.take().unwrap_or_default()) {
+            verified.add(BadBlock { offset, file: None, found: *found });
+        }
+        trial.evidence.lane_nanos = trial.nanos;
+        trial.evidence.verified = Some(verified);
+    }
 }
 
 /// Returns a run that was stopped before its first trial.

@@ -139,6 +139,12 @@ impl Session {
             .max()
     }
 
+    /// Returns whether data that was read back is not what was written.
+    pub fn has_bad_data(&self) -> bool {
+        let verified = self.trials.iter().filter_map(|trial| trial.evidence.verified.as_ref());
+        verified.into_iter().any(|verified| verified.bad.total() > 0)
+    }
+
     /// Returns whether a cell failed, including those of probes.
     pub fn has_failed_cell(&self) -> bool {
         self.errors.iter().any(Option::is_some)

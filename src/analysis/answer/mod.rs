@@ -32,6 +32,7 @@ pub use cold::ColdCost;
 pub use model::Answer;
 pub use series::Knee;
 
+use crate::analysis::verified::describe_verified;
 use crate::analysis::{CellResult, Network, TrialWork};
 use crate::engine::{moves_data, only_loops};
 use crate::experiment::{CALLS, MEASURE};
@@ -95,6 +96,7 @@ pub fn answer_experiment(
                 calls.or(peers),
                 writes::compare_writes(results),
                 writes::describe_read_back(results),
+                describe_verified(results),
             ]
             .into_iter()
             .flatten()

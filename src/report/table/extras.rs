@@ -2,7 +2,7 @@
 
 use super::columns::make_safe;
 use super::extra::Extra;
-use super::{commits, counts, levels, runs, tried, writes};
+use super::{commits, counts, levels, runs, tried, verified, writes};
 use crate::analysis::CellResult;
 use crate::report::Look;
 use crate::session::Session;
@@ -17,6 +17,7 @@ const BUILDERS: &[BuildExtra] = &[
     runs::build_call_runs,
     commits::build_commits,
     writes::build_writes,
+    verified::build_verified,
     levels::build_levels,
     tried::build_tried,
 ];

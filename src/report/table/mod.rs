@@ -19,6 +19,7 @@ pub mod runs;
 #[cfg(test)]
 mod tests;
 mod tried;
+mod verified;
 mod writes;
 
 use std::io::{self, Write};

@@ -288,7 +288,10 @@ impl Placing {
             self.put(What::Sample { trial: number, sample: self.samples.len() as u32 });
             self.samples.push(*sample);
         }
-        self.now = end;
+        // What the last part wrote was read back before the trial was reported.
+        let read_back = trial.verify_nanos() / evidence.parts.max(1);
+        self.ended = self.ended.saturating_add(read_back);
+        self.now = end.saturating_add(read_back.min(MAX_STEP));
         self.put(What::Trial(number));
         if self.last_trials[trial.cell as usize] == Some(index) {
             if let Some(verdict) = self.verdicts[trial.cell as usize].take() {

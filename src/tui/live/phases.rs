@@ -9,6 +9,8 @@ pub enum Spent {
     Measuring,
     /// Filling or dropping the page cache, opening, checking.
     Preparing,
+    /// Reading back what a trial wrote.
+    Verifying,
     Calibrating,
     /// Writing the scratch file, or opening the file.
     Filling,
@@ -22,9 +24,10 @@ pub enum Spent {
 
 impl Spent {
     /// Each, in the order of [`Seconds`].
-    pub const ALL: [Spent; 7] = [
+    pub const ALL: [Spent; 8] = [
         Spent::Measuring,
         Spent::Preparing,
+        Spent::Verifying,
         Spent::Calibrating,
         Spent::Filling,
         Spent::Ceilings,
@@ -36,6 +39,7 @@ impl Spent {
         match self {
             Spent::Measuring => "measure",
             Spent::Preparing => "prepare",
+            Spent::Verifying => "verify",
             Spent::Calibrating => "calibrate",
             Spent::Filling => "fill",
             Spent::Ceilings => "ceilings",
@@ -91,9 +95,12 @@ impl Phases {
         self.now = Spent::in_phase(phase);
     }
 
-    /// Notes that a trial has ended at `now`, of which `measured` seconds were timed.
-    pub fn end_trial(&mut self, now: f64, measured: f64) {
-        self.spend(now, measured, Spent::Measuring);
+    /// Notes that a trial has ended at `now`, of which `measured` seconds were timed, before what
+    /// it wrote was read back in `verified` seconds.
+    pub fn end_trial(&mut self, now: f64, measured: f64, verified: f64) {
+        let read_back = verified.clamp(0.0, (now - self.since).max(0.0));
+        self.spend(now - read_back, measured, Spent::Measuring);
+        self.spend(now, read_back, Spent::Verifying);
     }
 
     /// Adds the time up to `now`: its last `seconds` to `last`, the rest to the current phase.
@@ -190,7 +197,7 @@ mod tests {
         phases.begin(Phase::Fill, 0.0, 0.0);
         phases.begin(Phase::Calibrate, 2.0, 0.0);
         phases.begin(Phase::Trial, 3.0, 0.0);
-        phases.end_trial(7.0, 3.0);
+        phases.end_trial(7.0, 3.0, 0.0);
         phases.begin(Phase::Trial, 8.0, 0.0);
         let all = phases.until(10.0, 1.0);
         use Spent::{Calibrating, Filling, Measuring, Preparing};
@@ -208,12 +215,28 @@ mod tests {
     }
 
     #[test]
+    fn reading_back_comes_after_the_timed_work() {
+        let mut phases = Phases::default();
+        phases.begin(Phase::Trial, 0.0, 0.0);
+        phases.end_trial(10.0, 3.0, 5.0);
+        use Spent::{Measuring, Preparing, Verifying};
+        assert_eq!(shares(&phases), [(Verifying, 50), (Measuring, 30), (Preparing, 20)]);
+        let ribbon: Vec<Spent> = phases.ribbon(10).into_iter().flatten().collect();
+        assert_eq!((ribbon[1], ribbon[3], ribbon[8]), (Preparing, Measuring, Verifying));
+        // More than there was time for.
+        phases.begin(Phase::Trial, 10.0, 0.0);
+        phases.end_trial(11.0, 3.0, 50.0);
+        let sum: f64 = phases.total.iter().sum();
+        assert!((sum - 11.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn its_memory_is_flat_and_its_sum_is_the_time() {
         let mut phases = Phases::default();
         for second in 0..100_000 {
             let now = f64::from(second);
             phases.begin(Phase::Trial, now, 0.0);
-            phases.end_trial(now + 0.75, 0.25);
+            phases.end_trial(now + 0.75, 0.25, 0.0);
         }
         assert!(phases.parts.len() <= MAX_PARTS);
         assert_eq!(shares(&phases), [(Spent::Preparing, 75), (Spent::Measuring, 25)]);
@@ -222,7 +245,7 @@ mod tests {
         // A clock that stands still or jumps breaks nothing.
         phases.begin(Phase::Trial, 3.0, 9.0);
         phases.begin(Phase::Trial, f64::NAN, f64::NAN);
-        phases.end_trial(f64::INFINITY, 1.0);
+        phases.end_trial(f64::INFINITY, 1.0, 1.0);
         assert_eq!(phases.ribbon(0), []);
     }
 }

@@ -107,6 +107,8 @@ pub struct RunView {
     pub progress: Option<Progress>,
     /// When it was reported.
     progress_at: f64,
+    /// When the last sample came.
+    sampled_at: f64,
     /// The largest completed share that was shown: a step that is repeated takes nothing back.
     reached: f64,
     pub recent: Recent,
@@ -137,6 +139,7 @@ impl RunView {
             trials: 0,
             progress: None,
             progress_at: 0.0,
+            sampled_at: 0.0,
             reached: 0.0,
             recent: Recent::default(),
             last: None,
@@ -242,6 +245,11 @@ impl RunView {
         if self.series.is_open() { 0.0 } else { self.now - self.progress_at }
     }
 
+    /// Returns the seconds since the last sample of a trial that has begun.
+    pub fn quiet_seconds(&self) -> f64 {
+        if self.series.is_open() { self.now - self.sampled_at } else { 0.0 }
+    }
+
     pub fn apply_progress(&mut self, progress: Progress) {
         self.phases.begin(progress.phase, self.now, self.series.reached() as f64 / 1e9);
         if progress.phase == Phase::Pause {
@@ -258,6 +266,7 @@ impl RunView {
     }
 
     pub fn push_sample(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
+        self.sampled_at = self.now;
         self.series.push(sample, cell);
         self.recent.push(cell, sample, lanes);
     }
@@ -272,7 +281,8 @@ impl RunView {
             self.series.push(&sample, trial.cell);
         }
         self.series.end_trial();
-        self.phases.end_trial(self.now, nanos as f64 / 1e9);
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        self.phases.end_trial(self.now, seconds(nanos), seconds(trial.verify_nanos()));
         self.trials += 1;
         self.recent.fresh = false;
     }

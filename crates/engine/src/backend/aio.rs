@@ -69,7 +69,7 @@ impl Backend for Aio {
         Ok(Box::new(AioLane {
             context: Context::new(job.depth).map_err(|error| refusal(&error))?,
             file: target.open(job)?,
-            buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane, target.content)?),
+            buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane, target.data())?),
             into: ManuallyDrop::new(reading_buffer(job, align, job.depth)?),
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
             mask: align - 1,

@@ -28,7 +28,7 @@ impl BlockIo {
         let align = target.align(job);
         Ok(BlockIo {
             file: target.open_advised(job)?,
-            buffer: lane_buffer(job, align, lane, target.content)?,
+            buffer: lane_buffer(job, align, lane, target.data())?,
             mask: align as usize - 1,
             write: job.op == Op::Write,
             will_need: job.backend.has(advice::WILL_NEED.name),

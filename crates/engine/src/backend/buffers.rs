@@ -3,27 +3,24 @@
 use super::access_pattern;
 use super::error::BackendError;
 use super::work::Work;
-use super::written::{LaneBuffer, Ring};
+use super::written::{LaneBuffer, Ring, WrittenData};
 use crate::plan::{Job, Op};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
-use crate::sys::content::Content;
 
 /// Allocates a buffer for `slots` blocks of the job, each rounded up to `align`. If the job writes
-/// it is filled: with random bytes, or for blocks that differ with the `content` asked for.
+/// it is filled with `data`.
 pub(super) fn slots_buffer(
     job: &Job,
     align: u32,
     slots: u32,
     lane: u32,
-    content: Option<Content>,
+    data: WrittenData,
 ) -> Result<LaneBuffer, BackendError> {
     let stride = job.block.next_multiple_of(u64::from(align));
     let seed = access_pattern::mix(u64::from(lane));
     let writes = job.op == Op::Write;
-    let content = content.filter(|_| writes);
-    let ring = content.and_then(|content| Ring::new(job.block, stride, slots, content));
-    if let Some(ring) = ring {
+    if let Some(ring) = Ring::new(job.block, stride, slots, data).filter(|_| writes) {
         let mut buffer = allocate(job, ring.len() as u64)?;
         ring.fill(seed, &mut buffer);
         return Ok(LaneBuffer { buffer, ring: Some(ring) });
@@ -63,9 +60,9 @@ pub(super) fn lane_buffer(
     job: &Job,
     align: u32,
     lane: u32,
-    content: Option<Content>,
+    data: WrittenData,
 ) -> Result<LaneBuffer, BackendError> {
-    slots_buffer(job, align, 1, lane, content)
+    slots_buffer(job, align, 1, lane, data)
 }
 
 /// Notes a large buffer on small pages: direct I/O with it is up to 2.6 times slower.

@@ -221,6 +221,7 @@ mod tests {
             direct_refused: None,
             content: None,
             own: Default::default(),
+            stamps: None,
         };
         let job = Job {
             backend: Choice::parse(id).unwrap(),

@@ -118,7 +118,7 @@ impl Backend for MmapCopy {
         let map = Mapping::new(target.open(job)?, job)?;
         Ok(Box::new(MmapCopyLane {
             map,
-            buffer: lane_buffer(job, 1, lane, target.content)?,
+            buffer: lane_buffer(job, 1, lane, target.data())?,
             write: job.op == Op::Write,
         }))
     }

@@ -34,12 +34,14 @@ mod seek;
 mod sendfile;
 mod simd_copy;
 mod splice;
+mod stamps;
 mod stdio;
 mod target;
 #[cfg(test)]
 pub mod testing;
 mod tokio;
 mod uring;
+mod verifier;
 mod wide_copy;
 mod written;
 
@@ -48,7 +50,9 @@ pub use commits::Commits;
 pub use error::{BackendError, IoFault, Unsupported};
 pub use identity::{HUES, Identity, Shape, identity};
 pub use kind::{Backend, Lane};
+pub use stamps::{PIECE, Stamps};
 pub use target::{OwnFile, Target};
+pub use verifier::Verifier;
 pub use work::Work;
 
 use crate::plan::{Info, Unknown, nearest};

@@ -11,7 +11,7 @@ use super::error::{BackendError, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::Work;
-use super::written::LaneBuffer;
+use super::written::{LaneBuffer, WrittenData};
 use super::{advice, splice};
 use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
 use crate::sys::{calls, raw};
@@ -88,7 +88,7 @@ fn open_socket(job: &Job, lane: u32) -> Result<Socket, BackendError> {
         Ok((to, from))
     };
     let (to, from) = pair().map_err(BackendError::Open)?;
-    Ok(Socket { to, from, buffer: lane_buffer(job, 1, lane, None)? })
+    Ok(Socket { to, from, buffer: lane_buffer(job, 1, lane, WrittenData::default())? })
 }
 
 enum Sink {

@@ -64,7 +64,7 @@ impl Backend for SimdCopy {
         let map = Mapping::new(target.open(job)?, job)?;
         Ok(Box::new(SimdLane {
             map,
-            buffer: lane_buffer(job, 1, lane, target.content)?,
+            buffer: lane_buffer(job, 1, lane, target.data())?,
             write: job.op == Op::Write,
             copy: copy(job)?,
         }))

@@ -77,7 +77,7 @@ impl Backend for Stdio {
         let mut lane = StdioLane {
             stream,
             stream_buffer: None,
-            block: lane_buffer(job, 1, lane, target.content)?,
+            block: lane_buffer(job, 1, lane, target.data())?,
             write: job.op == Op::Write,
             position: 0,
             seeks: 0,

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::{BackendError, IoFault, Unsupported};
+use super::stamps::Stamps;
+use super::written::WrittenData;
 use super::{advice, shared};
 use crate::plan::{Job, Op, Opt, Sync, Writes};
 use crate::sys::content::Content;
@@ -41,6 +43,8 @@ pub struct Target {
     pub direct_refused: Option<String>,
     /// What the written data is to be like; `None` = random, the same block again and again.
     pub content: Option<Content>,
+    /// What the written data can be verified by, if that was requested.
+    pub stamps: Option<Stamps>,
     /// The files of the lanes, where each has its own; else empty.
     pub own: Arc<[OwnFile]>,
 }
@@ -62,6 +66,7 @@ impl Target {
                 path: path.clone(),
                 held: Some(held.clone()),
                 own: Arc::default(),
+                stamps: self.stamps.map(|stamps| stamps.of_file(lane)),
                 ..self.clone()
             }),
         }
@@ -94,6 +99,11 @@ impl Target {
             None => options.custom_flags(flags).open(&self.path),
         };
         opened.map_err(BackendError::Open)
+    }
+
+    /// Returns what the data is to be like that a job writes.
+    pub(super) fn data(&self) -> WrittenData {
+        WrittenData { content: self.content, stamps: self.stamps }
     }
 
     /// Opens the file for a check before the run.

@@ -39,6 +39,7 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
         direct_refused: None,
         content: None,
         own: Default::default(),
+        stamps: None,
     };
     (file, data, target)
 }

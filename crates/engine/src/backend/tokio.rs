@@ -81,7 +81,7 @@ impl Backend for Tokio {
         Ok(Box::new(TokioLane {
             file: File::from_std(target.open_advised(job)?),
             runtime,
-            buffer: lane_buffer(job, 1, lane, target.content)?,
+            buffer: lane_buffer(job, 1, lane, target.data())?,
             write: job.op == Op::Write,
             position: 0,
             seeks: 0,

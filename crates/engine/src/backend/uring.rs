@@ -29,7 +29,7 @@ use super::error::{BackendError, IoFault, Unsupported};
 use super::kind::{Backend, Lane};
 use super::target::Target;
 use super::work::{Published, Request, Work};
-use super::written::LaneBuffer;
+use super::written::{LaneBuffer, WrittenData};
 use crate::plan::{Info, Job, Op, Sync};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -92,7 +92,7 @@ impl UringLane {
             align,
             slots,
             lane,
-            target.content.filter(|_| !nop),
+            if nop { WrittenData::default() } else { target.data() },
         )?;
         let into = reading_buffer(job, align, slots)?;
         let commits = QueuedCommits::for_job(job).filter(|_| !nop);

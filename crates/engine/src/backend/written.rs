@@ -1,24 +1,35 @@
-//! The blocks that a lane writes: the same one again and again, or, where the data is to be as
-//! compressible and repetitive as was asked, blocks that differ.
+//! The blocks that a lane writes: the same one again and again, or blocks that differ, where the
+//! data is to be as compressible and repetitive as was asked, or is to be verified.
 //!
 //! Such a lane has a ring of blocks for each slot, filled before the trial, and writes them in
-//! turn. What is to be unique gets a stamp of 8 bytes in each 4 KiB just before it is written; what
-//! is to repeat is written as it was the turn before.
+//! turn. What is to be unique gets 8 bytes in each 4 KiB just before it is written, and what is to
+//! be verified a stamp in each 512 bytes; what is to repeat is written as it was the turn before.
 #![allow(unsafe_code)]
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::stamps::{self, AREAS, Stamps};
 use crate::sys::buffer::Buffer;
+use crate::sys::clock::monotonic_nanos;
 use crate::sys::content::Content;
 use crate::sys::random::mix;
 
+/// What the data is to be like that a job writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WrittenData {
+    /// How far it compresses and repeats; `None` = random, the same block again and again.
+    pub content: Option<Content>,
+    /// What it can be verified by.
+    pub stamps: Option<Stamps>,
+}
+
 /// Blocks of this many bytes in all are written before one of them is again: more than file systems
 /// compress together.
-const RING: u64 = 1 << 20;
-/// Each piece of this many bytes is stamped: deduplication compares no smaller ones.
+pub(super) const RING: u64 = 1 << 20;
+/// Each piece of this many bytes is made unique: deduplication compares no smaller ones.
 const PIECE: usize = 4096;
-const STAMP: usize = 8;
+const UNIQUE: usize = 8;
 
 /// The layout of a lane's rings in its buffer.
 #[derive(Debug, Clone, Copy)]
@@ -31,16 +42,23 @@ pub(super) struct Ring {
     pub step: usize,
     pub turns: u32,
     content: Content,
+    stamps: Option<Stamps>,
 }
 
 impl Ring {
-    /// Returns the rings of a lane with `slots` blocks, `stride` bytes apart. Blocks that all
-    /// repeat need only one turn.
-    pub fn new(block: u64, stride: u64, slots: u32, content: Content) -> Option<Ring> {
+    /// Returns the rings of a lane with `slots` blocks, `stride` bytes apart; `None` where it
+    /// writes one block again and again. Blocks that all repeat need only one turn.
+    pub fn new(block: u64, stride: u64, slots: u32, data: WrittenData) -> Option<Ring> {
+        let content = match data {
+            WrittenData { stamps: Some(_), content } => content_around_stamps(content),
+            WrittenData { content, .. } => content?,
+        };
         // The kernel copies faster from the start of a page.
         let align = block.checked_next_power_of_two()?.clamp(64, PIECE as u64);
         let step = stride.checked_mul(slots.into())?.checked_next_multiple_of(align)?;
         let turns = if content.dedupe() == 100 { 1 } else { (RING / step.max(1)).max(1) };
+        // A stamp tells so many areas apart.
+        let turns = turns.min((AREAS as u64 / u64::from(slots.max(1))).max(1));
         Some(Ring {
             block: usize::try_from(block).ok()?,
             stride: usize::try_from(stride).ok()?,
@@ -48,6 +66,7 @@ impl Ring {
             step: usize::try_from(step).ok()?,
             turns: turns as u32,
             content,
+            stamps: data.stamps,
         })
     }
 
@@ -58,17 +77,31 @@ impl Ring {
 
     /// Fills the blocks in a buffer of [`Ring::len`] bytes.
     pub fn fill(&self, seed: u64, buffer: &mut Buffer) {
-        let apart = self.block.next_multiple_of(PIECE) as u64;
+        let seed = self.stamps.map_or(seed, Stamps::seed);
         let bytes = buffer.bytes_mut();
-        let mut offset = 0;
+        let mut area = 0;
         for turn in 0..self.turns as usize {
             for slot in 0..self.slots as usize {
                 let at = turn * self.step + slot * self.stride;
-                self.content.fill_block(seed, offset, &mut bytes[at..at + self.block]);
-                offset += apart;
+                fill_area(self.content, seed, area, &mut bytes[at..at + self.block]);
+                area += 1;
             }
         }
     }
+}
+
+/// Fills the block of an area of the ring, which is numbered by turn and slot.
+pub(super) fn fill_area(content: Content, seed: u64, area: u32, block: &mut [u8]) {
+    let apart = block.len().next_multiple_of(PIECE) as u64;
+    content.fill_block(seed, u64::from(area) * apart, block);
+}
+
+/// Returns the content of blocks that are stamped: a compressor saves the same of the whole as was
+/// asked, although it saves nothing of the stamps, and spends 5 bytes more for each piece.
+pub(super) fn content_around_stamps(content: Option<Content>) -> Content {
+    let around = stamps::PIECE - stamps::STAMP - 5;
+    let asked = usize::from(content.unwrap_or_default().compressible());
+    Content::new((asked * stamps::PIECE).div_ceil(around).min(100) as u8, 0)
 }
 
 /// The buffer of a lane, with the layout of its rings if it writes blocks that differ.
@@ -91,13 +124,14 @@ impl LaneBuffer {
     pub fn written(&self, seed: u64) -> Option<Written> {
         // No two lanes and no two trials of a process stamp alike.
         static LANES: AtomicU64 = AtomicU64::new(0);
-        let ring = self.ring.filter(|ring| ring.content.dedupe() < 100)?;
+        let differs = |ring: &Ring| ring.stamps.is_some() || ring.content.dedupe() < 100;
+        let ring = self.ring.filter(differs)?;
         Some(Written {
             start: self.buffer.ptr(),
             ring,
             turns: vec![Turn::default(); ring.slots as usize],
             credit: 0,
-            stamp: mix(seed ^ mix(LANES.fetch_add(1, Relaxed))),
+            unique: mix(seed ^ mix(LANES.fetch_add(1, Relaxed))),
         })
     }
 }
@@ -118,42 +152,62 @@ pub(super) struct Written {
     turns: Vec<Turn>,
     /// Hundredths of a block that should have repeated and did not yet.
     credit: u64,
-    stamp: u64,
+    unique: u64,
 }
 
 impl Written {
-    /// Makes the next block of a free slot ready, and returns its offset from the slot's first
-    /// block.
+    /// Makes the next block of a free slot ready, which pass `pass` writes to `offset`, and returns
+    /// its place: how far it is from the slot's first block.
     #[inline(never)]
-    pub fn prepare(&mut self, slot: u32, len: u32) -> u32 {
+    pub fn prepare(&mut self, slot: u32, len: u32, offset: u64, pass: u64) -> u32 {
         let turn = &mut self.turns[slot as usize];
-        let at = turn.next as usize * self.ring.step;
+        let area = turn.next * self.ring.slots + slot;
+        let place = turn.next as usize * self.ring.step;
         let was_written = turn.around;
         turn.next += 1;
         if turn.next == self.ring.turns {
             (turn.next, turn.around) = (0, true);
         }
+        let at = slot as usize * self.ring.stride + place;
+        if let Some(stamps) = self.ring.stamps {
+            // SAFETY: as in `make_unique`.
+            let block = unsafe { std::slice::from_raw_parts_mut(self.start.add(at), len as usize) };
+            stamps.mark(block, offset, pass, area);
+            return place as u32;
+        }
         self.credit += u64::from(self.ring.content.dedupe());
         if was_written && self.credit >= 100 {
             self.credit -= 100;
         } else {
-            self.stamp_block(slot as usize * self.ring.stride + at, len as usize);
+            self.make_unique(at, len as usize);
         }
-        at as u32
+        place as u32
     }
 
     #[inline(always)]
-    fn stamp_block(&mut self, at: usize, len: usize) {
+    fn make_unique(&mut self, at: usize, len: usize) {
         for piece in (at..at + len).step_by(PIECE) {
-            self.stamp = self.stamp.wrapping_add(1);
-            let word = mix(self.stamp).to_le_bytes();
-            let bytes = STAMP.min(at + len - piece);
+            self.unique = self.unique.wrapping_add(1);
+            let word = mix(self.unique).to_le_bytes();
+            let bytes = UNIQUE.min(at + len - piece);
             // SAFETY: the block is within the lane's buffer, which outlives its work, and nothing
             // reads it: the slot is free.
             unsafe {
                 std::ptr::copy_nonoverlapping(word.as_ptr(), self.start.add(piece), bytes);
             }
         }
+    }
+
+    /// Measures how long the stamp of a block takes, nanoseconds, once all are written; `None` if
+    /// blocks are not stamped.
+    pub fn time_stamps(&mut self) -> Option<f64> {
+        self.ring.stamps?;
+        let count = ((256 << 10) / self.ring.block.max(1)).clamp(1, 256) as u32;
+        let began = monotonic_nanos();
+        for pass in 0..count {
+            self.prepare(0, self.ring.block as u32, 0, pass.into());
+        }
+        Some((monotonic_nanos() - began) as f64 / f64::from(count))
     }
 }
 

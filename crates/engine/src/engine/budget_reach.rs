@@ -135,18 +135,21 @@ fn seconds(job: &Job, plan: &Plan) -> f64 {
     };
     let bytes = if job.op != Op::Seek { job.block as f64 / rate } else { 0.0 };
     let each = call / 1e9 + bytes;
+    // What was written is read back at about the same speed.
+    let verified = if plan.verify && job.op == Op::Write { 1.0 } else { 0.0 };
     let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };
     start
         + match job.count {
             // Calibration and the trial do at least one operation each.
             None => {
-                (time * FIRST_ROUND).max(2.0 * each) + CALIBRATION_STEPS * preparation_seconds(job)
+                (time * (FIRST_ROUND + verified)).max(2.0 * each)
+                    + CALIBRATION_STEPS * preparation_seconds(job)
             }
             Some(count) => {
                 let count = if count == 0 { job.blocks() } else { count };
                 let full_run = count as f64 * each / f64::from(job.threads.max(1)).min(2.0);
                 // The warm-up run is cut at the trial time.
-                full_run + full_run.min(time) + 2.0 * preparation_seconds(job)
+                full_run * (1.0 + verified) + full_run.min(time) + 2.0 * preparation_seconds(job)
             }
         }
 }

@@ -10,13 +10,13 @@ use crate::sys::extents::{ExtentMethod, Extents};
 /// A share and how much of it was visited: one lane's share, or that of all lanes where they share
 /// blocks.
 pub(super) struct Coverage {
-    share: Share,
+    pub share: Share,
     /// Complete passes.
-    passes: u64,
+    pub passes: u64,
     /// Operations of the pass after those.
-    rest: u64,
+    pub rest: u64,
     /// What stopped lanes did not visit of their last claims: the pass and the indexes.
-    unvisited: Vec<(u64, Range<u64>)>,
+    pub unvisited: Vec<(u64, Range<u64>)>,
 }
 
 /// Returns what the lanes of a trial visited.

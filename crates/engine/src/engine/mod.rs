@@ -37,6 +37,7 @@ mod trial;
 mod trial_outcome;
 mod trial_parts;
 mod variants;
+mod verify;
 mod watchdog;
 mod workers;
 

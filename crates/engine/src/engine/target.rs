@@ -11,18 +11,21 @@ mod made_files;
 
 use self::made_files::{LaneFile, MadeFiles};
 use super::error::EngineError;
-use crate::backend::Target;
+use crate::backend::{Stamps, Target};
 use crate::host::{self, TargetFacts, TargetKind};
 use crate::plan::{Cold, Job, Plan, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
+use crate::sys::clock::monotonic_nanos;
 use crate::sys::content::{Content, FileData};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
 use crate::sys::fill::Progress;
 use crate::sys::folder::random_name;
 use crate::sys::held_file::{FileId, HeldFile};
+use crate::sys::nonce::random;
 use crate::sys::process_io::ProcessIo;
+use crate::sys::random::mix;
 use crate::sys::scratch::{self, Scratch};
 use crate::sys::unnamed_file::UnnamedFile;
 use crate::sys::{cold, disk, fd, fill};
@@ -41,7 +44,7 @@ pub struct OpenTarget {
     /// Which caches are dropped to make it cold.
     pub cold: Cold,
     /// What the files that iotui makes are filled with.
-    data: FileData,
+    pub data: FileData,
     made: MadeFiles,
     /// The files of single threads, where each has its own; `file` is the first.
     lane_files: Vec<LaneFile>,
@@ -79,6 +82,7 @@ impl OpenTarget {
         let content = content(plan);
         let data = FileData { seed: plan.seed, content: content.unwrap_or_default() };
         let mut open_target = OpenTarget::create(spec, fill, data, stop, progress)?;
+        open_target.data = data;
         if plan.makes_every_file() {
             open_target.facts.size = spec.size();
             open_target.target.size = spec.size();
@@ -87,9 +91,10 @@ impl OpenTarget {
         if let Some(dir) = spec.folder().filter(|_| spec.is_ours()) {
             open_target.made = MadeFiles::create(plan, dir, data)?;
         }
-        open_target.target.content = content;
+        let stamps = stamps(plan);
+        (open_target.target.content, open_target.target.stamps) = (content, stamps);
         for made in open_target.made.each_mut() {
-            made.target.content = content;
+            (made.target.content, made.target.stamps) = (content, stamps);
         }
         Ok(open_target)
     }
@@ -194,6 +199,7 @@ impl OpenTarget {
                 _ => facts.devices.first().and_then(logical_block),
             },
             content: None,
+            stamps: None,
             own: Arc::default(),
         };
         let file = Arc::clone(held.file());
@@ -252,6 +258,13 @@ pub(super) fn content(plan: &Plan) -> Option<Content> {
     let asked = plan.compressible.is_some() || plan.dedupe.is_some();
     let percent = |asked: Option<u8>| asked.unwrap_or(0);
     asked.then(|| Content::new(percent(plan.compressible), percent(plan.dedupe)))
+}
+
+/// Returns what the written data can be verified by, if that is requested. No two runs stamp alike,
+/// so that what an earlier one left on the disk is not mistaken for what this one wrote.
+fn stamps(plan: &Plan) -> Option<Stamps> {
+    let nonce = || random().map_or_else(|_| monotonic_nanos(), u64::from_ne_bytes);
+    plan.verify.then(|| Stamps::new(mix(plan.seed ^ nonce())))
 }
 
 fn logical_block(device: &BlockDevice) -> Option<u32> {

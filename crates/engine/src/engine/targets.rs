@@ -95,7 +95,7 @@ impl Targets {
         let evidence = |(open_target, spec): (Option<&OpenTarget>, &TargetSpec)| {
             open_target.map_or_else(TargetEvidence::default, |open_target| TargetEvidence {
                 ours: spec.is_ours(),
-                compressible: plan.compressible.filter(|_| spec.is_ours()),
+                compressible: plan.stored_compressible().filter(|_| spec.is_ours()),
                 dedupe: plan.dedupe.filter(|_| spec.is_ours()),
                 device_counted: open_target.device_counted,
                 ..open_target.facts.evidence(span, open_target.extents.as_ref())

@@ -1,6 +1,7 @@
 //! Runs one trial: prepares it, runs its lanes, and collects the result with its evidence.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::cells::{Amount, Cell};
@@ -15,6 +16,7 @@ use super::read_back::read_back;
 use super::target::OpenTarget;
 use super::trial_outcome::{TrialOutcome, add_notes};
 use super::trial_parts;
+use super::verify::verify;
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::Commits;
 use crate::backend::meter::Timed;
@@ -113,7 +115,7 @@ fn run_part(
         before = counters();
     };
     let expected = Duration::from_nanos(amount.nanos);
-    let file = &open_target.file;
+    let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());
     let ran = match cell.executor {
         Executor::Backend(backend) => workers::run(&spec, backend, &mut at_go, stage.cut, sample)?,
         Executor::Peer(peer) => {
@@ -125,6 +127,7 @@ fn run_part(
         .then(|| observe::measure_cached(&files, job.bytes_per_file(), job.cache != Cache::AsIs))
         .flatten();
     let evidence = Evidence {
+        verified: verify(&files, open_target.data, &spec, &ran.lanes, &stop)?,
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
         parts: 1,
@@ -142,9 +145,13 @@ fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
         Executor::Backend(_) => cell.job.clone(),
         Executor::Peer(_) => peer::round_to_blocks(&cell.job),
     };
+    // The trials of all runs of this process, with those of calibrations.
+    static TRIALS: AtomicU32 = AtomicU32::new(0);
+    let mut target = stage.open_target.for_job(&cell.job).target.clone();
+    target.stamps = target.stamps.map(|stamps| stamps.of_trial(TRIALS.fetch_add(1, Relaxed)));
     Spec {
         executor: cell.executor,
-        target: stage.open_target.for_job(&cell.job).target.clone(),
+        target,
         count: amount.count.min(job.blocks()),
         job,
         passes: amount.passes,
@@ -236,7 +243,8 @@ fn read_appended_back(
 ) -> Option<ReadBack> {
     // Which lane wrote a block of a file that they share is unknown.
     let own = spec.job.has_own_files();
-    let one = spec.target.content.is_none() && (own || spec.job.threads == 1);
+    let alike = spec.target.content.is_none() && spec.target.stamps.is_none();
+    let one = alike && (own || spec.job.threads == 1);
     let stop = || (stage.cut)().is_some();
     let mut sum = ReadBack { xor: Xor(0), other_blocks: 0 };
     for (lane, file) in (0..).zip(open_target.files(&spec.job)) {

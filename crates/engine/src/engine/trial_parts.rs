@@ -2,7 +2,7 @@
 //! several parts, each prepared again outside the timed window.
 
 use super::trial_outcome::{TrialOutcome, add_notes};
-use crate::record::{CacheFlush, Evidence, OptU64, Preparation, Sample, Trial, Xor};
+use crate::record::{CacheFlush, Evidence, OptU64, Preparation, Sample, Trial, Verified, Xor};
 use crate::stats::merge_neighbours;
 
 /// Adds a later part to the parts before it.
@@ -105,12 +105,23 @@ fn join_evidence(
         read_back: all.read_back.zip(more.read_back).map(|(first, last)| {
             if folded.is_some_and(|xor| first.matches(xor)) { last } else { first }
         }),
+        verified: join_verified(all.verified, more.verified),
         notes,
         // The start of the trial, and the state at that time.
         started: all.started,
         prepared: all.prepared,
         huge_page_cache: all.huge_page_cache,
     }
+}
+
+/// Joins what reading back has shown; a part that was not read back leaves the trial incomplete.
+fn join_verified(all: Option<Verified>, more: Option<Verified>) -> Option<Verified> {
+    let mut all = all?;
+    match more {
+        Some(more) => all.join(more),
+        None => all.written = all.written.max(all.bytes.saturating_add(1)),
+    }
+    Some(all)
 }
 
 fn add_both(a: Option<u64>, b: Option<u64>) -> Option<u64> {

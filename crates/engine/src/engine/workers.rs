@@ -53,7 +53,7 @@ impl Spec {
     }
 
     /// Returns the job of each lane: on a file of its own, it is the only one there.
-    fn job_of_lane(&self) -> Cow<'_, Job> {
+    pub fn job_of_lane(&self) -> Cow<'_, Job> {
         match self.job.has_own_files() {
             true => Cow::Owned(self.job.on_own_file()),
             false => Cow::Borrowed(&self.job),
@@ -290,6 +290,7 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
         None => work.note(Note::HelperUncounted),
     }
+    work.time_stamps();
     Ok(LaneResult { lane, share, tally: work.tally(), start, ran, end, usage, queued })
 }
 

@@ -154,8 +154,9 @@ fn number(number: &u64) -> String {
     number.to_string()
 }
 
+/// Returns the values of each option. Takes the settings apart in full, so that the compiler
+/// reports a new one here.
 fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
-    // Destructured in full, so that the compiler reports a new setting here.
     let Settings {
         backend,
         block_size,
@@ -187,6 +188,7 @@ fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValu
         cold: _,
         compressible: _,
         dedupe: _,
+        verify: _,
         // Not part of a job.
         probe: _,
         sets: _,

@@ -46,6 +46,16 @@ pub enum PlanError {
         "--{0} applies only to data that iotui writes, and it writes none here; leave out FILE for a scratch file"
     )]
     ContentOfNone(&'static str),
+    #[error(
+        "--verify reads back what iotui writes, and it writes nothing here; add --op write, and leave out FILE for a scratch file"
+    )]
+    VerifyOfNone,
+    #[error("--verify marks each block, so that none repeats: drop --dedupe, or --verify")]
+    VerifyDedupe,
+    #[error(
+        "--verify marks each 512 bytes, so that they compress by 94 % at the most, not {0} %: use a lower --compressible"
+    )]
+    VerifyCompressible(u8),
     #[error("--remote applies only to network probes, and none is selected; add --probe network")]
     RemoteOfNone,
     #[error("--until ends a run by its precision, --trials by a number; drop one of the two")]

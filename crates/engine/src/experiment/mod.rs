@@ -21,14 +21,14 @@ pub use levels::LEVELS;
 pub use measure::MEASURE;
 pub use sweep::{
     FIRST_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials,
-    fit_trial_time, round_time, spans, usual,
+    fit_trial_time, later_cost, round_time, spans, usual, verified_share,
 };
 
 use std::collections::HashSet;
 
 use crate::plan::{
-    Cache, Cold, Job, MeasureCeilings, Part, Plan, Preset, ProbeCell, Resolved, Settings, Skipped,
-    TrialTime, Unknown, nearest,
+    Cache, Cold, Job, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell, Resolved, Settings,
+    Skipped, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
 
@@ -155,6 +155,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let span_may_shrink = !pick && may_shrink(request, &cells);
     check_cold(request, cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)))?;
     let (compressible, dedupe) = asked_content(request, &cells)?;
+    let verify = asked_verify(request, &cells, dedupe)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let trials = trials(user, whole)?;
@@ -167,7 +168,8 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET * variants };
     let budget = whole.budget.unwrap_or(usual);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
-    let fits = sweep::trial_time(cells.len(), budget, sweep::starts(&cells), rounds);
+    let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
+    let fits = sweep::trial_time(cells.len(), budget, starts, rounds, verified);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets
@@ -199,13 +201,17 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         cold: whole.cold.unwrap_or_default(),
         compressible,
         dedupe,
+        verify,
     };
-    let ceilings = match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {
-        MeasureCeilings::Auto => estimate(&plan) >= Plan::MIN_FOR_CEILINGS,
+    Ok(Plan { ceilings: measures_ceilings(whole, &plan), ..plan })
+}
+
+fn measures_ceilings(whole: &Settings, plan: &Plan) -> bool {
+    match whole.ceilings.unwrap_or(MeasureCeilings::Auto) {
+        MeasureCeilings::Auto => estimate(plan) >= Plan::MIN_FOR_CEILINGS,
         MeasureCeilings::Always => true,
         MeasureCeilings::Never => false,
-    };
-    Ok(Plan { ceilings, ..plan })
+    }
 }
 
 /// Checks that something is dropped where the user says what.
@@ -236,6 +242,31 @@ fn asked_content(
         None => Ok((None, None)),
     }
 }
+
+/// Returns whether what the cells write is read back and compared.
+///
+/// # Errors
+/// The user asked for it, and nothing is written; or the data is to be as a stamped one cannot be.
+fn asked_verify(
+    request: &PlanRequest,
+    cells: &[Job],
+    dedupe: Option<u8>,
+) -> Result<bool, PlanError> {
+    let Resolved { user, whole, .. } = request.resolved;
+    if whole.verify != Some(true) {
+        return Ok(false);
+    }
+    let writes = request.target.is_ours() && cells.iter().any(|job| job.op == Op::Write);
+    match whole.compressible {
+        _ if !writes && user.verify == Some(true) => Err(PlanError::VerifyOfNone),
+        _ if dedupe.is_some() => Err(PlanError::VerifyDedupe),
+        Some(percent) if percent > MAX_COMPRESSIBLE => Err(PlanError::VerifyCompressible(percent)),
+        _ => Ok(writes),
+    }
+}
+
+/// How far data compresses at most that is stamped, in percent.
+const MAX_COMPRESSIBLE: u8 = 94;
 
 /// Returns whether the cells may use less of the target than all: nobody requested a span or a
 /// number of operations, and the file is read again for each warm cell after a cold one.

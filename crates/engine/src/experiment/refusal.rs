@@ -50,6 +50,7 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
     }
     fits(job, request)
         .or_else(|| writes(job, request))
+        .or_else(|| verifies(info, job, request))
         .or_else(|| memory(info, job, request.memory))
         .or_else(|| (request.check)(job).err())
 }
@@ -198,6 +199,38 @@ fn writes(job: &Job, request: &PlanRequest) -> Option<String> {
     let existing = matches!(request.target, TargetSpec::File { .. });
     (job.op == Op::Write && existing).then(|| {
         "iotui writes only to files it creates; name a new file, or none for a scratch file".into()
+    })
+}
+
+/// Returns why what the job writes cannot be read back and compared, if that is requested.
+fn verifies(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
+    if request.resolved.whole.verify != Some(true) || job.op != Op::Write {
+        return None;
+    }
+    if info.moves() != Moves::Data {
+        let why = if info.is_peer() {
+            "is another program, which writes data of its own"
+        } else {
+            "moves no data"
+        };
+        return Some(format!("{} {why}, so there is nothing to --verify; use pread", info.id));
+    }
+    if job.block < Job::STAMP {
+        let least = Job::STAMP;
+        return Some(format!(
+            "--verify marks each block with {least} bytes; use -s {least} or more"
+        ));
+    }
+    // Which pass wrote each block last.
+    let list = job.blocks().saturating_mul(4);
+    (list > request.memory).then(|| {
+        format!(
+            "--verify needs {} for a list of {} blocks, which exceeds the usable memory of {}; use \
+             a smaller --size or larger blocks",
+            show_bytes(list),
+            show_count(job.blocks() as f64),
+            show_bytes(request.memory)
+        )
     })
 }
 

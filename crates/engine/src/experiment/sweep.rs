@@ -44,12 +44,14 @@ impl Experiment for Sweep {
 }
 
 /// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in
-/// the budget along with `starts`, the start-up time of peers in one round.
+/// the budget along with `starts`, the start-up time of peers in one round. `verified` is the share
+/// of the cells that are read back.
 pub(super) fn trial_time(
     cells: usize,
     budget: Duration,
     starts: Duration,
     rounds: u32,
+    verified: f64,
 ) -> TrialTime {
     let spare = |starts: Duration| budget.saturating_sub(starts).as_secs_f64();
     // Peers start once to calibrate, and once per round.
@@ -57,8 +59,8 @@ pub(super) fn trial_time(
         spare(starts * 2),
         spare(starts.saturating_mul(rounds.saturating_add(1))),
         cells,
-        FIRST_ROUND,
-        cells as f64 * f64::from(rounds.saturating_sub(1)),
+        FIRST_ROUND + verified,
+        cells as f64 * f64::from(rounds.saturating_sub(1)) * later_cost(verified),
     );
     TrialTime::from_duration(time.clamp(MIN_TRIAL_TIME, TrialTime::default().low))
 }
@@ -86,6 +88,18 @@ pub const FIRST_ROUND: f64 = 2.0;
 /// The time of one cell in a later round, in trial times: preparation and a trial, which takes up
 /// to an eighth more than the trial time.
 const LATER_ROUND: f64 = 1.35;
+
+/// Returns the cost of a later trial in such ones that nothing is read back of, where that is done
+/// for this share of the cells: it takes about as long as writing.
+pub fn later_cost(verified: f64) -> f64 {
+    1.0 + verified / LATER_ROUND
+}
+
+/// Returns the share of the cells whose data is read back.
+pub fn verified_share(verify: bool, cells: &[Job]) -> f64 {
+    let writes = cells.iter().filter(|job| verify && job.op == Op::Write).count();
+    writes as f64 / cells.len().max(1) as f64
+}
 
 /// The values of every axis.
 struct Axes {
@@ -404,15 +418,16 @@ pub(super) fn starts(cells: &[Job]) -> Duration {
 
 /// Returns the expected duration of a round after the first.
 pub fn round_time(plan: &Plan) -> Duration {
-    let trials = plan.trial_time.low.mul_f64(LATER_ROUND * plan.cells.len() as f64);
-    trials + starts(&plan.cells)
+    let cost = LATER_ROUND + verified_share(plan.verify, &plan.cells);
+    plan.trial_time.low.mul_f64(cost * plan.cells.len() as f64) + starts(&plan.cells)
 }
 
 /// Returns how many trials of each cell fit into the budget, if the plan fixes no number; the run
 /// ends earlier where intervals are narrow.
 pub fn expected_trials(plan: &Plan) -> u32 {
-    let first = plan.trial_time.low.mul_f64(FIRST_ROUND * plan.cells.len() as f64)
-        + starts(&plan.cells) * 2;
+    let cost = FIRST_ROUND + verified_share(plan.verify, &plan.cells);
+    let first =
+        plan.trial_time.low.mul_f64(cost * plan.cells.len() as f64) + starts(&plan.cells) * 2;
     let later = plan.budget.saturating_sub(first).as_secs_f64();
     let rounds = 1.0 + (later / round_time(plan).as_secs_f64().max(1e-9)).floor();
     (rounds as u32).min(plan.most_rounds())
@@ -420,7 +435,8 @@ pub fn expected_trials(plan: &Plan) -> u32 {
 
 /// Returns the expected duration of a plan, for `--dry-run`.
 pub fn estimate(plan: &Plan) -> Duration {
-    let once = plan.trial_time.low.as_secs_f64() * 1.3 * plan.cells.len() as f64;
+    let cost = 1.3 + verified_share(plan.verify, &plan.cells);
+    let once = plan.trial_time.low.as_secs_f64() * cost * plan.cells.len() as f64;
     // Of methods to pick from, all but one are only tried.
     let rounds = f64::from(if plan.pick { 1 } else { plan.rounds() });
     // Each batch of a probe is prepared again, and the first one is calibrated.

@@ -90,6 +90,8 @@ impl Job {
     /// Each thread with a file of its own needs a file that iotui makes.
     pub const MAX_OWN_FILES: u32 = 64;
     pub const MAX_SYNC_EVERY: u32 = 1 << 20;
+    /// Bytes of the stamp that a block begins with whose data is verified.
+    pub const STAMP: u64 = 24;
 
     /// Returns the plainest job of a backend, to check whether the backend is available.
     pub fn plain(backend: Choice, op: Op) -> Job {

@@ -83,6 +83,7 @@ const ONCE: &[&str] = &[
     "cold",
     "compressible",
     "dedupe",
+    "verify",
     "set",
     "remote",
 ];

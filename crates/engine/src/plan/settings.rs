@@ -42,6 +42,7 @@ pub struct Settings {
     /// Percentages of the data that is written.
     pub compressible: Option<u8>,
     pub dedupe: Option<u8>,
+    pub verify: Option<bool>,
     pub trials: Option<u32>,
     /// Half width of the intervals at which the run may end, in hundredths of a percent.
     pub until: Option<u32>,
@@ -335,6 +336,13 @@ impl Settings {
             default: "0, but a write cell repeats one block",
             dedupe: percent => |v| v.to_string(),
             "How much of the data that iotui writes repeats earlier blocks, as deduplication sees it",
+        ),
+        setting!(
+            "verify", "Verify", ValueKind::Switch,
+            default: "",
+            verify: switch => |v| v.to_string(),
+            "After each trial, drop the file from the page cache, read back what was written and \
+             compare every byte; exit 1 if it differs; =no overrides a preset",
         ),
         setting!(
             "mix", "Read share", ValueKind::Form("READ%"),

@@ -152,6 +152,10 @@ pub struct Plan {
     /// asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<u8>,
+    /// What a cell writes is read back and compared after each of its trials; omitted from JSON if
+    /// that was not requested.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify: bool,
     /// Requested probes that are unavailable here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_probes: Vec<Skipped<ProbeCell>>,
@@ -230,9 +234,15 @@ impl Plan {
         size.saturating_mul(kinds)
     }
 
+    /// Returns by how many percent the data compresses that iotui writes, if that is known: blocks
+    /// that are verified differ, others repeat unless something was asked of them.
+    pub fn stored_compressible(&self) -> Option<u8> {
+        self.compressible.or(self.verify.then_some(0))
+    }
+
     /// Describes the data that iotui writes, if something was asked of it.
     pub fn written_data(&self) -> Option<String> {
-        self.compressible.or(self.dedupe)?;
+        self.stored_compressible().or(self.dedupe)?;
         Some(match (self.compressible.unwrap_or(0), self.dedupe.unwrap_or(0)) {
             (0, 0) => "random data, no block twice".into(),
             (saved, 0) => format!("data that compresses by {saved} %"),
@@ -270,6 +280,7 @@ impl Plan {
             cold: Cold::default(),
             compressible: None,
             dedupe: None,
+            verify: false,
             skipped_probes: Vec::new(),
             remote: None,
         }

@@ -13,6 +13,7 @@ mod probe;
 mod sample;
 mod trial;
 mod verdict;
+mod verified;
 mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
@@ -30,4 +31,5 @@ pub use verdict::{
     CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict,
     judge,
 };
+pub use verified::{Age, BadBlock, BadBlocks, Found, ReadFrom, Verified};
 pub use warning::{CALLS_UNKNOWN, FEW, Severity, WIDE, Warning};

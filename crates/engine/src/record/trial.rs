@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::OptU64;
+use super::{OptU64, Verified};
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,14 +75,19 @@ impl Trial {
         per_second(self.ops, self.nanos)
     }
 
-    /// Returns when the trial ended, in nanoseconds since the session started. The untimed
-    /// preparations between its parts are included.
+    /// Returns when the timed work of the trial ended, in nanoseconds since the session started.
+    /// What was not timed between its parts is included: their preparation and reading back.
     pub fn end_time(&self) -> u64 {
         let Evidence { started, prepare_nanos, parts, .. } = self.evidence;
         let parts = parts.max(1);
-        let between =
-            (u128::from(prepare_nanos) * u128::from(parts - 1) / u128::from(parts)) as u64;
+        let untimed = prepare_nanos.saturating_add(self.verify_nanos());
+        let between = (u128::from(untimed) * u128::from(parts - 1) / u128::from(parts)) as u64;
         started.saturating_add(self.nanos).saturating_add(between)
+    }
+
+    /// Returns how long reading back took, after the timed work of each part, nanoseconds.
+    pub fn verify_nanos(&self) -> u64 {
+        self.evidence.verified.as_ref().map_or(0, |verified| verified.nanos)
     }
 
     /// Returns the system calls per second, if they were counted.
@@ -160,6 +165,10 @@ pub struct Evidence {
     /// there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
+    /// What reading the written blocks back has shown, after the timed window; absent from JSON if
+    /// that was not requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
     pub notes: Vec<Note>,
 }
 

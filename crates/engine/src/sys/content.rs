@@ -30,6 +30,11 @@ impl Content {
         Content { compressible: compressible.min(100), dedupe: dedupe.min(100) }
     }
 
+    /// Returns by how many percent it compresses.
+    pub fn compressible(self) -> u8 {
+        self.compressible
+    }
+
     /// Returns the percentage of blocks that repeat.
     pub fn dedupe(self) -> u8 {
         self.dedupe

@@ -153,6 +153,13 @@ impl Rows<'_> {
             Some(Phase::Switch) => "running the command of the next variant".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
+            Some(Phase::Trial) if view.plan.verify && view.quiet_seconds() > 0.5 => {
+                "reading back what was written".into()
+            }
+            // A short trial has no sample by which the two could be told apart.
+            Some(Phase::Trial) if view.plan.verify && view.idle_seconds() > 1.5 => {
+                "preparing, or reading back what was written".into()
+            }
             Some(Phase::Trial) if view.idle_seconds() > 1.5 => "preparing the page cache".into(),
             Some(Phase::Trial) => "measuring".into(),
         }

@@ -271,6 +271,7 @@ fn ribbon_sign(look: &Look, spent: Spent) -> (char, ratatui::style::Style) {
     let (unicode, ascii) = match spent {
         Spent::Measuring => ('█', '#'),
         Spent::Preparing => ('░', '.'),
+        Spent::Verifying => ('▓', 'v'),
         Spent::Calibrating => ('▒', '='),
         Spent::Filling => ('▄', 'f'),
         Spent::Ceilings => ('▀', 'c'),

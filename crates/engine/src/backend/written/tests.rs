@@ -6,7 +6,11 @@ use super::*;
 
 /// Returns the blocks that a lane writes in turn, from one slot after the other.
 fn blocks(block: u64, slots: u32, content: Content, count: usize) -> Vec<Vec<u8>> {
-    let ring = Ring::new(block, block, slots, content).unwrap();
+    blocks_of(block, slots, WrittenData { content: Some(content), stamps: None }, count)
+}
+
+fn blocks_of(block: u64, slots: u32, data: WrittenData, count: usize) -> Vec<Vec<u8>> {
+    let ring = Ring::new(block, block, slots, data).unwrap();
     let mut buffer = Buffer::new(ring.len()).unwrap();
     ring.fill(9, &mut buffer);
     let mut lane = LaneBuffer { buffer, ring: Some(ring) };
@@ -14,7 +18,9 @@ fn blocks(block: u64, slots: u32, content: Content, count: usize) -> Vec<Vec<u8>
     let mut blocks = Vec::new();
     for operation in 0..count {
         let slot = operation as u32 % slots;
-        let place = written.as_mut().map_or(0, |written| written.prepare(slot, block as u32));
+        let offset = operation as u64 * block;
+        let place =
+            written.as_mut().map_or(0, |written| written.prepare(slot, block as u32, offset, 0));
         let at = slot as usize * ring.stride + place as usize;
         blocks.push(lane.buffer.bytes_mut()[at..at + block as usize].to_vec());
     }
@@ -75,5 +81,43 @@ fn blocks_of_any_size_stay_within_their_ring() {
             assert!(blocks.iter().all(|bytes| bytes.len() == block as usize));
         }
     }
-    assert!(Ring::new(u64::MAX, u64::MAX, 2, Content::default()).is_none());
+    let random = WrittenData { content: Some(Content::default()), stamps: None };
+    assert!(Ring::new(u64::MAX, u64::MAX, 2, random).is_none());
+}
+
+#[test]
+fn stamped_blocks_compress_as_was_asked_too() {
+    for compressible in [0, 10, 50, 75, 90, 94] {
+        for (block, slots) in [(4096, 1), (16384, 4), (1 << 20, 1)] {
+            let content = Some(Content::new(compressible, 0));
+            let data = WrittenData { content, stamps: Some(Stamps::new(7).of_trial(3)) };
+            let written = blocks_of(block, slots, data, (2 << 20) / block as usize).concat();
+            let compressed: usize = written
+                .chunks(128 << 10)
+                .map(|record| lz4_flex::block::compress(record).len())
+                .sum();
+            let saved = 100.0 - 100.0 * compressed as f64 / written.len() as f64;
+            let off = saved - f64::from(compressible);
+            assert!(off.abs() <= 2.0, "{compressible} % in blocks of {block}: {saved}");
+        }
+    }
+}
+
+#[test]
+fn stamps_tell_the_areas_of_any_ring_apart() {
+    for (block, slots) in [(24, 1), (24, 4096), (512, 33), (4096, 4096), (1 << 20, 4)] {
+        let data = WrittenData { stamps: Some(Stamps::new(7)), content: None };
+        let ring = Ring::new(block, block, slots, data).unwrap();
+        assert!(ring.turns as usize * slots as usize <= AREAS, "{block} {slots}");
+    }
+}
+
+#[test]
+fn the_time_of_stamps_is_measured_only_where_there_are_any() {
+    for (stamps, timed) in [(Some(Stamps::new(7)), true), (None, false)] {
+        let data = WrittenData { content: Some(Content::default()), stamps };
+        let ring = Ring::new(4096, 4096, 2, data).unwrap();
+        let lane = LaneBuffer { buffer: Buffer::new(ring.len()).unwrap(), ring: Some(ring) };
+        assert_eq!(lane.written(1).unwrap().time_stamps().is_some(), timed);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME, fit_trial_time};
+use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME, fit_trial_time, later_cost, verified_share};
 use crate::plan::{Job, Plan, TrialTime};
 use crate::units::{short_time, show_nanos};
 
@@ -11,6 +11,8 @@ pub(super) struct Fitting {
     planned: TrialTime,
     /// The planned time was chosen for the budget and may be shortened.
     fitted: bool,
+    /// The cost of a first trial with its calibration, in trial times, before any was seen.
+    first: f64,
     /// Trials of all cells after their first.
     later: f64,
     /// The time that one round takes to read the file into the page cache.
@@ -29,12 +31,15 @@ impl Fitting {
     /// read into the page cache once, which takes `reading`.
     pub fn new(plan: &Plan, rounds: Option<u32>, reading: Duration) -> Self {
         let rounds = rounds.unwrap_or(Plan::least_rounds(&plan.variants));
+        let verified = verified_share(plan.verify, &plan.cells);
+        let later = plan.cells.len() as f64 * f64::from(rounds.saturating_sub(1));
         Self {
             planned: plan.trial_time,
             fitted: plan.fitted,
             reading,
             warming: reading.saturating_mul(rounds),
-            later: plan.cells.len() as f64 * f64::from(rounds.saturating_sub(1)),
+            first: FIRST_ROUND + verified,
+            later: later * later_cost(verified),
             begun: None,
             granted: Duration::ZERO,
             shortest: plan.trial_time.low,
@@ -52,9 +57,9 @@ impl Fitting {
         }
         let spent = begun.saturating_sub(budget).as_secs_f64();
         let first = if self.granted.is_zero() {
-            FIRST_ROUND
+            self.first
         } else {
-            (spent / self.granted.as_secs_f64()).max(FIRST_ROUND)
+            (spent / self.granted.as_secs_f64()).max(self.first)
         };
         let without = |time: Duration| budget.saturating_sub(time).as_secs_f64();
         let (one, all) = (without(self.reading), without(self.warming));
@@ -85,7 +90,7 @@ impl Fitting {
 mod tests {
     use super::*;
     use crate::backend::testing;
-    use crate::plan::TargetSpec;
+    use crate::plan::{Op, TargetSpec};
 
     fn plan(cells: usize) -> Plan {
         let target = TargetSpec::File { path: "/".into(), size: 0 };
@@ -112,6 +117,15 @@ mod tests {
         // 24 calibrations of twice the time, and 96 trials with a third for their preparation.
         assert!((250..280).contains(&time), "{time}");
         assert_eq!(fitting.note(&plan), None);
+    }
+
+    #[test]
+    fn reading_back_takes_the_time_of_a_trial() {
+        let writes = Job { op: Op::Write, ..testing::job() };
+        let plan = Plan { cells: vec![writes; 24], verify: true, ..plan(24) };
+        let time = low(&mut Fitting::new(&plan, None, Duration::ZERO), 47.0, 24);
+        // 24 calibrations of three times the time, and 96 trials of 2.35 times.
+        assert!((150..160).contains(&time), "{time}");
     }
 
     #[test]

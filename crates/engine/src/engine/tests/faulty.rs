@@ -59,6 +59,7 @@ impl Faulty {
             direct_refused: None,
             content: None,
             own: Default::default(),
+            stamps: None,
         };
         Spec {
             executor: Executor::Backend(self),

@@ -112,6 +112,7 @@ fn a_device_that_fails_is_an_error_with_its_place() {
         direct_refused: None,
         content: None,
         own: Default::default(),
+        stamps: None,
     };
     for choice in readers() {
         for (depth, direct) in depths(&choice).into_iter().flat_map(|d| [(d, false), (d, true)]) {

@@ -119,6 +119,7 @@ fn every_setting_of_a_cell_is_held() {
             "cold",
             "compressible",
             "dedupe",
+            "verify",
             "probe",
             "set",
             "remote",

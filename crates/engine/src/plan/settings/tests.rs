@@ -40,6 +40,7 @@ fn every_setting_goes_to_argv_and_back() {
         ("cold", "meta"),
         ("compressible", "50"),
         ("dedupe", "20"),
+        ("verify", "true"),
         ("probe", "call,network"),
         ("set", "processes=1..10 latency.bytes=64k,1m"),
         ("remote", "lab-7:80"),

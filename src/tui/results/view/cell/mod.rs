@@ -8,6 +8,7 @@ mod source;
 mod stack;
 mod trial_series;
 mod trials;
+mod verified;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -79,6 +80,7 @@ fn stacks<'a>(
                 facts::trial_work(l),
                 facts::limit(l),
                 facts::list_writes(l),
+                verified::sections(l),
                 trials::sections(l, tall),
                 course(l, few),
                 processor(l, single),
@@ -142,13 +144,14 @@ pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut 
 }
 
 /// Returns the sections at the top of a single column.
-fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 9] {
+fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 10] {
     [
         facts::error(s),
         facts::figures(s),
         facts::trial_work(s),
         facts::limit(s),
         facts::list_writes(s),
+        verified::sections(s),
         source::sections(s),
         facts::warnings(s),
         commits::sections(s),

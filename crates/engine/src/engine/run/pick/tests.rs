@@ -122,6 +122,7 @@ fn plan() -> Plan {
         expect: Vec::new(),
         compressible: None,
         dedupe: None,
+        verify: false,
         cold: Default::default(),
         probes: vec![],
         skipped: vec![],

@@ -5,7 +5,9 @@ use super::examples::{Example, example, queue};
 use crate::plan::{CpuCache, Sync, Writes};
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{CacheFlush, MachineEvidence, Note as Noted, ReadBack, Xor};
+use crate::record::{
+    BadBlock, CacheFlush, Found, MachineEvidence, Note as Noted, ReadBack, Verified, Xor,
+};
 
 /// Writes of `block` bytes to a cached file on a kernel that scans its folios, with `nanos` of
 /// system time each.
@@ -383,6 +385,13 @@ pub static TRUST: &[Example] = &[
         |c| c.trial(3).evidence.read_back = None,
     ),
     example(
+        "not-read-back",
+        Wrong,
+        write,
+        |c| c.trial(3).evidence.verified = verified(1),
+        |c| c.each(|t| t.evidence.verified = verified(0)),
+    ),
+    example(
         "large-folios",
         Note,
         write,
@@ -430,6 +439,13 @@ fn trials_with_note(case: &mut Case, note: Noted) {
 /// Adds a note that only one rule checks.
 fn slow_clock(case: &mut Case) {
     trials_with_note(case, Noted::SlowClock);
+}
+
+/// Returns a read-back with so many bad blocks.
+fn verified(bad: u64) -> Option<Verified> {
+    let mut verified = Verified::default();
+    (0..bad).for_each(|offset| verified.add(BadBlock { offset, file: None, found: Found::Zeros }));
+    Some(verified)
 }
 
 fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {

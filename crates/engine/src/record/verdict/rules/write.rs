@@ -4,8 +4,8 @@ use super::rule::{Rule, rule};
 use crate::plan::{Sync, Writes};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};
-use crate::record::{Severity, Trial, Warning};
-use crate::units::show_nanos;
+use crate::record::{BadBlocks, Severity, Trial, Warning};
+use crate::units::{counted, show_nanos};
 
 pub(super) const NOT_ON_DEVICE: Rule = rule(
     9,
@@ -36,6 +36,37 @@ pub(super) const LARGE_FOLIOS: Rule = rule(
 );
 
 fn check_not_read_back(evidence: &CellEvidence) -> Option<Warning> {
+    check_verified(evidence).or_else(|| check_xor(evidence))
+}
+
+/// Checks the blocks that were compared (`--verify`).
+fn check_verified(evidence: &CellEvidence) -> Option<Warning> {
+    let is_bad = |t: &&Trial| t.evidence.verified.as_ref().is_some_and(|v| v.bad.total() > 0);
+    let bad: Vec<&Trial> = evidence.trials().filter(is_bad).collect();
+    let verified = bad.first()?.evidence.verified.as_ref()?;
+    let first = verified.first.first()?;
+    let mut all = BadBlocks::default();
+    bad.iter().filter_map(|t| t.evidence.verified.as_ref()).for_each(|v| all.add(&v.bad));
+    NOT_READ_BACK.warn(
+        Severity::Wrong,
+        format!(
+            "the data read back differs from the data written in {}: {}",
+            counted(usize::try_from(all.total()).unwrap_or(usize::MAX), "block"),
+            all.describe()
+        ),
+        format!(
+            "the first is at {} and holds {}; {}; {}",
+            first.place(),
+            first.describe(),
+            evidence.in_trials(bad.len()),
+            verified.read_from().describe()
+        ),
+        REMEDY,
+    )
+}
+
+/// Checks the XOR of what was appended.
+fn check_xor(evidence: &CellEvidence) -> Option<Warning> {
     let bad = evidence.trials_where(|t| {
         t.xor.zip(t.evidence.read_back).is_some_and(|(written, read)| !read.matches(written))
     });
@@ -52,10 +83,12 @@ fn check_not_read_back(evidence: &CellEvidence) -> Option<Warning> {
             read.other_blocks,
             evidence.in_trials(bad.len())
         ),
-        "do not trust this file system until the cause is known; check the kernel log and run \
-         again",
+        REMEDY,
     )
 }
+
+const REMEDY: &str =
+    "do not trust this file system until the cause is known; check the kernel log and run again";
 
 /// Block size from which a large folio saves as much as it costs.
 const MIN_LARGE_WRITE: u64 = 16 << 10;

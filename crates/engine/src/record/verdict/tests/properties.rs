@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::plan::{FilePer, Job};
-use crate::record::{Ceilings, LinkCeiling, Trial};
+use crate::record::{BadBlock, Ceilings, Found, LinkCeiling, Trial, Verified};
 
 /// Strategies are boxed because those of a whole case would not fit on a test's stack.
 fn number() -> BoxedStrategy<u64> {
@@ -55,6 +55,7 @@ prop_compose! {
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0,
             flushed_bytes: n[0] }),
             read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
+            verified: sampled.map(|direct| any_verified(direct, n[2], o[2])),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],
@@ -66,6 +67,14 @@ prop_compose! {
             },
         }
     }
+}
+
+/// Returns a read-back with bad blocks of one kind.
+fn any_verified(direct: bool, bytes: u64, left: Option<u64>) -> Verified {
+    let mut verified = Verified { bytes, left, direct, device_bytes: left, ..Verified::default() };
+    let found = if direct { Found::Zeros } else { Found::Elsewhere { of: bytes, of_file: None } };
+    (0..bytes % 40).for_each(|offset| verified.add(BadBlock { offset, file: None, found }));
+    verified
 }
 
 prop_compose! {

@@ -1,0 +1,265 @@
+//! Reads back what a trial wrote and compares every byte (`--verify`): after the timed window, and
+//! after the file was written back and dropped from the page cache.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+use super::coverage::{Coverage, trial_coverage};
+use super::error::Failure;
+use super::observe::to_bytes;
+use super::workers::{LaneResult, Spec};
+use crate::backend::access_pattern::Share;
+use crate::backend::{PIECE as STAMPED, Stamps, Target, Verifier};
+use crate::plan::{Job, Op, Pattern};
+use crate::record::{BadBlock, Found, Verified};
+use crate::sys::buffer::Buffer;
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::cold;
+use crate::sys::content::FileData;
+use crate::sys::process_io::ProcessIo;
+
+/// Bytes that are read at once, or a block if that is larger.
+const PIECE: u64 = 1 << 20;
+
+/// Reads back what `lanes` wrote to `files`, which were `filled` if they were filled. `None` where
+/// nothing is to be verified, or `stop` ended it before anything was read.
+pub(super) fn verify(
+    files: &[&File],
+    filled: FileData,
+    spec: &Spec,
+    lanes: &[LaneResult],
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Verified>, Failure> {
+    if spec.target.stamps.is_none() || spec.job.op != Op::Write || stop() {
+        return Ok(None);
+    }
+    let began = monotonic_nanos();
+    let left = match drop_files(files, spec.job.bytes_per_file(), stop) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(None),
+        left => left.map_err(|error| failure("fdatasync(2) and fadvise(2)", &error))?,
+    };
+    let mut found = Verified {
+        left,
+        direct: true,
+        stamp_nanos: lanes.iter().map(|lane| lane.tally.stamp_nanos).sum(),
+        ..Verified::default()
+    };
+    let before = ProcessIo::process();
+    let own = spec.job.has_own_files();
+    let numbers = lanes.iter().map(|lane| lane.lane);
+    let mut writers: Vec<(u32, Coverage)> = numbers.zip(trial_coverage(lanes, spec)).collect();
+    writers.sort_by_key(|(lane, of)| (own.then_some(*lane), of.share.first));
+    for (lane, coverage) in writers {
+        let (job, target) = (spec.job_of_lane(), spec.target.of_lane(lane));
+        let file = own.then_some(lane);
+        let Some(verifier) = Verifier::new(&target, &job, file, filled) else { continue };
+        let writes = LastWrites::new(&coverage).map_err(|e| failure("a list of blocks", &e))?;
+        let reader = Reader::open(&target, &job, left != Some(0))
+            .map_err(|error| failure("open(2)", &error))?;
+        found.direct &= reader.direct;
+        Check { verifier, reader, file, found: &mut found }.add(&writes, stop)?;
+    }
+    let read = before.ok().zip(ProcessIo::process().ok());
+    Ok(Some(Verified {
+        device_bytes: read.map(|(from, to)| to.read_bytes.saturating_sub(from.read_bytes)),
+        nanos: monotonic_nanos() - began,
+        ..found
+    }))
+}
+
+fn failure(what: &str, error: &io::Error) -> Failure {
+    Failure::Cell(format!("{what}, to read the data back: {error}"))
+}
+
+/// Writes files back and drops them from the page cache; returns how many of the first `bytes` of
+/// each are cached then, in all, or `None` where that cannot be measured.
+fn drop_files(files: &[&File], bytes: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<u64>> {
+    let mut left = Some(0u64);
+    for file in files {
+        file.sync_data()?;
+        let dropped = cold::make_cold_until(file, bytes, stop)?;
+        let of_file = dropped.left.map(|left| to_bytes(&left, bytes).resident);
+        left = left.zip(of_file).map(|(sum, of_file)| sum.saturating_add(of_file));
+    }
+    Ok(left)
+}
+
+/// Which pass wrote each block of a share last.
+struct LastWrites {
+    share: Share,
+    /// The pass of each block of the share, as stamps tell it, plus 1; 0: none.
+    passes: Vec<u32>,
+}
+
+impl LastWrites {
+    /// Finds out by going through the operations again, the last ones first.
+    fn new(coverage: &Coverage) -> io::Result<LastWrites> {
+        let share = coverage.share;
+        let mut passes = Vec::new();
+        let blocks = usize::try_from(share.blocks).unwrap_or(usize::MAX);
+        passes.try_reserve_exact(blocks).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        passes.resize(blocks, 0);
+        // Each pass writes the same blocks.
+        let alike = share.reads == 0
+            && coverage.unvisited.is_empty()
+            && (share.pattern != Pattern::Random || share.quota >= share.blocks);
+        let mut writes = LastWrites { share, passes };
+        writes.add(coverage, coverage.passes, coverage.rest);
+        for pass in (0..coverage.passes).rev() {
+            let added = writes.add(coverage, pass, share.quota);
+            if alike || added == 0 && writes.passes.iter().all(|pass| *pass > 0) {
+                break;
+            }
+        }
+        Ok(writes)
+    }
+
+    /// Adds the first `operations` of a pass where no later one wrote; returns how many.
+    fn add(&mut self, coverage: &Coverage, pass: u64, operations: u64) -> u64 {
+        let (share, order) = (self.share, self.share.order(pass));
+        let unvisited: Vec<&Range<u64>> = coverage
+            .unvisited
+            .iter()
+            .filter_map(|(of, indexes)| (*of == pass).then_some(indexes))
+            .collect();
+        let is_write = |index: &u64| {
+            share.writes(pass, *index) && !unvisited.iter().any(|some| some.contains(index))
+        };
+        let mut added = 0;
+        for index in (0..operations).filter(is_write) {
+            let block = &mut self.passes[(order.block(index) - share.first) as usize];
+            if *block == 0 {
+                *block = (pass % Stamps::PASSES) as u32 + 1;
+                added += 1;
+            }
+        }
+        added
+    }
+
+    /// Returns the offset, the length and the pass of a block; `None` if it was not written.
+    fn block(&self, index: usize) -> Option<(u64, u64, u64)> {
+        let pass = self.passes.get(index)?.checked_sub(1)?;
+        let offset = (self.share.first + index as u64) * self.share.block;
+        Some((offset, self.share.len_at(offset), pass.into()))
+    }
+
+    /// Returns the indexes of written blocks from `from` on that lie side by side, as many as are
+    /// read at once.
+    fn next_run(&self, from: usize) -> Option<Range<usize>> {
+        let start = from + self.passes[from..].iter().position(|pass| *pass > 0)?;
+        let most = usize::try_from(PIECE / self.share.block).unwrap_or(usize::MAX).max(1);
+        let run = self.passes[start..].iter().take(most);
+        Some(start..start + run.take_while(|pass| **pass > 0).count())
+    }
+}
+
+/// The comparison of a share, and what has been found so far.
+struct Check<'a> {
+    verifier: Verifier,
+    reader: Reader,
+    /// The thread whose file it is.
+    file: Option<u32>,
+    found: &'a mut Verified,
+}
+
+impl Check<'_> {
+    /// Compares the blocks of the share, until `stop` ends it.
+    fn add(mut self, writes: &LastWrites, stop: &dyn Fn() -> bool) -> Result<(), Failure> {
+        let mut stopped = false;
+        let mut from = 0;
+        while let Some(run) = writes.next_run(from) {
+            from = run.end;
+            let blocks = || run.clone().filter_map(|index| writes.block(index));
+            self.found.written += blocks().map(|(_, len, _)| len).sum::<u64>();
+            stopped |= stop();
+            let Some((start, ..)) = blocks().next().filter(|_| !stopped) else { continue };
+            let end = blocks().next_back().map_or(start, |(offset, len, _)| offset + len);
+            let bytes = self.reader.read(start..end)?;
+            for (offset, len, pass) in blocks() {
+                let from = bytes.len().min((offset - start) as usize);
+                let there = &bytes[from..bytes.len().min(from + len as usize)];
+                let bad = compare(&mut self.verifier, self.file, (offset, len, pass), there);
+                bad.into_iter().for_each(|bad| self.found.add(bad));
+                self.found.blocks += 1;
+                self.found.bytes += len;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares what is there of a block.
+fn compare(
+    verifier: &mut Verifier,
+    file: Option<u32>,
+    (offset, len, pass): (u64, u64, u64),
+    there: &[u8],
+) -> Option<BadBlock> {
+    if there.len() as u64 == len {
+        return verifier.compare(offset, pass, there);
+    }
+    let whole = &there[..there.len() / STAMPED * STAMPED];
+    let end = BadBlock { offset: offset + there.len() as u64, file, found: Found::Missing };
+    Some(verifier.compare(offset, pass, whole).unwrap_or(end))
+}
+
+/// A file description of its own, and a buffer.
+struct Reader {
+    file: File,
+    buffer: Buffer,
+    direct: bool,
+    /// Alignment of offsets and lengths: 1 without direct I/O.
+    align: u64,
+}
+
+impl Reader {
+    /// Opens the file as the job did: where it was cached, that is how the next trial finds it. One
+    /// that is still `cached` is read with direct I/O, if possible.
+    fn open(target: &Target, job: &Job, cached: bool) -> io::Result<Reader> {
+        let plain = Job { direct: false, ..Job::plain(job.backend.clone(), Op::Read) };
+        let direct = Job { direct: true, ..plain.clone() };
+        let wanted = (job.direct || cached) && target.direct_refused.is_none();
+        let opened = wanted.then(|| target.open(&direct).ok()).flatten();
+        let align = opened.as_ref().map_or(1, |_| u64::from(target.align(&direct)));
+        let direct = opened.is_some();
+        let file = match opened {
+            Some(file) => file,
+            None => target.open(&plain).map_err(|error| io::Error::other(error.to_string()))?,
+        };
+        let most = job.block.max(PIECE).saturating_add(2 * align);
+        let buffer = Buffer::for_direct(usize::try_from(most).unwrap_or(usize::MAX))?;
+        Ok(Reader { file, buffer, direct, align })
+    }
+
+    /// Reads a range, which fits into the buffer; less where the file ends.
+    fn read(&mut self, range: Range<u64>) -> Result<&[u8], Failure> {
+        let start = range.start / self.align * self.align;
+        let from = (range.start - start) as usize;
+        let wanted = (range.end - start) as usize;
+        let len = wanted.next_multiple_of(self.align as usize);
+        let bytes = &mut self.buffer.bytes_mut()[..len];
+        let mut done = 0;
+        while done < wanted {
+            let at = start + done as u64;
+            match self.file.read_at(&mut bytes[done..], at) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let call = format!("pread(2) of {} bytes at offset {at}", len - done);
+                    return Err(failure(&call, &error));
+                }
+            }
+            // With direct I/O only the end of the file is not aligned.
+            if !(done as u64).is_multiple_of(self.align) {
+                break;
+            }
+        }
+        Ok(&bytes[from.min(done)..wanted.min(done)])
+    }
+}
+
+#[cfg(test)]
+mod tests;
