@@ -15,7 +15,7 @@ const FILE: &str = "big.iso";
 const FILE_SIZE: usize = 4 << 20;
 /// Options that keep a run short; they replace those of a document, except for the number of
 /// trials.
-const SHORT: [(&str, &str); 2] = [("--budget", "1s"), ("--trial-time", "1ms")];
+const SHORT: [(&str, &str); 2] = [("--budget", "20s"), ("--trial-time", "1ms")];
 /// Options for a given number of trials: all are done, however busy the machine is.
 const PATIENT: [(&str, &str); 2] = [("--budget", "10m"), SHORT[1]];
 const SMALL: [(&str, &str); 2] = [("--size", "4m"), ("-n", "64")];
