@@ -150,7 +150,7 @@ impl Canvas {
         anchor: Anchor,
     ) {
         let Some(font) = font::font(bold) else { return };
-        let wide = font::width(text, size, bold);
+        let wide = font::drawn_width(text, size, bold);
         let mut at = x - match anchor {
             Anchor::Start => 0.0,
             Anchor::Middle => wide / 2.0,

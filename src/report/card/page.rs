@@ -12,8 +12,6 @@ pub const CONTENT: f64 = WIDTH - 2.0 * MARGIN;
 pub const TEXT: f64 = 14.0;
 pub const SMALL: f64 = 12.0;
 const TITLE: f64 = 20.0;
-/// Where the font is not installed, another one is used, whose letters are wider.
-pub const MARGIN_OF_FONTS: f64 = 1.2;
 
 /// The colour of what is wrong.
 pub const WRONG: Ink = Ink::Color("#d0444f");
@@ -40,12 +38,12 @@ impl Page {
         let mut page = Page { scene, y: MARGIN + 16.0 };
         let title = cut(&clean(title), TITLE, true, CONTENT * 0.5);
         page.scene.bold((MARGIN, page.y), &title, TITLE);
-        let beside = MARGIN + width(&title, TITLE, true) * MARGIN_OF_FONTS + 10.0;
-        let room = (WIDTH - MARGIN - beside) / MARGIN_OF_FONTS;
+        let beside = MARGIN + width(&title, TITLE, true) + 10.0;
+        let room = WIDTH - MARGIN - beside;
         page.text((beside, page.y), &cut(&rest.join(" · "), TEXT, false, room), Ink::Soft, TEXT);
         page.y += 22.0;
         let machine = clean(&conditions.machine().join(" · "));
-        for line in wrap(&machine, SMALL, CONTENT / MARGIN_OF_FONTS).iter().take(2) {
+        for line in wrap(&machine, SMALL, CONTENT).iter().take(2) {
             page.text((MARGIN, page.y), line, Ink::Soft, SMALL);
             page.y += SMALL + 5.0;
         }
@@ -57,7 +55,7 @@ impl Page {
     pub fn digits(&mut self, at: (f64, f64), text: &str, size: f64, certain: bool) -> f64 {
         let ink = if certain { Ink::Text } else { Ink::Soft };
         let (anchor, bold, text) = (Anchor::Start, true, text.to_string());
-        let end = at.0 + width(&text, size, true) * MARGIN_OF_FONTS;
+        let end = at.0 + width(&text, size, true);
         self.scene.shapes.push(Shape::Text { at, text, ink, size, bold, anchor });
         end
     }
@@ -89,7 +87,7 @@ impl Page {
             let mark = Mark { shape: 0, fill: Fill::Full };
             self.scene.mark(at, mark, ink, false, String::new());
         }
-        for line in wrap(&clean(text), TEXT, (CONTENT - indent) / MARGIN_OF_FONTS) {
+        for line in wrap(&clean(text), TEXT, CONTENT - indent) {
             self.text((MARGIN + indent, self.y), &line, ink, TEXT);
             self.y += TEXT + 6.0;
         }
@@ -136,7 +134,7 @@ mod tests {
         page.paragraph(&text, Ink::Text, Some(Ink::Text));
         for shape in page.finish().shapes {
             if let Shape::Text { at, text, size, bold, .. } = shape {
-                let end = at.0 + width(&text, size, bold) * MARGIN_OF_FONTS;
+                let end = at.0 + width(&text, size, bold);
                 assert!(end <= WIDTH - MARGIN + 1.0, "{text}");
             }
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::picture::scene::Shape;
 use crate::report::sample;
 
 fn svg(session: &Session) -> String {
@@ -81,4 +82,31 @@ fn the_text_has_the_figures_of_the_card() {
     insta::assert_snapshot!("glance_text", text);
     let ascii = glance_text(&glance, &Look { ascii: true, ..Look::default() });
     assert!(ascii.is_ascii(), "{ascii}");
+}
+
+/// In the widest of the fonts that replace Inter.
+#[test]
+fn no_text_of_a_card_touches_another() {
+    let fast = of(&sample::quick(), |result| {
+        let figures = result.throughput.iter_mut();
+        figures.for_each(|figure| figure.summary.median = 11.0 * 1_073_741_824.0);
+    });
+    let all = sample::all().into_iter().map(|(_, session)| glance_of(&session));
+    let mut values = 0;
+    for glance in all.chain([fast]) {
+        let scene = scene(&glance, &Look::default());
+        let texts: Vec<(f64, f64, f64, f64, &str)> =
+            scene.shapes.iter().filter_map(Shape::place).collect();
+        for (at, (left, right, y, size, text)) in texts.iter().enumerate() {
+            values += usize::from(*text == "11.0" && *size > 40.0);
+            assert!(*left >= 0.0 && *right <= scene.width, "{text} from {left} to {right}");
+            for (from, to, base, other, beside) in &texts[at + 1..] {
+                let meet =
+                    base - other * 0.75 < y + size * 0.2 && y - size * 0.75 < base + other * 0.2;
+                let apart = *left >= to + 2.0 || *from >= right + 2.0;
+                assert!(!meet || apart, "{text} ({left} to {right}) and {beside} ({from} to {to})");
+            }
+        }
+    }
+    assert!(values > 0, "the value that touched its unit");
 }

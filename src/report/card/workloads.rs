@@ -1,6 +1,6 @@
 //! The rows that storage benchmarks print, on a card.
 
-use super::page::{CONTENT, MARGIN, MARGIN_OF_FONTS, Page, SMALL, TEXT, certainty_ink};
+use super::page::{CONTENT, MARGIN, Page, SMALL, TEXT, certainty_ink};
 use crate::analysis::{Workload, WorkloadFigure};
 use crate::plan::Op;
 use crate::report::figure::COLORS;
@@ -23,7 +23,7 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
     for (at, title) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
         let left = MARGIN + NAMES + at as f64 * (each + GAP);
         page.scene.bold((left, top), title, TEXT);
-        let beside = left + width(title, TEXT, true) * MARGIN_OF_FONTS + 5.0;
+        let beside = left + width(title, TEXT, true) + 5.0;
         page.text((beside, top), unit, Ink::Soft, TEXT);
         let of = |row: &Workload| if at == 0 { row.read.clone() } else { row.write.clone() };
         let all: Vec<Option<WorkloadFigure>> = workloads.iter().map(of).collect();

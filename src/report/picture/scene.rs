@@ -122,6 +122,21 @@ pub enum Shape {
     },
 }
 
+#[cfg(test)]
+impl Shape {
+    /// Returns the ends of a text, its baseline, its size and itself.
+    pub fn place(&self) -> Option<(f64, f64, f64, f64, &str)> {
+        let Shape::Text { at: (x, y), text, size, bold, anchor, .. } = self else { return None };
+        let wide = super::font::width(text, *size, *bold);
+        let left = x - match anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => wide / 2.0,
+            Anchor::End => wide,
+        };
+        Some((left, left + wide, *y, *size, text))
+    }
+}
+
 /// All shapes, from the back to the front.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {

@@ -3,29 +3,9 @@ use super::*;
 use crate::report::sample;
 use crate::session::references;
 
-/// Returns the position of a text: its horizontal ends, and its baseline.
+/// Returns the positions of all texts.
 fn texts(scene: &Scene) -> Vec<(f64, f64, f64, f64, &str)> {
-    fn placed(shape: &'_ Shape) -> Option<(f64, f64, f64, f64)> {
-        match shape {
-            Shape::Text { at: (x, y), text, size, bold, anchor, .. } => {
-                let wide = width(text, *size, *bold);
-                let left = x - match anchor {
-                    Anchor::Start => 0.0,
-                    Anchor::Middle => wide / 2.0,
-                    Anchor::End => wide,
-                };
-                Some((left, left + wide, *y, *size))
-            }
-            _ => None,
-        }
-    }
-    let named = scene.shapes.iter().filter_map(|shape| {
-        Some((
-            placed(shape)?,
-            if let Shape::Text { text, .. } = shape { text.as_str() } else { "" },
-        ))
-    });
-    named.map(|((left, right, y, size), text)| (left, right, y, size, text)).collect()
+    scene.shapes.iter().filter_map(Shape::place).collect()
 }
 
 #[test]
