@@ -16,13 +16,13 @@ pub enum OtherCells {
 }
 
 /// One value of an option, and a function that sets it in a job.
-struct Value {
+pub(super) struct Value {
     text: String,
     put: Box<dyn Fn(&mut Job)>,
 }
 
 /// An option of the user, with its values.
-type OptionValues = (&'static str, Vec<Value>);
+pub(super) type OptionValues = (&'static str, Vec<Value>);
 
 /// Checks whether `settings` and `presets` describe every cell, and whether each given value occurs
 /// in some cell. Options that are not given are not compared; seed, trials, trial time and budget
@@ -46,16 +46,13 @@ pub fn describes(
         _ => presets.iter().flat_map(described).collect(),
     };
     let has = |cell: &Job, value: &Value| has(cell, value, infos);
-    // Finds the option that excludes the cell if no description includes it.
+    // Finds the option that excludes the cell from the description that is nearest to it.
     let excluding_option = |cell: &Job| {
-        let mismatch = |options: &Vec<OptionValues>| {
-            options
-                .iter()
-                .find(|(_, values)| !values.iter().any(|value| has(cell, value)))
-                .map(|(name, _)| *name)
+        let mismatches = |options: &Vec<OptionValues>| -> Vec<&'static str> {
+            let lacks = |values: &[Value]| !values.iter().any(|value| has(cell, value));
+            options.iter().filter(|(_, values)| lacks(values)).map(|(name, _)| *name).collect()
         };
-        let options: Option<Vec<&'static str>> = all.iter().map(mismatch).collect();
-        options.and_then(|options| options.first().copied())
+        all.iter().map(mismatches).min_by_key(Vec::len)?.first().copied()
     };
     let mut excluded = cells.iter().filter_map(|cell| Some((excluding_option(cell)?, cell)));
     if let Some((option, first)) = excluded.next() {
@@ -64,13 +61,11 @@ pub fn describes(
         return Err(OtherCells::LeftOut { option, cells: first.label() + &more });
     }
     // A cell on which the option has no effect (such as the cache, on a seek) does not count as
-    // having the value.
+    // having one of several values.
     for (option, values) in all.iter().flatten() {
-        let affected: Vec<&Job> = cells
-            .iter()
-            .chain(skipped)
-            .filter(|cell| values.iter().any(|value| !has(cell, value)))
-            .collect();
+        let counts =
+            |cell: &&Job| values.len() == 1 || values.iter().any(|value| !has(cell, value));
+        let affected: Vec<&Job> = cells.iter().chain(skipped).filter(counts).collect();
         if affected.is_empty() {
             continue;
         }
@@ -95,7 +90,7 @@ pub fn excluding_option(
 }
 
 /// Returns whether the cell has this value of an option.
-fn has(cell: &Job, value: &Value, infos: &[&'static Info]) -> bool {
+pub(super) fn has(cell: &Job, value: &Value, infos: &[&'static Info]) -> bool {
     let mut with = cell.clone();
     (value.put)(&mut with);
     let info = infos.iter().find(|info| info.id == with.backend.id);
@@ -156,7 +151,7 @@ fn number(number: &u64) -> String {
 
 /// Returns the values of each option. Takes the settings apart in full, so that the compiler
 /// reports a new one here.
-fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
+pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
     let Settings {
         backend,
         block_size,

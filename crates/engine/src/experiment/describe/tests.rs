@@ -166,3 +166,34 @@ fn a_preset_says_its_defaults_too() {
         Err(OtherCells::LeftOut { option: "backend", .. })
     ));
 }
+
+#[test]
+fn a_preset_of_several_sweeps_says_each_of_them() {
+    let two = Preset::parse(
+        "two",
+        r#"about = "x"
+        doc = "y"
+        experiment = "sweep"
+        [settings]
+        backend = "pread"
+        cache = "warm"
+        [[sweep]]
+        block-size = "4k"
+        threads = "2"
+        [[sweep]]
+        block-size = "1m"
+        "#,
+    )
+    .unwrap();
+    let small = Job { threads: 2, ..job("pread", 4096, Cache::Warm) };
+    let large = job("pread", 1 << 20, Cache::Warm);
+    let held = |cells: &[Job]| {
+        describes(&Settings::default(), std::slice::from_ref(&two), &infos(), cells, &[])
+    };
+    assert_eq!(held(&[small.clone(), large.clone()]), Ok(()));
+    let added = |option, value: &str| Err(OtherCells::Added { option, value: value.into() });
+    assert_eq!(held(std::slice::from_ref(&small)), added("block-size", "1m"));
+    // What differs from the sweep that is nearest.
+    let odd = Job { cache: Cache::Cold, ..small.clone() };
+    assert!(matches!(held(&[small, large, odd]), Err(OtherCells::LeftOut { option: "cache", .. })));
+}
