@@ -9,6 +9,7 @@ mod answer;
 mod cell_result;
 mod compare;
 mod counted;
+mod disk_speed;
 mod document;
 mod expected;
 mod first_look;
@@ -42,6 +43,7 @@ pub use compare::{
     SideBySide, Versus, change, compare, compare_variants, compare_with, is_same_machine,
     is_same_setup, letter, machine_differences, times,
 };
+pub use disk_speed::{disk_speed, was_on_disk};
 pub use document::{CellOf, Document, document};
 pub use expected::{
     ExpectError, Expected, Holds, JudgedCell, check_expectations, expected, expected_with,

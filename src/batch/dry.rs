@@ -2,16 +2,48 @@
 
 use std::fmt::Write;
 
-use crate::engine::predict_missed;
+use crate::engine::{DiskSpeed, predict_missed};
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec, Variant};
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 
 /// Formats the plan; `expected` is what it should reach and `forecast` what its budget buys, where
-/// that is known.
-pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> String {
+/// that is known, on a disk of this speed.
+pub(super) fn text(
+    plan: &Plan,
+    expected: &str,
+    forecast: Option<&str>,
+    disk: &DiskSpeed,
+) -> String {
     let mut text = String::new();
+    push_work(plan, &mut text);
+    let _ = writeln!(
+        text,
+        "time    {} {}, at most {}",
+        // How long a goal takes is not known.
+        if plan.until && plan.trials.is_none() { "at least" } else { "about" },
+        show_wait(estimate(plan)),
+        show_wait(plan.budget)
+    );
+    if let Some(missed) = predict_missed(plan, disk) {
+        let _ = writeln!(text, "reach   {}", missed.text());
+    }
+    if let Some(forecast) = forecast {
+        let _ = writeln!(text, "buys    {forecast}");
+    }
+    push_needs(plan, &mut text);
+    if let Some((name, said)) = expected.split_once(": ") {
+        let _ = writeln!(text, "{name} {said}");
+    }
+    text.push('\n');
+    push_cells(plan, &mut text);
+    push_skipped(plan, &mut text);
+    text
+}
+
+/// Adds what is measured: targets, variants, cells and probes.
+fn push_work(plan: &Plan, text: &mut String) {
     let rounds = match plan.trials {
         Some(n) if plan.once_uncached => {
             format!("{} of the fastest (1 if the file is not in memory)", show_trials(n as usize))
@@ -47,28 +79,6 @@ pub(super) fn text(plan: &Plan, expected: &str, forecast: Option<&str>) -> Strin
             plan.seed
         );
     }
-    let _ = writeln!(
-        text,
-        "time    {} {}, at most {}",
-        // How long a goal takes is not known.
-        if plan.until && plan.trials.is_none() { "at least" } else { "about" },
-        show_wait(estimate(plan)),
-        show_wait(plan.budget)
-    );
-    if let Some(missed) = predict_missed(plan) {
-        let _ = writeln!(text, "reach   {}", missed.text());
-    }
-    if let Some(forecast) = forecast {
-        let _ = writeln!(text, "buys    {forecast}");
-    }
-    push_needs(plan, &mut text);
-    if let Some((name, said)) = expected.split_once(": ") {
-        let _ = writeln!(text, "{name} {said}");
-    }
-    text.push('\n');
-    push_cells(plan, &mut text);
-    push_skipped(plan, &mut text);
-    text
 }
 
 /// Adds what the results must keep to, and the memory and the space that the plan takes.

@@ -63,14 +63,14 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         } else {
             Plan::clone(&plan)
         };
-        let link = OpenTarget::probe(&plan.target)
-            .ok()
-            .and_then(|bench| bench.facts.link())
-            .map(|link| link.bytes_per_second);
+        let facts = OpenTarget::probe(&plan.target).ok().map(|bench| bench.facts);
+        let link = facts.as_ref().and_then(|facts| facts.link());
+        let link = link.map(|link| link.bytes_per_second);
         let text = || {
             let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
-            let noise = runner::saved_noise(host.get());
-            dry::text(&shown, &expected, analysis::describe_forecast(&plan, noise).as_deref())
+            let known = runner::saved_experience(host.get(), facts.as_ref());
+            let forecast = analysis::describe_forecast(&plan, known.noise);
+            dry::text(&shown, &expected, forecast.as_deref(), &known.disk)
         };
         args.out.text_or_json(text, &shown)?;
         return Ok(0);

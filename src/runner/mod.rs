@@ -2,13 +2,13 @@
 //! a baseline.
 //!
 //! The only room above the engine that starts it. [`start`] runs a plan and writes its events into
-//! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one; [`saved_ceilings`]
-//! and [`saved_runs`] load what earlier runs found on this machine; [`expect`] adds to a plan what
-//! its results must keep to.
+//! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one;
+//! [`saved_ceilings`], [`saved_experience`] and [`saved_runs`] load what earlier runs found on this machine; [`expect`]
+//! adds to a plan what its results must keep to.
 
 mod baseline;
 mod ceilings;
-mod noise;
+mod experience;
 mod other_runs;
 mod profiles;
 mod refine;
@@ -18,7 +18,7 @@ mod saved_runs;
 
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
-pub use noise::saved_noise;
+pub use experience::{Experience, saved_experience};
 pub use other_runs::{OTHER_RUN, find_other_run};
 pub use profiles::{expect, presets_of_profiles, profiles};
 pub use refine::{RefineError, refine};

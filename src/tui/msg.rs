@@ -11,7 +11,7 @@ use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
 use super::new_run::NewRun;
-use super::question::{Question, Refusal};
+use super::question::{Outlook, Question, Refusal};
 use super::refine::RefineRequest;
 use super::remember::Remembered;
 use super::replayed::{ReplayInput, Replayed, Speed};
@@ -77,10 +77,7 @@ pub enum Msg {
         number: u64,
         result: Result<Box<Proposed>, Refusal>,
         findings: Vec<Warning>,
-        /// What the plan is expected to reach, where that is known.
-        expected: String,
-        /// What its budget buys; empty if nothing is known.
-        forecast: String,
+        outlook: Box<Outlook>,
     },
     Sessions(Result<Vec<Listed>, String>),
     Preview(Preview),

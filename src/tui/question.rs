@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::engine::DiskSpeed;
 use crate::plan::{Preset, Settings};
 
 /// The input of a plan.
@@ -16,6 +17,17 @@ pub struct Question {
     pub dir: Option<PathBuf>,
     pub preset: Preset,
     pub settings: Settings,
+}
+
+/// What is known of a plan before it runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outlook {
+    /// What it is expected to reach; empty if no estimate is possible.
+    pub expected: String,
+    /// What its budget buys; empty if nothing is known.
+    pub forecast: String,
+    /// How fast its disk is, by saved runs.
+    pub disk: DiskSpeed,
 }
 
 /// Why there is no plan.

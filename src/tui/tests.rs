@@ -14,6 +14,7 @@ use super::keys::Key;
 use super::lab;
 use super::msg::Msg;
 use super::new_run::NewRun;
+use super::question::Outlook;
 use super::remember::Remembered;
 use super::screen::Screen;
 use super::setup::{self, Entry, Kind, Setup};
@@ -178,8 +179,7 @@ fn answer() -> impl Strategy<Value = Msg> {
             number,
             result: Err("the file is empty".into()),
             findings: Vec::new(),
-            expected: String::new(),
-            forecast: String::new(),
+            outlook: Box::default(),
         }),
         "[ -~äé日\n\t]{0,20}".prop_map(Msg::Paste),
         "[ -~]{0,300}".prop_map(Msg::Failed),
@@ -330,13 +330,8 @@ fn set_up(stage: &mut Stage) {
         Proposed { plan, facts: testing::facts(), unavailable, instead: None, common_span: None };
     let number = stage.model.setup.planning.number;
     let expected = "expected: 3.4 GB/s cold, 15 GB/s warm".into();
-    stage.tell(Msg::Proposed {
-        number,
-        result: Ok(Box::new(proposed)),
-        findings,
-        expected,
-        forecast: String::new(),
-    });
+    let outlook = Outlook { expected, ..Outlook::default() }.into();
+    stage.tell(Msg::Proposed { number, result: Ok(Box::new(proposed)), findings, outlook });
 }
 
 /// Two rounds of four cells, and a trial under way.

@@ -169,8 +169,7 @@ pub fn setup() -> Buffer {
         number,
         result: Ok(Box::new(proposed)),
         findings,
-        expected: String::new(),
-        forecast: String::new(),
+        outlook: Box::default(),
     });
     stage.frame()
 }

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use crate::engine::predict_missed;
+use crate::engine::{DiskSpeed, predict_missed};
 use crate::experiment::{expected_trials, round_time};
 use crate::plan::Plan;
 
 /// Returns a longer budget if that of the plan is too short for some of its cells, or for as many
 /// trials of each as an interval needs.
-pub fn find_better(plan: &Plan) -> Option<Duration> {
+pub fn find_better(plan: &Plan, disk: &DiskSpeed) -> Option<Duration> {
     if plan.pick || plan.cells.is_empty() {
         return None;
     }
-    let covers = predict_missed(plan).map(|missed| missed.needs);
+    let covers = predict_missed(plan, disk).map(|missed| missed.needs);
     let is_few = plan.trials.is_none() && expected_trials(plan) < Plan::ROUNDS;
     let certain = is_few.then(|| find_certain(plan));
     let needed = covers.max(certain)?;
@@ -51,6 +51,10 @@ mod tests {
     use crate::plan::TrialTime;
     use crate::tui::testing;
 
+    fn better(plan: &Plan) -> Option<Duration> {
+        find_better(plan, &DiskSpeed::default())
+    }
+
     #[test]
     fn a_plan_that_cannot_work_has_a_better_budget_that_can() {
         let plan = |seconds| Plan {
@@ -58,11 +62,11 @@ mod tests {
             trial_time: TrialTime::from_duration(Duration::from_millis(300)),
             ..testing::plan()
         };
-        let better = find_better(&plan(2)).expect("24 cells in 2 s");
-        assert!(better > Duration::from_secs(10), "{better:?}");
-        assert_eq!(find_better(&Plan { budget: better, ..plan(2) }), None, "{better:?}");
-        assert_eq!(find_better(&plan(3600)), None);
-        assert_eq!(find_better(&Plan { cells: Vec::new(), ..plan(2) }), None);
+        let long = better(&plan(2)).expect("24 cells in 2 s");
+        assert!(long > Duration::from_secs(10), "{long:?}");
+        assert_eq!(better(&Plan { budget: long, ..plan(2) }), None, "{long:?}");
+        assert_eq!(better(&plan(3600)), None);
+        assert_eq!(better(&Plan { cells: Vec::new(), ..plan(2) }), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::budget;
 use crate::engine::Proposed;
 use crate::record::Warning;
 use crate::runner::OTHER_RUN;
-use crate::tui::question::Refusal;
+use crate::tui::question::{Outlook, Refusal};
 
 /// Time after which the screen shows that it is planning.
 const LATE_AFTER: Duration = Duration::from_millis(250);
@@ -21,10 +21,7 @@ pub struct Planning {
     pub since: Duration,
     pub proposed: Option<Result<Box<Proposed>, Refusal>>,
     pub findings: Option<Vec<Warning>>,
-    /// Expected result of the plan; empty if no estimate is possible.
-    pub expected: String,
-    /// What the budget buys; empty if nothing is known.
-    pub forecast: String,
+    pub outlook: Outlook,
     pub unavailable: Vec<(&'static str, String)>,
     /// A budget that the plan needs, where its own is too short.
     pub better_budget: Option<Duration>,
@@ -72,6 +69,7 @@ impl Planning {
         number: u64,
         result: Result<Box<Proposed>, Refusal>,
         findings: Vec<Warning>,
+        outlook: Outlook,
     ) -> bool {
         self.pending.retain(|sent| *sent != number);
         if number != self.number {
@@ -80,11 +78,12 @@ impl Planning {
         self.better_budget = None;
         if let Ok(proposed) = &result {
             self.unavailable.clone_from(&proposed.unavailable);
-            self.better_budget = budget::find_better(&proposed.plan);
+            self.better_budget = budget::find_better(&proposed.plan, &outlook.disk);
         }
         self.answered = number;
         self.proposed = Some(result);
         self.findings = Some(findings);
+        self.outlook = outlook;
         true
     }
 }

@@ -19,7 +19,7 @@ use crate::text::{describe_io_error, show_path};
 use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::Msg;
 use crate::tui::new_run::NewRun;
-use crate::tui::question::{Question, Refusal};
+use crate::tui::question::{Outlook, Question, Refusal};
 use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::session_view::Preview;
 use crate::tui::session_view::SessionView;
@@ -235,13 +235,15 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
             let link = proposed.facts.link().map(|link| link.bytes_per_second);
             let plan = &proposed.plan;
             let expected = analysis::describe_estimates(plan, runner::saved_ceilings(), link);
-            let forecast = analysis::describe_forecast(plan, runner::saved_noise(host));
+            let known = runner::saved_experience(host, Some(&proposed.facts));
+            let forecast = analysis::describe_forecast(plan, known.noise);
+            let forecast = forecast.unwrap_or_default();
+            let outlook = Outlook { expected, forecast, disk: known.disk }.into();
             Msg::Proposed {
                 number: question.number,
                 result: Ok(Box::new(proposed)),
                 findings,
-                expected,
-                forecast: forecast.unwrap_or_default(),
+                outlook,
             }
         }
         Err(error) => refused(question, host, refusal(question, &error)),
@@ -253,8 +255,7 @@ fn refused(question: &Question, host: &Host, why: Refusal) -> Msg {
         number: question.number,
         result: Err(why),
         findings: examine(host, None, None),
-        expected: String::new(),
-        forecast: String::new(),
+        outlook: Box::default(),
     }
 }
 

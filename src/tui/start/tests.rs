@@ -54,8 +54,7 @@ fn answer(stage: &mut Stage) {
         number,
         result: Ok(Box::new(proposed)),
         findings: vec![busy],
-        expected: String::new(),
-        forecast: String::new(),
+        outlook: Box::default(),
     });
 }
 
@@ -63,8 +62,8 @@ fn answer(stage: &mut Stage) {
 fn tell(stage: &mut Stage, proposed: Proposed) {
     let number = stage.model.setup.planning.number;
     let result = Ok(Box::new(proposed));
-    let (findings, expected, forecast) = (Vec::new(), String::new(), String::new());
-    stage.tell(Msg::Proposed { number, result, findings, expected, forecast });
+    let (findings, outlook) = (Vec::new(), Box::default());
+    stage.tell(Msg::Proposed { number, result, findings, outlook });
 }
 
 fn is_asking(stage: &Stage) -> bool {

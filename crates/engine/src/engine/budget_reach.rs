@@ -6,11 +6,9 @@ use super::executor::info;
 use super::schedule::order_of_round;
 use crate::experiment::{FIRST_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
 use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
-use crate::units::show_wait;
+use crate::units::{counted, show_rate, show_wait};
 
-/// Assumed speeds of an ordinary disk and memory, bytes per second. On a faster disk fewer cells
-/// are reported than would be missed on this one.
-const DISK_RATE: f64 = 300e6;
+/// Assumed speed of memory, bytes per second.
 const MEMORY_RATE: f64 = 3e9;
 /// Assumed cost of an operation, nanoseconds.
 const CALL_NANOS: f64 = 400.0;
@@ -26,6 +24,79 @@ const EVICTING_BYTES: f64 = 128.0 * 1_048_576.0;
 /// Rate of flushing the CPU caches, bytes per second: each line is flushed twice, 5 ns each.
 const FLUSH_RATE: f64 = 64.0 / 10e-9;
 
+/// How fast a disk is, as far as that is known before a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiskRate {
+    pub bytes_per_second: f64,
+    /// The number of saved runs that it is from; 0: it is assumed.
+    pub runs: usize,
+}
+
+impl Default for DiskRate {
+    /// Returns the speed of an ordinary disk. On a slower disk fewer cells are reported than will
+    /// be missed.
+    fn default() -> DiskRate {
+        DiskRate { bytes_per_second: 300e6, runs: 0 }
+    }
+}
+
+impl DiskRate {
+    fn describe(self) -> String {
+        match self.runs {
+            0 => "300 MB/s (assumed)".into(),
+            runs => format!(
+                "{} (as in {} here)",
+                show_rate(self.bytes_per_second),
+                counted(runs, "saved run")
+            ),
+        }
+    }
+}
+
+/// How fast the disk of a plan is in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DiskSpeed {
+    pub read: DiskRate,
+    pub write: DiskRate,
+}
+
+impl DiskSpeed {
+    /// Describes what is assumed of the disk where a plan uses it: `assuming a disk speed of 300
+    /// MB/s`, `if the disk reads 1.20 GiB/s (as in 3 saved runs here)`.
+    fn describe(&self, plan: &Plan) -> String {
+        let uses = |reads: bool| {
+            plan.cells
+                .iter()
+                .any(|job| uses_disk(job) && (job.mix.is_some() || (job.op == Op::Write) != reads))
+        };
+        let used: Vec<(&str, DiskRate)> = [("reads", self.read), ("writes", self.write)]
+            .into_iter()
+            .filter(|(name, _)| uses(*name == "reads"))
+            .collect();
+        let each: Vec<String> =
+            used.iter().map(|(name, rate)| format!("{name} {}", rate.describe())).collect();
+        match used.iter().any(|(_, rate)| rate.runs > 0) {
+            _ if used.is_empty() => String::new(),
+            false => "assuming a disk speed of 300 MB/s".into(),
+            true => format!("if the disk {}", each.join(" and ")),
+        }
+    }
+
+    fn of(&self, job: &Job) -> f64 {
+        let (read, write) = (self.read.bytes_per_second, self.write.bytes_per_second);
+        match job.op {
+            _ if job.mix.is_some() => read.min(write),
+            Op::Write => write,
+            _ => read,
+        }
+    }
+}
+
+/// Returns whether the operations of a job wait for the disk.
+fn uses_disk(job: &Job) -> bool {
+    job.op != Op::Seek && (job.cache == Cache::Cold || job.direct || job.op == Op::Write)
+}
+
 /// The cells that the first round has no time for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissedCells {
@@ -35,6 +106,8 @@ pub struct MissedCells {
     pub total: usize,
     /// A budget that covers all cells.
     pub needs: Duration,
+    /// What is assumed of the disk; empty where none is used.
+    pub basis: String,
     budget: Duration,
     /// Labels of the first few of them.
     examples: Vec<String>,
@@ -45,12 +118,13 @@ const MAX_NAMED: usize = 3;
 
 impl MissedCells {
     /// Returns the warning: `a budget of 50 s probably covers only 9 of 14 cells, assuming a disk
-    /// speed of 300 MB/s; 5 would have no result (read 4 KiB cold, ...); --budget 81s covers all`
+    /// speed of 300 MB/s; 5 would have no result (read 4 KiB cold, ...); --budget 81s covers all`.
     pub fn text(&self) -> String {
         let more = if self.cells.len() > self.examples.len() { ", ..." } else { "" };
+        let basis = if self.basis.is_empty() { String::new() } else { format!(", {}", self.basis) };
         format!(
-            "a budget of {} probably covers only {} of {} cells, assuming a disk speed of \
-             300 MB/s; {} would have no result ({}{more}); --budget {}s covers all",
+            "a budget of {} probably covers only {} of {} cells{basis}; {} would have no result \
+             ({}{more}); --budget {}s covers all",
             show_wait(self.budget),
             self.total - self.cells.len(),
             self.total,
@@ -61,10 +135,10 @@ impl MissedCells {
     }
 }
 
-/// Returns the cells that the first round will not reach; `None` where it reaches all. Trial times
-/// that are fitted to the budget during the run always fit.
-pub fn predict_missed(plan: &Plan) -> Option<MissedCells> {
-    let cost = |job: &Job| seconds(job, plan);
+/// Returns the cells that the first round will not reach on a disk of this speed; `None` where it
+/// reaches all. Trial times that are fitted to the budget during the run always fit.
+pub fn predict_missed(plan: &Plan, disk: &DiskSpeed) -> Option<MissedCells> {
+    let cost = |job: &Job| seconds(job, plan, disk);
     let before = if plan.experiment == LEVELS { plan.budget.as_secs_f64() / 8.0 } else { 0.0 };
     let budget = plan.budget.as_secs_f64();
     let all: f64 = plan.cells.iter().map(cost).sum();
@@ -101,6 +175,7 @@ pub fn predict_missed(plan: &Plan) -> Option<MissedCells> {
         cells: missed,
         total: plan.cells.len(),
         needs,
+        basis: disk.describe(plan),
         budget: plan.budget,
         examples,
     })
@@ -121,14 +196,10 @@ fn describe_job(job: &Job) -> String {
 }
 
 /// Returns the seconds that a cell takes in the first round.
-fn seconds(job: &Job, plan: &Plan) -> f64 {
+fn seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
     // A fitted time may shrink to its minimum during the run.
     let time = if plan.fitted { MIN_TRIAL_TIME } else { plan.trial_time.low }.as_secs_f64();
-    let rate = if job.cache == Cache::Cold || job.direct || job.op == Op::Write {
-        DISK_RATE
-    } else {
-        MEMORY_RATE
-    };
+    let rate = if uses_disk(job) { disk.of(job) } else { MEMORY_RATE };
     let call = match info(&job.backend).map(|info| info.relative_cost) {
         Some(cost) if cost > Info::USUAL_COST => cost * CHEAPEST_CALL_NANOS,
         _ => CALL_NANOS,
@@ -172,6 +243,10 @@ mod tests {
     use crate::backend::testing;
     use crate::plan::TargetSpec;
 
+    fn predicted(plan: &Plan) -> Option<MissedCells> {
+        predict_missed(plan, &DiskSpeed::default())
+    }
+
     fn plan(cells: Vec<Job>, budget: u64) -> Plan {
         Plan {
             cells,
@@ -191,7 +266,7 @@ mod tests {
         };
         let raw: Vec<Job> = (16..24).map(pass).collect();
         // 3 GiB at 300 MB/s are 10.7 s, eight times.
-        let missed = predict_missed(&plan(raw.clone(), 50)).unwrap();
+        let missed = predicted(&plan(raw.clone(), 50)).unwrap();
         assert!((3..=5).contains(&missed.cells.len()) && missed.total == 8, "{missed:?}");
         assert!(
             !missed.cells.contains(&0) && !missed.cells.contains(&7),
@@ -205,7 +280,7 @@ mod tests {
             "{}",
             missed.text()
         );
-        assert_eq!(predict_missed(&plan(raw, missed.needs.as_secs() + 1)), None);
+        assert_eq!(predicted(&plan(raw, missed.needs.as_secs() + 1)), None);
     }
 
     #[test]
@@ -216,7 +291,7 @@ mod tests {
             cache: Cache::Cold,
             ..testing::job()
         };
-        let missed = predict_missed(&plan(vec![job(1 << 10), job(1 << 30)], 5)).unwrap();
+        let missed = predicted(&plan(vec![job(1 << 10), job(1 << 30)], 5)).unwrap();
         assert_eq!(missed.cells, [1], "a small count is reached, and named is the other");
         assert!(missed.text().contains("(read 4 KiB cold x 1073741824); "), "{}", missed.text());
     }
@@ -228,13 +303,13 @@ mod tests {
             .collect();
         let mut asked = plan(cells, 60);
         asked.trial_time = crate::plan::TrialTime::from_duration(Duration::from_secs(5));
-        let missed = predict_missed(&asked).unwrap();
+        let missed = predicted(&asked).unwrap();
         assert_eq!((missed.cells.len(), missed.needs.as_secs()), (23, 285));
         asked.fitted = true;
-        assert_eq!(predict_missed(&asked), None);
+        assert_eq!(predicted(&asked), None);
         // However short the trials get.
         asked.budget = Duration::from_millis(20);
-        assert!(predict_missed(&asked).unwrap().cells.len() > 14);
+        assert!(predicted(&asked).unwrap().cells.len() > 14);
     }
 
     #[test]
@@ -254,11 +329,45 @@ mod tests {
             .collect();
         let mut fitted = plan(cells, 20);
         fitted.fitted = true;
-        let missed = predict_missed(&fitted).unwrap();
+        let missed = predicted(&fitted).unwrap();
         assert!((10..50).contains(&missed.cells.len()), "{missed:?}");
         // A cold file needs no reading; its caches are pushed out.
         assert!((20..60).contains(&missed.needs.as_secs()), "{missed:?}");
         fitted.budget = missed.needs + Duration::from_secs(1);
-        assert_eq!(predict_missed(&fitted), None);
+        assert_eq!(predicted(&fitted), None);
+    }
+
+    #[test]
+    fn a_disk_that_saved_runs_know_is_taken_as_it_is_and_named() {
+        let pass = |op| Job {
+            op,
+            span: 3 << 30,
+            count: Some(0),
+            cache: if op == Op::Write { Cache::AsIs } else { Cache::Cold },
+            block: 1 << 20,
+            ..testing::job()
+        };
+        let rate = |bytes_per_second, runs| DiskRate { bytes_per_second, runs };
+        // Two passes of a gigabyte and a half a second.
+        let fast = DiskSpeed { read: rate(f64::from(3u32 << 29), 3), ..DiskSpeed::default() };
+        let reads = plan(vec![pass(Op::Read); 2], 10);
+        assert_eq!(predict_missed(&reads, &fast), None);
+        assert!(
+            predicted(&reads).unwrap().text().contains("cells, assuming a disk speed of 300 MB/s;")
+        );
+        let slow = DiskSpeed { read: rate(f64::from(150 << 20), 1), ..DiskSpeed::default() };
+        let told = predict_missed(&reads, &slow).unwrap();
+        assert_eq!(told.basis, "if the disk reads 150 MiB/s (as in 1 saved run here)");
+        assert_eq!(told.needs.as_secs(), 41);
+        // Where one direction is known.
+        let both = plan(vec![pass(Op::Read), pass(Op::Write)], 5);
+        let told = predict_missed(&both, &slow).unwrap();
+        let basis =
+            "if the disk reads 150 MiB/s (as in 1 saved run here) and writes 300 MB/s (assumed)";
+        assert_eq!(told.basis, basis);
+        // Where no disk is used.
+        let warm = Job { cache: Cache::Warm, ..pass(Op::Read) };
+        let told = predict_missed(&plan(vec![warm; 9], 5), &slow).unwrap();
+        assert!(told.text().contains("cells; "), "{}", told.text());
     }
 }

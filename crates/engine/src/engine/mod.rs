@@ -41,7 +41,7 @@ mod verify;
 mod watchdog;
 mod workers;
 
-pub use budget_reach::{MissedCells, predict_missed};
+pub use budget_reach::{DiskRate, DiskSpeed, MissedCells, predict_missed};
 pub use ceilings::measure as measure_ceilings;
 pub use cells::verdict;
 pub use control::Control;

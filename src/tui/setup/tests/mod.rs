@@ -107,8 +107,8 @@ pub fn proposed(setup: &Setup) -> Proposed {
 fn answer_plan(model: &mut Model) -> Vec<Effect> {
     let number = model.setup.planning.number;
     let result = Ok(Box::new(proposed(&model.setup)));
-    let (findings, expected, forecast) = (Vec::new(), String::new(), String::new());
-    send(model, Msg::Proposed { number, result, findings, expected, forecast })
+    let (findings, outlook) = (Vec::new(), Box::default());
+    send(model, Msg::Proposed { number, result, findings, outlook })
 }
 
 /// Returns whether the text field shows an error with `text`.
@@ -261,8 +261,7 @@ fn few_plan_requests_are_in_flight_and_the_last_is_answered() {
                 number,
                 result: Err("old".into()),
                 findings: Vec::new(),
-                expected: String::new(),
-                forecast: String::new(),
+                outlook: Box::default(),
             },
         )
     };

@@ -7,6 +7,7 @@ use ratatui::layout::Position;
 
 use super::*;
 use crate::plan::Cache;
+use crate::tui::question::Outlook;
 use crate::tui::update::requests::with_screens;
 
 #[test]
@@ -89,13 +90,12 @@ fn the_plan_shows_its_expected_result() {
         number: number + 1,
         result: Err("late".into()),
         findings: Vec::new(),
-        expected: expected(),
-        forecast: String::new(),
+        outlook: Outlook { expected: expected(), ..Outlook::default() }.into(),
     };
     send(&mut model, late);
     answer_plan(&mut model);
     assert!(!picture(&model, 120, 40).contains("expected"), "the answer to another request");
-    model.setup.planning.expected = expected();
+    model.setup.planning.outlook.expected = expected();
     assert!(
         picture(&model, 120, 40).contains("expected: 1.00 GiB/s by the 1.00 GiB/s"),
         "{}",

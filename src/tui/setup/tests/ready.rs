@@ -7,7 +7,7 @@ use crate::plan::TrialTime;
 use crate::record::{Severity, Warning};
 use crate::runner::OTHER_RUN;
 use crate::tui::new_run::NewRun;
-use crate::tui::question::Refusal;
+use crate::tui::question::{Outlook, Refusal};
 use crate::tui::theme::Role;
 
 /// Answers the newest question.
@@ -17,8 +17,10 @@ fn tell(
     findings: Vec<Warning>,
 ) -> Vec<Effect> {
     let number = model.setup.planning.number;
-    let (result, forecast) = (result.map(Box::new), "about 1 trial of each; more".to_string());
-    send(model, Msg::Proposed { number, result, findings, expected: String::new(), forecast })
+    let forecast = "about 1 trial of each; more".into();
+    let (result, outlook) =
+        (result.map(Box::new), Outlook { forecast, ..Outlook::default() }.into());
+    send(model, Msg::Proposed { number, result, findings, outlook })
 }
 
 fn starts(effects: &[Effect]) -> bool {

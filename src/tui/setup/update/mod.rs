@@ -211,10 +211,8 @@ pub fn examine(setup: &mut Setup) -> Option<Effect> {
 
 pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Proposed { number, result, findings, expected, forecast } => {
-            let newest = setup.planning.accept_answer(number, result, findings);
-            if newest {
-                (setup.planning.expected, setup.planning.forecast) = (expected, forecast);
+        Msg::Proposed { number, result, findings, outlook } => {
+            if setup.planning.accept_answer(number, result, findings, *outlook) {
                 return take_plan(setup, ctx);
             }
             setup.send_pending().into_iter().collect()

@@ -14,6 +14,7 @@ use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::keymap::{Action, key_of};
+use crate::tui::question::Outlook;
 use crate::tui::screen::Screen;
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::{Pane, Setup};
@@ -162,36 +163,41 @@ fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut V
         );
     }
     let planning = &scene.setup.planning;
+    let outlook = &planning.outlook;
     match planning.better_budget {
         Some(time) => {
-            let text = describe_short_budget(&proposed.plan, &planning.forecast, time);
+            let text = describe_short_budget(&proposed.plan, outlook, time);
             push("!", Role::Misleading, &text, Role::Text);
         }
-        None if !planning.forecast.is_empty() => {
+        None if !outlook.forecast.is_empty() => {
             // A run with a goal is not ended by its budget.
             let buys = if proposed.plan.until { "runs " } else { "the budget buys " };
-            push(" ", Role::Dim, &format!("{buys}{}", planning.forecast), Role::Text);
+            push(" ", Role::Dim, &format!("{buys}{}", outlook.forecast), Role::Text);
         }
         None => {}
     }
-    if !planning.expected.is_empty() {
-        push(scene.look.glyph("┈", ":"), Role::Dim, &planning.expected, Role::Dim);
+    if !outlook.expected.is_empty() {
+        push(scene.look.glyph("┈", ":"), Role::Dim, &outlook.expected, Role::Dim);
     }
 }
 
 /// Describes what a budget that is too short leaves out, and the key that sets a better one.
-fn describe_short_budget(plan: &Plan, forecast: &str, better: Duration) -> String {
+fn describe_short_budget(plan: &Plan, outlook: &Outlook, better: Duration) -> String {
     let budget = show_wait(plan.budget);
     let key = key_of(Action::Budget, Screen::Setup);
     let set = format!("{key} sets {}", show_wait(better));
-    match predict_missed(plan) {
+    match predict_missed(plan, &outlook.disk) {
         Some(missed) => {
             let (left, total) = (missed.cells.len(), missed.total);
-            format!("{budget} probably leaves {left} of {total} cells without a result: {set}")
+            let dot = if missed.basis.is_empty() { "" } else { ", " };
+            let basis = missed.basis;
+            format!(
+                "{budget} probably leaves {left} of {total} cells without a result{dot}{basis}: {set}"
+            )
         }
         None => format!(
             "{budget} buys {}, too few to be sure: {set}",
-            forecast.split(';').next().unwrap_or_default()
+            outlook.forecast.split(';').next().unwrap_or_default()
         ),
     }
 }
