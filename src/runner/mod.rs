@@ -3,8 +3,8 @@
 //!
 //! The only room above the engine that starts it. [`start`] runs a plan and writes its events into
 //! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one;
-//! [`saved_ceilings`], [`saved_experience`] and [`saved_runs`] load what earlier runs found on this machine; [`expect`]
-//! adds to a plan what its results must keep to.
+//! [`saved_ceilings`], [`saved_experience`] and [`saved_runs`] load what earlier runs found on this
+//! machine; [`expect`] adds to a plan what its results must keep to.
 
 mod baseline;
 mod ceilings;

@@ -24,8 +24,9 @@ use super::start::sort_by_question;
 use super::theme::{Look, Palette, Themes};
 use super::toast::Toasts;
 use super::warning_groups::WarningGroup;
-use crate::plan::{Job, Plan, Preset, Presets};
+use crate::plan::{Plan, Preset, Presets};
 use crate::report::Spread;
+use crate::session::Session;
 
 /// A requested exit that waits for the run to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,12 +227,18 @@ impl Model {
         }
     }
 
-    /// Returns the cells that [`Model::warnings`] are about.
-    pub fn warned_cells(&self) -> &[Job] {
-        match (self.screen, self.live.cells()) {
-            (Screen::Live, Some(cells)) => cells,
-            _ => self.results.view().map_or(&[], |view| &view.session.plan.cells),
+    /// Returns the session that [`Model::warnings`] are about.
+    pub fn warned_session(&self) -> Option<&Session> {
+        match (self.screen, self.live.session()) {
+            (Screen::Live, Some(session)) => Some(session),
+            _ => self.results.view().map(|view| &view.session),
         }
+    }
+
+    /// Returns the plan of that session if Setup can show it: one of this machine, with a file.
+    pub fn warned_plan(&self) -> Option<&Plan> {
+        let session = self.warned_session().filter(|session| session.reference.is_none())?;
+        Some(&session.plan).filter(|plan| !plan.cells.is_empty())
     }
 
     /// Returns the plan on whose disk another iotui measures, as long as that matters.

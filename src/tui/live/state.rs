@@ -7,7 +7,7 @@ use super::replay::Replay;
 use super::run::{Run, Suspension};
 use super::run_view::RunView;
 use super::window::Window;
-use crate::plan::{Job, Plan};
+use crate::plan::Plan;
 use crate::session::Session;
 use crate::tui::context::RunStatus;
 use crate::tui::session_view::SessionView;
@@ -66,9 +66,9 @@ impl Live {
         Some(warning_groups::group(cells, judged().count(), false))
     }
 
-    /// Returns the cells of the run, or of the replay.
-    pub fn cells(&self) -> Option<&[Job]> {
-        Some(&self.shown_run()?.session.plan.cells)
+    /// Returns the session of the run, or of the replay.
+    pub fn session(&self) -> Option<&Session> {
+        Some(&self.shown_run()?.session)
     }
 
     /// Returns the picture to draw.

@@ -184,7 +184,13 @@ fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
     match remedy {
         Remedy::Refine => act(model, Action::Refine),
         Remedy::Setting(name) => {
-            let effects = go(model, Screen::Setup);
+            let plan = model.warned_plan().cloned();
+            let mut effects = go(model, Screen::Setup);
+            if let Some(plan) = plan {
+                effects.extend(with_screens(model, |screens, ctx| {
+                    setup::open_plan(screens.setup, ctx, &plan)
+                }));
+            }
             setup::show_setting(&mut model.setup, name);
             effects
         }

@@ -88,14 +88,19 @@ fn paragraph(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<'sta
         );
     }
     if !group.is_everywhere() {
-        let names = name_cells(model.warned_cells(), group.counted()).join("; ");
+        let cells = model.warned_session().map_or(&[][..], |session| &session.plan.cells);
+        let names = name_cells(cells, group.counted()).join("; ");
         let names = pane::fit_words(&names, width.saturating_sub(1));
         lines.insert(0, Line::styled(format!(" {names}"), look.style(Role::Title)));
     }
     let action = match group.remedy() {
         Some(Remedy::Refine) => "adds rounds to this session".to_string(),
         Some(Remedy::Setting(name)) => {
-            format!("shows {} on Setup, for the next run", speak(&format!("--{name}")))
+            let with = match model.warned_plan() {
+                Some(_) => "with the plan of this session",
+                None => "for the next run",
+            };
+            format!("shows {} on Setup, {with}", speak(&format!("--{name}")))
         }
         None => return lines,
     };

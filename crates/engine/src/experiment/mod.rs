@@ -10,6 +10,7 @@ mod lab;
 mod levels;
 mod measure;
 mod refusal;
+mod settings_of;
 mod sweep;
 
 pub use calls::CALLS;
@@ -19,6 +20,7 @@ pub use kind::{AvailableProbes, Experiment, PlanRequest};
 pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
+pub use settings_of::settings_of;
 pub use sweep::{
     FIRST_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials,
     fit_trial_time, later_cost, round_time, spans, usual, verified_share,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{results, stage_of};
 use crate::analysis::{self, Aim};
 use crate::engine::Earlier;
-use crate::plan::Settings;
+use crate::plan::{Settings, TargetSpec};
 use crate::record::{Event, Severity, Verdict, Warning};
 use crate::session::Session;
 use crate::tui::export::What;
@@ -189,9 +189,24 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
     stage.keys(&"j".repeat(short));
     let picture = stage.picture(100, 30);
     assert!(picture.contains("use a longer Trial time") && !picture.contains("--"), "{picture}");
-    assert!(picture.contains("on Setup, for the next run"), "{picture}");
+    assert!(picture.contains("on Setup, with the plan of this session"), "{picture}");
+    stage.take();
     stage.keys("<enter>");
     assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, Pane::Workload));
+    assert_eq!(stage.model.setup.current_setting().map(|row| row.name), Some("trial-time"));
+    // What that session measured, and on what.
+    let plan = &results(&stage).view().unwrap().session.plan;
+    let TargetSpec::File { path, .. } = &plan.target else { panic!("{:?}", plan.target) };
+    let asked = stage.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Propose(question) => Some(question),
+        _ => None,
+    });
+    let asked = asked.expect("its plan is asked for");
+    assert_eq!(asked.file.as_ref(), Some(path));
+    assert_eq!(asked.settings.text("backend").as_deref(), Some("read,mmap"));
+    assert_eq!(asked.settings.text("block-size").as_deref(), Some("4k,16k,64k,256k,1m,4m"));
+    // Once taken, what is changed there stays.
+    stage.keys("2").model.setup.settings.set("budget", "7s").unwrap();
     stage.keys("3!G<enter>");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))));
 }

@@ -406,7 +406,7 @@ pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<
     setup.replan(ctx.now)
 }
 
-fn use_preset(setup: &mut Setup, preset: Preset) {
+pub(super) fn use_preset(setup: &mut Setup, preset: Preset) {
     setup.preset = preset;
     setup.settings = Settings::default();
     setup.forget_given();

@@ -146,7 +146,7 @@ pub fn choose_file(setup: &mut Setup, ctx: &mut Context, path: PathBuf) -> Vec<E
     set_target(setup, ctx, Some(path), None)
 }
 
-fn set_targets(
+pub(super) fn set_targets(
     setup: &mut Setup,
     ctx: &mut Context,
     file: Option<PathBuf>,

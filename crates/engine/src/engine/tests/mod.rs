@@ -9,6 +9,7 @@ pub(super) mod faulty;
 mod latency;
 mod mixed;
 mod pause;
+mod settings_of;
 mod shapes;
 mod shrink;
 mod stop;

@@ -1,0 +1,104 @@
+//! The way back from plans to the settings that make them.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::engine::{Proposal, infos, propose};
+use crate::experiment::settings_of;
+use crate::plan::{Job, PRESETS, Plan, Preset, Settings, preset};
+
+/// Plans a preset on a file, or on a scratch file in the folder; `None` where that is no plan of a
+/// file.
+fn planned(preset: &Preset, settings: &Settings, file: Option<&Path>, dir: &Path) -> Option<Plan> {
+    let proposal = Proposal {
+        file,
+        others: &[],
+        dir: Some(dir).filter(|_| file.is_none()),
+        variants: &[],
+        keep: false,
+        presets: std::slice::from_ref(preset),
+        settings,
+        survey: false,
+    };
+    propose(&proposal).ok().map(|proposed| proposed.plan).filter(|plan| !plan.cells.is_empty())
+}
+
+fn settings(line: &str) -> Settings {
+    let mut settings = Settings::default();
+    for word in line.split_whitespace() {
+        let (name, text) = word.split_once('=').unwrap();
+        settings.set(name, text).unwrap();
+    }
+    settings
+}
+
+/// Returns what was requested.
+fn cells(plan: &Plan) -> HashSet<&Job> {
+    plan.cells.iter().chain(plan.skipped.iter().map(|skipped| &skipped.cell)).collect()
+}
+
+#[test]
+fn a_plan_comes_back_from_what_differs_from_its_preset() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.bin");
+    std::fs::write(&file, vec![7; 9 << 20]).unwrap();
+    let lines = [
+        "",
+        "block-size=4k,1m cache=warm",
+        "backend=read,seek",
+        "threads=1,2 pattern=random trials=3",
+        "size=64k,1m budget=9s trial-time=20ms",
+        "op=write sync=fsync size=1m",
+        "op=write sync=fdatasync,dsync sync-every=1,4 size=1m",
+        "until=3 rated=2g",
+        "backend=pread,uring depth=1,8 direct=true",
+        "mix=70 size=1m",
+        "op=write verify=true compressible=50 size=1m",
+    ];
+    let mut made = 0;
+    for (id, _) in PRESETS {
+        let preset = preset(id).unwrap();
+        for (line, file) in lines.iter().flat_map(|line| [(line, Some(&*file)), (line, None)]) {
+            let Some(before) = planned(&preset, &settings(line), file, folder.path()) else {
+                continue;
+            };
+            // An experiment that picks a method determines its cells again.
+            if before.pick && !line.is_empty() {
+                continue;
+            }
+            let found = settings_of(&before, &preset, &infos());
+            let context = format!("{id} {line:?} became {:?}", found.argv());
+            let after = planned(&preset, &found, file, folder.path())
+                .unwrap_or_else(|| panic!("no plan: {context}"));
+            let (had, has) = (cells(&before), cells(&after));
+            let other = had.symmetric_difference(&has).map(|job| job.label());
+            let other: Vec<String> = other.take(3).collect();
+            assert!(other.is_empty(), "{context}: {other:?}");
+            let once = |plan: &Plan| {
+                (plan.trials, plan.until, plan.budget, plan.rated, plan.ceilings, plan.fitted)
+            };
+            assert_eq!(once(&after), once(&before), "{context}");
+            // A scratch file has the size that it had, a share of the memory as many bytes.
+            let sized = before.target.is_ours()
+                || preset.parts().iter().any(|part| part.memory_share.is_some());
+            assert!(!line.is_empty() || sized || found == Settings::default(), "{context}");
+            made += 1;
+        }
+    }
+    assert!(made > 100, "{made} plans");
+}
+
+#[test]
+fn what_no_settings_make_is_among_the_cells_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.bin");
+    std::fs::write(&file, vec![7; 1 << 20]).unwrap();
+    let quick = preset("quick").unwrap();
+    let mut before =
+        planned(&quick, &settings("backend=read,mmap"), Some(&file), folder.path()).unwrap();
+    // A diagonal, as a preset of somebody else may have it.
+    before.cells.retain(|job| (job.backend.id == "read") == (job.block == 4096));
+    let found = settings_of(&before, &quick, &infos());
+    let after = planned(&quick, &found, Some(&file), folder.path()).unwrap();
+    assert!(cells(&before).is_subset(&cells(&after)), "{:?}", found.argv());
+}

@@ -1,0 +1,187 @@
+//! The way back from a plan to the settings that make it, for a screen that opens the plan of a
+//! session.
+
+use super::describe::{OtherCells, Value, describes, has, option_values};
+use super::estimate;
+use crate::plan::{
+    Expect, Expectation, Info, Job, MeasureCeilings, Plan, Preset, Settings, TargetSpec,
+};
+use crate::units::short_bytes;
+
+/// Returns what of a plan differs from its preset: with these settings the preset makes the cells
+/// again, on the targets of the plan. The seed is not among them, nor are commands between rounds.
+///
+/// Where a plan has cells that no one set of settings makes, as those of several presets, the
+/// settings make these and others. An experiment that picks a method determines its cells again.
+pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Settings {
+    let requested = plan.cells.iter().chain(plan.skipped.iter().map(|skipped| &skipped.cell));
+    let cells: Vec<Job> =
+        requested.map(|job| Job { target: None, variant: None, ..job.clone() }).collect();
+    let mut settings = settings_of_run(plan, preset);
+    if asks_for_span(plan, preset) {
+        take(&mut settings, "size", &cells, infos);
+    }
+    // These have no default to which the cells could be held.
+    for option in ["count", "mix"] {
+        if !plan.pick && preset.parts().iter().all(|part| part.text(option).is_none()) {
+            take(&mut settings, option, &cells, infos);
+        }
+    }
+    // Each time what is named first is set as the cells have it, until they are described.
+    while let Err(other) = describes(&settings, std::slice::from_ref(preset), infos, &cells, &[]) {
+        let (OtherCells::LeftOut { option, .. } | OtherCells::Added { option, .. }) = other;
+        if settings.text(option).is_some() || !take(&mut settings, option, &cells, infos) {
+            break;
+        }
+    }
+    settings
+}
+
+/// Returns whether a span was requested that the preset does not have.
+fn asks_for_span(plan: &Plan, preset: &Preset) -> bool {
+    let is_whole_file = |cell: &Job| {
+        plan.target_of(cell).is_some_and(|target| match target {
+            TargetSpec::File { size, .. } => *size == cell.span,
+            _ => false,
+        })
+    };
+    // A share of the memory is not the same number of bytes again.
+    !plan.span_may_shrink
+        && preset.parts().iter().all(|part| part.size.is_none())
+        && !plan.cells.iter().all(is_whole_file)
+}
+
+/// Sets an option to the values that the cells have and need; false if it cannot be.
+fn take(
+    settings: &mut Settings,
+    option: &'static str,
+    cells: &[Job],
+    infos: &[&'static Info],
+) -> bool {
+    let mut texts: Vec<String> = Vec::new();
+    for text in cells.iter().filter_map(|cell| value_of(cell, option)) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let needed = needed_values(option, &texts, cells, infos);
+    !needed.is_empty() && settings.set(option, &needed.join(",")).is_ok()
+}
+
+/// Returns those of the values without which a cell would be missing: on some cells an option has
+/// no effect, and the value that they have was requested by nobody.
+fn needed_values(
+    option: &'static str,
+    texts: &[String],
+    cells: &[Job],
+    infos: &[&'static Info],
+) -> Vec<String> {
+    let of = |text: &String| -> Option<Value> {
+        let mut one = Settings::default();
+        one.set(option, text).ok()?;
+        option_values(&one, infos).into_iter().find(|(name, _)| *name == option)?.1.pop()
+    };
+    let values: Vec<(&String, Value)> =
+        texts.iter().filter_map(|text| Some((text, of(text)?))).collect();
+    let matters = |cell: &&Job| values.iter().any(|(_, value)| !has(cell, value, infos));
+    let affected: Vec<&Job> = cells.iter().filter(matters).collect();
+    let is_needed = |text: &str| {
+        affected.iter().any(|cell| value_of(cell, option).is_some_and(|own| own == text))
+    };
+    let needed: Vec<String> = texts.iter().filter(|text| is_needed(text)).cloned().collect();
+    if needed.is_empty() { texts.first().cloned().into_iter().collect() } else { needed }
+}
+
+/// Returns the value of an option that a cell has, as it is given.
+fn value_of(cell: &Job, option: &str) -> Option<String> {
+    Some(match option {
+        "backend" => cell.backend.to_string(),
+        "block-size" => short_bytes(cell.block),
+        "count" => cell.count?.to_string(),
+        "op" => cell.op.to_string(),
+        "pattern" => cell.pattern.to_string(),
+        "threads" => cell.threads.to_string(),
+        "depth" => cell.depth.to_string(),
+        "cache" => cell.cache.to_string(),
+        "direct" => cell.direct.to_string(),
+        "xor" => cell.xor.to_string(),
+        "size" => short_bytes(cell.span),
+        "sync" => cell.sync.to_string(),
+        "sync-every" => cell.sync_every.to_string(),
+        "mix" => cell.mix?.to_string(),
+        "cpu-cache" => cell.cpu_cache.to_string(),
+        "writes" => cell.writes.to_string(),
+        "file-per" => cell.file_per.to_string(),
+        _ => return None,
+    })
+}
+
+/// Returns what a plan has once and its preset has not.
+fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
+    fn unlike<T: PartialEq>(own: Option<T>, of_preset: Option<T>) -> Option<T> {
+        own.filter(|own| of_preset.as_ref() != Some(own))
+    }
+    let known = &preset.settings;
+    let until = plan.until.then(|| (plan.goal * 1e4).round() as u32);
+    let usual = if plan.until {
+        Plan::UNTIL_BUDGET
+    } else {
+        Plan::BUDGET * plan.variants.len().max(1) as u32
+    };
+    let measures = estimate(&Plan { ceilings: false, ..plan.clone() }) >= Plan::MIN_FOR_CEILINGS;
+    let ceilings = match plan.ceilings {
+        _ if plan.ceilings == measures => None,
+        true => Some(MeasureCeilings::Always),
+        false => Some(MeasureCeilings::Never),
+    };
+    let expect: Vec<Expect> = plan.expect.iter().flat_map(expected).collect();
+    Settings {
+        trials: unlike(plan.trials, known.trials.filter(|_| known.until.is_none())),
+        until: unlike(until, known.until),
+        budget: unlike(Some(plan.budget), Some(known.budget.unwrap_or(usual))),
+        trial_time: unlike(Some(plan.trial_time).filter(|_| !plan.fitted), known.trial_time),
+        ceilings: unlike(ceilings, known.ceilings),
+        rated: unlike(plan.rated, known.rated),
+        expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),
+        cold: unlike(Some(plan.cold), Some(known.cold.unwrap_or_default())),
+        compressible: unlike(plan.compressible, known.compressible),
+        dedupe: unlike(plan.dedupe, known.dedupe),
+        verify: unlike(plan.verify.then_some(true), known.verify),
+        ..Settings::default()
+    }
+}
+
+/// Returns what asks for this expectation.
+fn expected(expectation: &Expectation) -> Vec<Expect> {
+    match &expectation.by {
+        Some(by) => vec![Expect::Profile(by.profile.clone())],
+        None => expectation.conditions.iter().cloned().map(Expect::Condition).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Choice, Op};
+
+    #[test]
+    fn every_option_of_a_cell_has_a_value() {
+        let read = Job::plain(Choice::plain("read"), Op::Read);
+        let job = Job { count: Some(7), mix: Some(30), ..read };
+        let mut all = Settings::default();
+        for setting in Settings::ALL {
+            if let Some(text) = value_of(&job, setting.name) {
+                all.set(setting.name, &text).unwrap();
+                assert_eq!(all.text(setting.name), Some(text));
+            }
+        }
+        let all = crate::experiment::usual(&all, &[]);
+        for (name, _) in option_values(&all, &[]) {
+            assert!(value_of(&job, name).is_some(), "{name}");
+        }
+        // Those that nobody completes.
+        for name in ["count", "mix", "size"] {
+            assert!(all.text(name).is_some(), "{name}");
+        }
+    }
+}
