@@ -36,3 +36,4 @@ mod signals;
 mod store;
 mod targets;
 mod verdicts;
+mod verify;

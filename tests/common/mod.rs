@@ -5,6 +5,7 @@
 pub mod browser;
 pub mod child;
 pub mod data;
+pub mod fuse;
 pub mod hostile;
 pub mod kernel;
 pub mod pages;

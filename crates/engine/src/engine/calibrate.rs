@@ -323,7 +323,7 @@ fn calibrate_peer(
 /// operation.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibration, Failure> {
     let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
-    let outcome = run(&stage, cell, &Amount::once(count), &mut |_, _| {})?;
+    let outcome = run_unobserved(&stage, cell, &Amount::once(count), &mut |_, _| {})?;
     let nanos = (outcome.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     let timed = choose_timing(cell, outcome.per_op);
     Ok(Calibration { amount: Amount { timed, nanos, ..Amount::once(count) }, trial: None })
