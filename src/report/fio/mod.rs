@@ -53,6 +53,12 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     }
     write_content(plan, out)?;
     writeln!(out, "randseed={}", plan.seed)?;
+    if plan.verify {
+        write_comment(
+            out,
+            "iotui read back what it wrote and compared it; fio's verify= marks data of its own",
+        )?;
+    }
     let results = analysis::results(session);
     for variant in &plan.variants {
         let name = &variant.name;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::read::of_lines;
 use super::*;
-use crate::record::Evidence;
+use crate::record::{Evidence, Verified};
 use crate::session::reader::Lines;
 use crate::session::{SessionError, find, load, testing};
 
@@ -134,6 +134,30 @@ fn samples_of_a_saved_session_are_those_that_were_recorded() {
     assert_eq!((timeline.samples.len(), session), (20, load(&path).unwrap()));
 }
 
+#[test]
+fn what_is_read_back_after_a_trial_delays_its_end() {
+    let mut session = testing::session(1);
+    let verified = Some(Verified { nanos: 5_000_000_000, ..Verified::default() });
+    let second = |round: u32| u64::from(round) * 10_000_000_000;
+    for round in 1..=2 {
+        let (started, verified) = (second(round), verified.clone());
+        let evidence =
+            Evidence { started, prepared: started, verified, parts: 1, ..Evidence::default() };
+        let trial = testing::trial(0, round, 1 << 20);
+        session.trials.push(Arc::new(Trial { nanos: 1_000_000_000, evidence, ..trial }));
+    }
+    let timeline = Timeline::of(&session);
+    let at = |wanted: fn(&Event) -> bool| -> Vec<u64> {
+        let events = (0..timeline.len()).filter(|at| wanted(&timeline.event(*at).unwrap()));
+        events.map(|at| timeline.time(at).unwrap().as_secs()).collect()
+    };
+    let began = at(|event| matches!(event, Event::Progress(Progress { phase: Phase::Trial, .. })));
+    let ended = at(|event| matches!(event, Event::Trial { .. }));
+    // A second of work and five of reading back, then four until the next trial.
+    assert_eq!(ended, began.iter().map(|began| began + 6).collect::<Vec<_>>());
+    assert_eq!(began[1] - ended[0], 4);
+}
+
 proptest! {
     #[test]
     fn any_times_are_put_in_order(
@@ -147,6 +171,7 @@ proptest! {
                 started: *started,
                 prepared: *prepared,
                 prepare_nanos: *prepare_nanos,
+                verified: Some(Verified { nanos: *at, ..Verified::default() }),
                 ..Evidence::default()
             };
             let trial = testing::trial(n as u32 % 3, n as u32 / 3 + 1, 1 << 20);

@@ -122,6 +122,7 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
         "sync" | "sync-every" if asks_for_writes(name, text) && constraints.op() != Op::Write => {
             Some("Sync applies only to writes: set Operation to write".into())
         }
+        "verify" if text == "true" => check_verify(constraints),
         "mix" | "writes" if constraints.exists => {
             Some("iotui writes only to files it creates: choose the scratch file".into())
         }
@@ -208,6 +209,18 @@ fn check_direct(constraints: &Constraints) -> Option<String> {
         let who = with_verb(&constraints.backend_names(), "does", "do");
         format!("{who} not support direct I/O")
     })
+}
+
+/// Returns why written data cannot be read back and compared.
+fn check_verify(constraints: &Constraints) -> Option<String> {
+    if constraints.exists {
+        return Some("iotui writes only to files it creates: choose the scratch file".into());
+    }
+    if constraints.settings.dedupe.is_some() {
+        return Some("each block is marked, so none repeats: clear Dedupe first".into());
+    }
+    (constraints.op() != Op::Write)
+        .then(|| "Verify applies only to writes: set Operation to write".into())
 }
 
 /// Returns why a file cannot be written by appending.
@@ -355,6 +368,9 @@ mod tests {
             ("backend=mmap", true, "direct=true", "mmap does not support direct I/O"),
             ("", true, "sync=end", "only to writes"),
             ("sync=each", true, "sync", "only to writes"),
+            ("", true, "verify=true", "choose the scratch file"),
+            ("", false, "verify=true", "only to writes"),
+            ("op=write dedupe=5", false, "verify=true", "clear Dedupe"),
             ("op=seek", true, "xor=true", "nothing to XOR"),
             ("backend=seek", true, "cache=cold", "has no effect"),
             ("", true, "size=2m", "exceeds the file size, 1 MiB"),
@@ -388,6 +404,8 @@ mod tests {
             ("cache=cold,warm direct=true", true, "cache"),
             ("cache=cold,warm", true, "direct=true"),
             ("op=write", false, "sync=end"),
+            ("op=write", false, "verify=true"),
+            ("", true, "verify=false"),
             ("", true, "sync=none"),
             ("", true, "xor=true"),
             ("", true, "size=1m"),

@@ -9,6 +9,10 @@ use crate::tui::msg::Effect;
 use crate::tui::remember::Remembered;
 use crate::tui::theme::Look;
 
+/// Settings that apply only to writes, or make a run write.
+const WRITING: [&str; 9] =
+    ["op", "sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"];
+
 impl Setup {
     /// Applies what was remembered from the last session of the program; `here` is the folder to
     /// show.
@@ -28,9 +32,7 @@ impl Setup {
             self.settings = remembered.settings.clone();
             if self.file.is_some() {
                 // A file on the command line is there to be read.
-                self.settings.unset("op");
-                self.settings.unset("sync");
-                self.settings.unset("mix");
+                WRITING.iter().for_each(|name| self.settings.unset(name));
             }
         }
         self.given = Some(Given {

@@ -1,6 +1,7 @@
-//! Pause, suspension, skip; the state and the title.
+//! Pause, suspension, skip; the state, what the time goes to, and the title.
 
 use super::*;
+use crate::record::Verified;
 
 #[test]
 fn one_count_tells_how_far_the_run_is() {
@@ -365,4 +366,30 @@ fn the_end_of_a_long_run_rings() {
     assert_eq!(ends(60, End::Budget, false), None);
     assert_eq!(ends(60, End::Interrupted, true), None);
     assert_eq!(ends(5, End::Finished, true), None);
+}
+
+#[test]
+fn reading_back_is_told_and_has_its_share_of_the_time() {
+    let mut bench = Bench::new(Plan { verify: true, ..plan(Some(3)) });
+    bench.phase(Phase::Trial, Some(0), 1, 0.1);
+    for at in 1..=10 {
+        bench.sample(0, 1, at, 100 << 20);
+    }
+    bench.wait(400);
+    bench.say(Msg::Tick);
+    assert!(bench.screen(120, 40).contains("measuring"));
+    bench.wait(2600);
+    bench.say(Msg::Tick);
+    assert!(bench.screen(120, 40).contains("reading back what was written"));
+    let Event::Trial { trial, samples, latency } = trial_event(0, 1, 10) else { panic!() };
+    let mut trial = (*trial).clone();
+    trial.evidence.verified = Some(Verified { nanos: 3_000_000_000, ..Verified::default() });
+    bench.handle(Event::Trial { trial: trial.into(), samples, latency });
+    let screen = bench.screen(120, 40);
+    assert!(screen.contains("verify 75 %") && screen.contains("measure 25 %"), "{screen}");
+    // A trial that is too short for a sample.
+    bench.phase(Phase::Trial, Some(1), 1, 0.1);
+    bench.wait(2000);
+    bench.say(Msg::Tick);
+    assert!(bench.screen(120, 40).contains("preparing, or reading back"));
 }

@@ -1,6 +1,8 @@
+use std::sync::Arc;
+
 use super::{cell_under_cursor, opened, results, stage, stage_of};
 use crate::plan::Cache;
-use crate::record::{Ceilings, Sample, Source};
+use crate::record::{BadBlock, Ceilings, Found, Sample, Source, Verified};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
 use crate::tui::testing;
@@ -94,6 +96,36 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
         .keys("<enter>")
         .tell(told(22));
     assert!(stage.take().is_empty() && !stage.picture(160, 60).contains("Over time, trial"));
+}
+
+#[test]
+fn an_opened_cell_says_what_reading_back_has_shown() {
+    let mut shown = testing::shown();
+    let mut read_back = |bad: &[Found]| {
+        let mut session = shown.session.clone();
+        for trial in &mut session.trials {
+            let trial = Arc::make_mut(trial);
+            let (bytes, blocks) = (trial.bytes, trial.ops);
+            let mut verified =
+                Verified { written: bytes, bytes, blocks, left: Some(0), ..Verified::default() };
+            for (block, found) in (1u64..).zip(bad) {
+                let offset = block * 4096;
+                verified.add(BadBlock { offset, file: None, found: *found });
+            }
+            trial.evidence.verified = Some(verified);
+        }
+        shown = SessionView::new(session, None);
+        let mut stage = stage_of(shown.clone());
+        stage.keys("<enter>");
+        stage.picture(160, 60)
+    };
+    let good = read_back(&[]);
+    assert!(good.contains("Verified") && good.contains("hold what was written"), "{good}");
+    assert!(good.contains("a trial, not timed"), "{good}");
+    let bad = read_back(&[Found::Zeros, Found::Elsewhere { of: 8192, of_file: None }]);
+    for wanted in ["Data is wrong: of ", "5 hold zeros, 5 data of another", "offset 4096"] {
+        assert!(bad.contains(wanted), "{wanted}\n{bad}");
+    }
 }
 
 #[test]

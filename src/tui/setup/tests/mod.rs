@@ -402,6 +402,7 @@ fn what_the_command_line_gave_is_not_remembered() {
 fn choices_are_remembered() {
     let mut settings = Settings::default();
     settings.set("op", "write").unwrap();
+    settings.set("verify", "true").unwrap();
     settings.set("trials", "3").unwrap();
     let kept = Remembered {
         preset: None,
