@@ -64,7 +64,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("--verify", "--batch --op write --verify --dedupe 10"),
     ("--verify", "--batch --op write --verify --compressible 95"),
     ("~--verify", "--batch --op write --verify -s 23 --size 1m"),
-    ("~--verify", "--batch --op write --verify -b fio --size 1m"),
     ("--mix", "--batch --mix 101"),
     ("--mix", "--batch --mix 50 --op read"),
     ("--cpu-cache", "--batch data.bin --cpu-cache wash"),

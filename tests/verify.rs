@@ -69,7 +69,7 @@ type Table = [Found; 4];
 fn expected(block: u64, fault: Fault) -> (u64, &'static str) {
     match fault {
         Fault::Flip(bit) => (block + u64::from(bit) / 8, "changed"),
-        Fault::Lost | Fault::Elsewhere(_) | Fault::Old => (block, "older"),
+        _ => (block, "older"),
     }
 }
 
@@ -92,6 +92,7 @@ fn add(table: &mut Table, round: &Round, damage: &[u64], verified: &Value, label
             Fault::Lost => 1,
             Fault::Elsewhere(_) => 2,
             Fault::Old => 3,
+            other => panic!("{other:?} is an error of a call"),
         };
         table[row].planted += 1;
         table[row].found += u64::from(blocks.contains(block));
@@ -160,6 +161,33 @@ fn a_thousand_planted_faults_are_found_with_their_offsets() {
     }
     assert!(all.iter().map(|row| row.planted).sum::<u64>() >= 1000);
     assert!(disk.syncs() > 0);
+}
+
+#[test]
+fn calls_that_fail_are_told_by_name() {
+    let Some(disk) = FaultyDisk::mount() else { return };
+    let home = Home::new();
+    for (fault, told) in [
+        (
+            Fault::Refused(libc::ENOSPC),
+            ["pwrite(2) of 4096 bytes at offset 40960", "No space left"],
+        ),
+        (Fault::Refused(libc::EIO), ["pwrite(2) of 4096 bytes at offset 40960", "error"]),
+        (Fault::Unreadable, ["pread(2) of ", "to read the data back: Input/output error"]),
+        (Fault::Unsynced, ["fdatasync", "Input/output error"]),
+    ] {
+        disk.plan(BLOCK, [Round::from([(10 * BLOCK, fault)])]);
+        let line = format!(
+            "--batch --op write --verify -b pread -s {BLOCK} -n 0 --size 1m --trials 1 --budget \
+             10m --format json --no-save --dir {}",
+            disk.path().display()
+        );
+        let output = home.std(&line).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{fault:?}");
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = json["results"][0]["error"].as_str().unwrap();
+        assert!(told.iter().all(|told| error.contains(told)), "{fault:?}: {error}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! It holds its files in memory, in one folder, and knows what each should hold beside what it
 //! does, so that a test can compare what is found with what is wrong.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,12 @@ pub enum Fault {
     Elsewhere(u64),
     /// The data is stored, and read back as it was before.
     Old,
+    /// The write fails with this errno.
+    Refused(i32),
+    /// The data is stored, and cannot be read.
+    Unreadable,
+    /// The data is stored, and no sync succeeds from then on.
+    Unsynced,
 }
 
 /// The faults of one round, by the offset of the block.
@@ -64,11 +70,11 @@ impl FaultyDisk {
         self.folder.path()
     }
 
-    /// Plans the faults of writes of `block` bytes. A round ends when the file is read after a fault
-    /// and a sync; writes that are never read are part of the round after them.
+    /// Plans the faults of writes of `block` bytes. A round ends when the file is read after a
+    /// fault and a sync; writes that are never read are part of the round after them.
     pub fn plan(&self, block: u64, rounds: impl IntoIterator<Item = Round>) {
         let mut disk = locked(&self.disk);
-        disk.block = block;
+        (disk.block, disk.broken) = (block, false);
         disk.rounds = rounds.into_iter().collect();
         disk.faults = disk.rounds.pop_front().unwrap_or_default();
         disk.damage.clear();
@@ -104,6 +110,7 @@ struct Stored {
     stored: Vec<u8>,
     /// Blocks as they were before the round that their data is to be forgotten in.
     old: HashMap<u64, Vec<u8>>,
+    unreadable: BTreeSet<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -119,14 +126,19 @@ struct Disk {
     faulty: bool,
     synced: bool,
     syncs: u64,
+    /// Syncs fail.
+    broken: bool,
     damage: Vec<Vec<u64>>,
 }
 
 impl Disk {
-    fn write(&mut self, inode: u64, offset: u64, data: &[u8]) -> Option<()> {
+    fn write(&mut self, inode: u64, offset: u64, data: &[u8]) -> Result<(), Errno> {
         let is_block = data.len() as u64 == self.block;
         let fault = self.faults.get(&offset).copied().filter(|_| is_block);
-        let file = self.files.get_mut(&inode)?;
+        if let Some(Fault::Refused(errno)) = fault {
+            return Err(Errno::from_i32(errno));
+        }
+        let file = self.files.get_mut(&inode).ok_or(Errno::EIO)?;
         self.synced &= !is_block;
         self.faulty |= fault.is_some();
         put(&mut file.written, offset, data);
@@ -136,7 +148,15 @@ impl Disk {
         }
         match fault {
             None => put(&mut file.stored, offset, data),
-            Some(Fault::Lost) => {}
+            Some(Fault::Unreadable) => {
+                put(&mut file.stored, offset, data);
+                file.unreadable.insert(offset);
+            }
+            Some(Fault::Unsynced) => {
+                put(&mut file.stored, offset, data);
+                self.broken = true;
+            }
+            Some(Fault::Lost | Fault::Refused(_)) => {}
             Some(Fault::Flip(bit)) => {
                 let mut data = data.to_vec();
                 data[bit as usize / 8] ^= 1 << (bit % 8);
@@ -149,12 +169,13 @@ impl Disk {
                 put(&mut file.stored, offset, data);
             }
         }
-        Some(())
+        Ok(())
     }
 
-    fn sync(&mut self) {
+    fn sync(&mut self) -> Result<(), Errno> {
         self.syncs += 1;
         self.synced = self.faulty;
+        if self.broken { Err(Errno::EIO) } else { Ok(()) }
     }
 
     /// Returns what is stored, less at the end of the file.
@@ -162,7 +183,12 @@ impl Disk {
         if self.synced {
             self.end_round(inode);
         }
-        let stored = &self.files.get(&inode)?.stored;
+        let file = self.files.get(&inode)?;
+        let end = offset + len as u64;
+        if file.unreadable.iter().any(|block| *block < end && block + self.block > offset) {
+            return None;
+        }
+        let stored = &file.stored;
         let from = stored.len().min(offset as usize);
         Some(stored[from..stored.len().min(from + len)].to_vec())
     }
@@ -358,8 +384,8 @@ impl Filesystem for Faulty {
         reply: ReplyWrite,
     ) {
         match self.disk().write(inode.0, offset, data) {
-            Some(()) => reply.written(data.len() as u32),
-            None => reply.error(Errno::EIO),
+            Ok(()) => reply.written(data.len() as u32),
+            Err(errno) => reply.error(errno),
         }
     }
 
@@ -368,8 +394,10 @@ impl Filesystem for Faulty {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.disk().sync();
-        reply.ok();
+        match self.disk().sync() {
+            Ok(()) => reply.ok(),
+            Err(errno) => reply.error(errno),
+        }
     }
 
     fn fallocate(

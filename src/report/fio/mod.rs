@@ -53,12 +53,6 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     }
     write_content(plan, out)?;
     writeln!(out, "randseed={}", plan.seed)?;
-    if plan.verify {
-        write_comment(
-            out,
-            "iotui read back what it wrote and compared it; fio's verify= marks data of its own",
-        )?;
-    }
     let results = analysis::results(session);
     for variant in &plan.variants {
         let name = &variant.name;
@@ -95,8 +89,12 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes how far the written data compresses and repeats.
+/// Writes how far the written data compresses and repeats, and what became of it.
 fn write_content(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    if plan.verify {
+        let what = "iotui read back what it wrote, and compared it; fio's verify= marks its own";
+        write_comment(out, what)?;
+    }
     let above_none = |percent: &u8| *percent > 0;
     if let Some(percent) = plan.compressible.filter(above_none) {
         writeln!(out, "buffer_compress_percentage={}", percent.min(100))?;

@@ -208,12 +208,8 @@ fn verifies(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         return None;
     }
     if info.moves() != Moves::Data {
-        let why = if info.is_peer() {
-            "is another program, which writes data of its own"
-        } else {
-            "moves no data"
-        };
-        return Some(format!("{} {why}, so there is nothing to --verify; use pread", info.id));
+        let id = info.id;
+        return Some(format!("{id} writes no data of iotui's: nothing to --verify; use pread"));
     }
     if job.block < Job::STAMP {
         let least = Job::STAMP;
