@@ -60,10 +60,24 @@ impl Places {
         if whole > 0.0 && whole.is_finite() { self.distance(*first, *x) / whole } else { 0.0 }
     }
 
-    /// Returns the x values at the ends of a part; `None` for all.
-    pub fn ends(&self, part: Zoom) -> Option<(f64, f64)> {
+    /// Returns the x values at the ends of a part that is moved by a share of a place; `None` for
+    /// all.
+    pub fn ends(&self, part: Zoom, by: f64) -> Option<(f64, f64)> {
         let (from, to) = part?;
-        Some((self.get(from)?, self.get(to)?))
+        Some((self.beside(from, by)?, self.beside(to, by)?))
+    }
+
+    /// Returns the x value between a place and the one after it, or before it.
+    fn beside(&self, place: usize, by: f64) -> Option<f64> {
+        let x = self.get(place)?;
+        let next = if by < 0.0 { place.checked_sub(1) } else { Some(place + 1) };
+        let Some(next) = next.and_then(|next| self.get(next)) else { return Some(x) };
+        let share = by.abs();
+        Some(match self.axis.is_log() {
+            _ if share == 0.0 => x,
+            true => (x.ln() * (1.0 - share) + next.ln() * share).exp(),
+            false => x * (1.0 - share) + next * share,
+        })
     }
 
     /// Draws the bar that says which part is shown.

@@ -3,7 +3,7 @@
 
 mod chart;
 
-pub use chart::{ZoomChart, drag as drag_chart, is_over, press, wheel};
+pub use chart::{ZoomChart, drag as drag_chart, is_over, is_selecting, press, release, wheel};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -64,11 +64,15 @@ pub fn centre(zoom: Zoom, places: usize, place: usize) -> Zoom {
     pan(zoom, places, place as isize - from.midpoint(to) as isize)
 }
 
-/// Returns the part moved against a drag over this many of the chart's columns.
-pub fn drag(zoom: Zoom, places: usize, columns: i32, width: u16) -> Zoom {
-    let (from, to) = zoom?;
-    let moved = f64::from(columns) / f64::from(width.max(1)) * (to.saturating_sub(from)) as f64;
-    pan(zoom, places, -(moved.round() as isize))
+/// Returns the part moved against a drag over this many of the chart's columns, and by how much of
+/// a place more it is moved: of few places each is a large part of the chart.
+pub fn drag(zoom: Zoom, places: usize, columns: i32, width: u16) -> (Zoom, f64) {
+    let Some((from, to)) = zoom else { return (None, 0.0) };
+    let (last, span) = (places.saturating_sub(1), to.saturating_sub(from));
+    let moved = f64::from(columns) / f64::from(width.max(1)) * span as f64;
+    let wanted = (from as f64 - moved).clamp(0.0, last.saturating_sub(span) as f64);
+    let first = wanted.round() as usize;
+    (Some((first, first + span)), wanted - first as f64)
 }
 
 /// Where on the bar each place is, as a share of the axis.
@@ -124,6 +128,18 @@ pub fn draw_bar(
     }
 }
 
+/// Draws the columns below a chart over which the button is held, thick as the shown part is on the
+/// bar.
+pub fn draw_selection(look: &Look, plot: Rect, (from, to): (u16, u16), buf: &mut Buffer) {
+    let ends = |column: u16| column.clamp(plot.x, plot.right().saturating_sub(1).max(plot.x));
+    let (first, last) = (ends(from.min(to)), ends(from.max(to)));
+    for column in first..=last {
+        if let Some(cell) = buf.cell_mut((column, plot.bottom())).filter(|_| !plot.is_empty()) {
+            cell.set_symbol(look.glyph("━", "=")).set_style(look.style(Role::Key));
+        }
+    }
+}
+
 /// Returns the place of which a column of the bar is nearest.
 pub fn place_on_bar(share: Share, places: usize, row: Rect, column: u16) -> usize {
     let bar = bar_area(row);
@@ -165,8 +181,8 @@ mod tests {
                         pan(zoom, places, -3),
                         pan(zoom, places, isize::MAX),
                         centre(zoom, places, place),
-                        drag(zoom, places, -500, 7),
-                        drag(zoom, places, 500, 0),
+                        drag(zoom, places, -500, 7).0,
+                        drag(zoom, places, 500, 0).0,
                     ];
                     for (from, to) in all.into_iter().flatten() {
                         assert!(from <= to, "{places} {place} {zoom:?}");
@@ -176,7 +192,15 @@ mod tests {
             }
         }
         assert_eq!(pan(Some((2, 6)), 20, 3), Some((5, 9)));
-        assert_eq!(drag(Some((2, 6)), 20, -25, 50), Some((4, 8)));
+        assert_eq!(drag(Some((2, 6)), 20, -25, 50), (Some((4, 8)), 0.0));
+        // A tenth of the chart is a fifth of a place where it shows three.
+        for (columns, first, by) in [(-5, 2, 0.2), (5, 2, -0.2), (-25, 3, 0.0), (-20, 3, -0.2)] {
+            let (part, rest) = drag(Some((2, 4)), 20, columns, 50);
+            assert_eq!(part, Some((first, first + 2)), "{columns}");
+            assert!((rest - by).abs() < 1e-9, "{columns} {rest}");
+        }
+        assert_eq!(drag(Some((2, 4)), 20, 500, 50), (Some((0, 2)), 0.0), "not beyond the end");
+        assert_eq!(drag(None, 20, 5, 50), (None, 0.0));
         assert_eq!(centre(Some((2, 6)), 20, 10), Some((8, 12)));
     }
 

@@ -31,6 +31,8 @@ pub struct Overlay {
     pub zoom: Zoom,
     /// What was visible when the mouse began to drag.
     pub held_zoom: Zoom,
+    /// By how much of a place more the shown part is moved while the mouse drags it.
+    pub slide: f64,
 }
 
 impl Default for Overlay {
@@ -44,6 +46,7 @@ impl Default for Overlay {
             at: None,
             zoom: None,
             held_zoom: None,
+            slide: 0.0,
         }
     }
 }
@@ -102,7 +105,12 @@ impl Overlay {
 
     /// Shows this part of the axis; the read-out stays inside.
     pub fn show_part(&mut self, zoom: Zoom) {
-        self.zoom = zoom;
+        self.slide(zoom, 0.0);
+    }
+
+    /// Shows a part that a drag moves, and by how much of a place more.
+    pub fn slide(&mut self, zoom: Zoom, by: f64) {
+        (self.zoom, self.slide) = (zoom, by);
         if let (Some(at), Some((first, last))) = (&mut self.at, zoom) {
             *at = (*at).clamp(first, last.max(first));
         }

@@ -38,6 +38,14 @@ impl ZoomChart for Compare {
         self.overlay.show_part(part);
     }
 
+    fn slide(&mut self, part: Zoom, by: f64) {
+        self.overlay.slide(part, by);
+    }
+
+    fn settle(&mut self) {
+        self.overlay.slide = 0.0;
+    }
+
     fn held_part(&mut self) -> &mut Zoom {
         &mut self.overlay.held_zoom
     }

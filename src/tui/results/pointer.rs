@@ -42,10 +42,18 @@ impl ZoomChart for Results {
 
     /// The cursor stays inside.
     fn show_part(&mut self, part: Zoom) {
-        self.chart.zoom = part;
+        self.slide(part, 0.0);
+    }
+
+    fn slide(&mut self, part: Zoom, by: f64) {
+        (self.chart.zoom, self.chart.slide) = (part, by);
         if let Some((first, last)) = part {
             self.chart.x = self.chart.x.clamp(first, last.max(first));
         }
+    }
+
+    fn settle(&mut self) {
+        self.chart.slide = 0.0;
     }
 
     fn held_part(&mut self) -> &mut Zoom {

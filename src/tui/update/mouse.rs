@@ -1,5 +1,5 @@
 //! The mouse: a click focuses, selects or presses, a double click opens, the wheel scrolls or
-//! zooms, a drag pans.
+//! zooms, a drag pans or selects what to zoom to.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -37,8 +37,9 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
         }
         MouseEventKind::Drag(MouseButton::Left) => drag(model, at),
         MouseEventKind::Up(_) => {
-            model.pointer.release();
-            screens::release(model)
+            let body = view::areas(model.size).body;
+            model.pointer.held = model.pointer.held.filter(|_| is_drawn);
+            screens::release(model, body, at)
         }
         _ => Vec::new(),
     };

@@ -112,7 +112,12 @@ pub fn drag(model: &mut Model, body: Rect, from: Position, at: Position) -> Vec<
 }
 
 /// Lets go of what the pointer holds.
-pub fn release(model: &mut Model) -> Vec<Effect> {
+pub fn release(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
+    let held = model.pointer.held.filter(|_| model.popups.is_empty());
+    if let (Some(from), Some((chart, look))) = (held, chart(model)) {
+        zoom::release(chart, look, body, from, at);
+    }
+    model.pointer.release();
     with_screens(model, |screens, ctx| setup::release(screens.setup, ctx))
 }
 

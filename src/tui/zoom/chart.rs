@@ -1,5 +1,5 @@
 //! The mouse over a chart with an axis that is zoomed: the wheel zooms at the pointer, a drag pans,
-//! the bar shows a part.
+//! or selects a part of a chart that is shown whole, the bar shows a part.
 
 use ratatui::layout::{Position, Rect};
 
@@ -21,6 +21,13 @@ pub trait ZoomChart {
     /// Returns the part that is shown in an area.
     fn part(&self, look: &Look, area: Rect) -> Zoom;
     fn show_part(&mut self, part: Zoom);
+    /// Shows a part that a drag moves, and by how much of a place more: a chart whose places are
+    /// bars shows whole ones.
+    fn slide(&mut self, part: Zoom, _by: f64) {
+        self.show_part(part);
+    }
+    /// Shows whole places again after a drag.
+    fn settle(&mut self) {}
     /// The part that was shown when the button was pressed.
     fn held_part(&mut self) -> &mut Zoom;
     /// Follows a drag over a chart that is shown whole.
@@ -86,7 +93,39 @@ pub fn drag(chart: &mut dyn ZoomChart, look: &Look, body: Rect, from: Position, 
         return chart.point_at(place);
     }
     let columns = i32::from(at.x) - i32::from(from.x);
-    chart.show_part(pan_by_drag(held, chart.count_places(), columns, width));
+    let (part, by) = pan_by_drag(held, chart.count_places(), columns, width);
+    chart.slide(part, by);
+}
+
+/// Columns of a drag from which on it is none by accident.
+const LEAST_DRAG: u16 = 3;
+
+/// Returns whether a drag between these places selects a part: of a chart that is shown whole.
+pub fn is_selecting(
+    chart: &dyn ZoomChart,
+    look: &Look,
+    body: Rect,
+    from: Position,
+    at: Position,
+) -> bool {
+    let Some((area, _)) = chart.areas(look, body) else { return false };
+    area.contains(from) && from.x.abs_diff(at.x) >= LEAST_DRAG && chart.part(look, area).is_none()
+}
+
+/// Ends a drag: shows what was selected, or whole places again.
+pub fn release(chart: &mut dyn ZoomChart, look: &Look, body: Rect, from: Position, at: Position) {
+    chart.settle();
+    let Some((area, _)) = chart.areas(look, body) else { return };
+    if chart.held_part().is_some() || !is_selecting(chart, look, body, from, at) {
+        return;
+    }
+    let ends = (chart.place_at(look, area, from.x), chart.place_at(look, area, at.x));
+    let (Some((a, _)), Some((b, _))) = ends else { return };
+    let (first, last) = (a.min(b), a.max(b));
+    let is_part = (first, last) != (0, chart.count_places().saturating_sub(1));
+    if is_part && last - first >= chart.least_span().max(1) {
+        chart.show_part(Some((first, last)));
+    }
 }
 
 fn place_at_bar(chart: &dyn ZoomChart, bar: Rect, at: Position) -> usize {

@@ -72,7 +72,7 @@ pub fn with_chart<R>(
     log: bool,
     then: impl FnOnce(&Chart) -> R,
 ) -> R {
-    let between = overlay.places.ends(overlay.zoom);
+    let between = overlay.places.ends(overlay.zoom, overlay.slide);
     let axes = Axes { along: overlay.places.axis, metric: overlay.metric, log, between };
     let x = overlay.x();
     // Sessions share colours and markers: their letters tell the curves apart.
@@ -107,6 +107,9 @@ pub fn draw_read_out(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut
     let Some((area, _)) = areas.filter(|(area, _)| area.contains(at)) else { return };
     let overlay = &compare.overlay;
     let located = locate_points(ctx.look, overlay, compare.log(), area);
+    if let Some(held) = ctx.selects_from(compare, body) {
+        zoom::draw_selection(ctx.look, located.plot, (held.x, at.x), buf);
+    }
     let Some((line, point, place)) = located.nearest(at, READ_REACH) else { return };
     let Some(line) = overlay.lines.get(line) else { return };
     let name = format!("{} {}", got.letter(line.session), line.curve.name);

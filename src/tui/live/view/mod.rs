@@ -49,6 +49,9 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     places.latency.inspect(|area| latency::draw(&scene, *area, buf));
     places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
     places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+    if let (Some(at), Some(held)) = (ctx.pointer, ctx.selects_from(live, body)) {
+        strip::draw_selection(&scene, places.throughput, (held.x, at.x), buf);
+    }
     if let Some(at) = ctx.pointer {
         strip::draw_read_out(&scene, places.throughput, at, buf);
     }

@@ -128,6 +128,13 @@ pub fn bar_under(scene: &Scene, inner: Rect, at: Position) -> Option<(TrialBar, 
     Some((bar, rate))
 }
 
+/// Draws from where to where the mouse selects trials.
+pub fn draw_selection(scene: &Scene, pane: Rect, columns: (u16, u16), buf: &mut Buffer) {
+    let (inner, _) = areas(scene, pane);
+    let plot = with_strip(scene, scene.view.measure(), |strip| strip.plot_area(inner));
+    zoom::draw_selection(scene.look, plot, columns, buf);
+}
+
 /// Draws what the trial under the pointer reached.
 pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) {
     let (inner, _) = areas(scene, pane);

@@ -9,7 +9,7 @@ use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::read_out::LocatedPoints;
 use crate::tui::results::data::{CurvePoints, Data};
-use crate::tui::results::state::Results;
+use crate::tui::results::state::{ChartState, Results};
 use crate::tui::results::tab::TabKind;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
@@ -103,7 +103,8 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
 /// Returns the first and last visible x.
 fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
     let all = Some((0, data.places.len().saturating_sub(1)));
-    data.places.ends(results.chart.zoom.or(all)).unwrap_or((1.0, 2.0))
+    let ChartState { zoom, slide, .. } = results.chart;
+    data.places.ends(zoom.or(all), slide).unwrap_or((1.0, 2.0))
 }
 
 /// Returns how the values of the visible points are written.
