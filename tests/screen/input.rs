@@ -6,7 +6,7 @@ use portable_pty::{PtySize, native_pty_system};
 
 use super::{ENDLESS, home_with_file, running, start};
 use crate::common::Home;
-use crate::common::pty::{CTRL_C, ESC, PATIENCE, command};
+use crate::common::pty::{CTRL_C, ESC, PATIENCE, Terminal, command, is_braille};
 
 #[test]
 fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
@@ -83,4 +83,25 @@ fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
     let (over, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || over.send(child.wait().unwrap().exit_code()));
     assert_eq!(ended.recv_timeout(PATIENCE), Ok(129));
+}
+
+/// A terminal that drops the symbol stays in the first column, and what comes behind it would move.
+#[test]
+fn octants_are_drawn_only_where_the_terminal_takes_a_column_for_them() {
+    let home = Home::new();
+    let is_octant = |c: char| ('\u{1cd00}'..='\u{1cde5}').contains(&c);
+    for (answer, is_known) in [("\x1b[1;1R", false), ("\x1b[1;2R", true)] {
+        let mut terminal =
+            Terminal::start(&home, "--demo --graph octant --speed 100", (100, 30), &[]);
+        terminal.until_raw();
+        terminal.press(answer);
+        if !is_known {
+            terminal.shows("this terminal has no octants");
+        }
+        let wanted = |c: char| if is_known { is_octant(c) } else { is_braille(c) };
+        let text = terminal.until("a curve", |s| s.contents().contains(wanted));
+        assert_eq!(text.contains(is_octant), is_known, "{text}");
+        terminal.press("q");
+        assert_eq!(terminal.end().0, 0);
+    }
 }

@@ -41,7 +41,7 @@ use super::setup::Setup;
 use super::theme::{Colours, DEFAULT, questions};
 use super::update::{begin_replay, go};
 use crate::plan::{Op, Preset, Presets, Settings};
-use crate::report::{DisplayArgs, When, print_message};
+use crate::report::{DisplayArgs, Graph, When, print_message};
 use crate::text::clean_text;
 
 /// The options of the full screen.
@@ -93,6 +93,9 @@ const SCREEN: &str = "Full screen";
 
 /// How long the first frame waits for the colours of the terminal; it is due within 50 ms.
 const FIRST_ANSWER: Duration = Duration::from_millis(20);
+
+/// One of the symbols of `--graph octant`, which few terminals know.
+const OCTANT: char = '\u{1cd00}';
 
 /// The options from the command line.
 pub struct Asked {
@@ -269,6 +272,11 @@ async fn on_terminal(
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&sender)?;
     blocked::watch(Handle::current());
+    // Before the other questions: their answers come later.
+    if model.look.graph() == Graph::Octant && !terminal::knows(OCTANT) {
+        model.look.graph = Graph::Braille;
+        model.toasts.note(model.now, "this terminal has no octants: charts are drawn with Braille");
+    }
     let known = appearance::known_palette(&env);
     let asks = model.look.colours != Colours::None && known.is_none();
     if let Some(palette) = known {

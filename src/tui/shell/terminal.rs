@@ -8,8 +8,9 @@ use std::thread::{self, ThreadId};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{
-    self, BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen,
+    self, BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen,
 };
 use crossterm::{cursor, execute, queue};
@@ -104,6 +105,16 @@ pub fn ring(text: &str) {
     let mut out = io::stdout();
     let _ = write!(out, "\x1b]9;{text}\x1b\\\x07");
     let _ = out.flush();
+}
+
+/// Returns whether a symbol takes one column of this terminal: some drop what they do not know, and
+/// all behind it would move. One that does not answer within two seconds is taken to know it.
+pub fn knows(symbol: char) -> bool {
+    let mut out = io::stdout();
+    let asked = queue!(out, cursor::MoveTo(0, 0), Print(symbol)).and_then(|()| out.flush());
+    let column = asked.and_then(|()| cursor::position()).map_or(1, |(column, _)| column);
+    let _ = execute!(out, Clear(ClearType::All));
+    column == 1
 }
 
 /// Draws between these show at once, where the terminal knows them.
