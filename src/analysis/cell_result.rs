@@ -6,7 +6,9 @@ use serde::{Serialize, Serializer};
 
 use crate::analysis::counted;
 use crate::plan::Job;
-use crate::record::{BadBlock, BadBlocks, LevelChange, ReadFrom, Severity, Source, Trial, Warning};
+use crate::record::{
+    BadBlock, BadBlocks, Durability, LevelChange, ReadFrom, Severity, Source, Trial, Warning,
+};
 use crate::stats::{self, Summary};
 use crate::units::show_trials;
 
@@ -110,6 +112,9 @@ pub struct CellResult {
     /// Absent where nothing was read back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<VerifiedOf>,
+    /// How far these got; absent where nothing is committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Durability>,
     /// `None` if the speed stayed at one level, as far as the trials show.
     pub level_change: Option<LevelChange>,
     /// `None` if nothing was written.

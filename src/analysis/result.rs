@@ -29,6 +29,7 @@ pub fn result(
         latency: verdict.latency.as_ref().and_then(latency),
         commits: None,
         verified: None,
+        durability: verdict.durability,
         level_change: None,
         written: None,
         source: verdict.source,

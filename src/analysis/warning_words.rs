@@ -30,6 +30,7 @@ static WORDS: &[Words] = &[
     Words("cloned", "", "blocks shared, not copied"),
     Words("not-on-device", "{} not on the device", "not on the device"),
     Words("not-read-back", "", "other data read back"),
+    Words("not-durable", "", "commits not durable"),
     Words("not-ours", "", "not written: no file of iotui"),
     Words("large-folios", "", "large folios"),
     Words("nearly-full", "file system {} full", "file system nearly full"),

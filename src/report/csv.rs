@@ -10,7 +10,7 @@ use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf, VerifiedOf};
 use crate::plan::{Job, Op, target_name};
-use crate::record::{Trial, Warning};
+use crate::record::{Durability, Trial, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::stats::course::Kind;
@@ -352,6 +352,7 @@ fn latencies() -> Vec<Column> {
         .chain(latency_columns("commit", percentiles, |r| Some(r.commits?.total)))
         .chain(latency_columns("commit_write", percentiles, |r| r.commits?.write))
         .chain(latency_columns("commit_sync", percentiles, |r| r.commits?.sync))
+        .chain(durability_columns())
         .collect()
 }
 
@@ -368,6 +369,21 @@ fn verified_columns() -> Vec<Column> {
         }),
         of("verified_read_from", |of| text_field(of.read_from.id())),
         of("verified_complete", |of| text_field(of.complete)),
+    ]
+}
+
+/// Returns the columns of how far the commits got.
+fn durability_columns() -> [Column; 4] {
+    let figure = |name: &str, of: fn(&Durability) -> Option<f64>| {
+        job(name, move |r| number(r.durability.as_ref().and_then(of)))
+    };
+    [
+        job("commit_reach", |r| {
+            r.durability.as_ref().map_or(Field::Empty, |of| text_field(of.reach.name()))
+        }),
+        figure("commit_flushes", |of| of.flushes),
+        figure("commit_flush_mean_nanoseconds", |of| of.flush_nanos),
+        figure("commit_amplification", |of| of.amplification),
     ]
 }
 

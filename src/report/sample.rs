@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::host::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
-    Age, BadBlock, Ceilings, CommitTimes, End, Estimate, Found, Grounds, Latency, ProbeFindings,
-    ProbeTrial, Severity, Source, Trial, Unit, Verdict, Verified, Warning, Xor,
+    Age, BadBlock, Ceilings, CommitTimes, Durability, End, Estimate, Found, Grounds, Latency,
+    ProbeFindings, ProbeTrial, Reach, Severity, Source, Trial, Unit, Verdict, Verified, Warning,
+    Xor,
 };
 use crate::session::Session;
 
@@ -139,8 +140,19 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         amplification: like.from.map(|_| 1.02),
         warnings: Vec::new(),
         latency: Some(latency),
+        durability: commits.as_ref().map(|_| flushed()),
         commits,
     }));
+}
+
+fn flushed() -> Durability {
+    Durability {
+        reach: Reach::Flushed,
+        reason: "nvme0n1 was flushed 1.00 times per commit, 90 us each".into(),
+        flushes: Some(1.0),
+        flush_nanos: Some(90_000.0),
+        amplification: Some(2.5),
+    }
 }
 
 pub fn warn(

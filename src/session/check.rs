@@ -100,6 +100,7 @@ fn clean_warning(warning: &mut Warning) {
 pub fn clean_verdict(mut verdict: Verdict) -> Verdict {
     clean::clean_in_place(&mut verdict.source_reason);
     verdict.warnings.iter_mut().for_each(clean_warning);
+    verdict.durability.iter_mut().for_each(|of| clean::clean_in_place(&mut of.reason));
     verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
     verdict
 }

@@ -14,9 +14,9 @@ use super::line::{self, Entry, VerdictLine};
 use super::reader::{self, Lines};
 use super::seal::{self, Seal};
 use super::{Session, SessionError, head};
-use crate::engine;
+use crate::engine::{self, Measured};
 use crate::plan::Plan;
-use crate::record::{Event, Pick, Sample, Verdict};
+use crate::record::{Event, Pick, Sample};
 use crate::text::clean;
 use crate::units::counted;
 
@@ -342,18 +342,17 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
         // A verdict based on lost trials claims more than can be shown.
         if !trials.is_empty() && (seen < are || (seen != are && session.lost > 0)) {
             let before = session.verdicts[cell].take();
-            let latency = before.as_ref().and_then(|v| v.latency.clone());
+            let before = before.as_deref();
             let picked = |pick: &&Pick| pick.cell == Some(cell as u32);
             let pick = session.picks.iter().find(picked);
-            let verdict = check::clean_verdict(engine::verdict(
-                &session.plan.cells[cell],
-                &trials,
-                latency.as_ref(),
-                &grounds,
-                pick.is_some_and(|pick| pick.is_once(&session.plan)),
-            ));
-            let commits = before.and_then(|v| v.commits.clone());
-            session.verdicts[cell] = Some(Arc::new(Verdict { commits, ..verdict }));
+            let measured = Measured {
+                trials: &trials,
+                latency: before.and_then(|verdict| verdict.latency.as_ref()),
+                commits: before.and_then(|verdict| verdict.commits.as_ref()),
+                once: pick.is_some_and(|pick| pick.is_once(&session.plan)),
+            };
+            let verdict = engine::verdict(&session.plan.cells[cell], &measured, &grounds);
+            session.verdicts[cell] = Some(Arc::new(check::clean_verdict(verdict)));
             judged[cell] = trials.len() as u64;
         }
     }

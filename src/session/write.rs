@@ -455,13 +455,18 @@ pub(super) fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
         let parts = of.write.iter().chain(&of.sync);
         parts.chain([&of.total]).all(is_finite)
     });
-    if source && latency && commits {
+    let durability = verdict.durability.as_ref().is_none_or(|of| {
+        let figures = [of.flushes, of.flush_nanos, of.amplification];
+        figures.into_iter().flatten().all(f64::is_finite)
+    });
+    if source && latency && commits && durability {
         return verdict.clone();
     }
     let mut verdict = Verdict::clone(verdict);
     verdict.source = verdict.source.filter(|_| source);
     verdict.latency = verdict.latency.filter(|_| latency);
     verdict.commits = verdict.commits.filter(|_| commits);
+    verdict.durability = verdict.durability.filter(|_| durability);
     verdict.into()
 }
 

@@ -209,6 +209,7 @@ pub fn verdict(cache: Cache, cell: u32) -> Verdict {
         warnings,
         latency: Some(latency),
         commits: None,
+        durability: None,
     }
 }
 

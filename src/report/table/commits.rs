@@ -3,6 +3,7 @@
 use super::extra::{Extra, distinguishing_columns, number_column};
 use super::grid::Column;
 use crate::analysis::{CellResult, CommitsOf};
+use crate::record::{Durability, Reach};
 use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{PER_SECOND, TIME, align, unit};
@@ -23,11 +24,44 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extr
     if syncs.iter().any(Option::is_some) {
         columns.push(number_column("sync p50", TIME, &syncs));
     }
+    columns.extend(durable_columns(&committing));
     let text = "a commit lasts from its first write until its sync has returned. p50 to max: of \
                 every commit of all trials; - where there were too few for the percentile, or \
-                where write and sync cannot be seen apart. Commits: per second, of all threads";
+                where write and sync cannot be seen apart. Commits: per second, of all threads. Flushes: of the disk, per commit. \
+                Written: bytes per byte committed. Both count those of all programs";
+    let text = sentences(&committing).fold(text.to_string(), |all, one| format!("{all}. {one}"));
     let rows = committing.len();
-    Some(Extra { id: "commits", title: "Commits", columns, rows, text: text.into() })
+    Some(Extra { id: "commits", title: "Commits", columns, rows, text })
+}
+
+/// Returns the columns of how far the commits got; none where no session records it.
+fn durable_columns(rows: &[&CellResult]) -> Vec<Column> {
+    if rows.iter().all(|row| row.durability.is_none()) {
+        return Vec::new();
+    }
+    let figure = |of: fn(&Durability) -> Option<f64>| {
+        let text = |row: &&CellResult| {
+            row.durability.as_ref().and_then(of).map_or("-".into(), |figure| format!("{figure:.2}"))
+        };
+        rows.iter().map(text).collect()
+    };
+    let reach = |row: &&CellResult| {
+        row.durability.as_ref().map_or("-".into(), |of| of.reach.name().to_string())
+    };
+    vec![
+        Column::numbers("flushes", "", 2, figure(|of| of.flushes)),
+        Column::numbers("written", "", 3, figure(|of| of.amplification)),
+        Column::text_column("durable", 1, rows.iter().map(reach).collect()),
+    ]
+}
+
+/// Returns what each word of the last column means here: the sentence of the first such row.
+fn sentences<'a>(rows: &'a [&CellResult]) -> impl Iterator<Item = String> + 'a {
+    Reach::ALL.into_iter().filter_map(|reach| {
+        let mut found = rows.iter().filter_map(|row| row.durability.as_ref());
+        let first = found.find(|of| of.reach == reach)?;
+        Some(format!("Durable {}: {}", reach.name(), first.sentence()))
+    })
 }
 
 /// Returns the percentiles in one unit, so that they can be compared along the row.

@@ -10,8 +10,7 @@ use super::series::{Measure, Series, per_second};
 use super::step::Step;
 use super::window;
 use crate::analysis::{Axis, Bounds, SKIPPED_BY_USER, Sign, Signs};
-use crate::engine;
-use crate::engine::moves_data;
+use crate::engine::{self, Measured, moves_data};
 use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{
     End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict,
@@ -306,7 +305,13 @@ impl RunView {
         let job = self.plan.cells.get(trial.cell as usize).cloned();
         let verdict = job.as_ref().zip(grounds).map(|(job, grounds)| {
             let trials = [Arc::clone(trial)];
-            engine::verdict(job, &trials, latency.as_deref(), grounds, false)
+            let measured = Measured {
+                trials: &trials,
+                latency: latency.as_deref(),
+                commits: None,
+                once: false,
+            };
+            engine::verdict(job, &measured, grounds)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
             self.warnings.apply_verdict(trial.cell, verdict);

@@ -112,8 +112,15 @@ impl Cell {
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
-        let verdict = verdict(&self.job, &self.trials, self.latency().as_ref(), grounds, self.once);
-        Verdict { commits: self.commits.as_ref().and_then(summarize_commits), ..verdict }
+        let latency = self.latency();
+        let commits = self.commits.as_ref().and_then(summarize_commits);
+        let measured = Measured {
+            trials: &self.trials,
+            latency: latency.as_ref(),
+            commits: commits.as_ref(),
+            once: self.once,
+        };
+        verdict(&self.job, &measured, grounds)
     }
 }
 
@@ -135,15 +142,18 @@ fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     complete(trials).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
 }
 
-/// Judges the trials of one job, of which one was requested if `once`; empty for a backend that
-/// this version does not know.
-pub fn verdict(
-    job: &Job,
-    trials: &[Arc<Trial>],
-    latency: Option<&Latency>,
-    grounds: &Grounds,
-    once: bool,
-) -> Verdict {
+/// What was measured of one job.
+pub struct Measured<'a> {
+    pub trials: &'a [Arc<Trial>],
+    pub latency: Option<&'a Latency>,
+    pub commits: Option<&'a CommitTimes>,
+    /// One trial is what was requested.
+    pub once: bool,
+}
+
+/// Judges what was measured of one job; empty for a backend that this version does not know.
+pub fn verdict(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
+    let &Measured { trials, latency, commits, once } = measured;
     let Ok(executor) = Executor::from_choice(&job.backend) else { return Verdict::default() };
     let rates = rates(trials);
     judge(&CellEvidence {
@@ -160,6 +170,7 @@ pub fn verdict(
             outliers: outliers(&rates).len(),
         },
         latency,
+        commits,
         once,
     })
 }

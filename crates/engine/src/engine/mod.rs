@@ -13,6 +13,7 @@ mod coverage;
 mod error;
 mod executor;
 mod expected;
+mod fastest_write;
 mod harness;
 mod inspect;
 mod levels;
@@ -43,7 +44,7 @@ mod workers;
 
 pub use budget_reach::{DiskRate, DiskSpeed, MissedCells, predict_missed};
 pub use ceilings::measure as measure_ceilings;
-pub use cells::verdict;
+pub use cells::{Measured, verdict};
 pub use control::Control;
 pub use error::EngineError;
 pub use executor::{Executor, info, infos, moves_data, only_calls, only_loops};

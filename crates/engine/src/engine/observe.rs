@@ -5,14 +5,15 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
 use crate::plan::{Job, Op};
-use crate::record::{Evidence, Note};
+use crate::record::{DeviceCounts, Evidence, Note};
+use crate::sys::block::BlockDevice;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::{fd, residency, usage};
 
 /// The counters at one moment; `None` where this kernel or container does not provide one.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Counters {
     io: Option<ProcessIo>,
     disk: Option<DiskStats>,
@@ -20,6 +21,8 @@ pub(super) struct Counters {
     /// CLOCK_MONOTONIC.
     at: u64,
     stamp: Option<FileStamp>,
+    /// Of the devices below, where the job commits.
+    devices: Vec<(String, DiskStats)>,
 }
 
 /// The attributes that show that a file was changed.
@@ -30,20 +33,37 @@ struct FileStamp {
 }
 
 impl Counters {
-    /// Reads those of these files, together, and of the device that they are on.
-    pub fn now(files: &[&File], device: Option<(u64, u64)>) -> Counters {
+    /// Reads those of these files, together, of the `device` that they are on, and of `below`.
+    pub fn now(files: &[&File], device: Option<(u64, u64)>, below: &[BlockDevice]) -> Counters {
         Counters {
             io: ProcessIo::process().ok(),
             disk: device.and_then(|(major, minor)| DiskStats::read(major, minor).ok()),
             steal: usage::steal_nanos(),
             at: monotonic_nanos(),
             stamp: FileStamp::of(files),
+            devices: below.iter().filter_map(read_device).collect(),
         }
     }
 
     /// Returns the bytes this process read from devices since `before`.
     pub fn device_bytes(&self, before: &Counters) -> Option<u64> {
         Some(self.io?.read_bytes.saturating_sub(before.io?.read_bytes))
+    }
+
+    /// Returns what each device counted since `before`.
+    fn device_counts(&self, before: &Counters) -> Vec<DeviceCounts> {
+        let pairs = self.devices.iter().zip(&before.devices);
+        let same = pairs.filter(|((now, _), (then, _))| now == then);
+        same.map(|((device, now), (_, then))| {
+            let counted = *now - *then;
+            DeviceCounts {
+                device: device.clone(),
+                written: counted.write_bytes.into(),
+                flushes: counted.flushes.into(),
+                flush_nanos: counted.flush_ms.map(|ms| ms.saturating_mul(1_000_000)).into(),
+            }
+        })
+        .collect()
     }
 
     /// Returns the size of the files together, bytes.
@@ -63,6 +83,7 @@ impl Counters {
             .into();
         evidence.disk_read_bytes = delta(|d| d.read_bytes);
         evidence.disk_write_bytes = delta(|d| d.write_bytes);
+        evidence.devices = self.device_counts(before);
         evidence.disk_requests = delta(|d| d.reads.saturating_add(d.writes)).into();
         // Milliseconds that requests spent in the queue, divided by the time: their average number
         // (Little's law).
@@ -87,6 +108,13 @@ impl Counters {
             }
         }
     }
+}
+
+/// Reads the counters of a device; those of flushes only where it counts them.
+fn read_device(device: &BlockDevice) -> Option<(String, DiskStats)> {
+    let stats = DiskStats::read(device.major, device.minor).ok()?;
+    let uncounted = DiskStats { flushes: None, flush_ms: None, ..stats };
+    Some((device.name.clone(), if device.counts_flushes { stats } else { uncounted }))
 }
 
 impl FileStamp {

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use super::error::EngineError;
+use super::fastest_write::fastest_write;
 use super::target::OpenTarget;
 use crate::plan::{Job, Plan, TargetSpec};
-use crate::record::TargetEvidence;
+use crate::record::{CommitPath, TargetEvidence};
 
 /// The targets of a plan, of which at least one is open.
 #[derive(Debug)]
@@ -98,6 +99,7 @@ impl Targets {
                 compressible: plan.stored_compressible().filter(|_| spec.is_ours()),
                 dedupe: plan.dedupe.filter(|_| spec.is_ours()),
                 device_counted: open_target.device_counted,
+                commit_path: commit_path(plan, open_target, spec),
                 ..open_target.facts.evidence(span, open_target.extents.as_ref())
             })
         };
@@ -115,6 +117,16 @@ impl Targets {
         let others = self.others.iter_mut().filter_map(|(_, found)| found.as_mut().ok());
         std::iter::once(&mut self.main).chain(others).for_each(&mut change);
     }
+}
+
+/// Returns the way of the commits of a plan; `None` if it makes none.
+fn commit_path(plan: &Plan, open_target: &OpenTarget, spec: &TargetSpec) -> Option<CommitPath> {
+    let folder = spec.folder().filter(|_| plan.cells.iter().any(Job::commits))?;
+    let align = open_target.target.direct_align;
+    Some(CommitPath {
+        fastest_write_nanos: fastest_write(folder, align),
+        ..open_target.facts.commit_path()
+    })
 }
 
 #[cfg(test)]

@@ -103,9 +103,10 @@ fn run_part(
     let prepared = monotonic_nanos();
     let spec = make_spec(stage, cell, amount);
     let files = open_target.files(job);
+    let below = if job.commits() { open_target.facts.devices.as_slice() } else { &[] };
     let huge_page_cache = observed.then(|| Memory::now().ok()?.file_huge_pages).flatten();
     let counters = || match observed {
-        true => Counters::now(&files, open_target.device),
+        true => Counters::now(&files, open_target.device, below),
         false => Counters::default(),
     };
     let (mut before, mut flushed) = (Counters::default(), None);

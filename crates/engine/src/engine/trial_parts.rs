@@ -2,7 +2,9 @@
 //! several parts, each prepared again outside the timed window.
 
 use super::trial_outcome::{TrialOutcome, add_notes};
-use crate::record::{CacheFlush, Evidence, OptU64, Preparation, Sample, Trial, Verified, Xor};
+use crate::record::{
+    CacheFlush, DeviceCounts, Evidence, OptU64, Preparation, Sample, Trial, Verified, Xor,
+};
 use crate::stats::merge_neighbours;
 
 /// Adds a later part to the parts before it.
@@ -97,6 +99,7 @@ fn join_evidence(
         disk_read_bytes: add_both(all.disk_read_bytes, more.disk_read_bytes),
         disk_write_bytes: add_both(all.disk_write_bytes, more.disk_write_bytes),
         disk_requests: add_optional(all.disk_requests, more.disk_requests),
+        devices: add_devices(all.devices, more.devices),
         disk_depth: mean(all.disk_depth, more.disk_depth),
         steal_nanos: add_optional(all.steal_nanos, more.steal_nanos),
         queued_nanos: add_optional(all.queued_nanos, more.queued_nanos),
@@ -122,6 +125,17 @@ fn join_verified(all: Option<Verified>, more: Option<Verified>) -> Option<Verifi
         None => all.written = all.written.max(all.bytes.saturating_add(1)),
     }
     Some(all)
+}
+
+fn add_devices(mut all: Vec<DeviceCounts>, more: Vec<DeviceCounts>) -> Vec<DeviceCounts> {
+    all.retain(|counts| more.iter().any(|other| other.device == counts.device));
+    for counts in &mut all {
+        let Some(other) = more.iter().find(|other| other.device == counts.device) else { continue };
+        counts.written = add_optional(counts.written, other.written);
+        counts.flushes = add_optional(counts.flushes, other.flushes);
+        counts.flush_nanos = add_optional(counts.flush_nanos, other.flush_nanos);
+    }
+    all
 }
 
 fn add_both(a: Option<u64>, b: Option<u64>) -> Option<u64> {

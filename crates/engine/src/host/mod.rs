@@ -4,6 +4,7 @@
 //! and a plan, for disturbances.
 
 mod cache;
+mod commit_path;
 mod conditions;
 mod cpu;
 mod cpu_info;
@@ -127,6 +128,7 @@ impl Host {
             on_battery: self.conditions.on_battery,
             memory: Some(self.memory.usable()).filter(|memory| *memory > 0),
             ceilings: None,
+            hypervisor: self.virtualisation.clone(),
         }
     }
 }

@@ -26,10 +26,12 @@ pub use optional_u64::OptU64;
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
-pub use trial::{CacheFlush, Evidence, Note, Preparation, ReadBack, Residency, Trial, Xor};
+pub use trial::{
+    CacheFlush, DeviceCounts, Evidence, Note, Preparation, ReadBack, Residency, Trial, Xor,
+};
 pub use verdict::{
-    CellEvidence, Grounds, MachineEvidence, RULES, Rule, Source, Spread, TargetEvidence, Verdict,
-    judge,
+    Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence, RULES,
+    Reach, Rule, Source, Spread, TargetEvidence, Verdict, judge,
 };
 pub use verified::{Age, BadBlock, BadBlocks, Found, ReadFrom, Verified};
 pub use warning::{CALLS_UNKNOWN, FEW, Severity, WIDE, Warning};

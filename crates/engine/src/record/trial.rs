@@ -149,6 +149,10 @@ pub struct Evidence {
     pub disk_write_bytes: Option<u64>,
     /// Requests in which the disk moved these bytes, after the block layer merged neighbours.
     pub disk_requests: OptU64,
+    /// What each device below counted during a trial that commits, for all processes; absent from
+    /// JSON in others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceCounts>,
     /// Average number of requests in the disk's queue.
     pub disk_depth: Option<f64>,
     /// Steal time, summed over all CPUs.
@@ -170,6 +174,19 @@ pub struct Evidence {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
     pub notes: Vec<Note>,
+}
+
+/// What a device counted during a trial; unknown where it does not count it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceCounts {
+    /// Kernel name.
+    pub device: String,
+    /// Bytes written.
+    pub written: OptU64,
+    /// Requests to empty its cache (Linux 5.5 and newer), and how long they took together.
+    pub flushes: OptU64,
+    pub flush_nanos: OptU64,
 }
 
 /// Result of reading a written file back. Equal blocks cancel out in an XOR, so each block is also

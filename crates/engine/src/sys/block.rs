@@ -61,6 +61,15 @@ pub struct BlockDevice {
     pub max_sectors_kb: Option<u64>,
     /// `write back` (the device has a volatile cache) or `write through`.
     pub write_cache: Option<String>,
+    /// Whether it can write through its cache, request by request (FUA).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fua: Option<bool>,
+    /// What a SCSI disk itself says of its cache: `write back`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scsi_cache: Option<String>,
+    /// Whether it counts flushes: it is a whole device with a queue of requests.
+    #[serde(default)]
+    pub counts_flushes: bool,
     /// Whether requests can be polled for: it has poll queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub polls: Option<bool>,
@@ -164,6 +173,9 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         physical_block: number(queue.join("physical_block_size")),
         max_sectors_kb: number(queue.join("max_sectors_kb")),
         write_cache: line(queue.join("write_cache")),
+        fua: number::<u8>(queue.join("fua")).map(|n| n != 0),
+        scsi_cache: scsi_cache(dir),
+        counts_flushes: kind != Kind::Partition && dir.join("mq").is_dir(),
         polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
         link: if kind == Kind::Disk { link::detect(dir) } else { None },
         backing_file: line(dir.join("loop/backing_file")).map(PathBuf::from),
@@ -216,6 +228,12 @@ fn model(dir: &Path) -> Option<String> {
         Some(vendor) => Some(format!("{vendor} {model}")),
         None => Some(model),
     }
+}
+
+/// Returns what a SCSI disk says of its cache.
+fn scsi_cache(dir: &Path) -> Option<String> {
+    let mut disks = fs::read_dir(dir.join("device/scsi_disk")).ok()?.flatten();
+    line(disks.next()?.path().join("cache_type"))
 }
 
 /// Returns the RAID level, or the name and kind of a mapper device (the prefix of its uuid: `LVM-`,

@@ -29,6 +29,10 @@ pub struct DiskStats {
     pub busy_ms: u64,
     /// Sum over all requests of the milliseconds that each was in flight.
     pub queue_ms: u64,
+    /// Completed requests to empty the cache, and the milliseconds that they took together; `None`
+    /// before Linux 5.5. 0 for partitions, and for devices without a request queue.
+    pub flushes: Option<u64>,
+    pub flush_ms: Option<u64>,
 }
 
 impl DiskStats {
@@ -62,12 +66,18 @@ impl Sub for DiskStats {
             in_flight: self.in_flight,
             busy_ms: self.busy_ms.saturating_sub(earlier.busy_ms),
             queue_ms: self.queue_ms.saturating_sub(earlier.queue_ms),
+            flushes: since(self.flushes, earlier.flushes),
+            flush_ms: since(self.flush_ms, earlier.flush_ms),
         }
     }
 }
 
-/// Parses the 11 numbers that every kernel since 2.6 prints; later ones (discard, flush) are
-/// ignored.
+fn since(now: Option<u64>, earlier: Option<u64>) -> Option<u64> {
+    Some(now?.saturating_sub(earlier?))
+}
+
+/// Parses the 11 numbers that every kernel since 2.6 prints, and those about flushes, after four
+/// about discards.
 fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
     let mut n = [0u64; 11];
     let mut words = words;
@@ -75,6 +85,8 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
         *slot = words.next()?.parse().ok()?;
     }
     let [reads, _, read_sectors, _, writes, _, write_sectors, _, in_flight, busy_ms, queue_ms] = n;
+    let mut flush = words.skip(4).map(|word| word.parse().ok());
+    let (flushes, flush_ms) = (flush.next().flatten(), flush.next().flatten());
     Some(DiskStats {
         reads,
         writes,
@@ -83,6 +95,8 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
         in_flight,
         busy_ms,
         queue_ms,
+        flushes,
+        flush_ms,
     })
 }
 
@@ -127,6 +141,7 @@ mod tests {
     use crate::sys::testing;
 
     const TABLE: &str = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+   7       1 loop1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1167 71
  254       0 vda 7170 4018 3418922 10387 2713 19141 4965448 21780 3 4860 32558 3693 36 54856 385
    8       1 sda1 1 2 3
    8       2
@@ -143,9 +158,19 @@ x y z
             in_flight: 3,
             busy_ms: 4860,
             queue_ms: 32558,
+            flushes: None,
+            flush_ms: None,
         };
         assert_eq!(find(TABLE, 254, 0), Some(want));
-        assert_eq!(find(TABLE, 7, 0), Some(DiskStats::default()));
+        let counted = |flushes, flush_ms| DiskStats {
+            flushes: Some(flushes),
+            flush_ms: Some(flush_ms),
+            ..DiskStats::default()
+        };
+        assert_eq!(find(TABLE, 7, 0), Some(counted(0, 0)));
+        assert_eq!(find(TABLE, 7, 1), Some(counted(1167, 71)));
+        assert_eq!((counted(1167, 71) - counted(1000, 70)).flushes, Some(167));
+        assert_eq!((counted(1167, 71) - want).flush_ms, None);
         assert_eq!(find(TABLE, 8, 1), None);
         assert_eq!(find(TABLE, 8, 2), None);
         assert_eq!((want - want).in_flight, 3);

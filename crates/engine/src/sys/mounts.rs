@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
-use nix::sys::statfs::fstatfs;
+use nix::sys::statfs::{fstatfs, statfs};
 use nix::sys::statvfs::fstatvfs;
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +143,14 @@ fn device_mount(file: &File, device: u64) -> Mount {
             .is_some_and(|ro| ro == "1"),
         memory_device: is_memory_device(major, minor),
     }
+}
+
+/// Returns the type of the file system at `path`, by its magic number.
+///
+/// # Errors
+/// The errno of statfs(2).
+pub fn fs_at(path: &Path) -> io::Result<String> {
+    Ok(name_of(statfs(path)?.filesystem_type().0 as u64 & 0xffff_ffff))
 }
 
 /// Returns the total and free bytes of the file system that contains `file`.

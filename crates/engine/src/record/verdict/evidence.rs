@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Info, Job};
-use crate::record::{Ceilings, Latency, LinkCeiling, Throttle, Trial};
+use crate::record::{Ceilings, CommitTimes, Latency, LinkCeiling, Throttle, Trial};
 
 /// Shares of the bytes by their source; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,52 @@ pub struct TargetEvidence {
     pub walks_folios: Option<String>,
     /// Limits of control groups.
     pub throttle: Option<Throttle>,
+    /// The way of commits; absent from JSON where nothing is committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit_path: Option<CommitPath>,
+}
+
+/// The way of a commit from the file to stable storage, as the kernel describes it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CommitPath {
+    /// The mount option with which the file system empties no cache: `nobarrier`.
+    pub no_barrier: Option<String>,
+    /// Other mount options that change what a sync does: `data=journal`, `sync`.
+    pub options: Vec<String>,
+    /// The devices from the mounted one down to the disks.
+    pub devices: Vec<CommitDevice>,
+    /// The fastest of some direct writes of the smallest block, each without a sync, nanoseconds;
+    /// `None` = direct I/O is not available.
+    pub fastest_write_nanos: Option<u64>,
+}
+
+/// A device on the way of a commit. `None`: not reported.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CommitDevice {
+    /// Kernel name: `nvme0n1`.
+    pub device: String,
+    /// Nothing is below it.
+    pub lowest: bool,
+    /// Whether the kernel believes that it has a volatile write cache.
+    pub volatile_cache: Option<bool>,
+    /// The disk says that it has one, but the kernel was told otherwise.
+    pub overridden: bool,
+    /// Whether it can write through its cache, request by request.
+    pub fua: Option<bool>,
+    pub rotational: Option<bool>,
+    /// Where its data is, if it is no disk.
+    pub backing: Option<Backing>,
+}
+
+/// Where the data of a device is that is no disk.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Backing {
+    /// `a file on fuse`, `on another machine`.
+    pub what: String,
+    pub memory: bool,
 }
 
 /// Facts about the machine that verdicts rest on.
@@ -80,6 +126,9 @@ pub struct MachineEvidence {
     pub memory: Option<u64>,
     /// Rates of bare loops on this machine; `None` = not measured.
     pub ceilings: Option<Ceilings>,
+    /// The hypervisor of a virtual machine; absent from JSON if it is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hypervisor: Option<String>,
 }
 
 /// The facts that all verdicts of a run rest on; saved in the session so that a missing verdict can
@@ -136,6 +185,7 @@ pub struct CellEvidence<'a> {
     pub trials: &'a [Arc<Trial>],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
+    pub commits: Option<&'a CommitTimes>,
     /// One trial is what was requested.
     pub once: bool,
     /// Cost of iotui's loop per operation, nanoseconds, measured in this session.

@@ -37,6 +37,14 @@ impl<'a> CellEvidence<'a> {
         self.job.cache == Cache::Warm && !self.job.direct && !self.writes()
     }
 
+    /// Returns whether a write returns only when a device of this machine has it, as far as the
+    /// kernel can tell: direct writes and commits.
+    pub(super) fn waits_for_device(&self) -> bool {
+        let target = self.target;
+        let direct = self.job.direct && target.direct != Some(false);
+        (direct || self.job.commits()) && !target.remote && !target.memory
+    }
+
     /// Returns the bytes that a trial read and wrote; `None` if a mixed trial does not record them
     /// separately.
     pub(super) fn split_bytes(&self, trial: &Trial) -> Option<(u64, u64)> {

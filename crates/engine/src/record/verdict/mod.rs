@@ -1,6 +1,7 @@
 //! The verdict on a cell: where the bytes came from and what limits the value of the result. A pure
 //! function of the evidence.
 
+mod durability;
 mod evidence;
 mod facts;
 mod reason;
@@ -13,7 +14,11 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::evidence::{CellEvidence, Grounds, MachineEvidence, Source, Spread, TargetEvidence};
+pub use self::durability::{Durability, Reach};
+pub use self::evidence::{
+    Backing, CellEvidence, CommitDevice, CommitPath, Grounds, MachineEvidence, Source, Spread,
+    TargetEvidence,
+};
 pub use self::rules::{RULES, Rule};
 use super::{CommitTimes, Latency, Warning};
 
@@ -29,6 +34,9 @@ pub struct Verdict {
     /// Omitted from JSON where nothing was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitTimes>,
+    /// How far these got; omitted from JSON where nothing was committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Durability>,
 }
 
 /// Judges one cell; the most severe warnings come first.
@@ -43,7 +51,8 @@ pub fn judge(evidence: &CellEvidence) -> Verdict {
         amplification: origin.amplification,
         warnings,
         latency: evidence.latency.cloned(),
-        commits: None,
+        commits: evidence.commits.cloned(),
+        durability: durability::durability(evidence),
     }
 }
 

@@ -99,14 +99,19 @@ fn write_reason(evidence: &CellEvidence) -> String {
         format!("{fs} is memory")
     } else if evidence.target.remote {
         format!("{fs}: a server moves the bytes")
-    } else if !evidence.job.direct || evidence.target.direct == Some(false) {
+    } else if !evidence.waits_for_device() {
         "buffered writes are charged when dirtied, so their device bytes are unknown".into()
     } else if !evidence.trials().all(|t| reached(t).is_some()) {
-        "no counter shows which direct writes reached the disk".into()
+        format!("no counter shows which {} reached the disk", writes(evidence))
     } else {
         let disk = evidence.sum(|t| reached(t).unwrap_or(0));
-        format!("{} of direct writes reached the disk", size(disk))
+        format!("{} of {} reached the disk", size(disk), writes(evidence))
     }
+}
+
+/// Names writes that wait for the device.
+fn writes(evidence: &CellEvidence) -> &'static str {
+    if evidence.job.commits() { "committed writes" } else { "direct writes" }
 }
 
 /// Lists what makes the shares of reads less exact than they look.

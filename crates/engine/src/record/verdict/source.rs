@@ -14,9 +14,9 @@
 //! or without an extent map, only bytes that were resident before or already read in the same trial
 //! count as page cache, and the others as unknown. Trials are summed in bytes. Writes:
 //! `write_bytes` counts when a page is dirtied, long before it reaches the device if it ever does,
-//! so a buffered write is unknown. A direct write is charged when it is submitted; it counts as
-//! device up to the growth of the disk's own counter or, without one, if no page of the file was
-//! left dirty.
+//! so a buffered write is unknown. A direct write is charged when it is submitted, and a commit
+//! waits until the device has its bytes; both count as device up to the growth of the disk's own
+//! counter or, without one, if no page of the file was left dirty.
 
 use super::facts::share;
 use super::reason::reason;
@@ -219,9 +219,10 @@ fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
     if evidence.target.memory {
         return Parts { page_cache: written.into(), ..Parts::default() };
     }
-    let is_direct =
-        evidence.job.direct && !evidence.target.remote && evidence.target.direct != Some(false);
-    let device = if is_direct { bytes_on_device(trial, written).unwrap_or(0) } else { 0 };
+    let device = match evidence.waits_for_device() {
+        true => bytes_on_device(trial, written).unwrap_or(0),
+        false => 0,
+    };
     Parts {
         device: device.into(),
         device_at_least: device.into(),
@@ -230,7 +231,7 @@ fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
     }
 }
 
-/// Returns an upper bound of the directly written bytes that reached the disk, whose counter
+/// Returns an upper bound of the written bytes that reached the disk, whose counter
 /// includes the writes of others; `None` without a counter.
 pub(super) fn bytes_on_device(trial: &Trial, written: u64) -> Option<u64> {
     let facts = &trial.evidence;

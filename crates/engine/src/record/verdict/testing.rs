@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::{CellEvidence, MachineEvidence, Spread, TargetEvidence};
 use crate::plan::{Cache, Choice, Info, Job, Op, Sync};
-use crate::record::{Evidence, Latency, Preparation, Residency, Trial, Warning};
+use crate::record::{
+    CommitDevice, CommitPath, CommitTimes, DeviceCounts, Evidence, Latency, Preparation, Residency,
+    Trial, Warning,
+};
 
 pub const MIB: u64 = 1 << 20;
 pub const SPAN: u64 = 256 * MIB;
@@ -21,6 +24,7 @@ pub struct Case {
     pub trials: Vec<Arc<Trial>>,
     pub spread: Spread,
     pub latency: Option<Latency>,
+    pub commits: Option<CommitTimes>,
     pub harness_nanos: f64,
     pub once: bool,
 }
@@ -35,6 +39,7 @@ impl Case {
             trials: &self.trials,
             spread: self.spread,
             latency: self.latency.as_ref(),
+            commits: self.commits.as_ref(),
             harness_nanos: self.harness_nanos,
             once: self.once,
         }
@@ -155,6 +160,7 @@ pub fn cold() -> Case {
             p99: Some(2e6),
             ..Latency::default()
         }),
+        commits: None,
         harness_nanos: 10.0,
         once: false,
     }
@@ -213,4 +219,52 @@ pub fn direct_write() -> Case {
     case.job.sync = Sync::None;
     case.each(|t| t.resident_after = Some(0));
     case
+}
+
+const COMMITS: u64 = 1000;
+
+pub fn device(name: &str, lowest: bool) -> CommitDevice {
+    CommitDevice {
+        device: name.into(),
+        lowest,
+        volatile_cache: Some(true),
+        fua: Some(false),
+        rotational: Some(false),
+        ..CommitDevice::default()
+    }
+}
+
+fn counts(device: &str, written: u64, flushes: u64) -> DeviceCounts {
+    DeviceCounts {
+        device: device.into(),
+        written: written.into(),
+        flushes: flushes.into(),
+        flush_nanos: (flushes * 300_000).into(),
+    }
+}
+
+/// 1000 commits over five trials by fdatasync, each with a flush of 0.3 ms, on a disk of a physical
+/// machine.
+pub fn committed() -> Case {
+    let mut case = write();
+    case.job.sync = Sync::Fdatasync;
+    case.target.commit_path = Some(CommitPath {
+        devices: vec![CommitDevice { lowest: false, ..device("sda1", false) }, device("sda", true)],
+        fastest_write_nanos: Some(50_000),
+        ..CommitPath::default()
+    });
+    let total = Latency { count: COMMITS, every: 1, p50: Some(400_000.0), ..Latency::default() };
+    case.commits = Some(CommitTimes { total, write: None, sync: None });
+    count_devices(&mut case, &[("sda", 1.1, 1.0)]);
+    case
+}
+
+/// Gives every trial these counts: bytes per byte, and flushes per commit.
+pub fn count_devices(case: &mut Case, devices: &[(&str, f64, f64)]) {
+    case.each(|trial| {
+        let of = |(name, bytes, flushes): &(&str, f64, f64)| {
+            counts(name, (SPAN as f64 * bytes) as u64, (COMMITS as f64 / 5.0 * flushes) as u64)
+        };
+        trial.evidence.devices = devices.iter().map(of).collect();
+    });
 }

@@ -21,5 +21,8 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     let made = counted(usize::try_from(*count).unwrap_or(usize::MAX), "commit");
     let rate = per_second.map_or(String::new(), |rate| format!(", {}/s", show_count(rate)));
     text.extend(s.wrap(&format!("{made}{rate}"), Role::Dim));
+    if let Some(durability) = &s.result.durability {
+        text.extend(s.wrap(&durability.sentence(), Role::Text));
+    }
     vec![Section::Lines(text)]
 }

@@ -48,6 +48,13 @@ pub static TRUST: &[Example] = &[
             c.trial(5).short = true
         },
     ),
+    example(
+        "not-durable",
+        Misleading,
+        committed,
+        |c| count_devices(c, &[("sda", 1.1, 0.9)]),
+        |c| count_devices(c, &[("sda", 1.1, 0.96)]),
+    ),
     example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
     example(
         "cut",

@@ -76,5 +76,6 @@ pub static RULES: &[Rule] = &[
     circumstance::NOT_FLUSHED,
     depth::POPULATED_MORE,
     write::NOT_READ_BACK,
+    write::NOT_DURABLE,
     write::LARGE_FOLIOS,
 ];

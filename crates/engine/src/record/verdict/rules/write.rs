@@ -2,8 +2,9 @@
 
 use super::rule::{Rule, rule};
 use crate::plan::{Sync, Writes};
-use crate::record::verdict::CellEvidence;
+use crate::record::verdict::durability::durability;
 use crate::record::verdict::facts::{falls_short, share, size};
+use crate::record::verdict::{CellEvidence, Reach};
 use crate::record::{BadBlocks, Severity, Trial, Warning};
 use crate::units::{counted, show_nanos};
 
@@ -12,6 +13,13 @@ pub(super) const NOT_ON_DEVICE: Rule = rule(
     "not-on-device",
     "written bytes were still in memory when the timing ended",
     check_not_on_device,
+);
+
+pub(super) const NOT_DURABLE: Rule = rule(
+    0,
+    "not-durable",
+    "commits returned before their data was on stable storage",
+    check_not_durable,
 );
 
 pub(super) const NOT_OURS: Rule = rule(
@@ -182,6 +190,20 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
         );
     }
     None
+}
+
+fn check_not_durable(evidence: &CellEvidence) -> Option<Warning> {
+    // That the target is memory is another rule's finding.
+    let found = durability(evidence).filter(|_| !evidence.target.memory)?;
+    if found.reach != Reach::NotReached {
+        return None;
+    }
+    NOT_DURABLE.warn(
+        Severity::Misleading,
+        found.reach.title().into(),
+        found.reason,
+        "do not rely on these commits; put the file on a device whose cache is emptied by a sync",
+    )
 }
 
 /// Checks that a written file is ours. Never fires for a measured cell: the engine refuses such a

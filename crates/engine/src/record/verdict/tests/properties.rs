@@ -5,7 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::plan::{FilePer, Job};
-use crate::record::{BadBlock, Ceilings, Found, LinkCeiling, Trial, Verified};
+use crate::record::{
+    BadBlock, Ceilings, CommitDevice, CommitPath, CommitTimes, DeviceCounts, Found, LinkCeiling,
+    Trial, Verified,
+};
 
 /// Strategies are boxed because those of a whole case would not fit on a test's stack.
 fn number() -> BoxedStrategy<u64> {
@@ -49,6 +52,8 @@ prop_compose! {
             achieved_depth: f, skew_nanos: n[10],
             write_bytes: o[2].into(), unwritten_bytes: o[3].into(), cached_nanos: o[1].into(),
             disk_read_bytes: o[4], disk_write_bytes: o[5],
+            devices: vec![DeviceCounts { device: "sda".into(), written: o[5].into(),
+            flushes: o[6].into(), flush_nanos: o[7].into() }],
             disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(),
             queued_nanos: o[1].into(), huge_page_cache: n[12].into(),
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
@@ -126,6 +131,11 @@ prop_compose! {
             compressible: counted.map(|_| 50), dedupe: direct.map(|_| 20),
             throttle: direct.map(|direct| Throttle { by: "io.max".into(), read_bytes: read_ahead,
             reads: Some(u64::from(direct)), ..Throttle::default() }),
+            commit_path: flags[2].then(|| CommitPath {
+            no_barrier: counted.filter(|on| *on).map(|_| "nobarrier".into()),
+            devices: vec![CommitDevice { device: "sda".into(), lowest: flags[0],
+            volatile_cache: counted, fua: direct, ..CommitDevice::default() }],
+            fastest_write_nanos: read_ahead, ..CommitPath::default() }),
         }
     }
 }
@@ -154,7 +164,9 @@ prop_compose! {
         Case {
             job, target, trials: trials.into_iter().map(Into::into).collect(),
             info: Info { data_path, depth, cached, ..PREAD },
-            machine: MachineEvidence { governor, on_battery, memory, ceilings },
+            machine: MachineEvidence { governor, on_battery, memory, ceilings,
+            hypervisor: many.then(|| "KVM".into()) },
+            commits: cached.then(|| CommitTimes { total: latency.clone(), ..CommitTimes::default() }),
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency),
             harness_nanos, once: false,
         }
@@ -172,6 +184,11 @@ proptest! {
             prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", source);
         }
         prop_assert!(verdict.amplification.is_none_or(f64::is_finite));
+        if let Some(of) = &verdict.durability {
+            let figures = [of.flushes, of.flush_nanos, of.amplification];
+            prop_assert!(figures.iter().flatten().all(|figure| figure.is_finite()), "{:?}", of);
+            prop_assert!(!of.reason.is_empty() && !of.reason.contains(char::is_control));
+        }
         prop_assert!(!verdict.source_reason.is_empty());
         prop_assert!(!verdict.source_reason.contains(char::is_control));
         for warning in verdict.warnings {
