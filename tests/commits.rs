@@ -47,7 +47,7 @@ fn a_saved_session_keeps_its_commits() {
     let shown = home.json("sessions show log");
     assert_eq!(run["results"][0]["commits"], shown["results"][0]["commits"]);
     let table = home.stdout("sessions show log --format table");
-    assert!(table.contains("Commits") && table.contains("sync p50"), "{table}");
+    assert!(table.contains("method") && table.contains("commits: a commit lasts"), "{table}");
 }
 
 #[test]

@@ -9,21 +9,17 @@ use crate::analysis::CellResult;
 use crate::session::Session;
 use crate::units::{show_count, show_rate};
 
+/// Returns whether a figure is drawn in text: not latencies, which tables list.
+fn is_shown(figure: &Figure) -> bool {
+    !figure.again && !matches!(figure.metric, Metric::Latency | Metric::CommitTail)
+}
+
 /// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.
 pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {
     let groups = figure::groups(session, results, &[], &Look::default());
-    fn count_figures(group: &Group) -> usize {
-        group
-            .figures
-            .iter()
-            .filter(|figure| !figure.again && figure.metric != Metric::Latency)
-            .count()
-    }
     let mut lines = Vec::new();
-    for group in groups.iter().filter(|group| count_figures(group) > 0) {
-        for figure in
-            group.figures.iter().filter(|figure| !figure.again && figure.metric != Metric::Latency)
-        {
+    for group in &groups {
+        for figure in group.figures.iter().filter(|figure| is_shown(figure)) {
             lines.extend(draw_chart(group, figure));
         }
     }

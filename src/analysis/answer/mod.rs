@@ -6,6 +6,7 @@
 
 mod best;
 mod cold;
+mod commits;
 mod label;
 mod model;
 mod point;
@@ -35,7 +36,7 @@ pub use series::Knee;
 use crate::analysis::verified::describe_verified;
 use crate::analysis::{CellResult, Network, TrialWork};
 use crate::engine::{moves_data, only_loops};
-use crate::experiment::{CALLS, MEASURE};
+use crate::experiment::{CALLS, COMMIT, MEASURE};
 use crate::plan::{Axis, Job, Op, Skipped};
 use crate::session::Session;
 use crate::units;
@@ -91,9 +92,11 @@ pub fn answer_experiment(
     let own = match session.plan.experiment.as_str() {
         MEASURE => describe_counts(results)?,
         CALLS => calls?,
+        COMMIT => commits::describe_commits(results)?,
         _ => {
             let said: Vec<String> = [
                 calls.or(peers),
+                commits::describe_commits(results),
                 writes::compare_writes(results),
                 writes::describe_read_back(results),
                 describe_verified(results),

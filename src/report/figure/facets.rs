@@ -28,7 +28,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
 }
 
 /// In the order of a name; the last is dropped first if a name does not need all.
-pub static PARTS: [Part; 16] = [
+pub static PARTS: [Part; 18] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
         16,
@@ -65,6 +65,19 @@ pub static PARTS: [Part; 16] = [
         |a, b| a.cpu_cache = b.cpu_cache,
     ),
     part(0, |j| format!("sync {}", j.sync), |a, b| a.sync = b.sync),
+    part(
+        0,
+        |j| match j.sync_every {
+            0 | 1 => String::new(),
+            every => format!("every {every} writes"),
+        },
+        |a, b| a.sync_every = b.sync_every,
+    ),
+    part(
+        0,
+        |j| if j.has_own_files() { "a file per thread".into() } else { String::new() },
+        |a, b| a.file_per = b.file_per,
+    ),
     part(0, |j| (if j.xor { "with XOR" } else { "without XOR" }).into(), |a, b| a.xor = b.xor),
     part(0, count, |a, b| a.count = b.count),
     part(

@@ -127,6 +127,20 @@ struct FigureSpec<'a> {
     again: bool,
 }
 
+/// Returns the commits per second of a cell.
+fn commits(result: &CellResult) -> Option<Span> {
+    result.commits?;
+    let per_commit = f64::from(result.cell.writes_per_commit());
+    let (low, median, high) = span(result.operations?);
+    Some((low / per_commit, median / per_commit, high / per_commit)).filter(is_drawable)
+}
+
+/// Returns the 99th percentile of a cell's commits.
+fn tail(result: &CellResult) -> Option<Span> {
+    let p99 = result.commits?.total.p99?;
+    Some((p99, p99, p99)).filter(is_drawable)
+}
+
 fn group(
     session: &Session,
     results: &[CellResult],
@@ -158,6 +172,8 @@ fn group(
         spec(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
     let bare_calls = spec(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
     let times = spec(Metric::Latency, "Latency of one operation", TIME, &latency, false);
+    let commits = spec(Metric::Commits, "Commits per second", PER_SECOND, &commits, false);
+    let tail = spec(Metric::CommitTail, "99th percentile of a commit", TIME, &tail, false);
     // Calls that move no bytes have a separate figure and take no room from the others.
     let order: Vec<&FigureSpec> = match (counts, moves && some(&bare)) {
         (true, _) => vec![&all_calls, &throughput, &times],
@@ -165,8 +181,9 @@ fn group(
         _ => vec![&throughput, &all_calls, &times],
     };
     let bounds = Bounds::from_session(session);
-    let figures: Vec<Figure> = order
+    let figures: Vec<Figure> = [&commits, &tail]
         .into_iter()
+        .chain(order)
         .filter_map(|spec| spec.build_figure(results, axis, &curves, &bounds, look))
         .collect();
     let title = figures.first()?.title.clone();
@@ -199,10 +216,10 @@ impl FigureSpec<'_> {
         Some(Figure {
             metric: self.metric,
             title: format!("{} by {}", self.title, axis.title()),
-            about: if self.metric == Metric::Latency {
-                "p50, with a line up to p99"
-            } else {
-                about(points(&panels))
+            about: match self.metric {
+                Metric::Latency => "p50, with a line up to p99",
+                Metric::CommitTail => "of the commits of all trials",
+                _ => about(points(&panels)),
             },
             units: self.units,
             across: across(axis, &places),

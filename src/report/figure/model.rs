@@ -58,6 +58,10 @@ pub enum Metric {
     Throughput,
     Operations,
     Latency,
+    /// Commits per second.
+    Commits,
+    /// The 99th percentile of a commit.
+    CommitTail,
     /// The value of a probe.
     Value,
 }

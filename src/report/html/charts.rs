@@ -189,6 +189,8 @@ impl<'a> PanelChart<'a> {
             Metric::Throughput => "throughput",
             Metric::Operations => "operations",
             Metric::Latency => "latency",
+            Metric::Commits => "commits",
+            Metric::CommitTail => "commit-tail",
             Metric::Value => "probe",
         };
         let title = if self.panel.title.is_empty() {

@@ -176,8 +176,8 @@ pub fn describe_point(figure: &Figure, name: &str, point: &Point) -> String {
 /// Returns a value in the unit of its figure.
 fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
     let show = |value: f64| match figure.metric {
-        Metric::Latency => show_nanos(value),
-        Metric::Operations => format!("{}/s", show_count(value)),
+        Metric::Latency | Metric::CommitTail => show_nanos(value),
+        Metric::Operations | Metric::Commits => format!("{}/s", show_count(value)),
         Metric::Throughput | Metric::Value => {
             let (factor, unit) = crate::units::column::unit([value], figure.units);
             format!("{} {unit}", digits(value / factor))

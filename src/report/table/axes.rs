@@ -32,10 +32,16 @@ fn ranks(axis: Axis, rows: &[&Job]) -> Vec<usize> {
 /// Returns the axes that get a column; in a `tight` table only those that vary.
 pub fn column_axes(rows: &[&CellResult], tight: bool) -> Vec<Axis> {
     let mut axes = Axis::columns();
-    axes.retain(|axis| {
-        axis.is_always_shown() && !tight || axis.differs(rows.iter().map(|row| &row.cell))
-    });
+    let jobs = jobs(rows);
+    axes.retain(|axis| axis.is_always_shown() && !tight || differs(*axis, &jobs));
     axes
+}
+
+/// Returns whether these jobs differ on an axis. A single thread has one file in any case, so that
+/// the files are compared for several.
+fn differs(axis: Axis, jobs: &[&Job]) -> bool {
+    let several = |job: &&&Job| axis != Axis::FilePer || job.threads > 1;
+    axis.differs(jobs.iter().filter(several).copied())
 }
 
 /// Returns the properties that all rows share and no column shows: `op read, pattern seq, threads
@@ -46,11 +52,12 @@ pub fn constants(rows: &[&CellResult], tight: bool) -> String {
 
 /// Works like [`constants`], on these jobs.
 pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
-    let Some(first) = jobs.first() else { return String::new() };
+    // That with the most threads shows how many files they have.
+    let Some(first) = jobs.iter().rev().max_by_key(|job| job.threads) else {
+        return String::new();
+    };
     let constant = Axis::columns().into_iter().filter(|axis| {
-        (tight || !axis.is_always_shown())
-            && axis.is_worth_telling(first)
-            && !axis.differs(jobs.iter().copied())
+        (tight || !axis.is_always_shown()) && axis.is_worth_telling(first) && !differs(*axis, jobs)
     });
     constant
         .map(|axis| format!("{} {}", axis.column(), axis.value(first)))
@@ -91,7 +98,7 @@ pub fn sort_order_of(rows: &[&Job]) -> (Vec<usize>, Vec<bool>) {
     let mut breaks: Vec<bool> =
         (0..keyed.len()).map(|i| i > 0 && keyed[i].0[..depth] != keyed[i - 1].0[..depth]).collect();
     // Single rows are not groups.
-    if breaks.iter().skip(1).all(|gap| *gap) {
+    if breaks.iter().filter(|gap| **gap).count() * 2 > rows.len() {
         breaks.fill(false);
     }
     (keyed.into_iter().map(|(_, index)| index).collect(), breaks)

@@ -3,6 +3,7 @@
 use super::extra::{Extra, distinguishing_columns, number_column};
 use super::grid::Column;
 use crate::analysis::{CellResult, CommitsOf};
+use crate::plan::Job;
 use crate::record::{Durability, Reach};
 use crate::session::Session;
 use crate::units::Rates;
@@ -15,16 +16,19 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extr
     if committing.is_empty() {
         return None;
     }
-    let mut columns = distinguishing_columns(&committing, "cache", false);
+    let own = ["cache", "sync", "direct", "per sync"];
+    let mut columns = distinguishing_columns(&committing, &own, true);
+    let methods = committing.iter().map(|row| method(&row.cell)).collect();
+    columns.push(Column::text_column("method", 0, methods));
     let rates: Vec<Option<f64>> = commits.iter().map(|of| of.per_second).collect();
     columns.push(number_column("commits", PER_SECOND, &rates));
     columns.extend(percentiles(&commits));
+    columns.extend(durable_columns(&committing));
     let sync = |of: &CommitsOf| of.sync.as_ref().and_then(|sync| sync.p50);
     let syncs: Vec<Option<f64>> = commits.iter().map(sync).collect();
     if syncs.iter().any(Option::is_some) {
-        columns.push(number_column("sync p50", TIME, &syncs));
+        columns.push(Column { rank: 4, ..number_column("sync p50", TIME, &syncs) });
     }
-    columns.extend(durable_columns(&committing));
     let text = "a commit lasts from its first write until its sync has returned. p50 to max: of \
                 every commit of all trials; - where there were too few for the percentile, or \
                 where write and sync cannot be seen apart. Commits: per second, of all threads. Flushes: of the disk, per commit. \
@@ -32,6 +36,15 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extr
     let text = sentences(&committing).fold(text.to_string(), |all, one| format!("{all}. {one}"));
     let rows = committing.len();
     Some(Extra { id: "commits", title: "Commits", columns, rows, text })
+}
+
+/// Names how a job commits: `fdatasync`, `direct dsync`, `fdatasync of 8`.
+fn method(job: &Job) -> String {
+    let direct = if job.direct { "direct " } else { "" };
+    match job.writes_per_commit() {
+        1 => format!("{direct}{}", job.sync),
+        writes => format!("{direct}{} of {writes}", job.sync),
+    }
 }
 
 /// Returns the columns of how far the commits got; none where no session records it.
@@ -49,8 +62,8 @@ fn durable_columns(rows: &[&CellResult]) -> Vec<Column> {
         row.durability.as_ref().map_or("-".into(), |of| of.reach.name().to_string())
     };
     vec![
-        Column::numbers("flushes", "", 2, figure(|of| of.flushes)),
-        Column::numbers("written", "", 3, figure(|of| of.amplification)),
+        Column::numbers("flushes", "", 1, figure(|of| of.flushes)),
+        Column::numbers("written", "", 2, figure(|of| of.amplification)),
         Column::text_column("durable", 1, rows.iter().map(reach).collect()),
     ]
 }
@@ -73,7 +86,8 @@ fn percentiles(commits: &[CommitsOf]) -> Vec<Column> {
         .enumerate()
         .map(|(at, title)| {
             let values: Vec<Option<f64>> = rows.iter().map(|row| row[at].1).collect();
-            Column::numbers(title, name, 0, align(&values, factor))
+            let rank = if matches!(title, "p50" | "p99") { 0 } else { 3 };
+            Column::numbers(title, name, rank, align(&values, factor))
         })
         .collect()
 }

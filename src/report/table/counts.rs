@@ -28,7 +28,7 @@ pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option
         .collect();
     let last = calibrations.iter().max_by_key(|found| found.count)?;
     let counted_rows: Vec<&CellResult> = calibrations.iter().map(|found| found.row).collect();
-    let mut columns = distinguishing_columns(&counted_rows, "block", true);
+    let mut columns = distinguishing_columns(&counted_rows, &["block"], true);
     let of = |title: &str, text: &dyn Fn(&Calibration) -> String| {
         Column::numbers(title, "", 0, calibrations.iter().map(text).collect())
     };

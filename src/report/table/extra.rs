@@ -16,9 +16,9 @@ pub struct Extra {
     pub text: String,
 }
 
-/// Returns the columns that distinguish these rows, except for the axis `without`; `tight`: only
+/// Returns the columns that distinguish these rows, except for those `without`; `tight`: only
 /// these, else also those that always help.
-pub fn distinguishing_columns(rows: &[&CellResult], without: &str, tight: bool) -> Vec<Column> {
+pub fn distinguishing_columns(rows: &[&CellResult], without: &[&str], tight: bool) -> Vec<Column> {
     let column = |axis: Axis| Column {
         right: axis.is_number(),
         ..Column::text_column(
@@ -29,7 +29,7 @@ pub fn distinguishing_columns(rows: &[&CellResult], without: &str, tight: bool) 
     };
     axes::column_axes(rows, tight)
         .into_iter()
-        .filter(|axis| axis.column() != without)
+        .filter(|axis| !without.contains(&axis.column()))
         .map(column)
         .collect()
 }

@@ -53,7 +53,7 @@ fn build_table(
     let all = figures(trial_count, &rows, of);
     // A single unit, because they are compared along the row.
     let (factor, name) = unit(all.iter().flat_map(|(_, values)| values).flatten().copied(), units);
-    let mut columns = distinguishing_columns(&rows, "", rows.len() > 1);
+    let mut columns = distinguishing_columns(&rows, &[], rows.len() > 1);
     columns.extend(
         all.iter().map(|(title, values)| Column::numbers(title, name, 0, align(values, factor))),
     );

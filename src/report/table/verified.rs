@@ -13,7 +13,7 @@ pub fn build_verified(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
         rows.iter().filter_map(|row| Some((*row, row.verified?))).unzip();
     let from = verified.iter().map(|of| of.read_from).max()?;
     let texts = |text: fn(&VerifiedOf) -> String| verified.iter().map(text).collect::<Vec<_>>();
-    let mut columns = distinguishing_columns(&cells, "cache", false);
+    let mut columns = distinguishing_columns(&cells, &["cache"], false);
     columns.extend([
         Column::numbers("blocks", "", 0, texts(|of| of.blocks.to_string())),
         Column::numbers("bad", "", 0, texts(|of| of.bad.total().to_string())),

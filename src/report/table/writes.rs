@@ -29,7 +29,7 @@ pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<E
         .iter()
         .map(|written| written.left.map_or("-".into(), |left| show_bytes(left as u64)))
         .collect();
-    let mut columns = distinguishing_columns(&writing, "cache", false);
+    let mut columns = distinguishing_columns(&writing, &["cache"], false);
     columns.extend([
         number_column("page cache", TIME, &cached),
         number_column("rate", rates.units(), &cached_rate),

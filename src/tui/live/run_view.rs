@@ -30,6 +30,8 @@ pub struct LastTrial {
     pub minor_faults: u64,
     pub major_faults: u64,
     pub latency: Option<Arc<Latency>>,
+    /// Commits per second, if it commits; the latency is that of a commit then.
+    pub commits: Option<f64>,
 }
 
 /// The work of each lane in the last second of the current trial.
@@ -332,6 +334,9 @@ impl RunView {
             minor_faults: trial.minor_faults,
             major_faults: trial.major_faults,
             latency,
+            commits: job
+                .filter(Job::commits)
+                .map(|job| trial.operations() / f64::from(job.writes_per_commit())),
         });
     }
 

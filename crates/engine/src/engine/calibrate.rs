@@ -175,7 +175,7 @@ impl Bounds {
         if !count.is_finite() || count < 1.0 {
             return None;
         }
-        let count = (count as u64).max(self.group);
+        let count = self.whole_groups(count as u64);
         // Not much less than all of the file: the rest would be too short for a trial of its own.
         if count < self.blocks / 4 * 3 {
             return Some((count, 1));
@@ -195,6 +195,11 @@ impl Bounds {
         self.low.saturating_add(self.low / 8).min(middle)
     }
 
+    /// Returns at least `count` operations after which no lane has writes without their commit.
+    fn whole_groups(&self, count: u64) -> u64 {
+        count.max(1).div_ceil(self.group).saturating_mul(self.group)
+    }
+
     /// Returns what follows a step that took `nanos`.
     fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> Step {
         let Bounds { blocks, low, high, single_pass, group } = *self;
@@ -205,13 +210,14 @@ impl Bounds {
             let middle = low / 2 + most / 2;
             count = (u128::from(count) * u128::from(middle) / u128::from(nanos))
                 .clamp(u128::from(group.min(count)), u128::from(count)) as u64;
+            count -= if count > group { count % group } else { 0 };
             nanos = middle;
         }
         if count < blocks {
             return if nanos >= low {
                 Step::Enough { count, passes, nanos, whole: false }
             } else {
-                let next = self.next_count(count, nanos).min(blocks);
+                let next = self.whole_groups(self.next_count(count, nanos)).min(blocks);
                 Step::Try { count: next, passes }
             };
         }

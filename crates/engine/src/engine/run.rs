@@ -406,12 +406,13 @@ impl<'a> Run<'a> {
         }
         (trial.cell, trial.round) = (index as u32, round);
         cell.histogram.merge(&histogram);
-        if let Some(commits) = commits {
-            cell.commits.get_or_insert_default().merge(&commits);
+        let waits = commits.as_ref().map_or((&histogram, cell.every), |of| (&of.total, 1));
+        let latency = Latency::from_histogram(waits.0, waits.1).map(Arc::new);
+        if let Some(commits) = &commits {
+            cell.commits.get_or_insert_default().merge(commits);
         }
         let trial = Arc::new(trial);
         cell.keep(&trial);
-        let latency = Latency::from_histogram(&histogram, cell.every).map(Arc::new);
         self.sink.event(Event::Trial { trial, samples, latency });
     }
 

@@ -2,6 +2,7 @@
 //! [`EXPERIMENTS`].
 
 mod calls;
+mod commit;
 mod describe;
 mod error;
 mod fast;
@@ -14,6 +15,7 @@ mod settings_of;
 mod sweep;
 
 pub use calls::CALLS;
+pub use commit::COMMIT;
 pub use describe::{OtherCells, describes, excluding_option};
 pub use error::{MAX_CELLS, PlanError};
 pub use kind::{AvailableProbes, Experiment, PlanRequest};
@@ -35,8 +37,15 @@ use crate::plan::{
 use crate::units::short_bytes;
 
 /// All experiments, in display order.
-pub static EXPERIMENTS: &[&dyn Experiment] =
-    &[&sweep::Sweep, &measure::Measure, &calls::Calls, &levels::Levels, &fast::Fast, &lab::Lab];
+pub static EXPERIMENTS: &[&dyn Experiment] = &[
+    &sweep::Sweep,
+    &measure::Measure,
+    &calls::Calls,
+    &commit::Commit,
+    &levels::Levels,
+    &fast::Fast,
+    &lab::Lab,
+];
 
 fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
     let found = EXPERIMENTS.iter().find(|e| e.id() == id);

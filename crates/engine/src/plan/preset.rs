@@ -56,6 +56,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "caching",
     "syscalls",
     "ways",
+    "commit",
     "threads",
     "fast",
     "depth",

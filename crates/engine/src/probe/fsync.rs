@@ -32,7 +32,9 @@ static INFO: ProbeInfo = ProbeInfo {
           not change. With 0 bytes nothing is written: that is the cost of the call itself. A \
           device with a volatile write cache has to flush it, and one that acknowledges at once \
           does not: the difference shows here. The kernel counts what the device wrote. The thread \
-          is not pinned, because kernel threads do part of the work.",
+          is not pinned, because kernel threads do part of the work. The preset commit goes \
+          further: percentiles of commits by every method, for several writers, and whether they \
+          were durable.",
     makes_files: true,
     params: &[ProbeParam {
         name: "bytes",

@@ -58,7 +58,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let last = view.last.as_ref();
     let label = last.and_then(|last| view.job(last.cell)).map(Job::label).unwrap_or_default();
-    let inner = frame(look, "Latency", vec![span(look, Role::Dim, label)], area, buf);
+    let commits = last.is_some_and(|last| last.commits.is_some());
+    let title = if commits { "Latency of commits" } else { "Latency" };
+    let inner = frame(look, title, vec![span(look, Role::Dim, label)], area, buf);
     let Some(latency) = last.and_then(|last| last.latency.as_deref()) else {
         let text = if last.is_some() { "not timed" } else { "no trial has finished yet" };
         return pane::line(Line::from(span(look, Role::Dim, text)), 0, inner, buf);

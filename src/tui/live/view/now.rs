@@ -218,14 +218,8 @@ impl Rows<'_> {
             .max(last.user + last.system);
         let shares = [(last.system / threads, Role::Text), (last.user / threads, Role::Dim)];
         self.draw_shares("CPU", &shares, &[(last.system, "system"), (last.user, "user")], buf);
-        if with_latency && let Some(latency) = &last.latency {
-            let mut parts = vec![self.name("latency")];
-            parts.extend(latency::percentile_line(
-                look,
-                latency,
-                usize::from(self.area.width.saturating_sub(NAME_COLUMNS)),
-            ));
-            self.put(parts, buf);
+        if with_latency || last.commits.is_some() {
+            self.draw_latency(last, buf);
         }
         let faults = vec![
             self.name("faults"),
@@ -235,6 +229,21 @@ impl Rows<'_> {
             span(look, Role::Dim, " major"),
         ];
         self.put(faults, buf);
+    }
+
+    /// Draws the latency of the last trial; of one that commits also how often it did.
+    fn draw_latency(&mut self, last: &LastTrial, buf: &mut Buffer) {
+        let look = self.scene.look;
+        let Some(latency) = &last.latency else { return };
+        let mut parts = vec![self.name(if last.commits.is_some() { "commits" } else { "latency" })];
+        if let Some(commits) = last.commits {
+            parts.extend(figure(look, &format!("{}/s", units::show_count(commits)), true));
+            parts.push(Span::raw("  "));
+        }
+        let taken: usize = parts.iter().map(Span::width).sum();
+        let room = usize::from(self.area.width).saturating_sub(taken);
+        parts.extend(latency::percentile_line(look, latency, room));
+        self.put(parts, buf);
     }
 
     fn draw_last_head(&mut self, last: &LastTrial, buf: &mut Buffer) {

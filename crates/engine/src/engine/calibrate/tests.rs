@@ -170,3 +170,17 @@ fn a_trial_makes_a_commit_in_each_lane_however_long_it_takes() {
     let Step::Enough { count, .. } = bounds.next_step(32, 1, 60_000_000_000) else { panic!() };
     assert_eq!(count, 16);
 }
+
+#[test]
+fn a_trial_ends_with_a_commit_of_each_lane() {
+    let file = Bounds { blocks: 4096, low: 1 << 20, high: 2 << 20, single_pass: false, group: 24 };
+    for nanos in [300.0, 700.0, 5_000.0, 90_000.0] {
+        let (count, _) = file.first_step(nanos).unwrap();
+        assert!(count % 24 == 0 || count == 4096, "{nanos}: {count}");
+    }
+    for (count, nanos) in [(24, 1000), (48, 300_000), (240, 900_000), (2400, 9 << 20)] {
+        let (Step::Try { count, .. } | Step::Enough { count, .. }) =
+            file.next_step(count, 1, nanos);
+        assert!(count % 24 == 0 || count == 4096, "{count}");
+    }
+}

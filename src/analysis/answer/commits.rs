@@ -1,0 +1,247 @@
+//! What a run shows of its commits: the cheapest that is durable here, what grouping writes buys,
+//! and how far writers scale.
+
+use super::Labels;
+use super::ratio::times_as_fast;
+use crate::analysis::{CellResult, CommitsOf};
+use crate::plan::{FilePer, Job};
+use crate::record::Reach;
+use crate::stats::{Ratio, Summary};
+use crate::units::{self, show_count, show_nanos};
+
+/// Returns the sentences; `None` where nothing was committed.
+pub fn describe_commits(results: &[CellResult]) -> Option<String> {
+    let committing: Vec<&CellResult> = results
+        .iter()
+        .filter(|result| result.commits.is_some() && result.wrong().is_none())
+        .collect();
+    let labels = Labels::from_jobs(committing.iter().map(|result| &result.cell));
+    let cheapest = describe_cheapest(&committing, &labels)?;
+    let more = [describe_groups(&committing), describe_writers(&committing)];
+    let said: Vec<String> = [Some(cheapest)].into_iter().chain(more).flatten().collect();
+    Some(said.join(" "))
+}
+
+fn rate(result: &CellResult) -> Option<f64> {
+    result.commits.as_ref()?.per_second
+}
+
+/// Returns the cell with the most commits per second.
+fn fastest<'a>(results: impl Iterator<Item = &'a CellResult>) -> Option<&'a CellResult> {
+    results.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
+}
+
+/// Names the method that commits most often and is durable. Methods are compared by one writer that
+/// commits each write, where there is such a cell.
+fn describe_cheapest(results: &[&CellResult], labels: &Labels) -> Option<String> {
+    let is_single = |job: &Job| job.threads == 1 && job.depth == 1 && job.sync_every <= 1;
+    let single: Vec<&CellResult> =
+        results.iter().copied().filter(|result| is_single(&result.cell)).collect();
+    let group = if single.is_empty() { results } else { &single };
+    let reaching = |holds: &dyn Fn(Reach) -> bool| {
+        fastest(
+            group
+                .iter()
+                .copied()
+                .filter(|result| result.durability.as_ref().is_some_and(|of| holds(of.reach))),
+        )
+    };
+    let is = |result: &CellResult| describe(result, labels);
+    let reason = |result: &CellResult| {
+        result.durability.as_ref().map_or(String::new(), |of| of.reason.clone())
+    };
+    if let Some(best) = reaching(&Reach::is_durable) {
+        return Some(format!("The cheapest durable commit here: {}; {}.", is(best), reason(best)));
+    }
+    if let Some(best) = reaching(&|reach| reach == Reach::Unknown) {
+        return Some(format!(
+            "Whether a commit is durable here cannot be told: {}. The cheapest of those that may \
+             be: {}.",
+            reason(best),
+            is(best)
+        ));
+    }
+    if let Some(best) = reaching(&|reach| reach == Reach::NotReached) {
+        return Some(format!("No commit here reaches stable storage: {}.", reason(best)));
+    }
+    Some(format!("The cheapest commit: {}.", is(fastest(group.iter().copied())?)))
+}
+
+/// Returns `pread at 4 KiB, append, fdatasync, 820 µs at p50 and 1.90 ms at p99, 1.2 k/s`.
+fn describe(result: &CellResult, labels: &Labels) -> String {
+    let Some(CommitsOf { per_second, total, .. }) = &result.commits else {
+        return labels.full(&result.cell);
+    };
+    let at = |name: &str, nanos: Option<f64>| {
+        nanos.map(|nanos| format!("{} at {name}", show_nanos(nanos)))
+    };
+    let times: Vec<String> =
+        [at("p50", total.p50), at("p99", total.p99)].into_iter().flatten().collect();
+    let rate = per_second.map(|rate| format!("{}/s", show_count(rate)));
+    let parts = [Some(labels.full(&result.cell)), Some(times.join(" and ")), rate];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
+}
+
+/// Compares how fast data becomes durable with several writes per commit and with one, for the
+/// first job that was measured with both.
+fn describe_groups(results: &[&CellResult]) -> Option<String> {
+    let alone = |job: &Job| Job { sync_every: 1, ..job.clone() };
+    let grouped = || results.iter().filter(|result| result.cell.sync_every > 1);
+    let base = grouped()
+        .find_map(|result| results.iter().find(|other| other.cell == alone(&result.cell)))?;
+    let own = grouped().filter(|result| alone(&result.cell) == base.cell);
+    let largest = own.max_by_key(|result| result.cell.sync_every)?;
+    let writes = units::counted(largest.cell.sync_every as usize, "write");
+    let said = times_as_fast(
+        (&format!("syncing after every {writes}"), "syncing each one"),
+        &ratio(largest, base)?,
+        ["is", "was"],
+        "",
+    );
+    Some(format!("Grouping: {said}, per byte."))
+}
+
+/// Compares several writers with one, for the job that was measured with the most numbers of them.
+fn describe_writers(results: &[&CellResult]) -> Option<String> {
+    let alone = |job: &Job| Job { threads: 1, file_per: FilePer::Run, ..job.clone() };
+    let of = |base: &CellResult| -> Vec<&CellResult> {
+        let own = results.iter().copied();
+        own.filter(|result| result.cell.threads > 1 && alone(&result.cell) == base.cell).collect()
+    };
+    let bases = results.iter().copied().filter(|result| result.cell.threads == 1);
+    // The first of those with the most.
+    let base = bases.rev().max_by_key(|base| of(base).len())?;
+    let mut more = of(base);
+    more.sort_by_key(|result| result.cell.threads);
+    let (last, best) = (*more.last()?, fastest(more.iter().copied())?);
+    let ways = (writers(last), writers(base));
+    let said = times_as_fast((&ways.0, &ways.1), &ratio(last, base)?, ["is", "was"], "");
+    let p99 = |result: &CellResult| result.commits.as_ref()?.total.p99.map(show_nanos);
+    let tail = p99(last).zip(p99(base));
+    let tail =
+        tail.map_or(String::new(), |(of, one)| format!(", at a p99 of {of} instead of {one}"));
+    let peak = if best.cell.threads < last.cell.threads {
+        format!("; most commits per second: {}", writers(best))
+    } else {
+        String::new()
+    };
+    Some(format!("Writers: {said}{tail}{peak}."))
+}
+
+fn writers(result: &CellResult) -> String {
+    match result.cell.threads {
+        1 => "one writer".into(),
+        threads => format!("the work of {threads} writers"),
+    }
+}
+
+/// Returns the ratio of the bytes that two cells make durable per second.
+fn ratio(result: &CellResult, base: &CellResult) -> Option<Ratio> {
+    fn of(result: &CellResult) -> Option<Summary> {
+        Some(result.throughput.as_ref()?.summary)
+    }
+    Ratio::from_summaries(&of(result)?, &of(base)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::result;
+    use crate::plan::{Cache, Op, Sync, Writes};
+    use crate::record::{CommitTimes, Durability, Latency, Trial, Verdict};
+    use crate::session::testing::job;
+
+    /// A cell whose commits take this many microseconds, more or less.
+    fn cell(change: impl FnOnce(&mut Job), micros: u64, reach: Reach) -> CellResult {
+        let mut job = Job {
+            op: Op::Write,
+            sync: Sync::Fdatasync,
+            count: None,
+            ..job("pread", 4096, Cache::AsIs)
+        };
+        change(&mut job);
+        let trials = (0..5u64).map(|round| {
+            let nanos = (micros * 1000 + round * 10) * 1000 / u64::from(job.threads);
+            let ops = 1000 * u64::from(job.sync_every);
+            let trial = Trial { ops, bytes: ops * 4096, nanos, ..Trial::default() };
+            std::sync::Arc::new(trial)
+        });
+        let total = Latency {
+            count: 5000,
+            every: 1,
+            p50: Some(micros as f64 * 1e3),
+            p99: Some(micros as f64 * 2e3),
+            ..Latency::default()
+        };
+        let verdict = Verdict {
+            commits: Some(CommitTimes { total, write: None, sync: None }),
+            durability: Some(Durability {
+                reach,
+                reason: "sda was flushed once".into(),
+                flushes: Some(1.0),
+                flush_nanos: None,
+                amplification: None,
+            }),
+            ..Verdict::default()
+        };
+        result(&job, trials.collect(), Some(&verdict), None)
+    }
+
+    #[test]
+    fn the_cheapest_is_the_fastest_that_is_durable() {
+        let cells = [
+            cell(|_| {}, 900, Reach::Flushed),
+            cell(|job| job.sync = Sync::Fsync, 1200, Reach::Flushed),
+            cell(|job| job.sync = Sync::Dsync, 10, Reach::NotReached),
+            cell(|job| job.threads = 8, 2000, Reach::Flushed),
+        ];
+        let text = describe_commits(&cells).unwrap();
+        assert!(
+            text.starts_with(
+                "The cheapest durable commit here: pread at 4 KiB, write, fdatasync, \
+                 900 µs at p50 and 1.80 ms at p99, 1.11 k/s; sda was flushed once."
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "Writers: the work of 8 writers is 3.6x [3.6-3.6] as fast as one writer, at a p99 \
+                 of 4.00 ms instead of 1.80 ms."
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_claimed() {
+        let unknown = describe_commits(&[cell(|_| {}, 900, Reach::Unknown)]).unwrap();
+        assert!(
+            unknown.starts_with("Whether a commit is durable here cannot be told"),
+            "{unknown}"
+        );
+        assert!(unknown.contains("The cheapest of those that may be: pread"), "{unknown}");
+        let not = describe_commits(&[cell(|_| {}, 9, Reach::NotReached)]).unwrap();
+        assert_eq!(not, "No commit here reaches stable storage: sda was flushed once.");
+        assert_eq!(describe_commits(&[]), None);
+    }
+
+    #[test]
+    fn groups_are_compared_per_byte() {
+        let cells = [
+            cell(|_| {}, 900, Reach::Flushed),
+            cell(|job| job.sync_every = 8, 1000, Reach::Flushed),
+            cell(|job| job.sync_every = 64, 1800, Reach::Flushed),
+            cell(|job| job.writes = Writes::Append, 950, Reach::Flushed),
+        ];
+        let text = describe_commits(&cells).unwrap();
+        assert!(
+            text.contains(
+                "Grouping: syncing after every 64 writes is 32x [32-32] as fast as syncing each \
+                 one, per byte."
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("Writers"), "{text}");
+    }
+}
