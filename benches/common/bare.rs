@@ -46,6 +46,21 @@ pub fn read_at<const FILL: bool, const PAD: usize>(
     })
 }
 
+/// Makes one pwrite and one fdatasync per offset.
+#[inline(never)]
+pub fn commit<const FILL: bool, const PAD: usize>(
+    fd: i32,
+    from: *const u8,
+    block: usize,
+    offsets: impl ExactSizeIterator<Item = u64>,
+) -> f64 {
+    timed::<PAD>(offsets, block, |offset| {
+        // SAFETY: callers hand in a buffer of `block` bytes.
+        let written = unsafe { raw::pwrite::<FILL>(fd, from, block, offset) };
+        written + raw::fdatasync::<FILL>(fd)
+    })
+}
+
 /// Makes one lseek per offset.
 #[inline(never)]
 pub fn seek<const FILL: bool, const PAD: usize>(

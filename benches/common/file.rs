@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use iotui::backend::Target;
 use iotui::sys::content::FileData;
+use iotui::sys::held_file::HeldFile;
 use iotui::sys::{fill, random, residency};
 
 /// A named file that is removed on drop.
@@ -37,11 +38,11 @@ impl Pieces {
 
 impl Temporary {
     pub fn new(name: &str, len: u64, pieces: Pieces) -> Temporary {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
-            "{name}-{}-{}",
-            pieces.bytes(),
-            std::process::id()
-        ));
+        Temporary::new_in(Path::new(env!("CARGO_TARGET_TMPDIR")), name, len, pieces)
+    }
+
+    pub fn new_in(folder: &Path, name: &str, len: u64, pieces: Pieces) -> Temporary {
+        let path = folder.join(format!("{name}-{}-{}", pieces.bytes(), std::process::id()));
         let file = File::options()
             .read(true)
             .write(true)
@@ -85,6 +86,13 @@ impl Temporary {
             own: Default::default(),
             stamps: None,
         }
+    }
+
+    /// Returns the target as a backend opens it that writes.
+    pub fn target_to_write(&self) -> Target {
+        let file = self.file.try_clone().expect("a descriptor");
+        let held = HeldFile::new(file, Some(self.path.clone())).expect("an open file");
+        Target { held: Some(held), writable: true, ..self.target() }
     }
 
     /// Returns the share of its pages in the page cache.
