@@ -71,14 +71,17 @@ impl Stamps {
     #[inline(always)]
     pub(super) fn mark(self, block: &mut [u8], offset: u64, pass: u64, area: u32) {
         let mut at = offset;
-        for piece in block.chunks_mut(PIECE) {
-            if let Some(stamp) = piece.first_chunk_mut() {
-                *stamp = self.stamp(at, pass, area);
-            } else {
-                let len = piece.len();
-                piece.copy_from_slice(&self.short(at, pass)[..len]);
+        for pieces in block.chunks_mut(TOUCHED * PIECE) {
+            touch(pieces);
+            for piece in pieces.chunks_mut(PIECE) {
+                if let Some(stamp) = piece.first_chunk_mut() {
+                    *stamp = self.stamp(at, pass, area);
+                } else {
+                    let len = piece.len();
+                    piece.copy_from_slice(&self.short(at, pass)[..len]);
+                }
+                at = at.wrapping_add(PIECE as u64);
             }
-            at = at.wrapping_add(PIECE as u64);
         }
     }
 
@@ -140,6 +143,18 @@ impl Stamps {
     #[inline(always)]
     fn hash(self, first: u64, second: u64) -> u64 {
         mix(first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second ^ self.key)
+    }
+}
+
+/// Pieces that are touched before they are stamped.
+const TOUCHED: usize = 64;
+
+/// Loads what is to be stamped into the nearest cache. Loads wait for memory together, while stores
+/// that miss the cache do so one after the other.
+#[inline(always)]
+fn touch(pieces: &[u8]) {
+    for piece in pieces.chunks(PIECE) {
+        std::hint::black_box(piece[0]);
     }
 }
 

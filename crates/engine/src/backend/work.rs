@@ -120,7 +120,6 @@ pub struct Work<'a> {
     written: Option<Written>,
     error: Option<BackendError>,
     in_flight: (u64, u64),
-    stamp_nanos: u64,
     notes: Vec<Note>,
     commits: Option<Box<Commits>>,
 }
@@ -149,7 +148,6 @@ impl<'a> Work<'a> {
             written: None,
             error: None,
             in_flight: (0, 0),
-            stamp_nanos: 0,
             notes: Vec::new(),
             commits: None,
         }
@@ -384,14 +382,6 @@ impl<'a> Work<'a> {
         self.commits = Some(commits);
     }
 
-    /// Measures what the stamps of the written blocks cost, after the timed work, while the lane's
-    /// buffer is still there.
-    pub fn time_stamps(&mut self) {
-        let writes = self.ops * u64::from(100 - self.assignment.share.reads.min(100)) / 100;
-        let each = self.written.as_mut().and_then(Written::time_stamps).unwrap_or(0.0);
-        self.stamp_nanos = (each * writes as f64) as u64;
-    }
-
     /// Adds a note to the result, once.
     pub fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
@@ -420,7 +410,7 @@ impl<'a> Work<'a> {
             histogram: (self.assignment.timed != Timed::None).then_some(self.meter.histogram),
             commits: self.commits,
             in_flight: self.in_flight,
-            stamp_nanos: self.stamp_nanos,
+            stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),
             notes: self.notes,
         }
     }

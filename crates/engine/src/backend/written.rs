@@ -7,11 +7,12 @@
 #![allow(unsafe_code)]
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU64, fence};
 
 use super::stamps::{self, AREAS, Stamps};
 use crate::sys::buffer::Buffer;
-use crate::sys::clock::monotonic_nanos;
+use crate::sys::clock::Clock;
 use crate::sys::content::Content;
 use crate::sys::random::mix;
 
@@ -132,6 +133,7 @@ impl LaneBuffer {
             turns: vec![Turn::default(); ring.slots as usize],
             credit: 0,
             unique: mix(seed ^ mix(LANES.fetch_add(1, Relaxed))),
+            stamping: Stamping::new(),
         })
     }
 }
@@ -153,6 +155,7 @@ pub(super) struct Written {
     /// Hundredths of a block that should have repeated and did not yet.
     credit: u64,
     unique: u64,
+    stamping: Stamping,
 }
 
 impl Written {
@@ -172,7 +175,7 @@ impl Written {
         if let Some(stamps) = self.ring.stamps {
             // SAFETY: as in `make_unique`.
             let block = unsafe { std::slice::from_raw_parts_mut(self.start.add(at), len as usize) };
-            stamps.mark(block, offset, pass, area);
+            self.stamping.time(|| stamps.mark(block, offset, pass, area));
             return place as u32;
         }
         self.credit += u64::from(self.ring.content.dedupe());
@@ -198,16 +201,55 @@ impl Written {
         }
     }
 
-    /// Measures how long the stamp of a block takes, nanoseconds, once all are written; `None` if
-    /// blocks are not stamped.
-    pub fn time_stamps(&mut self) -> Option<f64> {
-        self.ring.stamps?;
-        let count = ((256 << 10) / self.ring.block.max(1)).clamp(1, 256) as u32;
-        let began = monotonic_nanos();
-        for pass in 0..count {
-            self.prepare(0, self.ring.block as u32, 0, pass.into());
+    /// Returns about how long the stamps of all blocks took, nanoseconds.
+    pub fn stamp_nanos(&self) -> u64 {
+        let Stamping { blocks, timed, nanos, .. } = self.stamping;
+        let all = u128::from(nanos) * u128::from(blocks) / u128::from(timed.max(1));
+        u64::try_from(all).unwrap_or(u64::MAX)
+    }
+}
+
+/// How long stamps take: of one block in [`TIMED`].
+#[derive(Debug, Clone, Copy)]
+struct Stamping {
+    clock: Clock,
+    /// What timing itself takes, nanoseconds.
+    overhead: u64,
+    blocks: u64,
+    timed: u64,
+    nanos: u64,
+}
+
+/// One block in this many is timed.
+const TIMED: u64 = 64;
+
+impl Stamping {
+    fn new() -> Stamping {
+        let mut empty =
+            Stamping { clock: Clock::best(), overhead: 0, blocks: 0, timed: 0, nanos: 0 };
+        let once = |_| {
+            (empty.blocks, empty.nanos) = (0, 0);
+            empty.time(|| {});
+            empty.nanos
+        };
+        let overhead = (0..8).map(once).min().unwrap_or(0);
+        Stamping { overhead, blocks: 0, timed: 0, nanos: 0, ..empty }
+    }
+
+    #[inline(always)]
+    fn time(&mut self, stamp: impl FnOnce()) {
+        let is_timed = self.blocks.is_multiple_of(TIMED);
+        self.blocks += 1;
+        if !is_timed {
+            return stamp();
         }
-        Some((monotonic_nanos() - began) as f64 / f64::from(count))
+        let began = self.clock.now();
+        stamp();
+        // Until the stores have reached the cache.
+        fence(SeqCst);
+        let nanos = self.clock.nanos(began, self.clock.now());
+        self.nanos += nanos.saturating_sub(self.overhead);
+        self.timed += 1;
     }
 }
 

@@ -313,6 +313,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_back_takes_as_long_as_it_took_to_write() {
+        let write = Job { op: Op::Write, count: Some(0), span: 3 << 30, ..testing::job() };
+        let mut plan = plan(vec![write], 15);
+        assert_eq!(predicted(&plan), None);
+        plan.verify = true;
+        // 3 GiB at 300 MB/s are 10.7 s.
+        let missed = predicted(&plan).unwrap();
+        assert!((20..24).contains(&missed.needs.as_secs()), "{missed:?}");
+        plan.cells[0].op = Op::Read;
+        plan.cells[0].cache = Cache::Cold;
+        assert_eq!(predicted(&plan), None);
+    }
+
+    #[test]
     fn preparations_that_alone_take_longer_than_the_budget_are_told() {
         let job = |at: u64, cache| Job {
             block: 1 << at,

@@ -290,7 +290,6 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
         Some(nanos) => usage.system_nanos += nanos.saturating_sub(helped),
         None => work.note(Note::HelperUncounted),
     }
-    work.time_stamps();
     Ok(LaneResult { lane, share, tally: work.tally(), start, ran, end, usage, queued })
 }
 

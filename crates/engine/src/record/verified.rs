@@ -20,7 +20,8 @@ pub struct Verified {
     pub device_bytes: Option<u64>,
     /// How long it took to write everything back, drop the cache, read and compare.
     pub nanos: u64,
-    /// About how long the stamps of the blocks took within the timed work, summed over threads.
+    /// About how long the stamps of the blocks took within the timed work, summed over threads; one
+    /// block in 64 is timed.
     pub stamp_nanos: u64,
     pub bad: BadBlocks,
     /// The first bad blocks in the order of the file, at most [`Verified::MAX_FIRST`].

@@ -116,8 +116,16 @@ fn stamps_tell_the_areas_of_any_ring_apart() {
 fn the_time_of_stamps_is_measured_only_where_there_are_any() {
     for (stamps, timed) in [(Some(Stamps::new(7)), true), (None, false)] {
         let data = WrittenData { content: Some(Content::default()), stamps };
-        let ring = Ring::new(4096, 4096, 2, data).unwrap();
+        let ring = Ring::new(1 << 20, 1 << 20, 1, data).unwrap();
         let lane = LaneBuffer { buffer: Buffer::new(ring.len()).unwrap(), ring: Some(ring) };
-        assert_eq!(lane.written(1).unwrap().time_stamps().is_some(), timed);
+        let mut written = lane.written(1).unwrap();
+        assert_eq!(written.stamp_nanos(), 0);
+        for pass in 0..70 {
+            written.prepare(0, 1 << 20, 0, pass);
+        }
+        assert_eq!(
+            (written.stamp_nanos() > 0, written.stamping.timed),
+            (timed, if timed { 2 } else { 0 })
+        );
     }
 }
