@@ -38,6 +38,9 @@ pub struct Glance {
     pub expected: Vec<Statement>,
     pub origin: Statement,
     pub trust: Statement,
+    /// What is the matter with figures of too few trials, besides their number, which a screen says
+    /// with the key that adds some.
+    pub warned: Option<Statement>,
 }
 
 impl Glance {
@@ -74,12 +77,14 @@ pub fn glance(
             answer,
         ),
     };
+    let (trust, warned) = trust::trust(session, &shown, probes);
     Glance {
         conditions: Conditions::of(session),
         facts,
         expected: expected_with(session, results).iter().map(Statement::of_expected).collect(),
         origin: origin::origin(session, results, &columns),
-        trust: trust::trust(session, &shown, probes),
+        trust,
+        warned,
         probes: if results.is_empty() { describe_probes(probes) } else { Vec::new() },
         columns,
         rows,

@@ -17,11 +17,16 @@ struct Shown<'a> {
     warnings: &'a [Warning],
 }
 
-/// Returns `9 trials of each, every interval within ±4 %`, or why the figures are less certain.
-pub fn trust(session: &Session, results: &[&CellResult], probes: &[ProbeResult]) -> Statement {
+/// Returns `9 trials of each, every interval within ±4 %`, or why the figures are less certain;
+/// and, of figures of too few trials, what else is the matter with them.
+pub fn trust(
+    session: &Session,
+    results: &[&CellResult],
+    probes: &[ProbeResult],
+) -> (Statement, Option<Statement>) {
     if session.reference.is_some() {
         let text = "figures of a published report, without intervals".into();
-        return Statement { grade: Grade::Unfinished, text };
+        return (Statement { grade: Grade::Unfinished, text }, None);
     }
     let of_results = results.iter().map(|result| Shown {
         trials: result.counted_trials().len(),
@@ -38,10 +43,16 @@ pub fn trust(session: &Session, results: &[&CellResult], probes: &[ProbeResult])
         shown = of_probes.collect();
     }
     let (sure, counts) = describe_counts(&shown);
+    let is_first_look = shown.iter().any(|figure| figure.trials < MIN_TRIALS);
     match describe_warnings(&shown) {
-        Some((grade, said)) => Statement { grade, text: format!("{counts}; {said}") },
+        Some((grade, said)) => {
+            let beside = Statement { grade, text: said.clone() };
+            let all = Statement { grade, text: format!("{counts}; {said}") };
+            (all, is_first_look.then_some(beside))
+        }
         None => {
-            Statement { grade: if sure { Grade::Good } else { Grade::Unfinished }, text: counts }
+            let grade = if sure { Grade::Good } else { Grade::Unfinished };
+            (Statement { grade, text: counts }, None)
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::report::table::grid::Column;
 use crate::report::{Look, comparison_columns};
 use crate::session::Session;
 use crate::tui::session_view::SessionView;
+use crate::tui::spoken::speak;
 
 /// The width for which columns are formatted; the bars are drawn in what a screen leaves them.
 const COLUMNS: usize = 80;
@@ -80,7 +81,13 @@ impl LoadedComparison {
             }
         }
         let sessions: Vec<&Session> = views.iter().map(|shown| &shown.session).collect();
-        let comparison = compare_with(&sessions, saved);
+        let mut comparison = compare_with(&sessions, saved);
+        let others = comparison.iter_mut().flat_map(|comparison| &mut comparison.others);
+        for one in others.flat_map(|versus| &mut versus.differences) {
+            for text in [&mut one.what, &mut one.base, &mut one.other] {
+                *text = speak(text);
+            }
+        }
         let sheets = comparison
             .iter()
             .flat_map(|comparison| &comparison.others)

@@ -26,6 +26,14 @@ fn no_screen_names_an_option_of_the_command_line() {
         stage.tell(Msg::Resize(200, 60)).keys("< >");
         assert!(!stage.picture(200, 60).contains("--save"), "{name}");
     }
+    // Settings that differ are named as on Setup.
+    let [before, mut after, _] = compare::tests::three();
+    (after.plan.trials, after.plan.compressible) = (Some(7), Some(50));
+    let mut stage = compare::tests::stage(&[before, after]);
+    for keys in ["", "< >"] {
+        let picture = stage.keys(keys).picture(200, 60);
+        assert!(picture.contains("Trials") && !picture.contains(" --"), "{picture}");
+    }
 }
 
 /// The number of cells of each colour: what changes by a role that a theme gives another one.

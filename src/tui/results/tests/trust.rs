@@ -12,6 +12,7 @@ use crate::tui::export::What;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::new_run::NewRun;
 use crate::tui::popup::Popup;
+use crate::tui::results::tab::TabKind;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::setup::Pane;
@@ -75,6 +76,21 @@ fn an_unfinished_measurement_is_no_warning() {
     assert!(picture.contains("≈ ") && picture.contains("2 of 5 trials"), "{picture}");
     assert!(!picture.contains("best  "), "too few trials are ranked: {picture}");
     assert!(picture.contains("too few trials to rank"), "{picture}");
+    // At a glance it is said once, with the key.
+    let mut disturbed = first_look();
+    for verdict in &mut disturbed.verdicts {
+        let mut own = (**verdict.as_ref().unwrap()).clone();
+        own.warnings.push(warning("disturbed", "others moved 152 MiB", "run again"));
+        *verdict = Some(own.into());
+    }
+    let mut glance = stage_of(SessionView::new(disturbed, None));
+    glance.model.results.kind = TabKind::Glance;
+    for (columns, rows) in [(60, 16), (80, 24), (120, 40)] {
+        glance.tell(Msg::Resize(columns, rows));
+        let picture = glance.picture(columns, rows);
+        assert_eq!(picture.matches("first look").count(), 1, "{picture}");
+        assert!(picture.contains("figures are easily misread"), "{picture}");
+    }
     // Only the cells that others disturbed have a sign.
     let plain = picture.lines().filter(|line| line.contains("2 of 5 trials"));
     assert!(plain.clone().count() > 0);
@@ -289,4 +305,28 @@ fn pictures_of_a_first_look() {
     insta::assert_snapshot!("first_look_60", stage.snapshot(60, 16));
     stage.keys("!");
     insta::assert_snapshot!("warnings_80", stage.snapshot(80, 24));
+}
+
+/// Of five trials each, but for mmap, which is faster after two.
+#[test]
+fn nothing_is_called_the_best_beside_a_faster_one_of_too_few_trials() {
+    let session = testing::session();
+    let is_open = |cell: u32| session.plan.cells[cell as usize].backend.id == "mmap";
+    let open: Vec<bool> = (0..session.plan.cells.len() as u32).map(is_open).collect();
+    let few = warning("few", "2 trials are too few for a confidence interval", "use --trials 5");
+    let of = |rounds: u32| {
+        let mut session = session.clone();
+        session.trials.retain(|trial| trial.round <= rounds || !open[trial.cell as usize]);
+        for (verdict, _) in session.verdicts.iter_mut().zip(&open).filter(|(_, open)| **open) {
+            let Some(own) = verdict.as_ref().filter(|_| rounds < 5) else { continue };
+            *verdict = Some(Verdict { warnings: vec![few.clone()], ..(**own).clone() }.into());
+        }
+        // At the last size mmap failed.
+        stage_of(SessionView::new(session, None)).keys("gll").picture(120, 40)
+    };
+    let has_best = |picture: &str| {
+        picture.lines().any(|line| line.contains("best  ") && !line.contains("of best"))
+    };
+    assert!(has_best(&of(5)), "{}", of(5));
+    assert!(!has_best(&of(2)), "{}", of(2));
 }

@@ -150,13 +150,15 @@ impl Readout {
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
         let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
         let more = data.metric.more_is_better();
-        // Too few trials show no order.
-        let ranked = |curve: &Curve| {
-            let point = point_at(curve, x)?;
-            data.results().get(point.result).filter(|result| !result.is_unfinished())?;
-            Some(point.y)
-        };
-        let best = on.filter_map(ranked).reduce(|a, b| if (a > b) == more { a } else { b });
+        // Too few trials show no order, nor whether another one is the best.
+        let (mut ranked, mut open) = (Vec::new(), Vec::new());
+        for point in on.filter_map(|curve| point_at(curve, x)) {
+            let Some(result) = data.results().get(point.result) else { continue };
+            if result.is_unfinished() { open.push(point.y) } else { ranked.push(point.y) }
+        }
+        let better = |a: f64, b: f64| if (a > b) == more { a } else { b };
+        let best = ranked.into_iter().reduce(better);
+        let best = best.filter(|best| open.iter().all(|y| better(*best, *y) == *best));
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
         // That of the axis, so that one can be found on the other.
         let own = || column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));

@@ -38,8 +38,11 @@ pub fn statements(
     let most = if body.height < 18 { 1 } else { 2 };
     let (origin, trust) = (&glance.origin, &glance.trust);
     let is_said = |said: &&Statement| !said.text.is_empty();
-    let counted = progress.is_some() && trust.grade == Grade::Unfinished;
-    let others = [Some(origin), (!counted).then_some(trust)].into_iter().flatten();
+    let trust = match &glance.warned {
+        Some(warned) if progress.is_some() => Some(warned),
+        _ => Some(trust).filter(|trust| progress.is_none() || trust.grade != Grade::Unfinished),
+    };
+    let others = [Some(origin), trust].into_iter().flatten();
     let shown = glance.expected.iter().chain(others).filter(is_said);
     let width = usize::from(body.width.min(MAX_WIDTH));
     let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width, most)).collect();
