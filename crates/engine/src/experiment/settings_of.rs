@@ -1,10 +1,12 @@
 //! The way back from a plan to the settings that make it, for a screen that opens the plan of a
 //! session.
 
+use std::collections::HashSet;
+
 use super::describe::{OtherCells, Value, describes, has, option_values};
 use super::estimate;
 use crate::plan::{
-    Expect, Expectation, Info, Job, MeasureCeilings, Plan, Preset, Settings, TargetSpec,
+    Expect, Expectation, Info, Job, MeasureCeilings, Plan, Preset, Settings, TargetSpec, ValueKind,
 };
 use crate::units::short_bytes;
 
@@ -27,6 +29,12 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
             take(&mut settings, option, &cells, infos);
         }
     }
+    let named = Settings::ALL.iter().filter(|s| matches!(s.kind, ValueKind::SomeOf(_)));
+    for setting in named.filter(|_| !plan.pick) {
+        if is_for_all_sweeps(setting.name, preset, &cells) {
+            take(&mut settings, setting.name, &cells, infos);
+        }
+    }
     // Each time what is named first is set as the cells have it, until they are described.
     while let Err(other) = describes(&settings, std::slice::from_ref(preset), infos, &cells, &[]) {
         let (OtherCells::LeftOut { option, .. } | OtherCells::Added { option, .. }) = other;
@@ -35,6 +43,20 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
         }
     }
     settings
+}
+
+/// Returns whether a value that a sweep of the preset lists is in no cell, although its sweeps
+/// differ: others were requested for all of them.
+fn is_for_all_sweeps(option: &str, preset: &Preset, cells: &[Job]) -> bool {
+    let of_sweeps: HashSet<Option<String>> =
+        preset.parts().iter().map(|part| part.text(option)).collect();
+    let of_cells: HashSet<String> =
+        cells.iter().filter_map(|cell| value_of(cell, option)).collect();
+    let listed = || of_sweeps.iter().flatten().filter(|text| !text.contains(".."));
+    let is_missing = |value: &str| !of_cells.contains(value);
+    of_sweeps.len() > 1
+        && !of_cells.is_empty()
+        && listed().flat_map(|text| text.split(',')).any(is_missing)
 }
 
 /// Returns whether a span was requested that the preset does not have.
