@@ -66,7 +66,7 @@ fn commits(result: &CellResult, of: &CommitTimes) -> Option<CommitsOf> {
     // Each operation is a write.
     let writes = result.operations.as_ref().map(|operations| operations.summary.median);
     Some(CommitsOf {
-        per_second: writes.map(|writes| writes / f64::from(result.cell.writes_per_commit())),
+        per_second: writes.map(|writes| result.cell.commits_in(writes)),
         count: of.total.count,
         total: latency(&of.total)?,
         write: of.write.as_ref().and_then(latency),

@@ -53,10 +53,12 @@ pub fn figure(
     let trials = result.counted_trials().len();
     let few = (trials < MIN_TRIALS)
         .then(|| format!("{} of the {MIN_TRIALS} that an interval needs", show_trials(trials)));
-    let group =
-        if metric == Metric::Commits { f64::from(result.cell.writes_per_commit()) } else { 1.0 };
-    let [low, high] = [summary.low, summary.high].map(|end| end.map(|end| end / group));
-    Ok(Figure { value: Some(summary.median / group), low, high, few })
+    let of = |figure: f64| match metric {
+        Metric::Commits => result.cell.commits_in(figure),
+        _ => figure,
+    };
+    let [low, high] = [summary.low, summary.high].map(|end| end.map(of));
+    Ok(Figure { value: Some(of(summary.median)), low, high, few })
 }
 
 /// Returns whether a warning says that something else was measured than the condition is about.

@@ -130,9 +130,9 @@ struct FigureSpec<'a> {
 /// Returns the commits per second of a cell.
 fn commits(result: &CellResult) -> Option<Span> {
     result.commits?;
-    let per_commit = f64::from(result.cell.writes_per_commit());
     let (low, median, high) = span(result.operations?);
-    Some((low / per_commit, median / per_commit, high / per_commit)).filter(is_drawable)
+    let of = |writes| result.cell.commits_in(writes);
+    Some((of(low), of(median), of(high))).filter(is_drawable)
 }
 
 /// Returns the 99th percentile of a cell's commits.

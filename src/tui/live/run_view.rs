@@ -334,9 +334,7 @@ impl RunView {
             minor_faults: trial.minor_faults,
             major_faults: trial.major_faults,
             latency,
-            commits: job
-                .filter(Job::commits)
-                .map(|job| trial.operations() / f64::from(job.writes_per_commit())),
+            commits: job.filter(Job::commits).map(|job| job.commits_in(trial.operations())),
         });
     }
 

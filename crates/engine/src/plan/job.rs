@@ -134,6 +134,11 @@ impl Job {
         self.sync_every.max(1)
     }
 
+    /// Returns the commits that so many writes make.
+    pub fn commits_in(&self, writes: f64) -> f64 {
+        writes / f64::from(self.writes_per_commit())
+    }
+
     /// Returns the index of its target among those of the plan.
     pub fn target_index(&self) -> usize {
         self.target.unwrap_or(0).into()
