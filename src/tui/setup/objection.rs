@@ -101,6 +101,9 @@ pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
     })
 }
 
+/// Why a file that exists is not written.
+const NOT_OURS: &str = "iotui writes only to files it creates: choose the scratch file";
+
 /// Returns whether a value of `sync` or `sync-every` asks for writes.
 fn asks_for_writes(name: &str, text: &str) -> bool {
     if name == "sync" { text != Sync::None.name() } else { text != "1" }
@@ -123,9 +126,7 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
             Some("Sync applies only to writes: set Operation to write".into())
         }
         "verify" if text == "true" => check_verify(constraints),
-        "mix" | "writes" if constraints.exists => {
-            Some("iotui writes only to files it creates: choose the scratch file".into())
-        }
+        "mix" | "writes" if constraints.exists => Some(NOT_OURS.into()),
         "writes" if text == Writes::Append.name() => check_append(constraints),
         "writes" if text == Writes::Preallocated.name() && constraints.settings.mix.is_some() => {
             Some("a file without data has nothing to read: clear Read share first".into())
@@ -178,7 +179,7 @@ pub fn check_block(bytes: u64, constraints: &Constraints) -> Option<String> {
 
 fn check_op(op: Op, constraints: &Constraints) -> Option<String> {
     if op == Op::Write && constraints.exists {
-        return Some("iotui writes only to files it creates: choose the scratch file".into());
+        return Some(NOT_OURS.into());
     }
     let chosen = constraints.selected_backends();
     let able = chosen.iter().any(|info| info.ops.contains(&op))
@@ -214,7 +215,7 @@ fn check_direct(constraints: &Constraints) -> Option<String> {
 /// Returns why written data cannot be read back and compared.
 fn check_verify(constraints: &Constraints) -> Option<String> {
     if constraints.exists {
-        return Some("iotui writes only to files it creates: choose the scratch file".into());
+        return Some(NOT_OURS.into());
     }
     if constraints.settings.dedupe.is_some() {
         return Some("each block is marked, so none repeats: clear Dedupe first".into());

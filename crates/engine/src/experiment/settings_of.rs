@@ -29,6 +29,7 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
             take(&mut settings, option, &cells, infos);
         }
     }
+    // Not numbers: an experiment may leave some out, as counts that the budget has no room for.
     let named = Settings::ALL.iter().filter(|s| matches!(s.kind, ValueKind::SomeOf(_)));
     for setting in named.filter(|_| !plan.pick) {
         if is_for_all_sweeps(setting.name, preset, &cells) {

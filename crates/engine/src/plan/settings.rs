@@ -479,4 +479,17 @@ impl Settings {
 }
 
 #[cfg(test)]
+impl Settings {
+    /// Returns the settings of a line of `name=text`.
+    pub(crate) fn from_words(line: &str) -> Settings {
+        let mut settings = Settings::default();
+        for word in line.split_whitespace() {
+            let (name, text) = word.split_once('=').unwrap();
+            settings.set(name, text).unwrap();
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
 mod tests;

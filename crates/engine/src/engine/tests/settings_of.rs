@@ -23,15 +23,6 @@ fn planned(preset: &Preset, settings: &Settings, file: Option<&Path>, dir: &Path
     propose(&proposal).ok().map(|proposed| proposed.plan).filter(|plan| !plan.cells.is_empty())
 }
 
-fn settings(line: &str) -> Settings {
-    let mut settings = Settings::default();
-    for word in line.split_whitespace() {
-        let (name, text) = word.split_once('=').unwrap();
-        settings.set(name, text).unwrap();
-    }
-    settings
-}
-
 /// Returns what was requested.
 fn cells(plan: &Plan) -> HashSet<&Job> {
     plan.cells.iter().chain(plan.skipped.iter().map(|skipped| &skipped.cell)).collect()
@@ -59,7 +50,8 @@ fn a_plan_comes_back_from_what_differs_from_its_preset() {
     for (id, _) in PRESETS {
         let preset = preset(id).unwrap();
         for (line, file) in lines.iter().flat_map(|line| [(line, Some(&*file)), (line, None)]) {
-            let Some(before) = planned(&preset, &settings(line), file, folder.path()) else {
+            let Some(before) = planned(&preset, &Settings::from_words(line), file, folder.path())
+            else {
                 continue;
             };
             // An experiment that picks a method determines its cells again.
@@ -95,7 +87,8 @@ fn what_no_settings_make_is_among_the_cells_all_the_same() {
     std::fs::write(&file, vec![7; 1 << 20]).unwrap();
     let quick = preset("quick").unwrap();
     let mut before =
-        planned(&quick, &settings("backend=read,mmap"), Some(&file), folder.path()).unwrap();
+        planned(&quick, &Settings::from_words("backend=read,mmap"), Some(&file), folder.path())
+            .unwrap();
     // A diagonal, as a preset of somebody else may have it.
     before.cells.retain(|job| (job.backend.id == "read") == (job.block == 4096));
     let found = settings_of(&before, &quick, &infos());

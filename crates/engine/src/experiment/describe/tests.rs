@@ -22,15 +22,6 @@ fn infos() -> Vec<&'static Info> {
     INFOS.iter().collect()
 }
 
-fn settings(line: &str) -> Settings {
-    let mut settings = Settings::default();
-    for word in line.split_whitespace() {
-        let (name, text) = word.split_once('=').unwrap();
-        settings.set(name, text).unwrap();
-    }
-    settings
-}
-
 fn job(backend: &str, block: u64, cache: Cache) -> Job {
     Job {
         block,
@@ -49,7 +40,8 @@ fn cells() -> Vec<Job> {
 }
 
 fn said_of(line: &str, skipped: &[Job]) -> Result<(), String> {
-    describes(&settings(line), &[], &infos(), &cells(), skipped).map_err(|other| other.to_string())
+    describes(&Settings::from_words(line), &[], &infos(), &cells(), skipped)
+        .map_err(|other| other.to_string())
 }
 
 #[test]
@@ -160,7 +152,7 @@ fn a_preset_says_its_defaults_too() {
         held(&Settings::default(), &warm),
         Err(OtherCells::Added { option: "cache", value: "cold".into() })
     );
-    assert_eq!(held(&settings("cache=warm"), &warm), Ok(()));
+    assert_eq!(held(&Settings::from_words("cache=warm"), &warm), Ok(()));
     assert!(matches!(
         held(&Settings::default(), &cells()),
         Err(OtherCells::LeftOut { option: "backend", .. })
