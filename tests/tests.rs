@@ -10,6 +10,7 @@ mod common;
 mod corpus;
 mod docs;
 mod docs_text;
+mod durable;
 mod ends;
 mod errors;
 mod expect;

@@ -132,7 +132,7 @@ pub fn limit(command: &mut Command, what: libc::__rlimit_resource_t, most: u64) 
     unsafe { command.pre_exec(limit) };
 }
 
-/// Runs `test` on a thread with private mounts: a tmpfs of `size` at `at`, gone with the thread.
+/// Runs `test` on a thread with private mounts, gone with the thread: a tmpfs of `size` at `at`.
 pub fn with_tmpfs(at: &Path, size: &str, test: impl FnOnce() + Send) {
     std::fs::create_dir_all(at).unwrap();
     let mounted = || -> io::Result<()> {
@@ -177,6 +177,18 @@ pub fn remount_read_only(at: &Path) {
 /// Makes it writable again.
 pub fn remount_writable(at: &Path) {
     mount("", at, "", libc::MS_REMOUNT, "").unwrap();
+}
+
+/// Mounts a device, or what needs none, at a folder; inside [`with_tmpfs`].
+pub fn mount_at(source: &Path, at: &Path, fs: &str, options: &str) -> io::Result<()> {
+    mount(&source.to_string_lossy(), at, fs, 0, options)
+}
+
+/// Unmounts what is mounted there; inside [`with_tmpfs`].
+pub fn unmount(at: &Path) {
+    let at = CString::new(at.as_os_str().as_bytes()).unwrap();
+    // SAFETY: umount2(2) reads a NUL-terminated string, which outlives the call.
+    unsafe { libc::umount2(at.as_ptr(), libc::MNT_DETACH) };
 }
 
 fn mount(

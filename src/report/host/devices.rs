@@ -83,6 +83,7 @@ fn describe_kind(device: &BlockDevice) -> String {
         Kind::Loop => "loop device",
         Kind::Memory => "memory",
         Kind::Network => "network block device",
+        Kind::Virtual => "virtual device",
     };
     let file = device.backing_file.as_ref().map(|file| clean(&file.to_string_lossy()));
     let more = [

@@ -12,7 +12,7 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::held_file::HeldFile;
 use crate::sys::scratch::Scratch;
 
-const WRITES: u32 = 16;
+const WRITES: u32 = 64;
 /// No more writes are made after this time, but always one.
 const ENOUGH: Duration = Duration::from_millis(200);
 /// Bytes of a write, where the device does not need more.

@@ -112,7 +112,11 @@ impl Counters {
 
 /// Reads the counters of a device; those of flushes only where it counts them.
 fn read_device(device: &BlockDevice) -> Option<(String, DiskStats)> {
-    let stats = DiskStats::read(device.major, device.minor).ok()?;
+    let stats = match (device.major, device.minor) {
+        (0, 0) => DiskStats::read_named(&device.name),
+        (major, minor) => DiskStats::read(major, minor),
+    };
+    let stats = stats.ok()?;
     let uncounted = DiskStats { flushes: None, flush_ms: None, ..stats };
     Some((device.name.clone(), if device.counts_flushes { stats } else { uncounted }))
 }

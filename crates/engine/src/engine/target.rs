@@ -53,6 +53,15 @@ pub struct OpenTarget {
     _scratch: Option<Scratch>,
 }
 
+/// Creates an empty scratch file for the cells of a plan.
+fn create_scratch(plan: &Plan, dir: &Path) -> Result<Scratch, EngineError> {
+    let created = match plan.cells.iter().any(Job::commits) {
+        true => Scratch::create_to_commit(dir),
+        false => Scratch::create(dir),
+    };
+    created.map_err(|error| EngineError::Scratch { dir: dir.into(), error })
+}
+
 impl OpenTarget {
     /// Opens what is known before the run: the user's file, or an empty unnamed file where the
     /// scratch file would be.
@@ -81,7 +90,7 @@ impl OpenTarget {
         let fill = if plan.makes_every_file() { 0 } else { spec.size() };
         let content = content(plan);
         let data = FileData { seed: plan.seed, content: content.unwrap_or_default() };
-        let mut open_target = OpenTarget::create(spec, fill, data, stop, progress)?;
+        let mut open_target = OpenTarget::create(plan, spec, fill, data, stop, progress)?;
         open_target.data = data;
         if plan.makes_every_file() {
             open_target.facts.size = spec.size();
@@ -105,6 +114,7 @@ impl OpenTarget {
     }
 
     fn create(
+        plan: &Plan,
         spec: &TargetSpec,
         size: u64,
         data: FileData,
@@ -119,8 +129,7 @@ impl OpenTarget {
                 Ok(open_target)
             }
             TargetSpec::Scratch { dir, keep: false, .. } => {
-                let scratch = Scratch::create(dir)
-                    .map_err(|error| EngineError::Scratch { dir: dir.clone(), error })?;
+                let scratch = create_scratch(plan, dir)?;
                 fill_file(scratch.file(), size, data, stop, progress)?;
                 OpenTarget::scratch(scratch, dir)
             }

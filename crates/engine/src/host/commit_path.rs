@@ -6,14 +6,18 @@ use super::root::clean;
 use super::target::TargetFacts;
 use crate::record::{Backing, CommitDevice, CommitPath};
 use crate::sys::block::{BlockDevice, Kind};
-use crate::sys::mounts;
+use crate::sys::link::Transport;
+use crate::sys::{disk, mounts};
 
 impl TargetFacts {
     /// Returns the way of commits to this target; the time of a write is not measured here.
     pub fn commit_path(&self) -> CommitPath {
         let options = self.options.iter().map(String::as_str);
         CommitPath {
-            no_barrier: options.clone().find(|option| is_without_barrier(option)).map(String::from),
+            no_barrier: options
+                .clone()
+                .find(|option| is_without_barrier(&self.fs, option))
+                .map(String::from),
             options: options.filter(|option| changes_syncs(option)).map(String::from).collect(),
             devices: describe_all(&self.devices),
             fastest_write_nanos: None,
@@ -22,9 +26,11 @@ impl TargetFacts {
 }
 
 /// Returns whether a mount option keeps the file system from emptying the device's cache: ext4 and
-/// btrfs `nobarrier`, ext4 `barrier=0`, f2fs `fsync_mode=nobarrier`, reiserfs `barrier=none`.
-fn is_without_barrier(option: &str) -> bool {
+/// btrfs `nobarrier`, ext4 `barrier=0`, f2fs `fsync_mode=nobarrier`, reiserfs `barrier=none`,
+/// overlay `volatile`, in newer kernels `fsync=volatile`.
+fn is_without_barrier(fs: &str, option: &str) -> bool {
     matches!(option, "nobarrier" | "barrier=0" | "barrier=none" | "fsync_mode=nobarrier")
+        || fs == "overlay" && matches!(option, "volatile" | "fsync=volatile")
 }
 
 /// Returns whether a mount option changes what a sync has to write.
@@ -37,49 +43,117 @@ fn changes_syncs(option: &str) -> bool {
 
 fn describe_all(devices: &[BlockDevice]) -> Vec<CommitDevice> {
     let depths = devices.iter().skip(1).map(|device| device.depth).chain([0]);
-    devices.iter().zip(depths).map(|(device, next)| describe(device, next)).collect()
+    let pairs = devices.iter().zip(depths);
+    let mut all: Vec<CommitDevice> =
+        pairs.map(|(device, next)| describe(device, next, devices)).collect();
+    for (at, device) in devices.iter().enumerate() {
+        // A path is right below the disk that it leads to.
+        let over = devices[..at].iter().rev().find(|over| over.depth < device.depth);
+        let over = over.filter(|over| has_paths(over)).map(|over| clean(&over.name));
+        all[at].path_of = over;
+        let below = devices[at + 1..].iter().take_while(|below| below.depth > device.depth).count();
+        let cached =
+            all[at + 1..at + 1 + below].iter().any(|below| below.volatile_cache == Some(true));
+        all[at].overridden |= all[at].volatile_cache == Some(false) && cached;
+    }
+    all
 }
 
-/// Describes a device; `next` is the depth of the one that is listed after it.
-fn describe(device: &BlockDevice, next: usize) -> CommitDevice {
+/// Returns whether what is below a device are paths to the same disk: dm-multipath, or an NVMe disk
+/// of a subsystem.
+fn has_paths(device: &BlockDevice) -> bool {
+    let is_mapped = device.detail.as_deref().is_some_and(|detail| detail.ends_with("(mpath)"));
+    device.kind == Kind::Disk || device.kind == Kind::Mapper && is_mapped
+}
+
+/// Returns whether the file of a loop device is on one of these devices.
+fn is_on_one(device: &BlockDevice, all: &[BlockDevice]) -> bool {
+    let holder = device.backing_file.as_deref().and_then(disk::device_of_path);
+    holder.is_some_and(|number| all.iter().any(|other| (other.major, other.minor) == number))
+}
+
+/// Describes a device of `all`; `next` is the depth of the one that is listed after it.
+fn describe(device: &BlockDevice, next: usize, all: &[BlockDevice]) -> CommitDevice {
     // A device that is below two others is listed once.
     let divides = matches!(device.kind, Kind::Partition | Kind::Mapper | Kind::Raid);
-    let lowest = next <= device.depth && !divides;
+    let lowest = next <= device.depth && !divides && !is_on_one(device, all);
     let volatile = |text: &str| match text {
         "write back" => Some(true),
         "write through" | "none" => Some(false),
         _ => None,
     };
     let volatile_cache = device.write_cache.as_deref().and_then(volatile);
-    let claimed = device.scsi_cache.as_deref().map(|text| text.contains("write back"));
+    let claimed = device.claimed_cache.as_deref().is_some_and(|text| text.contains("write back"));
+    // What has no cache needs no writing through it: drivers offer FUA only with a cache.
+    let claims_cache = claimed || lowest && device.fua == Some(true);
     CommitDevice {
         device: clean(&device.name),
         lowest,
+        path_of: None,
         volatile_cache,
-        overridden: volatile_cache == Some(false) && claimed == Some(true),
+        overridden: volatile_cache == Some(false) && claims_cache,
         fua: device.fua,
         rotational: device.rotational,
-        backing: if lowest { backing(device) } else { None },
+        // The cache above the file of a loop device is the page cache.
+        backing: if lowest || device.kind == Kind::Loop { backing(device) } else { None },
     }
 }
 
-/// Returns where the data of a device is that is no disk.
+/// Returns where the data of a device is that is no disk of this machine.
 fn backing(device: &BlockDevice) -> Option<Backing> {
+    let elsewhere = |what: String| Some(Backing { what, memory: false });
     match device.kind {
         Kind::Memory => Some(Backing { what: "memory".into(), memory: true }),
-        Kind::Network => Some(Backing { what: "on another machine".into(), memory: false }),
+        Kind::Network => elsewhere("on another machine".into()),
         Kind::Loop => Some(backing_of_loop(device.backing_file.as_deref())),
-        Kind::Disk | Kind::Partition | Kind::Mapper | Kind::Raid => None,
+        Kind::Virtual => elsewhere("a virtual device".into()),
+        Kind::Disk => {
+            let link = device.link.as_ref();
+            let model = device.model.as_deref().filter(|model| is_virtual_model(model));
+            match (link.map(|link| (link.transport, &link.text)), model) {
+                (Some((Transport::Network, text)), _) => {
+                    elsewhere(format!("on another machine ({})", clean(text)))
+                }
+                (Some((Transport::Virtio | Transport::Xen | Transport::Hyperv, text)), _) => {
+                    elsewhere(format!("a virtual disk ({})", clean(text)))
+                }
+                (_, Some(model)) => elsewhere(format!("a virtual disk ({})", clean(model))),
+                _ => None,
+            }
+        }
+        Kind::Partition | Kind::Mapper | Kind::Raid => None,
     }
+}
+
+/// Returns whether a disk of this model is a program's, though it is attached like a real one.
+fn is_virtual_model(model: &str) -> bool {
+    const PARTS: [&str; 10] = [
+        "qemu",
+        "vmware",
+        "vbox",
+        "virtual",
+        "bhyve",
+        "elastic block store",
+        "persistentdisk",
+        "nvme_card-pd",
+        "lio-org",
+        "scsi_debug",
+    ];
+    let model = model.to_ascii_lowercase();
+    PARTS.iter().any(|part| model.contains(part))
 }
 
 fn backing_of_loop(file: Option<&Path>) -> Backing {
     // By the folder, if the file was removed since.
     let places = file.into_iter().flat_map(|file| [Some(file), file.parent()]).flatten();
     match places.map(mounts::fs_at).find_map(Result::ok) {
-        Some(fs) => {
-            Backing { what: format!("a file on {fs}"), memory: matches!(&*fs, "tmpfs" | "ramfs") }
+        Some(fs) if matches!(&*fs, "tmpfs" | "ramfs") => {
+            Backing { what: format!("a file in memory ({fs})"), memory: true }
         }
+        Some(fs) => Backing { what: format!("a file on {fs}"), memory: false },
         None => Backing { what: "a file".into(), memory: false },
     }
 }
+
+#[cfg(test)]
+mod tests;

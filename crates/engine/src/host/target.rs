@@ -206,14 +206,21 @@ impl TargetFacts {
 
     /// Describes the devices from the mounted one to the disk: `dm-0 on nvme0n1 (model)`.
     pub fn device_line(&self) -> String {
-        let names: Vec<&str> = self.devices.iter().map(|d| d.name.as_str()).collect();
+        let mut line = String::new();
+        let depths = std::iter::once(0).chain(self.devices.iter().map(|device| device.depth));
+        for (device, before) in self.devices.iter().zip(depths) {
+            if !line.is_empty() {
+                line += if device.depth > before { " on " } else { " and " };
+            }
+            line += &device.name;
+        }
         let model = self
             .devices
             .last()
             .and_then(|d| d.model.as_deref())
             .map(|m| format!(" ({})", clean(m)))
             .unwrap_or_default();
-        if names.is_empty() { String::new() } else { clean(&names.join(" on ")) + &model }
+        clean(&line) + &model
     }
 
     /// Returns the limits of control groups for the devices below.

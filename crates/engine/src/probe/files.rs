@@ -2,6 +2,7 @@
 //! and the expected speed of their device.
 
 use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -67,9 +68,27 @@ pub(super) fn create_filled(
     bytes: u64,
     seed: u64,
 ) -> Result<Scratch, ProbeError> {
+    fill_scratch(Scratch::create, context, bytes, seed)
+}
+
+/// Creates a file of random bytes as syncs find it elsewhere, and writes it out.
+pub(super) fn create_filled_to_commit(
+    context: &ProbeContext,
+    bytes: u64,
+    seed: u64,
+) -> Result<Scratch, ProbeError> {
+    fill_scratch(Scratch::create_to_commit, context, bytes, seed)
+}
+
+fn fill_scratch(
+    create: impl Fn(&Path) -> io::Result<Scratch>,
+    context: &ProbeContext,
+    bytes: u64,
+    seed: u64,
+) -> Result<Scratch, ProbeError> {
     check_disk_space(context, bytes).map_err(ProbeError::Missing)?;
     let dir = test_folder(context).map_err(ProbeError::Missing)?;
-    let scratch = Scratch::create(dir).map_err(ProbeError::in_call("a file on the disk"))?;
+    let scratch = create(dir).map_err(ProbeError::in_call("a file on the disk"))?;
     fill_file(scratch.file(), bytes, seed, context)?;
     Ok(scratch)
 }

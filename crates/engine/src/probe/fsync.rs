@@ -8,7 +8,8 @@ use super::batch::BatchTime;
 use super::context::ProbeContext;
 use super::error::ProbeError;
 use super::files::{
-    Device, check_disk_space, create_filled, describe_file_system, test_device, test_folder, unpin,
+    Device, check_disk_space, create_filled_to_commit, describe_file_system, test_device,
+    test_folder, unpin,
 };
 use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only, number};
@@ -109,7 +110,7 @@ impl Probe for Fsync {
     fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let (call, bytes) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         unpin(context);
-        let file = create_filled(context, FILE_BYTES, bytes)?;
+        let file = create_filled_to_commit(context, FILE_BYTES, bytes)?;
         let data = Aligned::filled(bytes as usize, 0xa5)
             .map_err(ProbeError::in_call("memory for the data"))?;
         Ok(Box::new(Syncs {

@@ -26,10 +26,12 @@ pub enum Kind {
     Raid,
     /// A file exposed as a device.
     Loop,
-    /// zram or brd.
+    /// zram, brd or null_blk.
     Memory,
     /// nbd, rbd, drbd.
     Network,
+    /// Made up by a driver or a program: a ZFS volume, ublk.
+    Virtual,
 }
 
 /// One block device. `None`: not reported by sysfs, or not applicable.
@@ -37,6 +39,7 @@ pub enum Kind {
 pub struct BlockDevice {
     /// Kernel name, e.g. `nvme0n1p2`.
     pub name: String,
+    /// 0:0 for a path to a disk, which has no number.
     pub major: u64,
     pub minor: u64,
     /// 0 for the requested device, 1 for those right below it, ...
@@ -64,9 +67,9 @@ pub struct BlockDevice {
     /// Whether it can write through its cache, request by request (FUA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fua: Option<bool>,
-    /// What a SCSI disk itself says of its cache: `write back`.
+    /// What a SCSI or virtio disk itself says of its cache: `write back`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scsi_cache: Option<String>,
+    pub claimed_cache: Option<String>,
     /// Whether it counts flushes: it is a whole device with a queue of requests.
     #[serde(default)]
     pub counts_flushes: bool,
@@ -79,7 +82,8 @@ pub struct BlockDevice {
 }
 
 /// Returns the device (major, minor) and everything below it: a partition's disk, the members of
-/// mapper and RAID devices, the disk of a loop device's file. Each once, depth first.
+/// mapper and RAID devices, the paths to an NVMe disk, the disk of a loop device's file. Each once,
+/// depth first; then, as deep as the device, the others of a btrfs file system that has several.
 pub fn stack(major: u64, minor: u64) -> Vec<BlockDevice> {
     stack_in(Path::new("/sys"), major, minor)
 }
@@ -89,7 +93,23 @@ fn stack_in(sys: &Path, major: u64, minor: u64) -> Vec<BlockDevice> {
     let mut found = Vec::new();
     if let Ok(dir) = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))) {
         descend(sys, &dir, 0, &mut found);
+        btrfs_members(sys, &dir).iter().for_each(|dir| descend(sys, dir, 0, &mut found));
     }
+    found
+}
+
+/// Returns the sysfs folders of the devices that a btrfs file system has, if this is one of them.
+fn btrfs_members(sys: &Path, dir: &Path) -> Vec<PathBuf> {
+    let systems = folders(&sys.join("fs/btrfs"));
+    let members = systems.iter().map(|system| folders(&system.join("devices")));
+    members.into_iter().find(|all| all.iter().any(|member| member == dir)).unwrap_or_default()
+}
+
+/// Returns the real folders in a folder, in order.
+fn folders(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries.filter_map(|e| fs::canonicalize(e.path()).ok()).collect();
+    found.sort();
     found
 }
 
@@ -97,9 +117,7 @@ fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
     let Some(device) = describe(dir, depth) else {
         return;
     };
-    if found.len() == MAX_DEVICES
-        || found.iter().any(|d| (d.major, d.minor) == (device.major, device.minor))
-    {
+    if found.len() == MAX_DEVICES || found.iter().any(|d| d.name == device.name) {
         return;
     }
     found.push(device);
@@ -136,7 +154,7 @@ fn below(sys: &Path, dir: &Path) -> Vec<PathBuf> {
         return dir.parent().map(PathBuf::from).into_iter().collect();
     }
     if let Some(file) = line(dir.join("loop/backing_file")) {
-        let holder = fs::metadata(file).ok().and_then(|meta| disk::device_of_meta(&meta));
+        let holder = disk::device_of_path(Path::new(&file));
         return holder
             .and_then(|(major, minor)| {
                 fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
@@ -144,16 +162,38 @@ fn below(sys: &Path, dir: &Path) -> Vec<PathBuf> {
             .into_iter()
             .collect();
     }
-    let slaves = fs::read_dir(dir.join("slaves")).into_iter().flatten().flatten();
-    let mut slaves: Vec<_> =
-        slaves.filter_map(|slave| fs::canonicalize(slave.path()).ok()).collect();
-    slaves.sort();
-    slaves
+    match nvme_paths(dir) {
+        paths if paths.is_empty() => folders(&dir.join("slaves")),
+        paths => paths,
+    }
+}
+
+/// Returns the sysfs folders of the paths to an NVMe disk with several controllers: for `nvme0n1`
+/// of a subsystem `nvme0c0n1`, `nvme0c1n1`. They are hidden, and count what the disk does not.
+fn nvme_paths(dir: &Path) -> Vec<PathBuf> {
+    let subsystem = dir.parent().filter(|parent| named(parent).starts_with("nvme-subsys"));
+    let (Some(subsystem), Some((instance, id))) = (subsystem, named(dir).rsplit_once('n')) else {
+        return Vec::new();
+    };
+    let is_path = |path: &PathBuf| {
+        let rest = named(path).strip_prefix(instance).and_then(|rest| rest.strip_prefix('c'));
+        rest.and_then(|rest| rest.split_once('n')).is_some_and(|(_, of)| of == id)
+    };
+    folders(subsystem).iter().flat_map(|controller| folders(controller)).filter(is_path).collect()
+}
+
+/// Returns the last part of a path; empty if it is not text.
+fn named(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
     let name = dir.file_name()?.to_string_lossy().into_owned();
-    let (major, minor) = numbers(&line(dir.join("dev"))?)?;
+    let (major, minor) = match line(dir.join("dev")) {
+        Some(text) => numbers(&text)?,
+        None if line(dir.join("hidden")).is_some_and(|text| text == "1") => (0, 0),
+        None => return None,
+    };
     let kind = kind(dir, &name);
     let queue = dir.join("queue");
     Some(BlockDevice {
@@ -174,7 +214,7 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         max_sectors_kb: number(queue.join("max_sectors_kb")),
         write_cache: line(queue.join("write_cache")),
         fua: number::<u8>(queue.join("fua")).map(|n| n != 0),
-        scsi_cache: scsi_cache(dir),
+        claimed_cache: claimed_cache(dir),
         counts_flushes: kind != Kind::Partition && dir.join("mq").is_dir(),
         polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
         link: if kind == Kind::Disk { link::detect(dir) } else { None },
@@ -195,10 +235,12 @@ fn kind(dir: &Path, name: &str) -> Kind {
         Kind::Raid
     } else if is("loop") {
         Kind::Loop
-    } else if is("zram") || is("ram") {
+    } else if is("zram") || is("ram") || is("nullb") {
         Kind::Memory
     } else if is("nbd") || is("rbd") || is("drbd") {
         Kind::Network
+    } else if dir.parent().is_some_and(|parent| parent.ends_with("virtual/block")) {
+        Kind::Virtual
     } else {
         Kind::Disk
     }
@@ -230,10 +272,10 @@ fn model(dir: &Path) -> Option<String> {
     }
 }
 
-/// Returns what a SCSI disk says of its cache.
-fn scsi_cache(dir: &Path) -> Option<String> {
-    let mut disks = fs::read_dir(dir.join("device/scsi_disk")).ok()?.flatten();
-    line(disks.next()?.path().join("cache_type"))
+/// Returns what a virtio or SCSI disk says of its cache.
+fn claimed_cache(dir: &Path) -> Option<String> {
+    let scsi = folders(&dir.join("device/scsi_disk")).into_iter().next();
+    line(dir.join("cache_type")).or_else(|| line(scsi?.join("cache_type")))
 }
 
 /// Returns the RAID level, or the name and kind of a mapper device (the prefix of its uuid: `LVM-`,

@@ -53,6 +53,17 @@ impl DiskStats {
     }
 }
 
+impl DiskStats {
+    /// Reads the counters of a device by its kernel name; some have no number.
+    ///
+    /// # Errors
+    /// The errno of reading its file in /sys; `InvalidData` if that has another form.
+    pub fn read_named(name: &str) -> io::Result<Self> {
+        let line = text::read(format!("/sys/block/{name}/stat"))?;
+        parse(line.split_ascii_whitespace()).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
 /// Returns the difference since `earlier`; `in_flight` keeps its current value.
 impl Sub for DiskStats {
     type Output = Self;
@@ -120,6 +131,11 @@ pub fn device_of(file: &File) -> Option<(u64, u64)> {
         return Some((major(meta.rdev()), minor(meta.rdev())));
     }
     device_of_meta(&meta).or_else(|| device_of_mount(file))
+}
+
+/// Returns the block device that contains the file at `path`; `None` where st_dev is none.
+pub fn device_of_path(path: &Path) -> Option<(u64, u64)> {
+    device_of_meta(&std::fs::metadata(path).ok()?)
 }
 
 /// Returns the device in st_dev, if it is a real one.

@@ -213,7 +213,8 @@ fn is_memory_device(major: u64, minor: u64) -> bool {
 
 /// Returns whether this is a device in memory, such as zram0 or ram0.
 fn is_memory_name(name: &[u8]) -> bool {
-    let number = name.strip_prefix(b"zram").or_else(|| name.strip_prefix(b"ram"));
+    let names: [&[u8]; 3] = [b"zram", b"ram", b"nullb"];
+    let number = names.iter().find_map(|prefix| name.strip_prefix(*prefix));
     number.is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit))
 }
 

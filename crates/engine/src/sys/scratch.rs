@@ -1,4 +1,4 @@
-//! Scratch files: invisible, and deleted when closed.
+//! Scratch files: invisible where that changes nothing, and deleted when closed.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,7 +10,7 @@ use nix::sys::stat::{Mode, SFlag};
 use super::fd;
 use super::folder::{Folder, LockedEntry};
 use super::scratch_name::{is_leftover_name, next_name};
-use super::{leftovers, scratch_dir, temporary};
+use super::{leftovers, mounts, scratch_dir, temporary};
 
 /// An open scratch file, readable and writable; deleted when dropped.
 #[derive(Debug)]
@@ -35,10 +35,25 @@ impl Scratch {
         }
     }
 
-    fn create_named(folder: Folder, can_reopen: impl Fn(&File) -> bool) -> io::Result<Self> {
+    /// Creates an empty file in `dir` to which writes will be committed, as [`Scratch::create`]
+    /// does. It keeps a name while it is open where a file without one is synced in another way
+    /// than any other.
+    ///
+    /// # Errors
+    /// Those of [`Scratch::create`].
+    pub fn create_to_commit(dir: &Path) -> io::Result<Self> {
+        if syncs_by_name(&mounts::fs_at(dir)?) {
+            Self::create_named(Folder::open(dir)?, |_| false)
+        } else {
+            Self::create(dir)
+        }
+    }
+
+    /// Creates a file with a name, which is removed at once if `goes_unnamed`.
+    fn create_named(folder: Folder, goes_unnamed: impl Fn(&File) -> bool) -> io::Result<Self> {
         let entry = folder.create_file(OWNER_ONLY, &next_name)?;
         let file = entry.file.try_clone()?;
-        let unnamed = can_reopen(&file) && folder.remove(&entry.name, entry.id);
+        let unnamed = goes_unnamed(&file) && folder.remove(&entry.name, entry.id);
         Ok(Self { file, named: (!unnamed).then_some((folder, entry)) })
     }
 
@@ -59,6 +74,13 @@ impl Scratch {
 }
 
 const OWNER_ONLY: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
+
+/// Returns whether a file system syncs a file without a name differently: btrfs before Linux 6.17
+/// and ZFS log nothing of it, f2fs writes a checkpoint each time. What is below an overlay is not
+/// known.
+fn syncs_by_name(fs: &str) -> bool {
+    matches!(fs, "btrfs" | "zfs" | "f2fs" | "overlay")
+}
 
 fn can_reopen(file: &File) -> bool {
     fd::own_path(file).exists()

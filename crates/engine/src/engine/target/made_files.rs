@@ -1,5 +1,5 @@
 //! The files that iotui makes for some jobs beside the target: one that each pass starts fresh, and
-//! one per thread. They have no name, and go with the run.
+//! one per thread. They go with the run.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::OpenTarget;
+use super::{OpenTarget, create_scratch};
 use crate::backend::OwnFile;
 use crate::engine::error::EngineError;
 use crate::plan::{Job, Plan, Writes};
@@ -38,9 +38,7 @@ impl MadeFiles {
     /// Makes the empty files that the jobs of a plan need. The target itself is the growing file
     /// where no other job needs it.
     pub fn create(plan: &Plan, dir: &Path, data: FileData) -> Result<MadeFiles, EngineError> {
-        let scratch = || {
-            Scratch::create(dir).map_err(|error| EngineError::Scratch { dir: dir.into(), error })
-        };
+        let scratch = || create_scratch(plan, dir);
         let grows = |job: &Job| job.starts_fresh() && !job.has_own_files();
         let mut files = MadeFiles::default();
         if !plan.makes_every_file() && plan.cells.iter().any(grows) {
@@ -134,7 +132,7 @@ impl OpenTarget {
                 self.empty_files(job)?;
                 self.files(job).into_iter().try_for_each(|file| {
                     space::allocate(file, bytes)?;
-                    // The allocation itself is no part of the first commit.
+                    // Else the first commit would write out the allocation too.
                     file.sync_all()
                 })
             }

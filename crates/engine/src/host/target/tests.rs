@@ -96,6 +96,24 @@ fn memory_does_not_support_direct_io() {
 }
 
 #[test]
+fn the_line_of_devices_says_what_is_on_what() {
+    let device = |name: &str, depth: usize| -> BlockDevice {
+        serde_json::from_value(serde_json::json!({
+            "name": name, "kind": "disk", "major": 8, "minor": 0, "depth": depth
+        }))
+        .unwrap()
+    };
+    let line = |devices: &[(&str, usize)]| {
+        let devices = devices.iter().map(|(name, depth)| device(name, *depth)).collect();
+        TargetFacts { devices, ..TargetFacts::default() }.device_line()
+    };
+    assert_eq!(line(&[]), "");
+    assert_eq!(line(&[("dm-0", 0), ("sda1", 1), ("sda", 2)]), "dm-0 on sda1 on sda");
+    assert_eq!(line(&[("md0", 0), ("sda", 1), ("sdb", 1)]), "md0 on sda and sdb");
+    assert_eq!(line(&[("sda", 0), ("sdb", 0)]), "sda and sdb");
+}
+
+#[test]
 fn old_sessions_load() {
     let facts: TargetFacts = serde_json::from_str(r#"{"path":"x","later":1}"#).unwrap();
     assert_eq!(facts, TargetFacts { path: "x".into(), ..TargetFacts::default() });

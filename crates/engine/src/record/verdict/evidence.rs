@@ -75,7 +75,8 @@ pub struct TargetEvidence {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CommitPath {
-    /// The mount option with which the file system empties no cache: `nobarrier`.
+    /// The mount option with which the file system empties no cache, or syncs nothing: `nobarrier`,
+    /// `volatile`.
     pub no_barrier: Option<String>,
     /// Other mount options that change what a sync does: `data=journal`, `sync`.
     pub options: Vec<String>,
@@ -94,9 +95,13 @@ pub struct CommitDevice {
     pub device: String,
     /// Nothing is below it.
     pub lowest: bool,
+    /// The disk, if this is one of several paths to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_of: Option<String>,
     /// Whether the kernel believes that it has a volatile write cache.
     pub volatile_cache: Option<bool>,
-    /// The disk says that it has one, but the kernel was told otherwise.
+    /// The kernel believes that it has none, but the disk, or a device below it, has one: the
+    /// kernel then flushes nothing through it.
     pub overridden: bool,
     /// Whether it can write through its cache, request by request.
     pub fua: Option<bool>,
@@ -105,11 +110,18 @@ pub struct CommitDevice {
     pub backing: Option<Backing>,
 }
 
+impl CommitDevice {
+    /// Returns the name of the disk that it is, or leads to.
+    pub fn disk(&self) -> &str {
+        self.path_of.as_deref().unwrap_or(&self.device)
+    }
+}
+
 /// Where the data of a device is that is no disk.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Backing {
-    /// `a file on fuse`, `on another machine`.
+    /// `a file on fuse`, `on another machine`, `a virtual disk (virtio)`.
     pub what: String,
     pub memory: bool,
 }

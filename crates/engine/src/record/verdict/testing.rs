@@ -249,11 +249,16 @@ pub fn committed() -> Case {
     let mut case = write();
     case.job.sync = Sync::Fdatasync;
     case.target.commit_path = Some(CommitPath {
-        devices: vec![CommitDevice { lowest: false, ..device("sda1", false) }, device("sda", true)],
+        // A partition has no queue of its own.
+        devices: vec![
+            CommitDevice { volatile_cache: None, fua: None, ..device("sda1", false) },
+            device("sda", true),
+        ],
         fastest_write_nanos: Some(50_000),
         ..CommitPath::default()
     });
-    let total = Latency { count: COMMITS, every: 1, p50: Some(400_000.0), ..Latency::default() };
+    let mean = 400_000.0;
+    let total = Latency { count: COMMITS, every: 1, mean, p50: Some(mean), ..Latency::default() };
     case.commits = Some(CommitTimes { total, write: None, sync: None });
     count_devices(&mut case, &[("sda", 1.1, 1.0)]);
     case

@@ -129,6 +129,71 @@ fn raid_of_two_disks_lists_each_once() {
 }
 
 #[test]
+fn a_btrfs_file_system_has_all_its_devices() {
+    let sys = Sysfs::new();
+    let disks = [("sda", "8:0"), ("sdb", "8:16"), ("sdc", "8:32")]
+        .map(|(name, number)| sys.device(&format!("pci0/ata1/{name}"), number, &[]));
+    for (system, members) in [("one", &disks[..2]), ("other", &disks[2..])] {
+        let devices = sys.root().join("fs/btrfs").join(system).join("devices");
+        fs::create_dir_all(&devices).unwrap();
+        for member in members {
+            symlink(member, devices.join(member.file_name().unwrap())).unwrap();
+        }
+    }
+    let names = |minor| {
+        let stack = stack_in(&sys.root(), 8, minor);
+        stack.into_iter().map(|device| (device.name, device.depth)).collect::<Vec<_>>()
+    };
+    let [a, b, c] = ["sda", "sdb", "sdc"].map(|name| (name.to_string(), 0));
+    assert_eq!(names(0), [a.clone(), b.clone()]);
+    assert_eq!(names(16), [b, a]);
+    assert_eq!(names(32), [c]);
+}
+
+#[test]
+fn an_nvme_disk_of_a_subsystem_has_its_paths_below() {
+    let sys = Sysfs::new();
+    let place = "virtual/nvme-subsystem/nvme-subsys1";
+    sys.device(&format!("{place}/nvme1n1"), "259:1", &QUEUE);
+    for number in [0, 1] {
+        let controller = format!("pci0000:00/0000:00:0{number}.0/nvme/nvme{number}");
+        for id in ["1", "2", "11"] {
+            let path = format!("{controller}/nvme1c{number}n{id}");
+            sys.files(&path, &[("hidden", "1"), ("mq/0/cpu_list", "0")]);
+        }
+        let link = sys.root().join("devices").join(place).join(format!("nvme{number}"));
+        symlink(sys.root().join("devices").join(controller), link).unwrap();
+    }
+    let stack = stack_in(&sys.root(), 259, 1);
+    let found: Vec<_> =
+        stack.iter().map(|d| (d.name.as_str(), d.depth, d.major, d.counts_flushes)).collect();
+    assert_eq!(
+        found,
+        [("nvme1n1", 0, 259, false), ("nvme1c0n1", 1, 0, true), ("nvme1c1n1", 1, 0, true)]
+    );
+    assert_eq!(disks_in(&sys.root(), (259, 1)), BTreeSet::from([(259, 1)]));
+}
+
+#[test]
+fn what_drivers_make_up_is_no_disk() {
+    let sys = Sysfs::new();
+    for (place, number, kind) in [
+        ("virtual/block/zd0", "230:0", Kind::Virtual),
+        ("virtual/block/ublkb0", "259:1", Kind::Virtual),
+        ("virtual/block/nullb0", "259:2", Kind::Memory),
+        ("virtual/block/nbd0", "43:0", Kind::Network),
+        ("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", "259:3", Kind::Disk),
+        ("pci0/virtio1/block/vda", "254:0", Kind::Disk),
+    ] {
+        sys.device(place, number, &[("cache_type", "write back")]);
+        let (major, minor) = numbers(number).unwrap();
+        let device = &stack_in(&sys.root(), major, minor)[0];
+        assert_eq!(device.kind, kind, "{place}");
+        assert_eq!(device.claimed_cache.as_deref(), Some("write back"));
+    }
+}
+
+#[test]
 fn attachments() {
     let sys = Sysfs::new();
     sys.files("pci0/0000:00:14.0/usb2/2-1", &[("idVendor", "1234"), ("speed", "5000")]);

@@ -48,6 +48,18 @@ fn without_proc_it_keeps_a_name_by_which_it_is_opened() {
 }
 
 #[test]
+fn a_file_to_commit_to_keeps_its_name_where_that_changes_a_sync() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeps = syncs_by_name(&mounts::fs_at(dir.path()).unwrap());
+    let scratch = Scratch::create_to_commit(dir.path()).unwrap();
+    assert_eq!(scratch.name().is_some(), keeps);
+    assert_eq!(names(dir.path()).len(), usize::from(keeps));
+    drop(scratch);
+    assert_eq!(names(dir.path()), [""; 0]);
+    assert!(syncs_by_name("btrfs") && !syncs_by_name("ext4") && !syncs_by_name("xfs"));
+}
+
+#[test]
 fn names_cannot_be_guessed_and_a_taken_one_costs_a_try() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();

@@ -1,0 +1,204 @@
+//! Whether commits are durable: what keeps them from the disk is named, and a disk that gets them
+//! is never accused.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::fuse::FaultyDisk;
+use crate::common::kernel::{Loop, mount_at, unmount, with_tmpfs};
+use crate::common::{Home, names, skip, warnings, without};
+use serde_json::Value;
+
+/// The smallest disk on which btrfs fits; it is sparse.
+const DISK: u64 = 128 << 20;
+
+/// Commits in a folder, and returns what was found of it.
+fn commit(home: &Home, dir: &Path, line: &str) -> Value {
+    let line = format!(
+        "--batch --no-save --op write -s 4k --trials 2 --trial-time 10ms --dir {} {line}",
+        dir.display()
+    );
+    let document = home.json(&line);
+    let result = &document["results"][0];
+    assert!(result["error"].is_null(), "{result}");
+    result.clone()
+}
+
+const PLAIN: &str = "-b pread --size 1m --sync fdatasync";
+
+/// Asserts that commits did not reach the disk for this reason, and that it is said.
+fn assert_kept_back(result: &Value, reason: &str) {
+    let found = &result["durability"];
+    assert_eq!(found["reach"], "not-reached", "{found}");
+    assert!(found["reason"].as_str().unwrap().contains(reason), "{reason}: {found}");
+    assert!(warnings(result).contains(&"not-durable"), "{result}");
+}
+
+/// Asserts that each commit flushed a disk, and that nothing is said against it.
+fn assert_flushed(result: &Value, writers: f64) {
+    let found = &result["durability"];
+    assert_ne!(found["reach"], "not-reached", "{found}");
+    assert!(!warnings(result).contains(&"not-durable"), "{result}");
+    // Neither a disk without a cache nor an old kernel counts flushes.
+    let flushes = found["flushes"].as_f64().filter(|_| found["reach"] == "flushed");
+    assert!(flushes.is_none_or(|of| of * writers >= 0.95), "{found}");
+}
+
+/// A loop device over a file in `folder`, mounted beside it.
+struct Disk {
+    file: PathBuf,
+    at: PathBuf,
+    device: Loop,
+}
+
+impl Disk {
+    /// Makes and mounts a file system; prints why if that is impossible.
+    fn mount(folder: &Path, fs: &str, options: &str) -> Option<Disk> {
+        let disk = Disk::format(folder, fs)?;
+        disk.mount_with(fs, options).then_some(disk)
+    }
+
+    fn format(folder: &Path, fs: &str) -> Option<Disk> {
+        let (file, at) = (folder.join(format!("{fs}.img")), folder.join(format!("{fs}.mounted")));
+        File::create(&file).unwrap().set_len(DISK).unwrap();
+        fs::create_dir_all(&at).unwrap();
+        let device = Loop::over(&file)?;
+        let program = format!("mkfs.{fs}");
+        let force = if fs == "ext4" { "-F" } else { "-f" };
+        match Command::new(&program).args(["-q", force]).arg(&device.device).output() {
+            Ok(made) if made.status.success() => Some(Disk { file, at, device }),
+            Ok(made) => {
+                skip(&format!("{program}: {}", String::from_utf8_lossy(&made.stderr)));
+                None
+            }
+            Err(_) => {
+                without(&program);
+                None
+            }
+        }
+    }
+
+    fn mount_with(&self, fs: &str, options: &str) -> bool {
+        let mounted = mount_at(&self.device.device, &self.at, fs, options);
+        if let Err(error) = &mounted {
+            skip(&format!("{fs} cannot be mounted: {error}"));
+        }
+        mounted.is_ok()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        unmount(&self.at);
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+#[test]
+fn what_keeps_commits_in_memory_is_named() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    let memory = home.path("memory");
+    with_tmpfs(&memory, "200m", || {
+        let result = commit(&home, &memory, PLAIN);
+        assert_eq!(result["durability"]["reach"], "not-reached", "{result}");
+        assert_eq!(result["durability"]["reason"], "tmpfs is memory");
+        if let Some(disk) = Disk::mount(&memory, "ext4", "") {
+            assert_kept_back(&commit(&home, &disk.at, PLAIN), "is a file in memory (tmpfs)");
+        }
+        let folder = home.path("");
+        if let Some(disk) = Disk::mount(&folder, "ext4", "nobarrier") {
+            assert_kept_back(&commit(&home, &disk.at, PLAIN), "ext4 is mounted with ");
+            let append = format!("{PLAIN} --writes append");
+            assert_kept_back(&commit(&home, &disk.at, &append), "barrier");
+        }
+        if let Some(disk) = Disk::format(&folder, "ext4") {
+            let name = disk.device.device.file_name().unwrap().to_str().unwrap();
+            let told = Path::new("/sys/block").join(name).join("queue/write_cache");
+            // The kernel forgets it with the file of the device.
+            if fs::write(&told, "write through").is_err() {
+                skip("queue/write_cache cannot be changed");
+            } else if disk.mount_with("ext4", "") {
+                let result = commit(&home, &disk.at, PLAIN);
+                fs::write(&told, "write back").unwrap();
+                assert_kept_back(&result, "");
+            }
+        }
+        let [lower, upper, work, at] = ["lower", "upper", "over", "overlay"].map(|name| {
+            let dir = home.path(name);
+            fs::create_dir(&dir).unwrap();
+            dir
+        });
+        let options = format!(
+            "volatile,lowerdir={},upperdir={},workdir={}",
+            lower.display(),
+            upper.display(),
+            work.display()
+        );
+        match mount_at(Path::new("none"), &at, "overlay", &options) {
+            Ok(()) => assert_kept_back(&commit(&home, &at, PLAIN), "which leaves out each sync"),
+            Err(error) => skip(&format!("overlay cannot be mounted: {error}")),
+        }
+    });
+}
+
+#[test]
+fn a_disk_that_gets_each_commit_is_not_accused() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    let folder = home.path("");
+    for (line, writers) in [
+        (PLAIN, 1.0),
+        ("-b pread --size 1m --sync fsync --writes append", 1.0),
+        ("-b pread --size 1m --sync fdatasync --writes preallocated", 1.0),
+        ("-b pread --size 1m --sync dsync", 1.0),
+        ("-b pread --size 1m --sync fdatasync -t 8", 8.0),
+        ("-b mmap --size 1m --sync msync", 1.0),
+        // Blocks that are written again before they are synced reach the disk once.
+        ("-b pread --size 64k --sync fdatasync --sync-every 64", 1.0),
+        ("-b pread --size 1m --sync fdatasync --sync-every 200 --pattern random", 1.0),
+        ("-b pread --size 16k --sync fdatasync --sync-every 4 -t 4", 4.0),
+    ] {
+        assert_flushed(&commit(&home, &folder, line), writers);
+    }
+}
+
+#[test]
+fn file_systems_on_a_disk_flush_it_by_each_commit() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    with_tmpfs(&home.path("memory"), "1m", || {
+        for (fs, options) in [("ext4", ""), ("btrfs", ""), ("btrfs", "compress-force=lzo")] {
+            let Some(disk) = Disk::mount(&home.path(""), fs, options) else { continue };
+            for line in [PLAIN, "-b pread --size 1m --sync fdatasync --writes append"] {
+                let result = commit(&home, &disk.at, line);
+                assert_flushed(&result, 1.0);
+                // Before Linux 6.17 btrfs syncs nothing of a file without a name. A disk without a
+                // cache is not flushed.
+                let found = &result["durability"];
+                let counted = found["reason"].as_str().unwrap().contains(" flushed ");
+                assert!(!counted || found["flushes"].as_f64().unwrap() >= 0.95, "{fs}: {found}");
+            }
+            let left = names(&disk.at).into_iter().filter(|name| name != "lost+found");
+            assert_eq!(left.count(), 0, "{fs}");
+        }
+    });
+}
+
+#[test]
+fn what_a_program_does_with_a_sync_is_not_known() {
+    let home = Home::new();
+    let Some(disk) = FaultyDisk::mount() else { return };
+    let result = commit(&home, disk.path(), PLAIN);
+    let found = &result["durability"];
+    assert_eq!(found["reach"], "unknown", "{found}");
+    assert!(found["reason"].as_str().unwrap().contains("a program confirms each commit"));
+    assert!(disk.syncs() >= result["commits"]["count"].as_u64().unwrap());
+}
