@@ -4,6 +4,7 @@ use crate::analysis::{CellResult, results};
 use crate::engine::{DiskRate, DiskSpeed};
 use crate::host::TargetFacts;
 use crate::plan::{Job, Op, Sync};
+use crate::record::TargetEvidence;
 use crate::session::Session;
 use crate::stats;
 
@@ -12,9 +13,12 @@ const MAIN_SHARE: f64 = 0.9;
 
 /// Returns whether a target of the session was on the disk and file system of these facts.
 pub fn was_on_disk(session: &Session, facts: &TargetFacts) -> bool {
-    let (fs, device) = (facts.fs.as_str(), facts.device_line());
     let mut targets = session.grounds.iter().flat_map(|grounds| grounds.targets());
-    !device.is_empty() && targets.any(|target| target.fs == fs && target.device == device)
+    targets.any(|target| is_on_disk(target, facts))
+}
+
+fn is_on_disk(target: &TargetEvidence, facts: &TargetFacts) -> bool {
+    !target.device.is_empty() && target.fs == facts.fs && target.device == facts.device_line()
 }
 
 /// Returns how fast the disk of these facts was in runs: of each the fastest cell that the disk
@@ -28,10 +32,8 @@ pub fn disk_speed<'a>(
         let Some(grounds) = &session.grounds else { continue };
         let results = results(session);
         let fastest = |is_of: fn(&CellResult) -> bool| {
-            let of_disk = results.iter().filter(|result| {
-                let target = grounds.target_of(&result.cell);
-                target.fs == facts.fs && target.device == facts.device_line()
-            });
+            let of_disk =
+                results.iter().filter(|result| is_on_disk(grounds.target_of(&result.cell), facts));
             let sound = of_disk.filter(|result| result.error.is_none() && result.wrong().is_none());
             let figures = sound.filter(|result| is_of(result)).filter_map(|result| {
                 result.throughput.as_ref().map(|throughput| throughput.summary.median)

@@ -2,6 +2,7 @@
 //! have ended.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use crate::plan::{Job, Op};
@@ -157,8 +158,19 @@ pub(super) fn measure_cached(files: &[&File], bytes: u64, may_disturb: bool) -> 
 }
 
 impl Cached {
+    /// Brings the first `bytes` of each file into a state by `make`, which returns what is cached
+    /// then, and returns the sum; `None` where that of one is unknown.
+    pub(super) fn of_each(
+        files: &[&File],
+        bytes: u64,
+        make: impl Fn(&File) -> io::Result<Option<residency::Residency>>,
+    ) -> io::Result<Option<Cached>> {
+        let each = files.iter().map(|file| Ok(make(file)?.map(|pages| to_bytes(&pages, bytes))));
+        Ok(Cached::sum(each.collect::<io::Result<Vec<_>>>()?.into_iter()))
+    }
+
     /// Sums what is cached of several files; `None` where that of one is unknown.
-    pub(super) fn sum(of_files: impl Iterator<Item = Option<Cached>>) -> Option<Cached> {
+    fn sum(of_files: impl Iterator<Item = Option<Cached>>) -> Option<Cached> {
         of_files.reduce(|all, one| {
             let (all, one) = (all?, one?);
             let unwritten = all.unwritten.zip(one.unwritten).map(|(a, b)| a.saturating_add(b));

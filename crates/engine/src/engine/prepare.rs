@@ -1,15 +1,13 @@
 //! Brings the page cache into the state of a job before every trial, outside the timed window, and
 //! verifies it.
 
-use std::fs::File;
 use std::io;
 
 use super::error::Failure;
-use super::observe::{Cached, measure_cached, to_bytes};
+use super::observe::{Cached, measure_cached};
 use super::target::OpenTarget;
 use crate::plan::{Cache, Cold, Job, Op};
 use crate::record::Preparation;
-use crate::sys::residency::Residency;
 use crate::sys::{cold, mappers};
 
 /// The state that preparation reached, and how much of the span is cached now.
@@ -53,31 +51,22 @@ pub(super) fn prepare(
         Cache::Cold => {
             drop_caches(open_target.cold)
                 .map_err(|e| preparation_error("cannot drop the caches of all files", e))?;
-            let cached =
-                sum_cached(&files, bytes, |file| Ok(cold::make_cold_until(file, bytes, cut)?.left))
-                    .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
+            let cached = Cached::of_each(&files, bytes, |file| {
+                Ok(cold::make_cold_until(file, bytes, cut)?.left)
+            })
+            .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
             Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
         Cache::Warm => {
-            let cached = sum_cached(&files, bytes, |file| cold::make_warm_until(file, bytes, cut))
-                .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
+            let cached =
+                Cached::of_each(&files, bytes, |file| cold::make_warm_until(file, bytes, cut))
+                    .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
             let resident = cached.map_or(0, |cached| cached.resident);
             Ok(Ready { reached: Preparation::Warm { resident }, cached })
         }
     }
-}
-
-/// Brings the first `bytes` of each file into a state by `make`, which returns what is cached then,
-/// and returns the sum.
-fn sum_cached(
-    files: &[&File],
-    bytes: u64,
-    make: impl Fn(&File) -> io::Result<Option<Residency>>,
-) -> io::Result<Option<Cached>> {
-    let each = files.iter().map(|file| Ok(make(file)?.map(|pages| to_bytes(&pages, bytes))));
-    Ok(Cached::sum(each.collect::<io::Result<Vec<_>>>()?.into_iter()))
 }
 
 /// Drops more than the file's own pages, where requested. Comes first: the pages it leaves are

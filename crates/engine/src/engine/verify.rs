@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use super::coverage::{Coverage, trial_coverage};
 use super::error::Failure;
-use super::observe::to_bytes;
+use super::observe::Cached;
 use super::workers::{LaneResult, Spec};
 use crate::backend::access_pattern::Share;
 use crate::backend::{PIECE as STAMPED, Stamps, Target, Verifier};
@@ -76,14 +76,11 @@ fn failure(what: &str, error: &io::Error) -> Failure {
 /// Writes files back and drops them from the page cache; returns how many of the first `bytes` of
 /// each are cached then, in all, or `None` where that cannot be measured.
 fn drop_files(files: &[&File], bytes: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<u64>> {
-    let mut left = Some(0u64);
-    for file in files {
+    let left = Cached::of_each(files, bytes, |file| {
         file.sync_data()?;
-        let dropped = cold::make_cold_until(file, bytes, stop)?;
-        let of_file = dropped.left.map(|left| to_bytes(&left, bytes).resident);
-        left = left.zip(of_file).map(|(sum, of_file)| sum.saturating_add(of_file));
-    }
-    Ok(left)
+        Ok(cold::make_cold_until(file, bytes, stop)?.left)
+    })?;
+    Ok(left.map(|cached| cached.resident))
 }
 
 /// Which pass wrote each block of a share last.
