@@ -160,6 +160,13 @@ impl TrialWork {
 }
 
 impl CellResult {
+    /// Returns the commits per second; `None` where nothing is committed.
+    pub fn commit_rate(&self) -> Option<Summary> {
+        self.commits?;
+        // Each operation is a write.
+        Some(self.operations?.summary.scaled(self.cell.commits_in(1.0)))
+    }
+
     /// Returns the work of its trials; `None` if none was completed.
     pub fn work(&self) -> Option<TrialWork> {
         let whole: Vec<&Trial> = self

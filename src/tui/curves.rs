@@ -7,9 +7,10 @@ use super::keymap::Action;
 use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
 use crate::analysis;
-use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs, SummaryOf};
+use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs};
 use crate::plan::{Cache, Job, Skipped};
 use crate::record::Severity;
+use crate::stats::Summary;
 use crate::units::{self, Rates, column::Unit};
 
 /// What a curve shows of its cells.
@@ -20,6 +21,8 @@ pub enum Metric {
     Throughput,
     /// Operations per second.
     Operations,
+    /// Commits per second.
+    Commits,
     /// System calls per second.
     SystemCalls,
     /// Median latency of an operation, nanoseconds.
@@ -122,6 +125,7 @@ impl Metric {
     pub const ALL: &'static [Metric] = &[
         Metric::Throughput,
         Metric::Operations,
+        Metric::Commits,
         Metric::SystemCalls,
         Metric::Latency,
         Metric::Cpu,
@@ -132,6 +136,7 @@ impl Metric {
         match action {
             Action::Throughput => Some(Metric::Throughput),
             Action::Operations => Some(Metric::Operations),
+            Action::Commits => Some(Metric::Commits),
             Action::SystemCalls => Some(Metric::SystemCalls),
             Action::Latency => Some(Metric::Latency),
             Action::Cpu => Some(Metric::Cpu),
@@ -143,6 +148,7 @@ impl Metric {
         match self {
             Metric::Throughput => "Throughput",
             Metric::Operations => "Operations per second",
+            Metric::Commits => "Commits per second",
             Metric::SystemCalls => "System calls per second",
             Metric::Latency => "Latency, median to 99th percentile",
             Metric::Cpu => "CPU time per byte",
@@ -153,7 +159,9 @@ impl Metric {
     pub fn show(self, value: f64, rates: Rates) -> String {
         match self {
             Metric::Throughput => rates.show(value),
-            Metric::Operations | Metric::SystemCalls => format!("{}/s", units::show_count(value)),
+            Metric::Operations | Metric::Commits | Metric::SystemCalls => {
+                format!("{}/s", units::show_count(value))
+            }
             Metric::Latency => units::show_nanos(value),
             Metric::Cpu => format!("{} ns/B", units::column::figure(value)),
         }
@@ -163,7 +171,7 @@ impl Metric {
     pub fn units(self, rates: Rates) -> &'static [Unit] {
         match self {
             Metric::Throughput => rates.units(),
-            Metric::Operations | Metric::SystemCalls => units::column::PER_SECOND,
+            Metric::Operations | Metric::Commits | Metric::SystemCalls => units::column::PER_SECOND,
             Metric::Latency => units::column::TIME,
             Metric::Cpu => &[(1.0, "ns/B")],
         }
@@ -186,7 +194,7 @@ impl Metric {
 
     /// Returns whether more is better.
     pub fn more_is_better(self) -> bool {
-        matches!(self, Metric::Throughput | Metric::Operations | Metric::SystemCalls)
+        !matches!(self, Metric::Latency | Metric::Cpu)
     }
 
     /// Returns whether any of these results has a value of it.
@@ -203,14 +211,11 @@ impl Metric {
 
     /// Returns value, low, high and mean of a result; `None` where it has none.
     pub fn value_of(self, result: &CellResult) -> Option<(f64, f64, f64, f64)> {
-        fn spread(of: &SummaryOf) -> (f64, f64, f64, f64) {
-            let s = &of.summary;
-            (s.median, s.low.unwrap_or(f64::NAN), s.high.unwrap_or(f64::NAN), s.mean)
-        }
         match self {
-            Metric::Throughput => result.throughput.as_ref().map(spread),
-            Metric::Operations => result.operations.as_ref().map(spread),
-            Metric::SystemCalls => result.syscalls.as_ref().map(spread),
+            Metric::Throughput => result.throughput.map(|of| spread(&of.summary)),
+            Metric::Operations => result.operations.map(|of| spread(&of.summary)),
+            Metric::Commits => result.commit_rate().map(|summary| spread(&summary)),
+            Metric::SystemCalls => result.syscalls.map(|of| spread(&of.summary)),
             Metric::Latency => {
                 let latency = result.latency.as_ref()?;
                 let middle = latency.p50.unwrap_or(latency.mean);
@@ -222,6 +227,11 @@ impl Metric {
     }
 }
 
+/// Returns median, low, high and mean.
+fn spread(of: &Summary) -> (f64, f64, f64, f64) {
+    (of.median, of.low.unwrap_or(f64::NAN), of.high.unwrap_or(f64::NAN), of.mean)
+}
+
 fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
     let per_byte: Vec<f64> = result
         .counted_trials()
@@ -230,13 +240,7 @@ fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
         .filter(|trial| trial.bytes > 0)
         .map(|trial| (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64)
         .collect();
-    let summary = crate::stats::Summary::from_values(&per_byte)?;
-    Some((
-        summary.median,
-        summary.low.unwrap_or(f64::NAN),
-        summary.high.unwrap_or(f64::NAN),
-        summary.mean,
-    ))
+    Some(spread(&Summary::from_values(&per_byte)?))
 }
 
 /// Returns the axis along which cells form curves; that of blocks where nothing varies.

@@ -199,6 +199,7 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::Hidden, &["."], On(&[Setup]), "", "show or hide hidden files"),
     bind(Action::Throughput, &["b"], On(&[Results, Compare]), "", "plot throughput"),
     bind(Action::Operations, &["o"], On(&[Results, Compare]), "", "plot operations per second"),
+    bind(Action::Commits, &["C"], On(&[Results, Compare]), "", "plot commits per second"),
     bind(
         Action::SystemCalls,
         &["n"],

@@ -34,7 +34,7 @@ pub struct Best {
 
 fn is_alike(top: &Point, other: &Point) -> bool {
     top.overlaps(other)
-        && Ratio::from_summaries(other.rate, top.rate)
+        && Ratio::from_summaries(&other.rate, &top.rate)
             .is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 

@@ -5,25 +5,44 @@ use super::Labels;
 use super::ratio::times_as_fast;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::plan::{FilePer, Job};
-use crate::record::Reach;
 use crate::stats::{Ratio, Summary};
 use crate::units::{self, show_count, show_nanos};
 
-/// Returns the sentences; `None` where nothing was committed.
+/// Returns what is to be said, in one text; `None` where nothing was committed.
 pub fn describe_commits(results: &[CellResult]) -> Option<String> {
-    let committing: Vec<&CellResult> = results
-        .iter()
-        .filter(|result| result.commits.is_some() && result.wrong().is_none())
-        .collect();
+    let committing = committing(results);
     let labels = Labels::from_jobs(committing.iter().map(|result| &result.cell));
-    let cheapest = describe_cheapest(&committing, &labels)?;
-    let more = [describe_groups(&committing), describe_writers(&committing)];
-    let said: Vec<String> = [Some(cheapest)].into_iter().chain(more).flatten().collect();
-    Some(said.join(" "))
+    let cheapest = describe_cheapest(find_cheapest(&committing)?, &labels);
+    Some([vec![cheapest], more_sentences(&committing)].concat().join(" "))
+}
+
+/// Returns the same in sentences, without whether commits are durable and why; none where nothing
+/// was committed.
+pub fn commit_sentences(results: &[CellResult]) -> Vec<String> {
+    let committing = committing(results);
+    let labels = Labels::from_jobs(committing.iter().map(|result| &result.cell));
+    let Some(cheapest) = find_cheapest(&committing) else { return Vec::new() };
+    let kind = if is_durable(cheapest) == Some(true) { "durable commit here" } else { "commit" };
+    let named = format!("The cheapest {kind}: {}.", describe(cheapest, &labels));
+    [vec![named], more_sentences(&committing)].concat()
+}
+
+fn committing(results: &[CellResult]) -> Vec<&CellResult> {
+    let is_fit = |of: &&CellResult| of.commits.is_some() && of.wrong().is_none();
+    results.iter().filter(is_fit).collect()
+}
+
+fn more_sentences(committing: &[&CellResult]) -> Vec<String> {
+    [describe_groups(committing), describe_writers(committing)].into_iter().flatten().collect()
+}
+
+/// Returns whether the commits of a cell are durable; `None` where that cannot be told.
+pub fn is_durable(result: &CellResult) -> Option<bool> {
+    result.durability.as_ref().and_then(|of| of.reach.is_durable())
 }
 
 fn rate(result: &CellResult) -> Option<f64> {
-    result.commits.as_ref()?.per_second
+    result.commits?.per_second
 }
 
 /// Returns the cell with the most commits per second.
@@ -31,40 +50,32 @@ fn fastest<'a>(results: impl Iterator<Item = &'a CellResult>) -> Option<&'a Cell
     results.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
 }
 
-/// Names the method that commits most often and is durable. Methods are compared by one writer that
-/// commits each write, where there is such a cell.
-fn describe_cheapest(results: &[&CellResult], labels: &Labels) -> Option<String> {
+/// Returns the cell with the method that commits most often and is durable; if none is, one of
+/// which that cannot be told, then any. Methods are compared by one writer that commits each write,
+/// where there is such a cell.
+fn find_cheapest<'a>(results: &[&'a CellResult]) -> Option<&'a CellResult> {
     let is_single = |job: &Job| job.threads == 1 && job.depth == 1 && job.sync_every <= 1;
     let single: Vec<&CellResult> =
         results.iter().copied().filter(|result| is_single(&result.cell)).collect();
     let group = if single.is_empty() { results } else { &single };
-    let reaching = |holds: &dyn Fn(Reach) -> bool| {
-        fastest(
-            group
-                .iter()
-                .copied()
-                .filter(|result| result.durability.as_ref().is_some_and(|of| holds(of.reach))),
-        )
-    };
-    let is = |result: &CellResult| describe(result, labels);
-    let reason = |result: &CellResult| {
-        result.durability.as_ref().map_or(String::new(), |of| of.reason.clone())
-    };
-    if let Some(best) = reaching(&Reach::is_durable) {
-        return Some(format!("The cheapest durable commit here: {}; {}.", is(best), reason(best)));
+    let judged =
+        |durable| fastest(group.iter().copied().filter(|result| is_durable(result) == durable));
+    [Some(true), None, Some(false)].into_iter().find_map(judged)
+}
+
+/// Names the cheapest method and says whether its commits are durable.
+fn describe_cheapest(best: &CellResult, labels: &Labels) -> String {
+    let is = describe(best, labels);
+    let Some(durability) = &best.durability else { return format!("The cheapest commit: {is}.") };
+    let reason = &durability.reason;
+    match durability.reach.is_durable() {
+        Some(true) => format!("The cheapest durable commit here: {is}; {reason}."),
+        Some(false) => format!("No commit here reaches stable storage: {reason}."),
+        None => format!(
+            "Whether a commit is durable here cannot be told: {reason}. The cheapest of those that \
+             may be: {is}."
+        ),
     }
-    if let Some(best) = reaching(&|reach| reach == Reach::Unknown) {
-        return Some(format!(
-            "Whether a commit is durable here cannot be told: {}. The cheapest of those that may \
-             be: {}.",
-            reason(best),
-            is(best)
-        ));
-    }
-    if let Some(best) = reaching(&|reach| reach == Reach::NotReached) {
-        return Some(format!("No commit here reaches stable storage: {}.", reason(best)));
-    }
-    Some(format!("The cheapest commit: {}.", is(fastest(group.iter().copied())?)))
 }
 
 /// Returns `pread at 4 KiB, append, fdatasync, 820 µs at p50 and 1.90 ms at p99, 1.2 k/s`.
@@ -147,54 +158,17 @@ fn ratio(result: &CellResult, base: &CellResult) -> Option<Ratio> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::result;
-    use crate::plan::{Cache, Op, Sync, Writes};
-    use crate::record::{CommitTimes, Durability, Latency, Trial, Verdict};
-    use crate::session::testing::job;
-
-    /// A cell whose commits take this many microseconds, more or less.
-    fn cell(change: impl FnOnce(&mut Job), micros: u64, reach: Reach) -> CellResult {
-        let mut job = Job {
-            op: Op::Write,
-            sync: Sync::Fdatasync,
-            count: None,
-            ..job("pread", 4096, Cache::AsIs)
-        };
-        change(&mut job);
-        let trials = (0..5u64).map(|round| {
-            let nanos = (micros * 1000 + round * 10) * 1000 / u64::from(job.threads);
-            let ops = 1000 * u64::from(job.sync_every);
-            let trial = Trial { ops, bytes: ops * 4096, nanos, ..Trial::default() };
-            std::sync::Arc::new(trial)
-        });
-        let total = Latency {
-            count: 5000,
-            every: 1,
-            p50: Some(micros as f64 * 1e3),
-            p99: Some(micros as f64 * 2e3),
-            ..Latency::default()
-        };
-        let verdict = Verdict {
-            commits: Some(CommitTimes { total, write: None, sync: None }),
-            durability: Some(Durability {
-                reach,
-                reason: "sda was flushed once".into(),
-                flushes: Some(1.0),
-                flush_nanos: None,
-                amplification: None,
-            }),
-            ..Verdict::default()
-        };
-        result(&job, trials.collect(), Some(&verdict), None)
-    }
+    use crate::analysis::answer::testing::committed;
+    use crate::plan::{Sync, Writes};
+    use crate::record::Reach;
 
     #[test]
     fn the_cheapest_is_the_fastest_that_is_durable() {
         let cells = [
-            cell(|_| {}, 900, Reach::Flushed),
-            cell(|job| job.sync = Sync::Fsync, 1200, Reach::Flushed),
-            cell(|job| job.sync = Sync::Dsync, 10, Reach::NotReached),
-            cell(|job| job.threads = 8, 2000, Reach::Flushed),
+            committed(|_| {}, 900, Reach::Flushed),
+            committed(|job| job.sync = Sync::Fsync, 1200, Reach::Flushed),
+            committed(|job| job.sync = Sync::Dsync, 10, Reach::NotReached),
+            committed(|job| job.threads = 8, 2000, Reach::Flushed),
         ];
         let text = describe_commits(&cells).unwrap();
         assert!(
@@ -215,13 +189,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_claimed() {
-        let unknown = describe_commits(&[cell(|_| {}, 900, Reach::Unknown)]).unwrap();
+        let unknown = describe_commits(&[committed(|_| {}, 900, Reach::Unknown)]).unwrap();
         assert!(
             unknown.starts_with("Whether a commit is durable here cannot be told"),
             "{unknown}"
         );
         assert!(unknown.contains("The cheapest of those that may be: pread"), "{unknown}");
-        let not = describe_commits(&[cell(|_| {}, 9, Reach::NotReached)]).unwrap();
+        let not = describe_commits(&[committed(|_| {}, 9, Reach::NotReached)]).unwrap();
         assert_eq!(not, "No commit here reaches stable storage: sda was flushed once.");
         assert_eq!(describe_commits(&[]), None);
     }
@@ -229,10 +203,10 @@ mod tests {
     #[test]
     fn groups_are_compared_per_byte() {
         let cells = [
-            cell(|_| {}, 900, Reach::Flushed),
-            cell(|job| job.sync_every = 8, 1000, Reach::Flushed),
-            cell(|job| job.sync_every = 64, 1800, Reach::Flushed),
-            cell(|job| job.writes = Writes::Append, 950, Reach::Flushed),
+            committed(|_| {}, 900, Reach::Flushed),
+            committed(|job| job.sync_every = 8, 1000, Reach::Flushed),
+            committed(|job| job.sync_every = 64, 1800, Reach::Flushed),
+            committed(|job| job.writes = Writes::Append, 950, Reach::Flushed),
         ];
         let text = describe_commits(&cells).unwrap();
         assert!(

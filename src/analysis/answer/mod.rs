@@ -22,6 +22,7 @@ mod ways;
 mod writes;
 
 pub(super) use best::best_of;
+pub(super) use commits::{commit_sentences, is_durable};
 pub(super) use label::Labels;
 pub use label::name_cells;
 pub(super) use point::Point;

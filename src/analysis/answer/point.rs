@@ -7,16 +7,21 @@ use crate::stats::Summary;
 #[derive(Clone, Copy)]
 pub struct Point<'a> {
     pub result: &'a CellResult,
-    pub rate: &'a Summary,
+    pub rate: Summary,
 }
 
 impl<'a> Point<'a> {
     pub fn bytes(result: &'a CellResult) -> Option<Point<'a>> {
-        Some(Point { result, rate: &result.throughput.as_ref()?.summary })
+        Some(Point { result, rate: result.throughput?.summary })
     }
 
     pub fn calls(result: &'a CellResult) -> Option<Point<'a>> {
-        Some(Point { result, rate: &result.operations.as_ref()?.summary })
+        Some(Point { result, rate: result.operations?.summary })
+    }
+
+    /// Returns a result by its commits per second.
+    pub fn commits(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: result.commit_rate()? })
     }
 
     /// Returns the 95 % interval; `None` under 5 trials.

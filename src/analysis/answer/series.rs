@@ -87,7 +87,7 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
     let [.., before, last] = *curve else { return None };
     let peak = curve.iter().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))?;
     let close = |point: &&Point| point.rate.median >= PEAK_SHARE * peak.rate.median;
-    let summaries: Vec<&Summary> = curve.iter().map(|point| point.rate).collect();
+    let summaries: Vec<&Summary> = curve.iter().map(|point| &point.rate).collect();
     let place = Knees::find_knee(&summaries, PEAK_SHARE)?;
     let at = &curve[place];
     let (low, high) = peak.interval().unzip();

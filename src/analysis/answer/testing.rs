@@ -1,8 +1,8 @@
 //! Results for tests of the answer.
 
 use crate::analysis::{CellResult, result};
-use crate::plan::{Cache, Job};
-use crate::record::{Source, Trial, Verdict};
+use crate::plan::{Cache, Job, Op, Sync};
+use crate::record::{CommitTimes, Durability, Latency, Reach, Source, Trial, Verdict};
 use crate::session::testing::job;
 
 pub const GIB: f64 = 1073741824.0;
@@ -30,4 +30,40 @@ pub fn cell(job: Job, gib: f64, spread: f64, trials: u32) -> CellResult {
 
 pub fn at(backend: &str, block: u64, cache: Cache, gib: f64) -> CellResult {
     cell(job(backend, block, cache), gib, 0.005, 7)
+}
+
+/// Returns a cell whose commits take this many microseconds, more or less.
+pub fn committed(change: impl FnOnce(&mut Job), micros: u64, reach: Reach) -> CellResult {
+    let mut job = Job {
+        op: Op::Write,
+        sync: Sync::Fdatasync,
+        count: None,
+        ..job("pread", 4096, Cache::AsIs)
+    };
+    change(&mut job);
+    let trials = (0..5u64).map(|round| {
+        let nanos = (micros * 1000 + round * 10) * 1000 / u64::from(job.threads);
+        let ops = 1000 * u64::from(job.sync_every);
+        let trial = Trial { ops, bytes: ops * 4096, nanos, ..Trial::default() };
+        std::sync::Arc::new(trial)
+    });
+    let total = Latency {
+        count: 5000,
+        every: 1,
+        p50: Some(micros as f64 * 1e3),
+        p99: Some(micros as f64 * 2e3),
+        ..Latency::default()
+    };
+    let verdict = Verdict {
+        commits: Some(CommitTimes { total, write: None, sync: None }),
+        durability: Some(Durability {
+            reach,
+            reason: "sda was flushed once".into(),
+            flushes: Some(1.0),
+            flush_nanos: None,
+            amplification: None,
+        }),
+        ..Verdict::default()
+    };
+    result(&job, trials.collect(), Some(&verdict), None)
 }

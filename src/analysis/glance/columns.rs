@@ -1,15 +1,16 @@
 //! The largest figures: a column per kind of access, a row per backend, the best cell of each.
 
+use super::access::{Access, Kinds};
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Point, best_of};
 use crate::analysis::cell_result::MAIN_SHARE;
 use crate::backend::identity;
 use crate::engine::moves_data;
-use crate::plan::{Axis, Cache, Job, Op, Sync};
+use crate::plan::{Axis, Cache, Job};
 use crate::session::Session;
-use crate::units::Rates;
 use crate::units::column::{self, PER_SECOND, Unit};
+use crate::units::{self, Rates};
 
 /// One kind of access, such as reads from the device.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,8 @@ pub struct GlanceColumn {
     pub bars: Vec<Option<GlanceBar>>,
     /// The row with the highest figure.
     pub best: usize,
+    /// Indexes of all its results.
+    pub results: Vec<usize>,
 }
 
 /// A row: a backend, with what else distinguishes it from the others.
@@ -48,48 +51,10 @@ pub struct GlanceBar {
     pub figure: GlanceFigure,
     /// What the name of the row leaves out: `256 KiB`, `4 KiB, random, 4 threads`.
     pub at: String,
+    /// The 99th percentile of a commit, nanoseconds; `None` if too few were made.
+    pub tail: Option<f64>,
     /// It is not wrong, and its interval overlaps that of the best row.
     pub no_difference: bool,
-}
-
-/// The kinds of access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    Read(Cache),
-    ToDevice,
-    ToMemory,
-    Mix,
-    Calls,
-}
-
-impl Access {
-    fn of(job: &Job) -> Access {
-        match job.op {
-            _ if job.mix.is_some() => Access::Mix,
-            _ if !moves_data(job) => Access::Calls,
-            Op::Write if job.direct || job.sync != Sync::None => Access::ToDevice,
-            Op::Write => Access::ToMemory,
-            _ => Access::Read(job.cache),
-        }
-    }
-
-    pub fn is_read(self) -> bool {
-        matches!(self, Access::Read(_))
-    }
-
-    pub fn is_write(self) -> bool {
-        matches!(self, Access::ToDevice | Access::ToMemory)
-    }
-
-    /// Returns what was done: `read`, `written`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Access::Read(_) => Op::Read.name(),
-            Access::ToDevice | Access::ToMemory => "written",
-            Access::Mix => "reads and writes",
-            Access::Calls => "calls",
-        }
-    }
 }
 
 impl GlanceColumn {
@@ -123,11 +88,6 @@ impl GlanceColumn {
             _ => String::new(),
         }
     }
-
-    /// Returns whether it has the results of a job.
-    pub(super) fn holds(&self, job: &Job) -> bool {
-        self.access == Access::of(job)
-    }
 }
 
 /// Cells of one row and column, with their indexes among the results.
@@ -135,13 +95,17 @@ type Cells<'a> = Vec<(usize, Point<'a>)>;
 
 /// Returns the columns and the rows that they share.
 pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>, Vec<GlanceRow>) {
-    let names = Names::new(results);
+    let kinds = Kinds::new(results);
+    let names = Names::new(results, kinds);
     let mut rows: Vec<(Job, GlanceRow)> = Vec::new();
     let mut groups: Vec<(Access, Vec<Cells>)> = Vec::new();
     for (index, result) in results.iter().enumerate() {
-        let access = Access::of(&result.cell);
-        let point =
-            if access == Access::Calls { Point::calls(result) } else { Point::bytes(result) };
+        let access = kinds.of(result);
+        let point = match access {
+            Access::Calls => Point::calls(result),
+            Access::Commits { .. } => Point::commits(result),
+            _ => Point::bytes(result),
+        };
         let Some(point) = point else { continue };
         let key = names.key(&result.cell);
         let row = rows.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
@@ -165,7 +129,8 @@ pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>,
     (columns, rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Returns the place of a column: reads from the device, then from memory, other reads, writes.
+/// Returns the place of a column: reads from the device, then from memory, other reads, writes,
+/// commits by one writer and by several, those that are durable first.
 fn order(column: &GlanceColumn) -> usize {
     match (column.access, column.place.as_str()) {
         (Access::Read(_), "from the device") => 0,
@@ -175,7 +140,11 @@ fn order(column: &GlanceColumn) -> usize {
         (Access::Read(Cache::AsIs), _) => 2,
         (Access::ToDevice, _) => 3,
         (Access::ToMemory, _) => 4,
-        (Access::Mix | Access::Calls, _) => 5,
+        (Access::Commits { durable, several }, _) => {
+            let trusted = [Some(true), None, Some(false)].iter().position(|of| *of == durable);
+            5 + 2 * trusted.unwrap_or(0) + usize::from(several)
+        }
+        (Access::Mix | Access::Calls, _) => 11,
     }
 }
 
@@ -197,6 +166,7 @@ fn column(
     cells: Vec<Cells>,
     rows: usize,
 ) -> Option<GlanceColumn> {
+    let results = cells.iter().flatten().map(|(result, _)| *result).collect();
     let mut bars: Vec<Option<(GlanceBar, Point)>> =
         cells.iter().map(|cells| bar(session, names, cells)).collect();
     bars.resize_with(rows, || None);
@@ -207,9 +177,15 @@ fn column(
         bar.no_difference = !bar.figure.wrong && top.overlaps(point);
     }
     let cache = top.result.cell.cache;
-    let place = describe_place(access, top.result);
+    let place = match access {
+        Access::Commits { .. } => {
+            describe_writers(bars.iter().flatten().map(|(_, point)| point.result.cell.threads))
+        }
+        _ => describe_place(access, top.result),
+    };
+    let bytes = !matches!(access, Access::Calls | Access::Commits { .. });
     let bars = bars.into_iter().map(|bar| bar.map(|(bar, _)| bar)).collect();
-    Some(GlanceColumn { access, place, cache, bytes: access != Access::Calls, bars, best })
+    Some(GlanceColumn { access, place, cache, bytes, bars, best, results })
 }
 
 /// Returns from or to where, as far as the best cell shows it.
@@ -221,9 +197,20 @@ fn describe_place(access: Access, best: &CellResult) -> String {
         (Access::Read(cache), _) => return cache.to_string(),
         (Access::ToDevice, _) => "to the device",
         (Access::ToMemory, _) => "to memory",
-        (Access::Mix | Access::Calls, _) => "",
+        (Access::Commits { .. } | Access::Mix | Access::Calls, _) => "",
     };
     place.into()
+}
+
+/// Returns `by 1 writer`, `by 2-16 writers`.
+fn describe_writers(threads: impl Iterator<Item = u32> + Clone) -> String {
+    let (least, most) = (threads.clone().min().unwrap_or(1), threads.max().unwrap_or(1));
+    let most = units::counted(most as usize, "writer");
+    if least == 1 || most.starts_with(&format!("{least} ")) {
+        format!("by {most}")
+    } else {
+        format!("by {least}-{most}")
+    }
 }
 
 /// Returns the bar of the best of these cells.
@@ -235,8 +222,9 @@ fn bar<'a>(
     let (best, result, point) = best_of(cells)?;
     let bar = GlanceBar {
         result,
-        figure: GlanceFigure::of(session, point.result, *point.rate),
+        figure: GlanceFigure::of(session, point.result, point.rate),
         at: names.rest(&best.cell),
+        tail: point.result.commits.and_then(|commits| commits.total.p99),
         no_difference: false,
     };
     Some((bar, point))
@@ -246,20 +234,29 @@ fn bar<'a>(
 struct Names {
     /// The axes of a name behind the backend.
     own: Vec<Axis>,
+    /// The shape of the file is left for the bars.
+    shapes: bool,
 }
 
 /// Axes that tell columns apart, or cells of one row.
 const OTHERS: [Axis; 7] =
     [Axis::Backend, Axis::Block, Axis::Cache, Axis::Op, Axis::Mix, Axis::Sync, Axis::Count];
 
+/// Axes that tell the methods of commits apart: what else differs is left for the bars.
+const METHOD: [Axis; 2] = [Axis::Sync, Axis::Direct];
+
 impl Names {
-    fn new(results: &[CellResult]) -> Names {
+    fn new(results: &[CellResult], kinds: Kinds) -> Names {
         let jobs = || results.iter().map(|result| &result.cell);
+        if kinds.all_commit {
+            let own = METHOD.into_iter().filter(|axis| axis.differs(jobs()));
+            return Names { own: own.collect(), shapes: true };
+        }
         let along = Axis::best(jobs());
         let own = Axis::ALL
             .into_iter()
             .filter(|axis| !OTHERS.contains(axis) && Some(*axis) != along && axis.differs(jobs()));
-        Names { own: own.collect() }
+        Names { own: own.collect(), shapes: false }
     }
 
     /// Returns the job with nothing but what distinguishes rows.
@@ -270,7 +267,8 @@ impl Names {
     }
 
     fn name(&self, job: &Job) -> String {
-        let phrases = self.own.iter().filter_map(|axis| axis.phrase_among(job, true));
+        let phrases =
+            self.own.iter().filter_map(|axis| axis.phrase_among(job, *axis != Axis::Direct));
         std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")
     }
 
@@ -278,7 +276,8 @@ impl Names {
     fn rest(&self, job: &Job) -> String {
         let block = moves_data(job).then_some(Axis::Block).into_iter();
         let others = Axis::ALL.into_iter().filter(|axis| {
-            ![Axis::Backend, Axis::Block, Axis::Cache, Axis::Op].contains(axis)
+            ![Axis::Backend, Axis::Block, Axis::Cache].contains(axis)
+                && (self.shapes || *axis != Axis::Op)
                 && !self.own.contains(axis)
         });
         let axes = block.chain(others);

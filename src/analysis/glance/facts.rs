@@ -4,7 +4,7 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Answer, Knee, MIN_CERTAIN, times};
+use crate::analysis::answer::{Answer, Knee, MIN_CERTAIN, commit_sentences, times};
 use crate::analysis::compare::{TOLERANCE, describe_variants};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
@@ -38,7 +38,9 @@ pub fn facts(
         return vec![answer.text.clone()];
     }
     let mut facts: Vec<String> = describe_variants(session).into_iter().collect();
-    if workloads.is_empty() {
+    if !columns.is_empty() && columns.iter().all(|column| column.access.is_commits()) {
+        facts.extend(describe_commits(results));
+    } else if workloads.is_empty() {
         let shown = || columns.iter().take(COLUMNS);
         facts.extend(shown().filter_map(|column| describe_best(column, rows)));
         facts.extend(describe_cold(answer));
@@ -53,6 +55,12 @@ pub fn facts(
         facts.push(answer.text.clone());
     }
     facts
+}
+
+/// Returns what commits cost, with the sentences as parts of a list.
+fn describe_commits(results: &[CellResult]) -> Vec<String> {
+    let sentences = commit_sentences(results).into_iter();
+    sentences.map(|said| said.trim_end_matches('.').to_string()).collect()
 }
 
 /// Returns `from memory`, or what else tells a column from the others.

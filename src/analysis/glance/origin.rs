@@ -1,6 +1,8 @@
 //! Where the bytes of the figures came from, and whether all of them are accounted for.
 
-use super::columns::{Access, GlanceColumn};
+use super::access::Access;
+use super::columns::GlanceColumn;
+use super::durable::describe_durable;
 use super::model::{Grade, Statement};
 use crate::analysis::CellResult;
 use crate::plan::{Cache, Job, Op};
@@ -20,16 +22,24 @@ struct Account<'a> {
     other: f64,
 }
 
-/// Returns `every byte accounted for (cold: device, warm: page cache)`, or what is known instead.
+/// Returns `every byte accounted for (cold: device, warm: page cache)`, or what is known instead;
+/// of commits alone, whether they are durable.
 pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn]) -> Statement {
     if session.reference.is_some() {
         let text = "as reported: where the bytes came from is not known".into();
         return Statement { grade: Grade::Unfinished, text };
     }
-    let all: Vec<Account> =
-        columns.iter().filter_map(|column| Account::new(column, results)).collect();
+    let of_bytes = columns.iter().filter(|column| column.bytes);
+    let all: Vec<Account> = of_bytes.filter_map(|column| Account::new(column, results)).collect();
     if all.is_empty() {
-        return Statement { grade: Grade::Good, text: String::new() };
+        let commits = || columns.iter().filter(|column| column.access.is_commits());
+        // The reason is that of the best.
+        let best: Vec<usize> =
+            commits().filter_map(|column| Some(column.best_bar()?.result)).collect();
+        let others = commits().flat_map(|column| &column.results).filter(|of| !best.contains(of));
+        let own: Vec<&CellResult> =
+            best.iter().chain(others).filter_map(|of| results.get(*of)).collect();
+        return describe_durable(&own);
     }
     if all.iter().all(|account| account.of.unknown >= 1.0) {
         let written = all.iter().all(|account| account.column.access.is_write());
@@ -54,7 +64,7 @@ impl<'a> Account<'a> {
     fn new(column: &'a GlanceColumn, results: &[CellResult]) -> Option<Account<'a>> {
         let mut sum = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
         let (mut all, mut other) = (0.0, 0.0);
-        for result in results.iter().filter(|result| column.bytes && column.holds(&result.cell)) {
+        for result in column.results.iter().filter_map(|of| results.get(*of)) {
             let bytes: f64 = result.trials.iter().map(|trial| trial.bytes as f64).sum();
             all += bytes;
             let Some(of) = result.source else {

@@ -1,3 +1,5 @@
+mod commits;
+
 use super::*;
 use crate::analysis::answer::testing::{at, cell};
 use crate::analysis::{answer_with, list_skipped, results};

@@ -144,7 +144,7 @@ fn fastest(
         .filter(|point| point.result.cell != best.cell && point.result.wrong().is_none())
         .collect();
     let verdicts = others.iter().map(|other| {
-        let ratio = Ratio::from_summaries(top.rate, other.rate)?;
+        let ratio = Ratio::from_summaries(&top.rate, &other.rate)?;
         Some(ratio.verdict()? == std::cmp::Ordering::Greater)
     });
     // Unknown if one is unknown; then whether all are greater.
@@ -153,7 +153,7 @@ fn fastest(
         result,
         backend: best.cell.backend.to_string(),
         hue: identity(&best.cell.backend.id).hue,
-        figure: GlanceFigure::of(session, top.result, *top.rate),
+        figure: GlanceFigure::of(session, top.result, top.rate),
         operations: best.operations.map(|of| of.summary.median),
         p50: top.result.latency.and_then(|latency| latency.p50),
         leads: leads.filter(|_| !others.is_empty()),

@@ -129,10 +129,8 @@ struct FigureSpec<'a> {
 
 /// Returns the commits per second of a cell.
 fn commits(result: &CellResult) -> Option<Span> {
-    result.commits?;
-    let (low, median, high) = span(result.operations?);
-    let of = |writes| result.cell.commits_in(writes);
-    Some((of(low), of(median), of(high))).filter(is_drawable)
+    let summary = result.commit_rate()?;
+    Some(span(SummaryOf { summary, unit: "1/s" })).filter(is_drawable)
 }
 
 /// Returns the 99th percentile of a cell's commits.

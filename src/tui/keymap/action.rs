@@ -70,6 +70,7 @@ pub enum Action {
     PanRight,
     Throughput,
     Operations,
+    Commits,
     SystemCalls,
     Latency,
     Cpu,

@@ -23,10 +23,11 @@ pub enum Tab {
 
 impl Tab {
     /// Every tab in its order, with its action and its name at three widths.
-    pub const ALL: [(Tab, Action, [&'static str; 3]); 7] = [
+    pub const ALL: [(Tab, Action, [&'static str; 3]); 8] = [
         (Tab::Glance, Action::Glance, ["At a glance", "at a glance", "glance"]),
         (Tab::Plot(Metric::Throughput), Action::Throughput, ["Throughput", "bytes/s", "bytes"]),
         (Tab::Plot(Metric::Operations), Action::Operations, ["Operations", "ops/s", "ops"]),
+        (Tab::Plot(Metric::Commits), Action::Commits, ["Commits", "commits/s", "commits"]),
         (Tab::Plot(Metric::SystemCalls), Action::SystemCalls, ["System calls", "calls/s", "calls"]),
         (Tab::Plot(Metric::Latency), Action::Latency, ["Latency", "latency", "latency"]),
         (Tab::Plot(Metric::Cpu), Action::Cpu, ["CPU per byte", "CPU", "CPU"]),
@@ -41,16 +42,20 @@ impl Tab {
         }
     }
 
-    /// Returns the tab after this one or before it; metrics without a value are passed over.
-    pub fn next(self, data: &Data, back: bool) -> Tab {
-        let has = |tab: &Tab| match tab {
+    /// Returns whether there is something to show on it.
+    pub fn has_value(self, data: &Data) -> bool {
+        match self {
             Tab::Plot(metric) => metric.has_value(data.results().iter()),
             Tab::Glance | Tab::Table => true,
-        };
+        }
+    }
+
+    /// Returns the tab after this one or before it; metrics without a value are passed over.
+    pub fn next(self, data: &Data, back: bool) -> Tab {
         let tabs: Vec<Tab> = Tab::ALL
             .into_iter()
             .map(|(tab, ..)| tab)
-            .filter(|tab| *tab == self || has(tab))
+            .filter(|tab| *tab == self || tab.has_value(data))
             .collect();
         let at = tabs.iter().position(|tab| *tab == self).unwrap_or(0);
         let step = if back { tabs.len() - 1 } else { 1 };

@@ -384,9 +384,9 @@ pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<E
 
 /// Handles a click: the chart sets the cursor, legend and table select, a title sorts.
 pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let has_tabs = results.data.is_some() && results.open.is_none();
-    let tab = frame::tabs(body).into_iter().find(|(_, place, ..)| has_tabs && place.contains(at));
-    if let Some((tab, ..)) = tab {
+    let data = results.data.as_ref().filter(|_| results.open.is_none());
+    let mut tabs = data.map_or_else(Vec::new, |data| frame::tabs(data, body)).into_iter();
+    if let Some((tab, ..)) = tabs.find(|(_, place, ..)| place.contains(at)) {
         results.turn_to(tab);
     } else {
         match (results.open, results.kind) {

@@ -66,6 +66,19 @@ impl Summary {
         }
         Some(side / self.median.abs()).filter(|width| width.is_finite())
     }
+
+    /// Returns the summary of the same values, each multiplied by a factor of 0 or more.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self {
+            median: self.median * factor,
+            low: self.low.map(|low| low * factor),
+            high: self.high.map(|high| high * factor),
+            mean: self.mean * factor,
+            stddev: self.stddev * factor,
+            min: self.min * factor,
+            max: self.max * factor,
+        }
+    }
 }
 
 /// Returns the mean and sample standard deviation of ascending finite values (at least one),
@@ -140,6 +153,14 @@ mod tests {
         let s = Summary::from_values(&[10.0, 9.0, 14.0, 8.0, 11.0]).unwrap();
         assert_eq!((s.low, s.high), (Some(8.0), Some(14.0)));
         assert_eq!(s.half_width(), Some(0.4));
+    }
+
+    #[test]
+    fn a_scaled_summary_is_that_of_scaled_values() {
+        let values = [10.0, 9.0, 14.0, 8.0, 11.0, 30.0];
+        let scaled = values.map(|value| value * 0.25);
+        let summary = Summary::from_values(&values).unwrap().scaled(0.25);
+        assert_eq!(summary, Summary::from_values(&scaled).unwrap());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use crate::tui::curves::Metric;
 use crate::tui::keymap::key_of;
 use crate::tui::results::data::Data;
 use crate::tui::results::state::Results;
@@ -14,13 +15,20 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::{Colours, Look, Role};
 use crate::tui::view::pane;
 
-/// Returns the tabs in the first line of the frame, each with its place, key and name.
-pub fn tabs(area: Rect) -> Vec<(Tab, Rect, &'static str, &'static str)> {
+/// A tab with its place, key and name.
+pub type PlacedTab = (Tab, Rect, &'static str, &'static str);
+
+/// Returns the tabs in the first line of the frame; that of commits only if some were made.
+pub fn tabs(data: &Data, area: Rect) -> Vec<PlacedTab> {
+    let commits = Tab::Plot(Metric::Commits);
+    let has_commits = commits.has_value(data);
     // Where there is little room, the names are shorter.
-    let size = [130, 78].iter().position(|from| area.width >= *from).unwrap_or(2);
+    let wanted = if has_commits { [145, 90] } else { [130, 78] };
+    let size = wanted.iter().position(|from| area.width >= *from).unwrap_or(2);
     let gap = if size == 2 { 1 } else { 2 };
     let mut at = area.x + 2;
-    let tabs = Tab::ALL.into_iter().map(|(tab, action, names)| {
+    let shown = Tab::ALL.into_iter().filter(|(tab, ..)| *tab != commits || has_commits);
+    let tabs = shown.map(|(tab, action, names)| {
         let (key, name) = (key_of(action, Screen::Results), names[size]);
         let width = (key.len() + 1 + name.len()) as u16;
         let place = Rect::new(at, area.y, width, 1).intersection(area);
@@ -35,7 +43,7 @@ pub fn frame(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut 
     let inner = pane::frame(look, "", "", false, area, buf);
     let mut end = area.x;
     let shown = results.tab();
-    for (tab, place, key, name) in tabs(area) {
+    for (tab, place, key, name) in tabs(data, area) {
         let on = Some(tab) == shown;
         let style = if on {
             look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)

@@ -46,7 +46,7 @@ fn rate(metric: Metric, sample: &Sample) -> f64 {
     let amount = match metric {
         Metric::Throughput | Metric::Cpu => sample.bytes,
         Metric::SystemCalls => sample.syscalls,
-        Metric::Operations | Metric::Latency => sample.ops,
+        Metric::Operations | Metric::Commits | Metric::Latency => sample.ops,
     };
     if sample.nanos == 0 { f64::NAN } else { amount as f64 * 1e9 / sample.nanos as f64 }
 }

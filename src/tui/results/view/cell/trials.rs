@@ -15,7 +15,7 @@ use crate::units::{self, column};
 /// Returns the metric of a trial: the plotted one, if a single trial has it.
 pub(super) fn metric(s: Scene) -> Metric {
     match s.data.metric {
-        Metric::Operations => Metric::Operations,
+        Metric::Operations | Metric::Commits => Metric::Operations,
         Metric::SystemCalls => Metric::SystemCalls,
         Metric::Cpu if s.result.throughput.is_some() => Metric::Cpu,
         _ if s.result.throughput.is_some() => Metric::Throughput,
@@ -31,7 +31,7 @@ fn value(metric: Metric, trial: &Trial) -> f64 {
             (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64
         }
         Metric::Cpu => f64::NAN,
-        Metric::Operations | Metric::Latency => trial.operations(),
+        Metric::Operations | Metric::Commits | Metric::Latency => trial.operations(),
     }
 }
 

@@ -44,8 +44,13 @@ impl Reach {
         }
     }
 
-    /// Returns whether the data is durable, as far as the device's own word goes.
-    pub fn is_durable(self) -> bool {
-        matches!(self, Reach::Flushed | Reach::WrittenThrough | Reach::NoCache)
+    /// Returns whether the data is durable, as far as the device's own word goes; `None` where that
+    /// cannot be told.
+    pub fn is_durable(self) -> Option<bool> {
+        match self {
+            Reach::Flushed | Reach::WrittenThrough | Reach::NoCache => Some(true),
+            Reach::NotReached => Some(false),
+            Reach::Unknown => None,
+        }
     }
 }
