@@ -2,15 +2,23 @@
 
 use std::time::Duration;
 
-use crate::analysis::results;
+use crate::analysis::{CellResult, results};
 use crate::experiment::{expected_trials, round_time};
-use crate::plan::Plan;
+use crate::plan::{Job, Op, Plan};
 use crate::session::Session;
-use crate::units::{counted, show_goal, show_share, show_trials, show_wait};
+use crate::units::{counted, show_goal, show_percent, show_trials, show_wait};
 
-/// How much trials scatter on this machine, by its saved runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How much trials scatter on this machine, by its saved runs: reads and writes apart, for commits
+/// scatter far more than reads.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Noise {
+    pub reads: Option<Scatter>,
+    pub writes: Option<Scatter>,
+}
+
+/// How much the trials of cells scatter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
     pub runs: usize,
     pub cells: usize,
     /// The half width of an interval times the square root of its number of trials, of the median
@@ -19,50 +27,85 @@ pub struct Noise {
     pub high: f64,
 }
 
+fn is_write(job: &Job) -> bool {
+    job.op == Op::Write
+}
+
 impl Noise {
-    /// Measures the noise of these runs; `None` without a cell of 5 trials or more.
-    pub fn from_sessions<'a>(sessions: impl Iterator<Item = &'a Session>) -> Option<Noise> {
-        let (mut scatter, mut runs) = (Vec::new(), 0);
-        for session in sessions {
-            let before = scatter.len();
-            let of_cell = |result: &crate::analysis::CellResult| {
-                let summary = result.throughput.or(result.operations)?.summary;
-                let sound = result.error.is_none() && result.wrong().is_none();
-                let width = summary.half_width().filter(|_| sound)?;
-                Some(width * (result.trials.len() as f64).sqrt())
-            };
-            scatter.extend(results(session).iter().filter_map(of_cell));
-            runs += usize::from(scatter.len() > before);
-        }
-        scatter.sort_by(f64::total_cmp);
+    /// Measures the noise of these runs; `None` of what has no cell of 5 trials or more.
+    pub fn from_sessions<'a>(sessions: impl Iterator<Item = &'a Session>) -> Noise {
+        let of_runs: Vec<[Vec<f64>; 2]> = sessions
+            .map(|session| {
+                let mut by_kind = [Vec::new(), Vec::new()];
+                for result in results(session) {
+                    by_kind[usize::from(is_write(&result.cell))].extend(scatter_of(&result));
+                }
+                by_kind
+            })
+            .collect();
+        let of = |kind: usize| Scatter::from_runs(of_runs.iter().map(|run| run[kind].as_slice()));
+        Noise { reads: of(0), writes: of(1) }
+    }
+
+    /// Returns that of the cells of a plan; of one with writes, that of writes.
+    pub fn of_plan(&self, plan: &Plan) -> Option<Scatter> {
+        if plan.cells.iter().any(is_write) { self.writes } else { self.reads }
+    }
+}
+
+/// Returns how much the trials of a cell scatter; `None` if they are too few, or wrong.
+fn scatter_of(result: &CellResult) -> Option<f64> {
+    let summary = result.throughput.or(result.operations)?.summary;
+    let sound = result.error.is_none() && result.wrong().is_none();
+    let width = summary.half_width().filter(|_| sound)?;
+    Some(width * (result.trials.len() as f64).sqrt())
+}
+
+impl Scatter {
+    fn from_runs<'a>(runs: impl Iterator<Item = &'a [f64]> + Clone) -> Option<Scatter> {
+        let mut all: Vec<f64> = runs.clone().flatten().copied().collect();
+        all.sort_by(f64::total_cmp);
         let at = |share: f64| {
-            let last = scatter.len().checked_sub(1)?;
-            scatter.get(((last as f64 * share).round() as usize).min(last)).copied()
+            let last = all.len().checked_sub(1)?;
+            all.get(((last as f64 * share).round() as usize).min(last)).copied()
         };
-        Some(Noise { runs, cells: scatter.len(), median: at(0.5)?, high: at(0.9)? })
+        let runs = runs.filter(|run| !run.is_empty()).count();
+        Some(Scatter { runs, cells: all.len(), median: at(0.5)?, high: at(0.9)? })
+    }
+
+    /// Returns `about ±9 %, of one cell in ten more than ±22 %`: the intervals after so many trials.
+    fn describe_intervals(&self, trials: u32) -> String {
+        let width = |scatter: f64| scatter / f64::from(trials).sqrt();
+        let show = |width: f64| format!("\u{b1}{} %", show_percent(100.0 * width));
+        // Wider ones say no more than that the figure is not known.
+        if width(self.median) > 1.0 {
+            return format!("mostly more than {}", show(1.0));
+        }
+        let (median, high) = (show(width(self.median)), show(width(self.high).min(1.0)));
+        format!("about {median}, of one cell in ten more than {high}")
     }
 }
 
 /// Describes what the budget buys, as in `about 5 trials of each; intervals of about ±9 %, of one
 /// cell in ten more than ±22 % (as in 120 cells of 5 saved runs here); ±2 % in half of the cells
 /// would take about 8 min`. `None` for a plan without cells of a file.
-pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
+pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
     if plan.cells.is_empty() || plan.pick {
         return None;
     }
     if plan.until && plan.trials.is_none() {
-        return Some(describe_until(plan, noise));
+        return Some(describe_until(plan, noise.of_plan(plan)));
     }
     let trials = expected_trials(plan).max(1);
     let about = if plan.trials.is_none() { "about " } else { "" };
     let mut text = format!("{about}{} of each", show_trials(trials as usize));
-    let Some(noise) = noise.filter(|noise| noise.median > 0.0) else { return Some(text) };
+    let Some(noise) = noise.of_plan(plan).filter(|noise| noise.median > 0.0) else {
+        return Some(text);
+    };
     if trials >= Plan::ROUNDS {
-        let width = |scatter: f64| show_share(scatter / f64::from(trials).sqrt());
         text += &format!(
-            "; intervals of about \u{b1}{}, of one cell in ten more than \u{b1}{} (as in {} of {} here)",
-            width(noise.median),
-            width(noise.high),
+            "; intervals of {} (as in {} of {} here)",
+            noise.describe_intervals(trials),
             counted(noise.cells, "cell"),
             counted(noise.runs, "saved run")
         );
@@ -82,7 +125,7 @@ pub fn describe_forecast(plan: &Plan, noise: Option<Noise>) -> Option<String> {
 
 /// Describes what a run until every interval is narrow enough takes. Its budget is a limit, and
 /// says nothing about that.
-fn describe_until(plan: &Plan, noise: Option<Noise>) -> String {
+fn describe_until(plan: &Plan, noise: Option<Scatter>) -> String {
     let goal = show_goal(plan.goal);
     let what = format!("trials until every interval is within \u{b1}{goal}");
     let Some(noise) = noise.filter(|_| plan.variants.is_empty()) else {
@@ -126,11 +169,36 @@ mod tests {
         }
     }
 
+    fn of_reads(median: f64, high: f64) -> Noise {
+        let reads = Some(Scatter { runs: 3, cells: 40, median, high });
+        Noise { reads, writes: None }
+    }
+
+    #[test]
+    fn reads_are_not_forecast_from_commits() {
+        let writes = Some(Scatter { runs: 2, cells: 55, median: 2.0, high: 30.0 });
+        let noise = Noise { reads: None, writes };
+        assert_eq!(describe_forecast(&plan(Some(9)), &noise).unwrap(), "9 trials of each");
+        let mut plan = plan(Some(9));
+        plan.cells.iter_mut().for_each(|job| job.op = Op::Write);
+        let text = describe_forecast(&plan, &noise).unwrap();
+        assert!(
+            text.contains("about \u{b1}67 %, of one cell in ten more than \u{b1}100 % (as in 55"),
+            "{text}"
+        );
+        let writes = Some(Scatter { runs: 2, cells: 55, median: 9.0, high: 30.0 });
+        let text = describe_forecast(&plan, &Noise { reads: None, writes }).unwrap();
+        assert!(text.contains("intervals of mostly more than \u{b1}100 % ("), "{text}");
+    }
+
     #[test]
     fn the_forecast_follows_the_noise() {
-        let noise = |median| Some(Noise { runs: 3, cells: 40, median, high: 2.0 * median });
-        assert_eq!(describe_forecast(&plan(Some(7)), None).unwrap(), "7 trials of each");
-        let text = describe_forecast(&plan(Some(9)), noise(0.3)).unwrap();
+        let noise = |median| of_reads(median, 2.0 * median);
+        assert_eq!(
+            describe_forecast(&plan(Some(7)), &Noise::default()).unwrap(),
+            "7 trials of each"
+        );
+        let text = describe_forecast(&plan(Some(9)), &noise(0.3)).unwrap();
         assert!(
             text.contains(
                 "about \u{b1}10 %, of one cell in ten more than \u{b1}20 % (as in 40 cells of 3 saved runs here)"
@@ -138,38 +206,41 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("would take"), "{text}");
-        let text = describe_forecast(&plan(None), noise(0.3)).unwrap();
+        let text = describe_forecast(&plan(None), &noise(0.3)).unwrap();
         assert!(
             text.starts_with("about ")
                 && text.contains("\u{b1}2 % in half of the cells would take about "),
             "{text}"
         );
-        let quiet = describe_forecast(&plan(None), noise(0.001)).unwrap();
+        let quiet = describe_forecast(&plan(None), &noise(0.001)).unwrap();
         assert!(!quiet.contains("would take"), "{quiet}");
-        let hopeless = describe_forecast(&plan(None), noise(50.0)).unwrap();
+        let hopeless = describe_forecast(&plan(None), &noise(50.0)).unwrap();
         assert!(hopeless.contains("out of reach"), "{hopeless}");
-        assert_eq!(describe_forecast(&Plan { cells: vec![], ..plan(None) }, None), None);
+        assert_eq!(
+            describe_forecast(&Plan { cells: vec![], ..plan(None) }, &Noise::default()),
+            None
+        );
     }
 
     #[test]
     fn a_goal_is_not_forecast_from_the_limit_of_its_budget() {
         let budget = Plan::UNTIL_BUDGET;
         let plan = Plan { until: true, goal: 0.2, budget, ..plan(None) };
-        let unknown = describe_forecast(&plan, None).unwrap();
+        let unknown = describe_forecast(&plan, &Noise::default()).unwrap();
         assert_eq!(
             unknown,
             "trials until every interval is within \u{b1}20 %; how long that takes is unknown"
         );
-        let noise = |high| Some(Noise { runs: 3, cells: 40, median: high / 2.0, high });
-        let text = describe_forecast(&plan, noise(0.6)).unwrap();
+        let noise = |high| of_reads(high / 2.0, high);
+        let text = describe_forecast(&plan, &noise(0.6)).unwrap();
         assert!(text.contains("for nine cells in ten 9 trials or fewer, about "), "{text}");
-        let hopeless = describe_forecast(&plan, noise(900.0)).unwrap();
+        let hopeless = describe_forecast(&plan, &noise(900.0)).unwrap();
         assert!(hopeless.contains("takes longer than 60 min 00 s"), "{hopeless}");
     }
 
     #[test]
     fn noise_is_that_of_cells_with_intervals() {
-        assert_eq!(Noise::from_sessions(std::iter::empty()), None);
+        assert_eq!(Noise::from_sessions(std::iter::empty()), Noise::default());
         let run = |rounds| {
             let mut session = testing::session(3);
             for (round, cell) in (1..=rounds).flat_map(|round| [0, 1, 2].map(|cell| (round, cell)))
@@ -179,8 +250,10 @@ mod tests {
             }
             session
         };
-        assert_eq!(Noise::from_sessions([run(4)].iter()), None, "too few trials");
-        let noise = Noise::from_sessions([run(9), run(4)].iter()).expect("nine trials suffice");
+        assert_eq!(Noise::from_sessions([run(4)].iter()), Noise::default(), "too few trials");
+        let noise = Noise::from_sessions([run(9), run(4)].iter());
+        assert_eq!(noise.writes, None);
+        let noise = noise.reads.expect("nine trials suffice");
         assert!((noise.runs, noise.cells) == (1, 3) && noise.median <= noise.high, "{noise:?}");
     }
 }

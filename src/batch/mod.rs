@@ -69,7 +69,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
         let text = || {
             let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
             let known = runner::saved_experience(host.get(), facts.as_ref());
-            let forecast = analysis::describe_forecast(&plan, known.noise);
+            let forecast = analysis::describe_forecast(&plan, &known.noise);
             dry::text(&shown, &expected, forecast.as_deref(), &known.disk)
         };
         args.out.text_or_json(text, &shown)?;

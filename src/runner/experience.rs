@@ -17,8 +17,7 @@ const MAX_BYTES: u64 = 2 << 20;
 /// How much trials scatter here, and how fast the disk is.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Experience {
-    /// `None` without a run.
-    pub noise: Option<Noise>,
+    pub noise: Noise,
     /// As assumed where no run was on the disk.
     pub disk: DiskSpeed,
 }
@@ -73,7 +72,8 @@ mod tests {
             recorder.record(&testing::trial_event(0, round, (1 << 20) + (u64::from(round) << 12)));
         }
         recorder.finish(End::Finished);
-        let noise = experience_in(dir.path(), &host, None).noise.expect("a run of this machine");
+        let noise =
+            experience_in(dir.path(), &host, None).noise.reads.expect("a run of this machine");
         assert_eq!(noise.runs, 1);
         let mut other = host.clone();
         other.kernel += "x";

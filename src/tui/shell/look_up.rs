@@ -236,7 +236,7 @@ pub fn propose(question: &Question, host: &Host) -> Msg {
             let plan = &proposed.plan;
             let expected = analysis::describe_estimates(plan, runner::saved_ceilings(), link);
             let known = runner::saved_experience(host, Some(&proposed.facts));
-            let forecast = analysis::describe_forecast(plan, known.noise);
+            let forecast = analysis::describe_forecast(plan, &known.noise);
             let forecast = forecast.unwrap_or_default();
             let outlook = Outlook { expected, forecast, disk: known.disk }.into();
             Msg::Proposed {
