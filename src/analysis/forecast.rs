@@ -73,7 +73,8 @@ impl Scatter {
         Some(Scatter { runs, cells: all.len(), median: at(0.5)?, high: at(0.9)? })
     }
 
-    /// Returns `about ±9 %, of one cell in ten more than ±22 %`: the intervals after so many trials.
+    /// Describes the intervals after so many trials: `about ±9 %, of one cell in ten more than
+    /// ±22 %`.
     fn describe_intervals(&self, trials: u32) -> String {
         let width = |scatter: f64| scatter / f64::from(trials).sqrt();
         let show = |width: f64| format!("\u{b1}{} %", show_percent(100.0 * width));
