@@ -64,6 +64,10 @@ impl Open {
         let nanos = monotonic_nanos() - start;
         let tally = work.tally();
         assert_eq!(tally.ops, count);
+        if self.job.syncs_after_writes() {
+            let commits = tally.commits.as_ref().map(|commits| commits.total.count());
+            assert_eq!(commits, Some(self.job.commits_in(count as f64) as u64));
+        }
         let wanted = count.checked_div(timed.every().into()).unwrap_or(0);
         assert!((wanted..=wanted + 1).contains(&tally.histogram.map_or(0, |h| h.count())));
         nanos as f64 / count as f64

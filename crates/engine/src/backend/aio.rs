@@ -318,8 +318,8 @@ impl Lane for AioLane {
         work.write_from(&self.buffer);
         note_small_pages(work, &self.buffer, self.mask > 0);
         let ended = with_fill!(FILL => self.run_loop::<FILL>(work));
-        match self.commits.take() {
-            Some(mut commits) => commits.finish(work, ended),
+        match &mut self.commits {
+            Some(commits) => commits.finish(work, ended),
             None => ended,
         }
     }

@@ -50,7 +50,7 @@ impl BlockIo {
     pub fn run_commits<const FILL: bool>(
         &self,
         work: &mut Work,
-        committer: Committer,
+        committer: &mut Committer,
         write: impl FnMut(Request) -> isize,
     ) -> Result<(), BackendError> {
         let (fd, method) = (self.file.as_raw_fd(), committer.method());

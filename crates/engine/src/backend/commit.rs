@@ -50,16 +50,20 @@ impl Committer {
     /// -errno and belongs to the last. `data` is the address of the block, for the fold.
     #[inline(always)]
     pub fn run(
-        mut self,
+        &mut self,
         work: &mut Work,
         data: *const u8,
         calls: u32,
         write: impl FnMut(Request) -> isize,
         sync: impl FnMut() -> isize,
     ) -> Result<(), BackendError> {
-        self.began = self.clock.now();
-        let operation = Committing { committer: &mut self, write, calls, sync };
+        let times_operations = self.every == 1 && work.time_by_commits();
+        (self.left, self.errno, self.began) = (self.every, None, self.clock.now());
+        let operation = Committing { committer: self, write, calls, sync };
         let ended = run_operations(work, data, operation);
+        if times_operations {
+            work.set_times(self.commits.total.clone());
+        }
         self.finish(work, ended)
     }
 
@@ -254,13 +258,16 @@ impl QueuedCommits {
         Some(written)
     }
 
-    /// See [`Committer::finish`].
+    /// See [`Committer::finish`]. The next trial begins with a new group.
     pub fn finish(
         &mut self,
         work: &mut Work,
         ended: Result<(), BackendError>,
     ) -> Result<(), BackendError> {
-        self.committer.finish(work, ended)
+        (self.committer.left, self.began) = (self.committer.every, u64::MAX);
+        let ended = self.committer.finish(work, ended);
+        self.committer.errno = None;
+        ended
     }
 }
 
@@ -271,9 +278,11 @@ mod tests {
     use super::*;
     use crate::backend::access_pattern::Share;
     use crate::backend::kind::Backend;
+    use crate::backend::meter::Timed;
     use crate::backend::pread::Pread;
-    use crate::backend::work::Published;
-    use crate::plan::{Choice, Op};
+    use crate::backend::work::{Assignment, Published};
+    use crate::backend::{backend, drive, infos, testing};
+    use crate::plan::{Cache, Choice, Info, Op};
 
     /// Runs 8 writes; `sync` gets the number of syncs before it. Returns how it ended and what was
     /// recorded.
@@ -300,7 +309,7 @@ mod tests {
         let (stop, published) = (AtomicBool::new(false), Published::default());
         let share = Share::for_lane(&job, 0, u64::MAX, 0);
         let mut work = Work::new(Pread.assignment(&job, share, &stop, &published));
-        let committer = Committer::for_job(&job).unwrap();
+        let mut committer = Committer::for_job(&job).unwrap();
         let mut calls = 0;
         let sync = || {
             calls += 1;
@@ -320,6 +329,41 @@ mod tests {
                 assert_eq!(of.count(), groups, "{every}");
             }
         }
+    }
+
+    #[test]
+    fn a_lane_commits_in_each_of_its_trials() {
+        let (_file, _, target) = testing::file(65536, 3);
+        let mut tried = 0;
+        let commits = |of: &&Info| of.syncs.contains(&Sync::Fdatasync);
+        for info in infos().iter().copied().filter(commits) {
+            let backend = backend(info.id).unwrap();
+            let job = Job {
+                op: Op::Write,
+                sync: Sync::Fdatasync,
+                cache: Cache::AsIs,
+                xor: false,
+                backend: Choice::plain(info.id),
+                ..testing::job()
+            };
+            let Ok(mut lane) = backend.open(&target, &job, 0) else { continue };
+            for trial in 1..=3 {
+                let (stop, published) = (AtomicBool::new(false), Published::default());
+                let share = Share::for_lane(&job, 0, u64::MAX, 0);
+                let assignment = Assignment {
+                    timed: Timed::Chained,
+                    ..backend.assignment(&job, share, &stop, &published)
+                };
+                let mut work = Work::new(assignment);
+                drive::run(lane.as_mut(), &mut work).unwrap();
+                let tally = work.tally();
+                let timed = [tally.commits.map(|commits| commits.total), tally.histogram];
+                let counts = timed.map(|of| of.map(|times| times.count()));
+                assert_eq!(counts, [Some(16); 2], "{} in trial {trial}", job.backend);
+            }
+            tried += 1;
+        }
+        assert!(tried >= 3, "{tried} backends");
     }
 
     #[test]

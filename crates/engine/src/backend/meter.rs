@@ -92,6 +92,14 @@ impl Meter {
         self.chance % operations.max(1)
     }
 
+    /// Times no more operations, if all are timed by chained readings: who runs them does.
+    pub fn hand_over(&mut self) -> bool {
+        if self.chained {
+            self.next = u64::MAX;
+        }
+        self.chained
+    }
+
     /// Restarts the chain: the lane begins now.
     pub fn begin(&mut self) {
         self.last = self.clock.now();

@@ -289,8 +289,10 @@ pub(super) fn copy_each(
 ) -> Result<(), BackendError> {
     map.prepare(work);
     work.write_from(buffer);
-    if let Some(committer) = map.committer.take() {
-        return store_each(map, buffer, work, committer, copy);
+    if let Some(mut committer) = map.committer.take() {
+        let ended = store_each(map, buffer, work, &mut committer, copy);
+        map.committer = Some(committer);
+        return ended;
     }
     let (base, buffer, guard) = (map.map.as_mut_ptr(), buffer.ptr(), &map.guard);
     let result = run_each(work, buffer, 0, |request| {
@@ -311,7 +313,7 @@ fn store_each(
     map: &Mapping,
     buffer: &LaneBuffer,
     work: &mut Work,
-    committer: Committer,
+    committer: &mut Committer,
     copy: impl Fn(*mut u8, *const u8, usize),
 ) -> Result<(), BackendError> {
     let (base, guard, fd) = (map.map.as_mut_ptr(), &map.guard, map.file.as_raw_fd());

@@ -131,7 +131,7 @@ impl PreadLane {
     fn run_commits<const FILL: bool>(
         &self,
         work: &mut Work,
-        committer: Committer,
+        committer: &mut Committer,
     ) -> Result<(), BackendError> {
         let (fd, buffer, libc) = (self.io.file.as_raw_fd(), &self.io.buffer, self.libc);
         // SAFETY: the buffer holds the largest block.
@@ -184,8 +184,10 @@ pub(super) fn or_errno(result: isize) -> isize {
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if let Some(committer) = self.committer.take() {
-            with_fill!(FILL => self.run_commits::<FILL>(work, committer))
+        if let Some(mut committer) = self.committer.take() {
+            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
+            self.committer = Some(committer);
+            ended
         } else if self.libc {
             self.run_libc_loop(work)
         } else {

@@ -180,7 +180,7 @@ impl Preadv2Lane {
     fn run_commits<const FILL: bool>(
         &self,
         work: &mut Work,
-        committer: Committer,
+        committer: &mut Committer,
     ) -> Result<(), BackendError> {
         let (fd, buffer, flags) = (self.io.file.as_raw_fd(), &self.io.buffer, self.flags);
         // SAFETY: the buffer holds the largest block.
@@ -197,8 +197,10 @@ const NOT_CACHED: isize = -(libc::EAGAIN as isize);
 impl Lane for Preadv2Lane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if let Some(committer) = self.committer.take() {
-            return with_fill!(FILL => self.run_commits::<FILL>(work, committer));
+        if let Some(mut committer) = self.committer.take() {
+            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
+            self.committer = Some(committer);
+            return ended;
         }
         with_fill!(FILL => self.run_loop::<FILL>(work))
     }

@@ -336,7 +336,9 @@ impl UringLane {
         advice::will_need(&self.file, self.will_need, work);
         if let Some(mut commits) = self.commits.take() {
             let ended = run_commits::<FILL>(self, work, &mut commits);
-            return commits.finish(work, ended);
+            let ended = commits.finish(work, ended);
+            self.commits = Some(commits);
+            return ended;
         }
         if work.depth() == 1 && !self.sqpoll {
             return DepthOneLane::<FILL>::run(self, work);

@@ -377,6 +377,17 @@ impl<'a> Work<'a> {
         self.in_flight.1 += waits;
     }
 
+    /// Leaves the timing of operations to the commits of the lane, where each is one and all are
+    /// timed by chained readings: one reading of the clock less.
+    pub(super) fn time_by_commits(&mut self) -> bool {
+        self.meter.hand_over()
+    }
+
+    /// Takes the times of the operations.
+    pub(super) fn set_times(&mut self, times: Histogram) {
+        self.meter.histogram = times;
+    }
+
     /// Sets the commits of the lane.
     pub(super) fn set_commits(&mut self, commits: Box<Commits>) {
         self.commits = Some(commits);
