@@ -10,7 +10,8 @@ use crate::batch;
 use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
-use crate::plan::Settings;
+use crate::plan::{Settings, find_probes};
+use crate::probe;
 use crate::probe::net::set_process_secret;
 use crate::report;
 use crate::runner;
@@ -116,6 +117,10 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     }
     if run.dir.len() > 1 {
         anyhow::bail!("more than one --dir is for headless runs: add --batch");
+    }
+    // On Lab a name that is unknown would be all of them.
+    if let Some(words) = &settings.probe {
+        find_probes(words, &probe::infos()).context("--probe")?;
     }
     let presets = config::presets();
     let preset = match run.preset.first() {

@@ -68,6 +68,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("--mix", "--batch --mix 50 --op read"),
     ("--cpu-cache", "--batch data.bin --cpu-cache wash"),
     ("--probe", "--batch --probe nosuch"),
+    ("--probe", "--probe latency,nosuch"),
     ("--remote", "--batch --remote a:b:c --probe rtt"),
     ("--remote", "--batch data.bin --remote x"),
     ("--preset", "--batch data.bin -p quik"),

@@ -177,7 +177,8 @@ pub fn is_offered(compare: &Compare, action: Action) -> bool {
     let others = compare.got.as_ref().map_or(0, LoadedComparison::count_others);
     let chart = compare.view == View::Chart;
     match action {
-        Action::LogAxis | Action::ZoomIn => chart && others > 0,
+        Action::LogAxis => chart && others > 0,
+        Action::ZoomIn => chart && others > 0 && compare.can_zoom(),
         Action::ZoomOut | Action::ZoomReset | Action::PanLeft | Action::PanRight => {
             chart && compare.overlay.zoom.is_some()
         }

@@ -224,7 +224,8 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
         Action::Glance => !opened && shown != TabKind::Glance,
         Action::Toggle => chart || (table && results.table.sort.is_some()),
         Action::Sort => table,
-        Action::LogAxis | Action::ZoomIn => chart && data.is_curve(),
+        Action::LogAxis => chart && data.is_curve(),
+        Action::ZoomIn => chart && data.is_curve() && results.can_zoom(),
         Action::ZoomOut | Action::ZoomReset | Action::PanLeft | Action::PanRight => {
             chart && results.chart.zoom.is_some()
         }

@@ -36,6 +36,10 @@ pub trait ZoomChart {
     fn least_span(&self) -> usize {
         2
     }
+    /// Returns whether fewer places can be shown than there are.
+    fn can_zoom(&self) -> bool {
+        self.count_places() > self.least_span() + 1
+    }
 }
 
 /// Returns whether the pointer is over the chart.
@@ -109,7 +113,10 @@ pub fn is_selecting(
     at: Position,
 ) -> bool {
     let Some((area, _)) = chart.areas(look, body) else { return false };
-    area.contains(from) && from.x.abs_diff(at.x) >= LEAST_DRAG && chart.part(look, area).is_none()
+    chart.can_zoom()
+        && area.contains(from)
+        && from.x.abs_diff(at.x) >= LEAST_DRAG
+        && chart.part(look, area).is_none()
 }
 
 /// Ends a drag: shows what was selected, or whole places again.

@@ -18,7 +18,8 @@ const MIN_SHARE_OF_FLUSH: f64 = 0.5;
 /// Commits that took less than this share of the fastest write did not wait for one. That was
 /// measured before them, on a machine that may have been busier.
 const MIN_SHARE_OF_WRITE: f64 = 0.25;
-/// A flush that takes no longer than this many writes into the cache stored nothing that was in it.
+/// A flush that takes no longer than this many writes into the cache, for each commit that may wait
+/// for one, stored nothing that was in it.
 const MAX_WRITES_PER_FLUSH: f64 = 1.5;
 
 type Found = (Reach, String);
@@ -237,8 +238,13 @@ impl<'a> Judge<'a> {
 
     /// Returns how many flushes each commit needs: one may serve the commits of all that wait.
     fn needed(self) -> f64 {
+        MIN_FLUSHES / self.in_flight() as f64
+    }
+
+    /// Returns how many commits may wait at once, each for the writes of all others.
+    fn in_flight(self) -> u64 {
         let job = self.evidence.job;
-        MIN_FLUSHES / (u64::from(job.threads.max(1)) * u64::from(job.depth.max(1))) as f64
+        u64::from(job.threads.max(1)) * u64::from(job.depth.max(1))
     }
 
     /// Returns the verdict where a disk of this machine made it, and took the time for it.
@@ -280,8 +286,14 @@ impl<'a> Judge<'a> {
             Reach::WrittenThrough => ("a commit", self.commits.total.p50?),
             _ => return None,
         };
-        (is_plain && took < write * MAX_WRITES_PER_FLUSH).then(|| {
-            format!("{what} takes no longer than a write into the cache ({})", show_nanos(write))
+        let waiting = self.in_flight();
+        let writes = if waiting == 1 { "a write".into() } else { format!("{waiting} writes") };
+        (is_plain && took < write * MAX_WRITES_PER_FLUSH * waiting as f64).then(|| {
+            format!(
+                "{what} takes no longer than {writes} into the cache ({}{})",
+                show_nanos(write),
+                if waiting == 1 { "" } else { " each" }
+            )
         })
     }
 

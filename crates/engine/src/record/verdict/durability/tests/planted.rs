@@ -304,6 +304,16 @@ pub const PLANTED: &[Plant] = &[
         "60.0 µs each; but a flush takes no longer than a write into the cache (50.0 µs): either",
     ),
     (
+        "flushes of eight writers that take no time",
+        |c| {
+            c.job.threads = 8;
+            take(c, 900_000.0);
+            c.each(|t| t.evidence.devices[0].flush_nanos = 64_000_000.into());
+        },
+        Reach::Unknown,
+        "320 µs each; but a flush takes no longer than 8 writes into the cache (50.0 µs each)",
+    ),
+    (
         "flushes that take no time below a layer that takes some",
         |c| {
             path(c).devices[0] = device("dm-0", false);
@@ -453,6 +463,8 @@ pub const PLANTED: &[Plant] = &[
         |c| {
             c.job.threads = 8;
             count(c, &[("sda", 1.1, 0.2)]);
+            take(c, 2_000_000.0);
+            c.each(|t| t.evidence.devices[0].flush_nanos = 60_000_000.into());
         },
         Reach::Flushed,
         "0.20 times per commit",
