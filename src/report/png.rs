@@ -16,7 +16,7 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "png",
-    about: "the svg picture in pixels, for slides; needs -o or a pipe",
+    about: "the svg picture in pixels, for slides; to a file or a pipe",
     extension: "png",
     binary: true,
     write,

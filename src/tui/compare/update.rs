@@ -190,3 +190,27 @@ pub fn is_offered(compare: &Compare, action: Action) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tui::compare::tests::{stage, three};
+    use crate::tui::msg::Msg;
+
+    #[test]
+    fn two_sizes_cannot_be_zoomed() {
+        let two = three().map(|mut session| {
+            session.plan.cells.truncate(2);
+            session.trials.retain(|trial| trial.cell < 2);
+            session.verdicts.truncate(2);
+            session.errors.truncate(2);
+            session
+        });
+        for (sessions, offered) in [(&two[..2], false), (&three()[..], true)] {
+            let mut stage = stage(sessions);
+            stage.tell(Msg::Resize(120, 40)).keys("v");
+            let picture = stage.picture(120, 40);
+            let footer = picture.lines().last().unwrap_or_default();
+            assert_eq!(footer.contains("zoom"), offered, "{picture}");
+        }
+    }
+}

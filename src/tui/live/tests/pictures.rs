@@ -260,8 +260,12 @@ fn the_threads_have_a_pane_where_there_are_several() {
     let mut several = plan(Some(3));
     several.cells.iter_mut().for_each(|job| job.threads = 2);
     let mut bench = Bench::new(several);
+    let none = "a bar for each thread";
+    bench.trial(0, 1, 0);
+    assert!(bench.screen(200, 60).contains(none), "{}", bench.screen(200, 60));
     bench.trial(0, 1, 3);
     assert!(bench.screen(120, 40).contains("Threads"));
+    assert!(!bench.screen(200, 60).contains(none));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use super::text::{frame, span};
@@ -23,6 +24,13 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let label = view.job(cell).map(Job::label).filter(|_| !rates.is_empty()).unwrap_or_default();
     let label = pane::fit(&label, usize::from(area.width).saturating_sub(17));
     let inner = frame(look, "Threads", vec![span(look, Role::Dim, label)], area, buf);
+    if rates.is_empty() {
+        let text = "a bar for each thread appears here in trials of more than 0.1 s";
+        for (row, part) in pane::wrap(text, inner.width.into()).into_iter().enumerate() {
+            pane::line(Line::styled(part, look.style(Role::Dim)), row as u16, inner, buf);
+        }
+        return;
+    }
     let height = usize::from(inner.height).max(1);
     let most = usize::from((inner.width / MIN_BAR_COLUMNS).max(1));
     let columns = rates.len().div_ceil(height).clamp(1, most);
