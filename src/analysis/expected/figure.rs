@@ -53,12 +53,9 @@ pub fn figure(
     let trials = result.counted_trials().len();
     let few = (trials < MIN_TRIALS)
         .then(|| format!("{} of the {MIN_TRIALS} that an interval needs", show_trials(trials)));
-    let of = |figure: f64| match metric {
-        Metric::Commits => result.cell.commits_in(figure),
-        _ => figure,
-    };
-    let [low, high] = [summary.low, summary.high].map(|end| end.map(of));
-    Ok(Figure { value: Some(of(summary.median)), low, high, few })
+    let scale = if metric == Metric::Commits { result.cell.commits_in(1.0) } else { 1.0 };
+    let summary = summary.scaled(scale);
+    Ok(Figure { value: Some(summary.median), low: summary.low, high: summary.high, few })
 }
 
 /// Returns whether a warning says that something else was measured than the condition is about.

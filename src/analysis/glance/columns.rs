@@ -267,8 +267,9 @@ impl Names {
     }
 
     fn name(&self, job: &Job) -> String {
-        let phrases =
-            self.own.iter().filter_map(|axis| axis.phrase_among(job, *axis != Axis::Direct));
+        // Of commits, direct I/O is the method, and buffered the usual.
+        let is_named = |axis: Axis| !(self.shapes && axis == Axis::Direct);
+        let phrases = self.own.iter().filter_map(|axis| axis.phrase_among(job, is_named(*axis)));
         std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")
     }
 

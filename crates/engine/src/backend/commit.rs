@@ -57,13 +57,12 @@ impl Committer {
         write: impl FnMut(Request) -> isize,
         sync: impl FnMut() -> isize,
     ) -> Result<(), BackendError> {
-        let times_operations = self.every == 1 && work.time_by_commits();
-        (self.left, self.errno, self.began) = (self.every, None, self.clock.now());
+        if self.every == 1 {
+            work.time_by_commits();
+        }
+        self.began = self.clock.now();
         let operation = Committing { committer: self, write, calls, sync };
         let ended = run_operations(work, data, operation);
-        if times_operations {
-            work.set_times(self.commits.total.clone());
-        }
         self.finish(work, ended)
     }
 
@@ -99,14 +98,15 @@ impl Committer {
     }
 
     /// Hands the commits to the lane's result, and returns how the work ended: a failed sync is no
-    /// failed write.
+    /// failed write. The next trial begins with a new group.
     fn finish(
         &mut self,
         work: &mut Work,
         ended: Result<(), BackendError>,
     ) -> Result<(), BackendError> {
         work.set_commits(std::mem::take(&mut self.commits));
-        match self.errno {
+        self.left = self.every;
+        match self.errno.take() {
             Some(errno) if ended.is_err() => Err(self.error(work, errno)),
             _ => ended,
         }
@@ -258,16 +258,14 @@ impl QueuedCommits {
         Some(written)
     }
 
-    /// See [`Committer::finish`]. The next trial begins with a new group.
+    /// See [`Committer::finish`].
     pub fn finish(
         &mut self,
         work: &mut Work,
         ended: Result<(), BackendError>,
     ) -> Result<(), BackendError> {
-        (self.committer.left, self.began) = (self.committer.every, u64::MAX);
-        let ended = self.committer.finish(work, ended);
-        self.committer.errno = None;
-        ended
+        self.began = u64::MAX;
+        self.committer.finish(work, ended)
     }
 }
 

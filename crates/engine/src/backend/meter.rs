@@ -92,12 +92,16 @@ impl Meter {
         self.chance % operations.max(1)
     }
 
-    /// Times no more operations, if all are timed by chained readings: who runs them does.
-    pub fn hand_over(&mut self) -> bool {
+    /// Times no operations if all are timed by chained readings: who runs them does.
+    pub fn hand_over(&mut self) {
         if self.chained {
             self.next = u64::MAX;
         }
-        self.chained
+    }
+
+    /// Returns whether who runs the operations times them.
+    pub fn is_handed_over(&self) -> bool {
+        self.chained && self.next == u64::MAX
     }
 
     /// Restarts the chain: the lane begins now.

@@ -129,13 +129,14 @@ impl PreadLane {
 
     /// Writes, and makes what was written durable.
     fn run_commits<const FILL: bool>(
-        &self,
+        io: &BlockIo,
+        libc: bool,
         work: &mut Work,
         committer: &mut Committer,
     ) -> Result<(), BackendError> {
-        let (fd, buffer, libc) = (self.io.file.as_raw_fd(), &self.io.buffer, self.libc);
+        let (fd, buffer) = (io.file.as_raw_fd(), &io.buffer);
         // SAFETY: the buffer holds the largest block.
-        self.io.run_commits::<FILL>(work, committer, |r| unsafe {
+        io.run_commits::<FILL>(work, committer, |r| unsafe {
             let (at, len) = (buffer.address(r.at as usize), r.len as usize);
             if libc {
                 or_errno(libc::pwrite64(fd, at.cast(), len, r.offset as libc::off64_t))
@@ -184,10 +185,9 @@ pub(super) fn or_errno(result: isize) -> isize {
 impl Lane for PreadLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if let Some(mut committer) = self.committer.take() {
-            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
-            self.committer = Some(committer);
-            ended
+        let (io, libc) = (&self.io, self.libc);
+        if let Some(committer) = &mut self.committer {
+            with_fill!(FILL => Self::run_commits::<FILL>(io, libc, work, committer))
         } else if self.libc {
             self.run_libc_loop(work)
         } else {

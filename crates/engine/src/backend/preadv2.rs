@@ -178,13 +178,14 @@ impl Preadv2Lane {
 
     /// Writes, and makes what was written durable.
     fn run_commits<const FILL: bool>(
-        &self,
+        io: &BlockIo,
+        flags: u32,
         work: &mut Work,
         committer: &mut Committer,
     ) -> Result<(), BackendError> {
-        let (fd, buffer, flags) = (self.io.file.as_raw_fd(), &self.io.buffer, self.flags);
+        let (fd, buffer) = (io.file.as_raw_fd(), &io.buffer);
         // SAFETY: the buffer holds the largest block.
-        self.io.run_commits::<FILL>(work, committer, |r| unsafe {
+        io.run_commits::<FILL>(work, committer, |r| unsafe {
             let at = buffer.address(r.at as usize);
             calls::pwritev2::<FILL>(fd, at, r.len as usize, r.offset, flags)
         })
@@ -197,10 +198,9 @@ const NOT_CACHED: isize = -(libc::EAGAIN as isize);
 impl Lane for Preadv2Lane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
         self.io.begin(work);
-        if let Some(mut committer) = self.committer.take() {
-            let ended = with_fill!(FILL => self.run_commits::<FILL>(work, &mut committer));
-            self.committer = Some(committer);
-            return ended;
+        let (io, flags) = (&self.io, self.flags);
+        if let Some(committer) = &mut self.committer {
+            return with_fill!(FILL => Self::run_commits::<FILL>(io, flags, work, committer));
         }
         with_fill!(FILL => self.run_loop::<FILL>(work))
     }

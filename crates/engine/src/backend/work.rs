@@ -379,13 +379,8 @@ impl<'a> Work<'a> {
 
     /// Leaves the timing of operations to the commits of the lane, where each is one and all are
     /// timed by chained readings: one reading of the clock less.
-    pub(super) fn time_by_commits(&mut self) -> bool {
-        self.meter.hand_over()
-    }
-
-    /// Takes the times of the operations.
-    pub(super) fn set_times(&mut self, times: Histogram) {
-        self.meter.histogram = times;
+    pub(super) fn time_by_commits(&mut self) {
+        self.meter.hand_over();
     }
 
     /// Sets the commits of the lane.
@@ -410,6 +405,10 @@ impl<'a> Work<'a> {
         let complete = self.index >= self.limit;
         let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, self.index) };
         let shared = self.assignment.cursor.is_some();
+        let times = match &self.commits {
+            Some(commits) if self.meter.is_handed_over() => commits.total.clone(),
+            _ => self.meter.histogram,
+        };
         Tally {
             bytes: self.bytes,
             ops: self.ops,
@@ -418,7 +417,7 @@ impl<'a> Work<'a> {
             passes: if shared { 0 } else { passes },
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
-            histogram: (self.assignment.timed != Timed::None).then_some(self.meter.histogram),
+            histogram: (self.assignment.timed != Timed::None).then_some(times),
             commits: self.commits,
             in_flight: self.in_flight,
             stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),
