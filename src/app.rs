@@ -10,7 +10,7 @@ use crate::batch;
 use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
-use crate::plan::{Settings, find_probes};
+use crate::plan::{Settings, check_sets, find_probes};
 use crate::probe;
 use crate::probe::net::set_process_secret;
 use crate::report;
@@ -120,7 +120,10 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     }
     // On Lab a name that is unknown would be all of them.
     if let Some(words) = &settings.probe {
-        find_probes(words, &probe::infos()).context("--probe")?;
+        let infos = probe::infos();
+        let chosen = find_probes(words, &infos).context("--probe")?;
+        let chosen: Vec<_> = chosen.into_iter().copied().collect();
+        check_sets(settings.sets.as_deref().unwrap_or_default(), &chosen).context("--set")?;
     }
     let presets = config::presets();
     let preset = match run.preset.first() {

@@ -69,6 +69,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("--cpu-cache", "--batch data.bin --cpu-cache wash"),
     ("--probe", "--batch --probe nosuch"),
     ("--probe", "--probe latency,nosuch"),
+    ("--set", "--probe latency --set latency.bogus=3"),
     ("--remote", "--batch --remote a:b:c --probe rtt"),
     ("--remote", "--batch data.bin --remote x"),
     ("--preset", "--batch data.bin -p quik"),

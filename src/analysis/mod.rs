@@ -58,7 +58,7 @@ pub use glance::{
 pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};
 pub use picked::{MethodRate, PickedMethod, picked_methods};
-pub use probe::{ProbeResult, ReferenceValue, probes, skipped_probes};
+pub use probe::{ProbeResult, ReferenceValue, missed_probes, probes, skipped_probes};
 pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};
 pub use result::{list_skipped, list_skipped_so_far, result, results};

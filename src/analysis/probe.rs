@@ -137,6 +137,11 @@ fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<Refer
 
 /// Lists the probes that were not measured and why: excluded from the plan, or never reached.
 pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
+    session.plan.skipped_probes.iter().cloned().chain(missed_probes(session)).collect()
+}
+
+/// Lists the probes of the plan that were never reached, and why.
+pub fn missed_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
     let mut reached: Vec<bool> =
         session.probe_findings.iter().map(|findings| findings.error.is_some()).collect();
     for trial in &session.probe_trials {
@@ -152,7 +157,7 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
         };
         Skipped { cell: cell.clone(), reason }
     });
-    session.plan.skipped_probes.iter().cloned().chain(missed).collect()
+    missed.collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::units::{show_bytes, show_nanos};
 pub struct Step {
     /// `latency`, `tlb`.
     pub probe: &'static str,
-    /// `L1d to 32 KiB`, `memory`, `64 pages`.
+    /// How much data it covers, and where that lies: `up to 32 KiB (L1d)`, `up to 64 pages`.
     pub name: String,
     /// The sizes of its first and last point: bytes, or pages of the TLB.
     pub from: u64,
@@ -25,7 +25,7 @@ pub struct Step {
 /// Returns sentences in the order of the probes; none about what was not measured.
 pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     let steps = steps(probes, host);
-    let caches = staircase(&steps, "latency", "A load takes");
+    let caches = staircase(&steps, "latency", "A load takes, by the size of the data");
     let reach = staircase(&steps, "tlb", "A load takes, by the number of pages touched");
     let said = [calls(probes), argument(probes), caches, reach, waits(probes), crowd(probes)];
     said.into_iter().flatten().chain(penalty(probes)).collect()
@@ -128,11 +128,11 @@ pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
         let both = own
             .filter(|own| to >= own.size.saturating_mul(2))
             .map(|_| format!(" and {}", name(holds(to))));
-        format!("{}{} to {}", name(own), both.unwrap_or_default(), show_bytes(to))
+        format!("up to {} ({}{})", show_bytes(to), name(own), both.unwrap_or_default())
     };
     let mut all = name_steps("latency", &along(probes, "latency", "bytes", &[]), cache);
     all.extend(name_steps("tlb", &along(probes, "tlb", "pages", &[]), |_, to| {
-        format!("{to} pages")
+        format!("up to {to} pages")
     }));
     all
 }
@@ -153,7 +153,7 @@ fn name_steps(
 /// Describes the steps of one curve in one sentence.
 fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
     fn describe_step(step: &Step) -> String {
-        format!("{} {}", step.name, show_nanos(step.nanos))
+        format!("{} {}", show_nanos(step.nanos), step.name)
     }
     let own: Vec<String> =
         steps.iter().filter(|step| step.probe == probe).map(describe_step).collect();

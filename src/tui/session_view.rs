@@ -8,7 +8,7 @@ use crate::analysis;
 use crate::analysis::{Answer, Bounds, CellResult, FirstLook, Glance, LimitCause, ProbeResult};
 use crate::plan::{Plan, Skipped, TargetSpec};
 use crate::record::End;
-use crate::session::Session;
+use crate::session::{DEMO_ID, Session};
 use crate::text::clean_text;
 
 /// Sessions in one comparison; the curves of more are hard to distinguish.
@@ -66,6 +66,16 @@ impl SessionView {
     pub fn so_far(session: Session) -> SessionView {
         let skipped = spoken(analysis::list_skipped_so_far(&session));
         SessionView { skipped, is_recorded: true, ..SessionView::new(session, None) }
+    }
+
+    /// Returns whether the file of its plan can be measured again: it is no example of elsewhere.
+    pub fn can_run_again(&self) -> bool {
+        self.session.reference.is_none() && self.session.id != DEMO_ID
+    }
+
+    /// Returns whether it is known when each trial was.
+    pub fn can_replay(&self) -> bool {
+        self.path.is_some() || self.session.id == DEMO_ID
     }
 
     /// Returns its name, else its id.

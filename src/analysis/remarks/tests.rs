@@ -97,7 +97,7 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
         .collect();
     // Another stride makes another curve.
     probes.push(probe("latency", &[("bytes", 4096.into()), ("stride", 64.into())], 1000.0));
-    let text = "A load takes: L1d to 32 KiB 1.50 ns, L2 to 1 MiB 4.50 ns, L3 to 8 MiB 18.0 ns, memory to 1 GiB 100 ns.";
+    let text = "A load takes, by the size of the data: 1.50 ns up to 32 KiB (L1d), 4.50 ns up to 1 MiB (L2), 18.0 ns up to 8 MiB (L3), 100 ns up to 1 GiB (memory).";
     assert_eq!(said(&probes), [text]);
 }
 
@@ -112,7 +112,9 @@ fn the_reach_of_the_tlb_is_told_in_pages() {
         .collect();
     assert_eq!(
         said(&probes),
-        ["A load takes, by the number of pages touched: 64 pages 1.20 ns, 4096 pages 4.00 ns."]
+        [
+            "A load takes, by the number of pages touched: 1.20 ns up to 64 pages, 4.00 ns up to 4096 pages."
+        ]
     );
 }
 
@@ -194,10 +196,17 @@ fn a_step_that_goes_far_beyond_a_cache_does_not_have_its_name() {
         said(&probes)
     }
     // It begins at 16 MiB, which still fits the L3 cache.
-    assert_eq!(step(21, 23, 28), ["A load takes: L3 to 8 MiB 20.0 ns, memory to 256 MiB 160 ns."]);
+    assert_eq!(
+        step(21, 23, 28),
+        [
+            "A load takes, by the size of the data: 20.0 ns up to 8 MiB (L3), 160 ns up to 256 MiB (memory)."
+        ]
+    );
     // If its middle is within the cache and its end is not, it has both names.
     assert_eq!(
         step(18, 20, 26),
-        ["A load takes: L2 to 1 MiB 20.0 ns, L3 and memory to 64 MiB 160 ns."]
+        [
+            "A load takes, by the size of the data: 20.0 ns up to 1 MiB (L2), 160 ns up to 64 MiB (L3 and memory)."
+        ]
     );
 }

@@ -65,7 +65,10 @@ impl MarkedSession {
 #[derive(Debug, Default)]
 pub struct Data {
     pub results: Vec<ProbeResult>,
+    /// What cannot be measured.
     pub skipped: Vec<Skipped<ProbeCell>>,
+    /// What a finished run did not reach.
+    pub missed: Vec<Skipped<ProbeCell>>,
     /// Every cell of the plan, so that they have their places before they are measured.
     pub planned: Vec<ProbeCell>,
     /// The finished session; `None` while it runs.
@@ -86,7 +89,7 @@ impl Data {
         results: Vec<ProbeResult>,
         path: Option<PathBuf>,
     ) -> Data {
-        let skipped = analysis::skipped_probes(&session);
+        let missed = analysis::missed_probes(&session);
         let title = match session.reference {
             Some(_) => session.id.clone(),
             None => format!(
@@ -95,10 +98,10 @@ impl Data {
                 to_minute(&session.created)
             ),
         };
-        Data { skipped, title, path, ..Data::from_run(&session, results) }.with_session(session)
+        Data { missed, title, path, ..Data::from_run(&session, results) }.with_session(session)
     }
 
-    /// Shows a running session; cells it has not reached are not skipped yet.
+    /// Shows a running session; cells it has not reached are not missed yet.
     pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> Data {
         let steps = analysis::steps(&results, &session.host);
         Data {

@@ -164,6 +164,20 @@ impl Lab {
         }
     }
 
+    /// Returns why the run that is shown did not measure a cell that can be measured.
+    pub fn reason_missed(&self, slot: &Slot) -> Option<&str> {
+        let missed = self.data.missed.iter().find(|missed| missed.cell == slot.cell)?;
+        Some(&missed.reason)
+    }
+
+    /// Counts the cells that are measured, and those that can be.
+    pub fn count_cells(&self) -> (usize, usize) {
+        let has_value = |slot: &&Slot| self.result(slot).is_some_and(|of| of.value.is_some());
+        let measured = self.sheet.slots.iter().filter(has_value).count();
+        let offered = self.sheet.slots.iter().filter(|slot| self.refusal(slot).is_none()).count();
+        (measured, offered)
+    }
+
     /// Returns why no cell of a probe is available on this machine.
     pub fn unavailable_reason(&self, id: &str) -> Option<&str> {
         let mut offers =

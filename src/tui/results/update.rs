@@ -10,7 +10,7 @@ use super::tab::{Tab, TabKind};
 use super::view::{answer, cell, frame, table};
 use super::{copy, layout, pointer};
 use crate::report::CARD;
-use crate::session;
+use crate::session::{self, Session};
 use crate::tui::context::{Context, Request};
 use crate::tui::cursor::move_cursor;
 use crate::tui::curves::Metric;
@@ -125,6 +125,20 @@ fn needs_end(action: Action) -> Option<&'static str> {
     }
 }
 
+/// Returns why an action cannot be done with a session of another machine: a reference, which has
+/// the figures of a report, or the example.
+fn describe_refusal(session: &Session, action: Action) -> Option<&'static str> {
+    match (action, session.reference) {
+        (Action::RunAgain, Some(_)) => Some("a reference cannot be run again"),
+        (Action::Replay, Some(_)) => Some("a reference cannot be replayed"),
+        (Action::SaveAs, Some(_)) => Some("a reference keeps its name"),
+        (Action::RunAgain, None) if session.id == session::DEMO_ID => {
+            Some("the file of the example is not here: 1 chooses what to measure")
+        }
+        _ => None,
+    }
+}
+
 /// Handles actions on the whole session.
 fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
     let view = results.view()?;
@@ -132,13 +146,13 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
         ctx.note(format!("it is being recorded: {what} it when its run has ended"));
         return Some(Vec::new());
     }
+    if let Some(why) = describe_refusal(&view.session, action) {
+        ctx.note(why);
+        return Some(Vec::new());
+    }
     match action {
         Action::RunAgain if ctx.is_running() => {
             ctx.request(Request::RefuseRun);
-            Some(Vec::new())
-        }
-        Action::RunAgain if view.session.id == session::DEMO_ID => {
-            ctx.note("the file of the example is not here: 1 chooses what to measure");
             Some(Vec::new())
         }
         Action::RunAgain => Some(vec![Effect::Again(view.session.id.clone())]),
@@ -175,7 +189,8 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
         }
         Action::Mark => {
             let id = view.session.id.clone();
-            ctx.request(Request::MarkSession { id, is_saved: view.path.is_some() });
+            let is_saved = view.path.is_some() || view.session.reference.is_some();
+            ctx.request(Request::MarkSession { id, is_saved });
             Some(Vec::new())
         }
         Action::Back => {
@@ -230,6 +245,9 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
             chart && results.chart.zoom.is_some()
         }
         Action::Refine => results.can_refine(),
+        Action::RunAgain => results.view().is_some_and(SessionView::can_run_again),
+        Action::SaveAs => results.view().is_some_and(|view| view.path.is_some()),
+        Action::Replay => results.view().is_some_and(SessionView::can_replay),
         Action::Warnings => !data.warnings.is_empty(),
         Action::Across => chart && data.axes.len() > 1,
         Action::Mean => chart,

@@ -304,10 +304,11 @@ fn a_reference_stays_and_is_hidden_only_after_a_question() {
     let mut all = four();
     all[0] = session::reference("macbook-2017").unwrap().to_listed();
     let mut play = Play::new(all);
-    for keys in ["D", "R"] {
-        play.0.toasts = Default::default();
-        assert_eq!(play.keys(keys), []);
-        assert!(play.0.popups.is_empty() && play.toast().contains("is a reference"));
+    for keys in ["D", "R", "r", "P"] {
+        assert!(!play.screen(200, 24).contains("r run again"));
+        (play.0.toasts, play.0.popups) = Default::default();
+        assert_eq!((play.keys(keys), play.0.popups.len()), (vec![], 0));
+        assert!(play.toast().contains("a reference"));
     }
     let name = Effect::Rename { id: ID[2].into(), name: "macbook-2017".into() };
     play.keys("jR<ctrl-u>");
@@ -323,8 +324,7 @@ fn list_and_preview_name_the_same_best() {
     play.keys("j");
     play.tell(answer(ID[2]));
     // The fastest of the file, not of one kind of cells.
-    let screen = play.screen(120, 40);
-    assert_eq!(screen.matches("2.33 GiB/s").count(), 2, "{screen}");
+    assert_eq!(play.screen(120, 40).matches("2.33 GiB/s").count(), 2);
 }
 
 #[test]

@@ -66,6 +66,10 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
     let id = listed.id.clone();
     match action {
         Action::Enter => return vec![Effect::Open(id)],
+        Action::RunAgain | Action::Replay if listed.state == State::Reference => {
+            let what = if action == Action::Replay { "replayed" } else { "run again" };
+            ctx.note(format!("a reference cannot be {what}"));
+        }
         Action::RunAgain => return vec![Effect::Again(id)],
         Action::Replay => ctx.request(Request::Replay(Replayed::Kept(id))),
         Action::Refine => refine(sessions, ctx),
@@ -339,17 +343,15 @@ pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Positio
 
 /// Returns whether an action is available now.
 pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
+    let state = sessions.current().map(|listed| listed.state);
     match action {
         Action::Compare => !sessions.marks.is_empty(),
-        Action::Enter
-        | Action::RunAgain
-        | Action::Replay
-        | Action::Refine
-        | Action::Mark
-        | Action::Rename
-        | Action::Delete
-        | Action::Copy
-        | Action::Export => sessions.matching() > 0,
+        Action::RunAgain | Action::Replay | Action::Refine | Action::Rename => {
+            state.is_some_and(|state| !matches!(state, State::Reference | State::Unreadable))
+        }
+        Action::Delete => state.is_some_and(|state| state != State::Reference),
+        Action::Export => state.is_some_and(|state| state != State::Unreadable),
+        Action::Enter | Action::Mark | Action::Copy => state.is_some(),
         Action::Filter | Action::Sort => sessions.count() > 0,
         Action::Undo => !sessions.deleted.is_empty(),
         _ => true,

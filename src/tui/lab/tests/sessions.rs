@@ -1,7 +1,7 @@
 //! Sessions on Lab: opened, mixed with files, of references, and marked on the bars of another.
 
 use super::{lab_session, opened, session, stage};
-use crate::record::Unit;
+use crate::record::{End, Unit};
 use crate::session::{Listed, State, reference};
 use crate::tui::lab::MarkedSession;
 use crate::tui::lab::marks;
@@ -37,6 +37,27 @@ fn a_session_of_both_shows_on_both() {
     assert!(stage.picture(120, 40).contains("Throughput"));
     stage.keys("5");
     assert!(stage.picture(120, 40).contains("function call"));
+}
+
+#[test]
+fn what_the_budget_left_out_is_not_measured_but_not_unavailable() {
+    let mut short = session();
+    short.probe_trials.retain(|trial| trial.cell < 3);
+    short.end = Some(End::Budget);
+    let mut stage = stage();
+    let idle = stage.model.lab.count_cells().1;
+    stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(short.clone(), None)))));
+    let lab = &mut stage.model.lab;
+    // The one that needs another host cannot be measured here.
+    assert_eq!(lab.count_cells(), (3, short.plan.probes.len()));
+    assert_eq!(idle, lab.local.cells.iter().filter(|offer| offer.refused.is_none()).count());
+    let missed = lab.sheet.slots.iter().find(|slot| lab.reason_missed(slot).is_some());
+    let cell = missed.unwrap().cell.clone();
+    assert!(lab.refusal(missed.unwrap()).is_none());
+    lab.go_to_cell(Some(cell));
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("not measured: the budget ended before"), "{picture}");
+    assert!(!picture.contains("unavailable: the budget"), "{picture}");
 }
 
 #[test]

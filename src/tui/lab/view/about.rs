@@ -196,6 +196,10 @@ impl Text<'_> {
             let why = format!("unavailable: {}", speak(why));
             self.item(self.look.glyph("×", "X"), &why, Role::Misleading);
         }
+        if let Some(why) = lab.reason_missed(slot) {
+            let why = format!("not measured: {}", speak(why));
+            self.item(self.look.glyph("○", "-"), &why, Role::Dim);
+        }
         if let Some(result) = result {
             self.value(lab, result);
         }

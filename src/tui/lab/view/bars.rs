@@ -145,8 +145,8 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
 
 /// Describes what was measured, and how long a run takes at most.
 fn describe_idle(look: &Look, lab: &Lab, width: u16) -> String {
-    let measured = count_measured(lab);
-    let counted = format!("{measured} of {}", lab.sheet.slots.len());
+    let (measured, offered) = lab.count_cells();
+    let counted = format!("{measured} of {offered}");
     // A title of results needs the room.
     if lab.sheet.slots.is_empty() || (measured > 0 && width < 70) {
         return counted;
@@ -156,11 +156,6 @@ fn describe_idle(look: &Look, lab: &Lab, width: u16) -> String {
     let time = show_wait(lab.choice.budget());
     let time = time.trim_end_matches(" 00 s");
     format!("{counted}{}{takes}up to {time}", look.glyph(" · ", " - "))
-}
-
-fn count_measured(lab: &Lab) -> usize {
-    let slots = lab.sheet.slots.iter();
-    slots.filter(|slot| lab.result(slot).is_some_and(|result| result.value.is_some())).count()
 }
 
 fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {

@@ -295,6 +295,26 @@ fn the_unit_and_the_scale_that_were_asked_for_are_everywhere() {
 }
 
 #[test]
+fn a_reference_is_compared_but_neither_run_nor_replayed_nor_named() {
+    let reference = crate::session::reference("macbook-2017").unwrap().session().clone();
+    let mut stage = stage_of(SessionView::new(reference, None));
+    for keys in ["r", "P", "w"] {
+        stage.model.toasts = Default::default();
+        assert_eq!(stage.keys(keys).take(), [], "{keys}");
+        let picture = stage.picture(80, 24);
+        assert!(picture.contains("a reference") && stage.model.popups.is_empty(), "{picture}");
+    }
+    stage.model.toasts = Default::default();
+    let picture = stage.picture(200, 24);
+    let footer = picture.lines().last().unwrap();
+    for offer in ["run again", "replay", "name"] {
+        assert!(!footer.contains(offer), "{offer}: {footer}");
+    }
+    stage.keys("m");
+    assert_eq!(stage.model.sessions.marks, ["macbook-2017"]);
+}
+
+#[test]
 fn the_session_is_named_run_again_and_marked() {
     let mut stage = stage();
     let id = "20261121-093011-ubuntu-iso".to_string();

@@ -8,6 +8,7 @@ use crate::record::{Severity, Warning};
 use crate::runner::OTHER_RUN;
 use crate::tui::new_run::NewRun;
 use crate::tui::question::{Outlook, Refusal};
+use crate::tui::testing;
 use crate::tui::theme::Role;
 
 /// Answers the newest question.
@@ -249,6 +250,39 @@ fn the_plan_shows_what_can_spoil_a_run_and_leaves_the_rest_to_the_doctor() {
     assert!(text.contains("other programs compete for the CPUs"), "{text}");
     assert!(!text.contains("two threads share each core"), "{text}");
     assert!(text.contains("d shows 1 note, and remedies"), "{text}");
+}
+
+#[test]
+fn what_spoils_a_run_is_told_before_the_estimate_where_rows_are_few() {
+    let mut model = model(Some("a.bin"));
+    model.size = (80, 24);
+    let plan = proposed(&model.setup);
+    let holes = "100 % of the target was never written";
+    let findings =
+        vec![warning("smt", Severity::Note, "smt"), warning("holes", Severity::Wrong, holes)];
+    let number = model.setup.planning.number;
+    let forecast = "about 5 trials of each ".repeat(6);
+    let outlook = Box::new(Outlook { forecast, ..Outlook::default() });
+    let result = Ok(Box::new(plan));
+    send(&mut model, Msg::Proposed { number, result, findings, outlook });
+    let text = picture(&model, 80, 24);
+    assert!(text.contains(holes), "{text}");
+}
+
+#[test]
+fn of_a_file_with_holes_what_is_stored_comes_before_what_is_cached() {
+    let mut model = model(None);
+    keys(&mut model, "g/a.b");
+    let mut facts = testing::facts();
+    let row =
+        |model: &Model, of: &str| picture(model, 120, 40).lines().position(|l| l.contains(of));
+    for holes in [0, facts.size] {
+        facts.stored.as_mut().unwrap().hole_bytes = holes;
+        let result = Ok(Box::new(facts.clone()));
+        send(&mut model, Msg::Seen(Inspection { path: "/data/a.bin".into(), result }));
+        let [stored, cached] = ["stored ", "cached "].map(|of| row(&model, of).unwrap());
+        assert_eq!(holes > 0, stored < cached, "{}", picture(&model, 120, 40));
+    }
 }
 
 #[test]

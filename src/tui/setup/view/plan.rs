@@ -130,23 +130,33 @@ fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
         }
         Some(Ok(proposed)) => {
             let mut lines = vec![summary_line(scene, &proposed.plan)];
-            push_what_runs(scene, proposed, room, &mut lines);
+            push_target(scene, proposed, room, &mut lines);
+            // In a low pane the rest has no room.
             push_findings(scene, room, &mut lines);
+            push_what_runs(scene, proposed, room, &mut lines);
+            push_key_of_doctor(scene, room, &mut lines);
             lines
         }
     }
 }
 
-/// Adds the target, the sweeps, what is skipped, and the expected result.
+/// Adds what is read and written.
+fn push_target(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
+    let mut push = |sign: &str, role: Role, text: &str| {
+        lines.extend(wrap_with_sign(scene, sign, role, text, Role::Text, room));
+    };
+    push(" ", Role::Dim, &describe_target(scene.setup, proposed));
+    if let Some(why) = scene.setup.scratch_elsewhere() {
+        push("!", Role::Misleading, &why);
+    }
+}
+
+/// Adds the sweeps, what is skipped, and the expected result.
 fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
     let mut push = |sign: &str, sign_role: Role, text: &str, role: Role| {
         lines.extend(wrap_with_sign(scene, sign, sign_role, text, role, room));
     };
     let note = scene.look.glyph("●", "*");
-    push(" ", Role::Dim, &describe_target(scene.setup, proposed), Role::Text);
-    if let Some(why) = scene.setup.scratch_elsewhere() {
-        push("!", Role::Misleading, &why, Role::Text);
-    }
     let sweeps = scene.setup.describe_sweeps();
     if !sweeps.is_empty() {
         push(scene.look.glyph("≡", "="), Role::Dim, &sweeps, Role::Dim);
@@ -202,19 +212,20 @@ fn describe_short_budget(plan: &Plan, outlook: &Outlook, better: Duration) -> St
     }
 }
 
-/// Adds the findings of the doctor that can spoil results, and counts the others.
+/// Adds the findings of the doctor that can spoil results.
 fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
-    let all = scene.setup.findings().unwrap_or_default();
-    let mut notes = 0;
-    for finding in sort_by_severity(all) {
-        if finding.severity == Severity::Note {
-            notes += 1;
-            continue;
-        }
+    let all = sort_by_severity(scene.setup.findings().unwrap_or_default());
+    for finding in all.into_iter().filter(|finding| finding.severity > Severity::Note) {
         let (role, sign) = findings::severity(scene.look, finding.severity);
         let text = pane::fit_words(&finding.message, room);
         lines.extend(wrap_with_sign(scene, sign, role, &text, Role::Text, room));
     }
+}
+
+/// Adds the key that shows every finding, and counts those that are notes.
+fn push_key_of_doctor(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
+    let all = scene.setup.findings().unwrap_or_default();
+    let notes = all.iter().filter(|finding| finding.severity == Severity::Note).count();
     let key = key_of(Action::Doctor, Screen::Setup);
     let text = match (all.len(), notes) {
         (0, _) => return,

@@ -260,18 +260,19 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
             let on = if on.is_empty() { facts.source.clone().unwrap_or_default() } else { on };
             let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
             shown.push(("on", fs));
-            if let Some(resident) = facts.resident {
-                shown.push(("cached", format!("{} in the page cache", show_share(resident.share))));
-            }
-            if let Some(holes) = facts.hole_share() {
-                shown.push((
-                    "stored",
-                    if holes == 0.0 {
-                        "all of it".into()
-                    } else {
-                        format!("{}, the rest is holes", show_share(1.0 - holes))
-                    },
-                ));
+            let resident = facts.resident.map(|resident| show_share(resident.share));
+            let cached = resident.map(|share| ("cached", format!("{share} in the page cache")));
+            match facts.hole_share() {
+                // In a low pane there is no room for more.
+                Some(holes) if holes > 0.0 => {
+                    let stored = show_share(1.0 - holes);
+                    shown.push(("stored", format!("{stored}, the rest is holes")));
+                    shown.extend(cached);
+                }
+                holes => {
+                    shown.extend(cached);
+                    shown.extend(holes.map(|_| ("stored", "all of it".into())));
+                }
             }
             shown.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
         }
