@@ -13,7 +13,6 @@ mod coverage;
 mod error;
 mod executor;
 mod expected;
-mod fastest_write;
 mod harness;
 mod inspect;
 mod levels;
@@ -41,6 +40,7 @@ mod variants;
 mod verify;
 mod watchdog;
 mod workers;
+mod write_times;
 
 pub use budget_reach::{DiskRate, DiskSpeed, MissedCells, predict_missed};
 pub use ceilings::measure as measure_ceilings;

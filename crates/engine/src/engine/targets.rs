@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::error::EngineError;
-use super::fastest_write::fastest_write;
 use super::target::OpenTarget;
+use super::write_times::time_writes;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{CommitPath, TargetEvidence};
 
@@ -123,8 +123,10 @@ impl Targets {
 fn commit_path(plan: &Plan, open_target: &OpenTarget, spec: &TargetSpec) -> Option<CommitPath> {
     let folder = spec.folder().filter(|_| plan.cells.iter().any(Job::commits))?;
     let align = open_target.target.direct_align;
+    let write = time_writes(folder, align);
     Some(CommitPath {
-        fastest_write_nanos: fastest_write(folder, align),
+        fastest_write_nanos: write.map(|write| write.fastest),
+        median_write_nanos: write.map(|write| write.median),
         ..open_target.facts.commit_path()
     })
 }

@@ -21,6 +21,7 @@ impl TargetFacts {
             options: options.filter(|option| changes_syncs(option)).map(String::from).collect(),
             devices: describe_all(&self.devices),
             fastest_write_nanos: None,
+            median_write_nanos: None,
         }
     }
 }

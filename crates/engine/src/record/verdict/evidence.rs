@@ -85,6 +85,9 @@ pub struct CommitPath {
     /// The fastest of some direct writes of the smallest block, each without a sync, nanoseconds;
     /// `None` = direct I/O is not available.
     pub fastest_write_nanos: Option<u64>,
+    /// The median of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_write_nanos: Option<u64>,
 }
 
 /// A device on the way of a commit. `None`: not reported.

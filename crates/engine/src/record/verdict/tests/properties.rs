@@ -135,7 +135,8 @@ prop_compose! {
             no_barrier: counted.filter(|on| *on).map(|_| "nobarrier".into()),
             devices: vec![CommitDevice { device: "sda".into(), lowest: flags[0],
             volatile_cache: counted, fua: direct, ..CommitDevice::default() }],
-            fastest_write_nanos: read_ahead, ..CommitPath::default() }),
+            fastest_write_nanos: read_ahead, median_write_nanos: read_ahead.filter(|_| flags[0]),
+            ..CommitPath::default() }),
         }
     }
 }
