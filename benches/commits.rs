@@ -18,10 +18,13 @@ use iotui::sys::buffer::Buffer;
 use iotui_engine::with_fill;
 
 const FOLDER: &str = "/dev/shm";
-/// Operations of one sample.
-const OPS: u64 = 1024;
 const BLOCK: u64 = 4096;
-const SPAN: u64 = OPS * BLOCK;
+const BLOCKS: u64 = 1024;
+const SPAN: u64 = BLOCKS * BLOCK;
+/// Of one sample: more than one, for a random order that no CPU learns by heart.
+const PASSES: u64 = 8;
+/// Operations of one sample.
+const OPS: u64 = PASSES * BLOCKS;
 const ROUNDS: usize = 12;
 const SAMPLES: usize = 30;
 const TARGET: f64 = 60.0;
@@ -60,7 +63,10 @@ fn round() {
 /// Returns the bare loop of the job's calls, at its offsets, with its own file and buffer.
 fn bare_loop(file: &Temporary, job: &Job) -> Sample<'static> {
     let mut offsets = Vec::new();
-    Share::for_lane(job, 0, OPS, 1).replay(0, OPS, |offset, _| offsets.push(offset));
+    let share = Share::for_lane(job, 0, BLOCKS, 1);
+    for pass in 0..PASSES {
+        share.replay(pass, BLOCKS, |offset, _| offsets.push(offset));
+    }
     let own = file.target_to_write().open(job).expect("open the file");
     let buffer = Buffer::random(BLOCK as usize, 1).expect("memory");
     let mut turn = 0;
