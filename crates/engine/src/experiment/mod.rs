@@ -25,7 +25,7 @@ pub use measure::MEASURE;
 pub use settings_of::settings_of;
 pub use sweep::{
     FIRST_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials,
-    fit_trial_time, later_cost, round_time, spans, usual, verified_share,
+    fit_trial_time, later_trials, round_time, spans, usual, verified_share,
 };
 
 use std::collections::HashSet;
@@ -180,7 +180,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let budget = whole.budget.unwrap_or(usual);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
-    let fits = sweep::trial_time(cells.len(), budget, starts, rounds, verified);
+    let fits = sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets

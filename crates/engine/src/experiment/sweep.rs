@@ -44,13 +44,14 @@ impl Experiment for Sweep {
 }
 
 /// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in
-/// the budget along with `starts`, the start-up time of peers in one round. `verified` is the share
-/// of the cells that are read back.
+/// the budget along with `starts`, the start-up time of peers in one round. `fixed`: more rounds
+/// than these are not made. `verified` is the share of the cells that are read back.
 pub(super) fn trial_time(
     cells: usize,
     budget: Duration,
     starts: Duration,
     rounds: u32,
+    fixed: bool,
     verified: f64,
 ) -> TrialTime {
     let spare = |starts: Duration| budget.saturating_sub(starts).as_secs_f64();
@@ -60,7 +61,7 @@ pub(super) fn trial_time(
         spare(starts.saturating_mul(rounds.saturating_add(1))),
         cells,
         FIRST_ROUND + verified,
-        cells as f64 * f64::from(rounds.saturating_sub(1)) * later_cost(verified),
+        later_trials(cells, rounds, fixed, verified),
     );
     TrialTime::from_duration(time.clamp(MIN_TRIAL_TIME, TrialTime::default().low))
 }
@@ -89,10 +90,16 @@ pub const FIRST_ROUND: f64 = 2.0;
 /// to an eighth more than the trial time.
 const LATER_ROUND: f64 = 1.35;
 
-/// Returns the cost of a later trial in such ones that nothing is read back of, where that is done
-/// for this share of the cells: it takes about as long as writing.
-pub fn later_cost(verified: f64) -> f64 {
-    1.0 + verified / LATER_ROUND
+/// How much slower a machine may become during a run whose least number of rounds still fits:
+/// shared ones change by a third within a minute. What is left over makes more rounds.
+const MAX_SLOWDOWN: f64 = 1.3;
+
+/// Returns the trials of `rounds` rounds after the first, in such ones that nothing is read back
+/// of, where that is done for this share of the cells: it takes about as long as writing. `fixed`:
+/// more rounds are not made.
+pub fn later_trials(cells: usize, rounds: u32, fixed: bool, verified: f64) -> f64 {
+    let cost = (1.0 + verified / LATER_ROUND) * if fixed { 1.0 } else { MAX_SLOWDOWN };
+    cells as f64 * f64::from(rounds.saturating_sub(1)) * cost
 }
 
 /// Returns the share of the cells whose data is read back.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::experiment::{FIRST_ROUND, MIN_TRIAL_TIME, fit_trial_time, later_cost, verified_share};
+use crate::experiment::{
+    FIRST_ROUND, MIN_TRIAL_TIME, fit_trial_time, later_trials, verified_share,
+};
 use crate::plan::{Job, Plan, TrialTime};
 use crate::units::{short_time, show_nanos};
 
@@ -30,16 +32,16 @@ impl Fitting {
     /// Fits the trials of `rounds` rounds, or of as many as an interval needs. In each the file is
     /// read into the page cache once, which takes `reading`.
     pub fn new(plan: &Plan, rounds: Option<u32>, reading: Duration) -> Self {
+        let fixed = rounds.is_some();
         let rounds = rounds.unwrap_or(Plan::least_rounds(&plan.variants));
         let verified = verified_share(plan.verify, &plan.cells);
-        let later = plan.cells.len() as f64 * f64::from(rounds.saturating_sub(1));
         Self {
             planned: plan.trial_time,
             fitted: plan.fitted,
             reading,
             warming: reading.saturating_mul(rounds),
             first: FIRST_ROUND + verified,
-            later: later * later_cost(verified),
+            later: later_trials(plan.cells.len(), rounds, fixed, verified),
             begun: None,
             granted: Duration::ZERO,
             shortest: plan.trial_time.low,
@@ -114,9 +116,12 @@ mod tests {
         let plan = plan(24);
         let mut fitting = Fitting::new(&plan, None, Duration::ZERO);
         let time = low(&mut fitting, 47.0, 24);
-        // 24 calibrations of twice the time, and 96 trials with a third for their preparation.
-        assert!((250..280).contains(&time), "{time}");
+        // 24 calibrations of twice the time, and 96 trials with a third for their preparation, each
+        // a third slower.
+        assert!((205..225).contains(&time), "{time}");
         assert_eq!(fitting.note(&plan), None);
+        let time = low(&mut Fitting::new(&plan, Some(5), Duration::ZERO), 47.0, 24);
+        assert!((250..280).contains(&time), "{time}: what is left over would not be used");
     }
 
     #[test]
@@ -124,15 +129,15 @@ mod tests {
         let writes = Job { op: Op::Write, ..testing::job() };
         let plan = Plan { cells: vec![writes; 24], verify: true, ..plan(24) };
         let time = low(&mut Fitting::new(&plan, None, Duration::ZERO), 47.0, 24);
-        // 24 calibrations of three times the time, and 96 trials of 2.35 times.
-        assert!((150..160).contains(&time), "{time}");
+        // 24 calibrations of three times the time, and 96 trials of 2.35 times, each a third slower.
+        assert!((120..135).contains(&time), "{time}");
     }
 
     #[test]
     fn the_time_to_warm_the_file_in_each_round_is_left_free() {
         let mut fitting = Fitting::new(&plan(24), None, Duration::from_secs(2));
         let time = low(&mut fitting, 47.0, 24);
-        assert!((195..225).contains(&time), "{time}");
+        assert!((160..185).contains(&time), "{time}");
         let mut fitting = Fitting::new(&plan(24), None, Duration::from_secs(20));
         assert_eq!(low(&mut fitting, 47.0, 24), 50, "fewer trials, but none too short");
     }
