@@ -1,7 +1,7 @@
 //! `uring` against t/io_uring, the micro-benchmark in fio's sources: operations per second in
 //! random order on one file, with the same depth and batches and with registered file and buffers,
-//! in turns. Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path. Takes 7 minutes;
-//! `cargo bench --bench uring -- cached` takes the cases with that in their names only.
+//! in turns. Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path. It takes 7
+//! minutes, `cargo bench --bench uring -- cached` only the cases with that in their names.
 
 mod common;
 

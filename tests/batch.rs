@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::common::{self, Home, QUICK, data, each, kernel};
+use crate::common::{self, Home, QUICK, data, each, kernel, output};
 use predicates::prelude::*;
 use serde_json::Value;
 
@@ -161,6 +161,13 @@ fn a_session_is_kept_and_shows_what_the_run_showed() {
     }
     let table = home.stdout("sessions show first");
     assert!(table.contains("read") && table.contains("Highest so far: "), "{table}");
+    // Without a name it has a label, which finds it.
+    let other = home.json(&format!("--batch data.bin {QUICK} -b pread -s 4k"));
+    let list = home.stdout("sessions list");
+    assert!(list.contains("data.bin · pread"), "{list}");
+    let found = output(home.std("sessions show --format json").arg("data.bin · pread"));
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!(found, other);
 }
 
 #[test]

@@ -79,6 +79,22 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
 }
 
 #[test]
+fn what_is_said_at_the_end_is_no_wider_than_the_terminal() {
+    let home = home_with_file();
+    let line = format!("some-file.bin {SHORT}");
+    let mut terminal = Terminal::start(&home, &line, (60, 20), &[]);
+    terminal.shows("Setup");
+    terminal.press("r");
+    terminal.shows("s glance");
+    terminal.press("q");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0);
+    let wide = |line: &&str| line.trim_end().chars().count() > 60 && !line.contains('/');
+    assert_eq!(said.lines().filter(wide).count(), 0, "{said}");
+    assert!(said.lines().any(|line| line.starts_with("Fastest") || line.contains("at ")), "{said}");
+}
+
+#[test]
 fn probes_run_on_the_lab_screen_and_come_back_there() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, "--no-mouse", WIDE, &[]);
@@ -105,9 +121,10 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
     assert_eq!(code, 0, "{said}");
     let kept = sessions(&home);
     assert_eq!(
-        (kept.len(), &kept[0]["state"], &kept[0]["probes"]),
-        (1, &"finished".into(), &9.into())
+        (kept.len(), &kept[0]["state"], &kept[0]["probes"], &kept[0]["target"]),
+        (1, &"finished".into(), &9.into(), &"-".into())
     );
+    assert!(kept[0]["id"].as_str().unwrap().ends_with("-lab"), "{}", kept[0]);
     // Opened from the list, it is shown on the screen where it was measured.
     let mut again = Terminal::start(&home, "", WIDE, &[]);
     again.shows("Setup");

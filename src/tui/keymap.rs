@@ -333,7 +333,7 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::SaveAs, &["w"], On(&[Results, Lab]), "name", "name the session"),
     bind(Action::Copy, &["y"], On(&[Setup, Lab]), "copy", "copy the command line"),
     bind(Action::Copy, &["y"], On(&[Sessions]), "copy", "copy the command that shows the session"),
-    bind(Action::Copy, &["y"], On(&[Host]), "copy", "copy the report"),
+    bind(Action::Copy, &["y"], On(&[Host]), "copy report", "copy the report"),
     bind(
         Action::Doctor,
         &["d"],

@@ -99,6 +99,14 @@ fn a_wrong_point_is_in_no_curve_and_no_cost() {
 }
 
 #[test]
+fn one_more_result_is_wrong_in_the_singular() {
+    let wrong = |backend| warned(at(backend, 4096, Cache::Warm, 60.0), Severity::Wrong);
+    let results = [at("read", 4096, Cache::Warm, 90.0), wrong("mmap"), wrong("pread")];
+    let text = text(&results);
+    assert!(text.ends_with("1 more result is wrong."), "{text}");
+}
+
+#[test]
 fn one_cell_is_one_sentence() {
     assert_eq!(
         text(&[at("read", 4096, Cache::Cold, 2.7)]),

@@ -1,7 +1,7 @@
+mod chart;
+
 use std::collections::HashSet;
 use std::sync::Arc;
-
-use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{Compare, LoadedComparison};
 use crate::analysis::SavedRuns;
@@ -308,40 +308,6 @@ fn a_single_figure_stays_beside_a_curve_of_its_name_and_where_there_are_no_curve
     stage.keys("v");
     let overlay = &compare(&stage).overlay;
     assert_eq!((overlay.lines.len(), overlay.singles), (8, 0));
-}
-
-#[test]
-fn the_mouse_reads_zooms_and_pans_the_curves() {
-    let mut stage = stage(&three());
-    stage.tell(Msg::Resize(120, 40)).keys("v");
-    let mouse = |stage: &mut Stage, kind, column, row| {
-        let modifiers = KeyModifiers::NONE;
-        stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers })).picture(120, 40)
-    };
-    let mut seen = Vec::new();
-    for column in (0..70).step_by(3) {
-        for row in (2..36).step_by(2) {
-            let picture = mouse(&mut stage, MouseEventKind::Moved, column, row);
-            seen.extend(["A mmap warm  1 MiB  ", "B mmap warm  1 MiB  "].map(|said| {
-                let line = picture.lines().find(|line| line.contains(said));
-                line.is_some_and(|line| line.contains("iB/s") && line.contains(", cache 100 %"))
-            }));
-        }
-    }
-    assert!(seen.contains(&true), "{}", stage.picture(120, 40));
-    mouse(&mut stage, MouseEventKind::ScrollUp, 60, 10);
-    let zoomed = compare(&stage).overlay.zoom.unwrap();
-    stage.keys("{{{{");
-    assert_eq!(compare(&stage).overlay.zoom.unwrap().0, 0);
-    let left = MouseButton::Left;
-    mouse(&mut stage, MouseEventKind::Down(left), 60, 10);
-    mouse(&mut stage, MouseEventKind::Drag(left), 0, 12);
-    mouse(&mut stage, MouseEventKind::Up(left), 0, 12);
-    assert_eq!(compare(&stage).overlay.zoom, Some(zoomed));
-    stage.keys("0");
-    assert_eq!(compare(&stage).overlay.zoom, None);
-    stage.keys("++--");
-    assert_eq!(compare(&stage).overlay.zoom, None);
 }
 
 #[test]

@@ -44,7 +44,10 @@ fn every_format_is_offered_and_the_name_has_its_extension() {
             "{}",
             stage.picture(100, 30)
         );
-        stage.keys("<enter>");
+        stage.tell(Msg::Resize(140, 40));
+        let picture = stage.picture(140, 40);
+        assert!(picture.contains(format.about), "{}: {picture}", format.id);
+        stage.tell(Msg::Resize(100, 30)).keys("<enter>");
         let export = open_form(&mut stage);
         assert_eq!((export.format, export.replace, export.anonymous), (format.id, false, false));
         stage.tell(Msg::Exported { number: export.number, result: Outcome::Failed("no".into()) });

@@ -255,11 +255,9 @@ fn marks_and_what_is_compared() {
 fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
     let mut play = Play::new(four());
     play.keys("/alpha<enter>i");
+    assert!(play.screen(80, 24).contains("an export as jsonl, or the JSON of fio"));
     assert_eq!(play.keys("<enter>"), []);
-    assert!(matches!(
-        play.0.popups.last(),
-        Some(Popup::Line { error: Some(_), purpose: Purpose::Import, .. })
-    ));
+    assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), .. })));
     assert_eq!(play.keys("~/run one.jsonl<enter>"), [Effect::Import("~/run one.jsonl".into())]);
     assert!(play.0.popups.is_empty());
     let mut more = four();

@@ -16,7 +16,7 @@ use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
 use crate::tui::setup::tests::{listing, proposed};
 use crate::tui::testing::Stage;
-use crate::tui::theme::Look;
+use crate::tui::theme::{Look, Role};
 
 /// The screen at its very first start, with the plan of a scratch file.
 fn stage() -> Stage {
@@ -278,13 +278,22 @@ fn a_scratch_file_elsewhere_is_told() {
     let mut proposed = proposed(&stage.model.setup);
     proposed.plan.target =
         TargetSpec::Scratch { dir: "/var/tmp".into(), size: 1 << 20, keep: false };
+    proposed.facts.fs = "xfs".into();
     stage.model.setup.request_plan();
     tell(&mut stage, proposed);
     let text =
         "/data is in memory, read-only or takes no file, so the scratch file goes to /var/tmp";
     assert!(stage.picture(120, 40).contains(text));
     stage.keys("e");
-    assert!(stage.picture(120, 40).contains(text), "{}", stage.picture(120, 40));
+    let (picture, buffer) = (stage.picture(120, 40), stage.drawn(120, 40));
+    assert!(picture.contains(text), "{picture}");
+    for (name, value) in [("in ", "/var/tmp"), ("on ", "xfs")] {
+        let told = |line: &str| line.contains(&format!("  {name}")) && line.contains(value);
+        assert!(picture.lines().any(told), "{name} {value}: {picture}");
+    }
+    let row = picture.lines().position(|line| line.contains(text)).unwrap() as u16;
+    let sign = (0..120).map(|x| &buffer[(x, row)]).find(|cell| cell.symbol() == "!").unwrap();
+    assert_eq!(Some(sign.fg), stage.model.look.style(Role::Misleading).fg);
 }
 
 #[test]

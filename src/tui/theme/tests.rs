@@ -418,6 +418,17 @@ fn backends_differ_by_marker_in_every_state_of_the_cache() {
 }
 
 #[test]
+fn further_series_of_a_backend_have_markers_of_their_own() {
+    let look = Look::default();
+    let of = |extra| {
+        let identity = identity("read");
+        look.marker(Sign { identity, cache: Cache::Cold, extra })
+    };
+    let markers: HashSet<char> = (0..22).map(of).collect();
+    assert_eq!(markers.len(), 22, "{markers:?}");
+}
+
+#[test]
 fn things_in_a_row_differ_by_marker() {
     let look = Look::default();
     let markers: HashSet<char> = (0..8).map(|i| look.ordinal(i)).collect();

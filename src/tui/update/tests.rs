@@ -1,3 +1,5 @@
+mod messages;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

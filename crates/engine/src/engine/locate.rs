@@ -58,16 +58,19 @@ pub enum PlaceError {
 
 /// Describes why a file cannot be opened, and where that is known, who may open it.
 pub fn describe_unreadable(path: &Path, error: &std::io::Error) -> String {
-    let is_device = || fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
-    let remedy = match error.raw_os_error() {
-        Some(libc::EACCES) if is_device() => {
-            "; root and members of the group disk may read block devices"
-        }
-        Some(libc::EPERM) if is_device() => "; this container or sandbox does not allow the device",
-        Some(libc::EACCES) => "; choose a file that this user may read",
-        _ => "",
-    };
+    let is_device = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
+    let remedy = remedy(error.raw_os_error(), is_device);
     format!("{}: {}{remedy}", path.display(), describe_io_error(error))
+}
+
+/// Returns who may open what cannot be opened; empty where that is not known.
+fn remedy(errno: Option<i32>, is_device: bool) -> &'static str {
+    match (errno, is_device) {
+        (Some(libc::EACCES), true) => "; root and members of the group disk may read block devices",
+        (Some(libc::EPERM), true) => "; this container or sandbox does not allow the device",
+        (Some(libc::EACCES), false) => "; choose a file that this user may read",
+        _ => "",
+    }
 }
 
 /// Default size of a scratch or new file.
@@ -220,4 +223,26 @@ fn choose_size(dir: &Path, requested: Option<u64>) -> Result<u64, PlaceError> {
         });
     }
     Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_open_it_is_said_where_it_is_known() {
+        for (errno, is_device, wanted) in [
+            (libc::EACCES, true, "; root and members of the group disk may read block devices"),
+            (libc::EPERM, true, "; this container or sandbox does not allow the device"),
+            (libc::EACCES, false, "; choose a file that this user may read"),
+            (libc::EPERM, false, ""),
+            (libc::EIO, true, ""),
+        ] {
+            assert_eq!(remedy(Some(errno), is_device), wanted, "{errno} {is_device}");
+        }
+        let denied = std::io::Error::from_raw_os_error(libc::EACCES);
+        let told = describe_unreadable(Path::new("/proc/self/stat"), &denied);
+        assert!(told.ends_with("; choose a file that this user may read"), "{told}");
+        assert!(!told.contains("os error"), "{told}");
+    }
 }

@@ -294,6 +294,9 @@ fn failure_lines(look: &Look, got: &LoadedComparison, width: usize) -> Vec<Line<
         .collect()
 }
 
+/// Columns of `2026-11-21 09:30 UTC`; references of an unknown time leave them empty.
+const TIME_COLUMNS: usize = 20;
+
 /// Builds a line per session, always including the two that are compared.
 fn session_lines(
     look: &Look,
@@ -312,7 +315,10 @@ fn session_lines(
     let line = |at: usize| {
         let (side, now) = (sides[at], at == 0 || at == other + 1);
         let name = pane::fit(names[at], wide);
-        let time = format!("{} UTC", to_minute(&side.created));
+        let time = match side.created.is_empty() {
+            true => " ".repeat(TIME_COLUMNS),
+            false => format!("{} UTC", to_minute(&side.created)),
+        };
         let host = pane::fit(&side.host, hosts);
         let head = [pane::width(&side.letter) + 2, wide + 2, pane::width(&time) + 2, hosts + 2]
             .iter()

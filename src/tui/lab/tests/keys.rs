@@ -157,6 +157,7 @@ fn a_run_is_shown_and_steered_as_it_progresses() {
     stage.wait(std::time::Duration::from_millis(100));
     assert_eq!(stage.model.lab.data.results.len(), 1);
     let picture = stage.picture(120, 40);
+    assert!(!picture.lines().next().unwrap().contains("scratch"), "{picture}");
     assert!(
         picture.contains("► syscall, call getpid")
             && picture.contains("26 %  9 s left")

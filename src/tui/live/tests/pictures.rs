@@ -264,7 +264,9 @@ fn the_threads_have_a_pane_where_there_are_several() {
     bench.trial(0, 1, 0);
     assert!(bench.screen(200, 60).contains(none), "{}", bench.screen(200, 60));
     bench.trial(0, 1, 3);
-    assert!(bench.screen(120, 40).contains("Threads"));
+    let screen = bench.screen(120, 40);
+    let title = screen.lines().find(|line| line.contains("Threads")).unwrap();
+    assert!(title.contains("─ read 4 KiB"), "{screen}");
     assert!(!bench.screen(200, 60).contains(none));
 }
 

@@ -6,7 +6,7 @@ use crate::record::{BadBlock, Ceilings, Found, Sample, Source, Verified};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
 use crate::tui::testing;
-use crate::tui::theme::{Colours, Glyphs, Look};
+use crate::tui::theme::{Colours, Glyphs, Look, Role};
 
 #[test]
 fn a_cell_opens_and_leads_to_its_neighbours() {
@@ -227,6 +227,24 @@ fn with_one_trial_the_cost_takes_the_place_of_the_chart_of_trials() {
 }
 
 /// Where there is no colour, and where several of sixteen may look the same.
+#[test]
+fn the_bar_of_the_sources_has_their_colours() {
+    let mut session = testing::session();
+    let mut verdict = testing::verdict(Cache::Cold, 0);
+    verdict.source = Some(Source { device: 0.3, page_cache: 0.4, hole: 0.2, unknown: 0.1 });
+    session.verdicts.fill(Some(verdict.into()));
+    let mut stage = stage_of(SessionView::new(session, None));
+    stage.keys("<enter>").tell(Msg::Resize(80, 60));
+    let (buffer, picture) = (stage.drawn(80, 60), stage.picture(80, 60));
+    let head = picture.lines().position(|line| line.contains("Where the bytes came")).unwrap();
+    let bar = (0..80).map(|x| &buffer[(x, head as u16 + 1)]);
+    let mut colours: Vec<_> = bar.filter(|c| "▓█▒░".contains(c.symbol())).map(|c| c.fg).collect();
+    colours.dedup();
+    let look = &stage.model.look;
+    let roles = [Role::PageCache, Role::Device, Role::Hole, Role::Unknown];
+    assert_eq!(colours, roles.map(|role| look.style(role).fg.unwrap()), "{picture}");
+}
+
 #[test]
 fn the_legend_of_the_sources_has_the_textures_of_their_bar() {
     let mut session = testing::session();

@@ -207,7 +207,9 @@ fn zoom_follows_the_cursor() {
     ] {
         stage.keys(keys);
         assert_eq!(results(&stage).chart.zoom, wanted, "{keys}");
-        stage.picture(80, 24);
+        let picture = stage.picture(200, 30);
+        let offered = picture.lines().last().unwrap_or_default().contains("0 all");
+        assert_eq!(offered, wanted.is_some(), "{keys}: {picture}");
     }
 }
 

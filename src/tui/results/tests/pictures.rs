@@ -87,6 +87,15 @@ fn nothing_measured_is_no_trouble() {
         Default::default(),
         testing::plan(),
     );
+    for told in ["of the run", "of a cell"] {
+        let (mut gone, why) = (session.clone(), "/data/gone.bin: no such file");
+        match told {
+            "of the run" => gone.notes.push(why.into()),
+            _ => gone.errors = vec![Some(why.into())],
+        }
+        let view = SessionView::new(gone, None);
+        assert_eq!(view.describe_nothing(), format!("nothing was measured: {why}"), "{told}");
+    }
     let mut stage = stage_of(SessionView::new(session, None));
     let picture = stage.picture(100, 30);
     assert!(

@@ -280,6 +280,13 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_without_a_time_shows_none() {
+        let reference = session::reference("ryzen-5900hs").unwrap();
+        let stage = previewed(reference.to_listed(), reference.session().clone());
+        assert!(!stage.picture(160, 45).contains("UTC"), "{}", stage.picture(160, 45));
+    }
+
+    #[test]
     fn one_figure_has_no_chart() {
         let mut plan = testing::plan(0);
         plan.cells = vec![testing::job("read", 1 << 20, crate::plan::Cache::Warm)];

@@ -8,6 +8,7 @@ use ratatui::layout::Position;
 use super::*;
 use crate::plan::Cache;
 use crate::tui::question::Outlook;
+use crate::tui::theme::Glyphs;
 use crate::tui::update::requests::with_screens;
 
 #[test]
@@ -39,6 +40,25 @@ fn clicks_focus_select_and_toggle() {
         &click_at(&mut model, body, at)[..],
         [Effect::Copy(text)] if text.starts_with("iotui --batch")
     ));
+}
+
+#[test]
+fn what_is_chosen_has_a_mark_in_ascii_too() {
+    let mut model = model(Some("/data/a.bin"));
+    model.look.glyphs = Glyphs::Ascii;
+    answer_plan(&mut model);
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("*cold *warm") && text.contains("asis"), "{text}");
+    assert!(!text.contains("xcold") && !text.contains(".asis"), "{text}");
+}
+
+#[test]
+fn presets_have_words_not_numbers() {
+    for (id, text) in PRESETS {
+        let preset = Preset::parse(id, text).unwrap();
+        let said = format!("{} {}", preset.about, preset.doc);
+        assert!((1..9).all(|part| !said.contains(&format!("Part {part}"))), "{id}: {said}");
+    }
 }
 
 #[test]

@@ -282,6 +282,8 @@ fn of_a_file_with_holes_what_is_stored_comes_before_what_is_cached() {
         send(&mut model, Msg::Seen(Inspection { path: "/data/a.bin".into(), result }));
         let [stored, cached] = ["stored ", "cached "].map(|of| row(&model, of).unwrap());
         assert_eq!(holes > 0, stored < cached, "{}", picture(&model, 120, 40));
+        let hint = picture(&model, 120, 40).contains("0 % stored, the rest is holes");
+        assert_eq!(holes > 0, hint, "{}", picture(&model, 120, 40));
     }
 }
 
@@ -359,6 +361,12 @@ fn what_cannot_be_measured_shows_why_and_no_facts() {
     let text = picture(&model, 120, 40);
     assert!(text.contains("pipe is not a regular file"), "{text}");
     assert!(!text.contains("  on  "), "{text}");
+    // The hint is silent where the message says it.
+    keys(&mut model, "<enter>");
+    let text = picture(&model, 120, 40);
+    let below: Vec<&str> = text.lines().rev().take(2).collect();
+    assert_eq!(below.concat().matches("pipe is not a regular file").count(), 1, "{text}");
+    model.toasts = Default::default();
     // Names that begin alike keep their ends.
     let mut files = listing("/data");
     let long = |end: &str| Entry {
@@ -368,7 +376,14 @@ fn what_cannot_be_measured_shows_why_and_no_facts() {
         size: 4096,
         readable: true,
     };
-    files.result = Ok(["csv", "html", "json"].map(long).into());
+    let mut listed: Vec<Entry> = ["csv", "html", "json"].map(long).into();
+    listed.push(Entry {
+        size: 0,
+        name: "z-empty".into(),
+        path: "/data/z-empty".into(),
+        ..long("")
+    });
+    files.result = Ok(listed);
     model.setup.browser.loading = Some("/data".into());
     send(&mut model, Msg::Listed(files));
     for (columns, rows) in [(80, 24), (120, 40)] {
@@ -377,4 +392,7 @@ fn what_cannot_be_measured_shows_why_and_no_facts() {
             assert!(text.contains(name), "{columns}x{rows} {name}\n{text}");
         }
     }
+    keys(&mut model, "G");
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("z-empty is empty") && !text.contains("  on  "), "{text}");
 }

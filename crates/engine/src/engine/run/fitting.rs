@@ -129,7 +129,7 @@ mod tests {
         let writes = Job { op: Op::Write, ..testing::job() };
         let plan = Plan { cells: vec![writes; 24], verify: true, ..plan(24) };
         let time = low(&mut Fitting::new(&plan, None, Duration::ZERO), 47.0, 24);
-        // 24 calibrations of three times the time, and 96 trials of 2.35 times, each a third slower.
+        // 24 calibrations of three times the time, and 96 trials of 2.35 times, a third slower.
         assert!((120..135).contains(&time), "{time}");
     }
 

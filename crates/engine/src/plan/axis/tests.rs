@@ -107,6 +107,10 @@ fn labels_say_what_does_not_go_without_saying() {
     let grouped = Job { op: Op::Write, sync: Sync::Fsync, sync_every: 8, ..plain.clone() };
     assert_eq!(grouped.label(), "read 4 KiB write fsync after every 8 writes");
     assert_eq!(Axis::SyncEvery.show(8), "8 writes per sync");
+    let unsized_job = Job { span: 0, count: None, ..plain.clone() };
+    for axis in [Axis::Size, Axis::Count] {
+        assert_eq!(axis.phrase_among(&unsized_job, true), None, "a report that names no size");
+    }
     let sized = Job { span: 1 << 30, count: Some(0), ..plain };
     let phrases = |differ| [Axis::Size, Axis::Count].map(|axis| axis.phrase_among(&sized, differ));
     assert_eq!(phrases(false), [None, None]);

@@ -144,6 +144,17 @@ fn what_others_do_to_a_single_trial_is_a_note_without_a_count() {
 }
 
 #[test]
+fn one_trial_is_not_counted() {
+    let mut case = cold();
+    for (trials, count, wanted) in
+        [(5, 2, "in 2 of 5 trials"), (5, 5, "in all 5 trials"), (1, 1, "in 1 trial")]
+    {
+        case.trials.truncate(trials);
+        assert_eq!(case.evidence().in_trials(count), wanted);
+    }
+}
+
+#[test]
 fn the_rate_of_two_trials_is_their_mean() {
     let mut case = direct();
     case.trials.truncate(2);
