@@ -87,7 +87,7 @@ impl Folder {
         self.path.join(name)
     }
 
-    fn fd(&self) -> BorrowedFd<'_> {
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 

@@ -7,6 +7,7 @@ pub mod bandwidth;
 pub mod block;
 pub mod buffer;
 pub mod calls;
+mod caretaker;
 pub mod cet;
 pub mod child;
 pub mod clock;

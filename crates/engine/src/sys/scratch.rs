@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{Mode, SFlag};
 
+use super::caretaker::Caretaker;
 use super::fd;
 use super::folder::{Folder, LockedEntry};
 use super::scratch_name::{is_leftover_name, next_name};
@@ -17,7 +18,15 @@ use super::{leftovers, mounts, scratch_dir, temporary};
 pub struct Scratch {
     file: File,
     /// Its folder and name, if it needs one.
-    named: Option<(Folder, LockedEntry)>,
+    named: Option<Named>,
+}
+
+#[derive(Debug)]
+struct Named {
+    folder: Folder,
+    entry: LockedEntry,
+    /// Ends after the file is removed.
+    _caretaker: Option<Caretaker>,
 }
 
 impl Scratch {
@@ -54,7 +63,11 @@ impl Scratch {
         let entry = folder.create_file(OWNER_ONLY, &next_name)?;
         let file = entry.file.try_clone()?;
         let unnamed = goes_unnamed(&file) && folder.remove(&entry.name, entry.id);
-        Ok(Self { file, named: (!unnamed).then_some((folder, entry)) })
+        let named = (!unnamed).then(|| {
+            let caretaker = Caretaker::of(&folder, &entry.name);
+            Named { folder, entry, _caretaker: caretaker }
+        });
+        Ok(Self { file, named })
     }
 
     /// Returns the open file.
@@ -69,7 +82,7 @@ impl Scratch {
 
     /// Returns its name, if it has one.
     pub fn name(&self) -> Option<PathBuf> {
-        self.named.as_ref().map(|(folder, entry)| folder.path(&entry.name))
+        self.named.as_ref().map(|Named { folder, entry, .. }| folder.path(&entry.name))
     }
 }
 
@@ -88,7 +101,7 @@ fn can_reopen(file: &File) -> bool {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if let Some((folder, entry)) = &self.named {
+        if let Some(Named { folder, entry, .. }) = &self.named {
             folder.remove(&entry.name, entry.id);
         }
     }
