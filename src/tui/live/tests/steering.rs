@@ -285,6 +285,20 @@ fn a_run_without_a_file_says_why_all_along() {
 }
 
 #[test]
+fn a_cell_has_the_same_sign_on_live_and_on_results() {
+    let mut bench = Bench::new(plan(Some(3)));
+    bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
+    bench.key("3");
+    // The first backend was not measured at all.
+    bench.trial(3, 1, 3);
+    bench.trial(5, 1, 3);
+    bench.say(Msg::Tick);
+    let live = [3, 5].map(|cell| bench.run().view.sign(cell).unwrap());
+    assert_eq!(bench.model.results.data.as_ref().unwrap().signs, live);
+    assert_ne!(bench.run().view.sign(0), Some(live[0]));
+}
+
+#[test]
 fn results_grow_under_their_key_while_a_run_goes_on() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
