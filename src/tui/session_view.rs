@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use super::keymap::Action;
 use super::session_name;
 use super::spoken::speak;
 use crate::analysis;
 use crate::analysis::{Answer, Bounds, CellResult, FirstLook, Glance, LimitCause, ProbeResult};
 use crate::plan::{Plan, Skipped, TargetSpec};
 use crate::record::End;
-use crate::session::{DEMO_ID, Session};
+use crate::session::Session;
 use crate::text::clean_text;
 
 /// Sessions in one comparison; the curves of more are hard to distinguish.
@@ -68,16 +69,6 @@ impl SessionView {
         SessionView { skipped, is_recorded: true, ..SessionView::new(session, None) }
     }
 
-    /// Returns whether the file of its plan can be measured again: it is no example of elsewhere.
-    pub fn can_run_again(&self) -> bool {
-        self.session.reference.is_none() && self.session.id != DEMO_ID
-    }
-
-    /// Returns whether it is known when each trial was.
-    pub fn can_replay(&self) -> bool {
-        self.path.is_some() || self.session.id == DEMO_ID
-    }
-
     /// Returns its name, else its id.
     pub fn name(&self) -> &str {
         session_name::unique(&self.session.name, &self.session.id)
@@ -102,6 +93,16 @@ impl SessionView {
 
     pub fn target(&self) -> String {
         describe_targets(&self.session.plan)
+    }
+}
+
+/// Returns why an action cannot be done with a reference: it has the figures of a report.
+pub fn refusal_of_reference(action: Action) -> Option<&'static str> {
+    match action {
+        Action::RunAgain => Some("a reference cannot be run again"),
+        Action::Replay => Some("a reference cannot be replayed"),
+        Action::SaveAs => Some("a reference keeps its name"),
+        _ => None,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::tui::popup::{Popup, Purpose};
 use crate::tui::refine::RefineForm;
 use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
-use crate::tui::session_view::SessionView;
+use crate::tui::session_view::{SessionView, refusal_of_reference};
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
 use crate::tui::zoom::{self, ZoomChart};
@@ -128,11 +128,9 @@ fn needs_end(action: Action) -> Option<&'static str> {
 /// Returns why an action cannot be done with a session of another machine: a reference, which has
 /// the figures of a report, or the example.
 fn describe_refusal(session: &Session, action: Action) -> Option<&'static str> {
-    match (action, session.reference) {
-        (Action::RunAgain, Some(_)) => Some("a reference cannot be run again"),
-        (Action::Replay, Some(_)) => Some("a reference cannot be replayed"),
-        (Action::SaveAs, Some(_)) => Some("a reference keeps its name"),
-        (Action::RunAgain, None) if session.id == session::DEMO_ID => {
+    match action {
+        _ if session.reference.is_some() => refusal_of_reference(action),
+        Action::RunAgain if session.id == session::DEMO_ID => {
             Some("the file of the example is not here: 1 chooses what to measure")
         }
         _ => None,
@@ -245,9 +243,14 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
             chart && results.chart.zoom.is_some()
         }
         Action::Refine => results.can_refine(),
-        Action::RunAgain => results.view().is_some_and(SessionView::can_run_again),
+        Action::RunAgain => {
+            results.view().is_some_and(|view| describe_refusal(&view.session, action).is_none())
+        }
+        // Neither a reference nor a run that was not saved has a file.
         Action::SaveAs => results.view().is_some_and(|view| view.path.is_some()),
-        Action::Replay => results.view().is_some_and(SessionView::can_replay),
+        Action::Replay => results
+            .view()
+            .is_some_and(|view| view.path.is_some() || view.session.id == session::DEMO_ID),
         Action::Warnings => !data.warnings.is_empty(),
         Action::Across => chart && data.axes.len() > 1,
         Action::Mean => chart,

@@ -16,7 +16,7 @@ use crate::tui::replayed::Replayed;
 use crate::tui::results::ask_for_rounds;
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
-use crate::tui::session_view::{MAX_COMPARED, Preview};
+use crate::tui::session_view::{MAX_COMPARED, Preview, refusal_of_reference};
 use crate::tui::view::pane;
 use crate::units::counted;
 
@@ -67,8 +67,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
     match action {
         Action::Enter => return vec![Effect::Open(id)],
         Action::RunAgain | Action::Replay if listed.state == State::Reference => {
-            let what = if action == Action::Replay { "replayed" } else { "run again" };
-            ctx.note(format!("a reference cannot be {what}"));
+            ctx.note(refusal_of_reference(action).unwrap_or_default());
         }
         Action::RunAgain => return vec![Effect::Again(id)],
         Action::Replay => ctx.request(Request::Replay(Replayed::Kept(id))),

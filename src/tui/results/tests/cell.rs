@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::{cell_under_cursor, opened, results, stage, stage_of};
 use crate::plan::Cache;
 use crate::record::{BadBlock, Ceilings, Found, Sample, Source, Verified};
+use crate::session::Session;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::session_view::SessionView;
 use crate::tui::testing;
@@ -227,13 +228,18 @@ fn with_one_trial_the_cost_takes_the_place_of_the_chart_of_trials() {
 }
 
 /// Where there is no colour, and where several of sixteen may look the same.
-#[test]
-fn the_bar_of_the_sources_has_their_colours() {
+/// A session whose bytes came from everywhere.
+fn from_four_sources() -> Session {
     let mut session = testing::session();
     let mut verdict = testing::verdict(Cache::Cold, 0);
     verdict.source = Some(Source { device: 0.3, page_cache: 0.4, hole: 0.2, unknown: 0.1 });
     session.verdicts.fill(Some(verdict.into()));
-    let mut stage = stage_of(SessionView::new(session, None));
+    session
+}
+
+#[test]
+fn the_bar_of_the_sources_has_their_colours() {
+    let mut stage = stage_of(SessionView::new(from_four_sources(), None));
     stage.keys("<enter>").tell(Msg::Resize(80, 60));
     let (buffer, picture) = (stage.drawn(80, 60), stage.picture(80, 60));
     let head = picture.lines().position(|line| line.contains("Where the bytes came")).unwrap();
@@ -247,10 +253,7 @@ fn the_bar_of_the_sources_has_their_colours() {
 
 #[test]
 fn the_legend_of_the_sources_has_the_textures_of_their_bar() {
-    let mut session = testing::session();
-    let mut verdict = testing::verdict(Cache::Cold, 0);
-    verdict.source = Some(Source { device: 0.3, page_cache: 0.4, hole: 0.2, unknown: 0.1 });
-    session.verdicts.fill(Some(verdict.into()));
+    let session = from_four_sources();
     let plain = Look { colours: Colours::None, ..Look::default() };
     for (look, textures) in [
         (plain, "▓█▒░"),

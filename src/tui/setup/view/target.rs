@@ -260,20 +260,18 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
             let on = if on.is_empty() { facts.source.clone().unwrap_or_default() } else { on };
             let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
             shown.push(("on", fs));
-            let resident = facts.resident.map(|resident| show_share(resident.share));
-            let cached = resident.map(|share| ("cached", format!("{share} in the page cache")));
-            match facts.hole_share() {
-                // In a low pane there is no room for more.
-                Some(holes) if holes > 0.0 => {
-                    let stored = show_share(1.0 - holes);
-                    shown.push(("stored", format!("{stored}, the rest is holes")));
-                    shown.extend(cached);
-                }
-                holes => {
-                    shown.extend(cached);
-                    shown.extend(holes.map(|_| ("stored", "all of it".into())));
-                }
+            let (resident, holes) = (facts.resident, facts.hole_share());
+            let cached = resident.map(|of| format!("{} in the page cache", show_share(of.share)));
+            let stored = holes.map(|holes| match holes {
+                0.0 => "all of it".into(),
+                _ => format!("{}, the rest is holes", show_share(1.0 - holes)),
+            });
+            let mut both = [("cached", cached), ("stored", stored)];
+            // In a low pane there is no room for more.
+            if holes.is_some_and(|holes| holes > 0.0) {
+                both.reverse();
             }
+            shown.extend(both.into_iter().filter_map(|(name, value)| Some((name, value?))));
             shown.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
         }
         None if matches!(row, Row::Scratch) => describe_scratch(scene, &mut shown),

@@ -274,7 +274,7 @@ impl<'a> Judge<'a> {
         (Reach::Unknown, reason + &why)
     }
 
-    /// Returns that what should empty the cache took no longer than a write into it.
+    /// Returns that what should empty the cache took less than a few writes into it.
     fn at_once(self, reach: Reach) -> Option<String> {
         // What a flush took is a mean: the fastest write would be no fair measure of it.
         let write = self.path.median_write_nanos.or(self.path.fastest_write_nanos)? as f64;
