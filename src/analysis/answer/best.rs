@@ -25,7 +25,8 @@ pub struct Best {
     /// Those of them whose ratio to it lies within 5 %, interval included; the others are
     /// inconclusive.
     pub alike: Vec<Job>,
-    /// Every cell of the group has too few trials: it is the highest so far, not the fastest.
+    /// It has too few trials, as all cells or ahead of those that have enough: it is the highest so
+    /// far, not the fastest.
     #[serde(skip)]
     pub provisional: bool,
     /// The message of its warning, if every cell of the group is marked wrong.
@@ -38,16 +39,30 @@ fn is_alike(top: &Point, other: &Point) -> bool {
             .is_some_and(|ratio| ratio.is_alike(TOLERANCE))
 }
 
-/// Returns the cell with the highest median; one that is marked wrong or has too few trials only if
-/// all are so.
+/// Trials from which on a cell of too few may lead the others, if it is ahead in each of them.
+const MIN_TRIALS_AHEAD: usize = 3;
+
+/// Returns whether a cell of too few trials is faster in each of them than the best of the others
+/// may be.
+fn is_ahead(point: &Point, best: &Point) -> bool {
+    point.result.counted_trials().len() >= MIN_TRIALS_AHEAD
+        && point.rate.min > best.rate.high.unwrap_or(best.rate.max)
+}
+
+/// Returns the cell with the highest median; one that is marked wrong only if all are so, and one
+/// that has too few trials if all are so, or if it is ahead in each of some.
 pub fn find_best(group: &[Point]) -> Option<Best> {
     let trusted: Vec<Point> =
         group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
     let pool: &[Point] = if trusted.is_empty() { group } else { &trusted };
     let ranked: Vec<Point> =
         pool.iter().filter(|point| !point.result.is_unfinished()).copied().collect();
-    let provisional = ranked.is_empty();
-    let mut pool = keep_longest(if provisional { pool } else { &ranked });
+    let best = ranked.iter().copied().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median));
+    let leads = |point: &&Point| {
+        !point.result.is_unfinished() || best.is_none_or(|best| is_ahead(point, &best))
+    };
+    let pool: Vec<Point> = pool.iter().filter(leads).copied().collect();
+    let mut pool = keep_longest(&pool);
     // Stable: of equal cells, the first of the plan wins.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
     let (top, others) = pool.split_first()?;
@@ -66,7 +81,7 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
             .filter(|other| is_alike(top, other))
             .map(|other| other.result.cell.clone())
             .collect(),
-        provisional,
+        provisional: top.result.is_unfinished(),
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })
 }

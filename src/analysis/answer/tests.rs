@@ -99,6 +99,21 @@ fn a_wrong_point_is_in_no_curve_and_no_cost() {
 }
 
 #[test]
+fn a_cell_that_is_ahead_in_each_of_its_few_trials_is_not_passed_over() {
+    let few = |gib| {
+        let mut few = cell(job("mmap", 4096, Cache::Warm), gib, 0.01, 4);
+        few.warnings = warned(few.clone(), Severity::Misleading).warnings;
+        few.warnings[0].id = "few".into();
+        few
+    };
+    let uring = cell(job("uring", 4096, Cache::Warm), 6.1, 0.1, 5);
+    let said = text(&[few(15.0), uring.clone()]);
+    assert!(said.starts_with("Highest so far: mmap at 4 KiB, warm, about 15.0 GiB/s"), "{said}");
+    let said = text(&[few(6.2), uring]);
+    assert!(said.starts_with("Fastest: uring at 4 KiB, warm, 6.10 GiB/s"), "{said}");
+}
+
+#[test]
 fn one_more_result_is_wrong_in_the_singular() {
     let wrong = |backend| warned(at(backend, 4096, Cache::Warm, 60.0), Severity::Wrong);
     let results = [at("read", 4096, Cache::Warm, 90.0), wrong("mmap"), wrong("pread")];

@@ -171,16 +171,34 @@ fn a_wrong_row_is_not_even_with_the_best() {
     assert_eq!(even, [true, false]);
 }
 
-#[test]
-fn a_row_with_too_few_trials_does_not_lead_a_column() {
-    let mut first = cell(job("mmap", 4096, Cache::Warm), 12.0, 0.01, 1);
-    first.warnings = vec![crate::record::Warning {
+/// Warns of the number of trials, as a run does.
+fn unfinished(mut result: CellResult) -> CellResult {
+    result.warnings = vec![crate::record::Warning {
         id: "few".into(),
         severity: crate::record::Severity::Misleading,
         ..wrong()
     }];
+    result
+}
+
+#[test]
+fn a_row_with_too_few_trials_does_not_lead_a_column() {
+    let first = unfinished(cell(job("mmap", 4096, Cache::Warm), 12.0, 0.01, 1));
     let glance = of(&[first, at("read", 4096, Cache::Warm, 8.0)]);
     assert_eq!(glance.rows[glance.columns[0].best].name, "read");
+}
+
+#[test]
+fn a_row_that_is_ahead_in_each_of_its_few_trials_leads_a_column() {
+    let few = |gib| unfinished(cell(job("mmap", 4096, Cache::Warm), gib, 0.01, 4));
+    let uring = || cell(job("uring", 4096, Cache::Warm), 8.8, 0.2, 5);
+    let glance = of(&[few(18.9), uring()]);
+    let top = glance.columns[0].best_bar().unwrap();
+    assert_eq!((glance.rows[glance.columns[0].best].name.as_str(), top.figure.trials), ("mmap", 4));
+    assert_eq!(glance.facts, ["from memory: mmap is ahead so far, not yet certain"]);
+    // Within what the other may be it does not.
+    let glance = of(&[few(9.5), uring()]);
+    assert_eq!(glance.rows[glance.columns[0].best].name, "uring");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::tui::results::data::Data;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
+use crate::tui::vocabulary::APPROXIMATE;
 use crate::units::{self, column};
 
 /// Columns of a column at least: digits, unit and interval.
@@ -334,7 +335,8 @@ fn describe_tied(column: &GlanceColumn) -> String {
     }
 }
 
-/// Returns what is to be said of a row: the best, or one that does not differ from it.
+/// Returns what is to be said of a row: the best, one that does not differ from it, or one of too
+/// few trials beside others of enough.
 fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
     let Some(bar) = column.bars.get(row).and_then(Option::as_ref) else {
         return (String::new(), Style::new());
@@ -342,6 +344,9 @@ fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
     if bar.figure.wrong {
         let (role, sign) = findings::severity(look, Severity::Wrong);
         return (format!("{sign} wrong"), look.style(role));
+    }
+    if !bar.figure.is_firm() && column.bars.iter().flatten().any(|bar| bar.figure.is_firm()) {
+        return (APPROXIMATE.on(look).into(), look.style(Role::Dim));
     }
     match (row == column.best, count_tied(column)) {
         (true, 1) if column.bars.iter().flatten().count() > 1 => {
