@@ -99,6 +99,25 @@ fn a_wrong_point_is_in_no_curve_and_no_cost() {
 }
 
 #[test]
+fn a_cell_of_wide_interval_does_not_lead_ahead_of_a_sure_one_as_fast() {
+    let results = [
+        cell(job("uring", 4096, Cache::Cold), 3.17, 0.45, 7),
+        cell(job("read", 4096, Cache::Cold), 3.11, 0.02, 7),
+        cell(job("mmap", 4096, Cache::Cold), 2.47, 0.03, 7),
+    ];
+    let best = answer(&results).best.unwrap();
+    assert_eq!(best.cell.backend.id, "read");
+    let tied: Vec<&str> = best.no_difference.iter().map(|cell| cell.backend.id.as_str()).collect();
+    assert_eq!(tied, ["uring"], "mmap is slower than read, whatever uring is");
+
+    let apart = [
+        cell(job("uring", 4096, Cache::Cold), 3.5, 0.45, 7),
+        cell(job("read", 4096, Cache::Cold), 3.11, 0.02, 7),
+    ];
+    assert_eq!(answer(&apart).best.unwrap().cell.backend.id, "uring", "more than 5 % higher");
+}
+
+#[test]
 fn a_cell_that_is_ahead_in_each_of_its_few_trials_is_not_passed_over() {
     let few = |gib| {
         let mut few = cell(job("mmap", 4096, Cache::Warm), gib, 0.01, 4);

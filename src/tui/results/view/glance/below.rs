@@ -72,9 +72,9 @@ pub fn draw(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
     let (all, room) = (lines.len(), usize::from(area.height));
     for (row, line) in lines.into_iter().take(room).enumerate() {
         let cut = row + 1 == room && all > room;
+        let end = (line.width() as u16).min(area.width.saturating_sub(1));
         pane::line(line, row as u16, area, buf);
-        if cut && let Some(cell) = buf.cell_mut((area.right().saturating_sub(1), area.bottom() - 1))
-        {
+        if cut && let Some(cell) = buf.cell_mut((area.x + end, area.bottom() - 1)) {
             cell.set_symbol("…");
         }
     }

@@ -240,12 +240,21 @@ fn draw_head(
         pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
         pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
     }
-    let caption = [data.view.glance.caption(column), describe_tied(column)];
-    let caption = caption.into_iter().filter(|part| !part.is_empty());
-    let caption = caption.collect::<Vec<_>>().join(", ");
-    let caption = pane::fit_words(&caption, usize::from(area.width));
+    let caption = caption(data, column, usize::from(area.width));
     let row = TITLE + (scale * digits::ROWS).max(1);
     pane::line(Line::styled(caption, look.style(Role::Text)), row, area, buf);
+}
+
+/// Returns which cell the large digits are of, and how many do not differ from it, shorter where
+/// the column is narrow.
+fn caption(data: &Data, column: &GlanceColumn, width: usize) -> String {
+    let join = |tied: String| {
+        let parts = [data.view.glance.caption(column), tied];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    let [long, short] = describe_tied(column).map(join);
+    let caption = if pane::width(&long) > width { short } else { long };
+    pane::fit_words(&caption, width)
 }
 
 /// Draws figure, bar and mark of each row.
@@ -327,11 +336,14 @@ fn count_tied(column: &GlanceColumn) -> usize {
     }
 }
 
-/// Returns `tied with 2 others` where the best is not alone.
-fn describe_tied(column: &GlanceColumn) -> String {
+/// Returns `tied with 2 others` and `tied with 2` where the best is not alone.
+fn describe_tied(column: &GlanceColumn) -> [String; 2] {
     match count_tied(column) {
-        0 | 1 => String::new(),
-        count => format!("tied with {}", units::counted(count - 1, "other")),
+        0 | 1 => Default::default(),
+        count => {
+            let others = count - 1;
+            [units::counted(others, "other"), others.to_string()].map(|n| format!("tied with {n}"))
+        }
     }
 }
 
