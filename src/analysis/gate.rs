@@ -4,6 +4,7 @@ use crate::analysis::compare::{Outcome, Pair, Versus, results_in, times};
 use crate::analysis::{CellResult, SummaryOf, results};
 use crate::plan::Job;
 use crate::session::Session;
+use crate::stats::Ratio;
 use crate::units::{counted, show_share, verb};
 
 /// Trials required for the interval of a median.
@@ -41,6 +42,8 @@ pub struct UnjudgedCell {
     pub why: String,
     /// It was measured and is marked wrong, which `--strict` handles.
     pub wrong: bool,
+    /// It is slower, as are all cells like it, which the machine may have done.
+    pub together: bool,
 }
 
 /// Judges the run of `versus` against `base`, its baseline.
@@ -80,7 +83,7 @@ fn judge(sound: Vec<Job>, versus: &Versus, limit: f64) -> Ruling {
     ruling.drift = versus.drift.as_ref().map(|drift| drift.text.clone());
     for cell in sound {
         match versus.cells.iter().find(|pair| pair.cell == cell) {
-            Some(pair) => match open(pair) {
+            Some(pair) => match open(pair).or_else(|| moved_together(pair, limit)) {
                 Some(open) => ruling.open.push(open),
                 None => {
                     ruling.judged += 1;
@@ -104,6 +107,7 @@ fn judge(sound: Vec<Job>, versus: &Versus, limit: f64) -> Ruling {
                     cell,
                     why: why.unwrap_or_else(|| "it was not measured".into()),
                     wrong: false,
+                    together: false,
                 });
             }
         }
@@ -116,7 +120,25 @@ fn judge(sound: Vec<Job>, versus: &Versus, limit: f64) -> Ruling {
 }
 
 fn beyond(pair: &Pair, limit: f64) -> bool {
-    pair.ratio.and_then(|ratio| ratio.high).is_some_and(|high| high < 1.0 - limit)
+    is_below(pair.ratio, limit)
+}
+
+fn is_below(ratio: Option<Ratio>, limit: f64) -> bool {
+    ratio.and_then(|ratio| ratio.high).is_some_and(|high| high < 1.0 - limit)
+}
+
+/// Returns a cell that is slower by more than the limit only because all cells like it are.
+fn moved_together(pair: &Pair, limit: f64) -> Option<UnjudgedCell> {
+    let step = pair.step.filter(|_| !beyond(pair, limit))?;
+    is_below(pair.ratio_without_step(), limit).then(|| UnjudgedCell {
+        cell: pair.cell.clone(),
+        why: format!(
+            "all cells like it moved together, to {}x or further, which the machine may have done",
+            times(step)
+        ),
+        wrong: false,
+        together: true,
+    })
 }
 
 /// Returns the loss that would have put an interval of this width beyond the limit, twice: as the
@@ -146,7 +168,7 @@ fn open(pair: &Pair) -> Option<UnjudgedCell> {
         Outcome::Wrong => (why(), true),
         Outcome::Failed => (why(), false),
     };
-    Some(UnjudgedCell { cell: pair.cell.clone(), why, wrong })
+    Some(UnjudgedCell { cell: pair.cell.clone(), why, wrong, together: false })
 }
 
 impl Ruling {
@@ -214,10 +236,20 @@ impl Ruling {
             said += &format!(" The baseline has no valid figure for {}.", cells(self.unheld));
         }
         if self.is_open() {
-            said += " The gate did not pass: use a longer --budget or more --trials";
-            said += if self.one_run { "." } else { ", or record a new baseline." };
+            said += &format!(" The gate did not pass: {}.", self.remedy());
         }
         said
+    }
+
+    /// Returns what would let the gate pass or fail.
+    fn remedy(&self) -> &'static str {
+        match self.open.iter().any(|open| open.together) {
+            true => {
+                "measure both in turns with --between, or save 5 runs of the baseline, which show how far this machine moves"
+            }
+            false if self.one_run => "use a longer --budget or more --trials",
+            false => "use a longer --budget or more --trials, or record a new baseline",
+        }
     }
 }
 

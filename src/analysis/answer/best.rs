@@ -62,8 +62,8 @@ fn put_sure_first(ranked: &mut [Point]) {
 }
 
 /// Returns the cell with the highest median, or a sure one that reaches it within 5 %; one that is
-/// marked wrong only if all are so, and one that has too few trials if all are so, or if it is ahead
-/// in each of some.
+/// marked wrong only if all are so, and one that has too few trials if all are so, or if it is
+/// ahead in each of some.
 pub fn find_best(group: &[Point]) -> Option<Best> {
     let trusted: Vec<Point> =
         group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();

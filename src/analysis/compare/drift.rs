@@ -11,7 +11,7 @@ use crate::analysis::{CellResult, ProbeResult, SummaryOf, probes, results};
 use crate::host::Host;
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;
-use crate::stats::drift::{MIN_SAVED_RUNS, between, level, within};
+use crate::stats::drift::{MIN_SAVED_RUNS, between, common_move, level, within};
 use crate::units::show_share;
 
 /// Medians of cells in other saved runs on the same machine and file, as logarithms.
@@ -19,6 +19,8 @@ use crate::units::show_share;
 pub struct SavedRuns {
     jobs: HashMap<Job, Vec<f64>>,
     probes: HashMap<ProbeCell, Vec<f64>>,
+    /// The same by run, the newest first as a rule.
+    levels: Vec<HashMap<Job, f64>>,
     runs: usize,
 }
 
@@ -26,6 +28,7 @@ impl SavedRuns {
     /// Adds a run if it has any of these cells; returns whether it did.
     pub fn add(&mut self, run: &Session, jobs: &[Job], cells: &[ProbeCell]) -> bool {
         let mut any = false;
+        let mut levels = HashMap::new();
         fn sound(of: Option<SummaryOf>) -> Option<f64> {
             of.and_then(|of| level(&of.summary))
         }
@@ -34,6 +37,7 @@ impl SavedRuns {
         }) {
             if let Some(level) = sound(result.throughput.or(result.operations)) {
                 self.jobs.entry(result.cell.clone()).or_default().push(level);
+                levels.insert(result.cell.clone(), level);
                 any = true;
             }
         }
@@ -46,7 +50,27 @@ impl SavedRuns {
             }
         }
         self.runs += usize::from(any);
+        self.levels.extend((!levels.is_empty()).then_some(levels));
         any
+    }
+
+    /// Returns the largest move that these cells made together between any two of the runs, as a
+    /// logarithm; `None` for fewer than `runs` of them. It may have been a lasting change: that a
+    /// machine came back is not asked, as two speeds of minutes each look like one.
+    pub fn largest_move(&self, runs: usize, is_meant: impl Fn(&Job) -> bool) -> Option<f64> {
+        let levels: Vec<HashMap<&Job, f64>> = self
+            .levels
+            .iter()
+            .map(|run| run.iter().filter(|(job, _)| is_meant(job)).map(|(j, l)| (j, *l)).collect())
+            .filter(|run: &HashMap<&Job, f64>| !run.is_empty())
+            .collect();
+        let moves = levels.iter().enumerate().flat_map(|(at, a)| {
+            levels[..at].iter().filter_map(|b| {
+                let both = a.iter().filter_map(|(job, level)| Some(level - b.get(job)?));
+                Some(common_move(&both.collect::<Vec<f64>>())?.abs())
+            })
+        });
+        (levels.len() >= runs).then(|| moves.fold(0.0, f64::max))
     }
 
     /// Returns the number of runs that were added.

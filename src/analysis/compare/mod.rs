@@ -12,6 +12,7 @@ mod matching;
 mod pair;
 mod probed;
 mod reported;
+mod steps;
 mod text;
 mod variants;
 
@@ -34,6 +35,7 @@ pub use drift::{Basis as DriftBasis, Drift, SavedRuns, is_same_machine, is_same_
 pub use matching::LoneCell;
 use pair::MeasuredSides;
 pub use pair::{Outcome, Pair, ProbePair, TOLERANCE};
+use steps::Steps;
 pub use text::times;
 pub use variants::{compare_variants, describe_variants, results_in};
 
@@ -121,12 +123,11 @@ fn versus(
         (None, Some(_)) => MeasuredSides::Base,
         _ => MeasuredSides::Both,
     };
-    let widen = drift::Widen::from_pairs(
-        &found.pairs,
-        kept,
-        sides == MeasuredSides::Both && drift::is_same_setup(base, other),
-    );
-    let cells: Vec<Pair> = found.pairs.iter().map(|(a, b)| pair(a, b, sides, &widen)).collect();
+    let same = sides == MeasuredSides::Both && drift::is_same_setup(base, other);
+    let widen = drift::Widen::from_pairs(&found.pairs, kept, same);
+    let steps = if same { Steps::from_pairs(&found.pairs, kept) } else { Steps::default() };
+    let cells: Vec<Pair> =
+        found.pairs.iter().map(|(a, b)| pair(a, b, sides, &widen, &steps)).collect();
     let differences = differences::between([base, other], [measured, &results], found.left_out);
     let (probes, probes_alone) = probed::match_probes([base, other], sides, &side.letter, kept);
     let of_probes = probed::text(&side.letter, &probes, probes_alone.len());
@@ -171,17 +172,23 @@ impl Versus {
     }
 }
 
-fn pair(base: &CellResult, other: &CellResult, sides: MeasuredSides, widen: &drift::Widen) -> Pair {
+fn pair(
+    base: &CellResult,
+    other: &CellResult,
+    sides: MeasuredSides,
+    widen: &drift::Widen,
+    steps: &Steps,
+) -> Pair {
     let figures = match (base.throughput, other.throughput) {
         (Some(a), Some(b)) => (Some(a), Some(b)),
         _ => (base.operations, other.operations),
     };
-    let by = widen.by(&base.cell);
+    let (by, step) = (widen.by(&base.cell), steps.of(&base.cell));
     let ratio = figures
         .0
         .zip(figures.1)
         .and_then(|(a, b)| sides.ratio(&b.summary, &a.summary))
-        .map(|of| of.widened(by.unwrap_or(0.0)));
+        .map(|of| of.widened(by.unwrap_or(0.0)).reaching(step.unwrap_or(0.0)));
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     Pair {
@@ -189,6 +196,7 @@ fn pair(base: &CellResult, other: &CellResult, sides: MeasuredSides, widen: &dri
         outcome: Outcome::from_ratio(failed.is_some(), wrong.is_some(), ratio, true),
         ratio,
         drift: by.filter(|_| ratio.is_some()).map(f64::exp),
+        step: step.filter(|_| ratio.is_some()).map(f64::exp),
         base: figures.0,
         other: figures.1,
         base_trials: base.counted_trials().len(),

@@ -99,12 +99,29 @@ pub struct Pair<Cell = Job> {
     /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` if
     /// unknown.
     pub drift: Option<f64>,
+    /// The factor by which the cells like it moved together, if the machine may have done that: the
+    /// interval reaches back by it.
+    pub step: Option<f64>,
     pub base: Option<SummaryOf>,
     pub other: Option<SummaryOf>,
     pub base_trials: usize,
     pub other_trials: usize,
     /// The warning or error because of which it is not judged.
     pub reason: Option<String>,
+}
+
+impl<Cell> Pair<Cell> {
+    /// Returns the ratio as if no cells had moved together.
+    pub fn ratio_without_step(&self) -> Option<Ratio> {
+        let step = self.step.map_or(0.0, f64::ln);
+        self.ratio.map(|ratio| ratio.not_reaching(step))
+    }
+
+    /// Returns whether it would differ, had not all cells like it moved together.
+    pub fn is_held_back(&self) -> bool {
+        let alone = || self.ratio_without_step().and_then(|ratio| ratio.verdict());
+        self.outcome == Outcome::Unclear && alone().is_some_and(Ordering::is_ne)
+    }
 }
 
 /// One probe cell in both sessions.

@@ -78,6 +78,7 @@ fn pair(
         outcome: Outcome::from_ratio(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
         ratio,
         drift: by.filter(|_| ratio.is_some()).map(f64::exp),
+        step: None,
         base: base.value,
         other: other.value,
         base_trials: base.counted_trials().len(),

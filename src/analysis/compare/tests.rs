@@ -71,8 +71,8 @@ fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
     let a = session(&sweep("read", &[100; 6]));
     let text = |speeds: &[u64]| versus(&a, &session(&sweep("read", speeds))).text;
     assert_eq!(
-        text(&[150, 200, 300, 150, 150, 150]),
-        "B against A: 1.50x to 3.00x faster in all 6 cells."
+        text(&[300, 400, 600, 300, 300, 300]),
+        "B against A: 3.00x to 6.00x faster in all 6 cells."
     );
     assert_eq!(
         text(&[150, 150, 100, 100, 50, 50]),
@@ -85,6 +85,35 @@ fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
     assert!(!text(&[150, 100, 100, 100, 100, 100]).contains("chance"));
     let lone = text(&[102, 100, 100, 100, 100, 100]);
     assert!(lone.ends_with("Among 6 equal cells, chance alone would also show 1 difference: repeat the runs before you trust this."), "{lone}");
+}
+
+#[test]
+fn cells_that_all_moved_together_are_not_told_to_differ() {
+    let speeds = |speeds: &[u64]| session(&sweep("read", speeds));
+    let a = speeds(&[100; 6]);
+    let slower = versus(&a, &speeds(&[80, 80, 82, 79, 80, 81]));
+    assert_eq!(outcomes(&slower), [Outcome::Unclear; 6]);
+    let told = "6 cells moved together with all of their kind, to 0.79x to 0.82x: the machine may \
+                have done that. Trials of both in turns (--between) would tell.";
+    assert!(slower.text.ends_with(told), "{}", slower.text);
+    // One that moved further than the others differs, as does one that moved the other way.
+    let one = outcomes(&versus(&a, &speeds(&[40, 80, 82, 79, 80, 81])));
+    assert_eq!((one[0], one[1]), (Outcome::Slower, Outcome::Unclear));
+    let other = outcomes(&versus(&a, &speeds(&[120, 80, 82, 79, 80, 81])));
+    assert_eq!((other[0], other[1]), (Outcome::Faster, Outcome::Unclear));
+    // Saved runs that moved less show that the machine does not.
+    let saved = |speed: u64| {
+        let mut saved = SavedRuns::default();
+        for by in 0..5 {
+            assert!(saved.add(&speeds(&[speed + by; 6]), &a.plan.cells, &[]));
+        }
+        saved
+    };
+    let b = speeds(&[80, 80, 82, 79, 80, 81]);
+    let found = |saved: &SavedRuns| compare_with(&[&a, &b], saved).unwrap().others.remove(0);
+    assert_eq!(outcomes(&found(&saved(100))), [Outcome::Slower; 6]);
+    let stepped = versus(&speeds(&[1000; 6]), &b);
+    assert_eq!(outcomes(&stepped), [Outcome::Slower; 6], "no machine does that by itself");
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
     said.extend(unclear(letter, cells));
+    said.extend(moved_together(cells));
     said.extend(count_cells(
         count(Outcome::TooFew),
         "with fewer than 5 trials on one side: too few to judge.",
@@ -55,16 +56,32 @@ fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
         .filter(|pair| pair.outcome == Outcome::Unclear)
         .filter_map(|pair| Some(pair.ratio?.max_change()))
         .collect();
-    let (least, most) =
-        (open.iter().copied().fold(f64::MAX, f64::min), open.iter().copied().fold(1.0, f64::max));
-    let by = if times(least) == times(most) {
-        format!("{}x", times(most))
-    } else {
-        format!("{}x to {}x", times(least), times(most))
-    };
+    let by = range(&open);
     let verb = verb(open.len(), "is", "are");
     let count = count_cells(open.len(), &format!("{verb} inconclusive"))?;
     Some(format!("{count}: A and {letter} may differ there by up to {by}."))
+}
+
+/// Says why cells are inconclusive that would differ, had not all of their kind moved together.
+fn moved_together(cells: &[Pair]) -> Option<String> {
+    let held: Vec<&Pair> = cells.iter().filter(|pair| pair.is_held_back()).collect();
+    let moved = range(&held.iter().filter_map(|pair| Some(pair.ratio?.ratio)).collect::<Vec<_>>());
+    let count = counted(held.len(), "cell");
+    (!held.is_empty()).then(|| {
+        format!(
+            "{count} moved together with all of their kind, to {moved}: the machine may have done \
+             that. Trials of both in turns (--between) would tell."
+        )
+    })
+}
+
+/// Returns `0.78x to 0.81x`, or one of them if they look alike.
+fn range(ratios: &[f64]) -> String {
+    let of = |pick: fn(f64, f64) -> f64| times(ratios.iter().copied().reduce(pick).unwrap_or(1.0));
+    match [of(f64::min), of(f64::max)] {
+        [least, most] if least == most => format!("{least}x"),
+        [least, most] => format!("{least}x to {most}x"),
+    }
 }
 
 /// Returns whether an interval twice as wide would contain 1: chance produces such differences, but
@@ -205,12 +222,7 @@ fn figure(pairs: &[&Pair]) -> Option<String> {
         Some((low, high)) if alike => {
             format!("{}x [{}-{}]", times(mean.ratio), times(low), times(high))
         }
-        _ => {
-            let of = |pick: fn(f64, f64) -> f64| {
-                ratios.iter().map(|r| r.ratio).reduce(pick).unwrap_or(1.0)
-            };
-            format!("{}x to {}x", times(of(f64::min)), times(of(f64::max)))
-        }
+        _ => range(&ratios.iter().map(|r| r.ratio).collect::<Vec<_>>()),
     };
     Some(format!("{text} {}", outcome.name()))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::drift::Widen;
 use super::pair::MeasuredSides;
+use super::steps::Steps;
 use super::{Comparison, LoneCell, Outcome, Pair, SCHEMA, Side, Versus, letter, pair, side, text};
 use crate::analysis::{CellResult, results};
 use crate::plan::{Job, Variant};
@@ -59,7 +60,7 @@ pub fn results_in(variant: &Variant, results: &[CellResult]) -> Vec<CellResult> 
 /// Compares two cells by the pairs of trials of the same rounds; by their medians where these are
 /// too few.
 fn pair_of_rounds(base: &CellResult, other: &CellResult) -> Pair {
-    let mut pair = pair(base, other, MeasuredSides::Both, &Widen::none());
+    let mut pair = pair(base, other, MeasuredSides::Both, &Widen::none(), &Steps::default());
     let speeds = |result: &CellResult| {
         let rounds = result.counted_trials().into_iter().map(|index| result.trials[index].round);
         rounds.zip(result.speeds()).collect::<Vec<_>>()

@@ -7,7 +7,12 @@ fn ruling(judged: usize, open: &[bool]) -> Ruling {
     let cell = Job { cache: Cache::Warm, ..Job::plain(Choice::parse("pread").unwrap(), Op::Read) };
     let open = open
         .iter()
-        .map(|wrong| UnjudgedCell { cell: cell.clone(), why: "x".into(), wrong: *wrong })
+        .map(|wrong| UnjudgedCell {
+            cell: cell.clone(),
+            why: "x".into(),
+            wrong: *wrong,
+            together: false,
+        })
         .collect();
     Ruling {
         limit: 0.05,

@@ -71,6 +71,25 @@ impl Ratio {
         }
     }
 
+    /// Returns the ratio with an interval that reaches further towards 1, by a logarithm: above 0
+    /// its lower end, below 0 its upper end.
+    pub fn reaching(&self, step: f64) -> Ratio {
+        self.with_end_moved(step, -step)
+    }
+
+    /// Returns what [`Ratio::reaching`] made of it as it was before.
+    pub fn not_reaching(&self, step: f64) -> Ratio {
+        self.with_end_moved(step, step)
+    }
+
+    fn with_end_moved(&self, step: f64, by: f64) -> Ratio {
+        let moved = |end: Option<f64>| end.map(|end| end * by.exp());
+        match step > 0.0 {
+            true => Ratio { low: moved(self.low), ..*self },
+            false => Ratio { high: moved(self.high), ..*self },
+        }
+    }
+
     fn from_logs(middle: f64, interval: Option<(f64, f64)>) -> Option<Ratio> {
         fn sound(value: &f64) -> bool {
             value.is_finite() && *value > 0.0

@@ -123,6 +123,19 @@ fn under_five_trials_nothing_is_said() {
 }
 
 #[test]
+fn an_interval_reaches_towards_one_and_back() {
+    let faster = Ratio { ratio: 1.5, low: Some(1.4), high: Some(1.6) };
+    let reaching = faster.reaching(1.4f64.ln() + 0.01);
+    assert_eq!((reaching.verdict(), reaching.high), (Some(Ordering::Equal), Some(1.6)));
+    let back = reaching.not_reaching(1.4f64.ln() + 0.01);
+    assert!((back.low.unwrap() - 1.4).abs() < 1e-9 && back.high == Some(1.6), "{back:?}");
+    let slower = faster.inverse();
+    assert_eq!(slower.reaching(-0.3).verdict(), Some(Ordering::Less));
+    assert_eq!(slower.reaching(-0.4).verdict(), Some(Ordering::Equal));
+    assert_eq!(slower.reaching(-0.4).low, slower.low);
+}
+
+#[test]
 fn chance_gives_some_of_many() {
     assert!(
         may_be_chance(0, 0) && may_be_chance(1, 1) && may_be_chance(1, 24) && may_be_chance(3, 24)

@@ -124,6 +124,19 @@ fn a_step_among_the_kept_runs_does_not_hide_itself() {
 }
 
 #[test]
+fn cells_move_together_if_three_quarters_of_them_do() {
+    assert_eq!(common_move(&[0.3, 0.2, 0.4, 0.25, 0.5, 0.3]), Some(0.25));
+    assert_eq!(common_move(&[-0.3, -0.2, 0.4, -0.25, -0.5, -0.3]), Some(-0.2));
+    assert_eq!(common_move(&[0.3, 0.2, 0.4, -0.25, -0.5, -0.3]), None, "apart");
+    assert_eq!(common_move(&[0.3; 5]), None, "too few");
+    assert_eq!(common_move(&[0.3, 0.3, 0.3, 0.3, 0.3, f64::NAN]), None, "five and none");
+    assert_eq!(common_move(&[0.0; 8]), None);
+    // Half of the cells changed, the others scatter: no more than their scatter.
+    let half = [0.4, 0.4, 0.4, 0.4, 0.01, 0.02, -0.01, -0.02];
+    assert_eq!(common_move(&half), Some(0.01));
+}
+
+#[test]
 fn too_little_says_nothing() {
     assert_eq!(between(&[0.0, 1.0], &[]), None);
     assert_eq!(within([&[1.0, 2.0, 3.0][..]].into_iter()), None);
