@@ -1,11 +1,13 @@
 //! Times operations: which ones, and into a histogram.
 
+use serde::{Deserialize, Serialize};
+
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
 use crate::sys::random::mix;
 
 /// Which operations of a trial are timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Timed {
     None,
     /// Every operation; the end of one is the start of the next, so one clock reading each.

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::executor::Executor;
 use crate::backend::Commits;
 use crate::backend::meter::Timed;
@@ -11,7 +13,7 @@ use crate::record::{CellEvidence, CommitTimes, Grounds, Latency, Spread, Trial, 
 use crate::stats::{Histogram, Summary, outliers, paired, two_modes};
 
 /// The work of one trial, found by calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Amount {
     pub count: u64,
     pub passes: u64,

@@ -32,6 +32,9 @@ pub enum EngineError {
     Full(u64),
     #[error("cannot write the file: {0}")]
     Fill(io::Error),
+    /// Another rank could not open its target.
+    #[error("{0}")]
+    Rank(String),
     #[error("stopped while the file was being created")]
     Stopped,
 }

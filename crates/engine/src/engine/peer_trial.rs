@@ -37,7 +37,7 @@ pub(super) fn run(
     spec: &Spec,
     file: &File,
     expected: Duration,
-    at_go: &mut dyn FnMut(),
+    at_go: &mut dyn FnMut() -> bool,
     cut: &dyn Fn() -> Option<Cut>,
     sample: &mut Watch,
 ) -> Result<LaneResults, Failure> {
@@ -70,7 +70,9 @@ pub(super) fn run(
         }
     };
     preload(&program, cut)?;
-    at_go();
+    if !at_go() {
+        return Err(Failure::Stopped);
+    }
     let id = peer.info().id;
     let ended = match child::run(&program, &peer.command(&task), &mut watch) {
         Err(error) if error.kind() == ErrorKind::TimedOut => Err(Failure::Abandoned),

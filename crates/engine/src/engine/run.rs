@@ -8,6 +8,7 @@ mod pick;
 mod precision;
 mod ratios;
 mod span;
+mod start;
 mod switch;
 
 use std::sync::Arc;
@@ -17,147 +18,23 @@ pub use self::earlier::Earlier;
 use self::fitting::Fitting;
 use self::precision::Precision;
 use self::ratios::Ratios;
-use self::span::Span;
+pub use self::start::{continue_run, run, run_together};
 use super::calibrate::{FirstTrial, calibrate};
 use super::cells::{Amount, Cell};
 use super::control::Cutter;
-use super::error::{EngineError, Failure, Halt};
+use super::error::{Failure, Halt};
 use super::expected::nanos_per_operation;
+use super::fleet::Crew;
 use super::progress::Pace;
 use super::schedule::{order_of_pairs, order_of_round};
-use super::target::OpenTarget;
 use super::targets::Targets;
-use super::trial::{self, Stage};
+use super::trial::{self, Stage, Together};
 use super::trial_outcome::TrialOutcome;
 use super::variants::Variants;
-use super::{Control, Sink, harness, levels, probing, programs};
+use super::{Control, Sink};
 use crate::backend::access_pattern::mix;
 use crate::plan::Plan;
-use crate::record::{End, Event, Grounds, Latency, MachineEvidence, Phase};
-use crate::sys::clock::monotonic_nanos;
-use crate::sys::leftovers;
-
-/// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
-/// stop where a system call does not return.
-///
-/// `machine` is called once the target is open, before the first trial: it may take half a second.
-///
-/// # Errors
-/// The target cannot be opened or created.
-pub fn run(
-    plan: &Arc<Plan>,
-    machine: impl FnOnce() -> MachineEvidence,
-    control: &Control,
-    sink: &mut dyn Sink,
-) -> Result<End, EngineError> {
-    continue_run(plan, &Earlier::default(), machine, control, sink)
-}
-
-/// Runs `plan` like [`run`], as further rounds of an earlier run of it; `plan.trials` counts those
-/// of both.
-///
-/// # Errors
-/// As [`run`].
-pub fn continue_run(
-    plan: &Arc<Plan>,
-    earlier: &Earlier,
-    machine: impl FnOnce() -> MachineEvidence,
-    control: &Control,
-    sink: &mut dyn Sink,
-) -> Result<End, EngineError> {
-    let begin = Instant::now();
-    let deadline =
-        begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
-    let mut pace = Pace::new(begin, deadline, plan.cells.len(), earlier.rounds_left(plan));
-    control.watchdog.until(deadline);
-    let mut end = End::Finished;
-    if plan.probes.is_empty() || !plan.cells.is_empty() {
-        end = run_jobs(plan, earlier, machine, control, &mut pace, sink)?;
-    } else {
-        control.watchdog.doing("the folder for files was being inspected");
-        // The file or folder that the probes of files use. Where it cannot be opened, each probe
-        // reports that itself.
-        let target = OpenTarget::probe(&plan.target)
-            .map(|open_target| open_target.facts.evidence(0, None))
-            .unwrap_or_default();
-        let grounds = Arc::new(Grounds {
-            target,
-            programs: programs::versions(plan, control),
-            ..Grounds::default()
-        });
-        sink.event(Event::Plan { plan: Arc::clone(plan) });
-        sink.event(Event::Grounds { grounds });
-    }
-    if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
-        end = probing::run(plan, control, pace.deadline(), sink);
-    }
-    leftovers::take_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
-    let seconds = Some(earlier.add_seconds(begin.elapsed()));
-    sink.event(Event::End { reason: end, seconds });
-    Ok(end)
-}
-
-/// Runs the jobs of the plan on its target.
-fn run_jobs(
-    plan: &Arc<Plan>,
-    earlier: &Earlier,
-    machine: impl FnOnce() -> MachineEvidence,
-    control: &Control,
-    pace: &mut Pace,
-    sink: &mut dyn Sink,
-) -> Result<End, EngineError> {
-    let watchdog = &control.watchdog;
-    // Before the target is opened: an open file keeps its inode cached.
-    watchdog.doing("the cache-drop levels were being measured");
-    if levels::is_requested(plan) {
-        sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
-    }
-    let levels = levels::measure_existing(plan, pace.deadline(), control);
-    let Some(targets) = open::open(plan, pace, control, sink)? else { return Ok(End::Budget) };
-    watchdog.doing("the file was being inspected");
-    let stop = || control.stopping() || pace.is_over();
-    let Span { plan, reading } = span::choose(plan, &targets, &stop, sink);
-    let plan = &plan;
-    let open_target = targets.main();
-    let mut evidence = targets.evidence(plan);
-    watchdog.doing("the machine was being measured");
-    if plan.ceilings {
-        sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
-    }
-    // First: it waits for threads that read the kernel's files.
-    let machine = machine();
-    let overhead = |job| harness::overhead_nanos(job, &open_target.target);
-    let grounds = Arc::new(Grounds {
-        target: evidence.remove(0),
-        others: evidence,
-        machine,
-        harness_nanos: plan.cells.first().map_or(0.0, overhead),
-        programs: programs::versions(plan, control),
-    });
-    sink.event(Event::Plan { plan: Arc::clone(plan) });
-    sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
-    let own = || levels::measure_own(plan, open_target, pace.deadline(), control);
-    if let Some(levels) = levels.or_else(own) {
-        sink.event(Event::Levels { levels });
-    }
-    let mut run = Run {
-        plan,
-        control,
-        sink,
-        targets,
-        variants: Variants::new(plan),
-        grounds,
-        cells: Vec::new(),
-        pace,
-        // The trials come after the earlier ones in time, too.
-        origin: monotonic_nanos().saturating_sub(earlier.end()),
-        earlier,
-        fitting: Fitting::new(plan, earlier.rounds_left(plan), reading),
-        precision: Precision::from_plan(plan),
-        ratios: Ratios::new(plan),
-    };
-    Ok(run.run_all())
-}
+use crate::record::{End, Event, Grounds, Latency, Phase};
 
 /// What a step returns.
 enum StepResult {
@@ -180,6 +57,8 @@ struct Run<'a> {
     pace: &'a mut Pace,
     origin: u64,
     earlier: &'a Earlier,
+    /// The ranks that measure together; `None` = this process alone.
+    crew: Option<&'a Crew<'a>>,
     fitting: Fitting,
     /// The precision that ends the run; `None` where the number of trials is fixed.
     precision: Option<Precision>,
@@ -343,6 +222,9 @@ impl<'a> Run<'a> {
             cut: &|| cut.check(),
             limit: None,
             part: None,
+            deadline: Some(self.pace.deadline()),
+            crew: self.crew.map(|crew| crew as &dyn Together),
+            meet: None,
         };
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
@@ -387,6 +269,9 @@ impl<'a> Run<'a> {
             cut: &|| cut.check(),
             limit: None,
             part: None,
+            deadline: Some(self.pace.deadline()),
+            crew: self.crew.map(|crew| crew as &dyn Together),
+            meet: None,
         };
         let cell_index = index as u32;
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::cells::{Amount, Cell};
 use super::control::Cut;
@@ -42,6 +42,32 @@ pub(super) struct Stage<'a> {
     pub limit: Option<Duration>,
     /// The blocks to use, of a file that is already prepared; `None` = all, prepared here.
     pub part: Option<Range<u64>>,
+    /// When the budget ends, for ranks that cannot see it.
+    pub deadline: Option<Instant>,
+    /// The ranks that run it together; `None` = this process alone.
+    pub crew: Option<&'a dyn Together>,
+    /// Waits until all ranks start, once the lanes of this one are ready; returns whether they do.
+    pub meet: Option<&'a dyn Fn() -> bool>,
+}
+
+/// Several processes that run the same part of a trial at the same time.
+pub(super) trait Together {
+    /// Runs it on all of them as [`run_part_alone`] does on one, and merges what they measured.
+    fn run_part(
+        &self,
+        stage: &Stage,
+        work: Work,
+        sample: &mut Watch,
+    ) -> Result<TrialOutcome, Failure>;
+}
+
+/// The work of a part of a trial.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub cell: &'a Cell,
+    pub amount: &'a Amount,
+    /// With all its evidence.
+    pub observed: bool,
 }
 
 /// Runs a trial: all its parts, joined to one result.
@@ -51,7 +77,8 @@ pub(super) fn run(
     amount: &Amount,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
-    let mut outcome = run_part(stage, cell, amount, true, sample)?;
+    let work = Work { cell, amount, observed: true };
+    let mut outcome = run_part(stage, work, sample)?;
     for _ in 1..amount.parts {
         if outcome.trial.short || (stage.cut)().is_some() {
             break;
@@ -59,7 +86,7 @@ pub(super) fn run(
         let before = outcome.trial.nanos;
         let mut later =
             |s: Sample, lanes| sample(Sample { at: s.at.saturating_add(before), ..s }, lanes);
-        match run_part(stage, cell, amount, true, &mut later) {
+        match run_part(stage, work, &mut later) {
             // The result of the parts before it is complete without it.
             Err(Failure::Stopped) => break,
             Ok(more) if more.trial.short => break,
@@ -77,17 +104,23 @@ pub(super) fn run_unobserved(
     amount: &Amount,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
-    run_part(stage, cell, amount, false, sample)
+    run_part(stage, Work { cell, amount, observed: false }, sample)
 }
 
-/// Prepares the file and runs the work once; `observed`: with all its evidence.
-fn run_part(
+fn run_part(stage: &Stage, work: Work, sample: &mut Watch) -> Result<TrialOutcome, Failure> {
+    match stage.crew {
+        Some(crew) => crew.run_part(stage, work, sample),
+        None => run_part_alone(stage, work, sample),
+    }
+}
+
+/// Prepares the file and runs the work once, in this process.
+pub(super) fn run_part_alone(
     stage: &Stage,
-    cell: &Cell,
-    amount: &Amount,
-    observed: bool,
+    work: Work,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
+    let Work { cell, amount, observed } = work;
     let (open_target, job) = (stage.open_target.for_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
     // Nothing is to be prepared where only the state would be measured.
@@ -114,6 +147,7 @@ fn run_part(
         flushed =
             (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(open_target, job, &ready));
         before = counters();
+        stage.meet.is_none_or(|meet| meet())
     };
     let expected = Duration::from_nanos(amount.nanos);
     let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());

@@ -49,6 +49,14 @@ fn add_figures(all: &mut Trial, more: &Trial) {
     for (sum, part) in sums {
         *sum = sum.saturating_add(part);
     }
+    for (rank, more) in all.ranks.iter_mut().zip(&more.ranks) {
+        rank.bytes = rank.bytes.saturating_add(more.bytes);
+        rank.ops = rank.ops.saturating_add(more.ops);
+        rank.nanos = rank.nanos.saturating_add(more.nanos);
+        rank.active_bytes = rank.active_bytes.saturating_add(more.active_bytes);
+        rank.active_ops = rank.active_ops.saturating_add(more.active_ops);
+        rank.device_bytes = add_both(rank.device_bytes, more.device_bytes);
+    }
     all.syscalls = add_optional(all.syscalls, more.syscalls);
     all.device_bytes = add_both(all.device_bytes, more.device_bytes);
     all.hole_bytes = add_both(all.hole_bytes, more.hole_bytes);

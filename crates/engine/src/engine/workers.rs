@@ -123,15 +123,15 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// Receives each sample, in total and by lane.
 pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
 
-/// Runs the trial. `at_go` is called when every lane is open and none has begun; `cut` returns when
-/// and how to end it.
+/// Runs the trial. `at_go` is called when every lane is open and none has begun, and returns
+/// whether to begin; `cut` returns when and how to end it.
 ///
 /// # Errors
 /// A lane failed, the trial was stopped, or a system call did not return after the stop.
 pub(super) fn run(
     spec: &Spec,
     backend: &'static dyn Backend,
-    at_go: &mut dyn FnMut(),
+    at_go: &mut dyn FnMut() -> bool,
     cut: &dyn Fn() -> Option<Cut>,
     sample: &mut Watch,
 ) -> Result<LaneResults, Failure> {
@@ -159,14 +159,13 @@ pub(super) fn run(
         Ok(())
     });
     drop(sender);
-    if spawned.is_err() || !waiter.wait_ready()? {
+    if spawned.is_err() || !waiter.wait_ready()? || !at_go() {
         waiter.stop();
         shared.open_gate(false);
         let done = waiter.wait_done(&mut |_, _| {});
         spawned.and(done)?;
         return Err(waiter.failure());
     }
-    at_go();
     shared.open_gate(true);
     let mut samples = Vec::new();
     waiter.wait_done(&mut |s, lanes| {

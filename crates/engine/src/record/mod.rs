@@ -27,7 +27,8 @@ pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, d
 pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use trial::{
-    CacheFlush, DeviceCounts, Evidence, Note, Preparation, ReadBack, Residency, Trial, Xor,
+    CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
+    Xor,
 };
 pub use verdict::{
     Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence, RULES,

@@ -62,6 +62,28 @@ pub struct Trial {
     /// True if the budget or a signal cut it short.
     pub short: bool,
     pub evidence: Evidence,
+    /// The part of each rank, where several processes measured together; absent from JSON if one
+    /// did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankShare>,
+}
+
+/// What one rank did in a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RankShare {
+    /// From 0.
+    pub rank: u32,
+    pub bytes: u64,
+    pub ops: u64,
+    /// Nanoseconds from the first rank's start to its own.
+    pub start: u64,
+    /// From its start to its end.
+    pub nanos: u64,
+    /// The part of the work that it did while all ranks were active, between the last one's start
+    /// and the first one's end; as exact as samples of 100 ms are.
+    pub active_bytes: u64,
+    pub active_ops: u64,
+    pub device_bytes: Option<u64>,
 }
 
 impl Trial {

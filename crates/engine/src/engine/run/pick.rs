@@ -238,6 +238,9 @@ impl Run<'_> {
             cut,
             limit: Some(TRY_LIMIT),
             part: Some(part.clone()),
+            deadline: None,
+            crew: None,
+            meet: None,
         };
         let amount = Amount::once(part.end - part.start);
         let outcome = trial::run(&stage, cell, &amount, &mut |_, _| {});

@@ -8,8 +8,10 @@ use std::sync::{Condvar, Mutex};
 use super::*;
 use crate::backend::testing;
 use crate::engine::Executor;
+use crate::engine::OpenTarget;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::plan::{Cache, CpuCache, Job, TargetSpec, TrialTime};
+use crate::record::MachineEvidence;
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -63,6 +65,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
         earlier: &Earlier::default(),
+        crew: None,
         fitting: Fitting::new(&plan, Some(1), Duration::ZERO),
         precision: None,
         ratios: Ratios::new(&plan),

@@ -142,7 +142,11 @@ pub(super) fn run_with(
     at_go: &mut dyn FnMut(),
     cut: &dyn Fn() -> bool,
 ) -> Result<LaneResults, String> {
-    workers::run(spec, own(spec), at_go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(
+    let mut go = || {
+        at_go();
+        true
+    };
+    workers::run(spec, own(spec), &mut go, &|| cut().then_some(Cut::End), &mut |_, _| {}).map_err(
         |failure| match failure {
             Failure::Cell(error) => error,
             Failure::Stopped => "stopped".into(),

@@ -240,7 +240,7 @@ fn a_pause_waits_for_a_call_that_hangs() {
         asked.fetch_add(u32::from(within), Relaxed);
         within.then_some(Cut::Pause)
     };
-    let ran = workers::run(&spec, own(&spec), &mut || {}, &cut, &mut |_, _| {});
+    let ran = workers::run(&spec, own(&spec), &mut || true, &cut, &mut |_, _| {});
     assert!(matches!(ran, Ok(_) | Err(Failure::Stopped)));
     assert!(asked.load(Relaxed) >= LOOKS);
 }

@@ -161,6 +161,9 @@ pub struct Grounds {
     /// The measuring programs with their versions, iotui first, then the peers: `iotui 0.1.0`,
     /// `fio-3.33`. Empty in older sessions.
     pub programs: Vec<String>,
+    /// The name of the machine of each rank; omitted from JSON where one process measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<String>,
 }
 
 impl Grounds {

@@ -1,0 +1,30 @@
+//! What connects the ranks.
+
+/// Messages between the ranks of one run. All ranks call the same methods in the same order, each
+/// on one thread; a method returns when the others have called it too. Numbers and texts only: data
+/// that is measured never passes through it.
+///
+/// An implementation waits asleep, and ends the process if a rank is lost.
+pub trait Link {
+    /// Returns the number of this rank, from 0.
+    fn rank(&self) -> u32;
+
+    /// Returns how many ranks there are, at least 1.
+    fn size(&self) -> u32;
+
+    /// Returns the name of the machine of this rank.
+    fn node(&self) -> String;
+
+    /// Returns the message of rank 0; those of the others are ignored.
+    fn broadcast(&self, message: Vec<u8>) -> Vec<u8>;
+
+    /// Returns the messages of all ranks in their order, at rank 0; nothing elsewhere.
+    fn gather(&self, message: Vec<u8>) -> Vec<Vec<u8>>;
+
+    /// Sends a number to another rank, which [receives](Link::receive) it; for measuring clocks, so
+    /// neither end sleeps.
+    fn send(&self, to: u32, value: u64);
+
+    /// Waits for a number of another rank, without sleeping.
+    fn receive(&self, from: u32) -> u64;
+}
