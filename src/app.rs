@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 
@@ -10,11 +11,12 @@ use crate::batch;
 use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
+use crate::engine;
 use crate::plan::{Settings, check_sets, find_probes};
 use crate::probe;
 use crate::probe::net::set_process_secret;
 use crate::report;
-use crate::runner;
+use crate::runner::{self, Ranks};
 use crate::sys::{memory_limit, signals};
 use crate::text;
 use crate::tui::shell;
@@ -39,15 +41,61 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     done(dispatch(asked))
 }
 
-fn done(code: anyhow::Result<u8>) -> ExitCode {
-    match code {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            // One line, whatever is in the names of files.
-            report::print_message(format!("iotui: {}", text::clean_text(&causes(&error))));
-            ExitCode::from(error.downcast_ref::<report::Failure>().map_or(USAGE, |f| f.0))
-        }
+/// How a process that measures with others ended.
+pub struct Ended {
+    pub code: u8,
+    /// The others know that it is over.
+    pub together: bool,
+}
+
+/// Runs as one of several ranks: the first measures as `--batch` does and prints the report, the
+/// others follow it.
+pub fn main_of_ranks(argv: impl IntoIterator<Item = OsString>, ranks: Ranks) -> Ended {
+    signals::ignore_file_size();
+    if ranks.rank() > 0 {
+        let followed = signals::install().context("cannot handle signals").and_then(|()| {
+            engine::follow(&*ranks, signals::stop_flag()).map_err(anyhow::Error::msg)
+        });
+        return Ended { together: followed.is_ok(), code: code(followed.map(|()| 0)) };
     }
+    let code = code(match cli::parse(argv) {
+        Ok(asked) => measure_together(asked, Arc::clone(&ranks)),
+        Err(NoRun::Help(help)) => print(&help).map(|()| 0),
+        Err(NoRun::Refused(why)) => Err(anyhow::Error::msg(why)),
+    });
+    // The engine's thread still has them if a system call hangs in it.
+    let together = Arc::strong_count(&ranks) == 1;
+    if together {
+        engine::dismiss(&*ranks);
+    }
+    Ended { code, together }
+}
+
+fn measure_together(asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
+    let Asked { cli, settings, misplaced } = asked;
+    if !cli.batch || cli.command.is_some() || cli.list.is_some() || cli.generate.is_some() {
+        anyhow::bail!("iotui-mpi only measures: add --batch; for the rest there is iotui");
+    }
+    if let Some(option) = misplaced {
+        anyhow::bail!("{option} is for the full screen: it has no effect with --batch");
+    }
+    if ranks.size() == 1 && !cli.run.quiet {
+        report::print_message("iotui: one rank: this is the same as iotui --batch");
+    }
+    batch::run(&cli.run, &settings, &config::presets(), Some(ranks))
+}
+
+fn done(result: anyhow::Result<u8>) -> ExitCode {
+    ExitCode::from(code(result))
+}
+
+/// Returns the exit code; prints the error.
+fn code(result: anyhow::Result<u8>) -> u8 {
+    result.unwrap_or_else(|error| {
+        // One line, whatever is in the names of files.
+        report::print_message(format!("iotui: {}", text::clean_text(&causes(&error))));
+        error.downcast_ref::<report::Failure>().map_or(USAGE, |failure| failure.0)
+    })
 }
 
 /// Returns what went wrong and why, each cause once: some errors say their cause themselves.
@@ -105,7 +153,7 @@ fn measure(cli: Cli, settings: Settings, misplaced: Option<String>) -> anyhow::R
             anyhow::bail!("{option} is for the full screen: it has no effect with --batch")
         }
         Some(option) => anyhow::bail!("{option} is for headless runs: add --batch"),
-        None if cli.batch => batch::run(&cli.run, &settings, &config::presets()),
+        None if cli.batch => batch::run(&cli.run, &settings, &config::presets(), None),
         None => full_screen(cli, settings),
     }
 }

@@ -13,7 +13,7 @@ use crate::common::source::{File, paths, tokens};
 /// Floors from the top down; a module imports from lower floors, and within its own floor only
 /// where `->` allows it.
 const FLOORS: &str = "
-9  main lib app cli config             main -> app, app -> cli config, cli -> config
+9  main bin lib app cli config         main -> app, bin -> app, app -> cli config, cli -> config
 8  tui batch commands
 7  report
 6  runner

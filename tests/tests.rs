@@ -28,6 +28,8 @@ mod pictures;
 mod presets;
 mod properties;
 mod races;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod refine;
 mod replay;
 mod screen;

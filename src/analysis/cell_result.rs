@@ -112,6 +112,9 @@ pub struct CellResult {
     /// Absent where nothing was read back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<VerifiedOf>,
+    /// Absent where one process measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RanksOf>,
     /// How far these got; absent where nothing is committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Durability>,
@@ -224,4 +227,21 @@ pub struct WriteTimes {
     /// Median over the trials of the bytes still to be written when the clock stopped; `None` =
     /// unknown.
     pub left: Option<f64>,
+}
+
+/// The ranks of a cell, medians over its complete trials; rates in bytes per second, or in
+/// operations where no bytes move.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RanksOf {
+    pub ranks: usize,
+    /// The rate while all ranks were active; `None` if they never were.
+    pub active: Option<f64>,
+    /// The sum of the ranks' own rates, each from its own start to its own end.
+    pub own: f64,
+    /// The share of the trial, from the first start to the last end, in which not all were active.
+    pub tail: f64,
+    /// The slowest rank.
+    pub slowest: u32,
+    /// Its own rate, by that of the median rank.
+    pub slowness: f64,
 }

@@ -22,6 +22,7 @@ mod picked;
 mod probe;
 mod probe_curves;
 mod probe_rules;
+mod ranks;
 mod rated;
 mod remarks;
 mod result;
@@ -35,8 +36,8 @@ mod written;
 pub use crate::plan::Axis;
 pub use answer::{Answer, Best, ColdCost, Knee, answer, name_cells};
 pub use cell_result::{
-    CellResult, CommitsOf, FirstBad, LatencyOf, SKIPPED_BY_USER, SummaryOf, TrialWork, VerifiedOf,
-    WriteTimes,
+    CellResult, CommitsOf, FirstBad, LatencyOf, RanksOf, SKIPPED_BY_USER, SummaryOf, TrialWork,
+    VerifiedOf, WriteTimes,
 };
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,

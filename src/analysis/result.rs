@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::analysis::cell_result::{CellResult, CommitsOf, LatencyOf, SKIPPED_BY_USER, SummaryOf};
 use crate::analysis::picked;
+use crate::analysis::ranks::ranks;
 use crate::analysis::verified::verified;
 use crate::analysis::written::write_times;
 use crate::engine::moves_data;
@@ -29,6 +30,7 @@ pub fn result(
         latency: verdict.latency.as_ref().and_then(latency),
         commits: None,
         verified: None,
+        ranks: None,
         durability: verdict.durability,
         level_change: None,
         written: None,
@@ -57,6 +59,7 @@ pub fn result(
         (throughput, operations, syscalls.filter(|_| known));
     result.commits = verdict.commits.as_ref().and_then(|of| commits(&result, of));
     result.verified = verified(&result.trials);
+    result.ranks = ranks(&result.trials);
     result.level_change = LevelChange::from_trials(&result.trials);
     result.written = write_times(&result);
     result

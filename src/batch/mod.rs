@@ -7,6 +7,7 @@ mod gate;
 mod make;
 mod named_session;
 mod planning;
+mod ranks;
 mod watch;
 
 pub use args::Args;
@@ -21,19 +22,24 @@ use make::Task;
 use watch::Outcome;
 
 use crate::analysis;
-use crate::engine::{Control, Earlier, OpenTarget, locate};
+use crate::engine::{Control, OpenTarget, locate};
 use crate::host::{Host, SharedHost};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Severity};
 use crate::report::{self, Format, print_message};
-use crate::runner;
+use crate::runner::{self, Measuring, Ranks};
 use crate::session::{Recorder, Session};
 use crate::sys::{leftovers, signals};
 use crate::text;
 use crate::text::show_path;
 
 /// Plans, runs and reports; returns the exit code (docs/reference.md lists them).
-pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<u8> {
+pub fn run(
+    args: &Args,
+    settings: &Settings,
+    presets: &Presets,
+    ranks: Option<Ranks>,
+) -> anyhow::Result<u8> {
     let format = args.out.format()?;
     args.out.refuse_terminal(format)?;
     args.out.check()?;
@@ -51,6 +57,13 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let Task { plan, earlier, gate } =
         planning::within(budget, || make::task(args, settings, presets))?;
+    let how = match ranks {
+        Some(ranks) => {
+            ranks::check(args, &plan)?;
+            Measuring::Together(ranks)
+        }
+        None => Measuring::Alone(earlier),
+    };
     let plan = Arc::new(plan);
     if let Some(path) =
         args.out.output.as_ref().filter(|path| plan.targets().any(|of| locate::is_target(of, path)))
@@ -77,7 +90,7 @@ pub fn run(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Resul
     }
     signals::install().context("cannot handle signals")?;
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
-    let outcome = measure(args, format, (&plan, earlier, &host), recorder.as_ref(), gate.as_ref());
+    let outcome = measure(args, format, (&plan, how, &host), recorder.as_ref(), gate.as_ref());
     finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
 }
 
@@ -94,7 +107,7 @@ fn print_leftovers(args: &Args) {
 fn measure(
     args: &Args,
     format: &Format,
-    (plan, earlier, host): (&Arc<Plan>, Earlier, &SharedHost),
+    (plan, how, host): (&Arc<Plan>, Measuring, &SharedHost),
     recorder: Option<&Arc<Mutex<Recorder>>>,
     gate: Option<&Gate>,
 ) -> Outcome {
@@ -106,7 +119,7 @@ fn measure(
     let get_host = move || shared.get().clone();
     let plan_of_engine = Arc::clone(plan);
     let recorded = recorder.cloned();
-    let started = runner::start(plan_of_engine, earlier, get_host, control, recorded, send);
+    let started = runner::start(plan_of_engine, how, get_host, control, recorded, send);
     let session = make_session(plan, host.get(), recorder);
     if let Some(gate) = gate {
         gate.warn(args, &session);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Instant, SystemTime};
 
-use crate::engine::{self, Control, Earlier};
+use crate::engine::{self, Control, Earlier, Link};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Warning};
@@ -54,8 +54,19 @@ pub fn create_recorder(
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
-/// Starts the engine on its own thread, to continue what `earlier` holds, and keeps the run
-/// announced until it ends; `recorder` saves each event, then `report` is called. If a system call
+/// How a run is measured.
+pub enum Measuring {
+    /// By this process, as further rounds of an earlier run if that has any.
+    Alone(Earlier),
+    /// By all ranks, of which this process is the first.
+    Together(Ranks),
+}
+
+/// The ranks of a run of several processes.
+pub type Ranks = Arc<dyn Link + Send + Sync>;
+
+/// Starts the engine on its own thread, which measures as `how` says, and keeps the run announced
+/// until it ends; `recorder` saves each event, then `report` is called. If a system call
 /// keeps the engine from ending with the budget, another thread ends the run with the results so
 /// far.
 ///
@@ -69,7 +80,7 @@ pub fn create_recorder(
 /// The thread cannot be started.
 pub fn start(
     plan: Arc<Plan>,
-    earlier: Earlier,
+    how: Measuring,
     host: impl FnOnce() -> Host + Send + 'static,
     control: Arc<Control>,
     recorder: Option<Arc<Mutex<Recorder>>>,
@@ -106,10 +117,17 @@ pub fn start(
                 let ceilings = plan.ceilings.then(|| ceilings::measure_or_load(host.last_cache()));
                 MachineEvidence { ceilings, ..host.evidence() }
             };
-            let end = catch_unwind(AssertUnwindSafe(|| {
-                engine::continue_run(&plan, &earlier, machine, &control, &mut sink)
+            let end = catch_unwind(AssertUnwindSafe(|| match &how {
+                Measuring::Alone(earlier) => {
+                    engine::continue_run(&plan, earlier, machine, &control, &mut sink)
+                }
+                Measuring::Together(ranks) => {
+                    engine::run_together(&plan, &**ranks, machine, &control, &mut sink)
+                }
             }));
             control.watchdog.finish();
+            // Before the front end hears that it is over, and uses the ranks again.
+            drop(how);
             relay
                 .end(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
         }
@@ -251,7 +269,7 @@ mod tests {
         let recorder = Some(Arc::new(Mutex::new(recorder)));
         let thread = start(
             Arc::clone(&plan),
-            Earlier::default(),
+            Measuring::Alone(Earlier::default()),
             Host::default,
             Arc::new(Control::new(&NEVER)),
             recorder,
@@ -287,7 +305,7 @@ mod tests {
             };
             start(
                 Arc::new(plan.clone()),
-                Earlier::default(),
+                Measuring::Alone(Earlier::default()),
                 Host::default,
                 Arc::new(Control::new(&NEVER)),
                 None,
@@ -309,7 +327,8 @@ mod tests {
         let (to, from) = channel();
         let report = move |what| drop(to.send(what));
         let control = Arc::new(Control::new(&NEVER));
-        start(plan, Earlier::default(), Host::default, control, recorder, report).unwrap();
+        start(plan, Measuring::Alone(Earlier::default()), Host::default, control, recorder, report)
+            .unwrap();
         let first = from.recv().unwrap();
         let Report::OtherRun(other) = first else { panic!("{first:?}") };
         let second = from.recv().unwrap();

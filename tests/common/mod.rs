@@ -88,13 +88,20 @@ impl Home {
     /// Builds an iotui command with these arguments, for tests that watch it run.
     pub fn std(&self, line: &str) -> StdCommand {
         let mut command = StdCommand::new(env!("CARGO_BIN_EXE_iotui"));
-        command.args(line.split_whitespace()).current_dir(self.path("")).env_clear();
+        command.args(line.split_whitespace());
+        self.bring_in(&mut command);
         command
+    }
+
+    /// Has a command run in here.
+    pub fn bring_in(&self, command: &mut StdCommand) {
+        command
+            .current_dir(self.path(""))
+            .env_clear()
             .env("HOME", self.home())
             .env("XDG_DATA_HOME", self.dir.path().join("data"))
-            .env("LANG", "C.UTF-8");
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command
+            .env("LANG", "C.UTF-8")
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
     }
 
     /// Builds an iotui command with these arguments, for tests that check its results.

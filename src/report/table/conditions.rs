@@ -6,6 +6,7 @@ use crate::analysis::CellResult;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, HostSummary, TargetEvidence};
 use crate::session::Session;
+use crate::text::clean_text;
 use crate::units;
 
 /// Returns labels with their lines, without unknown parts.
@@ -18,6 +19,7 @@ pub fn conditions(
         ("target", describe_targets(session)),
         ("host", session.host.summary().line()),
         ("remote", session.far().map(HostSummary::line).unwrap_or_default()),
+        ("ranks", describe_ranks(session)),
         ("by", session.programs().join(", ")),
         ("run", describe_run(session, rows)),
         ("cells", axes::constants(rows, tight)),
@@ -42,6 +44,25 @@ pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
     known
         .map(|preset| (format!("{}: {}", preset.id, preset.about), paragraphs(&preset.doc)))
         .collect()
+}
+
+/// Returns `4, each with a file of its own: 2 on node1, 2 on node2`; nothing where one process
+/// measured.
+fn describe_ranks(session: &Session) -> String {
+    let ranks = session.grounds.as_ref().map_or(&[][..], |grounds| &grounds.ranks);
+    let mut nodes: Vec<(&str, usize)> = Vec::new();
+    for name in ranks {
+        match nodes.iter_mut().find(|(node, _)| node == name) {
+            Some((_, count)) => *count += 1,
+            None => nodes.push((name, 1)),
+        }
+    }
+    let nodes: Vec<String> =
+        nodes.iter().map(|(name, count)| format!("{count} on {}", clean_text(name))).collect();
+    match ranks.len() {
+        0 | 1 => String::new(),
+        count => format!("{count}, each with a file of its own: {}", nodes.join(", ")),
+    }
 }
 
 /// Returns the targets, each with its letter where there are several.

@@ -2,7 +2,7 @@
 
 use super::columns::make_safe;
 use super::extra::Extra;
-use super::{commits, counts, levels, runs, tried, verified, writes};
+use super::{commits, counts, levels, ranks, runs, tried, verified, writes};
 use crate::analysis::CellResult;
 use crate::report::Look;
 use crate::session::Session;
@@ -19,6 +19,7 @@ const BUILDERS: &[BuildExtra] = &[
     writes::build_writes,
     verified::build_verified,
     levels::build_levels,
+    ranks::build_ranks,
     tried::build_tried,
 ];
 

@@ -15,6 +15,7 @@ mod narrow;
 pub mod origin;
 pub(super) mod page_faults;
 pub(super) mod probes;
+mod ranks;
 pub mod runs;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use crate::host::{Host, SharedHost};
 use crate::plan::Plan;
 use crate::record::{End, Event};
 use crate::runner;
-use crate::runner::Report;
+use crate::runner::{Measuring, Report};
 use crate::session::Recorder;
 use crate::sys::signals;
 use crate::text;
@@ -72,7 +72,7 @@ impl Runs {
         let control = Arc::new(Control::new(signals::stop_flag()));
         let started = runner::start(
             plan,
-            earlier.clone(),
+            Measuring::Alone(earlier.clone()),
             {
                 let shared = shared.clone();
                 move || shared.get().clone()
