@@ -1,5 +1,6 @@
 //! The way of a commit from the file down to the disk, as mount and devices describe it.
 
+use std::fs::File;
 use std::path::Path;
 
 use super::root::clean;
@@ -83,7 +84,10 @@ fn describe(device: &BlockDevice, next: usize, all: &[BlockDevice]) -> CommitDev
         "write through" | "none" => Some(false),
         _ => None,
     };
-    let volatile_cache = device.write_cache.as_deref().and_then(volatile);
+    let told = device.write_cache.as_deref().and_then(volatile);
+    // The kernel may have been told that a SCSI disk has none, and the disk cannot be asked.
+    let unasked = device.claimed_cache.as_deref() == Some("unknown");
+    let volatile_cache = told.filter(|told| *told || !unasked);
     let claimed = device.claimed_cache.as_deref().is_some_and(|text| text.contains("write back"));
     // What has no cache needs no writing through it: drivers offer FUA only with a cache.
     let claims_cache = claimed || lowest && device.fua == Some(true);
@@ -102,9 +106,9 @@ fn describe(device: &BlockDevice, next: usize, all: &[BlockDevice]) -> CommitDev
 
 /// Returns where the data of a device is that is no disk of this machine.
 fn backing(device: &BlockDevice) -> Option<Backing> {
-    let elsewhere = |what: String| Some(Backing { what, memory: false });
+    let elsewhere = |what: String| Some(Backing { what, ..Backing::default() });
     match device.kind {
-        Kind::Memory => Some(Backing { what: "memory".into(), memory: true }),
+        Kind::Memory => Some(Backing { what: "memory".into(), memory: true, no_barrier: None }),
         Kind::Network => elsewhere("on another machine".into()),
         Kind::Loop => Some(backing_of_loop(device.backing_file.as_deref())),
         Kind::Virtual => elsewhere("a virtual device".into()),
@@ -147,13 +151,22 @@ fn is_virtual_model(model: &str) -> bool {
 fn backing_of_loop(file: Option<&Path>) -> Backing {
     // By the folder, if the file was removed since.
     let places = file.into_iter().flat_map(|file| [Some(file), file.parent()]).flatten();
+    let no_barrier = file.and_then(barrier_left_out);
     match places.map(mounts::fs_at).find_map(Result::ok) {
         Some(fs) if matches!(&*fs, "tmpfs" | "ramfs") => {
-            Backing { what: format!("a file in memory ({fs})"), memory: true }
+            Backing { what: format!("a file in memory ({fs})"), memory: true, no_barrier }
         }
-        Some(fs) => Backing { what: format!("a file on {fs}"), memory: false },
-        None => Backing { what: "a file".into(), memory: false },
+        Some(fs) => Backing { what: format!("a file on {fs}"), memory: false, no_barrier },
+        None => Backing { what: "a file".into(), memory: false, no_barrier },
     }
+}
+
+/// Returns the mount option of the file system of a file that leaves out flushes.
+fn barrier_left_out(file: &Path) -> Option<String> {
+    // The folder: opening the file of a device is not needed for it.
+    let mount = mounts::mount_of(&File::open(file.parent()?).ok()?).ok()?;
+    let found = mount.options.iter().find(|option| is_without_barrier(&mount.fs, option));
+    found.map(|option| clean(option))
 }
 
 #[cfg(test)]

@@ -16,12 +16,20 @@ pub(super) fn os(root: &Root) -> String {
     value("PRETTY_NAME").or_else(|| value("NAME")).unwrap_or_default()
 }
 
-/// (text in the firmware's vendor or product name, hypervisor); the first match counts
-const FIRMWARE: &[(&str, &str)] = &[
+/// (text in the firmware's vendor or product name, hypervisor); the first match counts. Firmware of
+/// clouds and of Hyper-V may be that of physical hardware too.
+const CLOUDS: &[(&str, &str)] = &[
     ("amazon ec2", "Amazon EC2"),
     ("google compute engine", "Google Compute Engine"),
     ("openstack", "OpenStack"),
     ("digitalocean", "DigitalOcean"),
+];
+
+/// The same, after those below: others call themselves so too.
+const HYPERV: &[(&str, &str)] = &[("virtual machine", "Hyper-V")];
+
+/// The same, of firmware that is a program in any case.
+const PROGRAMS: &[(&str, &str)] = &[
     ("vmware", "VMware"),
     ("virtualbox", "VirtualBox"),
     ("innotek", "VirtualBox"),
@@ -29,7 +37,6 @@ const FIRMWARE: &[(&str, &str)] = &[
     ("bhyve", "bhyve"),
     ("apple virtualization", "Apple Virtualization"),
     ("xen", "Xen"),
-    ("virtual machine", "Hyper-V"),
     ("qemu", "QEMU"),
     ("kvm", "KVM"),
 ];
@@ -42,24 +49,27 @@ pub(super) fn virtualisation(
     root: &Root,
     flags: &std::collections::BTreeSet<&str>,
 ) -> Option<String> {
-    // Cloud firmware names the cloud on physical hardware too; on x86 the CPU flag decides.
-    if flags.contains("fpu") && !flags.contains("hypervisor") {
-        return root.line("/sys/hypervisor/type");
+    fn lookup(table: &[(&str, &str)], text: &str) -> Option<String> {
+        table.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| name.to_string())
     }
     let firmware = ["sys_vendor", "product_name", "bios_vendor"]
         .iter()
         .filter_map(|name| root.line(&format!("/sys/class/dmi/id/{name}")));
     let firmware = firmware.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    // On x86 the CPU tells whether a cloud's firmware is that of physical hardware. A hypervisor
+    // may hide itself there, but not in the firmware that it brings along.
+    if flags.contains("fpu") && !flags.contains("hypervisor") {
+        return lookup(PROGRAMS, &firmware).or_else(|| root.line("/sys/hypervisor/type"));
+    }
     if firmware.contains(".metal") {
         return None;
     }
     let clocks = root
         .line("/sys/devices/system/clocksource/clocksource0/available_clocksource")
         .unwrap_or_default();
-    fn lookup(table: &[(&str, &str)], text: &str) -> Option<String> {
-        table.iter().find(|(part, _)| text.contains(part)).map(|(_, name)| name.to_string())
-    }
-    lookup(FIRMWARE, &firmware)
+    lookup(CLOUDS, &firmware)
+        .or_else(|| lookup(PROGRAMS, &firmware))
+        .or_else(|| lookup(HYPERV, &firmware))
         .or_else(|| root.line("/sys/hypervisor/type"))
         .or_else(|| lookup(CLOCKS, &clocks))
         .or_else(|| root.line("/proc/device-tree/hypervisor/compatible"))
@@ -134,6 +144,8 @@ mod tests {
             Some("linux,kvm")
         );
         assert_eq!(hypervisor_of(&[cloud], "tsc fpu"), None, "bare metal in a cloud");
+        let hidden = ("sys/class/dmi/id/sys_vendor", "QEMU\n");
+        assert_eq!(hypervisor_of(&[hidden], "tsc fpu").as_deref(), Some("QEMU"));
         assert_eq!(
             hypervisor_of(&[cloud, ("sys/class/dmi/id/product_name", "c6g.metal\n")], "asimd"),
             None

@@ -45,6 +45,7 @@ mod sample;
 pub mod scratch;
 pub mod scratch_dir;
 mod scratch_name;
+pub mod scsi;
 mod seek;
 pub mod sigbus;
 pub mod signals;

@@ -38,6 +38,9 @@ impl Scratch {
     /// The errno of open(2) for the named file: EACCES, EROFS, ENOSPC, ENOENT ...
     pub fn create(dir: &Path) -> io::Result<Self> {
         let folder = Folder::open(dir)?;
+        if finds_by_name(&mounts::fs_at(dir)?) {
+            return Self::create_named(folder, |_| false);
+        }
         match folder.unnamed(OWNER_ONLY) {
             Ok(file) if can_reopen(&file) => Ok(Self { file, named: None }),
             _ => Self::create_named(folder, can_reopen),
@@ -95,8 +98,13 @@ fn syncs_by_name(fs: &str) -> bool {
     matches!(fs, "btrfs" | "zfs" | "f2fs" | "overlay")
 }
 
+/// Returns whether a file system opens and syncs a file only by its name, even one that is open.
+fn finds_by_name(fs: &str) -> bool {
+    fs == "9p"
+}
+
 fn can_reopen(file: &File) -> bool {
-    fd::own_path(file).exists()
+    File::open(fd::own_path(file)).is_ok()
 }
 
 impl Drop for Scratch {

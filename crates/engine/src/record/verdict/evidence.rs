@@ -127,6 +127,9 @@ pub struct Backing {
     /// `a file on fuse`, `on another machine`, `a virtual disk (virtio)`.
     pub what: String,
     pub memory: bool,
+    /// The mount option of the file system of its file that leaves out flushes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_barrier: Option<String>,
 }
 
 /// Facts about the machine that verdicts rest on.

@@ -43,7 +43,7 @@ impl Counts {
         let above = path.devices.iter().filter(|device| !device.lowest).filter_map(|device| {
             Some((device.device.clone(), per_commit(&Flushes::of(evidence, &[device])?)))
         });
-        let reached = sum(evidence, &disks.concat(), |counts| counts.written.get());
+        let reached = bytes_reached(evidence, path, &disks);
         Counts {
             due: least_bytes(evidence.job, commits.total.count).min(written),
             reached,
@@ -85,6 +85,21 @@ impl Flushes {
         let counted = counted.into_iter().flatten();
         counted.filter_map(|devices| Flushes::of(evidence, devices)).max_by_key(|of| of.count)
     }
+}
+
+/// Returns the bytes that reached the disks; `None` where they are not counted. Where all goes
+/// through one device after the other, no more can have reached the disk than any of them wrote,
+/// whatever other programs wrote beside them.
+fn bytes_reached(
+    evidence: &CellEvidence,
+    path: &CommitPath,
+    disks: &[Vec<&CommitDevice>],
+) -> Option<u64> {
+    let written = |devices: &[&CommitDevice]| sum(evidence, devices, |of| of.written.get());
+    let reached = written(&disks.concat())?;
+    let is_chain = disks.len() == 1 && disks[0].len() == 1;
+    let above = path.devices.iter().filter(|device| is_chain && !device.lowest);
+    above.filter_map(|device| written(&[device])).chain([reached]).min()
 }
 
 /// Returns the disks at the end of a path, each with the ways to it.

@@ -19,8 +19,8 @@ const MIN_SHARE_OF_FLUSH: f64 = 0.5;
 /// measured before them, on a machine that may have been busier.
 const MIN_SHARE_OF_WRITE: f64 = 0.25;
 /// A flush that takes less time than this many writes into the cache may have stored nothing. An
-/// emulated disk that ignores flushes took up to 1.6 of them for one.
-const MIN_WRITES_PER_FLUSH: u64 = 3;
+/// emulated disk that ignores flushes took up to 2.3 of them for one.
+const MIN_WRITES_PER_FLUSH: u64 = 5;
 
 type Found = (Reach, String);
 
@@ -133,6 +133,19 @@ impl<'a> Judge<'a> {
 
     /// Returns what keeps flushes from a cache.
     fn cause(self) -> Option<String> {
+        let below = |at: usize| {
+            self.path.devices[at + 1..].iter().find(|device| device.volatile_cache == Some(true))
+        };
+        let held = self.path.devices.iter().enumerate().find_map(|(at, device)| {
+            Some((device, device.backing.as_ref()?.no_barrier.as_ref()?, below(at)?))
+        });
+        if let Some((device, option, disk)) = held {
+            return Some(format!(
+                "{} is a file on a file system mounted with {option}, so that no commit empties \
+                 the cache of {}",
+                device.device, disk.device
+            ));
+        }
         let keeps = |device: &&CommitDevice| {
             device.volatile_cache == Some(true) && (device.lowest || device.backing.is_some())
         };
@@ -264,6 +277,12 @@ impl<'a> Judge<'a> {
             )
         } else if let Some(text) = self.too_soon() {
             format!("; but {text}: what was counted may be of other programs")
+        } else if let Some(layer) = self.file_above().filter(|_| reach == Reach::Flushed) {
+            format!(
+                "; but {} is a file, so that writes to it do not show how long the disk takes for \
+                 one, and whether a flush takes longer",
+                layer.device
+            )
         } else if let Some(text) = self.at_once(reach) {
             format!(
                 "; but {text}: either the cache survives a power loss, or the disk does not empty it"
@@ -274,14 +293,16 @@ impl<'a> Judge<'a> {
         (Reach::Unknown, reason + &why)
     }
 
-    /// Returns that what should empty the cache took less than a few writes into it.
+    /// Returns a device above the disks that is a file: the page cache takes what is written to it.
+    fn file_above(self) -> Option<&'a CommitDevice> {
+        self.path.devices.iter().find(|device| !device.lowest && device.backing.is_some())
+    }
+
+    /// Returns that what should empty the cache took less than a few writes into it. A layer above
+    /// the disk makes writes slower, not flushes, so there fewer flushes are believed.
     fn at_once(self, reach: Reach) -> Option<String> {
         // What a flush took is a mean: the fastest write would be no fair measure of it.
         let write = self.path.median_write_nanos.or(self.path.fastest_write_nanos)? as f64;
-        // A layer above the disk makes its writes slower, not its flushes.
-        let is_disk = |device: &CommitDevice| self.disks().any(|disk| disk.disk() == device.device);
-        let is_plain =
-            self.path.devices.iter().all(|d| is_disk(d) || d.lowest || d.volatile_cache.is_none());
         let (what, took) = match reach {
             Reach::Flushed => ("a flush", self.counts.flush_nanos_at_most?),
             Reach::WrittenThrough => ("a commit", self.commits.total.p50?),
@@ -289,7 +310,7 @@ impl<'a> Judge<'a> {
         };
         // It may wait for the writes of all others.
         let writes = MIN_WRITES_PER_FLUSH.max(self.in_flight().saturating_mul(3).div_ceil(2));
-        (is_plain && took < write * writes as f64).then(|| {
+        (took < write * writes as f64).then(|| {
             format!(
                 "{what} takes less than {writes} writes into the cache ({} each)",
                 show_nanos(write)

@@ -1,4 +1,5 @@
 mod planted;
+mod planted_layers;
 
 use self::planted::PLANTED;
 use super::*;
@@ -11,7 +12,7 @@ fn found(case: &Case) -> Durability {
 
 #[test]
 fn what_is_planted_is_found_and_nothing_more() {
-    for (name, plant, reach, reason) in PLANTED {
+    for (name, plant, reach, reason) in PLANTED.iter().chain(planted_layers::PLANTED) {
         let mut case = committed();
         plant(&mut case);
         let found = found(&case);

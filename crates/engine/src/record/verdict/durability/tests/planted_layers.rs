@@ -1,0 +1,49 @@
+//! What may happen to commits below layers that hide it, and what is to be found of it.
+
+use super::planted::{Plant, over_file, path, take};
+use crate::record::verdict::Reach;
+use crate::record::verdict::testing::{count_devices as count, device};
+
+pub const PLANTED: &[Plant] = &[
+    (
+        "flushes that take no time below a layer that takes some",
+        |c| {
+            path(c).devices[0] = device("dm-0", false);
+            take(c, 80_000.0);
+            count(c, &[("dm-0", 1.1, 1.0), ("sda", 1.1, 1.0)]);
+            c.each(|t| t.evidence.devices[1].flush_nanos = 12_000_000.into());
+        },
+        Reach::Unknown,
+        "60.0 µs each; but a flush takes less than 5 writes into the cache (50.0 µs each)",
+    ),
+    (
+        "flushes below a file, whose cache takes the writes",
+        |c| {
+            path(c).devices[0] = over_file("loop0", "a file on ext4");
+            count(c, &[("loop0", 1.1, 1.0), ("sda", 1.1, 1.0)]);
+        },
+        Reach::Unknown,
+        "300 µs each; but loop0 is a file, so that writes to it do not show how long",
+    ),
+    (
+        "a file on a file system without barriers, beside another program",
+        |c| {
+            path(c).devices[0] = over_file("loop0", "a file on ext4");
+            let option = Some("nobarrier".into());
+            path(c).devices[0].backing.as_mut().unwrap().no_barrier = option;
+            count(c, &[("loop0", 1.1, 1.0), ("sda", 1.1, 2.0)]);
+        },
+        Reach::NotReached,
+        "loop0 is a file on a file system mounted with nobarrier, so that no commit empties the",
+    ),
+    (
+        "a layer that drops writes, beside another program",
+        |c| {
+            path(c).devices[0] = device("dm-0", false);
+            path(c).devices.insert(1, device("sda1", false));
+            count(c, &[("dm-0", 1.1, 1.0), ("sda1", 0.0, 1.0), ("sda", 1.1, 1.0)]);
+        },
+        Reach::NotReached,
+        "only 0 B of",
+    ),
+];
