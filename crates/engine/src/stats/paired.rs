@@ -6,22 +6,25 @@
 //! and Chicken, "Nonparametric Statistical Methods", 3rd ed., sections 3.2 and 3.3). The test
 //! assumes that differences are symmetric, which holds where the order within a pair is random or
 //! alternates: equal settings can be exchanged. So equal settings are called different in at most
-//! 4 % of cases, whatever the shape of the scatter.
+//! 2 % of cases, 3 % with six pairs, whatever the shape of the scatter.
 
 use std::collections::BTreeMap;
 
 use super::Ratio;
 use super::order::{finite_sorted, middle};
 
-/// Fewer pairs have no 95 % interval.
+/// Fewer pairs have no 95 % interval, and so many have one of 97 %, all others of 98 %.
 pub const MIN_PAIRS: usize = 6;
 /// More pairs would have millions of averages; the last ones are used.
 const MAX_PAIRS: usize = 1000;
 /// Up to this many, the distribution of the ranks is exact; beyond, it is normal.
 const MAX_EXACT: usize = 60;
-/// Probability of each tail: a little less than a 95 % interval has, because a machine is never
-/// quite as symmetric as the test assumes.
-const TAIL: f64 = 0.02;
+/// Probability of each tail: less than a 95 % interval has, because a machine is never quite as
+/// symmetric as the test assumes. With 0.02, 5 and 6 % of equal cells were called different
+/// (`cargo bench --bench equal`).
+const TAIL: f64 = 0.01;
+/// The quantile of the normal distribution beyond which it is.
+const NORMAL_TAIL: f64 = 2.326;
 
 /// Pairs the values of the rounds that are in both, in the order of the rounds; each value is given
 /// with its round.
@@ -66,7 +69,7 @@ fn count_outside(pairs: usize) -> usize {
     if pairs > MAX_EXACT {
         let n = pairs as f64;
         let spread = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
-        return (n * (n + 1.0) / 4.0 - 2.054 * spread).floor().max(1.0) as usize - 1;
+        return (n * (n + 1.0) / 4.0 - NORMAL_TAIL * spread).floor().max(1.0) as usize - 1;
     }
     let mut below = 0.0;
     let accepted = rank_sums(pairs).into_iter().position(|probability| {
@@ -98,8 +101,8 @@ mod tests {
     #[test]
     fn critical_values_are_those_of_counting() {
         // By counting subsets of the ranks: the largest sum with a probability of at most
-        // 2 %, and so as many averages outside the interval.
-        for (pairs, expected) in [(6, 0), (7, 1), (8, 3), (9, 5), (10, 7), (15, 23), (20, 50)] {
+        // 1 %, and so as many averages outside the interval.
+        for (pairs, expected) in [(6, 0), (7, 0), (8, 1), (9, 3), (10, 5), (15, 19), (20, 43)] {
             assert_eq!(count_outside(pairs), expected, "{pairs}");
         }
         let sums = rank_sums(6);
@@ -143,6 +146,7 @@ mod tests {
             let share = count(pairs, 1.0);
             assert!(share < 0.05, "{pairs}: {share}");
         }
-        assert!(count(8, 1.1) > 0.75 && count(12, 1.1) > 0.95);
+        let found = [8, 12].map(|pairs| count(pairs, 1.1));
+        assert!(found[0] > 0.65 && found[1] > 0.9, "{found:?}");
     }
 }
