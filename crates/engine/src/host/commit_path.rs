@@ -8,6 +8,7 @@ use super::target::TargetFacts;
 use crate::record::{Backing, CommitDevice, CommitPath};
 use crate::sys::block::{BlockDevice, Kind};
 use crate::sys::link::Transport;
+use crate::sys::scsi::{self, WriteCache};
 use crate::sys::{disk, mounts};
 
 impl TargetFacts {
@@ -85,10 +86,11 @@ fn describe(device: &BlockDevice, next: usize, all: &[BlockDevice]) -> CommitDev
         _ => None,
     };
     let told = device.write_cache.as_deref().and_then(volatile);
-    // The kernel may have been told that a SCSI disk has none, and the disk cannot be asked.
-    let unasked = device.claimed_cache.as_deref() == Some("unknown");
-    let volatile_cache = told.filter(|told| *told || !unasked);
-    let claimed = device.claimed_cache.as_deref().is_some_and(|text| text.contains("write back"));
+    // The kernel may have been told that a SCSI disk has none, and then says so everywhere.
+    let asked = told.filter(|told| !told).and_then(|_| scsi::write_cache(&device.name));
+    let volatile_cache = told.filter(|_| asked != Some(WriteCache::Unknown));
+    let claimed = device.claimed_cache.as_deref().is_some_and(|text| text.contains("write back"))
+        || asked == Some(WriteCache::On);
     // What has no cache needs no writing through it: drivers offer FUA only with a cache.
     let claims_cache = claimed || lowest && device.fua == Some(true);
     CommitDevice {

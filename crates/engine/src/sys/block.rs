@@ -2,15 +2,13 @@
 //! describes them.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::disk;
 use super::link::{self, Link};
-use super::scsi;
 use super::text::{line, number};
 
 /// Maximum number of devices listed; also ends any cycle.
@@ -216,7 +214,7 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         max_sectors_kb: number(queue.join("max_sectors_kb")),
         write_cache: line(queue.join("write_cache")),
         fua: number::<u8>(queue.join("fua")).map(|n| n != 0),
-        claimed_cache: claimed_cache(dir, &name),
+        claimed_cache: claimed_cache(dir),
         counts_flushes: kind != Kind::Partition && dir.join("mq").is_dir(),
         polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
         link: if kind == Kind::Disk { link::detect(dir) } else { None },
@@ -274,24 +272,10 @@ fn model(dir: &Path) -> Option<String> {
     }
 }
 
-/// Returns what a virtio or SCSI disk says of its cache. What the kernel says of a SCSI disk may
-/// have been written there, so the disk itself is asked; `unknown` where that is not allowed.
-fn claimed_cache(dir: &Path, name: &str) -> Option<String> {
-    if let Some(own) = line(dir.join("cache_type")) {
-        return Some(own);
-    }
+/// Returns what the driver of a virtio or SCSI disk says of its cache.
+fn claimed_cache(dir: &Path) -> Option<String> {
     let scsi = folders(&dir.join("device/scsi_disk")).into_iter().next();
-    let kernel = line(scsi?.join("cache_type"))?;
-    if !kernel.starts_with("write through") && kernel != "none" {
-        return Some(kernel);
-    }
-    let disk =
-        File::options().read(true).custom_flags(libc::O_NONBLOCK).open(format!("/dev/{name}"));
-    match disk.and_then(|disk| scsi::has_write_cache(&disk)) {
-        Ok(Some(true)) => Some("write back".into()),
-        Ok(Some(false)) => Some(kernel),
-        _ => Some("unknown".into()),
-    }
+    line(dir.join("cache_type")).or_else(|| line(scsi?.join("cache_type")))
 }
 
 /// Returns the RAID level, or the name and kind of a mapper device (the prefix of its uuid: `LVM-`,

@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// From <scsi/sg.h>.
 const SG_IO: u64 = 0x2285;
@@ -21,6 +23,7 @@ const WCE: u8 = 0x04;
 
 /// struct sg_io_hdr of <scsi/sg.h>.
 #[repr(C)]
+#[derive(Default)]
 struct Request {
     interface: i32,
     direction: i32,
@@ -46,11 +49,35 @@ struct Request {
     info: u32,
 }
 
+/// What a SCSI disk says of its write cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteCache {
+    On,
+    Off,
+    /// It cannot be asked: that takes root, and the page of the cache.
+    Unknown,
+}
+
+/// Asks a disk of this kernel name; `None` if it is no SCSI disk.
+pub fn write_cache(name: &str) -> Option<WriteCache> {
+    if !Path::new("/sys/block").join(name).join("device/scsi_disk").is_dir() {
+        return None;
+    }
+    // Not to wait for a disk that is being started.
+    let flags = libc::O_NONBLOCK;
+    let disk = File::options().read(true).custom_flags(flags).open(Path::new("/dev").join(name));
+    Some(match disk.and_then(|disk| has_write_cache(&disk)) {
+        Ok(Some(true)) => WriteCache::On,
+        Ok(Some(false)) => WriteCache::Off,
+        _ => WriteCache::Unknown,
+    })
+}
+
 /// Asks the open disk whether its write cache is enabled; `None` if its answer does not say so.
 ///
 /// # Errors
 /// The errno of ioctl(2): EPERM, ENOTTY for other disks ...
-pub fn has_write_cache(disk: &File) -> io::Result<Option<bool>> {
+fn has_write_cache(disk: &File) -> io::Result<Option<bool>> {
     let mut answer = [0u8; 192];
     let mut sense = [0u8; 32];
     let mut command = [MODE_SENSE, NO_DESCRIPTORS, CACHING_PAGE, 0, answer.len() as u8, 0];
@@ -59,24 +86,12 @@ pub fn has_write_cache(disk: &File) -> io::Result<Option<bool>> {
         direction: SG_DXFER_FROM_DEV,
         command_len: command.len() as u8,
         sense_len: sense.len() as u8,
-        segments: 0,
         data_len: answer.len() as u32,
         data: answer.as_mut_ptr(),
         command: command.as_mut_ptr(),
         sense: sense.as_mut_ptr(),
         timeout: TIMEOUT,
-        flags: 0,
-        pack_id: 0,
-        user: std::ptr::null_mut(),
-        status: 0,
-        masked_status: 0,
-        message_status: 0,
-        sense_written: 0,
-        host_status: 0,
-        driver_status: 0,
-        residual: 0,
-        duration: 0,
-        info: 0,
+        ..Request::default()
     };
     // SAFETY: the request and its three buffers live until the call returns, with their lengths in
     // it; the kernel writes no further.
@@ -116,5 +131,6 @@ mod tests {
     fn what_is_no_disk_is_an_error() {
         let file = tempfile::tempfile().unwrap();
         assert!(has_write_cache(&file).is_err());
+        assert_eq!(write_cache("no-such-disk"), None);
     }
 }
