@@ -1,9 +1,11 @@
 //! The times of the commits of a trial.
 
+use serde::{Deserialize, Serialize};
+
 use crate::stats::Histogram;
 
 /// The times of the commits of a trial, nanoseconds: each from the start of its first write.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Commits {
     pub total: Histogram,
     /// Until the last write returned; empty where a linked sync follows unseen.

@@ -73,20 +73,25 @@ impl Cell {
             let executor =
                 Executor::from_choice(&job.backend).map_err(|unknown| unknown.to_string())?;
             job.backend.check(executor.info()).map_err(|error| error.to_string())?;
-            Ok(Cell {
-                job: job.clone(),
-                executor,
-                fresh_each_pass: is_compared(job, &all),
-                amount: None,
-                trials: Vec::new(),
-                histogram: Histogram::new(),
-                commits: None,
-                every: 0,
-                once: false,
-                out: false,
-            })
+            Ok(Cell::new(job.clone(), executor, is_compared(job, &all)))
         };
         plan.cells.iter().map(cell).collect()
+    }
+
+    /// Returns the cell of a job, of which nothing is known yet.
+    pub fn new(job: Job, executor: Executor, fresh_each_pass: bool) -> Cell {
+        Cell {
+            job,
+            executor,
+            fresh_each_pass,
+            amount: None,
+            trials: Vec::new(),
+            histogram: Histogram::new(),
+            commits: None,
+            every: 0,
+            once: false,
+            out: false,
+        }
     }
 
     /// Returns the relative half width of the rate's confidence interval; `None` below five trials.

@@ -32,7 +32,7 @@ pub enum EngineError {
     Full(u64),
     #[error("cannot write the file: {0}")]
     Fill(io::Error),
-    /// Another rank could not open its target.
+    /// What another rank cannot do, with its number and machine.
     #[error("{0}")]
     Rank(String),
     #[error("stopped while the file was being created")]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::error::EngineError;
 use super::target::OpenTarget;
 use super::write_times::time_writes;
-use crate::plan::{Job, Plan, TargetSpec};
+use crate::plan::{Cache, Job, Plan, TargetSpec};
 use crate::record::{CommitPath, TargetEvidence};
 
 /// The targets of a plan, of which at least one is open.
@@ -112,10 +112,16 @@ impl Targets {
         std::iter::once(&self.main).chain(others)
     }
 
-    /// Applies `change` to each open target.
-    pub fn for_each_mut(&mut self, mut change: impl FnMut(&mut OpenTarget)) {
+    /// Finds out what the cells of the plan need to know of each open target.
+    pub fn inspect(&mut self, plan: &Plan) {
+        let cold = plan.cells.iter().any(|cell| cell.cache == Cache::Cold);
         let others = self.others.iter_mut().filter_map(|(_, found)| found.as_mut().ok());
-        std::iter::once(&mut self.main).chain(others).for_each(&mut change);
+        for open_target in std::iter::once(&mut self.main).chain(others) {
+            open_target.cold = plan.cold;
+            if cold {
+                open_target.check_device_counter();
+            }
+        }
     }
 }
 

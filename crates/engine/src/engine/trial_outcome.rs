@@ -1,10 +1,13 @@
 //! The result of a trial.
 
+use serde::{Deserialize, Serialize};
+
 use crate::backend::Commits;
 use crate::record::{Note, Sample, Trial};
 use crate::stats::Histogram;
 
 /// The result of a trial.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TrialOutcome {
     pub trial: Trial,
     pub histogram: Histogram,

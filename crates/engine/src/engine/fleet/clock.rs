@@ -10,15 +10,6 @@ use super::link::Link;
 /// Questions to each rank.
 const QUESTIONS: usize = 32;
 
-/// The clock of a rank beside that of rank 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Offset {
-    /// Its time minus that of rank 0, nanoseconds.
-    pub nanos: i64,
-    /// By how much that may be wrong, nanoseconds.
-    pub error: u64,
-}
-
 /// One question, and the answer to it.
 #[derive(Debug, Clone, Copy)]
 struct Answer {
@@ -27,18 +18,19 @@ struct Answer {
     heard: u64,
 }
 
-/// Returns the offset by the answer that took the shortest way; `None` without any.
-fn estimate(answers: &[Answer]) -> Option<Offset> {
+/// Returns how far the clock is ahead, nanoseconds, by the answer that took the shortest way;
+/// `None` without any.
+fn estimate(answers: &[Answer]) -> Option<i64> {
     let way = |of: &Answer| of.heard.saturating_sub(of.asked);
     let best = answers.iter().min_by_key(|of| way(of))?;
     let middle = best.asked + way(best) / 2;
-    let nanos = best.theirs.wrapping_sub(middle).cast_signed();
-    Some(Offset { nanos, error: way(best).div_ceil(2) })
+    Some(best.theirs.wrapping_sub(middle).cast_signed())
 }
 
 /// Measures the clocks of all ranks on other machines, in turn, where `clock` returns the time of
-/// this one. All ranks call it together. Returns one for each rank at rank 0; nothing elsewhere.
-pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) -> Vec<Offset> {
+/// this one. All ranks call it together. Returns by how many nanoseconds each is ahead of that of
+/// rank 0, at rank 0; nothing elsewhere.
+pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) -> Vec<i64> {
     let others = (1..link.size()).zip(is_elsewhere.iter().skip(1));
     let asked = others.filter_map(|(rank, elsewhere)| elsewhere.then_some(rank));
     if link.rank() != 0 {
@@ -48,7 +40,7 @@ pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) 
         }
         return Vec::new();
     }
-    let mut offsets = vec![Offset::default(); link.size() as usize];
+    let mut offsets = vec![0; link.size() as usize];
     for rank in asked {
         let ask = |_| {
             let asked = clock();
@@ -74,8 +66,8 @@ mod tests {
             answer(10_000, 15_110, 10_200),
             answer(20_000, 90_000, 99_000),
         ]);
-        assert_eq!(found, Some(Offset { nanos: 5_010, error: 100 }));
+        assert_eq!(found, Some(5_010));
         let behind = estimate(&[answer(10_000, 4_000, 10_100)]);
-        assert_eq!(behind, Some(Offset { nanos: -6_050, error: 50 }));
+        assert_eq!(behind, Some(-6_050));
     }
 }

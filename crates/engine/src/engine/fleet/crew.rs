@@ -3,7 +3,7 @@
 use std::cell::{Cell as Slot, RefCell};
 use std::time::{Duration, Instant};
 
-use super::clock::{self, Offset};
+use super::clock;
 use super::link::Link;
 use super::merge::{OfRank, merge};
 use super::nodes::Nodes;
@@ -24,7 +24,8 @@ const CLOCKS_HOLD: Duration = Duration::from_secs(1);
 pub struct Crew<'a> {
     link: &'a dyn Link,
     nodes: Nodes,
-    offsets: RefCell<Vec<Offset>>,
+    /// How far the clock of each rank is ahead of that of rank 0, nanoseconds.
+    offsets: RefCell<Vec<i64>>,
     compared: Slot<Option<Instant>>,
 }
 
@@ -36,7 +37,7 @@ impl<'a> Crew<'a> {
     pub fn new(link: &'a dyn Link) -> Result<Crew<'a>, EngineError> {
         link.broadcast(pack(&Order::Meet));
         let nodes = Nodes::find(link).map_err(EngineError::Rank)?;
-        let offsets = RefCell::new(vec![Offset::default(); link.size() as usize]);
+        let offsets = RefCell::new(vec![0; link.size() as usize]);
         Ok(Crew { link, nodes, offsets, compared: Slot::new(None) })
     }
 
@@ -88,8 +89,7 @@ impl<'a> Crew<'a> {
         for (rank, message) in messages.iter().enumerate() {
             match unpack(message).unwrap_or_else(Report::Failed) {
                 Report::Measured(measured) => {
-                    let (node, outcome) = (self.nodes.of(rank), (*measured).into());
-                    ranks.push(OfRank { node, outcome });
+                    ranks.push(OfRank { node: self.nodes.of(rank), outcome: *measured });
                 }
                 Report::Failed(why) => return Err(Failure::Cell(self.nodes.blame(rank, &why))),
                 Report::Stopped => stopped = true,
@@ -127,7 +127,7 @@ impl Together for Crew<'_> {
             limit: stage.limit.map(|limit| limit.as_nanos() as u64),
             left: left.map_or(u64::MAX, |left| left.as_nanos() as u64),
             origin: stage.origin,
-            offsets: self.offsets.borrow().iter().map(|of| of.nanos).collect(),
+            offsets: self.offsets.borrow().clone(),
         };
         self.send(&Order::Part(Box::new(part)));
         let own = take_part(self.link, 0, stage, work, sample);

@@ -9,15 +9,13 @@ use super::link::Link;
 use super::nodes::Nodes;
 use super::order::{Order, Part, Report, pack, unpack};
 use super::part::{appoint, take_part};
-use crate::backend::Commits;
 use crate::engine::cells::Cell;
 use crate::engine::control::Cut;
-use crate::engine::error::Failure;
 use crate::engine::executor::Executor;
+use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
 use crate::engine::trial::{Stage, Work};
-use crate::plan::{Cache, Plan};
-use crate::stats::Histogram;
+use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
 
 /// Does what rank 0 orders until the run is over; `stop` ends what is being measured.
@@ -52,25 +50,27 @@ fn open(plan: &Plan, stop: &AtomicBool) -> Result<Targets, String> {
     let mut targets =
         Targets::open(plan, &|| stop.load(Relaxed), &mut |_| ControlFlow::Continue(()))
             .map_err(|error| error.to_string())?;
-    let cold = plan.cells.iter().any(|cell| cell.cache == Cache::Cold);
-    targets.for_each_mut(|target| {
-        target.cold = plan.cold;
-        if cold {
-            target.check_device_counter();
-        }
-    });
+    targets.inspect(plan);
     Ok(targets)
+}
+
+/// Returns the target and the cell of a part of a trial; the error is why they cannot be measured.
+fn find<'a>(targets: Option<&'a Targets>, part: &Part) -> Result<(&'a OpenTarget, Cell), String> {
+    let executor =
+        Executor::from_choice(&part.job.backend).map_err(|unknown| unknown.to_string())?;
+    let open_target = targets.ok_or("it has no target")?.of(&part.job);
+    executor.check(&open_target.target, &part.job)?;
+    Ok((open_target, Cell::new(part.job.clone(), executor, part.fresh_each_pass)))
 }
 
 /// Runs a part of a trial, and keeps its appointment whatever happens.
 fn run_part(link: &dyn Link, targets: Option<&Targets>, part: &Part, stop: &AtomicBool) -> Report {
     let offset = part.offsets.get(link.rank() as usize).copied().unwrap_or(0);
-    let cell = Executor::from_choice(&part.job.backend).map_err(|unknown| unknown.to_string());
-    let (cell, targets) = match (cell, targets) {
-        (Ok(executor), Some(targets)) => (cell_of(part, executor), targets),
-        (executor, _) => {
+    let (open_target, cell) = match find(targets, part) {
+        Ok(found) => found,
+        Err(why) => {
             appoint(link, false, offset);
-            return Report::Failed(executor.err().unwrap_or("it has no target".into()));
+            return Report::Failed(why);
         }
     };
     let deadline = Instant::now().checked_add(Duration::from_nanos(part.left));
@@ -79,7 +79,7 @@ fn run_part(link: &dyn Link, targets: Option<&Targets>, part: &Part, stop: &Atom
         (stop.load(Relaxed) || over()).then_some(Cut::End)
     };
     let stage = Stage {
-        open_target: targets.of(&part.job),
+        open_target,
         origin: part.origin.saturating_add_signed(offset),
         seed: part.seed,
         cut: &cut,
@@ -90,27 +90,5 @@ fn run_part(link: &dyn Link, targets: Option<&Targets>, part: &Part, stop: &Atom
         meet: None,
     };
     let work = Work { cell: &cell, amount: &part.amount, observed: part.observed };
-    let ready = cell.executor.check(&targets.of(&part.job).target, &part.job);
-    match ready {
-        Ok(()) => take_part(link, offset, &stage, work, &mut |_, _| {}).into(),
-        Err(why) => {
-            appoint(link, false, offset);
-            Err(Failure::Cell(why)).into()
-        }
-    }
-}
-
-fn cell_of(part: &Part, executor: Executor) -> Cell {
-    Cell {
-        job: part.job.clone(),
-        executor,
-        fresh_each_pass: part.fresh_each_pass,
-        amount: Some(part.amount),
-        trials: Vec::new(),
-        histogram: Histogram::new(),
-        commits: None::<Commits>,
-        every: 0,
-        once: false,
-        out: false,
-    }
+    take_part(link, offset, &stage, work, &mut |_, _| {}).into()
 }

@@ -2,13 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Commits;
 use crate::engine::cells::Amount;
 use crate::engine::error::Failure;
 use crate::engine::trial_outcome::TrialOutcome;
 use crate::plan::{Job, Plan};
-use crate::record::{Sample, Trial};
-use crate::stats::Histogram;
 
 /// The next thing to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,43 +45,16 @@ pub struct Part {
 /// What a rank measured, or why it did not.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Report {
-    Measured(Box<Measured>),
+    Measured(Box<TrialOutcome>),
     Failed(String),
     Stopped,
     Abandoned,
 }
 
-/// What one rank measured in a part of a trial.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Measured {
-    pub trial: Trial,
-    pub histogram: Histogram,
-    pub commits: Option<[Histogram; 3]>,
-    pub samples: Vec<Sample>,
-    pub per_op: f64,
-    pub busy: u64,
-}
-
-impl From<TrialOutcome> for Measured {
-    fn from(of: TrialOutcome) -> Measured {
-        let TrialOutcome { trial, histogram, commits, samples, per_op, busy } = of;
-        let commits = commits.map(|Commits { total, write, sync }| [total, write, sync]);
-        Measured { trial, histogram, commits, samples, per_op, busy }
-    }
-}
-
-impl From<Measured> for TrialOutcome {
-    fn from(of: Measured) -> TrialOutcome {
-        let Measured { trial, histogram, commits, samples, per_op, busy } = of;
-        let commits = commits.map(|[total, write, sync]| Commits { total, write, sync });
-        TrialOutcome { trial, histogram, commits, samples, per_op, busy }
-    }
-}
-
 impl From<Result<TrialOutcome, Failure>> for Report {
     fn from(result: Result<TrialOutcome, Failure>) -> Report {
         match result {
-            Ok(outcome) => Report::Measured(Box::new(outcome.into())),
+            Ok(outcome) => Report::Measured(Box::new(outcome)),
             Err(Failure::Cell(why)) => Report::Failed(why),
             Err(Failure::Stopped) => Report::Stopped,
             Err(Failure::Abandoned) => Report::Abandoned,

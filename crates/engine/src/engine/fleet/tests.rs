@@ -2,11 +2,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::clock;
 use super::order::{Order, Part, pack, unpack};
 use super::threads;
 use crate::engine::{Control, Link, Proposal, dismiss, follow, propose, run_together};
 use crate::plan::{Choice, Op, Pattern, Plan, Settings, TargetSpec, preset};
 use crate::record::{End, Event, MachineEvidence, Trial};
+use crate::sys::clock::monotonic_nanos;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -202,4 +204,18 @@ fn one_rank_measures_as_a_process_alone() {
     let (events, ends) = measure(&["a"], &plan(dir.path()));
     assert_eq!(ends, [Ok(())]);
     assert!(trials(&events).iter().all(|trial| trial.ranks.len() == 1 && trial.bytes > 0));
+}
+
+#[test]
+fn clocks_are_compared_by_messages_with_the_machines_elsewhere_only() {
+    const AHEAD: u64 = 3_600_000_000_000;
+    let found = threads::run(&["a", "a", "b"], |link| {
+        let ahead = if link.rank() == 2 { AHEAD } else { 0 };
+        clock::measure(link, &|| monotonic_nanos() + ahead, &[false, false, true])
+    });
+    let [here, beside, there] = found[0][..] else { panic!("{found:?}") };
+    assert_eq!((here, beside), (0, 0));
+    // A message between threads takes far less than a second.
+    assert!(there.abs_diff(AHEAD as i64) < 1_000_000_000, "{there}");
+    assert!(found[1].is_empty() && found[2].is_empty());
 }

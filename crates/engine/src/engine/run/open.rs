@@ -8,7 +8,7 @@ use crate::engine::progress::Pace;
 use crate::engine::run::span::FillLimit;
 use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink};
-use crate::plan::{Cache, Plan, TargetSpec};
+use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, Phase};
 use crate::text::show_path;
 use crate::units::show_bytes;
@@ -64,24 +64,19 @@ pub(super) fn open(
         }
         opened => opened?,
     };
-    inspect(&mut targets, plan, sink);
+    describe_kept(&targets, plan, sink);
+    targets.inspect(plan);
     Ok(Some(targets))
 }
 
-/// Finds out what cells need to know of the open targets, and says where a scratch file is kept.
-fn inspect(targets: &mut Targets, plan: &Plan, sink: &mut dyn Sink) {
-    let keeps = matches!(plan.target, TargetSpec::Scratch { keep: true, .. });
-    let cold = plan.cells.iter().any(|c| c.cache == Cache::Cold);
-    targets.for_each_mut(|open_target| {
-        open_target.cold = plan.cold;
-        if keeps {
+/// Says where the scratch files are kept.
+fn describe_kept(targets: &Targets, plan: &Plan, sink: &mut dyn Sink) {
+    if matches!(plan.target, TargetSpec::Scratch { keep: true, .. }) {
+        for open_target in targets.iter() {
             let path = show_path(&open_target.target.path);
             sink.event(Event::Note { text: format!("the scratch file is kept: {path}") });
         }
-        if cold {
-            open_target.check_device_counter();
-        }
-    });
+    }
 }
 
 /// Waits until a pause is over; its time does not count.
