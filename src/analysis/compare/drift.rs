@@ -7,7 +7,7 @@ use std::hash::Hash;
 use serde::Serialize;
 
 use super::pair::{Pair, ProbePair};
-use crate::analysis::{CellResult, ProbeResult, SummaryOf, probes, results};
+use crate::analysis::{CellResult, ProbeResult, probes, results};
 use crate::host::Host;
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;
@@ -17,41 +17,49 @@ use crate::units::show_share;
 /// Medians of cells in other saved runs on the same machine and file, as logarithms.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SavedRuns {
-    jobs: HashMap<Job, Vec<f64>>,
+    /// Of each run that has some of the jobs.
+    jobs: Vec<HashMap<Job, f64>>,
     probes: HashMap<ProbeCell, Vec<f64>>,
-    /// The same by run, the newest first as a rule.
-    levels: Vec<HashMap<Job, f64>>,
     runs: usize,
 }
 
 impl SavedRuns {
     /// Adds a run if it has any of these cells; returns whether it did.
     pub fn add(&mut self, run: &Session, jobs: &[Job], cells: &[ProbeCell]) -> bool {
-        let mut any = false;
-        let mut levels = HashMap::new();
-        fn sound(of: Option<SummaryOf>) -> Option<f64> {
-            of.and_then(|of| level(&of.summary))
-        }
-        for result in results(run).iter().filter(|result| {
-            result.error.is_none() && result.wrong().is_none() && jobs.contains(&result.cell)
-        }) {
-            if let Some(level) = sound(result.throughput.or(result.operations)) {
-                self.jobs.entry(result.cell.clone()).or_default().push(level);
-                levels.insert(result.cell.clone(), level);
-                any = true;
-            }
-        }
+        let measured = results(run);
+        let wanted = measured.iter().filter(|result| jobs.contains(&result.cell));
+        let levels: HashMap<Job, f64> =
+            wanted.filter_map(|of| Some((of.cell.clone(), sound_level(of)?))).collect();
+        let mut any = !levels.is_empty();
+        self.jobs.extend(any.then_some(levels));
         for result in probes(run).iter().filter(|result| {
             result.error.is_none() && result.wrong().is_none() && cells.contains(&result.cell)
         }) {
-            if let Some(level) = sound(result.value) {
+            if let Some(level) = result.value.and_then(|of| level(&of.summary)) {
                 self.probes.entry(result.cell.clone()).or_default().push(level);
                 any = true;
             }
         }
         self.runs += usize::from(any);
-        self.levels.extend((!levels.is_empty()).then_some(levels));
         any
+    }
+
+    /// Returns the medians of each job in the runs that have it.
+    fn by_job(&self) -> HashMap<Job, Vec<f64>> {
+        let mut all: HashMap<Job, Vec<f64>> = HashMap::new();
+        for (job, level) in self.jobs.iter().flatten() {
+            all.entry(job.clone()).or_default().push(*level);
+        }
+        all
+    }
+
+    /// Returns how many runs have a job.
+    fn runs_of(&self, job: &Job) -> usize {
+        self.jobs.iter().filter(|run| run.contains_key(job)).count()
+    }
+
+    fn runs_of_probe(&self, cell: &ProbeCell) -> usize {
+        self.probes.get(cell).map_or(0, Vec::len)
     }
 
     /// Returns the largest move that these cells made together between any two of the runs, as a
@@ -59,7 +67,7 @@ impl SavedRuns {
     /// machine came back is not asked, as two speeds of minutes each look like one.
     pub fn largest_move(&self, runs: usize, is_meant: impl Fn(&Job) -> bool) -> Option<f64> {
         let levels: Vec<HashMap<&Job, f64>> = self
-            .levels
+            .jobs
             .iter()
             .map(|run| run.iter().filter(|(job, _)| is_meant(job)).map(|(j, l)| (j, *l)).collect())
             .filter(|run: &HashMap<&Job, f64>| !run.is_empty())
@@ -77,6 +85,13 @@ impl SavedRuns {
     pub fn runs(&self) -> usize {
         self.runs
     }
+}
+
+/// Returns the median of a cell as a logarithm; `None` if it failed or is marked wrong.
+pub fn sound_level(result: &CellResult) -> Option<f64> {
+    let figure = result.throughput.or(result.operations);
+    let figure = figure.filter(|_| result.error.is_none() && result.wrong().is_none());
+    figure.and_then(|of| level(&of.summary))
 }
 
 /// Returns whether two runs used the same machine and file, so that a third like them shows how
@@ -150,7 +165,7 @@ impl Widen {
             .filter(is_in_rounds)
             .map(CellResult::speeds)
             .collect();
-        Widths::new(&kept.jobs, within(all.iter().map(Vec::as_slice)), trusted)
+        Widths::new(&kept.by_job(), within(all.iter().map(Vec::as_slice)), trusted)
     }
 }
 
@@ -193,17 +208,19 @@ pub struct Drift {
     pub text: String,
 }
 
+/// Returns how many saved runs have the cell that most of them have.
+fn largest_count(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns) -> usize {
+    let jobs = cells.iter().map(|pair| kept.runs_of(&pair.cell));
+    jobs.chain(probes.iter().map(|pair| kept.runs_of_probe(&pair.cell))).max().unwrap_or(0)
+}
+
 /// Returns the remedy for intervals that were widened by the change between halves of a run.
 fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns, trusted: bool) -> String {
     if !trusted {
         return "saved runs cannot improve on it, because these two differ in machine or file"
             .into();
     }
-    let (jobs, cells_of_probes) = (
-        cells.iter().map(|pair| kept.jobs.get(&pair.cell)),
-        probes.iter().map(|pair| kept.probes.get(&pair.cell)),
-    );
-    let had = jobs.chain(cells_of_probes).flatten().map(Vec::len).max().unwrap_or(0);
+    let had = largest_count(cells, probes, kept);
     let more = match MIN_SAVED_RUNS.saturating_sub(had).max(1) {
         1 => "1 more saved run".into(),
         more => format!("{more} more saved runs"),
@@ -232,10 +249,7 @@ pub fn describe(
         .collect();
     factors.sort_by(f64::total_cmp);
     let factor = factors.get(factors.len() / 2).copied();
-    let enough = |levels: &Vec<f64>| levels.len() >= MIN_SAVED_RUNS;
-    let any = cells.iter().any(|pair| kept.jobs.get(&pair.cell).is_some_and(enough))
-        || probes.iter().any(|pair| kept.probes.get(&pair.cell).is_some_and(enough));
-    let known = trusted && any;
+    let known = trusted && largest_count(cells, probes, kept) >= MIN_SAVED_RUNS;
     let by = factor.map_or(String::new(), |factor| show_share(factor - 1.0));
     let (basis, text) = match factor {
         Some(_) if known => (

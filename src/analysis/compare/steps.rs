@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use super::drift::SavedRuns;
+use super::drift::{SavedRuns, sound_level};
 use crate::analysis::CellResult;
 use crate::plan::{Cache, Job, Op};
-use crate::stats::drift::{common_move, level};
+use crate::stats::drift::common_move;
 
 /// The largest factor that a machine is taken to move by when no saved runs show it.
 const MAX_MOVE: f64 = 2.0;
@@ -20,7 +20,7 @@ const MAX_MOVE: f64 = 2.0;
 const FURTHER: f64 = 1.5;
 
 /// Minimum number of saved runs to show how far the machine moves.
-const MIN_SAVED_RUNS: usize = 5;
+const MIN_RUNS: usize = 5;
 
 /// What cells have in common that move together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,19 +46,13 @@ impl Steps {
     pub fn from_pairs(pairs: &[(&CellResult, &CellResult)], kept: &SavedRuns) -> Steps {
         let mut moves: HashMap<Kind, Vec<f64>> = HashMap::new();
         for (base, other) in pairs {
-            let sound = |of: &CellResult| {
-                let figure = of.throughput.or(of.operations);
-                figure
-                    .filter(|_| of.error.is_none() && of.wrong().is_none())
-                    .and_then(|of| level(&of.summary))
-            };
-            if let Some((a, b)) = sound(base).zip(sound(other)) {
+            if let Some((a, b)) = sound_level(base).zip(sound_level(other)) {
                 moves.entry(Kind::of(&base.cell)).or_default().push(b - a);
             }
         }
         let step = |(kind, moves): (Kind, Vec<f64>)| {
             let moved = common_move(&moves)?;
-            let seen = kept.largest_move(MIN_SAVED_RUNS, |job| Kind::of(job) == kind);
+            let seen = kept.largest_move(MIN_RUNS, |job| Kind::of(job) == kind);
             let believed = match seen {
                 Some(most) => moved.clamp(-most, most),
                 None if moved.abs() <= MAX_MOVE.ln() => moved,
