@@ -72,17 +72,14 @@ pub fn main_of_ranks(argv: impl IntoIterator<Item = OsString>, ranks: Ranks) -> 
 }
 
 fn measure_together(asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
-    let Asked { cli, settings, misplaced } = asked;
+    let cli = &asked.cli;
     if !cli.batch || cli.command.is_some() || cli.list.is_some() || cli.generate.is_some() {
         anyhow::bail!("iotui-mpi only measures: add --batch; for the rest there is iotui");
-    }
-    if let Some(option) = misplaced {
-        anyhow::bail!("{option} is for the full screen: it has no effect with --batch");
     }
     if ranks.size() == 1 && !cli.run.quiet {
         report::print_message("iotui: one rank: this is the same as iotui --batch");
     }
-    batch::run(&cli.run, &settings, &config::presets(), Some(ranks))
+    measure(asked, Some(ranks))
 }
 
 fn done(result: anyhow::Result<u8>) -> ExitCode {
@@ -119,7 +116,7 @@ fn print_version() -> anyhow::Result<()> {
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
-    let Asked { cli, settings, misplaced } = asked;
+    let cli = &asked.cli;
     set_process_secret(cli.run.secret_file.as_deref()).context("--secret-file")?;
     match (&cli.command, cli.list, cli.generate) {
         (Some(Sub::Sessions(sessions)), ..) => commands::sessions::run(sessions),
@@ -129,7 +126,7 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
             commands::list::run(what, &config::presets(), &list_themes, &cli.run.out)
         }
         (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
-        (None, None, None) => measure(cli, settings, misplaced),
+        (None, None, None) => measure(asked, None),
     }
 }
 
@@ -140,8 +137,9 @@ fn list_themes() -> Vec<commands::list::Entry> {
         .collect()
 }
 
-/// Measures, in either front end.
-fn measure(cli: Cli, settings: Settings, misplaced: Option<String>) -> anyhow::Result<u8> {
+/// Measures, in either front end, alone or with the other ranks.
+fn measure(asked: Asked, ranks: Option<Ranks>) -> anyhow::Result<u8> {
+    let Asked { cli, settings, misplaced } = asked;
     if let Some((limit, left)) = memory_limit::narrow_space() {
         let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);
         return Err(report::failure(format!(
@@ -153,7 +151,7 @@ fn measure(cli: Cli, settings: Settings, misplaced: Option<String>) -> anyhow::R
             anyhow::bail!("{option} is for the full screen: it has no effect with --batch")
         }
         Some(option) => anyhow::bail!("{option} is for headless runs: add --batch"),
-        None if cli.batch => batch::run(&cli.run, &settings, &config::presets(), None),
+        None if cli.batch => batch::run(&cli.run, &settings, &config::presets(), ranks),
         None => full_screen(cli, settings),
     }
 }
