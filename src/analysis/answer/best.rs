@@ -49,16 +49,23 @@ fn is_ahead(point: &Point, best: &Point) -> bool {
         && point.rate.min > best.rate.high.unwrap_or(best.rate.max)
 }
 
-/// Moves to the front the first whose interval begins less than 5 % below its median, if it reaches
-/// the highest median within 5 %: behind a wide interval, every other cell would be told to be no
-/// slower.
-fn put_sure_first(ranked: &mut [Point]) {
-    let Some(top) = ranked.first().copied() else { return };
-    let sure = ranked.iter().position(|point| {
-        point.rate.low.is_some_and(|low| low >= point.rate.median * (1.0 - TOLERANCE))
-            && point.rate.median >= top.rate.median * (1.0 - TOLERANCE)
-    });
-    ranked[..=sure.unwrap_or(0)].rotate_right(1);
+/// Sorts by median, the highest first. If its interval begins 5 % or more below it, the narrowest
+/// comes to the front of those that reach it within 5 % and are surer: every other cell would be
+/// told to be no slower than one of a wide interval.
+pub fn rank(pool: &mut [Point]) {
+    // Stable: of equal cells, the first of the plan wins.
+    pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
+    let Some(top) = pool.first().copied().filter(|top| !is_sure(top)) else { return };
+    let width = |at: &usize| pool[*at].rate.half_width().unwrap_or(f64::INFINITY);
+    let close = |at: &usize| {
+        is_sure(&pool[*at]) && pool[*at].rate.median >= top.rate.median * (1.0 - TOLERANCE)
+    };
+    let sure = (0..pool.len()).filter(close).min_by(|a, b| width(a).total_cmp(&width(b)));
+    pool[..=sure.unwrap_or(0)].rotate_right(1);
+}
+
+fn is_sure(point: &Point) -> bool {
+    point.rate.low.is_some_and(|low| low >= point.rate.median * (1.0 - TOLERANCE))
 }
 
 /// Returns the cell with the highest median, or a sure one that reaches it within 5 %; one that is
@@ -76,9 +83,7 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
     };
     let pool: Vec<Point> = pool.iter().filter(leads).copied().collect();
     let mut pool = keep_longest(&pool);
-    // Stable: of equal cells, the first of the plan wins.
-    pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));
-    put_sure_first(&mut pool);
+    rank(&mut pool);
     let (top, others) = pool.split_first()?;
     Some(Best {
         cell: top.result.cell.clone(),

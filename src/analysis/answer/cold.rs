@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use super::best::rank;
 use super::point::Point;
 use super::series::Knee;
 use crate::analysis::Axis;
@@ -31,6 +32,13 @@ pub struct ColdCost {
     pub from: Option<u64>,
 }
 
+/// Returns the peak, chosen as the fastest is.
+fn first_ranked<'a, 'b: 'a>(points: impl Iterator<Item = &'a Point<'b>>) -> Option<Point<'b>> {
+    let mut ranked: Vec<Point> = points.copied().collect();
+    rank(&mut ranked);
+    ranked.first().copied()
+}
+
 /// Computes the cost of a cold cache; `None` if no job was measured both cold and warm.
 pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
     fn either(job: &Job) -> Job {
@@ -40,7 +48,7 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
     let peak = |state: Cache, other: Cache| {
         let both: HashSet<Job> = jobs(other).map(|point| either(&point.result.cell)).collect();
         let twins = jobs(state).filter(|point| both.contains(&either(&point.result.cell)));
-        twins.max_by(|a, b| a.rate.median.total_cmp(&b.rate.median))
+        first_ranked(twins)
     };
     let (warm, cold) = (peak(Cache::Warm, Cache::Cold)?, peak(Cache::Cold, Cache::Warm)?);
     fn ratio(warm: f64, cold: f64) -> Option<f64> {
@@ -58,7 +66,8 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         warm: warm.result.cell.clone(),
         cold: cold.result.cell.clone(),
         throughput: cold.rate.median,
-        fastest: jobs(Cache::Cold).all(|point| point.rate.median <= cold.rate.median),
+        fastest: first_ranked(jobs(Cache::Cold))
+            .is_some_and(|first| first.result.cell == cold.result.cell),
         device: cold.result.source.is_some_and(|source| source.device >= MAIN_SHARE),
         from: knees.iter().find(curve).filter(|knee| knee.holds).map(|knee| knee.at),
     })

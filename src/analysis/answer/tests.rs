@@ -110,6 +110,18 @@ fn a_cell_of_wide_interval_does_not_lead_ahead_of_a_sure_one_as_fast() {
     let tied: Vec<&str> = best.no_difference.iter().map(|cell| cell.backend.id.as_str()).collect();
     assert_eq!(tied, ["uring"], "mmap is slower than read, whatever uring is");
 
+    let cost = answer(
+        &[at("mmap", 4096, Cache::Warm, 20.0)]
+            .into_iter()
+            .chain(results)
+            .chain(["uring", "read"].map(|name| at(name, 4096, Cache::Warm, 10.0)))
+            .collect::<Vec<_>>(),
+    )
+    .cold_cost
+    .unwrap();
+    assert_eq!(cost.cold.backend.id, "read", "the same peak as that of the answer");
+    assert!((cost.ratio - 20.0 / 3.11).abs() < 0.01 && cost.fastest);
+
     let apart = [
         cell(job("uring", 4096, Cache::Cold), 3.5, 0.45, 7),
         cell(job("read", 4096, Cache::Cold), 3.11, 0.02, 7),
