@@ -13,6 +13,8 @@ pub struct Share {
     pub block: u64,
     /// First block of the lane.
     pub first: u64,
+    /// From one of its blocks to the next, in blocks; 1: they lie side by side.
+    pub every: u64,
     /// Blocks of the lane.
     pub blocks: u64,
     /// Operations of one pass; fewer than `blocks` where a count limits it.
@@ -21,6 +23,44 @@ pub struct Share {
     pub seed: u64,
     /// Percentage of operations that read: 100, 0, or between for a mix.
     pub reads: u8,
+}
+
+/// The part of one file that a process has, where several share it. Its size is a multiple of the
+/// block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the part, from 0.
+    pub index: u32,
+    /// How many parts there are, at least 1.
+    pub of: u32,
+    /// The parts are blocks in turn, not pieces one after the other.
+    pub strided: bool,
+}
+
+impl Place {
+    /// Returns the bytes of the file that a part of `span` bytes lies within.
+    pub fn window(&self, span: u64) -> Range<u64> {
+        if self.strided {
+            return 0..self.whole(span);
+        }
+        let start = span.saturating_mul(self.index.into());
+        start..start.saturating_add(span)
+    }
+
+    /// Returns the bytes of all parts together.
+    pub fn whole(&self, span: u64) -> u64 {
+        span.saturating_mul(self.of.into())
+    }
+
+    /// Returns the share of a lane of this part, from that of the same lane of a file of its own.
+    fn put(&self, alone: Share) -> Share {
+        let (index, of) = (u64::from(self.index), u64::from(self.of.max(1)));
+        let (first, every) = match self.strided {
+            true => (alone.first * of + index, of),
+            false => (alone.first + index * alone.span.div_ceil(alone.block), 1),
+        };
+        Share { span: self.whole(alone.span), first, every, ..alone }
+    }
 }
 
 impl Share {
@@ -49,6 +89,7 @@ impl Share {
             span: job.span,
             block: job.block.max(1),
             first: of.start + before(blocks),
+            every: 1,
             blocks: part(blocks),
             quota: part(count.min(blocks)),
             pattern: job.pattern,
@@ -57,10 +98,31 @@ impl Share {
         }
     }
 
-    /// Returns the lane's byte range of the span.
+    /// Returns the share at a place in a file that other processes use too.
+    pub fn at(self, place: Option<Place>) -> Share {
+        place.map_or(self, |place| place.put(self))
+    }
+
+    /// Returns the byte range of the span that the lane's blocks lie in.
     pub fn range(&self) -> Range<u64> {
-        let end = (self.first + self.blocks).saturating_mul(self.block);
+        let blocks = match self.blocks {
+            0 => 0,
+            blocks => (blocks - 1).saturating_mul(self.every) + 1,
+        };
+        let end = (self.first + blocks).saturating_mul(self.block);
         (self.first * self.block).min(self.span)..end.min(self.span)
+    }
+
+    /// Returns the bytes of all blocks of the lane.
+    pub fn bytes(&self) -> u64 {
+        let Range { start, end } = self.range();
+        // Between blocks of others, none is shorter.
+        if self.every > 1 { self.blocks * self.block } else { end - start }
+    }
+
+    /// Returns where a block of the lane begins, counted from its first.
+    pub fn offset(&self, block: u64) -> u64 {
+        (self.first + block * self.every) * self.block
     }
 
     /// Returns the byte range that a pass visits; the whole range of the lane where a count limits
@@ -68,10 +130,11 @@ impl Share {
     pub fn reach(&self) -> Range<u64> {
         let Range { start, end } = self.range();
         let unvisited = self.blocks - self.quota.min(self.blocks);
+        let pitch = self.block.saturating_mul(self.every);
         match self.pattern {
             _ if self.quota == 0 => start..start,
-            Pattern::Seq => start..end.min(start + self.quota.saturating_mul(self.block)),
-            Pattern::Reverse => start + unvisited.saturating_mul(self.block)..end,
+            Pattern::Seq => start..end.min(start + self.quota.saturating_mul(pitch)),
+            Pattern::Reverse => start + unvisited.saturating_mul(pitch)..end,
             Pattern::Stride(_) | Pattern::Random => start..end,
         }
     }
@@ -85,15 +148,16 @@ impl Share {
     /// Returns the order of pass `pass`.
     pub fn order(&self, pass: u64) -> Order {
         let kind = match self.pattern {
-            Pattern::Seq => Kind::Straight { from: self.first, step: 1 },
+            Pattern::Seq => Kind::Straight { from: 0, step: 1 },
             // Backwards is forwards by -1, modulo 2^64.
             Pattern::Reverse => {
-                Kind::Straight { from: (self.first + self.blocks).wrapping_sub(1), step: u64::MAX }
+                Kind::Straight { from: self.blocks.wrapping_sub(1), step: u64::MAX }
             }
             Pattern::Stride(step) => Kind::Stride { step: step.min(self.blocks.max(1)) },
             Pattern::Random => Kind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass))),
         };
-        Order { kind, first: self.first, blocks: self.blocks }
+        let (start, pitch) = (self.first * self.block, self.every * self.block);
+        Order { kind, start, pitch, blocks: self.blocks }
     }
 
     /// Returns whether operation `index` of pass `pass` writes: random in a mix, but always the
@@ -113,14 +177,14 @@ impl Share {
     pub fn written_bytes(&self, pass: u64, ops: u64) -> u64 {
         let order = self.order(pass);
         let writes = (0..ops.min(self.quota)).filter(|index| self.writes(pass, *index));
-        writes.map(|index| self.len_at(order.block(index) * self.block)).sum()
+        writes.map(|index| self.len_at(order.offset(index))).sum()
     }
 
     /// Replays the first `ops` operations of pass `pass`: calls `each(offset, len)`.
     pub fn replay(&self, pass: u64, ops: u64, mut each: impl FnMut(u64, u64)) {
         let order = self.order(pass);
         for index in 0..ops.min(self.quota) {
-            let offset = order.block(index) * self.block;
+            let offset = order.offset(index);
             each(offset, self.len_at(offset));
         }
     }
@@ -130,7 +194,9 @@ impl Share {
 #[derive(Debug, Clone, Copy)]
 pub struct Order {
     kind: Kind,
-    first: u64,
+    /// Where the lane's first block begins, and the distance to its next, bytes.
+    start: u64,
+    pitch: u64,
     blocks: u64,
 }
 
@@ -144,14 +210,21 @@ enum Kind {
 }
 
 impl Order {
-    /// Returns the block at `index`, which is below the lane's number of blocks.
+    /// Returns the block at `index`, which is below the lane's number of blocks; counted from its
+    /// first.
     #[inline(always)]
     pub fn block(&self, index: u64) -> u64 {
         match self.kind {
             Kind::Straight { from, step } => from.wrapping_add(index.wrapping_mul(step)),
-            Kind::Stride { step } => self.first + strided(index, step, self.blocks),
-            Kind::Shuffled(shuffle) => self.first + shuffle.permute(index),
+            Kind::Stride { step } => strided(index, step, self.blocks),
+            Kind::Shuffled(shuffle) => shuffle.permute(index),
         }
+    }
+
+    /// Returns where the block at `index` begins in the file.
+    #[inline(always)]
+    pub fn offset(&self, index: u64) -> u64 {
+        self.start + self.block(index) * self.pitch
     }
 }
 
@@ -250,6 +323,34 @@ mod tests {
             }
             prop_assert!(seen.iter().all(|n| *n == 1));
             prop_assert_eq!(bytes, span);
+        }
+
+        #[test]
+        fn places_in_one_file_are_disjoint_and_cover_it(
+            blocks in 1u64..50,
+            block in 1u64..700,
+            threads in 1u32..5,
+            ranks in 1u32..6,
+            pattern in pattern(),
+            strided: bool,
+            seed: u64,
+        ) {
+            let job = Job { span: blocks * block, block, threads, pattern, ..testing::job() };
+            let mut seen = vec![0u32; (blocks * u64::from(ranks)) as usize];
+            for (index, lane) in (0..ranks).flat_map(|rank| (0..threads).map(move |lane| (rank, lane))) {
+                let place = Place { index, of: ranks, strided };
+                let share = Share::for_lane(&job, lane, u64::MAX, seed).at(Some(place));
+                let (window, mut bytes) = (place.window(job.span), 0);
+                share.replay(1, u64::MAX, |offset, len| {
+                    let end = offset + len;
+                    assert!(share.reach().start <= offset && end <= share.reach().end);
+                    assert!(window.start <= offset && end <= window.end && len == block);
+                    seen[(offset / block) as usize] += 1;
+                    bytes += len;
+                });
+                prop_assert_eq!(bytes, share.bytes());
+            }
+            prop_assert!(seen.iter().all(|n| *n == 1));
         }
 
         #[test]

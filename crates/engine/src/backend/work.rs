@@ -188,7 +188,7 @@ impl<'a> Work<'a> {
         if self.assignment.stop.load(Relaxed) {
             return None;
         }
-        let offset = self.order.block(self.index) * self.assignment.share.block;
+        let offset = self.order.offset(self.index);
         let len =
             if self.assignment.moves { self.assignment.share.len_at(offset) as u32 } else { 0 };
         let start = self.meter.start(self.index);

@@ -71,7 +71,7 @@ impl Coverage {
         let share = &self.share;
         let order = share.order(pass);
         (indexes.start..indexes.end.min(share.quota))
-            .map(|index| order.block(index) * share.block)
+            .map(|index| order.offset(index))
             .map(|offset| of(offset, share.len_at(offset)))
             .sum()
     }
@@ -81,8 +81,7 @@ impl Coverage {
     fn pass_bytes(&self, pass: u64, ops: u64) -> u64 {
         let share = &self.share;
         if ops == share.blocks {
-            let range = share.range();
-            return range.end - range.start;
+            return share.bytes();
         }
         let has_short_block =
             !share.span.is_multiple_of(share.block) && share.range().end == share.span;
@@ -100,7 +99,7 @@ impl Coverage {
             Pattern::Seq => false,
             Pattern::Reverse => ops > 0,
             Pattern::Stride(_) | Pattern::Random => {
-                let last = (self.share.first + self.share.blocks - 1) * self.share.block;
+                let last = self.share.offset(self.share.blocks - 1);
                 let mut seen = false;
                 self.share.replay(pass, ops, |offset, _| seen |= offset == last);
                 seen
@@ -119,7 +118,7 @@ impl Coverage {
     /// replaying offsets for the last.
     fn hole_bytes(&self, extents: &Extents) -> u64 {
         let hole = |offset, len| extents.hole_bytes_in(offset..offset + len);
-        let visits_all = self.share.quota == self.share.blocks;
+        let visits_all = self.share.quota == self.share.blocks && self.share.every == 1;
         let mut bytes = self.sum_blocks(self.passes, 0..self.rest, hole);
         for pass in 0..self.passes {
             bytes += if visits_all {

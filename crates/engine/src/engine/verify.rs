@@ -126,7 +126,7 @@ impl LastWrites {
         };
         let mut added = 0;
         for index in (0..operations).filter(is_write) {
-            let block = &mut self.passes[(order.block(index) - share.first) as usize];
+            let block = &mut self.passes[order.block(index) as usize];
             if *block == 0 {
                 *block = (pass % Stamps::PASSES) as u32 + 1;
                 added += 1;
@@ -138,7 +138,7 @@ impl LastWrites {
     /// Returns the offset, the length and the pass of a block; `None` if it was not written.
     fn block(&self, index: usize) -> Option<(u64, u64, u64)> {
         let pass = self.passes.get(index)?.checked_sub(1)?;
-        let offset = (self.share.first + index as u64) * self.share.block;
+        let offset = self.share.offset(index as u64);
         Some((offset, self.share.len_at(offset), pass.into()))
     }
 
@@ -146,7 +146,8 @@ impl LastWrites {
     /// read at once.
     fn next_run(&self, from: usize) -> Option<Range<usize>> {
         let start = from + self.passes[from..].iter().position(|pass| *pass > 0)?;
-        let most = usize::try_from(PIECE / self.share.block).unwrap_or(usize::MAX).max(1);
+        let side_by_side = if self.share.every == 1 { PIECE / self.share.block } else { 1 };
+        let most = usize::try_from(side_by_side).unwrap_or(usize::MAX).max(1);
         let run = self.passes[start..].iter().take(most);
         Some(start..start + run.take_while(|pass| **pass > 0).count())
     }

@@ -32,7 +32,7 @@ impl Work<'_> {
         let mut odd = None;
         let (mut index, limit) = (self.index, self.limit);
         while index < limit && !stop.load(Relaxed) {
-            let offset = order.block(index) * share.block;
+            let offset = order.offset(index);
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
             // Dead code unless the lane reads `write`; the slow path recomputes it.
@@ -88,7 +88,7 @@ impl Work<'_> {
             && !stop.load(Relaxed)
             && let Some(slot) = free.pop()
         {
-            let offset = order.block(index) * share.block;
+            let offset = order.offset(index);
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
             let write = share.writes(pass, index);

@@ -38,7 +38,7 @@ fn claimed(spec: &Spec, ran: &LaneResults, data: &[u8]) -> (u64, u64, u32) {
         for index in indexes
             .filter(|index| !lanes().any(|lane| lane.pass == pass && lane.left.contains(index)))
         {
-            let offset = order.block(index) * share.block;
+            let offset = order.offset(index);
             ops += 1;
             bytes += share.len_at(offset);
             xor ^= if pass == 0 { xor_at(data, offset, share.len_at(offset)) } else { 0 };
