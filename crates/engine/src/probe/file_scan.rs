@@ -185,13 +185,13 @@ impl FileScan {
 
     fn cached_share(&self) -> Option<f64> {
         let again = self.options.open(&self.source.path).ok()?;
-        residency_if_known(&again, self.params.bytes, None).ok()?.map(|left| left.share())
+        residency_if_known(&again, 0..self.params.bytes, None).ok()?.map(|left| left.share())
     }
 
     /// Returns whether the file is cached: idle files may be evicted, and any program may drop all
     /// caches.
     fn is_warm(&self) -> bool {
-        residency_if_known(&self.source.file, self.params.bytes, None)
+        residency_if_known(&self.source.file, 0..self.params.bytes, None)
             .is_ok_and(|left| left.is_none_or(|left| left.share() >= WARM))
     }
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -67,7 +68,7 @@ impl Cold {
 /// The errno of fdatasync(2) (EIO: the device failed), of posix_fadvise(2), or of measuring the
 /// residency.
 pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
-    make_cold_by(file, len, None, &|| false)
+    make_cold_by(file, 0..len, None, &|| false)
 }
 
 /// Drops the pages like [`make_cold`]; `stop` ends the waiting.
@@ -75,33 +76,45 @@ pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
 /// # Errors
 /// `Interrupted` when stopped; else the same as [`make_cold`].
 pub fn make_cold_until(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Cold> {
-    make_cold_by(file, len, None, stop)
+    make_cold_within(file, 0..len, stop)
+}
+
+/// Drops the pages like [`make_cold_until`], and checks that those of a part of the file are gone.
+///
+/// # Errors
+/// The same as [`make_cold_until`].
+pub fn make_cold_within(
+    file: &File,
+    part: Range<u64>,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Cold> {
+    make_cold_by(file, part, None, stop)
 }
 
 /// Drops the pages, checking only by `method` if one is given.
 fn make_cold_by(
     file: &File,
-    len: u64,
+    part: Range<u64>,
     method: Option<Method>,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Cold> {
     let start = Instant::now();
     write_back(file)?;
-    drop_pages(file, len)?;
+    drop_pages(file, part.end)?;
     let mut passes = 1;
-    let mut left = residency_if_known(file, len, method)?;
+    let mut left = residency_if_known(file, part.clone(), method)?;
     let dropped = Instant::now();
     let mut pause = Duration::from_millis(1);
     let mut patience = Patience::default();
     while let Some(state) = left {
         if state.method == Method::Sampled {
             // Another sample would only find the pages that the first one read.
-            drop_pages(file, len)?;
+            drop_pages(file, part.end)?;
             passes += 1;
             break;
         }
         let waited = dropped.elapsed();
-        if state.is_cold() || patience.ends(waited, || has_unread(file, len, &state)) {
+        if state.is_cold() || patience.ends(waited, || has_unread(file, part.clone(), &state)) {
             break;
         }
         if stop() {
@@ -112,9 +125,9 @@ fn make_cold_by(
         if state.dirty.unwrap_or(0) > 0 {
             write_back(file)?;
         }
-        drop_pages(file, len)?;
+        drop_pages(file, part.end)?;
         passes += 1;
-        left = residency_if_known(file, len, method)?;
+        left = residency_if_known(file, part.clone(), method)?;
         let clean = state.dirty.unwrap_or(0) + state.writeback.unwrap_or(0) == 0;
         let unchanged = clean && left.is_some_and(|l| l.cached == state.cached);
         patience.unchanged = if unchanged { patience.unchanged + 1 } else { 0 };
@@ -147,9 +160,9 @@ impl Patience {
 
 /// Returns whether the page cache holds pages that have not been read yet: cachestat(2) counts
 /// them, mincore(2) does not.
-fn has_unread(file: &File, len: u64, state: &Residency) -> bool {
+fn has_unread(file: &File, part: Range<u64>, state: &Residency) -> bool {
     state.method == Method::Cachestat
-        && residency_if_known(file, len, Some(Method::Mincore))
+        && residency_if_known(file, part, Some(Method::Mincore))
             .is_ok_and(|read| read.is_some_and(|read| read.cached < state.cached))
 }
 
@@ -194,8 +207,21 @@ pub fn make_warm_until(
     len: u64,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Option<Residency>> {
+    make_warm_within(file, 0..len, stop)
+}
+
+/// Warms a part of the file like [`make_warm_until`] all of it.
+///
+/// # Errors
+/// Same as [`make_warm`].
+pub fn make_warm_within(
+    file: &File,
+    part: Range<u64>,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Option<Residency>> {
     let reopened = fd::reopen(file)?;
-    let len = fd::clip(file, 0, len)?;
+    let len = fd::clip(file, part.start, part.end - part.start)?;
+    let part = part.start..part.start + len;
     // Kept for the next call: allocating it takes as long as a short trial.
     let mut buffer = BUFFER.take();
     if buffer.is_empty() {
@@ -203,13 +229,14 @@ pub fn make_warm_until(
     }
     let cache = cpu_cache::last_cache();
     // A small file is always read completely.
-    let state = if len / 2 > cache { residency_if_known(file, len, None)? } else { None };
-    let mut from = first_read_offset(state, len, cache);
+    let known = len / 2 > cache;
+    let state = if known { residency_if_known(file, part.clone(), None)? } else { None };
+    let mut from = part.start + first_read_offset(state, len, cache);
     let mut pass = 0;
     loop {
-        read_range(&reopened, from, len, &mut buffer, stop)?;
-        (from, pass) = (0, pass + 1);
-        let state = residency_if_known(file, len, None)?;
+        read_range(&reopened, from..part.end, &mut buffer, stop)?;
+        (from, pass) = (part.start, pass + 1);
+        let state = residency_if_known(file, part.clone(), None)?;
         let enough = state.is_none_or(|s| s.share() >= WARM || s.pages == 0);
         if enough || pass == WARM_PASSES {
             BUFFER.set(buffer);
@@ -254,17 +281,16 @@ pub fn drop_caches(what: u8) -> io::Result<()> {
 
 fn read_range(
     file: &File,
-    from: u64,
-    len: u64,
+    part: Range<u64>,
     buffer: &mut [u8],
     stop: &dyn Fn() -> bool,
 ) -> io::Result<()> {
-    let mut at = from;
-    while at < len {
+    let mut at = part.start;
+    while at < part.end {
         if stop() {
             return Err(fd::stop_error());
         }
-        let want = PIECE.min(len - at) as usize;
+        let want = PIECE.min(part.end - at) as usize;
         match file.read_at(&mut buffer[..want], at) {
             Ok(0) => return Ok(()),
             Ok(n) => at += n as u64,

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -62,17 +62,31 @@ pub fn fill_file(
     stop: &dyn Fn() -> bool,
     progress: Progress,
 ) -> Result<(), FillError> {
+    fill_part(file, 0..len, data, stop, progress)
+}
+
+/// Fills a part of a file as [`fill_file`] does all of it.
+///
+/// # Errors
+/// As [`fill_file`].
+pub fn fill_part(
+    file: &File,
+    part: Range<u64>,
+    data: FileData,
+    stop: &dyn Fn() -> bool,
+    progress: Progress,
+) -> Result<(), FillError> {
     let mut piece = MmapMut::map_anon(PIECE).map_err(FillError::from_call(
         "mmap(2) of a \
                                                                     buffer",
         0,
     ))?; // page-aligned
-    let (mut at, mut most) = (0, PIECE);
-    while at < len {
+    let (mut at, mut most) = (part.start, PIECE);
+    while at < part.end {
         if stop() {
             return Err(FillError::from_call("pwrite(2)", at)(fd::stop_error()));
         }
-        let bytes = &mut piece[..usize::try_from(len - at).unwrap_or(most).min(most)];
+        let bytes = &mut piece[..usize::try_from(part.end - at).unwrap_or(most).min(most)];
         data.fill(at, bytes);
         let begin = Instant::now();
         write_all_at(file, bytes, at, stop)?;

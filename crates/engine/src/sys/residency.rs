@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 
 use nix::sys::statfs::{FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, fstatfs};
@@ -75,10 +76,10 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
 /// Any other errno, such as EIO.
 pub fn residency_if_known(
     file: &File,
-    len: u64,
+    part: Range<u64>,
     method: Option<Method>,
 ) -> io::Result<Option<Residency>> {
-    match residency_by(file, 0, len, method) {
+    match residency_by(file, part.start, part.end - part.start, method) {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_refusal(&error) => Ok(None),
         Err(error) => Err(error),

@@ -9,7 +9,7 @@ static GO: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether any method counts the cached pages of `file` exactly.
 fn counted(file: &File) -> bool {
-    let state = residency_if_known(file, LEN, None).unwrap();
+    let state = residency_if_known(file, 0..LEN, None).unwrap();
     let exact = state.is_some_and(|s| s.method != Method::Sampled);
     if !exact {
         testing::skip("nothing counts the cached pages");
@@ -69,7 +69,7 @@ fn sampled_cold() {
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
     };
-    let cold = make_cold_by(&file, LEN, Some(Method::Sampled), &|| false).unwrap();
+    let cold = make_cold_by(&file, 0..LEN, Some(Method::Sampled), &|| false).unwrap();
     if cold.left.is_none() {
         return testing::skip("sampling is refused");
     }
@@ -124,7 +124,7 @@ fn tmpfs_stays() {
         let cold = make_cold(&file, 1 << 20).unwrap();
         assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 2 + MAX_UNCHANGED, "{cold:?}");
     }
-    let sampled = make_cold_by(&file, 1 << 20, Some(Method::Sampled), &|| false).unwrap();
+    let sampled = make_cold_by(&file, 0..1 << 20, Some(Method::Sampled), &|| false).unwrap();
     assert!(!sampled.is_cold(), "{sampled:?}");
 }
 
