@@ -96,6 +96,7 @@ fn plan(path: &Path, variants: &[Variant], how_long: &str) -> Arc<Plan> {
         presets: &presets,
         settings: &settings,
         survey: false,
+        ranks: None,
     };
     Arc::new(propose(&asked).expect("a plan").plan)
 }

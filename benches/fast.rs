@@ -239,6 +239,7 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
         presets: &presets,
         settings: &settings,
         survey: false,
+        ranks: None,
     };
     let plan = Arc::new(propose(&asked).expect("a plan").plan);
     let mut nanos = Vec::new();

@@ -76,10 +76,24 @@ fn measure_together(asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
     if !cli.batch || cli.command.is_some() || cli.list.is_some() || cli.generate.is_some() {
         anyhow::bail!("iotui-mpi only measures: add --batch; for the rest there is iotui");
     }
+    if let Some(others) = launched().filter(|launched| ranks.size() == 1 && *launched > 1) {
+        anyhow::bail!(
+            "the launcher started {others} processes, but {} sees only this one: build iotui-mpi with \
+             the MPI library of the launcher",
+            ranks.library()
+        );
+    }
     if ranks.size() == 1 && !cli.run.quiet {
         report::print_message("iotui: one rank: this is the same as iotui --batch");
     }
     measure(asked, Some(ranks))
+}
+
+/// Returns how many processes a launcher of MPI programs says that it started, if there is one.
+fn launched() -> Option<u32> {
+    // Open MPI, MPICH and what is made from it, and a step of Slurm.
+    let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+    names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 fn done(result: anyhow::Result<u8>) -> ExitCode {

@@ -57,6 +57,7 @@ fn plan_on(
         call: 200.0,
         cpus: 2,
         seed: 1,
+        ranks: None,
     })
 }
 

@@ -137,6 +137,7 @@ fn plan(
         allowed: 2 * MEMORY,
         call: 200.0,
         seed: 5,
+        ranks: None,
         probes: AvailableProbes::NONE,
     })
 }
@@ -261,7 +262,7 @@ proptest! {
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
         let presets = [preset()];
-        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, variants: &[], infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, probes: AvailableProbes::NONE };
+        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, variants: &[], infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, ranks: None, probes: AvailableProbes::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

@@ -1,19 +1,45 @@
 //! Several processes that measure together, started by `mpirun`.
 
-use std::process::{Command, Output};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use crate::common::{Home, assert_valid, skip};
 use serde_json::Value;
 
-/// Starts so many ranks with these options.
-fn start(home: &Home, ranks: u32, line: &str) -> Option<Output> {
-    let mut command = Command::new("mpirun");
+/// The launcher: that of the library which the program was built with.
+fn launcher() -> Command {
+    let name = std::env::var("IOTUI_MPIRUN").unwrap_or_else(|_| "mpirun".into());
+    let mut command = Command::new(&name);
+    if !name.contains("mpich") {
+        // Open MPI refuses root, and more ranks than CPUs.
+        command.args(["--allow-run-as-root", "--oversubscribe"]);
+    }
     command
-        .args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()])
-        .arg(env!("CARGO_BIN_EXE_iotui-mpi"))
-        .args(line.split_whitespace());
+}
+
+/// Returns the launcher with so many ranks of each machine, whose names are given, with these
+/// options.
+fn launch(home: &Home, nodes: &[(&str, u32)], line: &str) -> Command {
+    let mut command = launcher();
+    for (at, (node, ranks)) in nodes.iter().enumerate() {
+        if at > 0 {
+            command.arg(":");
+        }
+        command.args(["-n", &ranks.to_string(), "env", &format!("IOTUI_NODE={node}")]);
+        command.arg(env!("CARGO_BIN_EXE_iotui-mpi")).args(line.split_whitespace());
+    }
     home.bring_in(&mut command);
-    match command.output() {
+    command
+}
+
+/// Runs so many ranks of one machine with these options.
+fn start(home: &Home, ranks: u32, line: &str) -> Option<Output> {
+    start_on(home, &[("", ranks)], line)
+}
+
+fn start_on(home: &Home, nodes: &[(&str, u32)], line: &str) -> Option<Output> {
+    match launch(home, nodes, line).output() {
         Ok(output) => Some(output),
         Err(error) => {
             skip(&format!("mpirun is not installed: {error}"));
@@ -22,41 +48,120 @@ fn start(home: &Home, ranks: u32, line: &str) -> Option<Output> {
     }
 }
 
-#[test]
-fn four_ranks_make_one_session() {
-    let home = Home::new();
-    let line = "--batch -b pread -s 4k,64k -c warm --size 1m --trials 5 --trial-time 5ms \
-                --budget 1m --ceilings never --format json --quiet --save four";
-    let Some(output) = start(&home, 4, line) else { return };
+/// A short run that reads from memory.
+const SHORT: &str = "--batch -b pread -s 4k,64k -c warm --size 1m --trials 5 --trial-time 5ms \
+                     --budget 1m --ceilings never --quiet";
+
+/// Returns the document of a run that succeeded.
+fn document(output: &Output) -> Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_valid(&document);
-    let results = document["results"].as_array().unwrap();
-    assert_eq!(results.len(), 2);
-    for result in results {
-        assert_eq!(result["ranks"]["ranks"], 4, "{result}");
+    document
+}
+
+fn assert_sums(document: &Value, ranks: usize) {
+    for result in document["results"].as_array().unwrap() {
         for trial in result["trials"].as_array().unwrap() {
-            let ranks = trial["ranks"].as_array().unwrap();
-            let sum = |key: &str| ranks.iter().map(|rank| rank[key].as_u64().unwrap()).sum::<u64>();
-            assert_eq!(ranks.len(), 4);
+            let each = trial["ranks"].as_array().unwrap();
+            let sum = |key: &str| each.iter().map(|rank| rank[key].as_u64().unwrap()).sum::<u64>();
+            assert_eq!(each.len(), ranks);
             assert_eq!(
                 (sum("bytes"), sum("ops")),
                 (trial["bytes"].as_u64().unwrap(), trial["ops"].as_u64().unwrap())
             );
         }
     }
+}
+
+#[test]
+fn four_ranks_make_one_session() {
+    let home = Home::new();
+    let line = format!("{SHORT} --format json --save four");
+    let Some(output) = start(&home, 4, &line) else { return };
+    let document = document(&output);
+    let results = document["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    assert!(results.iter().all(|result| result["ranks"]["ranks"] == 4));
+    assert!(results.iter().all(|result| result["ranks"]["by_time"] == true));
+    assert_sums(&document, 4);
     assert_eq!(home.sessions().len(), 1, "one session of all ranks");
     let shown = home.stdout("sessions show four");
     assert!(shown.contains("4, each with a file of its own: 4 on "), "{shown}");
+    assert!(shown.contains("MPI") || shown.contains("MPICH"), "{shown}");
+    let csv = home.stdout("sessions show four --format csv");
+    let row = |line: &str| line.split(',').map(String::from).collect::<Vec<String>>();
+    let mut lines = csv.lines();
+    let head = row(lines.next().unwrap());
+    let at = |name: &str| head.iter().position(|of| of == name).unwrap();
+    let rows: Vec<Vec<String>> = lines.map(row).collect();
+    // Each cell, its machine, and its ranks.
+    assert_eq!(rows.len(), 2 * (1 + 1 + 4), "{csv}");
+    let ranks: Vec<&str> = rows.iter().map(|row| row[at("rank")].as_str()).collect();
+    assert_eq!(ranks[..6], ["", "", "0", "1", "2", "3"]);
+    assert!(
+        rows.iter().skip(1).take(5).all(|row| !row[at("rank_rate_median_per_second")].is_empty())
+    );
+    assert!(rows[0][at("node")].is_empty() && !rows[1][at("node")].is_empty());
+}
+
+#[test]
+fn machines_share_a_file_and_read_what_another_wrote() {
+    let home = Home::new();
+    for layout in ["segmented", "strided", "per-rank"] {
+        let line = format!("{SHORT} --format json --layout {layout}");
+        let Some(output) = start_on(&home, &[("a", 2), ("b", 2)], &line) else { return };
+        let document = document(&output);
+        assert_sums(&document, 4);
+        for result in document["results"].as_array().unwrap() {
+            let nodes = result["ranks"]["nodes"].as_array().unwrap();
+            let names: Vec<&str> = nodes.iter().map(|of| of["node"].as_str().unwrap()).collect();
+            assert_eq!(names, ["a", "b"], "{layout}");
+        }
+        assert_eq!(document["plan"]["shift"], true, "{layout}");
+    }
+    let line = format!("{SHORT} --layout segmented");
+    let output = start_on(&home, &[("a", 2), ("b", 2)], &line).unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("reading what another"), "{said}");
+}
+
+#[test]
+fn ranks_are_an_axis_and_what_they_write_is_verified() {
+    let home = Home::new();
+    let line = "--batch -b pread -s 64k --op write --sync end --verify --layout strided \
+                --ranks 1,2,4 --size 1m --trials 5 --trial-time 2ms --budget 1m --ceilings never \
+                --quiet --format json --save scaling";
+    let Some(output) = start(&home, 4, line) else { return };
+    let document = document(&output);
+    let results = document["results"].as_array().unwrap();
+    let ranks: Vec<u64> = results.iter().map(|of| of["cell"]["ranks"].as_u64().unwrap()).collect();
+    assert_eq!(ranks, [1, 2, 4]);
+    for result in results {
+        assert_eq!(result["verified"]["bad"]["blocks"].as_u64().unwrap_or(0), 0, "{result}");
+        assert!(result["verified"]["blocks"].as_u64().unwrap() > 0, "{result}");
+    }
+    let shown = home.stdout("sessions show scaling");
+    assert!(shown.contains("ranks"), "{shown}");
 }
 
 #[test]
 fn what_one_process_measures_is_refused_in_a_line() {
     let home = Home::new();
     home.file("data.bin", 65536);
+    home.file("tiny.bin", 4096);
+    home.std(&format!("{SHORT} --save alone")).output().unwrap();
     for (line, why) in [
-        ("--batch data.bin", "each rank measures a file of its own"),
+        ("--batch data.bin --layout per-rank", "each rank has a file that iotui creates"),
+        ("--batch tiny.bin -b pread -s 4k", "there are more ranks than blocks of 4 KiB"),
         ("--batch --probe clock", "probes measure one machine"),
+        ("--batch --ranks 3", "only 2 were started"),
+        ("--batch -p fast", "tries its methods in one process"),
+        ("--batch --layout strided --keep", "leave out --keep"),
+        ("--batch -b dd --layout strided -s 4k", "use --layout per-rank"),
+        ("--batch --op write new.bin", "name a folder"),
+        ("--batch --op write new.bin --layout strided", "goes with the run"),
+        ("--batch --plan alone", "this plan is for one process"),
         ("sessions list", "add --batch"),
         ("--batch --bogus", "--bogus"),
     ] {
@@ -66,6 +171,70 @@ fn what_one_process_measures_is_refused_in_a_line() {
         assert!(own.len() == 1 && own[0].contains(why), "{line}: {said}");
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
     }
+}
+
+#[test]
+fn a_named_file_is_read_in_pieces_and_a_plan_of_ranks_needs_them_again() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = "--batch data.bin -b pread -s 4k -c warm --trials 5 --trial-time 1ms --budget 1m \
+                --ceilings never --quiet --format json --save pieces";
+    let Some(output) = start(&home, 3, line) else { return };
+    let document = document(&output);
+    let cell = &document["results"][0]["cell"];
+    assert_eq!((cell["ranks"].as_u64(), cell["layout"].as_str()), (Some(3), Some("segmented")));
+    assert_eq!(cell["span"].as_u64(), Some((1 << 20) / 3 / 4096 * 4096));
+    assert_sums(&document, 3);
+    for (line, why) in [
+        ("--batch --plan pieces", "this plan is for 3 ranks: start it with mpirun -n 3"),
+        ("--batch --refine pieces", "3 ranks measured that session"),
+        ("--batch --layout strided", "--layout is for the ranks of iotui-mpi"),
+    ] {
+        let output = home.std(line).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{line}: {said}");
+    }
+    let again = start(&home, 3, "--batch --plan pieces --quiet --no-save").unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+}
+
+#[test]
+fn ranks_that_were_started_otherwise_are_refused_with_their_machine() {
+    let home = Home::new();
+    let mut command = launch(&home, &[("a", 1)], &format!("{SHORT} --no-save"));
+    command.args([":", "-n", "1", "env", "IOTUI_NODE=b", env!("CARGO_BIN_EXE_iotui-mpi")]);
+    command.args(format!("{SHORT} --no-save --seed 5").split_whitespace());
+    let Ok(output) = command.output() else { return };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("rank 1 on b: it was started with --batch"), "{said}");
+    assert!(!output.status.success());
+}
+
+#[test]
+fn a_killed_rank_loses_no_finished_round() {
+    let home = Home::new();
+    let line = "--batch -b pread -s 4k -c warm --size 64k --trial-time 1ms --budget 2m \
+                --until 0.01% --ceilings never --save killed --format jsonl";
+    // A name that no other process has.
+    let second = format!("b{}", std::process::id());
+    let mut command = launch(&home, &[("a", 1), (&second, 1)], line);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else { return };
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let trials = lines.by_ref().filter(|line| line.contains("\"trial\"")).take(20);
+    assert_eq!(trials.count(), 20);
+    let wanted = format!("IOTUI_NODE={second}");
+    let victim = fs::read_dir("/proc").unwrap().filter_map(Result::ok).find_map(|entry| {
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let own = environment.split(|byte| *byte == 0).any(|word| word == wanted.as_bytes());
+        own.then(|| entry.file_name().to_str()?.parse::<i32>().ok())?
+    });
+    let victim = nix::unistd::Pid::from_raw(victim.expect("the second rank"));
+    nix::sys::signal::kill(victim, nix::sys::signal::Signal::SIGKILL).unwrap();
+    assert!(!child.wait().unwrap().success());
+    drop(lines);
+    let document = home.json("sessions show killed");
+    assert!(document["results"][0]["trials"].as_array().unwrap().len() >= 20);
 }
 
 #[test]

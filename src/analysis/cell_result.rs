@@ -231,9 +231,14 @@ pub struct WriteTimes {
 
 /// The ranks of a cell, medians over its complete trials; rates in bytes per second, or in
 /// operations where no bytes move.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RanksOf {
     pub ranks: usize,
+    /// Trials ended for all ranks when their time was over, if any had more to do; else each rank
+    /// did its amount.
+    pub by_time: bool,
+    /// The clocks of other machines are known to this, nanoseconds; 0 on one machine.
+    pub clock_error: u64,
     /// The rate while all ranks were active; `None` if they never were.
     pub active: Option<f64>,
     /// The sum of the ranks' own rates, each from its own start to its own end.
@@ -244,4 +249,34 @@ pub struct RanksOf {
     pub slowest: u32,
     /// Its own rate, by that of the median rank.
     pub slowness: f64,
+    pub each: Vec<RankOf>,
+    pub nodes: Vec<NodeOf>,
+}
+
+/// One rank of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankOf {
+    pub rank: u32,
+    /// The name of its machine.
+    pub node: String,
+    /// Its own rate, from its own start to its own end.
+    pub rate: f64,
+    /// Nanoseconds from the first start to its end.
+    pub done: f64,
+    pub source: Option<Source>,
+    /// The trials in which its machine had part of its data cached that was not to be.
+    pub cached_trials: u32,
+}
+
+/// One machine with its ranks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NodeOf {
+    pub node: String,
+    pub ranks: usize,
+    /// The sum of the rates of its ranks.
+    pub rate: f64,
+    /// Of the bytes of all its ranks.
+    pub source: Option<Source>,
+    /// The most trials of one of its ranks.
+    pub cached_trials: u32,
 }

@@ -36,8 +36,8 @@ mod written;
 pub use crate::plan::Axis;
 pub use answer::{Answer, Best, ColdCost, Knee, answer, name_cells};
 pub use cell_result::{
-    CellResult, CommitsOf, FirstBad, LatencyOf, RanksOf, SKIPPED_BY_USER, SummaryOf, TrialWork,
-    VerifiedOf, WriteTimes,
+    CellResult, CommitsOf, FirstBad, LatencyOf, NodeOf, RankOf, RanksOf, SKIPPED_BY_USER,
+    SummaryOf, TrialWork, VerifiedOf, WriteTimes,
 };
 pub use compare::{
     Comparison, Difference, Drift, DriftBasis, LoneCell, Outcome, Pair, ProbePair, SavedRuns, Side,

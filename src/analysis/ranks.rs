@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::analysis::cell_result::RanksOf;
-use crate::record::{RankShare, Trial};
+use crate::analysis::cell_result::{NodeOf, RankOf, RanksOf};
+use crate::record::{RankShare, RankVerdict, Source, Trial};
 use crate::stats::median;
 
 /// The windows of one trial.
@@ -14,8 +14,9 @@ struct Windows {
     tail: f64,
 }
 
-/// Returns what the trials show; `None` where one process measured, or no rank moved anything.
-pub fn ranks(trials: &[Arc<Trial>]) -> Option<RanksOf> {
+/// Returns what the trials and the verdict on each rank show; `None` where one process measured, or
+/// no rank moved anything. The machines have no names yet.
+pub fn ranks(trials: &[Arc<Trial>], verdicts: &[RankVerdict]) -> Option<RanksOf> {
     let complete: Vec<&Trial> =
         trials.iter().map(|trial| &**trial).filter(|trial| !trial.short).collect();
     let moves = complete.iter().any(|trial| trial.bytes > 0);
@@ -32,15 +33,85 @@ pub fn ranks(trials: &[Arc<Trial>]) -> Option<RanksOf> {
         median(&shares.map(|share| rate(share, &amount)).collect::<Vec<f64>>())
     };
     let rates: Vec<f64> = (0..ranks).map(|rank| rate_of(rank).unwrap_or(0.0)).collect();
+    let done_of = |rank: usize| {
+        let shares = complete.iter().filter_map(|trial| trial.ranks.get(rank));
+        median(
+            &shares.map(|share| share.start.saturating_add(share.nanos) as f64).collect::<Vec<_>>(),
+        )
+    };
+    let each = rates.iter().enumerate().map(|(rank, rate)| RankOf {
+        rank: rank as u32,
+        node: String::new(),
+        rate: *rate,
+        done: done_of(rank).unwrap_or(0.0),
+        source: verdicts.get(rank).and_then(|verdict| verdict.source),
+        cached_trials: verdicts.get(rank).map_or(0, |verdict| verdict.cached_trials),
+    });
+    let each = each.collect();
+    let clocks = complete.iter().flat_map(|trial| trial.ranks.iter().map(|rank| rank.clock_error));
     let (slowest, least) = (0..).zip(&rates).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     Some(RanksOf {
         ranks,
+        by_time: complete.iter().any(|trial| trial.evidence.ended_by_time),
+        clock_error: clocks.max().unwrap_or(0),
         active: of(|windows| windows.active),
         own: of(|windows| Some(windows.own))?,
         tail: of(|windows| Some(windows.tail))?,
         slowest,
         slowness: least / median(&rates).filter(|rate| *rate > 0.0)?,
+        each,
+        nodes: Vec::new(),
     })
+}
+
+impl RanksOf {
+    /// Names the machine of each rank, and adds up what each machine did.
+    pub fn name_nodes(&mut self, names: &[String]) {
+        self.nodes.clear();
+        for rank in &mut self.each {
+            rank.node = names.get(rank.rank as usize).cloned().unwrap_or_default();
+            let known = self.nodes.iter_mut().find(|node| node.node == rank.node);
+            match known {
+                Some(node) => node.add(rank),
+                None => self.nodes.push(NodeOf::of(rank)),
+            }
+        }
+    }
+
+    /// Returns the slowest ranks, the slowest first, at most so many.
+    pub fn slowest(&self, most: usize) -> Vec<&RankOf> {
+        let mut all: Vec<&RankOf> = self.each.iter().collect();
+        all.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        all.truncate(most);
+        all
+    }
+}
+
+impl NodeOf {
+    fn of(rank: &RankOf) -> NodeOf {
+        let RankOf { node, rate, source, cached_trials, .. } = rank.clone();
+        NodeOf { node, ranks: 1, rate, source, cached_trials }
+    }
+
+    fn add(&mut self, rank: &RankOf) {
+        let both = self.source.zip(rank.source);
+        self.source = both.map(|(all, own)| mean(all, self.rate, own, rank.rate));
+        self.cached_trials = self.cached_trials.max(rank.cached_trials);
+        self.rate += rank.rate;
+        self.ranks += 1;
+    }
+}
+
+/// Returns the sources of two amounts together.
+fn mean(a: Source, of_a: f64, b: Source, of_b: f64) -> Source {
+    let all = of_a + of_b;
+    let of = |a: f64, b: f64| if all > 0.0 { (a * of_a + b * of_b) / all } else { a };
+    Source {
+        device: of(a.device, b.device),
+        page_cache: of(a.page_cache, b.page_cache),
+        hole: of(a.hole, b.hole),
+        unknown: of(a.unknown, b.unknown),
+    }
 }
 
 fn rate(share: &RankShare, amount: &impl Fn(&RankShare) -> f64) -> f64 {

@@ -59,7 +59,7 @@ pub fn result(
         (throughput, operations, syscalls.filter(|_| known));
     result.commits = verdict.commits.as_ref().and_then(|of| commits(&result, of));
     result.verified = verified(&result.trials);
-    result.ranks = ranks(&result.trials);
+    result.ranks = ranks(&result.trials, &verdict.ranks);
     result.level_change = LevelChange::from_trials(&result.trials);
     result.written = write_times(&result);
     result
@@ -92,6 +92,12 @@ pub fn results(session: &Session) -> Vec<CellResult> {
         .map(|(index, ((cell, trials), (verdict, error)))| CellResult {
             skipped: session.skipped.contains(&index),
             ..result(cell, trials, verdict.as_deref(), error.as_deref())
+        })
+        .map(|mut result| {
+            if let (Some(ranks), Some(grounds)) = (&mut result.ranks, &session.grounds) {
+                ranks.name_nodes(&grounds.ranks);
+            }
+            result
         })
         .collect()
 }

@@ -14,8 +14,8 @@ const WHAT: &str = "What to measure";
 #[command(group(ArgGroup::new("compared").args(["baseline", "between"])))]
 pub struct Args {
     /// Files or block devices to measure, opened read-only; with --op write, new files to create.
-    /// Several are measured in turn, in the same rounds; the full screen takes a folder too, and
-    /// lists it [default: a scratch file]
+    /// Several are measured in turn, in the same rounds. Of a folder the full screen lists the
+    /// files, and --batch makes its scratch file there [default: a scratch file]
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

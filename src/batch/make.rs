@@ -31,7 +31,12 @@ impl From<Plan> for Task {
 }
 
 /// Makes the plan, with what it continues and the gate of its run.
-pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyhow::Result<Task> {
+pub(super) fn task(
+    args: &Args,
+    settings: &Settings,
+    presets: &Presets,
+    ranks: Option<u32>,
+) -> anyhow::Result<Task> {
     // An expectation belongs to no cell, so an earlier plan may have another one.
     let (asked, settings) = (settings, &Settings { expect: None, ..settings.clone() });
     let mut task: Task = match (&args.plan, &args.baseline, &args.refine) {
@@ -46,7 +51,7 @@ pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyho
             Task { earlier, ..plan.into() }
         }
         (None, None, None) => {
-            let plan = make_new(args, asked, presets)?;
+            let plan = make_new(args, asked, presets, ranks)?;
             Task { gate: gate::of_variants(args, &plan)?, ..plan.into() }
         }
     };
@@ -62,7 +67,12 @@ pub(super) fn task(args: &Args, settings: &Settings, presets: &Presets) -> anyho
     Ok(task)
 }
 
-fn make_new(args: &Args, settings: &Settings, chosen: &Presets) -> anyhow::Result<Plan> {
+fn make_new(
+    args: &Args,
+    settings: &Settings,
+    chosen: &Presets,
+    ranks: Option<u32>,
+) -> anyhow::Result<Plan> {
     let presets = match args.preset.is_empty() {
         true => runner::presets_of_profiles(settings).context("--expect")?,
         false => Vec::new(),
@@ -71,7 +81,10 @@ fn make_new(args: &Args, settings: &Settings, chosen: &Presets) -> anyhow::Resul
         true => chosen.select(&args.preset, settings.probe.is_some()).context("--preset")?,
         false => presets,
     };
+    let folder = args.files.first().filter(|first| args.files.len() == 1 && first.is_dir());
     let (file, others) = match (&args.files[..], &args.dir[..]) {
+        // A folder in place of a file is that of the scratch file.
+        _ if folder.is_some() && args.dir.is_empty() => (None, &[][..]),
         ([first, others @ ..], _) => (Some(first.as_path()), others),
         ([], [_, others @ ..]) => (None, others),
         ([], []) => (None, &[][..]),
@@ -80,12 +93,13 @@ fn make_new(args: &Args, settings: &Settings, chosen: &Presets) -> anyhow::Resul
     let proposed = propose(&Proposal {
         file,
         others,
-        dir: args.dir.first().map(PathBuf::as_path),
+        dir: args.dir.first().or(folder).map(PathBuf::as_path),
         variants: &args.between,
         keep: args.keep,
         presets: &presets,
         settings,
         survey: false,
+        ranks,
     });
     let proposed = proposed.map_err(with_option)?;
     let notes = proposed.instead.into_iter().chain(proposed.common_span);

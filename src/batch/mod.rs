@@ -55,13 +55,12 @@ pub fn run(
     // Meanwhile the plan is made: both read many small files of the kernel.
     let host = SharedHost::collect();
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
+    let started = ranks.as_ref().map(|ranks| ranks.size());
     let Task { plan, earlier, gate } =
-        planning::within(budget, || make::task(args, settings, presets))?;
+        planning::within(budget, || make::task(args, settings, presets, started))?;
+    ranks::check(args, &plan, started)?;
     let how = match ranks {
-        Some(ranks) => {
-            ranks::check(args, &plan)?;
-            Measuring::Together(ranks)
-        }
+        Some(ranks) => Measuring::Together(ranks),
         None => Measuring::Alone(earlier),
     };
     let plan = Arc::new(plan);

@@ -3,11 +3,21 @@
 use super::args::Args;
 use crate::plan::{Plan, TargetSpec};
 
-/// Refuses what is measured by one process only.
+/// Refuses a plan that is not for the processes that were started: `started` ranks, or this one
+/// alone.
 ///
 /// # Errors
-/// The plan or an option is not for several ranks.
-pub(super) fn check(args: &Args, plan: &Plan) -> anyhow::Result<()> {
+/// The plan or an option is for others.
+pub(super) fn check(args: &Args, plan: &Plan, started: Option<u32>) -> anyhow::Result<()> {
+    let (needs, started) = (plan.processes(), started.unwrap_or(1));
+    if needs > started {
+        anyhow::bail!(
+            "this plan is for {needs} ranks: start it with mpirun -n {needs} iotui-mpi --batch"
+        );
+    }
+    if started == 1 {
+        return Ok(());
+    }
     let refused = [
         (args.refine.is_some(), "--refine continues a run of one process"),
         (!args.between.is_empty(), "--between compares variants of one machine"),
@@ -15,8 +25,16 @@ pub(super) fn check(args: &Args, plan: &Plan) -> anyhow::Result<()> {
         (plan.targets().count() > 1, "several targets are measured by one process only"),
         (plan.pick, "the preset fast tries its methods in one process"),
         (
-            plan.targets().any(|target| !matches!(target, TargetSpec::Scratch { .. })),
-            "each rank measures a file of its own: name a folder with --dir, and no file",
+            plan.cells.iter().any(|cell| cell.ranks.is_none()),
+            "this plan is for one process: run it with iotui --batch",
+        ),
+        (
+            matches!(plan.target, TargetSpec::New { .. }),
+            "the file of several ranks goes with the run: name a folder, and no file",
+        ),
+        (
+            args.keep && plan.cells.iter().any(|cell| cell.shares_its_file()),
+            "a file that ranks share goes with the run: leave out --keep",
         ),
     ];
     match refused.iter().find(|(applies, _)| *applies) {

@@ -1,16 +1,23 @@
-//! One row per cell with fixed columns, units in their names, for spreadsheets and data frames.
+//! One row per cell with fixed columns, units in their names, for spreadsheets and data frames; of
+//! a cell that several ranks measured, more rows for each of its machines and ranks.
 //!
 //! Quoted as in RFC 4180, one line per row, ended by LF. Unknown is empty. New columns go to
 //! the end, so that existing positions stay.
 
+mod column;
+mod ranks;
+
 use std::io::{self, Write};
 
+use column::{Column, Field, Row, Subject, column, integer, job, number, probe, text_field};
+use ranks::{list_parts, rank_columns};
+
 use super::table::runs::MAX_RUNS;
-use super::{Format, Look, text};
+use super::{Format, Look};
 use crate::analysis;
-use crate::analysis::{CellResult, LatencyOf, ProbeResult, SummaryOf, VerifiedOf};
+use crate::analysis::{CellResult, LatencyOf, SummaryOf, VerifiedOf};
 use crate::plan::{Job, Op, target_name};
-use crate::record::{Durability, Trial, Warning};
+use crate::record::{Durability, Trial};
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::stats::course::Kind;
@@ -23,136 +30,26 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// The data of a row.
-struct Row<'a> {
-    session: &'a Session,
-    subject: Subject<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Subject<'a> {
-    Job(&'a CellResult),
-    Probe(&'a ProbeResult),
-}
-
-enum Field {
-    Empty,
-    Number(String),
-    Text(String),
-}
-
-struct Column {
-    name: String,
-    get: Box<dyn Fn(&Row) -> Field>,
-}
-
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let columns = columns();
+    let mut columns = columns();
+    columns.extend(rank_columns().map(|column| Column { describes: true, ..column }));
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     for subject in results.iter().map(Subject::Job).chain(probes.iter().map(Subject::Probe)) {
-        let row = Row { session, subject };
-        let fields: Vec<String> = columns.iter().map(|c| (c.get)(&row).into_quoted()).collect();
-        writeln!(out, "{}", fields.join(","))?;
+        let parts = list_parts(&subject);
+        for part in std::iter::once(None).chain(parts.into_iter().map(Some)) {
+            let row = Row { session, subject, part };
+            let fields: Vec<String> = columns.iter().map(|c| row.field(c).into_quoted()).collect();
+            writeln!(out, "{}", fields.join(","))?;
+        }
     }
     Ok(())
-}
-
-impl Row<'_> {
-    fn trials(&self) -> usize {
-        match self.subject {
-            Subject::Job(result) => result.trials.len(),
-            Subject::Probe(result) => result.trials.len(),
-        }
-    }
-
-    fn short_trials(&self) -> usize {
-        match self.subject {
-            Subject::Job(result) => result.trials.iter().filter(|t| t.short).count(),
-            Subject::Probe(result) => result.trials.iter().filter(|t| t.short).count(),
-        }
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        match self.subject {
-            Subject::Job(result) => &result.warnings,
-            Subject::Probe(result) => &result.warnings,
-        }
-    }
-
-    fn is_skipped(&self) -> bool {
-        match self.subject {
-            Subject::Job(result) => result.skipped,
-            Subject::Probe(result) => result.skipped,
-        }
-    }
-
-    fn error(&self) -> Option<&String> {
-        match self.subject {
-            Subject::Job(result) => result.error.as_ref(),
-            Subject::Probe(result) => result.error.as_ref(),
-        }
-    }
-}
-
-impl Field {
-    fn into_quoted(self) -> String {
-        match self {
-            Field::Empty => String::new(),
-            Field::Number(text) => text,
-            Field::Text(text) => quote(text),
-        }
-    }
-}
-
-/// Quotes `text` where necessary; one that a spreadsheet would run as a formula gets an
-/// apostrophe in front.
-fn quote(mut text: String) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
-        text.insert(0, '\'');
-    }
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
-}
-
-fn number(value: Option<f64>) -> Field {
-    value.filter(|v| v.is_finite()).map_or(Field::Empty, |v| Field::Number(v.to_string()))
-}
-
-fn integer(value: impl Into<u64>) -> Field {
-    Field::Number(value.into().to_string())
-}
-
-fn text_field(value: impl ToString) -> Field {
-    Field::Text(text::clean(&value.to_string()))
-}
-
-fn column(name: &str, get: impl Fn(&Row) -> Field + 'static) -> Column {
-    Column { name: name.into(), get: Box::new(get) }
-}
-
-/// Returns a column that only jobs have.
-fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
-    column(
-        name,
-        move |r| if let Subject::Job(result) = r.subject { get(result) } else { Field::Empty },
-    )
-}
-
-/// Returns a column that only probes have.
-fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> Column {
-    column(
-        name,
-        move |r| if let Subject::Probe(result) = r.subject { get(result) } else { Field::Empty },
-    )
 }
 
 /// Returns every column with its name and value.
 fn columns() -> Vec<Column> {
     let mut columns = job_columns();
+    columns.iter_mut().for_each(|column| column.describes = true);
     columns.extend([
         column("trials", |r| integer(r.trials() as u64)),
         column("short_trials", |r| integer(r.short_trials() as u64)),

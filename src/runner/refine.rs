@@ -16,6 +16,8 @@ use crate::text::{parse_utc, show_path};
 pub enum RefineError {
     #[error("{0} is a reference with published figures, which cannot be continued")]
     Reference(&'static str),
+    #[error("{0} ranks measured that session, so that this process cannot add to it: use --plan")]
+    Ranks(u32),
     #[error("the session {0} has no trials of a file to add to: use --plan")]
     Empty(String),
     #[error(
@@ -49,6 +51,9 @@ pub fn refine(
 ) -> Result<(Plan, Earlier), RefineError> {
     if let Some(machine) = session.reference {
         return Err(RefineError::Reference(machine));
+    }
+    if session.plan.processes() > 1 {
+        return Err(RefineError::Ranks(session.plan.processes()));
     }
     if session.trials.is_empty() || session.plan.pick || !session.plan.probes.is_empty() {
         return Err(RefineError::Empty(session.id.clone()));

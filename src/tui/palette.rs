@@ -207,7 +207,9 @@ fn backends<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
 
 /// Returns the settings that Setup has.
 fn of_setup() -> impl Iterator<Item = &'static Setting> {
-    Settings::ALL.iter().filter(|setting| !["probe", "set"].contains(&setting.name))
+    Settings::ALL
+        .iter()
+        .filter(|setting| !["probe", "set", "ranks", "layout", "shift"].contains(&setting.name))
 }
 
 fn settings() -> impl Iterator<Item = Entry> {

@@ -1,6 +1,8 @@
 //! What was measured, where and when, in short words without folders or names of machines.
 
-use crate::plan::{Plan, TargetSpec};
+use std::collections::HashSet;
+
+use crate::plan::{Layout, Plan, TargetSpec};
 use crate::session::Session;
 use crate::text::time::to_minute;
 use crate::text::{clean_text, show_path};
@@ -13,6 +15,8 @@ pub struct Conditions {
     pub target: String,
     /// `64 MiB`.
     pub size: String,
+    /// `4 ranks on 2 machines`; empty where one process measured.
+    pub ranks: String,
     /// `ext4 on vda`.
     pub storage: String,
     pub cpu: String,
@@ -54,6 +58,7 @@ impl Conditions {
         Conditions {
             target: clean(describe_target(plan)),
             size: if size > 0 { units::show_bytes(size) } else { String::new() },
+            ranks: describe_ranks(session),
             storage: clean(storage),
             cpu: clean(squeeze(&host.cpu.model)),
             kernel: clean(kernel),
@@ -63,9 +68,9 @@ impl Conditions {
         }
     }
 
-    /// Returns target, size and storage: `big.iso`, `64 MiB`, `ext4 on vda`.
+    /// Returns target, size, ranks and storage: `big.iso`, `64 MiB`, `ext4 on vda`.
     pub fn place(&self) -> Vec<&str> {
-        keep_known([&self.target, &self.size, &self.storage])
+        keep_known([&self.target, &self.size, &self.ranks, &self.storage])
     }
 
     /// Returns CPU, kernel, date and program.
@@ -76,6 +81,19 @@ impl Conditions {
 
 fn keep_known<const N: usize>(parts: [&String; N]) -> Vec<&str> {
     parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect()
+}
+
+fn describe_ranks(session: &Session) -> String {
+    let names = session.grounds.as_ref().map_or(&[][..], |grounds| &grounds.ranks);
+    let nodes: HashSet<&String> = names.iter().collect();
+    match names.len() {
+        0 | 1 => String::new(),
+        ranks => {
+            let layout = session.plan.cells.first().map_or(Layout::PerRank, |cell| cell.layout);
+            let machines = units::counted(nodes.len(), "machine");
+            format!("{ranks} ranks on {machines}, {layout}")
+        }
+    }
 }
 
 /// Returns the name of the file without its folders.

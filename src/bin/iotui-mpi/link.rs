@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iotui::engine::Link;
+use iotui::engine::{Link, boot_id};
 use iotui::sys::pause;
 use mpi::Count;
 use mpi::datatype::PartitionMut;
@@ -16,6 +16,13 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// All processes that the launcher started.
 pub struct World;
+
+/// Names the machine, so that ranks of one can be tried as those of several.
+const NODE: &str = "IOTUI_NODE";
+
+fn named_node() -> Option<String> {
+    std::env::var(NODE).ok().filter(|name| !name.is_empty())
+}
 
 fn world() -> SimpleCommunicator {
     SimpleCommunicator::world()
@@ -42,7 +49,26 @@ impl Link for World {
     }
 
     fn node(&self) -> String {
-        mpi::environment::processor_name().unwrap_or_default()
+        named_node().unwrap_or_else(|| mpi::environment::processor_name().unwrap_or_default())
+    }
+
+    fn machine(&self) -> String {
+        match named_node() {
+            Some(name) => name,
+            None => boot_id(),
+        }
+    }
+
+    fn library(&self) -> String {
+        // Open MPI adds who built it, and MPICH its configuration.
+        let version = mpi::environment::library_version().unwrap_or_default();
+        version
+            .split([',', '\n'])
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     fn broadcast(&self, mut message: Vec<u8>) -> Vec<u8> {

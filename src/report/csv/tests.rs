@@ -1,3 +1,4 @@
+use super::column::quote;
 use super::*;
 use crate::report::sample;
 

@@ -3,7 +3,7 @@
 use super::axes;
 use crate::analysis;
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec};
+use crate::plan::{Layout, Op, Plan, TargetSpec};
 use crate::record::{End, HostSummary, TargetEvidence};
 use crate::session::Session;
 use crate::text::clean_text;
@@ -61,7 +61,22 @@ fn describe_ranks(session: &Session) -> String {
         nodes.iter().map(|(name, count)| format!("{count} on {}", clean_text(name))).collect();
     match ranks.len() {
         0 | 1 => String::new(),
-        count => format!("{count}, each with a file of its own: {}", nodes.join(", ")),
+        count => format!("{count}, {}: {}", describe_layout(&session.plan), nodes.join(", ")),
+    }
+}
+
+/// Says which data the ranks of a plan use.
+fn describe_layout(plan: &Plan) -> String {
+    let layout = plan.cells.first().map_or(Layout::PerRank, |cell| cell.layout);
+    let files = match layout {
+        Layout::PerRank => "each with a file of its own",
+        Layout::Segmented => "each with one piece of a shared file",
+        Layout::Strided => "each with every n-th block of a shared file",
+    };
+    let reads = plan.cells.iter().any(|cell| cell.op == Op::Read);
+    match plan.shift && reads {
+        true => format!("{files}, reading what another machine wrote"),
+        false => files.into(),
     }
 }
 
@@ -88,6 +103,9 @@ fn describe_target(
         // Each pass creates it again, as large as its count.
         TargetSpec::New { path, .. } if session.plan.makes_every_file() => {
             format!("{}, created by this run", path.display())
+        }
+        TargetSpec::Scratch { dir, .. } if session.plan.processes() > 1 => {
+            format!("scratch file in {}, {size} for each rank", dir.display())
         }
         TargetSpec::Scratch { dir, .. } => format!("scratch file in {}, {size}", dir.display()),
         TargetSpec::File { path, size: 0 } => path.display().to_string(),

@@ -4,20 +4,24 @@ use super::extra::{Extra, distinguishing_columns, number_column};
 use super::grid::Column;
 use crate::analysis::{CellResult, RanksOf};
 use crate::session::Session;
-use crate::units::{Rates, column, show_share};
+use crate::text::clean_text;
+use crate::units::{Rates, column, show_nanos, show_share};
 
 /// Returns the table of a run of several ranks; `None` for others.
 pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
-    let (cells, ranks): (Vec<&CellResult>, Vec<RanksOf>) =
-        rows.iter().filter_map(|row| Some((*row, row.ranks?))).unzip();
+    let (cells, ranks): (Vec<&CellResult>, Vec<&RanksOf>) =
+        rows.iter().filter_map(|row| Some((*row, row.ranks.as_ref()?))).unzip();
     let moves = cells.iter().any(|cell| cell.throughput.is_some());
     let units = if moves { rates.units() } else { column::PER_SECOND };
     let whole = |cell: &&CellResult| {
         let figure = if moves { cell.throughput } else { cell.operations };
         figure.map(|of| of.summary.median)
     };
-    let texts = |text: fn(&RanksOf) -> String| ranks.iter().map(text).collect::<Vec<_>>();
-    let figures = |of: fn(&RanksOf) -> Option<f64>| ranks.iter().map(of).collect::<Vec<_>>();
+    let texts =
+        |text: fn(&RanksOf) -> String| -> Vec<String> { ranks.iter().map(|of| text(of)).collect() };
+    let figures = |of: fn(&RanksOf) -> Option<f64>| -> Vec<Option<f64>> {
+        ranks.iter().map(|ranks| of(ranks)).collect()
+    };
     let count = ranks.iter().map(|of| of.ranks).max()?;
     let mut columns = distinguishing_columns(&cells, &[], false);
     columns.extend([
@@ -25,14 +29,43 @@ pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Ex
         number_column("active", units, &figures(|of| of.active)),
         number_column("own", units, &figures(|of| Some(of.own))),
         Column::numbers("tail", "", 0, texts(|of| show_share(of.tail))),
-        Column::numbers("slowest", "", 0, texts(|of| format!("rank {}", of.slowest))),
+        Column::numbers("slowest", "", 0, texts(name_slowest)),
         Column::numbers("by", "", 1, texts(|of| format!("{:.2}x", of.slowness))),
     ]);
-    let text = format!(
+    let mut text = format!(
         "the {count} ranks together. Whole: from the first start to the last end. Active: while all \
          were at work. Own: the sum of what each reached from its own start to its own end. Tail: \
          the share of the time in which some were late or done. Slowest: the rank with the lowest \
-         rate of its own, by that of the median rank"
+         rate of its own, by that of the median rank. {}",
+        describe_ends(&ranks)
     );
+    if let Some(error) = ranks.iter().map(|of| of.clock_error).max().filter(|error| *error > 0) {
+        text += &format!(
+            ". The clocks of the machines are known to \u{b1}{}",
+            show_nanos(error as f64)
+        );
+    }
     Some(Extra { id: "ranks", title: "Ranks", columns, rows: cells.len(), text })
+}
+
+/// Returns `rank 3 on node7`.
+fn name_slowest(of: &RanksOf) -> String {
+    let node = of.slowest(1).first().map_or("", |rank| rank.node.as_str());
+    match node {
+        "" => format!("rank {}", of.slowest),
+        node => format!("rank {} on {}", of.slowest, clean_text(node)),
+    }
+}
+
+/// Says what ends the trials.
+fn describe_ends(ranks: &[&RanksOf]) -> &'static str {
+    let by_time = ranks.iter().filter(|of| of.by_time).count();
+    match by_time {
+        0 => "Each rank does the same amount",
+        all if all == ranks.len() => "Trials end for all ranks at the same time",
+        _ => {
+            "Trials end for all ranks at the same time, but those of one pass over a small file when \
+             each is done"
+        }
+    }
 }

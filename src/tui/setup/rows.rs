@@ -13,8 +13,9 @@ const FIRST: &[&str] = &[
 ];
 /// How many of them are always shown.
 const COMMON: usize = 10;
-/// Settings that have a pane or screen of their own.
-const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set"];
+/// Settings that have a pane or screen of their own,
+/// or are not for one process.
+const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set", "ranks", "layout", "shift"];
 
 /// All rows in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {

@@ -122,6 +122,7 @@ fn proposal(question: &Question) -> Proposal<'_> {
         presets: std::slice::from_ref(&question.preset),
         settings: &question.settings,
         survey: true,
+        ranks: None,
     }
 }
 
@@ -291,6 +292,12 @@ pub fn preview(id: String) -> Preview {
 pub fn again(id: &str) -> Result<NewRun, String> {
     let path = session::folder().and_then(|dir| session::find(&dir, id));
     let session = path.and_then(|path| session::load(&path)).map_err(|e| e.to_string())?;
+    let ranks = session.plan.processes();
+    if ranks > 1 {
+        return Err(format!(
+            "it was measured by {ranks} ranks: mpirun -n {ranks} iotui-mpi --batch --plan {id}"
+        ));
+    }
     let plan = runner::replan(&session, &[], &[], false, &Settings::default());
     plan.map(new_run).map_err(|error| match error {
         ReplanError::Place(error) => describe_place(&error, false),

@@ -85,7 +85,7 @@ pub(super) fn calibrate(
                 let nanos = nanos.saturating_mul(parts);
                 let amount = Amount { count, passes, parts, timed: step.timed, nanos, whole };
                 let last = FirstTrial { outcome, samples };
-                return Ok(complete(cell, amount, step, last, observed));
+                return Ok(complete(stage, cell, amount, step, last, observed));
             }
         }
     }
@@ -96,8 +96,9 @@ pub(super) fn calibrate(
 const MIN_TRIAL_SHARE: f64 = 0.5;
 
 /// Returns the calibration by its last step, which is a trial if it did the work of one and was
-/// `observed` as one.
+/// `observed` as one; of several ranks, trials end by time.
 fn complete(
+    stage: &Stage,
     cell: &Cell,
     amount: Amount,
     step: Amount,
@@ -105,7 +106,7 @@ fn complete(
     observed: bool,
 ) -> Calibration {
     let same = Amount { nanos: step.nanos, whole: step.whole, ..amount } == step;
-    if same && step.timed != Timed::None && observed {
+    if same && step.timed != Timed::None && observed && stage.crew.is_none() {
         return Calibration { amount, trial: Some(last) };
     }
     let timed = choose_timing(cell, last.outcome.per_op);
@@ -269,7 +270,7 @@ const MIN_TELLING_NANOS: u64 = 20_000;
 /// Returns whether a second pass would measure something else: in a cold trial it would be warm, a
 /// buffered write would overwrite what no device has seen, and some files are created again before
 /// each pass.
-fn needs_single_pass(job: &Job) -> bool {
+pub(super) fn needs_single_pass(job: &Job) -> bool {
     // Only the first pass finds the CPU caches flushed.
     let flushed = job.cpu_cache == CpuCache::Flush;
     flushed

@@ -163,8 +163,9 @@ pub fn verdict(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
     let &Measured { trials, latency, commits, once } = measured;
     let Ok(executor) = Executor::from_choice(&job.backend) else { return Verdict::default() };
     let rates = rates(trials);
+    let together = trials.iter().any(|trial| !trial.ranks.is_empty()).then(|| job.of_all_ranks());
     judge(&CellEvidence {
-        job,
+        job: together.as_ref().unwrap_or(job),
         info: executor.info().of(&job.backend),
         target: grounds.target_of(job),
         machine: &grounds.machine,
@@ -179,5 +180,6 @@ pub fn verdict(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
         latency,
         commits,
         once,
+        ranks: &grounds.ranks,
     })
 }

@@ -49,7 +49,7 @@ pub use cells::{Measured, verdict};
 pub use control::Control;
 pub use error::EngineError;
 pub use executor::{Executor, info, infos, moves_data, only_calls, only_loops};
-pub use fleet::{Link, dismiss, follow};
+pub use fleet::{Link, boot_id, dismiss, follow};
 pub use inspect::{TargetInspection, inspect_target};
 pub use offers::{Offer, list_offers};
 pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};

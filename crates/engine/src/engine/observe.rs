@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 
 use crate::plan::{Job, Op};
@@ -147,19 +148,24 @@ pub(super) struct Cached {
     pub method: crate::record::Residency,
 }
 
-/// Measures what is cached of the first `bytes` of each file; `None` where no method works.
-/// Sampling may change the cache, so it is done only where `may_disturb`.
-pub(super) fn measure_cached(files: &[&File], bytes: u64, may_disturb: bool) -> Option<Cached> {
+/// Measures what is cached of a part of each file; `None` where no method works. Sampling may
+/// change the cache, so it is done only where `may_disturb`.
+pub(super) fn measure_cached(
+    files: &[&File],
+    part: &Range<u64>,
+    may_disturb: bool,
+) -> Option<Cached> {
+    let len = part.end - part.start;
     let cached = files.iter().map(|file| {
-        let pages = residency::residency(file, 0, bytes).ok()?;
-        (may_disturb || pages.method != residency::Method::Sampled).then(|| to_bytes(&pages, bytes))
+        let pages = residency::residency(file, part.start, len).ok()?;
+        (may_disturb || pages.method != residency::Method::Sampled).then(|| to_bytes(&pages, len))
     });
     Cached::sum(cached)
 }
 
 impl Cached {
-    /// Brings the first `bytes` of each file into a state by `make`, which returns what is cached
-    /// then, and returns the sum; `None` where that of one is unknown.
+    /// Brings `bytes` of each file into a state by `make`, which returns what is cached then, and
+    /// returns the sum; `None` where that of one is unknown.
     pub(super) fn of_each(
         files: &[&File],
         bytes: u64,

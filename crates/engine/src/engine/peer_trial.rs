@@ -88,6 +88,7 @@ pub(super) fn run(
     let ran = LaneResults {
         samples: vec![send_final_sample(&done, sample)],
         lanes: to_lane_results(spec, &lanes.shares, &done, &ended),
+        timed_out: false,
     };
     Ok(ran)
 }

@@ -2,6 +2,7 @@
 //! verifies it.
 
 use std::io;
+use std::ops::Range;
 
 use super::error::Failure;
 use super::observe::{Cached, measure_cached};
@@ -16,12 +17,21 @@ pub(super) struct Ready {
     pub cached: Option<Cached>,
 }
 
+/// What of a file a process prepares.
+pub(super) struct Scope {
+    /// The part of each file that is used.
+    pub part: Range<u64>,
+    /// What belongs to all processes of this machine is done here, and not by another of them.
+    pub leads: bool,
+}
+
 /// Brings the page cache into the job's state. All lanes of the trial before have ended, and with
 /// them our mappings. `cut` ends the reading of a large file, and the wait for one that is
 /// being read: they may take longer than the budget.
 pub(super) fn prepare(
     open_target: &OpenTarget,
     job: &Job,
+    scope: &Scope,
     cut: &dyn Fn() -> bool,
 ) -> Result<Ready, Failure> {
     fn preparation_error(what: &str, error: io::Error) -> Failure {
@@ -33,7 +43,8 @@ pub(super) fn prepare(
             _ => preparation_error(what, error),
         }
     }
-    let (files, bytes) = (open_target.files(job), job.bytes_per_file());
+    let (files, part) = (open_target.files(job), &scope.part);
+    let bytes = part.end - part.start;
     open_target
         .make_files(job, cut)
         .map_err(|e| stopped_or("cannot make the file of the trial", e))?;
@@ -46,13 +57,14 @@ pub(super) fn prepare(
     }
     match job.cache {
         Cache::AsIs => {
-            Ok(Ready { reached: Preparation::AsIs, cached: measure_cached(&files, bytes, false) })
+            Ok(Ready { reached: Preparation::AsIs, cached: measure_cached(&files, part, false) })
         }
         Cache::Cold => {
-            drop_caches(open_target.cold)
+            let level = if scope.leads { open_target.cold } else { Cold::Data };
+            drop_caches(level)
                 .map_err(|e| preparation_error("cannot drop the caches of all files", e))?;
             let cached = Cached::of_each(&files, bytes, |file| {
-                Ok(cold::make_cold_until(file, bytes, cut)?.left)
+                Ok(cold::make_cold_within(file, part.clone(), cut)?.left)
             })
             .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
             let left = cached.map_or(0, |c| c.resident);
@@ -60,9 +72,10 @@ pub(super) fn prepare(
             Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })
         }
         Cache::Warm => {
-            let cached =
-                Cached::of_each(&files, bytes, |file| cold::make_warm_until(file, bytes, cut))
-                    .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
+            let cached = Cached::of_each(&files, bytes, |file| {
+                cold::make_warm_within(file, part.clone(), cut)
+            })
+            .map_err(|e| stopped_or("cannot read the file into the page cache", e))?;
             let resident = cached.map_or(0, |cached| cached.resident);
             Ok(Ready { reached: Preparation::Warm { resident }, cached })
         }

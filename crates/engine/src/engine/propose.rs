@@ -45,6 +45,8 @@ pub struct Proposal<'a> {
     pub settings: &'a Settings,
     /// Check all backends and peers, also those that the plan does not use.
     pub survey: bool,
+    /// How many ranks were started; `None` = this process alone.
+    pub ranks: Option<u32>,
 }
 
 /// A plan and the facts found while making it.
@@ -88,7 +90,7 @@ pub enum ProposeError {
 
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
-    let Proposal { file, others, dir, variants, keep, presets, settings, survey } = *asked;
+    let Proposal { file, others, dir, variants, keep, presets, settings, survey, ranks } = *asked;
     if let Some(file) = file.filter(|_| dir.is_some() || keep) {
         return Err(ProposeError::NotScratch(file.into()));
     }
@@ -121,7 +123,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         }
         others => place_others(asked, others, &resolved, allowed)?,
     };
-    let here = Here { target, open_target, others, variants, allowed, dropping };
+    let here = Here { target, open_target, others, variants, allowed, dropping, ranks };
     let plan = here.plan(&resolved)?;
     if plan.pick && !plan.others.is_empty() {
         return Err(ProposeError::OneFile(names_of(presets)));
@@ -161,6 +163,7 @@ struct Here<'a> {
     /// Memory that this process may use, bytes.
     allowed: u64,
     dropping: Result<(), String>,
+    ranks: Option<u32>,
 }
 
 impl Here<'_> {
@@ -181,10 +184,13 @@ impl Here<'_> {
         }
     }
 
-    /// Returns the first target, with the size of the smallest.
+    /// Returns the first target, with the size of the smallest; of a file that ranks share, with
+    /// that of a rank's part.
     fn common_target(&self) -> TargetSpec {
         let others = self.others.iter().map(|(spec, _)| spec.size());
-        self.target.with_size(others.fold(self.target.size(), u64::min))
+        let size = others.fold(self.target.size(), u64::min);
+        let shares = matches!(self.target, TargetSpec::File { .. });
+        self.target.with_size(size / self.ranks.filter(|_| shares).unwrap_or(1).max(1) as u64)
     }
 
     fn plan(&self, resolved: &Resolved) -> Result<Plan, PlanError> {
@@ -211,6 +217,7 @@ impl Here<'_> {
             },
             cpus: super::workers::cpus() as u32,
             seed: seed(),
+            ranks: self.ranks,
             probes: &AvailableProbes { infos: &probe::infos(), cells: &cells },
         })?;
         let others = self.others.iter().map(|(spec, _)| spec.clone()).collect();
@@ -404,6 +411,7 @@ mod tests {
             presets,
             settings,
             survey: true,
+            ranks: None,
         }
     }
 

@@ -130,6 +130,20 @@ impl<'a> Run<'a> {
     /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
     fn run_round(&mut self, round: u32) -> Result<(), Halt> {
+        self.compare_clocks();
+        let done = self.run_cells_of_round(round);
+        self.compare_clocks();
+        done
+    }
+
+    /// Compares the clocks of the ranks, around each round.
+    fn compare_clocks(&self) {
+        if let Some(crew) = self.crew {
+            crew.compare_clocks();
+        }
+    }
+
+    fn run_cells_of_round(&mut self, round: u32) -> Result<(), Halt> {
         let in_pairs = round > 1 && self.variants.are_quick(self.plan.trial_time.low);
         let order = if in_pairs { order_of_pairs } else { order_of_round };
         let states = order(self.plan, round);
@@ -215,16 +229,12 @@ impl<'a> Run<'a> {
         let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
         let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
         let cut = self.cutter(index);
+        let (open_target, seed) = (self.targets.of(&cell.job), self.trial_seed(round));
+        let cut_here = || cut.check();
         let stage = Stage {
-            open_target: self.targets.of(&cell.job),
-            origin: self.origin,
-            seed: self.trial_seed(round),
-            cut: &|| cut.check(),
-            limit: None,
-            part: None,
             deadline: Some(self.pace.deadline()),
             crew: self.crew.map(|crew| crew as &dyn Together),
-            meet: None,
+            ..Stage::new(open_target, self.origin, seed, &cut_here)
         };
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
@@ -262,16 +272,11 @@ impl<'a> Run<'a> {
         let cut = self.cutter(index);
         let seed = self.trial_seed(round);
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
+        let cut_here = || cut.check();
         let stage = Stage {
-            open_target,
-            origin: self.origin,
-            seed,
-            cut: &|| cut.check(),
-            limit: None,
-            part: None,
             deadline: Some(self.pace.deadline()),
             crew: self.crew.map(|crew| crew as &dyn Together),
-            meet: None,
+            ..Stage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,14 +14,14 @@ use self::made_files::{LaneFile, MadeFiles};
 use super::error::EngineError;
 use crate::backend::{Stamps, Target};
 use crate::host::{self, TargetFacts, TargetKind};
-use crate::plan::{Cold, Job, Plan, TargetSpec};
+use crate::plan::{Cache, Cold, Job, Plan, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::content::{Content, FileData};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::{Extents, extents};
-use crate::sys::fill::Progress;
+use crate::sys::fill::{FillError, Progress};
 use crate::sys::folder::random_name;
 use crate::sys::held_file::{FileId, HeldFile};
 use crate::sys::nonce::random;
@@ -55,9 +56,12 @@ pub struct OpenTarget {
 
 /// Creates an empty scratch file for the cells of a plan.
 fn create_scratch(plan: &Plan, dir: &Path) -> Result<Scratch, EngineError> {
-    let created = match plan.cells.iter().any(Job::commits) {
-        true => Scratch::create_to_commit(dir),
-        false => Scratch::create(dir),
+    let created = if plan.shift || plan.cells.iter().any(Job::shares_its_file) {
+        Scratch::create_to_share(dir)
+    } else if plan.cells.iter().any(Job::commits) {
+        Scratch::create_to_commit(dir)
+    } else {
+        Scratch::create(dir)
     };
     created.map_err(|error| EngineError::Scratch { dir: dir.into(), error })
 }
@@ -86,26 +90,74 @@ impl OpenTarget {
         stop: &dyn Fn() -> bool,
         progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
-        remove_leftovers(spec);
-        let fill = if plan.makes_every_file() { 0 } else { spec.size() };
+        // A file that ranks share is filled by all of them, once all have opened it.
+        let shared = plan.whole_of(spec);
+        let fill = if plan.makes_every_file() || shared.is_some() { 0 } else { spec.size() };
         let content = content(plan);
         let data = FileData { seed: plan.seed, content: content.unwrap_or_default() };
         let mut open_target = OpenTarget::create(plan, spec, fill, data, stop, progress)?;
         open_target.data = data;
-        if plan.makes_every_file() {
-            open_target.facts.size = spec.size();
-            open_target.target.size = spec.size();
+        if let Some(whole) = shared {
+            open_target.file.set_len(whole).map_err(EngineError::Fill)?;
+        }
+        if plan.makes_every_file() || shared.is_some() {
+            open_target.facts.size = shared.unwrap_or(spec.size());
+            open_target.target.size = open_target.facts.size;
             open_target.extents = None;
         }
         if let Some(dir) = spec.folder().filter(|_| spec.is_ours()) {
             open_target.made = MadeFiles::create(plan, dir, data)?;
         }
-        let stamps = stamps(plan);
-        (open_target.target.content, open_target.target.stamps) = (content, stamps);
-        for made in open_target.made.each_mut() {
+        open_target.set_content(plan);
+        Ok(open_target)
+    }
+
+    /// Returns the target for a file that another rank created or named; `ours`: to be written.
+    ///
+    /// # Errors
+    /// The errno of fstat(2).
+    pub fn of_other(plan: &Plan, file: File, path: &Path, ours: bool) -> io::Result<OpenTarget> {
+        let mut open_target = OpenTarget::new(file, path.into(), path, TargetKind::File, None)?;
+        open_target.target.writable = ours;
+        open_target.data.content = content(plan).unwrap_or_default();
+        open_target.data.seed = plan.seed;
+        open_target.set_content(plan);
+        Ok(open_target)
+    }
+
+    /// Sets what is written, and what a cold trial drops.
+    fn set_content(&mut self, plan: &Plan) {
+        self.cold = plan.cold;
+        let (content, stamps) = (content(plan), stamps(plan));
+        (self.target.content, self.target.stamps) = (content, stamps);
+        for made in self.made.each_mut() {
             (made.target.content, made.target.stamps) = (content, stamps);
         }
-        Ok(open_target)
+    }
+
+    /// Fills a part of a file of iotui's; the error is in words.
+    pub fn fill_part(&self, part: Range<u64>, stop: &dyn Fn() -> bool) -> Result<(), String> {
+        if !self.target.writable {
+            return Err("iotui fills only files it created".into());
+        }
+        let whole = &mut |_| ControlFlow::Continue(());
+        let size = part.end - part.start;
+        fill::fill_part(&self.file, part, self.data, stop, whole)
+            .map_err(|failed| fill_error(failed, size).to_string())
+    }
+
+    /// Finds the facts about its file again, once others have written to it.
+    pub fn reload(&mut self) {
+        let (path, kind) = (self.facts.path.clone(), self.facts.kind);
+        self.facts = TargetFacts::inspect(&self.file, Path::new(&path), kind);
+        self.extents = extents(&self.file, self.facts.size).ok();
+    }
+
+    /// Finds out what the cells of the plan need to know of it. Nothing else may read it meanwhile.
+    pub fn inspect(&mut self, plan: &Plan) {
+        if plan.cells.iter().any(|cell| cell.cache == Cache::Cold) {
+            self.check_device_counter();
+        }
     }
 
     /// Returns the file that a job works on.
@@ -289,7 +341,7 @@ fn direct_refusal(held: &HeldFile) -> Option<String> {
 
 /// Removes files that killed runs left in the folder where this run creates its own. Errors are
 /// ignored: the run does not depend on it.
-fn remove_leftovers(spec: &TargetSpec) {
+pub(super) fn remove_leftovers(spec: &TargetSpec) {
     if let Some(dir) = spec.folder() {
         let _ = scratch::sweep(dir);
     }
@@ -302,11 +354,13 @@ fn fill_file(
     stop: &dyn Fn() -> bool,
     progress: Progress,
 ) -> Result<(), EngineError> {
-    fill::fill_file(file, size, data, stop, progress).map_err(|failed| {
-        match failed.error.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
-            _ if failed.error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
-            _ => EngineError::Fill(failed.into()),
-        }
-    })
+    fill::fill_file(file, size, data, stop, progress).map_err(|failed| fill_error(failed, size))
+}
+
+fn fill_error(failed: FillError, size: u64) -> EngineError {
+    match failed.error.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
+        _ if failed.error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
+        _ => EngineError::Fill(failed.into()),
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::error::EngineError;
 use super::target::OpenTarget;
 use super::write_times::time_writes;
-use crate::plan::{Cache, Job, Plan, TargetSpec};
+use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{CommitPath, TargetEvidence};
 
 /// The targets of a plan, of which at least one is open.
@@ -70,6 +70,10 @@ impl Targets {
         &self.main
     }
 
+    pub fn main_mut(&mut self) -> &mut OpenTarget {
+        &mut self.main
+    }
+
     /// Returns the target of a job; the main one where that is not open.
     pub fn of(&self, job: &Job) -> &OpenTarget {
         let other = self.find(job).and_then(|found| found.as_ref().ok());
@@ -114,13 +118,9 @@ impl Targets {
 
     /// Finds out what the cells of the plan need to know of each open target.
     pub fn inspect(&mut self, plan: &Plan) {
-        let cold = plan.cells.iter().any(|cell| cell.cache == Cache::Cold);
         let others = self.others.iter_mut().filter_map(|(_, found)| found.as_mut().ok());
         for open_target in std::iter::once(&mut self.main).chain(others) {
-            open_target.cold = plan.cold;
-            if cold {
-                open_target.check_device_counter();
-            }
+            open_target.inspect(plan);
         }
     }
 }
@@ -137,7 +137,6 @@ fn commit_path(plan: &Plan, open_target: &OpenTarget, spec: &TargetSpec) -> Opti
     })
 }
 
-#[cfg(test)]
 impl From<OpenTarget> for Targets {
     fn from(main: OpenTarget) -> Targets {
         Targets { main, main_index: 0, others: Vec::new() }

@@ -11,7 +11,7 @@ use super::error::Failure;
 use super::executor::Executor;
 use super::observe::{self, Cached, Counters};
 use super::peer_trial;
-use super::prepare::{Ready, prepare};
+use super::prepare::{Ready, Scope, prepare};
 use super::read_back::read_back;
 use super::target::OpenTarget;
 use super::trial_outcome::{TrialOutcome, add_notes};
@@ -19,6 +19,7 @@ use super::trial_parts;
 use super::verify::verify;
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::Commits;
+use crate::backend::access_pattern::Place;
 use crate::backend::meter::Timed;
 use crate::backend::written_block;
 use crate::peer;
@@ -48,6 +49,52 @@ pub(super) struct Stage<'a> {
     pub crew: Option<&'a dyn Together>,
     /// Waits until all ranks start, once the lanes of this one are ready; returns whether they do.
     pub meet: Option<&'a dyn Fn() -> bool>,
+    /// The part of the file that is that of this process, where others have other parts.
+    pub place: Option<Place>,
+    /// Another process prepares what belongs to the machine.
+    pub is_led: bool,
+    /// The trial is over when `limit` is, whatever is left to do.
+    pub ends_by_time: bool,
+}
+
+impl<'a> Stage<'a> {
+    /// Returns the stage of one process that works on all of a file.
+    pub fn new(
+        open_target: &'a OpenTarget,
+        origin: u64,
+        seed: u64,
+        cut: &'a dyn Fn() -> Option<Cut>,
+    ) -> Stage<'a> {
+        Stage {
+            open_target,
+            origin,
+            seed,
+            cut,
+            limit: None,
+            part: None,
+            deadline: None,
+            crew: None,
+            meet: None,
+            place: None,
+            is_led: false,
+            ends_by_time: false,
+        }
+    }
+
+    /// Returns the part of each file that a job works on.
+    fn window(&self, job: &Job) -> Range<u64> {
+        match self.place {
+            // The blocks of all are between each other: one process sees to them.
+            Some(place) if place.strided && self.is_led => 0..0,
+            Some(place) => place.window(job.span),
+            None => 0..job.bytes_per_file(),
+        }
+    }
+
+    /// Returns what of the files this process prepares.
+    fn scope(&self, job: &Job) -> Scope {
+        Scope { part: self.window(job), leads: !self.is_led }
+    }
 }
 
 /// Several processes that run the same part of a trial at the same time.
@@ -128,7 +175,7 @@ pub(super) fn run_part_alone(
     let ready = if stage.part.is_some() || unprepared {
         Ready { reached: Preparation::AsIs, cached: None }
     } else {
-        prepare(open_target, job, &|| (stage.cut)().is_some())?
+        prepare(open_target, job, &stage.scope(job), &|| (stage.cut)().is_some())?
     };
     if let Some(why) = open_target.replacement() {
         return Err(Failure::Cell(why));
@@ -144,8 +191,7 @@ pub(super) fn run_part_alone(
     };
     let (mut before, mut flushed) = (Counters::default(), None);
     let mut at_go = || {
-        flushed =
-            (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(open_target, job, &ready));
+        flushed = (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(stage, job, &ready));
         before = counters();
         stage.meet.is_none_or(|meet| meet())
     };
@@ -159,7 +205,7 @@ pub(super) fn run_part_alone(
     };
     let after = counters();
     let cached_after = (stage.part.is_none() && observed)
-        .then(|| observe::measure_cached(&files, job.bytes_per_file(), job.cache != Cache::AsIs))
+        .then(|| observe::measure_cached(&files, &stage.window(job), job.cache != Cache::AsIs))
         .flatten();
     let evidence = Evidence {
         verified: verify(&files, open_target.data, &spec, &ran.lanes, &stop)?,
@@ -194,6 +240,8 @@ fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
         timed: amount.timed,
         limit: stage.limit,
         part: stage.part.clone(),
+        place: stage.place,
+        ends_by_time: stage.ends_by_time,
     }
 }
 
@@ -205,11 +253,11 @@ fn collect_result(
     (ready, cached_after): (Ready, Option<Cached>),
     mut evidence: Evidence,
 ) -> TrialOutcome {
-    let LaneResults { mut lanes, samples } = ran;
+    let LaneResults { mut lanes, samples, timed_out } = ran;
     let (histogram, commits, notes) = merge_lanes(&mut lanes, &spec.job);
     add_notes(&mut evidence.notes, notes);
     let coverage = trial_coverage(&lanes, spec);
-    let mut trial = sum_lanes(&lanes, &coverage, spec);
+    let mut trial = sum_lanes(&lanes, &coverage, spec, timed_out);
     if evidence.notes.contains(&Note::CallsUnknown) {
         trial.syscalls = None.into();
     }
@@ -222,6 +270,7 @@ fn collect_result(
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
     evidence.unwritten_bytes =
         cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
+    evidence.ended_by_time = timed_out && spec.ends_by_time;
     evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
     trial.device_bytes = after.device_bytes(before);
     // The order of another program's jumps is unknown.
@@ -295,9 +344,11 @@ fn read_appended_back(
 
 /// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have
 /// worked.
-fn flush_cpu_caches(open_target: &OpenTarget, job: &Job, ready: &Ready) -> Option<CacheFlush> {
+fn flush_cpu_caches(stage: &Stage, job: &Job, ready: &Ready) -> Option<CacheFlush> {
+    let open_target = stage.open_target.for_job(job);
     // Mapping a file that is not in memory would read it.
     let resident = !job.makes_files()
+        && stage.place.is_none()
         && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
     let found = cpu_cache::flush(
         resident.then_some((&*open_target.file, job.span)).filter(|_| !job.direct),
@@ -311,12 +362,13 @@ fn flush_cpu_caches(open_target: &OpenTarget, job: &Job, ready: &Ready) -> Optio
 }
 
 /// Sums the figures of the lanes.
-fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec) -> Trial {
+fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out: bool) -> Trial {
     let sum = |of: fn(&LaneResult) -> u64| lanes.iter().map(of).sum::<u64>();
     let start = lanes.iter().map(|l| l.start).min().unwrap_or(0);
     let end = lanes.iter().map(|l| l.end).max().unwrap_or(0);
     let passes = coverage.iter().filter_map(Coverage::passes).min();
-    let short = passes.is_some_and(|passes| passes < spec.passes);
+    let complete = spec.ends_by_time && timed_out;
+    let short = !complete && passes.is_some_and(|passes| passes < spec.passes);
     let whole = spec.part.is_none() && spec.count >= spec.job.blocks();
     // Later passes cancel out in pairs, so the XOR is that of the first one; a cut pass has none.
     let seen = spec.info().moves() == Moves::Data && spec.job.mix.is_none();

@@ -31,6 +31,23 @@ pub(super) fn add_notes(notes: &mut Vec<Note>, more: Vec<Note>) {
 }
 
 #[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// Returns a result of nothing.
+    pub fn outcome() -> TrialOutcome {
+        TrialOutcome {
+            trial: Trial::default(),
+            histogram: Histogram::new(),
+            commits: None,
+            samples: Vec::new(),
+            per_op: 0.0,
+            busy: 0,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -21,16 +21,23 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
         all.commits.get_or_insert_default().merge(more);
     }
     all.busy = all.busy.saturating_add(more.busy);
-    let nanos = (all.trial.nanos, more.trial.nanos);
-    let facts = std::mem::take(&mut all.trial.evidence);
-    let joined = join_evidence(facts, more.trial.evidence.clone(), nanos, all.trial.xor);
-    add_figures(&mut all.trial, &more.trial);
-    all.trial.evidence = joined;
+    join_trials(&mut all.trial, more.trial);
     all.per_op = if all.trial.ops == 0 {
         0.0
     } else {
         all.trial.evidence.lane_nanos as f64 / all.trial.ops as f64
     };
+}
+
+/// Adds the figures of a later part, or of another process, to a trial.
+pub(super) fn join_trials(all: &mut Trial, mut more: Trial) {
+    let nanos = (all.nanos, more.nanos);
+    let facts = std::mem::take(&mut all.evidence);
+    let preparation = more.evidence.preparation.clone();
+    let joined = join_evidence(facts, std::mem::take(&mut more.evidence), nanos, all.xor);
+    more.evidence.preparation = preparation;
+    add_figures(all, &more);
+    all.evidence = joined;
 }
 
 fn add_figures(all: &mut Trial, more: &Trial) {
@@ -118,6 +125,7 @@ fn join_evidence(
         }),
         verified: join_verified(all.verified, more.verified),
         notes,
+        ended_by_time: all.ended_by_time || more.ended_by_time,
         // The start of the trial, and the state at that time.
         started: all.started,
         prepared: all.prepared,

@@ -17,7 +17,7 @@ use super::control::Cut;
 use super::error::Failure;
 use super::executor::Executor;
 use super::sampler::Sampler;
-use crate::backend::access_pattern::Share;
+use crate::backend::access_pattern::{Place, Share};
 use crate::backend::claims::{Claims, Cursor};
 use crate::backend::meter::Timed;
 use crate::backend::shared::is_shared;
@@ -44,6 +44,10 @@ pub(super) struct Spec {
     pub limit: Option<Duration>,
     /// The blocks of the span to use; `None` = all.
     pub part: Option<Range<u64>>,
+    /// Where this process works in a file that others use too.
+    pub place: Option<Place>,
+    /// It is complete when `limit` is over.
+    pub ends_by_time: bool,
 }
 
 impl Spec {
@@ -52,18 +56,20 @@ impl Spec {
         self.executor.info().of(&self.job.backend)
     }
 
-    /// Returns the job of each lane: on a file of its own, it is the only one there.
+    /// Returns the job of each lane: on a file of its own, it is the only one there; of a file that
+    /// processes share, it sees all.
     pub fn job_of_lane(&self) -> Cow<'_, Job> {
-        match self.job.has_own_files() {
-            true => Cow::Owned(self.job.on_own_file()),
-            false => Cow::Borrowed(&self.job),
+        match self.place {
+            _ if self.job.has_own_files() => Cow::Owned(self.job.on_own_file()),
+            Some(place) => Cow::Owned(Job { span: place.whole(self.job.span), ..self.job.clone() }),
+            None => Cow::Borrowed(&self.job),
         }
     }
 
     /// Returns the share of a lane.
     pub fn share(&self, lane: u32) -> Share {
         let part = self.part.clone().unwrap_or(0..self.job.blocks());
-        Share::within(&self.job, part, lane, self.count, self.seed)
+        Share::within(&self.job, part, lane, self.count, self.seed).at(self.place)
     }
 
     /// Returns how the blocks are claimed, where the lanes share them.
@@ -90,6 +96,8 @@ pub(super) struct LaneResult {
 pub(super) struct LaneResults {
     pub lanes: Vec<LaneResult>,
     pub samples: Vec<Sample>,
+    /// The limit ended it.
+    pub timed_out: bool,
 }
 
 /// The state that the workers and the waiting thread share.
@@ -147,6 +155,7 @@ pub(super) fn run(
         error: None,
         stopped: false,
         stopped_at: None,
+        timed_out: false,
     };
     let spawned = (0..threads).try_for_each(|lane| {
         let refused = |error| {
@@ -176,7 +185,7 @@ pub(super) fn run(
     if waiter.error.is_some() {
         return Err(waiter.failure());
     }
-    Ok(LaneResults { lanes: waiter.lanes, samples })
+    Ok(LaneResults { lanes: waiter.lanes, samples, timed_out: waiter.timed_out })
 }
 
 /// Returns the number of CPUs that this process may use.
@@ -303,6 +312,8 @@ struct Waiter<'a> {
     stopped: bool,
     /// When it was requested to end.
     stopped_at: Option<Instant>,
+    /// Nothing but the limit ended it.
+    timed_out: bool,
 }
 
 impl Waiter<'_> {
@@ -339,7 +350,11 @@ impl Waiter<'_> {
         let mut sampler = Sampler::default();
         let mut due = SAMPLE_INTERVAL;
         loop {
-            match self.receiver.recv_timeout(POLL_INTERVAL) {
+            let limit = self.shared.spec.limit;
+            // The limit is kept more exactly than a flag is noticed.
+            let left = limit.map(|limit| limit.saturating_sub(begin.elapsed()));
+            let wait = left.filter(|left| !left.is_zero()).unwrap_or(POLL_INTERVAL);
+            match self.receiver.recv_timeout(wait.min(POLL_INTERVAL)) {
                 Ok(Ok(lane)) => self.lanes.push(lane),
                 Ok(Err(BackendError::NotStarted)) => {}
                 Ok(Err(error)) => {
@@ -355,7 +370,8 @@ impl Waiter<'_> {
                 Err(RecvTimeoutError::Timeout) => self.check_cut()?,
             }
             // Not a stop of the run: no system call is abandoned for it.
-            if self.shared.spec.limit.is_some_and(|limit| begin.elapsed() > limit) {
+            if limit.is_some_and(|limit| begin.elapsed() >= limit) {
+                self.timed_out |= !self.stopped;
                 self.shared.stop.store(true, Relaxed);
             }
             if begin.elapsed() >= due {

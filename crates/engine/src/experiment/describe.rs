@@ -3,7 +3,9 @@
 
 use super::sweep::sensible;
 use super::{experiment, usual};
-use crate::plan::{Backends, Choice, Info, Job, Preset, Range, Settings};
+use crate::plan::{
+    Backends, Choice, FilePer, Info, Job, Layout, Preset, Range, Settings, Sync, Writes,
+};
 use crate::units::short_bytes;
 
 /// How options differ from the cells that they should describe.
@@ -149,6 +151,41 @@ fn number(number: &u64) -> String {
     number.to_string()
 }
 
+/// Returns the options that only writes have.
+fn write_options(
+    sync: &Option<Vec<Sync>>,
+    sync_every: &Option<Range>,
+    writes: &Option<Vec<Writes>>,
+    file_per: &Option<Vec<FilePer>>,
+) -> [(&'static str, Option<Vec<Value>>); 4] {
+    [
+        ("sync", list(sync, |job, sync| job.sync = sync)),
+        ("sync-every", range(sync_every, number, |job, every| job.sync_every = every as u32)),
+        ("writes", list(writes, |job, writes| job.writes = writes)),
+        ("file-per", list(file_per, |job, file_per| job.file_per = file_per)),
+    ]
+}
+
+/// Returns the options that only cells of several ranks have.
+fn rank_options(
+    ranks: &Option<Range>,
+    layout: Option<Layout>,
+) -> [(&'static str, Option<Vec<Value>>); 2] {
+    [("ranks", range(ranks, number, set_ranks)), ("layout", single(layout, set_layout))]
+}
+
+/// Sets the ranks of a cell; one of one process has none.
+fn set_ranks(job: &mut Job, ranks: u64) {
+    job.ranks = job.ranks.map(|_| ranks as u32);
+}
+
+/// Sets the layout of a cell of several ranks.
+fn set_layout(job: &mut Job, layout: Layout) {
+    if job.ranks.is_some() {
+        job.layout = layout;
+    }
+}
+
 /// Returns the values of each option. Takes the settings apart in full, so that the compiler
 /// reports a new one here.
 pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
@@ -184,10 +221,12 @@ pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec
         compressible: _,
         dedupe: _,
         verify: _,
-        // Not part of a job.
         probe: _,
         sets: _,
         remote: _,
+        ranks,
+        layout,
+        shift: _,
     } = settings;
     let backends = backend.as_ref().map(|backends| choices(backends, infos));
     let options = [
@@ -202,14 +241,12 @@ pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec
         ("direct", single(*direct, |job, direct| job.direct = direct)),
         ("xor", single(*xor, |job, xor| job.xor = xor)),
         ("size", range(size, bytes, |job, span| job.span = span)),
-        ("sync", list(sync, |job, sync| job.sync = sync)),
-        ("sync-every", range(sync_every, number, |job, every| job.sync_every = every as u32)),
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
         ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
-        ("writes", list(writes, |job, writes| job.writes = writes)),
-        ("file-per", list(file_per, |job, file_per| job.file_per = file_per)),
     ];
-    options.into_iter().filter_map(|(name, values)| Some((name, values?))).collect()
+    let others = rank_options(ranks, *layout).into_iter();
+    let others = others.chain(write_options(sync, sync_every, writes, file_per));
+    options.into_iter().chain(others).filter_map(|(name, of)| Some((name, of?))).collect()
 }
 
 #[cfg(test)]

@@ -56,6 +56,12 @@ pub enum PlanError {
         "--verify marks each 512 bytes, so that they compress by 94 % at the most, not {0} %: use a lower --compressible"
     )]
     VerifyCompressible(u8),
+    #[error("--{0} is for the ranks of iotui-mpi, which mpirun starts; this process is alone")]
+    OneProcess(&'static str),
+    #[error("--ranks {asked}: only {started} were started; start more with mpirun -n")]
+    FewRanks { asked: u64, started: u32 },
+    #[error("with --layout per-rank each rank has a file that iotui creates: name a folder")]
+    OneFileOfRanks,
     #[error("--remote applies only to network probes, and none is selected; add --probe network")]
     RemoteOfNone,
     #[error("--until ends a run by its precision, --trials by a number; drop one of the two")]

@@ -27,6 +27,8 @@ pub struct PlanRequest<'a> {
     pub cpus: u32,
     /// The seed if the user specified none.
     pub seed: u64,
+    /// How many ranks were started; `None` = this process alone.
+    pub ranks: Option<u32>,
     pub probes: &'a AvailableProbes<'a>,
 }
 

@@ -6,6 +6,7 @@ mod commit;
 mod describe;
 mod error;
 mod fast;
+mod in_ranks;
 mod kind;
 mod lab;
 mod levels;
@@ -103,6 +104,16 @@ fn in_variants(cells: Vec<Job>, request: &PlanRequest, pick: bool) -> Result<Vec
     Ok(cells.into_iter().flat_map(in_each).collect())
 }
 
+/// Returns the cells as they run: in every variant, and for each number of ranks.
+fn final_cells(request: &PlanRequest, pick: bool) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+    let (cells, mut skipped) = cells(request)?;
+    let cells = in_ranks::in_ranks(in_variants(cells, request, pick)?, &mut skipped, request)?;
+    match cells.is_empty() && needs_file(request.resolved.presets) {
+        true => Err(refusal(&skipped)),
+        false => Ok((cells, skipped)),
+    }
+}
+
 /// Returns whether one of the cells is picked at run time, which works only for a single preset.
 fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
     for preset in request.resolved.presets {
@@ -161,9 +172,9 @@ fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
 /// If nothing can be measured, or settings contradict each other.
 pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let pick = picks(request)?;
-    let (cells, skipped) = cells(request)?;
-    let cells = in_variants(cells, request, pick)?;
-    let span_may_shrink = !pick && may_shrink(request, &cells);
+    let (cells, skipped) = final_cells(request, pick)?;
+    let alone = request.ranks.is_none_or(|ranks| ranks < 2);
+    let span_may_shrink = !pick && alone && may_shrink(request, &cells);
     check_cold(request, cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)))?;
     let (compressible, dedupe) = asked_content(request, &cells)?;
     let verify = asked_verify(request, &cells, dedupe)?;
@@ -213,6 +224,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         compressible,
         dedupe,
         verify,
+        shift: request.ranks.is_some_and(|ranks| ranks > 1) && whole.shift.unwrap_or(true),
     };
     Ok(Plan { ceilings: measures_ceilings(whole, &plan), ..plan })
 }

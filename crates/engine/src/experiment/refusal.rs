@@ -115,6 +115,13 @@ fn fits(job: &Job, request: &PlanRequest) -> Option<String> {
             show_bytes(request.target.size())
         ));
     }
+    if let Some(ranks) = request.ranks.filter(|ranks| *ranks > 1 && job.block > job.span) {
+        return Some(format!(
+            "there are more ranks than blocks of {}: {} for each of {ranks}",
+            show_bytes(job.block),
+            show_bytes(job.span)
+        ));
+    }
     if job.block > job.span {
         return Some(format!(
             "a block of {} is larger than the measured span of {}",

@@ -135,6 +135,8 @@ fn value_of(cell: &Job, option: &str) -> Option<String> {
         "cpu-cache" => cell.cpu_cache.to_string(),
         "writes" => cell.writes.to_string(),
         "file-per" => cell.file_per.to_string(),
+        "ranks" => cell.ranks?.to_string(),
+        "layout" => cell.ranks.map(|_| cell.layout.to_string())?,
         _ => return None,
     })
 }

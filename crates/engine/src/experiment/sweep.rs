@@ -7,8 +7,8 @@ use super::error::{MAX_CELLS, PlanError};
 use super::kind::{Experiment, PlanRequest};
 use super::refusal::refusal;
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Moves, Op, Pattern, Plan,
-    Range, Settings, Skipped, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Layout, Moves, Op, Pattern,
+    Plan, Range, Settings, Skipped, Sync, TrialTime, Writes, nearest,
 };
 
 pub struct Sweep;
@@ -281,6 +281,8 @@ impl Axes {
             file_per: FilePer::Run,
             target: None,
             variant: None,
+            ranks: None,
+            layout: Layout::PerRank,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Labels, tables, curves, comparisons and the answer read it; no other code describes a job.
 
-use super::{Cache, CpuCache, Job, Op, Pattern, Sync, VariantName};
+use super::{Cache, CpuCache, Job, Layout, Op, Pattern, Sync, VariantName};
 use crate::units;
 
 /// An axis with its names and formats.
@@ -70,7 +70,7 @@ const PLAIN: Row = Row {
 };
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 18] = [
+pub(super) static ROWS: [Row; 20] = [
     Row {
         id: "backend",
         title: "backend",
@@ -355,6 +355,39 @@ pub(super) static ROWS: [Row; 18] = [
         clear: |job| job.variant = None,
         ..PLAIN
     },
+    Row {
+        id: "ranks",
+        title: "ranks",
+        column: "ranks",
+        place: 18,
+        order: 12,
+        value: |job| job.ranks.map_or("-".into(), |ranks| ranks.to_string()),
+        phrase: |job| job.ranks.map(|ranks| show_ranks(ranks.into())),
+        tell: |job| job.ranks.is_some(),
+        clear: |job| job.ranks = None,
+        number: Some(Number {
+            at: |job| job.ranks.map(u64::from),
+            show: show_ranks,
+            tick: |ranks| ranks.to_string(),
+            short: |ranks| ranks.to_string(),
+            doubles: true,
+        }),
+        ..PLAIN
+    },
+    Row {
+        id: "layout",
+        title: "layout",
+        column: "layout",
+        place: 19,
+        order: 8,
+        value: |job| job.layout.to_string(),
+        phrase: |job| job.shares_its_file().then(|| job.layout.to_string()),
+        default: Some("a file per rank"),
+        rare: true,
+        tell: Job::shares_its_file,
+        clear: |job| job.layout = Layout::PerRank,
+        ..PLAIN
+    },
 ];
 
 /// Returns the letter of a target: `A` for the first.
@@ -368,6 +401,10 @@ fn show_mix(percent: u64) -> String {
 
 fn show_threads(threads: u64) -> String {
     crate::units::counted(threads as usize, "thread")
+}
+
+fn show_ranks(ranks: u64) -> String {
+    crate::units::counted(ranks as usize, "rank")
 }
 
 fn show_depth(depth: u64) -> String {

@@ -34,10 +34,12 @@ pub enum Axis {
     Count,
     Target,
     Variant,
+    Ranks,
+    Layout,
 }
 
 impl Axis {
-    pub const ALL: [Axis; 18] = [
+    pub const ALL: [Axis; 20] = [
         Axis::Backend,
         Axis::Block,
         Axis::Cache,
@@ -56,13 +58,16 @@ impl Axis {
         Axis::Count,
         Axis::Target,
         Axis::Variant,
+        Axis::Ranks,
+        Axis::Layout,
     ];
 
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.
-    pub const NUMBERS: [Axis; 7] = [
+    pub const NUMBERS: [Axis; 8] = [
         Axis::Block,
         Axis::Depth,
         Axis::Threads,
+        Axis::Ranks,
         Axis::SyncEvery,
         Axis::Count,
         Axis::Size,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Choice, CpuCache, FilePer, Op, Pattern, Sync, VariantName, Writes};
+use super::{Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Sync, VariantName, Writes};
 
 /// Everything that defines one kind of work; one cell of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct Job {
     pub block: u64,
     /// Operations per trial over all threads; 0 = one pass to the end; `None` = calibrated.
     pub count: Option<u64>,
-    /// Bytes of the target in use, from its start.
+    /// Bytes of the target in use, from its start; of several ranks, those of each.
     pub span: u64,
     pub threads: u32,
     pub depth: u32,
@@ -46,6 +46,12 @@ pub struct Job {
     /// JSON in others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<VariantName>,
+    /// How many ranks run it at the same time, 2 or more; omitted from JSON where one process does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// Omitted from JSON where no file is shared by ranks.
+    #[serde(default, skip_serializing_if = "Layout::is_per_rank")]
+    pub layout: Layout,
 }
 
 fn one() -> u32 {
@@ -87,6 +93,7 @@ impl Job {
     pub const MAX_BLOCK: u64 = 1 << 30;
     pub const MAX_THREADS: u32 = 1024;
     pub const MAX_DEPTH: u32 = 4096;
+    pub const MAX_RANKS: u32 = 1 << 20;
     /// Each thread with a file of its own needs a file that iotui makes.
     pub const MAX_OWN_FILES: u32 = 64;
     pub const MAX_SYNC_EVERY: u32 = 1 << 20;
@@ -115,7 +122,30 @@ impl Job {
             file_per: FilePer::Run,
             target: None,
             variant: None,
+            ranks: None,
+            layout: Layout::PerRank,
         }
+    }
+
+    /// Returns how many processes run it, at least 1.
+    pub fn processes(&self) -> u32 {
+        self.ranks.unwrap_or(1).max(1)
+    }
+
+    /// Returns the bytes of all its ranks together.
+    pub fn span_of_all(&self) -> u64 {
+        self.span.saturating_mul(self.processes().into())
+    }
+
+    /// Returns the job of all ranks together, as if one process did it.
+    pub fn of_all_ranks(&self) -> Job {
+        let threads = self.threads.saturating_mul(self.processes());
+        Job { span: self.span_of_all(), threads, ranks: None, ..self.clone() }
+    }
+
+    /// Returns whether it works on a file that other ranks use too.
+    pub fn shares_its_file(&self) -> bool {
+        self.layout.is_shared()
     }
 
     /// Returns whether each write, or each group of [`Job::sync_every`], is a commit: it waits

@@ -187,6 +187,31 @@ impl FilePer {
     }
 }
 
+names! {
+    /// Where the ranks of a run find their data.
+    #[derive(Default)]
+    "layout" Layout {
+        /// Each rank has a file of its own.
+        #[default]
+        PerRank = "per-rank",
+        /// All share one file, each has one piece of it.
+        Segmented = "segmented",
+        /// All share one file, whose blocks belong to the ranks in turn.
+        Strided = "strided",
+    }
+}
+
+impl Layout {
+    pub fn is_per_rank(&self) -> bool {
+        *self == Layout::PerRank
+    }
+
+    /// Returns whether all ranks use one file.
+    pub fn is_shared(self) -> bool {
+        !self.is_per_rank()
+    }
+}
+
 /// The order in which blocks are visited; each visits every block once per pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -29,6 +29,7 @@ mod setting_error;
 mod setting_text;
 mod settings;
 mod trial_time;
+mod value_kind;
 mod variant;
 mod work;
 
@@ -41,7 +42,9 @@ pub use fio::{Fio, FioEngine, FioOption, FioValue};
 pub use fio_job::{foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt, OptValue};
 pub use job::Job;
-pub use kinds::{Cache, Cold, CpuCache, FilePer, MeasureCeilings, Op, Pattern, Sync, Writes};
+pub use kinds::{
+    Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Writes,
+};
 pub use nearest::{Unknown, nearest};
 pub use preset::{Names, PRESETS, Preset, PresetError, preset};
 pub use presets::{Broken, Presets};
@@ -53,7 +56,8 @@ pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
 pub use resolved::{Part, Resolved};
 pub use setting_error::SettingError;
-pub use settings::{Setting, Settings, ValueKind};
+pub use settings::{Setting, Settings};
 pub use trial_time::TrialTime;
+pub use value_kind::ValueKind;
 pub use variant::{Variant, VariantError, VariantName};
 pub use work::{Plan, Skipped, TargetSpec};

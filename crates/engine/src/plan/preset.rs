@@ -63,6 +63,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "mixed",
     "larger-than-memory",
     "peers",
+    "shared",
     "lab",
     "lab/cpu",
     "lab/calls",
@@ -87,6 +88,9 @@ const ONCE: &[&str] = &[
     "verify",
     "set",
     "remote",
+    "ranks",
+    "layout",
+    "shift",
 ];
 
 impl PresetError {

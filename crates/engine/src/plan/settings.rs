@@ -9,9 +9,10 @@ use super::setting_text::{
     backends, block_sizes, percent, percents, positive, seed, shares, some_names, some_of,
     split_list, switch, trial_time, trials, until,
 };
+use super::value_kind::ValueKind;
 use super::{
-    Backends, Cache, Cold, CpuCache, Expect, FilePer, MeasureCeilings, Op, Pattern, ProbeSet,
-    Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
+    ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
 };
 use crate::units;
 
@@ -60,37 +61,11 @@ pub struct Settings {
     pub sets: Option<Vec<ProbeSet>>,
     /// The other machine of the network probes.
     pub remote: Option<Remote>,
-}
-
-/// The kind of value that a setting has, from which the option's help, completion and the screen's
-/// rows are built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueKind {
-    /// On or off: given alone, or as `=yes` and `=no`.
-    Switch,
-    /// One of these names.
-    OneOf(&'static [&'static str]),
-    /// One of these names, or a value of this form.
-    OneOfOr(&'static [&'static str], &'static str),
-    /// Some of these names, separated by commas.
-    SomeOf(&'static [&'static str]),
-    /// A value of this form.
-    Form(&'static str),
-    /// Values of this form, one each time the option is given; in text separated by spaces.
-    Forms(&'static str),
-}
-
-impl ValueKind {
-    /// Returns the value as the help writes it, as in `read|write|seek`; `None` for a switch.
-    pub fn placeholder(self) -> Option<String> {
-        match self {
-            ValueKind::Switch => None,
-            ValueKind::OneOf(names) => Some(names.join("|")),
-            ValueKind::OneOfOr(names, form) => Some(format!("{}|{form}", names.join("|"))),
-            ValueKind::SomeOf(names) => Some(names.join(",")),
-            ValueKind::Form(form) | ValueKind::Forms(form) => Some(form.into()),
-        }
-    }
+    /// How many of the ranks measure.
+    pub ranks: Option<Range>,
+    pub layout: Option<Layout>,
+    /// A rank reads what a rank of another machine wrote.
+    pub shift: Option<bool>,
 }
 
 /// One setting: its names, the kind of its value, and both directions of its text.
@@ -324,6 +299,26 @@ impl Settings {
             default: "run",
             file_per: some_names::<FilePer> => |v| join(v),
             "All threads write one file, or each writes its own",
+        ),
+        setting!(
+            "ranks", "Ranks", ValueKind::Form("RANGE"),
+            default: "all that were started",
+            ranks: |t| some_of(t, super::Job::MAX_RANKS.into()) => Range::to_string,
+            "For iotui-mpi: how many of the processes that mpirun started measure at the same time",
+        ),
+        setting!(
+            "layout", "Layout", ValueKind::OneOf(&["per-rank", "segmented", "strided"]),
+            default: "per-rank; segmented for a named file",
+            layout: |t: &str| t.parse::<Layout>() => |v| v.to_string(),
+            "For iotui-mpi: each rank has a file of its own, or one piece of a file that all \
+             share, or every n-th block of that file",
+        ),
+        setting!(
+            "shift", "Shift", ValueKind::Switch,
+            default: "yes if there are several machines",
+            shift: switch => |v| v.to_string(),
+            "For iotui-mpi: read what a rank of another machine wrote, which is not in this one's \
+             page cache",
         ),
         setting!(
             "compressible", "Compressible", ValueKind::Form("PERCENT"),

@@ -162,6 +162,9 @@ pub struct Plan {
     /// The other machine of the network probes; omitted from JSON where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<Remote>,
+    /// A rank reads what a rank of another machine wrote; omitted from JSON where it does not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shift: bool,
 }
 
 impl Plan {
@@ -220,6 +223,17 @@ impl Plan {
     /// Returns whether no cell needs the file whole: each makes its files itself.
     pub fn makes_every_file(&self) -> bool {
         self.target.is_ours() && !self.cells.is_empty() && self.cells.iter().all(Job::makes_files)
+    }
+
+    /// Returns the most ranks that a cell needs; 1 where one process measures.
+    pub fn processes(&self) -> u32 {
+        self.cells.iter().map(Job::processes).max().unwrap_or(1)
+    }
+
+    /// Returns the bytes of the file of iotui's that all ranks share; `None` where they share none.
+    pub fn whole_of(&self, spec: &TargetSpec) -> Option<u64> {
+        let shared = spec.is_ours() && self.cells.iter().any(Job::shares_its_file);
+        shared.then(|| spec.size().saturating_mul(self.processes().into()))
     }
 
     /// Returns the most bytes that files of iotui's take: one that cells overwrite or read, one
@@ -283,6 +297,7 @@ impl Plan {
             verify: false,
             skipped_probes: Vec::new(),
             remote: None,
+            shift: false,
         }
     }
 

@@ -84,6 +84,23 @@ pub struct RankShare {
     pub active_bytes: u64,
     pub active_ops: u64,
     pub device_bytes: Option<u64>,
+    /// As in [`Evidence`] and [`Trial`], of this rank alone.
+    #[serde(default)]
+    pub unique_bytes: u64,
+    #[serde(default)]
+    pub hole_bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
+    #[serde(default)]
+    pub resident_before: Option<u64>,
+    /// The start is at most this much earlier or later on the clock of rank 0, nanoseconds; absent
+    /// from JSON on the machine of rank 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clock_error: u64,
+}
+
+fn is_zero(nanos: &u64) -> bool {
+    *nanos == 0
 }
 
 impl Trial {
@@ -183,6 +200,9 @@ pub struct Evidence {
     pub queued_nanos: OptU64,
     /// Bytes in 2 MiB page-cache folios on the whole machine (FileHugePages) before the trial.
     pub huge_page_cache: OptU64,
+    /// It ended when its time was over, not with its amount of work; absent from JSON if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended_by_time: bool,
     /// How residency was determined.
     pub residency: Option<Residency>,
     /// Result of flushing the CPU caches, if that was requested.

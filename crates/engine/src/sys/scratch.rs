@@ -62,6 +62,14 @@ impl Scratch {
     }
 
     /// Creates a file with a name, which is removed at once if `goes_unnamed`.
+    /// Creates a file that other processes can open by its name.
+    ///
+    /// # Errors
+    /// As [`Scratch::create`].
+    pub fn create_to_share(dir: &Path) -> io::Result<Self> {
+        Self::create_named(Folder::open(dir)?, |_| false)
+    }
+
     fn create_named(folder: Folder, goes_unnamed: impl Fn(&File) -> bool) -> io::Result<Self> {
         let entry = folder.create_file(OWNER_ONLY, &next_name)?;
         let file = entry.file.try_clone()?;

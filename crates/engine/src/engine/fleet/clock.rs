@@ -5,6 +5,8 @@
 //! most half of that way (Cristian, "Probabilistic clock synchronization", Distributed Computing 3,
 //! 1989). Wall clocks are not used: they may be wrong, and may be set while a trial runs.
 
+use serde::{Deserialize, Serialize};
+
 use super::link::Link;
 
 /// Questions to each rank.
@@ -18,19 +20,35 @@ struct Answer {
     heard: u64,
 }
 
-/// Returns how far the clock is ahead, nanoseconds, by the answer that took the shortest way;
-/// `None` without any.
-fn estimate(answers: &[Answer]) -> Option<i64> {
+/// How far a clock is ahead of that of rank 0, and how exactly that is known; nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Offset {
+    pub ahead: i64,
+    /// It is at most this much more or less.
+    pub error: u64,
+}
+
+impl Offset {
+    /// Returns the offset with the error that the clock may have gathered since `before`: what it
+    /// moved by.
+    pub fn since(self, before: Option<Offset>) -> Offset {
+        let moved = before.map_or(0, |before| self.ahead.abs_diff(before.ahead));
+        Offset { error: self.error.saturating_add(moved), ..self }
+    }
+}
+
+/// Returns the offset by the answer that took the shortest way; `None` without any.
+fn estimate(answers: &[Answer]) -> Option<Offset> {
     let way = |of: &Answer| of.heard.saturating_sub(of.asked);
     let best = answers.iter().min_by_key(|of| way(of))?;
     let middle = best.asked + way(best) / 2;
-    Some(best.theirs.wrapping_sub(middle).cast_signed())
+    let ahead = best.theirs.wrapping_sub(middle).cast_signed();
+    Some(Offset { ahead, error: way(best).div_ceil(2) })
 }
 
 /// Measures the clocks of all ranks on other machines, in turn, where `clock` returns the time of
-/// this one. All ranks call it together. Returns by how many nanoseconds each is ahead of that of
-/// rank 0, at rank 0; nothing elsewhere.
-pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) -> Vec<i64> {
+/// this one. All ranks call it together. Returns the offset of each, at rank 0; nothing elsewhere.
+pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) -> Vec<Offset> {
     let others = (1..link.size()).zip(is_elsewhere.iter().skip(1));
     let asked = others.filter_map(|(rank, elsewhere)| elsewhere.then_some(rank));
     if link.rank() != 0 {
@@ -40,7 +58,7 @@ pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) 
         }
         return Vec::new();
     }
-    let mut offsets = vec![0; link.size() as usize];
+    let mut offsets = vec![Offset::default(); link.size() as usize];
     for rank in asked {
         let ask = |_| {
             let asked = clock();
@@ -66,8 +84,10 @@ mod tests {
             answer(10_000, 15_110, 10_200),
             answer(20_000, 90_000, 99_000),
         ]);
-        assert_eq!(found, Some(5_010));
+        assert_eq!(found, Some(Offset { ahead: 5_010, error: 100 }));
         let behind = estimate(&[answer(10_000, 4_000, 10_100)]);
-        assert_eq!(behind, Some(-6_050));
+        assert_eq!(behind, Some(Offset { ahead: -6_050, error: 50 }));
+        let moved = found.unwrap().since(Some(Offset { ahead: 5_000, error: 9 }));
+        assert_eq!(moved, Offset { ahead: 5_010, error: 110 });
     }
 }

@@ -1,44 +1,51 @@
 //! All ranks, as rank 0 commands them.
 
-use std::cell::{Cell as Slot, RefCell};
+use std::cell::{Cell as Slot, OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
-use super::clock;
+use super::clock::{self, Offset};
+use super::ending::{self, Ending};
+use super::join::Opening;
 use super::link::Link;
-use super::merge::{OfRank, merge};
+use super::merge::{Merger, OfRank};
 use super::nodes::Nodes;
 use super::order::{Order, Part, Report, pack, unpack};
 use super::part::take_part;
+use super::site::Site;
 use crate::engine::error::{EngineError, Failure};
+use crate::engine::targets::Targets;
 use crate::engine::trial::{Stage, Together, Work};
 use crate::engine::trial_outcome::TrialOutcome;
 use crate::engine::workers::Watch;
 use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
 
-/// Clocks of other machines are compared again after this time: quartz drifts by up to 50
-/// microseconds in a second.
+/// Within a round, clocks of other machines are compared again after this time: quartz drifts by up
+/// to 50 microseconds in a second.
 const CLOCKS_HOLD: Duration = Duration::from_secs(1);
 
 /// The ranks of a run, at rank 0.
 pub struct Crew<'a> {
     link: &'a dyn Link,
     nodes: Nodes,
-    /// How far the clock of each rank is ahead of that of rank 0, nanoseconds.
-    offsets: RefCell<Vec<i64>>,
+    /// Of the clock of each rank.
+    offsets: RefCell<Vec<Offset>>,
     compared: Slot<Option<Instant>>,
+    /// What this rank works on, once it is open.
+    site: OnceCell<Site>,
 }
 
 impl<'a> Crew<'a> {
     /// Finds out which machine each rank is on. The others [follow](super::follow).
     ///
     /// # Errors
-    /// Not all are of one version.
+    /// Not all are of one version, or were started alike.
     pub fn new(link: &'a dyn Link) -> Result<Crew<'a>, EngineError> {
         link.broadcast(pack(&Order::Meet));
         let nodes = Nodes::find(link).map_err(EngineError::Rank)?;
-        let offsets = RefCell::new(vec![0; link.size() as usize]);
-        Ok(Crew { link, nodes, offsets, compared: Slot::new(None) })
+        let offsets = RefCell::new(vec![Offset::default(); link.size() as usize]);
+        let compared = Slot::new(None);
+        Ok(Crew { link, nodes, offsets, compared, site: OnceCell::new() })
     }
 
     /// Returns the name of the machine of each rank.
@@ -46,60 +53,93 @@ impl<'a> Crew<'a> {
         self.nodes.names().to_vec()
     }
 
+    /// Returns the plan for these ranks: on one machine there is no other to read from.
+    pub fn adapt(&self, plan: &Plan) -> Plan {
+        Plan { shift: plan.shift && self.nodes.count() > 1, ..plan.clone() }
+    }
+
+    /// Returns the name and version of the library that connects them, if it has one.
+    pub fn library(&self) -> Option<String> {
+        Some(self.link.library()).filter(|name| !name.is_empty())
+    }
+
     fn send(&self, order: &Order) {
         self.link.broadcast(pack(order));
     }
 
-    /// Has all ranks open the target of the plan, while `own` opens that of rank 0.
+    /// Has all ranks open what they measure, while `own` opens the target of rank 0; `None` where
+    /// the budget ended meanwhile.
     ///
     /// # Errors
     /// That of `own`, or of the first other rank that could not.
-    pub fn open<T>(
+    pub fn open(
         &self,
         plan: &Plan,
-        own: impl FnOnce() -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
-        self.send(&Order::Open(Box::new(plan.clone())));
-        let own = own();
-        let opened: Result<(), String> = own.as_ref().map(|_| ()).map_err(|e| e.to_string());
-        let all = self.link.gather(pack(&opened));
-        let own = own?;
-        for (rank, message) in all.iter().enumerate() {
-            let opened: Result<(), String> = unpack(message).and_then(|opened| opened);
-            opened.map_err(|why| EngineError::Rank(self.nodes.blame(rank, &why)))?;
+        (left, stop): (Duration, &dyn Fn() -> bool),
+        own: impl FnOnce() -> Result<Option<Targets>, EngineError>,
+    ) -> Result<Option<Targets>, EngineError> {
+        let left = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
+        self.send(&Order::Open { plan: Box::new(plan.clone()), left });
+        let mut failed = None;
+        let own = || match own() {
+            Ok(Some(targets)) => Ok(Some(targets)),
+            other => {
+                let other = other.map(|_| ());
+                let why =
+                    other.as_ref().err().map_or("the budget ended".into(), ToString::to_string);
+                failed = Some(other);
+                Err(why)
+            }
+        };
+        let opening = Opening { link: self.link, nodes: &self.nodes, plan, stop };
+        match (opening.open(own), failed) {
+            (Ok((mut targets, site)), _) => {
+                if opening.is_shared() {
+                    // It was empty before; the others wait.
+                    targets.inspect(plan);
+                }
+                // A run opens its targets once.
+                let _ = self.site.set(site);
+                Ok(Some(targets))
+            }
+            (Err(_), Some(own)) => own.map(|()| None),
+            (Err(why), None) => Err(EngineError::Rank(why)),
         }
-        Ok(own)
     }
 
-    /// Compares the clocks with that of rank 0, if that was long ago.
-    fn compare_clocks(&self) {
-        let recent = |since: Instant| since.elapsed() < CLOCKS_HOLD;
-        if self.nodes.count() < 2 || self.compared.get().is_some_and(recent) {
+    /// Compares the clocks of the machines with that of rank 0.
+    pub fn compare_clocks(&self) {
+        if self.nodes.count() < 2 {
             return;
         }
         self.send(&Order::CompareClocks);
         let found = clock::measure(self.link, &monotonic_nanos, &self.nodes.elsewhere());
-        self.offsets.replace(found);
-        self.compared.set(Some(Instant::now()));
+        let known = self.compared.replace(Some(Instant::now())).is_some();
+        let before = self.offsets.take();
+        let since = |(now, before): (Offset, &Offset)| now.since(known.then_some(*before));
+        self.offsets.replace(found.into_iter().zip(&before).map(since).collect());
     }
 
     /// Merges the reports of all ranks; the failure of one is that of the cell.
     fn collect(&self, messages: Vec<Vec<u8>>) -> Result<TrialOutcome, Failure> {
-        let (mut ranks, mut stopped, mut abandoned) = (Vec::new(), false, false);
+        let (mut ranks, mut stopped, mut abandoned) = (Merger::default(), false, false);
         for (rank, message) in messages.iter().enumerate() {
             match unpack(message).unwrap_or_else(Report::Failed) {
                 Report::Measured(measured) => {
-                    ranks.push(OfRank { node: self.nodes.of(rank), outcome: *measured });
+                    let clock_error = self.offsets.borrow().get(rank).map_or(0, |of| of.error);
+                    let kernel = self.nodes.kernel_of(rank);
+                    ranks.add(OfRank { kernel, clock_error, outcome: *measured });
                 }
                 Report::Failed(why) => return Err(Failure::Cell(self.nodes.blame(rank, &why))),
                 Report::Stopped => stopped = true,
                 Report::Abandoned => abandoned = true,
+                Report::Idle => {}
             }
         }
         match (abandoned, stopped) {
             (true, _) => Err(Failure::Abandoned),
             (false, true) => Err(Failure::Stopped),
-            (false, false) => merge(ranks).ok_or(Failure::Stopped),
+            (false, false) => ranks.finish().ok_or(Failure::Stopped),
         }
     }
 }
@@ -116,21 +156,37 @@ impl Together for Crew<'_> {
         work: Work,
         sample: &mut Watch,
     ) -> Result<TrialOutcome, Failure> {
-        self.compare_clocks();
+        if self.compared.get().is_some_and(|since| since.elapsed() > CLOCKS_HOLD) {
+            self.compare_clocks();
+        }
+        let Ending { amount, after } = ending::of(&work);
+        let limit = after.or(stage.limit);
         let left = stage.deadline.map(|end| end.saturating_duration_since(Instant::now()));
+        let job = &work.cell.job;
         let part = Part {
-            job: work.cell.job.clone(),
+            job: job.clone(),
             fresh_each_pass: work.cell.fresh_each_pass,
-            amount: *work.amount,
+            amount,
             seed: stage.seed,
             observed: work.observed,
-            limit: stage.limit.map(|limit| limit.as_nanos() as u64),
+            limit: limit.map(|limit| limit.as_nanos() as u64),
+            ends_by_time: after.is_some(),
             left: left.map_or(u64::MAX, |left| left.as_nanos() as u64),
             origin: stage.origin,
             offsets: self.offsets.borrow().clone(),
         };
         self.send(&Order::Part(Box::new(part)));
-        let own = take_part(self.link, 0, stage, work, sample);
+        let site = self.site.get();
+        let stage = Stage {
+            open_target: site
+                .map_or(stage.open_target, |site| site.target_of(job, stage.open_target)),
+            place: site.and_then(|site| site.seats.place(job)),
+            limit,
+            ends_by_time: after.is_some(),
+            part: None,
+            ..*stage
+        };
+        let own = take_part(self.link, 0, &stage, Work { amount: &amount, ..work }, sample);
         self.collect(self.link.gather(pack(&Report::from(own))))
     }
 }

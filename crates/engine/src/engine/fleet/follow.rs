@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::clock;
+use super::join::Opening;
 use super::link::Link;
 use super::nodes::Nodes;
 use super::order::{Order, Part, Report, pack, unpack};
-use super::part::{appoint, take_part};
+use super::part::{Presence, appoint, take_part};
+use super::site::Site;
 use crate::engine::cells::Cell;
 use crate::engine::control::Cut;
 use crate::engine::executor::Executor;
@@ -18,27 +20,30 @@ use crate::engine::trial::{Stage, Work};
 use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
 
+/// A rank with what it measures.
+struct Follower<'a> {
+    link: &'a dyn Link,
+    stop: &'static AtomicBool,
+    nodes: Nodes,
+    opened: Option<(Targets, Site)>,
+}
+
 /// Does what rank 0 orders until the run is over; `stop` ends what is being measured.
 ///
 /// # Errors
 /// A message of rank 0 is none of this version.
 pub fn follow(link: &dyn Link, stop: &'static AtomicBool) -> Result<(), String> {
-    let mut nodes = Nodes::default();
-    let mut targets: Option<Targets> = None;
+    let mut follower = Follower { link, stop, nodes: Nodes::default(), opened: None };
     loop {
         match unpack(&link.broadcast(Vec::new()))? {
             // Rank 0 tells of another version, and sends the end.
-            Order::Meet => nodes = Nodes::find(link).unwrap_or_default(),
-            Order::Open(plan) => {
-                let opened = open(&plan, stop);
-                link.gather(pack(&opened.as_ref().map(|_| ()).map_err(Clone::clone)));
-                targets = opened.ok();
-            }
+            Order::Meet => follower.nodes = Nodes::find(link).unwrap_or_default(),
+            Order::Open { plan, left } => follower.opened = follower.open(&plan, left),
             Order::CompareClocks => {
-                clock::measure(link, &monotonic_nanos, &nodes.elsewhere());
+                clock::measure(link, &monotonic_nanos, &follower.nodes.elsewhere());
             }
             Order::Part(part) => {
-                let report = run_part(link, targets.as_ref(), &part, stop);
+                let report = follower.run_part(&part);
                 link.gather(pack(&report));
             }
             Order::End => return Ok(()),
@@ -46,49 +51,63 @@ pub fn follow(link: &dyn Link, stop: &'static AtomicBool) -> Result<(), String> 
     }
 }
 
-fn open(plan: &Plan, stop: &AtomicBool) -> Result<Targets, String> {
-    let mut targets =
-        Targets::open(plan, &|| stop.load(Relaxed), &mut |_| ControlFlow::Continue(()))
-            .map_err(|error| error.to_string())?;
-    targets.inspect(plan);
-    Ok(targets)
-}
+impl Follower<'_> {
+    /// Opens what it measures; `None` where it or another rank could not.
+    fn open(&self, plan: &Plan, left: u64) -> Option<(Targets, Site)> {
+        let deadline = Instant::now().checked_add(Duration::from_nanos(left));
+        let stop = || self.stop.load(Relaxed) || is_past(deadline);
+        let opening = Opening { link: self.link, nodes: &self.nodes, plan, stop: &stop };
+        let own = || {
+            if opening.is_shared() {
+                return Ok(None);
+            }
+            let opened = Targets::open(plan, &stop, &mut |_| ControlFlow::Continue(()));
+            opened.map(Some).map_err(|error| error.to_string())
+        };
+        // Rank 0 has heard why, and tells it.
+        opening.open(own).ok()
+    }
 
-/// Returns the target and the cell of a part of a trial; the error is why they cannot be measured.
-fn find<'a>(targets: Option<&'a Targets>, part: &Part) -> Result<(&'a OpenTarget, Cell), String> {
-    let executor =
-        Executor::from_choice(&part.job.backend).map_err(|unknown| unknown.to_string())?;
-    let open_target = targets.ok_or("it has no target")?.of(&part.job);
-    executor.check(&open_target.target, &part.job)?;
-    Ok((open_target, Cell::new(part.job.clone(), executor, part.fresh_each_pass)))
-}
+    /// Returns the target and the cell of a part of a trial; the error is why they cannot be
+    /// measured.
+    fn find(&self, part: &Part) -> Result<(&OpenTarget, &Site, Cell), String> {
+        let executor =
+            Executor::from_choice(&part.job.backend).map_err(|unknown| unknown.to_string())?;
+        let (targets, site) = self.opened.as_ref().ok_or("it has no target")?;
+        let open_target = site.target_of(&part.job, targets.of(&part.job));
+        executor.check(&open_target.target, &part.job)?;
+        Ok((open_target, site, Cell::new(part.job.clone(), executor, part.fresh_each_pass)))
+    }
 
-/// Runs a part of a trial, and keeps its appointment whatever happens.
-fn run_part(link: &dyn Link, targets: Option<&Targets>, part: &Part, stop: &AtomicBool) -> Report {
-    let offset = part.offsets.get(link.rank() as usize).copied().unwrap_or(0);
-    let (open_target, cell) = match find(targets, part) {
-        Ok(found) => found,
-        Err(why) => {
-            appoint(link, false, offset);
-            return Report::Failed(why);
+    /// Runs a part of a trial, and keeps its appointment whatever happens.
+    fn run_part(&self, part: &Part) -> Report {
+        let rank = self.link.rank();
+        let offset = part.offsets.get(rank as usize).map_or(0, |offset| offset.ahead);
+        if rank >= part.job.processes() {
+            appoint(self.link, Presence::Idle, offset);
+            return Report::Idle;
         }
-    };
-    let deadline = Instant::now().checked_add(Duration::from_nanos(part.left));
-    let cut = || {
-        let over = || deadline.is_some_and(|deadline| Instant::now() > deadline);
-        (stop.load(Relaxed) || over()).then_some(Cut::End)
-    };
-    let stage = Stage {
-        open_target,
-        origin: part.origin.saturating_add_signed(offset),
-        seed: part.seed,
-        cut: &cut,
-        limit: part.limit.map(Duration::from_nanos),
-        part: None,
-        deadline: None,
-        crew: None,
-        meet: None,
-    };
-    let work = Work { cell: &cell, amount: &part.amount, observed: part.observed };
-    take_part(link, offset, &stage, work, &mut |_, _| {}).into()
+        let (open_target, site, cell) = match self.find(part) {
+            Ok(found) => found,
+            Err(why) => {
+                appoint(self.link, Presence::Failed, offset);
+                return Report::Failed(why);
+            }
+        };
+        let deadline = Instant::now().checked_add(Duration::from_nanos(part.left));
+        let cut = || (self.stop.load(Relaxed) || is_past(deadline)).then_some(Cut::End);
+        let stage = Stage {
+            limit: part.limit.map(Duration::from_nanos),
+            ends_by_time: part.ends_by_time,
+            place: site.seats.place(&part.job),
+            is_led: site.seats.is_led(),
+            ..Stage::new(open_target, part.origin.saturating_add_signed(offset), part.seed, &cut)
+        };
+        let work = Work { cell: &cell, amount: &part.amount, observed: part.observed };
+        take_part(self.link, offset, &stage, work, &mut |_, _| {}).into()
+    }
+}
+
+fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() > deadline)
 }

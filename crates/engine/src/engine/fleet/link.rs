@@ -1,5 +1,7 @@
 //! What connects the ranks.
 
+use std::fs;
+
 /// Messages between the ranks of one run. All ranks call the same methods in the same order, each
 /// on one thread; a method returns when the others have called it too. Numbers and texts only: data
 /// that is measured never passes through it.
@@ -15,6 +17,17 @@ pub trait Link {
     /// Returns the name of the machine of this rank.
     fn node(&self) -> String;
 
+    /// Returns what tells the machine from all others: two of one name are kept apart, and
+    /// containers of one machine, which share its clock, are not.
+    fn machine(&self) -> String {
+        boot_id()
+    }
+
+    /// Returns the name and version of the library that passes the messages; empty for none.
+    fn library(&self) -> String {
+        String::new()
+    }
+
     /// Returns the message of rank 0; those of the others are ignored.
     fn broadcast(&self, message: Vec<u8>) -> Vec<u8>;
 
@@ -27,4 +40,9 @@ pub trait Link {
 
     /// Waits for a number of another rank, without sleeping.
     fn receive(&self, from: u32) -> u64;
+}
+
+/// Returns what differs on each machine and after each start of it.
+pub fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().into()
 }

@@ -7,66 +7,126 @@
 
 use std::ops::Range;
 
+use super::machine::Counted;
+use crate::backend::Commits;
 use crate::engine::trial_outcome::TrialOutcome;
-use crate::engine::trial_parts::join_parts;
-use crate::record::{RankShare, Sample};
+use crate::engine::trial_parts::join_trials;
+use crate::record::{Preparation, RankShare, Sample, Trial};
+use crate::stats::Histogram;
 
-/// What a rank measured, and the number of its machine.
+/// What a rank measured, and the number of its kernel.
 pub struct OfRank {
-    pub node: u32,
+    pub kernel: u32,
+    /// How exactly the time of its clock is known on that of rank 0, nanoseconds.
+    pub clock_error: u64,
     pub outcome: TrialOutcome,
 }
 
-/// Merges what the ranks measured, in their order; `None` without any.
-pub fn merge(ranks: Vec<OfRank>) -> Option<TrialOutcome> {
-    let started = |of: &OfRank| of.outcome.trial.evidence.started;
-    let end = |of: &OfRank| started(of).saturating_add(of.outcome.trial.nanos);
-    let first = ranks.iter().map(started).min()?;
-    let last = ranks.iter().map(end).max()?;
-    let last_start = ranks.iter().map(started).max()?;
-    let active = last_start..ranks.iter().map(end).min()?;
-    let shares = (0..).zip(&ranks).map(|(rank, of)| share(rank, of, first, &active)).collect();
-    let samples = merge_samples(&ranks, first);
-    let passes = ranks.iter().map(|of| of.outcome.trial.passes).min()?;
-    let parts = ranks.iter().map(|of| of.outcome.trial.evidence.parts).max()?;
-    let skew = ranks.iter().map(|of| of.outcome.trial.evidence.skew_nanos).max()?;
-    let busy = ranks.iter().map(|of| of.outcome.busy).max()?;
-    let short = ranks.iter().any(|of| of.outcome.trial.short);
-    let unique = ranks.iter().map(|of| of.outcome.trial.evidence.unique_bytes).sum();
-    let resident = |of: fn(&OfRank) -> Option<u64>| ranks.iter().map(of).sum::<Option<u64>>();
-    let before = resident(|of| of.outcome.trial.resident_before);
-    let after = resident(|of| of.outcome.trial.resident_after);
-    let mut nodes = Vec::new();
-    let mut all: Option<TrialOutcome> = None;
-    for OfRank { node, mut outcome } in ranks {
-        outcome.samples.clear();
-        match &mut all {
-            None => all = Some(outcome),
-            Some(all) if nodes.contains(&node) => {
-                forget_machine(&mut outcome, all);
-                join_parts(all, outcome);
-            }
-            Some(all) => join_parts(all, outcome),
+/// The merged latencies of all ranks, and what else each measured: a thousand histograms are not
+/// kept beside each other.
+#[derive(Default)]
+pub struct Merger {
+    histogram: Histogram,
+    commits: Option<Commits>,
+    ranks: Vec<Rest>,
+    busy: u64,
+}
+
+/// What a rank measured beside latencies.
+struct Rest {
+    kernel: u32,
+    clock_error: u64,
+    trial: Trial,
+    samples: Vec<Sample>,
+}
+
+impl Rest {
+    fn started(&self) -> u64 {
+        self.trial.evidence.started
+    }
+
+    fn end(&self) -> u64 {
+        self.started().saturating_add(self.trial.nanos)
+    }
+}
+
+impl Merger {
+    /// Adds what the next rank measured.
+    pub fn add(&mut self, of: OfRank) {
+        let TrialOutcome { trial, histogram, commits, samples, busy, .. } = of.outcome;
+        self.histogram.merge(&histogram);
+        if let Some(commits) = &commits {
+            self.commits.get_or_insert_default().merge(commits);
         }
-        nodes.push(node);
+        self.busy = self.busy.max(busy);
+        let OfRank { kernel, clock_error, .. } = of;
+        self.ranks.push(Rest { kernel, clock_error, trial, samples });
+    }
+
+    /// Returns the trial of all ranks; `None` without any.
+    pub fn finish(self) -> Option<TrialOutcome> {
+        let Merger { histogram, commits, ranks, busy } = self;
+        let first = ranks.iter().map(Rest::started).min()?;
+        let last = ranks.iter().map(Rest::end).max()?;
+        let last_start = ranks.iter().map(Rest::started).max()?;
+        let active = last_start..ranks.iter().map(Rest::end).min()?;
+        let shares = (0..).zip(&ranks).map(|(rank, of)| share(rank, of, first, &active)).collect();
+        let samples = merge_samples(&ranks, first);
+        let mut trial = join(ranks)?;
+        (trial.nanos, trial.ranks) = (last - first, shares);
+        // Ranks read other files, or other parts of one.
+        trial.xor = None;
+        trial.evidence.started = first;
+        trial.evidence.skew_nanos = trial.evidence.skew_nanos.max(last_start - first);
+        let per_op = match trial.ops {
+            0 => 0.0,
+            ops => trial.evidence.lane_nanos as f64 / ops as f64,
+        };
+        Some(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
+    }
+}
+
+/// Joins the trials of the ranks; all that is not a sum over them follows.
+fn join(ranks: Vec<Rest>) -> Option<Trial> {
+    let trials = || ranks.iter().map(|of| &of.trial);
+    let evidence = || trials().map(|trial| &trial.evidence);
+    let passes = trials().map(|trial| trial.passes).min()?;
+    let parts = evidence().map(|of| of.parts).max()?;
+    let skew = evidence().map(|of| of.skew_nanos).max()?;
+    let short = trials().any(|trial| trial.short);
+    let unique = evidence().map(|of| of.unique_bytes).sum();
+    let preparation = evidence().map(|of| of.preparation.clone()).reduce(add_preparations)?;
+    let resident = |of: fn(&Trial) -> Option<u64>| trials().map(of).sum::<Option<u64>>();
+    let before = resident(|trial| trial.resident_before);
+    let after = resident(|trial| trial.resident_after);
+    let mut kernels: Vec<(u32, Counted)> = Vec::new();
+    let mut all: Option<Trial> = None;
+    for Rest { kernel, mut trial, .. } in ranks {
+        match kernels.iter_mut().find(|(known, _)| *known == kernel) {
+            Some((_, counted)) => counted.keep_rest(&mut trial.evidence),
+            None => {
+                let mut counted = Counted::default();
+                counted.keep_rest(&mut trial.evidence);
+                kernels.push((kernel, counted));
+            }
+        }
+        match &mut all {
+            None => all = Some(trial),
+            Some(all) => join_trials(all, trial),
+        }
     }
     let mut all = all?;
-    (all.samples, all.busy) = (samples, busy);
-    let trial = &mut all.trial;
-    (trial.nanos, trial.passes, trial.short) = (last - first, passes, short);
-    (trial.resident_before, trial.resident_after) = (before, after);
-    // Ranks read other files, or other parts of one.
-    trial.xor = None;
-    trial.ranks = shares;
-    let evidence = &mut trial.evidence;
-    (evidence.started, evidence.parts, evidence.unique_bytes) = (first, parts, unique);
-    evidence.skew_nanos = skew.max(last_start - first);
+    (all.passes, all.short) = (passes, short);
+    (all.resident_before, all.resident_after) = (before, after);
+    let evidence = &mut all.evidence;
+    (evidence.parts, evidence.unique_bytes, evidence.skew_nanos) = (parts, unique, skew);
+    evidence.preparation = preparation;
     Some(all)
 }
 
 /// Returns what a rank did; `active`: when all ranks were at work.
-fn share(rank: u32, of: &OfRank, first: u64, active: &Range<u64>) -> RankShare {
-    let trial = &of.outcome.trial;
+fn share(rank: u32, of: &Rest, first: u64, active: &Range<u64>) -> RankShare {
+    let trial = &of.trial;
     let between = |done: fn(&Sample) -> u64, all: u64| {
         let until = |time| done_until(of, done, all, time);
         until(active.end).saturating_sub(until(active.start))
@@ -80,22 +140,45 @@ fn share(rank: u32, of: &OfRank, first: u64, active: &Range<u64>) -> RankShare {
         active_bytes: between(|sample| sample.bytes, trial.bytes),
         active_ops: between(|sample| sample.ops, trial.ops),
         device_bytes: trial.device_bytes,
+        unique_bytes: trial.evidence.unique_bytes,
+        hole_bytes: trial.hole_bytes,
+        written: trial.evidence.written,
+        resident_before: trial.resident_before,
+        clock_error: of.clock_error,
     }
+}
+
+/// Adds up what the ranks prepared.
+fn add_preparations(all: Option<Preparation>, more: Option<Preparation>) -> Option<Preparation> {
+    Some(match (all?, more?) {
+        (
+            Preparation::Cold { left, mut mapped_by },
+            Preparation::Cold { left: more, mapped_by: others },
+        ) => {
+            mapped_by.extend(others);
+            mapped_by.dedup();
+            Preparation::Cold { left: left.saturating_add(more), mapped_by }
+        }
+        (Preparation::Warm { resident }, Preparation::Warm { resident: more }) => {
+            Preparation::Warm { resident: resident.saturating_add(more) }
+        }
+        (all, _) => all,
+    })
 }
 
 /// Returns how much of its work a rank had done at a time: what its samples counted, in equal
 /// speed between two of them.
-fn done_until(of: &OfRank, done: fn(&Sample) -> u64, all: u64, time: u64) -> u64 {
-    let started = of.outcome.trial.evidence.started;
+fn done_until(of: &Rest, done: fn(&Sample) -> u64, all: u64, time: u64) -> u64 {
+    let started = of.started();
     let (mut from, mut before) = (0, 0u64);
-    let at = time.saturating_sub(started).min(of.outcome.trial.nanos);
-    let counted = of.outcome.samples.iter().map(|sample| (sample.at, done(sample)));
+    let at = time.saturating_sub(started).min(of.trial.nanos);
+    let counted = of.samples.iter().map(|sample| (sample.at, done(sample)));
     let mut sum = 0u64;
     let points = counted.map(|(at, more)| {
         sum = sum.saturating_add(more);
         (at, sum.min(all))
     });
-    for (to, then) in points.chain([(of.outcome.trial.nanos, all)]) {
+    for (to, then) in points.chain([(of.trial.nanos, all)]) {
         if at <= to && to > from {
             let share = (at - from) as f64 / (to - from) as f64;
             return before + ((then - before) as f64 * share) as u64;
@@ -105,29 +188,13 @@ fn done_until(of: &OfRank, done: fn(&Sample) -> u64, all: u64, time: u64) -> u64
     all
 }
 
-/// Replaces what the outcome counts of a whole machine by nothing, as another rank of the same one
-/// has counted it.
-fn forget_machine(outcome: &mut TrialOutcome, counted: &TrialOutcome) {
-    let (evidence, counted) = (&mut outcome.trial.evidence, &counted.trial.evidence);
-    let nothing = |of: Option<u64>| of.map(|_| 0);
-    evidence.disk_read_bytes = nothing(counted.disk_read_bytes);
-    evidence.disk_write_bytes = nothing(counted.disk_write_bytes);
-    evidence.disk_requests = nothing(counted.disk_requests.get()).into();
-    evidence.steal_nanos = nothing(counted.steal_nanos.get()).into();
-    for device in &mut evidence.devices {
-        device.written = nothing(device.written.get()).into();
-        device.flushes = nothing(device.flushes.get()).into();
-        device.flush_nanos = nothing(device.flush_nanos.get()).into();
-    }
-}
-
 /// Adds up the samples of all ranks by the time at which they ended.
-fn merge_samples(ranks: &[OfRank], first: u64) -> Vec<Sample> {
+fn merge_samples(ranks: &[Rest], first: u64) -> Vec<Sample> {
     let mut all: Vec<Sample> = Vec::new();
     for of in ranks {
-        let late = of.outcome.trial.evidence.started - first;
+        let late = of.started() - first;
         let later = |s: &Sample| Sample { at: s.at.saturating_add(late), ..*s };
-        all.extend(of.outcome.samples.iter().map(later));
+        all.extend(of.samples.iter().map(later));
     }
     all.sort_by_key(|sample| sample.at);
     let (mut merged, mut before): (Vec<Sample>, u64) = (Vec::new(), 0);

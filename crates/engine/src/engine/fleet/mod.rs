@@ -10,12 +10,16 @@
 
 mod clock;
 mod crew;
+mod ending;
 mod follow;
+mod join;
 mod link;
+mod machine;
 mod merge;
 mod nodes;
 mod order;
 mod part;
+mod site;
 
 #[cfg(test)]
 mod tests;
@@ -24,4 +28,4 @@ mod threads;
 
 pub use crew::{Crew, dismiss};
 pub use follow::follow;
-pub use link::Link;
+pub use link::{Link, boot_id};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::Offset;
 use crate::engine::cells::Amount;
 use crate::engine::error::Failure;
 use crate::engine::trial_outcome::TrialOutcome;
@@ -12,8 +13,8 @@ use crate::plan::{Job, Plan};
 pub enum Order {
     /// Say which machine and which version this is.
     Meet,
-    /// Open the target of this plan.
-    Open(Box<Plan>),
+    /// Open the target of this plan, while the budget lasts: so many nanoseconds.
+    Open { plan: Box<Plan>, left: u64 },
     /// Compare the clocks.
     CompareClocks,
     /// Run a part of a trial.
@@ -22,7 +23,7 @@ pub enum Order {
     End,
 }
 
-/// A part of a trial, as each rank runs it on its own file.
+/// A part of a trial, as each rank runs it on its own file or part of one.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Part {
     pub job: Job,
@@ -34,12 +35,14 @@ pub struct Part {
     pub observed: bool,
     /// Ends it this long after its lanes began, nanoseconds.
     pub limit: Option<u64>,
+    /// It is complete when the limit is over.
+    pub ends_by_time: bool,
     /// Nanoseconds until the budget ends.
     pub left: u64,
     /// The start of the run, on the clock of rank 0.
     pub origin: u64,
-    /// How far the clock of each rank is ahead of that of rank 0, nanoseconds.
-    pub offsets: Vec<i64>,
+    /// Of the clock of each rank.
+    pub offsets: Vec<Offset>,
 }
 
 /// What a rank measured, or why it did not.
@@ -49,6 +52,8 @@ pub enum Report {
     Failed(String),
     Stopped,
     Abandoned,
+    /// The cell is for fewer ranks.
+    Idle,
 }
 
 impl From<Result<TrialOutcome, Failure>> for Report {

@@ -32,27 +32,36 @@ pub fn take_part(
     let kept = Flag::new(false);
     let meet = || {
         kept.set(true);
-        appoint(link, true, offset)
+        appoint(link, Presence::Ready, offset)
     };
-    let stage = Stage { crew: None, meet: Some(&meet), part: stage.part.clone(), ..*stage };
+    let stage = Stage { crew: None, meet: Some(&meet), part: None, ..*stage };
     let result = trial::run_part_alone(&stage, work, sample);
     if !kept.get() {
-        appoint(link, false, offset);
+        appoint(link, Presence::Failed, offset);
     }
     result
 }
 
-/// Waits until the time at which all ranks start; returns whether they do: not if one is not ready.
-pub fn appoint(link: &dyn Link, ready: bool, offset: i64) -> bool {
-    let all = link.gather(vec![u8::from(ready)]);
+/// How a rank comes to the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    Failed,
+    Ready,
+    /// It does not measure, and does not wait.
+    Idle,
+}
+
+/// Waits until the time at which all ranks start; returns whether they do: not if one failed.
+pub fn appoint(link: &dyn Link, presence: Presence, offset: i64) -> bool {
+    let all = link.gather(vec![presence as u8]);
     let notice = NOTICE + NOTICE_PER_RANK * link.size();
-    let start = match all.iter().all(|ready| ready == &[1]) {
+    let start = match all.iter().all(|of| of != &[Presence::Failed as u8]) {
         true => monotonic_nanos() + notice.as_nanos() as u64,
         false => 0,
     };
     let sent = link.broadcast(start.to_le_bytes().to_vec());
     let start = sent.try_into().map_or(0, u64::from_le_bytes);
-    if start > 0 {
+    if start > 0 && presence == Presence::Ready {
         wait_until(start.saturating_add_signed(offset));
     }
     start > 0

@@ -1,23 +1,30 @@
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::clock;
-use super::order::{Order, Part, pack, unpack};
+use super::merge::{Merger, OfRank};
+use super::order::{Order, Part, Report, pack, unpack};
 use super::threads;
+use crate::backend::access_pattern::mix;
+use crate::engine::trial_outcome::TrialOutcome;
+use crate::engine::trial_outcome::testing::outcome;
 use crate::engine::{Control, Link, Proposal, dismiss, follow, propose, run_together};
 use crate::plan::{Choice, Op, Pattern, Plan, Settings, TargetSpec, preset};
 use crate::record::{End, Event, MachineEvidence, Trial};
+use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A plan of pread at 4 KiB, on a scratch file of each rank in `dir`.
-fn plan(dir: &Path) -> Arc<Plan> {
+/// A plan of pread at 4 KiB for three ranks, on scratch files in `dir`, with these settings beside.
+fn plan_with(dir: &Path, more: &str, ranks: u32) -> Arc<Plan> {
     let mut settings = Settings::default();
     let all = "backend=pread block-size=4k cache=warm trials=3 trial-time=1ms size=64k budget=1m \
                ceilings=never";
-    for (name, text) in all.split_whitespace().filter_map(|word| word.split_once('=')) {
+    let words = all.split_whitespace().chain(more.split_whitespace());
+    for (name, text) in words.filter_map(|word| word.split_once('=')) {
         settings.set(name, text).unwrap();
     }
     let presets = [preset("quick").unwrap()];
@@ -30,8 +37,18 @@ fn plan(dir: &Path) -> Arc<Plan> {
         presets: &presets,
         settings: &settings,
         survey: false,
+        ranks: Some(ranks),
     };
     Arc::new(propose(&asked).unwrap().plan)
+}
+
+fn plan(dir: &Path) -> Arc<Plan> {
+    plan_with(dir, "", 3)
+}
+
+/// A folder on a disk.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
 }
 
 /// A rank that hears other orders than rank 0 gave.
@@ -51,6 +68,10 @@ impl Link for Misled<'_> {
 
     fn node(&self) -> String {
         self.link.node()
+    }
+
+    fn machine(&self) -> String {
+        self.link.machine()
     }
 
     fn broadcast(&self, message: Vec<u8>) -> Vec<u8> {
@@ -146,7 +167,12 @@ fn failures(events: &[Event]) -> Vec<&str> {
 #[test]
 fn the_failure_of_a_rank_is_that_of_the_cell() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = plan(dir.path());
+    for plan in ["", "layout=segmented", "layout=strided"].map(|of| plan_with(dir.path(), of, 3)) {
+        assert_failures(&plan);
+    }
+}
+
+fn assert_failures(plan: &Arc<Plan>) {
     type Break = fn(&mut Part);
     let stages: [(&str, Break); 4] = [
         ("backend", |part| part.job.backend.id = "nothing".into()),
@@ -167,7 +193,7 @@ fn the_failure_of_a_rank_is_that_of_the_cell() {
                 }
                 order => order,
             };
-            let (events, ends) = measure_misled(&["a", "a", "b"], &plan, &mislead);
+            let (events, ends) = measure_misled(&["a", "a", "b"], plan, &mislead);
             assert!(ends.iter().all(Result::is_ok), "{why}: {ends:?}");
             let failed = failures(&events);
             let blamed = format!("rank {rank} on {}: ", ["a", "a", "b"][rank as usize]);
@@ -185,10 +211,10 @@ fn the_failure_of_a_rank_is_that_of_the_cell() {
 fn a_rank_without_its_target_ends_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let mislead = |hearing, order| match order {
-        Order::Open(mut plan) if hearing == 2 => {
+        Order::Open { mut plan, left } if hearing == 2 => {
             plan.target =
                 TargetSpec::Scratch { dir: "/no/such/folder".into(), size: 1, keep: false };
-            Order::Open(plan)
+            Order::Open { plan, left }
         }
         order => order,
     };
@@ -201,7 +227,7 @@ fn a_rank_without_its_target_ends_the_run() {
 #[test]
 fn one_rank_measures_as_a_process_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let (events, ends) = measure(&["a"], &plan(dir.path()));
+    let (events, ends) = measure(&["a"], &plan_with(dir.path(), "layout=strided", 1));
     assert_eq!(ends, [Ok(())]);
     assert!(trials(&events).iter().all(|trial| trial.ranks.len() == 1 && trial.bytes > 0));
 }
@@ -214,8 +240,142 @@ fn clocks_are_compared_by_messages_with_the_machines_elsewhere_only() {
         clock::measure(link, &|| monotonic_nanos() + ahead, &[false, false, true])
     });
     let [here, beside, there] = found[0][..] else { panic!("{found:?}") };
-    assert_eq!((here, beside), (0, 0));
+    assert_eq!((here, beside), Default::default());
     // A message between threads takes far less than a second.
-    assert!(there.abs_diff(AHEAD as i64) < 1_000_000_000, "{there}");
+    assert!(there.error < 1_000_000_000, "{there:?}");
+    assert!(there.ahead.abs_diff(AHEAD as i64) <= there.error, "{there:?}");
     assert!(found[1].is_empty() && found[2].is_empty());
+}
+
+#[test]
+fn ranks_share_one_file_and_what_they_write_is_what_is_read() {
+    let dir = folder();
+    for layout in ["segmented", "strided"] {
+        for more in [
+            "cache=cold",
+            "cache=warm threads=2",
+            "pattern=random cache=asis",
+            "op=write verify=true cache=asis",
+            "op=write verify=true cache=asis threads=3 pattern=reverse block-size=12k",
+            "backend=mmap cache=warm count=0",
+        ] {
+            let label = format!("layout={layout} {more}");
+            let plan = plan_with(dir.path(), &label, 3);
+            let (events, ends) = measure(&["a", "a", "b"], &plan);
+            assert!(ends.iter().all(Result::is_ok), "{label}: {ends:?}");
+            assert_eq!(failures(&events), Vec::<&str>::new(), "{label}");
+            let trials = trials(&events);
+            assert!(trials.len() >= 3, "{label}");
+            for trial in trials {
+                let sum: u64 = trial.ranks.iter().map(|rank| rank.bytes).sum();
+                assert_eq!((trial.ranks.len(), sum), (3, trial.bytes), "{label}");
+                assert_eq!(trial.evidence.planned_bytes, trial.bytes, "{label}");
+                assert_eq!(trial.evidence.overlap_bytes, 0, "{label}");
+                assert_eq!(trial.evidence.verified.is_some(), more.contains("verify"), "{label}");
+                if let Some(verified) = &trial.evidence.verified {
+                    assert!(
+                        verified.first.is_empty() && verified.written > 0,
+                        "{label}: {verified:?}"
+                    );
+                    assert_eq!(verified.bytes, verified.written, "{label}");
+                }
+            }
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{label}: the file is gone");
+        }
+    }
+}
+
+#[test]
+fn as_many_ranks_measure_as_the_cell_says() {
+    let dir = folder();
+    for layout in ["per-rank", "segmented"] {
+        let plan = plan_with(dir.path(), &format!("ranks=1,2,4 layout={layout}"), 4);
+        let (events, ends) = measure(&["a", "b", "a", "b"], &plan);
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let trials = trials(&events);
+        assert!(trials.len() >= 9, "{layout}: {}", trials.len());
+        for trial in trials {
+            let asked = plan.cells[trial.cell as usize].ranks.unwrap();
+            assert_eq!(trial.ranks.len(), asked as usize);
+        }
+    }
+}
+
+#[test]
+fn trials_end_for_all_ranks_at_the_same_time_unless_they_are_counted() {
+    let dir = folder();
+    for (count, by_time) in [("", true), ("count=0", false), ("count=5", false)] {
+        let (events, _) = measure(&["a", "a"], &plan_with(dir.path(), count, 2));
+        let trials = trials(&events);
+        assert!(!trials.is_empty());
+        for trial in trials {
+            assert_eq!((trial.evidence.ended_by_time, trial.short), (by_time, false), "{count}");
+        }
+    }
+}
+
+/// Returns the warnings about the first cell.
+fn warnings(events: &[Event]) -> Vec<(&str, &str)> {
+    let verdicts = events.iter().rev().filter_map(|event| match event {
+        Event::Verdict { cell: 0, verdict } => Some(&verdict.warnings),
+        _ => None,
+    });
+    let warnings = verdicts.into_iter().next().unwrap();
+    warnings.iter().map(|of| (of.id.as_ref(), of.evidence.as_str())).collect()
+}
+
+#[test]
+fn a_machine_that_reads_what_it_wrote_is_called_in_every_trial() {
+    let dir = folder();
+    let called = |layout: &str, shift: &str| {
+        let more = format!("cache=asis trials=100 trial-time=100us {layout} {shift}");
+        let (events, ends) = measure(&["a", "a", "b", "b"], &plan_with(dir.path(), &more, 4));
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let warnings = warnings(&events);
+        let own = warnings.iter().find(|(id, _)| *id == "own-cache");
+        own.map(|(_, evidence)| (*evidence).to_string())
+    };
+    let said = called("", "shift=no").unwrap();
+    assert!(said.contains("rank 0 on a") && said.ends_with("in all 100 trials"), "{said}");
+}
+
+#[test]
+fn the_percentiles_of_all_ranks_are_those_of_all_operations() {
+    let dir = folder();
+    let (events, _) = measure(&["a", "b", "b"], &plan_with(dir.path(), "trial-time=20ms", 3));
+    let latency = events.iter().rev().find_map(|event| match event {
+        Event::Verdict { verdict, .. } => verdict.latency.clone(),
+        _ => None,
+    });
+    assert!(latency.unwrap().count > 0);
+    // Three ranks of which each has another distribution.
+    let mut random = 7u64;
+    let mut raw: Vec<u64> = Vec::new();
+    let ranks = (1..=3).map(|rank| {
+        let mut histogram = Histogram::new();
+        for _ in 0..20_000 {
+            random = mix(random);
+            let nanos = (100 << (random % 5)) * rank + random % 977;
+            raw.push(nanos);
+            histogram.record(nanos);
+        }
+        let outcome = TrialOutcome { histogram, ..outcome() };
+        let sent = pack(&Report::Measured(Box::new(outcome)));
+        match unpack(&sent) {
+            Ok(Report::Measured(outcome)) => {
+                OfRank { kernel: 0, clock_error: 0, outcome: *outcome }
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+    let mut merger = Merger::default();
+    ranks.for_each(|rank| merger.add(rank));
+    let merged = merger.finish().unwrap().histogram;
+    raw.sort_unstable();
+    assert_eq!(merged.count(), raw.len() as u64);
+    for share in [0.5, 0.9, 0.99, 0.999] {
+        let exact = raw[(share * raw.len() as f64).ceil() as usize - 1] as f64;
+        let found = merged.quantile(share).unwrap() as f64;
+        assert!((found / exact - 1.0).abs() < 0.02, "{share}: {found} for {exact}");
+    }
 }

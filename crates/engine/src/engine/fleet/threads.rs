@@ -80,6 +80,10 @@ impl Link for Thread {
         self.shared.nodes[self.rank as usize].clone()
     }
 
+    fn machine(&self) -> String {
+        self.node()
+    }
+
     fn broadcast(&self, message: Vec<u8>) -> Vec<u8> {
         self.leave(message);
         let first = self.message(0);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::engine::error::EngineError;
 use crate::engine::progress::Pace;
 use crate::engine::run::span::FillLimit;
+use crate::engine::target;
 use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink};
 use crate::plan::{Plan, TargetSpec};
@@ -15,6 +16,12 @@ use crate::units::show_bytes;
 
 /// A disk takes some 10 ms to write one piece of a new file; slower ones are noted.
 const SLOW_PIECE: Duration = Duration::from_secs(1);
+
+/// Removes what killed runs left in the folders of a plan. Before any rank creates a file: where a
+/// file system knows no locks across machines, that of another rank would look like a leftover.
+pub(super) fn remove_leftovers(plan: &Plan) {
+    plan.targets().for_each(target::remove_leftovers);
+}
 
 /// Returns the targets; `None` where the budget ended while one was being filled.
 pub(super) fn open(

@@ -12,7 +12,7 @@ use crate::engine::calibrate::choose_timing;
 use crate::engine::cells::{Amount, Cell};
 use crate::engine::error::{Failure, Halt};
 use crate::engine::executor::faults;
-use crate::engine::prepare::prepare;
+use crate::engine::prepare::{Scope, prepare};
 use crate::engine::trial::{self, Stage, fixed_count};
 use crate::engine::workers::cpus;
 use crate::experiment::MIN_REPEATED_TIME;
@@ -115,7 +115,8 @@ impl Run<'_> {
         };
         // It serves all methods: a pause or a skip waits for the attempt of one.
         let ends = || self.check_halt().is_err();
-        let resident = match prepare(self.targets.of(job), job, &ends) {
+        let scope = Scope { part: 0..job.bytes_per_file(), leads: true };
+        let resident = match prepare(self.targets.of(job), job, &scope, &ends) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
                 let out = candidates
@@ -232,15 +233,9 @@ impl Run<'_> {
         let part = part(&cell.job, &group.found, nth);
         let seed = mix(self.plan.seed ^ nth.place);
         let stage = Stage {
-            open_target: self.targets.main(),
-            origin: self.origin,
-            seed,
-            cut,
             limit: Some(TRY_LIMIT),
             part: Some(part.clone()),
-            deadline: None,
-            crew: None,
-            meet: None,
+            ..Stage::new(self.targets.main(), self.origin, seed, cut)
         };
         let amount = Amount::once(part.end - part.start);
         let outcome = trial::run(&stage, cell, &amount, &mut |_, _| {});

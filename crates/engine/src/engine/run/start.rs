@@ -49,6 +49,7 @@ pub fn run_together(
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
     let crew = Crew::new(link)?;
+    let plan = &Arc::new(crew.adapt(plan));
     run_with(plan, &Earlier::default(), Some(&crew), machine, control, sink)
 }
 
@@ -123,9 +124,12 @@ fn run_jobs(
         sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
     }
     let levels = levels::measure_existing(plan, pace.deadline(), control);
+    open::remove_leftovers(plan);
+    let (left, deadline) = (pace.budget(), pace.deadline());
+    let over = || control.stopping() || Instant::now() > deadline;
     let mut own = || open::open(plan, pace, control, sink);
     let targets = match crew {
-        Some(crew) => crew.open(plan, own),
+        Some(crew) => crew.open(plan, (left, &over), own),
         None => own(),
     };
     let Some(targets) = targets? else { return Ok(End::Budget) };
@@ -137,11 +141,7 @@ fn run_jobs(
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
-    let grounds = Grounds {
-        ranks: crew.map(Crew::names).unwrap_or_default(),
-        ..find_grounds(plan, &targets, machine, control)
-    };
-    let grounds = Arc::new(grounds);
+    let grounds = Arc::new(find_grounds(plan, &targets, crew, machine, control));
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
     let own = || levels::measure_own(plan, targets.main(), pace.deadline(), control);
@@ -172,19 +172,21 @@ fn run_jobs(
 fn find_grounds(
     plan: &Arc<Plan>,
     targets: &Targets,
+    crew: Option<&Crew>,
     machine: impl FnOnce() -> MachineEvidence,
     control: &Control,
 ) -> Grounds {
     let mut evidence = targets.evidence(plan);
     // First: it waits for threads that read the kernel's files.
     let machine = machine();
+    let programs = programs::versions(plan, control).into_iter();
     let overhead = |job| harness::overhead_nanos(job, &targets.main().target);
     Grounds {
         target: evidence.remove(0),
         others: evidence,
         machine,
         harness_nanos: plan.cells.first().map_or(0.0, overhead),
-        programs: programs::versions(plan, control),
-        ranks: Vec::new(),
+        programs: programs.chain(crew.and_then(Crew::library)).collect(),
+        ranks: crew.map(Crew::names).unwrap_or_default(),
     }
 }

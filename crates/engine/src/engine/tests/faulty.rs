@@ -69,6 +69,8 @@ impl Faulty {
             timed: Timed::None,
             limit: None,
             part: None,
+            place: None,
+            ends_by_time: false,
             target,
             job,
         }

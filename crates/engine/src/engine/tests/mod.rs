@@ -119,6 +119,8 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
         timed: Timed::None,
         limit: None,
         part: None,
+        place: None,
+        ends_by_time: false,
         target: target.clone(),
         job,
     }

@@ -19,6 +19,7 @@ fn planned(preset: &Preset, settings: &Settings, file: Option<&Path>, dir: &Path
         presets: std::slice::from_ref(preset),
         settings,
         survey: false,
+        ranks: None,
     };
     propose(&proposal).ok().map(|proposed| proposed.plan).filter(|plan| !plan.cells.is_empty())
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Cache, Choice, CpuCache, FilePer, Op, Pattern, Sync, Writes};
+use crate::plan::{Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Sync, Writes};
 
 fn job(backend: &str, block: u64, cache: Cache) -> Job {
     Job { block, cache, count: None, span: 1 << 20, ..Job::plain(Choice::plain(backend), Op::Read) }
@@ -54,6 +54,8 @@ fn opposites() -> [Job; 2] {
         file_per: FilePer::Thread,
         target: Some(1),
         variant: Some("mq".to_string().try_into().unwrap()),
+        ranks: Some(4),
+        layout: Layout::Strided,
         backend: Choice::plain("seek"),
     };
     [one, other]
@@ -74,13 +76,13 @@ fn every_axis_has_its_row_and_clears_what_it_shows() {
     let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
     assert_eq!(bare, other, "a part of the job has no axis");
     let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
-    assert_eq!(places, (0..18).collect::<Vec<u8>>());
+    assert_eq!(places, (0..20).collect::<Vec<u8>>());
 }
 
 #[test]
 fn numbers_have_places() {
     let jobs = opposites();
-    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [8, 3, 5, 1, 7, 100, 30]);
+    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [8, 3, 5, 0, 1, 7, 100, 30]);
     let write = Job { op: Op::Write, ..jobs[1].clone() };
     assert_eq!(
         (Axis::Count.value_of(&write), Axis::Mix.value_of(&write)),
@@ -99,7 +101,7 @@ fn labels_say_what_does_not_go_without_saying() {
     assert_eq!(
         odd.label(),
         "seek 4 B warm random 9 threads queue depth 2 direct O_DSYNC after every 4 \
-         writes CPU caches flushed on B with mq"
+         writes CPU caches flushed on B with mq 4 ranks"
     );
     assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "O_DSYNC with XOR");
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));

@@ -211,4 +211,6 @@ pub struct CellEvidence<'a> {
     pub once: bool,
     /// Cost of iotui's loop per operation, nanoseconds, measured in this session.
     pub harness_nanos: f64,
+    /// The machine of each rank, where several processes measured; the job is then that of all.
+    pub ranks: &'a [String],
 }

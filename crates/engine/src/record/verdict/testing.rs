@@ -42,6 +42,7 @@ impl Case {
             commits: self.commits.as_ref(),
             harness_nanos: self.harness_nanos,
             once: self.once,
+            ranks: &[],
         }
     }
 

@@ -3,6 +3,7 @@
 mod commits;
 mod facts;
 mod latency;
+mod ranks;
 mod scene;
 mod source;
 mod stack;
@@ -93,6 +94,7 @@ fn stacks<'a>(
                 commits::sections(r),
                 latency::sections(r, tall),
                 facts::warnings(r),
+                ranks::sections(r),
                 processor(r, !single),
                 course(r, !few),
             ],
@@ -144,7 +146,7 @@ pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut 
 }
 
 /// Returns the sections at the top of a single column.
-fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 10] {
+fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 11] {
     [
         facts::error(s),
         facts::figures(s),
@@ -156,5 +158,6 @@ fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 10] {
         facts::warnings(s),
         commits::sections(s),
         latency::sections(s, 8),
+        ranks::sections(s),
     ]
 }

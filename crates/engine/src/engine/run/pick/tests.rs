@@ -123,6 +123,7 @@ fn plan() -> Plan {
         compressible: None,
         dedupe: None,
         verify: false,
+        shift: false,
         cold: Default::default(),
         probes: vec![],
         skipped: vec![],

@@ -120,15 +120,19 @@ fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
     let limit = evidence.spread.half_width.unwrap_or(0.0).max(MAX_SKEW);
     let bad = evidence.trials_where(|t| skew(t) > limit);
     let most = bad.iter().max_by(|a, b| skew(a).total_cmp(&skew(b)))?;
+    let (who, remedy) = match most.ranks.is_empty() {
+        true => ("threads", "use a longer --trial-time, or no more --threads than CPUs"),
+        false => ("ranks", "use a longer --trial-time, or start no more ranks than there are CPUs"),
+    };
     UNEVEN_START.warn(
         Severity::Note,
         format!(
-            "threads started {} apart, {} of the trial",
+            "{who} started {} apart, {} of the trial",
             show_nanos(most.evidence.skew_nanos as f64),
             show_share(skew(most))
         ),
         evidence.in_trials(bad.len()),
-        "use a longer --trial-time, or no more --threads than CPUs",
+        remedy,
     )
 }
 

@@ -45,11 +45,19 @@ fn mismatch(evidence: &CellEvidence, trial: &Trial) -> Option<String> {
         ))
     } else if !trial.short && facts.planned_bytes != trial.bytes {
         Some(format!("{} bytes were planned, but {} were moved", facts.planned_bytes, trial.bytes))
+    } else if let Some(sum) = sum_of_ranks(trial).filter(|sum| *sum != trial.bytes) {
+        Some(format!("the ranks moved {sum} bytes, but the total is {}", trial.bytes))
     } else if u128::from(trial.bytes) > most {
         Some(format!("{} operations cannot move {}", trial.ops, size(trial.bytes)))
     } else {
         None
     }
+}
+
+/// Returns the bytes that all ranks moved, where there are several.
+fn sum_of_ranks(trial: &Trial) -> Option<u64> {
+    let bytes = trial.ranks.iter().map(|rank| rank.bytes);
+    (!trial.ranks.is_empty()).then(|| bytes.sum())
 }
 
 fn check_inconsistent(evidence: &CellEvidence) -> Option<Warning> {

@@ -10,6 +10,7 @@ mod level_change;
 mod overlap;
 mod path;
 mod peer;
+mod ranks;
 mod rule;
 mod sample_size;
 mod stored_data;
@@ -78,4 +79,5 @@ pub static RULES: &[Rule] = &[
     write::NOT_READ_BACK,
     write::NOT_DURABLE,
     write::LARGE_FOLIOS,
+    ranks::OWN_CACHE,
 ];

@@ -106,6 +106,7 @@ fn remedies_name_existing_options_only() {
         "--dir",
         "--compressible",
         "--dedupe",
+        "--shift",
     ];
     for example in examples() {
         let mut bad = (example.clean)();

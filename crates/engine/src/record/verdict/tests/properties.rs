@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::{FilePer, Job};
+use crate::plan::{FilePer, Job, Layout};
 use crate::record::{
     BadBlock, Ceilings, CommitDevice, CommitPath, CommitTimes, DeviceCounts, Found, LinkCeiling,
     Trial, Verified,
@@ -55,7 +55,7 @@ prop_compose! {
             devices: vec![DeviceCounts { device: "sda".into(), written: o[5].into(),
             flushes: o[6].into(), flush_nanos: o[7].into() }],
             disk_requests: o[7].into(), disk_depth: depth, steal_nanos: o[6].into(),
-            queued_nanos: o[1].into(), huge_page_cache: n[12].into(),
+            queued_nanos: o[1].into(), huge_page_cache: n[12].into(), ended_by_time: kind == 0,
             residency: sampled.map(|s| if s { Residency::Sampled } else { Residency::Cachestat }),
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0,
             flushed_bytes: n[0] }),
@@ -110,6 +110,8 @@ prop_compose! {
             file_per: if xor { FilePer::Thread } else { FilePer::Run },
             target: None,
             variant: None,
+            ranks: None,
+            layout: Layout::PerRank,
         }
     }
 }
