@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{Home, assert_valid, skip};
+use crate::common::{Home, assert_valid, is_root, skip};
 use serde_json::Value;
 
 /// The launcher: that of the library which the program was built with.
@@ -208,6 +208,54 @@ fn ranks_that_were_started_otherwise_are_refused_with_their_machine() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("rank 1 on b: it was started with --batch"), "{said}");
     assert!(!output.status.success());
+}
+
+/// Returns how two ranks of two machines end, where the second runs `before` in a view of the file
+/// system of its own; `None` where that cannot be.
+fn start_apart(home: &Home, before: &str, line: &str) -> Option<Output> {
+    if !is_root() {
+        skip("only root can give a rank a file system of its own");
+        return None;
+    }
+    let mut command = launch(home, &[("a", 1)], line);
+    let program = env!("CARGO_BIN_EXE_iotui-mpi");
+    let script = format!("{before} && exec env IOTUI_NODE=b {program} {line}");
+    command.args([":", "-n", "1", "unshare", "-m", "sh", "-c", &script]);
+    match command.output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            skip(&format!("mpirun is not installed: {error}"));
+            None
+        }
+    }
+}
+
+#[test]
+fn what_one_machine_does_not_see_is_told_in_a_line() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    fs::create_dir(home.path("shared")).unwrap();
+    let cover = "mount -t tmpfs -o size=1m none shared";
+    let other =
+        "mount -t tmpfs none \"$PWD\" && cd \"$PWD\" && head -c 1048576 /dev/zero > data.bin";
+    for (before, line, why) in [
+        (
+            cover,
+            "--dir shared --size 64k",
+            "each machine must see the files of the others, or use --shift=no",
+        ),
+        (cover, "shared --size 64k --layout strided", "rank 1 on b: cannot open "),
+        (cover, "--dir shared --size 8m --shift=no", "rank 1 on b: the disk is full"),
+        (other, "data.bin --size 64k", "data.bin is another file here"),
+    ] {
+        let line = format!("--batch -b pread -s 4k --quiet --no-save --trials 5 {line}");
+        let Some(output) = start_apart(&home, before, &line) else { return };
+        let said = String::from_utf8_lossy(&output.stderr);
+        let own: Vec<&str> = said.lines().filter(|line| line.starts_with("iotui: ")).collect();
+        assert!(own.len() == 1 && own[0].contains(why), "{line}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+    }
+    assert_eq!(fs::read_dir(home.path("shared")).unwrap().count(), 0);
 }
 
 #[test]

@@ -243,6 +243,9 @@ pub struct RanksOf {
     pub active: Option<f64>,
     /// The sum of the ranks' own rates, each from its own start to its own end.
     pub own: f64,
+    /// Nanoseconds from the first start until the first rank was done, and until the last was.
+    pub first_done: f64,
+    pub last_done: f64,
     /// The share of the trial, from the first start to the last end, in which not all were active.
     pub tail: f64,
     /// The slowest rank.

@@ -11,12 +11,14 @@ use crate::stats::median;
 struct Windows {
     active: Option<f64>,
     own: f64,
+    first_done: f64,
+    last_done: f64,
     tail: f64,
 }
 
-/// Returns what the trials and the verdict on each rank show; `None` where one process measured, or
-/// no rank moved anything. The machines have no names yet.
-pub fn ranks(trials: &[Arc<Trial>], verdicts: &[RankVerdict]) -> Option<RanksOf> {
+/// Returns what the trials show; `None` where one process measured, or no rank moved anything. What
+/// each rank is judged by, and the names of the machines, are added by [`RanksOf::judge`].
+pub fn ranks(trials: &[Arc<Trial>]) -> Option<RanksOf> {
     let complete: Vec<&Trial> =
         trials.iter().map(|trial| &**trial).filter(|trial| !trial.short).collect();
     let moves = complete.iter().any(|trial| trial.bytes > 0);
@@ -44,8 +46,8 @@ pub fn ranks(trials: &[Arc<Trial>], verdicts: &[RankVerdict]) -> Option<RanksOf>
         node: String::new(),
         rate: *rate,
         done: done_of(rank).unwrap_or(0.0),
-        source: verdicts.get(rank).and_then(|verdict| verdict.source),
-        cached_trials: verdicts.get(rank).map_or(0, |verdict| verdict.cached_trials),
+        source: None,
+        cached_trials: 0,
     });
     let each = each.collect();
     let clocks = complete.iter().flat_map(|trial| trial.ranks.iter().map(|rank| rank.clock_error));
@@ -56,6 +58,8 @@ pub fn ranks(trials: &[Arc<Trial>], verdicts: &[RankVerdict]) -> Option<RanksOf>
         clock_error: clocks.max().unwrap_or(0),
         active: of(|windows| windows.active),
         own: of(|windows| Some(windows.own))?,
+        first_done: of(|windows| Some(windows.first_done))?,
+        last_done: of(|windows| Some(windows.last_done))?,
         tail: of(|windows| Some(windows.tail))?,
         slowest,
         slowness: least / median(&rates).filter(|rate| *rate > 0.0)?,
@@ -65,10 +69,14 @@ pub fn ranks(trials: &[Arc<Trial>], verdicts: &[RankVerdict]) -> Option<RanksOf>
 }
 
 impl RanksOf {
-    /// Names the machine of each rank, and adds up what each machine did.
-    pub fn name_nodes(&mut self, names: &[String]) {
+    /// Adds the verdict on each rank and the name of its machine, and sums up what each machine
+    /// did.
+    pub fn judge(&mut self, verdicts: &[RankVerdict], names: &[String]) {
         self.nodes.clear();
         for rank in &mut self.each {
+            if let Some(verdict) = verdicts.get(rank.rank as usize) {
+                (rank.source, rank.cached_trials) = (verdict.source, verdict.cached_trials);
+            }
             rank.node = names.get(rank.rank as usize).cloned().unwrap_or_default();
             let known = self.nodes.iter_mut().find(|node| node.node == rank.node);
             match known {
@@ -132,5 +140,6 @@ fn measure(
     let done: f64 = trial.ranks.iter().map(active).sum();
     let active = (together > 0).then(|| done * 1e9 / together as f64);
     let tail = if last_end == 0 { 0.0 } else { 1.0 - together as f64 / last_end as f64 };
-    Some(Windows { active, own, tail })
+    let (first_done, last_done) = (first_end as f64, last_end as f64);
+    Some(Windows { active, own, first_done, last_done, tail })
 }

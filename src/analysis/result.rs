@@ -7,7 +7,7 @@ use crate::analysis::picked;
 use crate::analysis::ranks::ranks;
 use crate::analysis::verified::verified;
 use crate::analysis::written::write_times;
-use crate::engine::moves_data;
+use crate::engine::{moves_data, rank_verdicts};
 use crate::plan::{Job, Skipped};
 use crate::record::{CALLS_UNKNOWN, CommitTimes, End, Latency, LevelChange, Trial, Verdict};
 use crate::session::Session;
@@ -59,7 +59,7 @@ pub fn result(
         (throughput, operations, syscalls.filter(|_| known));
     result.commits = verdict.commits.as_ref().and_then(|of| commits(&result, of));
     result.verified = verified(&result.trials);
-    result.ranks = ranks(&result.trials, &verdict.ranks);
+    result.ranks = ranks(&result.trials);
     result.level_change = LevelChange::from_trials(&result.trials);
     result.written = write_times(&result);
     result
@@ -95,7 +95,8 @@ pub fn results(session: &Session) -> Vec<CellResult> {
         })
         .map(|mut result| {
             if let (Some(ranks), Some(grounds)) = (&mut result.ranks, &session.grounds) {
-                ranks.name_nodes(&grounds.ranks);
+                let verdicts = rank_verdicts(&result.cell, &result.trials, grounds);
+                ranks.judge(&verdicts, &grounds.ranks);
             }
             result
         })

@@ -15,7 +15,7 @@ const WHAT: &str = "What to measure";
 pub struct Args {
     /// Files or block devices to measure, opened read-only; with --op write, new files to create.
     /// Several are measured in turn, in the same rounds. Of a folder the full screen lists the
-    /// files, and --batch makes its scratch file there [default: a scratch file]
+    /// files, and iotui-mpi makes its own there [default: a scratch file]
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

@@ -81,9 +81,10 @@ fn make_new(
         true => chosen.select(&args.preset, settings.probe.is_some()).context("--preset")?,
         false => presets,
     };
-    let folder = args.files.first().filter(|first| args.files.len() == 1 && first.is_dir());
+    let alone = ranks.is_none() || args.files.len() != 1;
+    let folder = args.files.first().filter(|first| !alone && first.is_dir());
     let (file, others) = match (&args.files[..], &args.dir[..]) {
-        // A folder in place of a file is that of the scratch file.
+        // Of ranks, a folder in place of a file is that of their scratch files.
         _ if folder.is_some() && args.dir.is_empty() => (None, &[][..]),
         ([first, others @ ..], _) => (Some(first.as_path()), others),
         ([], [_, others @ ..]) => (None, others),

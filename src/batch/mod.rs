@@ -90,7 +90,9 @@ pub fn run(
     signals::install().context("cannot handle signals")?;
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
     let outcome = measure(args, format, (&plan, how, &host), recorder.as_ref(), gate.as_ref());
-    finish(args, format, recorder.as_ref(), outcome, gate.as_ref())
+    let unopened = ranks::could_not_open(&outcome, started);
+    let finished = finish(args, format, recorder.as_ref(), outcome, gate.as_ref());
+    finished.map_err(|error| if unopened { anyhow::Error::msg(error.to_string()) } else { error })
 }
 
 /// Prints which leftovers of killed runs were removed.

@@ -1,6 +1,7 @@
 //! What several processes can measure together.
 
 use super::args::Args;
+use super::watch::Outcome;
 use crate::plan::{Plan, TargetSpec};
 
 /// Refuses a plan that is not for the processes that were started: `started` ranks, or this one
@@ -41,4 +42,10 @@ pub(super) fn check(args: &Args, plan: &Plan, started: Option<u32>) -> anyhow::R
         Some((_, why)) => anyhow::bail!("{why}"),
         None => Ok(()),
     }
+}
+
+/// Returns whether ranks could not open what they are to measure: they were started wrongly.
+pub(super) fn could_not_open(outcome: &Outcome, started: Option<u32>) -> bool {
+    let several = started.is_some_and(|ranks| ranks > 1);
+    several && outcome.session.grounds.is_none() && outcome.signal.is_none()
 }

@@ -141,7 +141,6 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         warnings: Vec::new(),
         latency: Some(latency),
         durability: commits.as_ref().map(|_| flushed()),
-        ranks: Vec::new(),
         commits,
     }));
 }

@@ -210,7 +210,6 @@ pub fn verdict(cache: Cache, cell: u32) -> Verdict {
         latency: Some(latency),
         commits: None,
         durability: None,
-        ranks: Vec::new(),
     }
 }
 

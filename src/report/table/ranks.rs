@@ -28,13 +28,15 @@ pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Ex
         number_column("whole", units, &cells.iter().map(whole).collect::<Vec<_>>()),
         number_column("active", units, &figures(|of| of.active)),
         number_column("own", units, &figures(|of| Some(of.own))),
+        Column::numbers("done", "", 0, texts(show_done)),
         Column::numbers("tail", "", 0, texts(|of| show_share(of.tail))),
         Column::numbers("slowest", "", 0, texts(name_slowest)),
         Column::numbers("by", "", 1, texts(|of| format!("{:.2}x", of.slowness))),
     ]);
     let mut text = format!(
         "the {count} ranks together. Whole: from the first start to the last end. Active: while all \
-         were at work. Own: the sum of what each reached from its own start to its own end. Tail: \
+         were at work. Own: the sum of what each reached from its own start to its own end. Done: \
+         when the first and the last had ended. Tail: \
          the share of the time in which some were late or done. Slowest: the rank with the lowest \
          rate of its own, by that of the median rank. {}",
         describe_ends(&ranks)
@@ -46,6 +48,15 @@ pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Ex
         );
     }
     Some(Extra { id: "ranks", title: "Ranks", columns, rows: cells.len(), text })
+}
+
+/// Returns when the first and the last rank were done: `0.28-0.31 s`.
+fn show_done(of: &RanksOf) -> String {
+    let (first, last) = (show_nanos(of.first_done), show_nanos(of.last_done));
+    match (first.split_once(' '), last.split_once(' ')) {
+        (Some((number, unit)), Some((_, of_last))) if unit == of_last => format!("{number}-{last}"),
+        _ => format!("{first}-{last}"),
+    }
 }
 
 /// Returns `rank 3 on node7`.

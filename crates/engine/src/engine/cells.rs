@@ -9,7 +9,10 @@ use super::executor::Executor;
 use crate::backend::Commits;
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, CpuCache, Job, Plan};
-use crate::record::{CellEvidence, CommitTimes, Grounds, Latency, Spread, Trial, Verdict, judge};
+use crate::record::{
+    CellEvidence, CommitTimes, Grounds, Latency, RankVerdict, Spread, Trial, Verdict, judge,
+    judge_ranks,
+};
 use crate::stats::{Histogram, Summary, outliers, paired, two_modes};
 
 /// The work of one trial, found by calibration.
@@ -160,11 +163,30 @@ pub struct Measured<'a> {
 
 /// Judges what was measured of one job; empty for a backend that this version does not know.
 pub fn verdict(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
+    with_evidence(job, measured, grounds, judge).unwrap_or_default()
+}
+
+/// Judges each of the ranks that measured a job; nothing where one process did.
+pub fn rank_verdicts(job: &Job, trials: &[Arc<Trial>], grounds: &Grounds) -> Vec<RankVerdict> {
+    if !trials.iter().any(|trial| trial.ranks.len() > 1) {
+        return Vec::new();
+    }
+    let measured = Measured { trials, latency: None, commits: None, once: false };
+    with_evidence(job, &measured, grounds, judge_ranks).unwrap_or_default()
+}
+
+/// Returns what `judge` makes of all that is known of a job; `None` for an unknown backend.
+fn with_evidence<T>(
+    job: &Job,
+    measured: &Measured,
+    grounds: &Grounds,
+    judge: fn(&CellEvidence) -> T,
+) -> Option<T> {
     let &Measured { trials, latency, commits, once } = measured;
-    let Ok(executor) = Executor::from_choice(&job.backend) else { return Verdict::default() };
+    let executor = Executor::from_choice(&job.backend).ok()?;
     let rates = rates(trials);
     let together = trials.iter().any(|trial| !trial.ranks.is_empty()).then(|| job.of_all_ranks());
-    judge(&CellEvidence {
+    Some(judge(&CellEvidence {
         job: together.as_ref().unwrap_or(job),
         info: executor.info().of(&job.backend),
         target: grounds.target_of(job),
@@ -181,5 +203,5 @@ pub fn verdict(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
         commits,
         once,
         ranks: &grounds.ranks,
-    })
+    }))
 }

@@ -45,7 +45,7 @@ mod write_times;
 
 pub use budget_reach::{DiskRate, DiskSpeed, MissedCells, predict_missed};
 pub use ceilings::measure as measure_ceilings;
-pub use cells::{Measured, verdict};
+pub use cells::{Measured, rank_verdicts, verdict};
 pub use control::Control;
 pub use error::EngineError;
 pub use executor::{Executor, info, infos, moves_data, only_calls, only_loops};

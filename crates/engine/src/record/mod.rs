@@ -32,7 +32,7 @@ pub use trial::{
 };
 pub use verdict::{
     Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence, RULES,
-    RankVerdict, Reach, Rule, Source, Spread, TargetEvidence, Verdict, judge,
+    RankVerdict, Reach, Rule, Source, Spread, TargetEvidence, Verdict, judge, judge_ranks,
 };
 pub use verified::{Age, BadBlock, BadBlocks, Found, ReadFrom, Verified};
 pub use warning::{CALLS_UNKNOWN, FEW, Severity, WIDE, Warning};

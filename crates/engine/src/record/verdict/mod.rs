@@ -20,7 +20,7 @@ pub use self::evidence::{
     Backing, CellEvidence, CommitDevice, CommitPath, Grounds, MachineEvidence, Source, Spread,
     TargetEvidence,
 };
-pub use self::ranks::RankVerdict;
+pub use self::ranks::{RankVerdict, judge_ranks};
 pub use self::rules::{RULES, Rule};
 use super::{CommitTimes, Latency, Warning};
 
@@ -39,9 +39,6 @@ pub struct Verdict {
     /// How far these got; omitted from JSON where nothing was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<Durability>,
-    /// That on each rank; omitted from JSON where one process measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ranks: Vec<RankVerdict>,
 }
 
 /// Judges one cell; the most severe warnings come first.
@@ -58,7 +55,6 @@ pub fn judge(evidence: &CellEvidence) -> Verdict {
         latency: evidence.latency.cloned(),
         commits: evidence.commits.cloned(),
         durability: durability::durability(evidence),
-        ranks: ranks::judge_ranks(evidence),
     }
 }
 

@@ -2,33 +2,25 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::facts::share;
 use super::{CellEvidence, Source, source};
 use crate::plan::{Job, Layout};
 use crate::record::{Evidence, RankShare, Trial};
 
 /// Where the bytes of one rank came from.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RankVerdict {
     pub rank: u32,
     pub source: Option<Source>,
     /// The largest share of its part that was in its machine's page cache before a trial that was
-    /// not to find it there; omitted from JSON if none was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// not to find it there; `None` if none was.
     pub cached_before: Option<f64>,
-    /// The trials in which that was so; omitted from JSON if none.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// The trials in which that was so.
     pub cached_trials: u32,
 }
 
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
 /// Judges each rank of a cell by itself; nothing where one process measured.
-pub(super) fn judge_ranks(evidence: &CellEvidence) -> Vec<RankVerdict> {
+pub fn judge_ranks(evidence: &CellEvidence) -> Vec<RankVerdict> {
     let ranks = evidence.trials().map(|trial| trial.ranks.len()).max().unwrap_or(0);
     if ranks < 2 {
         return Vec::new();

@@ -21,6 +21,8 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     let active = ranks.active.map_or("never".into(), rate);
     text.push(s.pair("all active", active));
     text.push(s.pair("sum of own", rate(ranks.own)));
+    text.push(s.pair("first done", format!("after {}", show_nanos(ranks.first_done))));
+    text.push(s.pair("last done", format!("after {}", show_nanos(ranks.last_done))));
     text.push(s.pair("tail", format!("{} of the time", show_share(ranks.tail))));
     text.push(s.pair("ends", describe_end(ranks)));
     if ranks.clock_error > 0 {
