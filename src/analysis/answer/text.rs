@@ -100,7 +100,7 @@ fn figure(best: &Best) -> String {
     match (&best.throughput, &best.operations) {
         (Some(throughput), _) => units::show_rate(throughput.summary.median),
         (None, Some(operations)) if operations.summary.median > 0.0 => {
-            let each = 1e9 * f64::from(best.cell.threads) / operations.summary.median;
+            let each = 1e9 * f64::from(best.cell.all_threads()) / operations.summary.median;
             format!("{} ({} each)", per_second(operations.summary.median), units::show_nanos(each))
         }
         _ => "no operations".into(),

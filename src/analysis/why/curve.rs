@@ -73,7 +73,7 @@ impl Point {
     fn from_result(result: &CellResult) -> Option<Point> {
         let summary = result.operations?.summary;
         // Time of one operation while several threads run at the same time.
-        let each = |rate: f64| 1e9 * f64::from(result.cell.threads.max(1)) / rate;
+        let each = |rate: f64| 1e9 * f64::from(result.cell.all_threads()) / rate;
         let point = Point {
             bytes: result.cell.block as f64,
             nanos: each(summary.median),
@@ -123,7 +123,7 @@ fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
         model,
         bandwidth: cost.bandwidth().filter(|_| known),
         half: cost.half().filter(|_| model == Model::Both),
-        text: text(model, &cost, points, cell.threads),
+        text: text(model, &cost, points, cell.all_threads()),
         name: labels.curve_of_blocks(cell),
     })
 }

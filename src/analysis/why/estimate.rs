@@ -101,8 +101,10 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     if job.starts_fresh() {
         return None;
     }
-    let (read, copy) =
-        (bounds.ceilings.read_rate(job.threads), bounds.ceilings.copy_rate(job.threads));
+    let (read, copy) = (
+        bounds.ceilings.read_rate(job.all_threads()),
+        bounds.ceilings.copy_rate(job.all_threads()),
+    );
     let (basis, bandwidth) = match info(&job.backend)?.data_path {
         DataPath::InPlace => (Basis::Memory, read?),
         DataPath::Copied => (Basis::Copy, copy?),
@@ -116,7 +118,7 @@ pub fn estimate(job: &Job, bounds: &Bounds) -> Option<Estimate> {
     let call = if basis == Basis::CallAndCopy { bounds.ceilings.syscall_nanos? } else { 0.0 };
     // Each thread makes its own calls, and one call may submit everything in flight; the threads
     // share the memory.
-    let at_once = f64::from(job.threads.clamp(1, bounds.ceilings.threads.max(1)))
+    let at_once = f64::from(job.all_threads().clamp(1, bounds.ceilings.threads.max(1)))
         * f64::from(job.depth.max(1));
     let nanos = call / at_once + job.block as f64 * 1e9 / bandwidth;
     let rate = job.block as f64 * 1e9 / nanos;
@@ -156,7 +158,7 @@ pub fn estimate_lines<'a>(
         );
         let (points, most) = lines.entry(key).or_default();
         points.insert(axis.value_of(job), rate);
-        *most = job.threads.max(*most);
+        *most = job.all_threads().max(*most);
     }
     let twins = |basis: Basis| lines.keys().filter(|key| key.0 == basis).count() > 1;
     let name = |(basis, block, threads, depth): &Key| {
@@ -249,7 +251,7 @@ pub fn describe_within(plan: &Plan, bounds: &Bounds) -> String {
             known: false,
         });
         (told.low, told.high, told.threads) =
-            (told.low.min(rate), told.high.max(rate), told.threads.max(job.threads));
+            (told.low.min(rate), told.high.max(rate), told.threads.max(job.all_threads()));
         told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
     fn memory(basis: &Basis) -> bool {

@@ -242,7 +242,7 @@ struct Cell<'a> {
 
 impl<'a> Cell<'a> {
     fn from_result(result: &'a CellResult) -> Option<Cell<'a>> {
-        let threads = f64::from(result.cell.threads.max(1));
+        let threads = f64::from(result.cell.all_threads());
         let operations = result
             .operations
             .map(|of| of.summary.median)
@@ -281,7 +281,7 @@ impl<'a> Cell<'a> {
 
     fn of_memory(&self, cost: Option<&Cost>, bounds: &Bounds) -> Option<LimitCause> {
         let rate = throughput(self.result)?;
-        let (ceilings, job) = (&bounds.ceilings, &self.result.cell);
+        let (ceilings, job) = (&bounds.ceilings, &self.result.cell.of_all_ranks());
         let held = |by: Limit, most: f64, whose: &str, verb: &str| {
             let (given, memory) = (show_rate(rate), show_rate(most));
             if rate > MAX_CEILING_SHARE * most && bounds.fits_caches(job) {
@@ -480,7 +480,7 @@ impl<'a> Cell<'a> {
             return LimitCause::new(Limit::Device, why);
         }
         let (asked, each) = (
-            job.depth.max(1) * job.threads.max(1),
+            job.depth.max(1).saturating_mul(job.all_threads()),
             show_nanos(self.nanos * f64::from(job.depth.max(1))),
         );
         let at_once = if asked == 1 {

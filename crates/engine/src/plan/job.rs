@@ -132,6 +132,11 @@ impl Job {
         self.ranks.unwrap_or(1).max(1)
     }
 
+    /// Returns the threads of all its ranks together, at least 1.
+    pub fn all_threads(&self) -> u32 {
+        self.threads.max(1).saturating_mul(self.processes())
+    }
+
     /// Returns the bytes of all its ranks together.
     pub fn span_of_all(&self) -> u64 {
         self.span.saturating_mul(self.processes().into())
@@ -139,8 +144,8 @@ impl Job {
 
     /// Returns the job of all ranks together, as if one process did it.
     pub fn of_all_ranks(&self) -> Job {
-        let threads = self.threads.saturating_mul(self.processes());
-        Job { span: self.span_of_all(), threads, ranks: None, ..self.clone() }
+        let (span, threads) = (self.span_of_all(), self.all_threads());
+        Job { span, threads, ranks: None, ..self.clone() }
     }
 
     /// Returns whether it works on a file that other ranks use too.

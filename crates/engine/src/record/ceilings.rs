@@ -38,6 +38,18 @@ impl Ceilings {
         interpolate(self.read, self.read_all, self.threads, threads)
     }
 
+    /// Returns the limits of so many machines like this one together.
+    pub fn of_machines(self, count: u32) -> Ceilings {
+        let times = f64::from(count.max(1));
+        Ceilings {
+            copy_all: self.copy_all.map(|rate| rate * times),
+            read_all: self.read_all.map(|rate| rate * times),
+            threads: self.threads.saturating_mul(count.max(1)),
+            over: self.over.saturating_mul(count.max(1).into()),
+            ..self
+        }
+    }
+
     /// Returns the better figure of two measurements for each limit.
     pub fn merge_best(self, other: &Ceilings) -> Ceilings {
         fn better(a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64) -> Option<f64> {
@@ -102,6 +114,18 @@ pub struct Throttle {
 }
 
 impl Throttle {
+    /// Returns the limits of so many machines together.
+    pub fn of_machines(self, count: u32) -> Throttle {
+        let all = |limit: Option<u64>| limit.map(|limit| limit.saturating_mul(count.max(1).into()));
+        Throttle {
+            read_bytes: all(self.read_bytes),
+            write_bytes: all(self.write_bytes),
+            reads: all(self.reads),
+            writes: all(self.writes),
+            ..self
+        }
+    }
+
     /// Returns the limits of writes or reads: bytes and operations per second.
     pub fn limits(&self, writes: bool) -> (Option<u64>, Option<u64>) {
         if writes { (self.write_bytes, self.writes) } else { (self.read_bytes, self.reads) }
@@ -132,5 +156,21 @@ mod tests {
             some.figures().collect::<Vec<_>>(),
             [("syscall_nanos", 90.0), ("read_bytes_per_second", 1e10)]
         );
+    }
+
+    #[test]
+    fn machines_together_have_the_sum_of_what_each_has() {
+        let one = Ceilings {
+            copy: Some(10.0),
+            copy_all: Some(40.0),
+            threads: 4,
+            over: 100,
+            ..Ceilings::default()
+        };
+        let all = one.of_machines(3);
+        assert_eq!((all.copy_rate(1), all.copy_rate(12)), (Some(10.0), Some(120.0)));
+        assert_eq!((all.read_all, all.over), (None, 300));
+        let limits = Throttle { reads: Some(5), ..Throttle::default() };
+        assert_eq!(limits.of_machines(3).limits(false), (None, Some(15)));
     }
 }

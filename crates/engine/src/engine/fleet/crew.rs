@@ -53,6 +53,11 @@ impl<'a> Crew<'a> {
         self.nodes.names().to_vec()
     }
 
+    /// Returns how many machines there are, each with a kernel of its own.
+    pub fn kernels(&self) -> u32 {
+        self.nodes.kernels()
+    }
+
     /// Returns the plan for these ranks: on one machine there is no other to read from.
     pub fn adapt(&self, plan: &Plan) -> Plan {
         Plan { shift: plan.shift && self.nodes.count() > 1, ..plan.clone() }

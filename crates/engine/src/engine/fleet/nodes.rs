@@ -110,6 +110,11 @@ impl Nodes {
         self.of_rank.get(rank).copied().unwrap_or(0)
     }
 
+    /// Returns how many kernels there are, at least 1.
+    pub fn kernels(&self) -> u32 {
+        self.kernels.iter().max().map_or(1, |last| last + 1)
+    }
+
     /// Returns the number of the kernel of a rank.
     pub fn kernel_of(&self, rank: usize) -> u32 {
         self.kernels.get(rank).copied().unwrap_or(0)

@@ -376,6 +376,7 @@ fn the_percentiles_of_all_ranks_are_those_of_all_operations() {
     for share in [0.5, 0.9, 0.99, 0.999] {
         let exact = raw[(share * raw.len() as f64).ceil() as usize - 1] as f64;
         let found = merged.quantile(share).unwrap() as f64;
-        assert!((found / exact - 1.0).abs() < 0.02, "{share}: {found} for {exact}");
+        // A bucket is at most 1/128 of its value wide.
+        assert!((found / exact - 1.0).abs() <= 1.0 / 128.0, "{share}: {found} for {exact}");
     }
 }

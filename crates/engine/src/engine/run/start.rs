@@ -141,7 +141,9 @@ fn run_jobs(
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
-    let grounds = Arc::new(find_grounds(plan, &targets, crew, machine, control));
+    let mut grounds = find_grounds(plan, &targets, crew, machine, control);
+    grounds.extend_to_machines(crew.map_or(1, Crew::kernels));
+    let grounds = Arc::new(grounds);
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
     let own = || levels::measure_own(plan, targets.main(), pace.deadline(), control);

@@ -170,6 +170,18 @@ pub struct Grounds {
 }
 
 impl Grounds {
+    /// Makes the limits those of so many machines together, each like this one.
+    pub fn extend_to_machines(&mut self, count: u32) {
+        self.machine.ceilings = self.machine.ceilings.map(|of| of.of_machines(count));
+        self.machine.memory = self.machine.memory.map(|of| of.saturating_mul(count.max(1).into()));
+        for target in self.targets_mut() {
+            if let Some(link) = &mut target.link {
+                link.bytes_per_second *= f64::from(count.max(1));
+            }
+            target.throttle = target.throttle.take().map(|of| of.of_machines(count));
+        }
+    }
+
     /// Returns the facts about all targets, in the order of their letters.
     pub fn targets(&self) -> impl Iterator<Item = &TargetEvidence> {
         std::iter::once(&self.target).chain(&self.others)
