@@ -291,7 +291,8 @@ impl<'a> Run<'a> {
     /// Adds a trial to its cell and reports it.
     fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
         let TrialOutcome { mut trial, histogram, commits, samples, .. } = outcome;
-        if trial.ops == 0 && trial.short {
+        // Cut, or over before any rank had a CPU: that is no rate of 0.
+        if trial.ops == 0 {
             return;
         }
         (trial.cell, trial.round) = (index as u32, round);

@@ -125,6 +125,10 @@ type Done = Result<LaneResult, BackendError>;
 /// How often the waiting thread checks its flags, and how often it takes a sample.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+/// How often it checks them once the limit of the trial has passed.
+const MIN_POLL_INTERVAL: Duration = Duration::from_micros(100);
+/// A trial that ends by time ends after this many times its limit in any case.
+const MOST_LATE: u32 = 100;
 /// A system call that does not return this long after the stop is abandoned.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -352,8 +356,9 @@ impl Waiter<'_> {
         loop {
             let limit = self.shared.spec.limit;
             // The limit is kept more exactly than a flag is noticed.
-            let left = limit.map(|limit| limit.saturating_sub(begin.elapsed()));
-            let wait = left.filter(|left| !left.is_zero()).unwrap_or(POLL_INTERVAL);
+            let ending = self.shared.stop.load(Relaxed);
+            let left = limit.filter(|_| !ending).map(|limit| limit.saturating_sub(begin.elapsed()));
+            let wait = left.map_or(POLL_INTERVAL, |left| left.max(MIN_POLL_INTERVAL));
             match self.receiver.recv_timeout(wait.min(POLL_INTERVAL)) {
                 Ok(Ok(lane)) => self.lanes.push(lane),
                 Ok(Err(BackendError::NotStarted)) => {}
@@ -370,7 +375,7 @@ impl Waiter<'_> {
                 Err(RecvTimeoutError::Timeout) => self.check_cut()?,
             }
             // Not a stop of the run: no system call is abandoned for it.
-            if limit.is_some_and(|limit| begin.elapsed() >= limit) {
+            if limit.is_some_and(|limit| self.is_over(limit, begin.elapsed())) {
                 self.timed_out |= !self.stopped;
                 self.shared.stop.store(true, Relaxed);
             }
@@ -381,6 +386,14 @@ impl Waiter<'_> {
                 sample(now, lanes);
             }
         }
+    }
+
+    /// Returns whether the limit ends the trial now. Where it ends all trials, one in which no lane
+    /// has had a CPU yet waits for the first operation: nothing would be measured.
+    fn is_over(&self, limit: Duration, elapsed: Duration) -> bool {
+        let waits = self.shared.spec.ends_by_time && elapsed < limit * MOST_LATE;
+        let moved = || self.shared.published.iter().any(|lane| lane.ops.load(Relaxed) > 0);
+        elapsed >= limit && (!waits || moved())
     }
 
     /// Stops all lanes; those that do not return in time from now on are abandoned.
