@@ -20,6 +20,7 @@ static WORDS: &[Words] = &[
     Words("not-cold", "not cold: {} stayed cached", "not cold"),
     Words("previous-trial", "{} cached by earlier work", "cached by earlier work"),
     Words("not-warm", "not warm: {}", "not warm"),
+    Words("straggler", "", "a rank was late"),
     Words("own-cache", "{} from own page cache", "read from own page cache"),
     Words("compressible", "", "compressible data"),
     Words("beyond-memory", "{} do not fit in memory", "larger than memory"),

@@ -55,6 +55,15 @@ fn ranks(case: &mut Case, cached: &[u64]) {
     case.each(|t| t.ranks = cached.iter().enumerate().map(share).collect());
 }
 
+/// Divides the work between two ranks, of which one is done so long before the other, nanoseconds.
+fn late(case: &mut Case, nanos: u64) {
+    ranks(case, &[0, 0]);
+    case.each(|t| {
+        t.ranks[0].nanos = t.nanos - nanos;
+        t.ranks[1].nanos = t.nanos;
+    });
+}
+
 fn merged(case: &mut Case, requests: f64, blocks: u64) {
     queue(case, 8, Some(requests));
     case.each(|t| t.evidence.disk_requests = (SPAN / MIB / blocks).into());
@@ -151,6 +160,7 @@ pub static CACHE: &[Example] = &[
     ),
     example("own-cache", Wrong, cold, |c| ranks(c, &[0, SPAN / 8]), |c| ranks(c, &[0, MIB])),
     example("own-cache", Misleading, asis, |c| ranks(c, &[SPAN / 2, 0]), |c| ranks(c, &[0, 0])),
+    example("straggler", Note, cold, |c| late(c, 120_000_000), |c| late(c, 20_000_000)),
     example("wrapped", Wrong, cold, |c| c.passes(4), |c| c.passes(1)),
     example(
         "wrapped",

@@ -80,4 +80,5 @@ pub static RULES: &[Rule] = &[
     write::NOT_DURABLE,
     write::LARGE_FOLIOS,
     ranks::OWN_CACHE,
+    ranks::STRAGGLER,
 ];

@@ -3,9 +3,10 @@
 use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
+use crate::record::verdict::facts::share;
 use crate::record::verdict::ranks::{RankVerdict, judge_ranks};
-use crate::record::{Severity, Warning};
-use crate::units::{counted, join_names, show_share};
+use crate::record::{RankShare, Severity, Trial, Warning};
+use crate::units::{counted, join_names, show_nanos, show_share};
 
 pub(super) const OWN_CACHE: Rule = rule(
     0,
@@ -13,6 +14,12 @@ pub(super) const OWN_CACHE: Rule = rule(
     "a machine of several served itself from its own page cache",
     check_own_cache,
 );
+
+pub(super) const STRAGGLER: Rule =
+    rule(0, "straggler", "one rank was done long after the first", check_straggler);
+
+/// Share of a trial between the end of the first rank and that of the last that is told.
+const MAX_TAIL: f64 = 0.1;
 
 /// Ranks that are named; more are counted.
 const MAX_NAMED: usize = 4;
@@ -22,11 +29,8 @@ fn check_own_cache(evidence: &CellEvidence) -> Option<Warning> {
     let cached: Vec<&RankVerdict> = all.iter().filter(|of| of.cached_trials > 0).collect();
     let most = cached.iter().filter_map(|of| of.cached_before).reduce(f64::max)?;
     let trials = cached.iter().map(|of| of.cached_trials).max()?;
-    let name = |of: &&&RankVerdict| match evidence.ranks.get(of.rank as usize) {
-        Some(node) => format!("rank {} on {node}", of.rank),
-        None => format!("rank {}", of.rank),
-    };
-    let named: Vec<String> = cached.iter().take(MAX_NAMED).map(|of| name(&of)).collect();
+    let named = cached.iter().take(MAX_NAMED).map(|of| name(evidence, of.rank));
+    let named: Vec<String> = named.collect();
     // Without a preparation, the cache is as it was left, which may be what is asked.
     let severity = match evidence.job.cache {
         Cache::AsIs => Severity::Misleading,
@@ -46,5 +50,47 @@ fn check_own_cache(evidence: &CellEvidence) -> Option<Warning> {
             evidence.in_trials(trials as usize)
         ),
         "use --cache cold, or --shift so that each machine reads what another one wrote",
+    )
+}
+
+/// Returns `rank 3 on node7`.
+fn name(evidence: &CellEvidence, rank: u32) -> String {
+    match evidence.ranks.get(rank as usize) {
+        Some(node) => format!("rank {rank} on {node}"),
+        None => format!("rank {rank}"),
+    }
+}
+
+/// The end of a trial: how long the last rank ran after the first was done, and which that was.
+struct Tail {
+    nanos: u64,
+    share: f64,
+    last: u32,
+}
+
+impl Tail {
+    fn of(trial: &Trial) -> Option<Tail> {
+        let end = |rank: &RankShare| rank.start.saturating_add(rank.nanos);
+        let first = trial.ranks.iter().map(end).min()?;
+        let last = trial.ranks.iter().max_by_key(|rank| end(rank))?;
+        let nanos = end(last) - first;
+        Some(Tail { nanos, share: share(nanos, trial.nanos), last: last.rank })
+    }
+}
+
+fn check_straggler(evidence: &CellEvidence) -> Option<Warning> {
+    let late: Vec<Tail> =
+        evidence.trials().filter_map(Tail::of).filter(|tail| tail.share > MAX_TAIL).collect();
+    let longest = late.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
+    STRAGGLER.warn(
+        Severity::Note,
+        format!(
+            "{} was done {} after the first rank, {} of the trial",
+            name(evidence, longest.last),
+            show_nanos(longest.nanos as f64),
+            show_share(longest.share)
+        ),
+        evidence.in_trials(late.len()),
+        "find out what slows that machine; the session has the part of every rank",
     )
 }
