@@ -87,17 +87,7 @@ fn plan(path: &Path, variants: &[Variant], how_long: &str) -> Arc<Plan> {
         settings.set(name, text).expect("a setting");
     }
     let presets = [preset("quick").expect("a preset")];
-    let asked = Proposal {
-        file: Some(path),
-        others: &[],
-        dir: None,
-        variants,
-        keep: false,
-        presets: &presets,
-        settings: &settings,
-        survey: false,
-        ranks: None,
-    };
+    let asked = Proposal { file: Some(path), variants, ..Proposal::new(&presets, &settings) };
     Arc::new(propose(&asked).expect("a plan").plan)
 }
 

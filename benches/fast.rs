@@ -230,17 +230,7 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
         settings.set(name, text).expect("a setting");
     }
     let presets = [preset(id).expect("a preset")];
-    let asked = Proposal {
-        variants: &[],
-        file: Some(path),
-        others: &[],
-        dir: None,
-        keep: false,
-        presets: &presets,
-        settings: &settings,
-        survey: false,
-        ranks: None,
-    };
+    let asked = Proposal { file: Some(path), ..Proposal::new(&presets, &settings) };
     let plan = Arc::new(propose(&asked).expect("a plan").plan);
     let mut nanos = Vec::new();
     let mut sink = |event| match event {

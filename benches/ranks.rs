@@ -132,17 +132,8 @@ fn plan(dir: &Path) -> Plan {
         settings.set(name, text).expect("a setting");
     }
     let presets = [preset("quick").expect("a preset")];
-    let asked = Proposal {
-        file: None,
-        others: &[],
-        dir: Some(dir),
-        variants: &[],
-        keep: false,
-        presets: &presets,
-        settings: &settings,
-        survey: false,
-        ranks: Some(RANKS),
-    };
+    let ranks = Some(RANKS);
+    let asked = Proposal { dir: Some(dir), ranks, ..Proposal::new(&presets, &settings) };
     propose(&asked).expect("a plan").plan
 }
 

@@ -97,10 +97,8 @@ fn make_new(
         dir: args.dir.first().or(folder).map(PathBuf::as_path),
         variants: &args.between,
         keep: args.keep,
-        presets: &presets,
-        settings,
-        survey: false,
         ranks,
+        ..Proposal::new(&presets, settings)
     });
     let proposed = proposed.map_err(with_option)?;
     let notes = proposed.instead.into_iter().chain(proposed.common_span);

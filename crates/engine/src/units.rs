@@ -256,6 +256,11 @@ pub fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {}", plural(one)) }
 }
 
+/// Names one of several processes: `rank 3 on node7`, or `rank 3` where its machine has no name.
+pub fn show_rank(rank: u32, node: &str) -> String {
+    if node.is_empty() { format!("rank {rank}") } else { format!("rank {rank} on {node}") }
+}
+
 /// Returns `a`, `a and b`, `a, b and c`; `a, b and 3 more` where `count` is larger than the number
 /// of names. `between` stands between names that hold commas themselves.
 pub fn join_names<S: std::borrow::Borrow<str>>(names: &[S], count: usize, between: &str) -> String {

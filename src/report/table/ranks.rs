@@ -5,7 +5,7 @@ use super::grid::Column;
 use crate::analysis::{CellResult, RanksOf};
 use crate::session::Session;
 use crate::text::clean_text;
-use crate::units::{Rates, column, show_nanos, show_share};
+use crate::units::{Rates, column, show_nanos, show_rank, show_share};
 
 /// Returns the table of a run of several ranks; `None` for others.
 pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
@@ -61,11 +61,8 @@ fn show_done(of: &RanksOf) -> String {
 
 /// Returns `rank 3 on node7`.
 fn name_slowest(of: &RanksOf) -> String {
-    let node = of.slowest(1).first().map_or("", |rank| rank.node.as_str());
-    match node {
-        "" => format!("rank {}", of.slowest),
-        node => format!("rank {} on {}", of.slowest, clean_text(node)),
-    }
+    let node = of.each.get(of.slowest as usize).map_or("", |rank| rank.node.as_str());
+    show_rank(of.slowest, &clean_text(node))
 }
 
 /// Says what ends the trials.

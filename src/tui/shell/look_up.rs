@@ -114,15 +114,11 @@ pub fn facts(path: PathBuf) -> Inspection {
 
 fn proposal(question: &Question) -> Proposal<'_> {
     Proposal {
-        variants: &[],
         file: question.file.as_deref(),
         others: &question.others,
         dir: question.dir.as_deref(),
-        keep: false,
-        presets: std::slice::from_ref(&question.preset),
-        settings: &question.settings,
         survey: true,
-        ranks: None,
+        ..Proposal::new(std::slice::from_ref(&question.preset), &question.settings)
     }
 }
 

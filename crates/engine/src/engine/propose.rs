@@ -49,6 +49,23 @@ pub struct Proposal<'a> {
     pub ranks: Option<u32>,
 }
 
+impl<'a> Proposal<'a> {
+    /// Returns the request for these presets and settings on a scratch file, by one process.
+    pub fn new(presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
+        Proposal {
+            file: None,
+            others: &[],
+            dir: None,
+            variants: &[],
+            keep: false,
+            presets,
+            settings,
+            survey: false,
+            ranks: None,
+        }
+    }
+}
+
 /// A plan and the facts found while making it.
 #[derive(Debug)]
 pub struct Proposed {
@@ -402,17 +419,7 @@ mod tests {
     use crate::plan::preset;
 
     fn asked<'a>(file: &'a Path, presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
-        Proposal {
-            file: Some(file),
-            others: &[],
-            dir: None,
-            variants: &[],
-            keep: false,
-            presets,
-            settings,
-            survey: true,
-            ranks: None,
-        }
+        Proposal { file: Some(file), survey: true, ..Proposal::new(presets, settings) }
     }
 
     #[test]

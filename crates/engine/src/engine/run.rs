@@ -109,6 +109,7 @@ impl<'a> Run<'a> {
         if self.plan.pick {
             self.pick()?;
         }
+        self.compare_clocks();
         for round in self.earlier.further_rounds(self.plan) {
             self.run_round(round)?;
             if self.cells.iter().flatten().all(|c| c.out) {
@@ -130,13 +131,13 @@ impl<'a> Run<'a> {
     /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
     fn run_round(&mut self, round: u32) -> Result<(), Halt> {
-        self.compare_clocks();
         let done = self.run_cells_of_round(round);
         self.compare_clocks();
         done
     }
 
-    /// Compares the clocks of the ranks, around each round.
+    /// Compares the clocks of the ranks: before the first round and after each, so that every round
+    /// is between two comparisons.
     fn compare_clocks(&self) {
         if let Some(crew) = self.crew {
             crew.compare_clocks();

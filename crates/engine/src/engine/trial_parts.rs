@@ -30,14 +30,11 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
 }
 
 /// Adds the figures of a later part, or of another process, to a trial.
-pub(super) fn join_trials(all: &mut Trial, mut more: Trial) {
-    let nanos = (all.nanos, more.nanos);
-    let facts = std::mem::take(&mut all.evidence);
-    let preparation = more.evidence.preparation.clone();
-    let joined = join_evidence(facts, std::mem::take(&mut more.evidence), nanos, all.xor);
-    more.evidence.preparation = preparation;
+pub(super) fn join_trials(all: &mut Trial, more: Trial) {
+    let (nanos, folded) = ((all.nanos, more.nanos), all.xor);
     add_figures(all, &more);
-    all.evidence = joined;
+    let facts = std::mem::take(&mut all.evidence);
+    all.evidence = join_evidence(facts, more.evidence, nanos, folded);
 }
 
 fn add_figures(all: &mut Trial, more: &Trial) {

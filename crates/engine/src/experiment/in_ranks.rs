@@ -78,18 +78,10 @@ fn fit(cell: &Job, largest: u64, request: &PlanRequest) -> Result<Job, String> {
         let id = &cell.backend.id;
         return Err(format!("{id} works on a file of its own; use --layout per-rank"));
     }
-    // One span for all block sizes, if it can be.
+    // One span for all block sizes, if it can be; it holds a block, or the cell was refused.
     let unit = if cell.span >= largest { largest } else { cell.block.max(1) };
     let span = cell.span - cell.span % unit;
     let span = span - span % cell.block.max(1);
-    if span == 0 {
-        let ranks = request.ranks.unwrap_or(1);
-        return Err(format!(
-            "there are more ranks than blocks of {}: {} for each of {ranks}",
-            show_bytes(cell.block),
-            show_bytes(cell.span)
-        ));
-    }
     let job = Job { span, ..cell.clone() };
     match job.count.filter(|count| *count > job.blocks()) {
         Some(count) => Err(format!(

@@ -1,7 +1,9 @@
 //! What a machine counts for all its processes: each of its ranks sees the same, from its own start
 //! to its own end.
 
-use crate::record::{DeviceCounts, Evidence, OptU64};
+use std::collections::BTreeMap;
+
+use crate::record::{Evidence, OptU64};
 
 /// The most that the ranks of one machine have seen so far: the last to end has seen all.
 #[derive(Debug, Default)]
@@ -10,7 +12,8 @@ pub struct Counted {
     disk_write: u64,
     requests: u64,
     steal: u64,
-    devices: Vec<DeviceCounts>,
+    /// By name: bytes written, flushes and their time.
+    devices: BTreeMap<String, [u64; 3]>,
 }
 
 impl Counted {
@@ -21,27 +24,10 @@ impl Counted {
         evidence.disk_requests = rest_of(&mut self.requests, evidence.disk_requests);
         evidence.steal_nanos = rest_of(&mut self.steal, evidence.steal_nanos);
         for own in &mut evidence.devices {
-            let place = self.devices.iter().position(|known| known.device == own.device);
-            let known = match place {
-                Some(place) => &mut self.devices[place],
-                None => {
-                    let zero = Some(0).into();
-                    let (written, flushes, flush_nanos) = (zero, zero, zero);
-                    let device = own.device.clone();
-                    self.devices.push(DeviceCounts { device, written, flushes, flush_nanos });
-                    let Some(last) = self.devices.last_mut() else { continue };
-                    last
-                }
-            };
-            let pairs = [
-                (&mut known.written, &mut own.written),
-                (&mut known.flushes, &mut own.flushes),
-                (&mut known.flush_nanos, &mut own.flush_nanos),
-            ];
-            for (known, own) in pairs {
-                let mut most = known.get().unwrap_or(0);
-                *own = rest_of(&mut most, *own);
-                *known = Some(most).into();
+            let most = self.devices.entry(own.device.clone()).or_default();
+            let counters = [&mut own.written, &mut own.flushes, &mut own.flush_nanos];
+            for (most, own) in most.iter_mut().zip(counters) {
+                *own = rest_of(most, *own);
             }
         }
     }
@@ -62,6 +48,7 @@ fn rest_of(most: &mut u64, own: OptU64) -> OptU64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::DeviceCounts;
 
     #[test]
     fn the_rank_that_ends_last_has_seen_all() {

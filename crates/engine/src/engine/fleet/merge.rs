@@ -5,6 +5,7 @@
 //! value; percentiles are never averaged. What a machine counts for all its processes counts once
 //! for each machine.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::machine::Counted;
@@ -99,17 +100,10 @@ fn join(ranks: Vec<Rest>) -> Option<Trial> {
     let resident = |of: fn(&Trial) -> Option<u64>| trials().map(of).sum::<Option<u64>>();
     let before = resident(|trial| trial.resident_before);
     let after = resident(|trial| trial.resident_after);
-    let mut kernels: Vec<(u32, Counted)> = Vec::new();
+    let mut kernels: BTreeMap<u32, Counted> = BTreeMap::new();
     let mut all: Option<Trial> = None;
     for Rest { kernel, mut trial, .. } in ranks {
-        match kernels.iter_mut().find(|(known, _)| *known == kernel) {
-            Some((_, counted)) => counted.keep_rest(&mut trial.evidence),
-            None => {
-                let mut counted = Counted::default();
-                counted.keep_rest(&mut trial.evidence);
-                kernels.push((kernel, counted));
-            }
-        }
+        kernels.entry(kernel).or_default().keep_rest(&mut trial.evidence);
         match &mut all {
             None => all = Some(trial),
             Some(all) => join_trials(all, trial),

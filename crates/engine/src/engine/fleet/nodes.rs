@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::link::{Link, boot_id};
 use super::order::{pack, unpack};
 use crate::text::clean_text;
+use crate::units::show_rank;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -122,8 +123,7 @@ impl Nodes {
 
     /// Returns whether a lower rank is on the same machine.
     pub fn is_led(&self, rank: u32) -> bool {
-        let before = self.of_rank.iter().take(rank as usize);
-        before.clone().count() > 0 && before.into_iter().any(|of| *of == self.of(rank as usize))
+        self.of_rank.iter().take(rank as usize).any(|of| *of == self.of(rank as usize))
     }
 
     /// Returns the rank whose data `rank` reads, where the first `ranks` measure and read what
@@ -159,9 +159,7 @@ impl Nodes {
 
     /// Returns whose fault something is: `rank 3 on node7: ...`
     pub fn blame(&self, rank: usize, why: &str) -> String {
-        match self.names.get(rank) {
-            Some(name) => format!("rank {rank} on {name}: {why}"),
-            None => format!("rank {rank}: {why}"),
-        }
+        let node = self.names.get(rank).map_or("", String::as_str);
+        format!("{}: {why}", show_rank(rank as u32, node))
     }
 }

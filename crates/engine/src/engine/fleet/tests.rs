@@ -28,17 +28,8 @@ fn plan_with(dir: &Path, more: &str, ranks: u32) -> Arc<Plan> {
         settings.set(name, text).unwrap();
     }
     let presets = [preset("quick").unwrap()];
-    let asked = Proposal {
-        file: None,
-        others: &[],
-        dir: Some(dir),
-        variants: &[],
-        keep: false,
-        presets: &presets,
-        settings: &settings,
-        survey: false,
-        ranks: Some(ranks),
-    };
+    let ranks = Some(ranks);
+    let asked = Proposal { dir: Some(dir), ranks, ..Proposal::new(&presets, &settings) };
     Arc::new(propose(&asked).unwrap().plan)
 }
 

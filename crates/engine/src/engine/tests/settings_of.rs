@@ -12,14 +12,8 @@ use crate::plan::{Job, PRESETS, Plan, Preset, Settings, preset};
 fn planned(preset: &Preset, settings: &Settings, file: Option<&Path>, dir: &Path) -> Option<Plan> {
     let proposal = Proposal {
         file,
-        others: &[],
         dir: Some(dir).filter(|_| file.is_none()),
-        variants: &[],
-        keep: false,
-        presets: std::slice::from_ref(preset),
-        settings,
-        survey: false,
-        ranks: None,
+        ..Proposal::new(std::slice::from_ref(preset), settings)
     };
     propose(&proposal).ok().map(|proposed| proposed.plan).filter(|plan| !plan.cells.is_empty())
 }

@@ -7,7 +7,7 @@ use crate::analysis::RanksOf;
 use crate::record::Source;
 use crate::text::clean_text;
 use crate::tui::theme::Role;
-use crate::units::{counted, show_count, show_nanos, show_rate, show_share};
+use crate::units::{counted, show_count, show_nanos, show_rank, show_rate, show_share};
 
 /// Ranks that are listed, the slowest first; more are counted.
 const MAX_LISTED: usize = 64;
@@ -37,13 +37,10 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     }
     let listed = ranks.slowest(MAX_LISTED);
     for rank in &listed {
-        let on = if ranks.nodes.len() > 1 {
-            format!(" on {}", clean_text(&rank.node))
-        } else {
-            String::new()
-        };
+        let node = if ranks.nodes.len() > 1 { clean_text(&rank.node) } else { String::new() };
         let told = format!("{}{}", rate(rank.rate), tell(rank.source, rank.cached_trials));
-        text.extend(s.wrap(&format!("rank {}{on}: {told}", rank.rank), role(rank.cached_trials)));
+        let line = format!("{}: {told}", show_rank(rank.rank, &node));
+        text.extend(s.wrap(&line, role(rank.cached_trials)));
     }
     let more = ranks.each.len() - listed.len();
     if more > 0 {

@@ -6,7 +6,7 @@ use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;
 use crate::record::verdict::ranks::{RankVerdict, judge_ranks};
 use crate::record::{RankShare, Severity, Trial, Warning};
-use crate::units::{counted, join_names, show_nanos, show_share};
+use crate::units::{counted, join_names, show_nanos, show_rank, show_share};
 
 pub(super) const OWN_CACHE: Rule = rule(
     0,
@@ -18,7 +18,7 @@ pub(super) const OWN_CACHE: Rule = rule(
 pub(super) const STRAGGLER: Rule =
     rule(0, "straggler", "one rank was done long after the first", check_straggler);
 
-/// Share of a trial between the end of the first rank and that of the last that is told.
+/// A rank is late if it ends this share of the trial after the first.
 const MAX_TAIL: f64 = 0.1;
 
 /// Ranks that are named; more are counted.
@@ -53,12 +53,8 @@ fn check_own_cache(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// Returns `rank 3 on node7`.
 fn name(evidence: &CellEvidence, rank: u32) -> String {
-    match evidence.ranks.get(rank as usize) {
-        Some(node) => format!("rank {rank} on {node}"),
-        None => format!("rank {rank}"),
-    }
+    show_rank(rank, evidence.ranks.get(rank as usize).map_or("", String::as_str))
 }
 
 /// The end of a trial: how long the last rank ran after the first was done, and which that was.
