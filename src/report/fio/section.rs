@@ -7,7 +7,8 @@ use super::line::Line;
 use super::target::Target;
 use crate::engine::info;
 use crate::plan::{
-    Cache, Fio, FioEngine, FioOption, FioValue, Job, Op, Pattern, Sync, Writes, foreign_engine,
+    Cache, Fio, FioEngine, FioOption, FioValue, Job, Layout, Op, Pattern, Sync, Writes,
+    foreign_engine,
 };
 use crate::units;
 
@@ -39,6 +40,8 @@ pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Durati
     if let Err(why) = set_engine(&mut section, job) {
         return skip(why);
     }
+    add_layout(&mut section, job);
+    let job = &job.of_all_ranks();
     set_pattern(&mut section, job);
     set_amount(&mut section, job, trial_time);
     set_caches(&mut section, job);
@@ -55,6 +58,18 @@ pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Durati
     lines.extend(section.options.into_iter().map(Line::Option));
     lines.push(Line::Option("stonewall".into()));
     lines
+}
+
+/// Tells how the ranks of a cell differ from jobs of fio, each of which has a piece of one file.
+fn add_layout(section: &mut Section, job: &Job) {
+    if job.processes() == 1 {
+        return;
+    }
+    section.add_comment(match job.layout {
+        Layout::PerRank => "iotui gave each rank a file of its own, fio's jobs have pieces of one",
+        Layout::Segmented => "the ranks of iotui are jobs of fio, on one machine",
+        Layout::Strided => "the ranks of iotui had every n-th block, fio's jobs have pieces",
+    });
 }
 
 /// Sets the engine, its options, block size and depth.

@@ -18,7 +18,7 @@ use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, ProbeResult};
 use crate::host::{CacheLevel, Host, cpu_list};
-use crate::plan::{Cache, Job, Sync, target_name};
+use crate::plan::{Cache, CpuCache, Job, Sync, target_name};
 use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -81,6 +81,11 @@ impl Names {
         parts.extend(job.count.filter(|_| self.count).map(|count| format!("count:{count}")));
         parts.extend(job.target.map(|target| format!("target:{}", target_name(target))));
         parts.extend(job.variant.as_ref().map(|variant| format!("variant:{variant}")));
+        parts.extend((job.sync_every > 1).then(|| format!("every:{}", job.sync_every)));
+        parts.extend(job.has_own_files().then(|| "file_per_thread".into()));
+        parts.extend((job.cpu_cache == CpuCache::Flush).then(|| "cpu_flushed".into()));
+        parts.extend(job.ranks.map(|ranks| format!("ranks:{ranks}")));
+        parts.extend(job.shares_its_file().then(|| job.layout.to_string()));
         parts.extend((job.threads > 1).then(|| format!("threads:{}", job.threads)));
         text::clean(&parts.join("/"))
     }

@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::plan::{Choice, FilePer, Layout, Op, Pattern, Writes};
 use crate::report::sample;
 
 fn show(session: &Session) -> Value {
@@ -70,6 +71,42 @@ fn names_are_those_of_one_cell() {
         Names::for_cells(&axes.plan.cells).name(&axes.plan.cells[0]),
         "uring+sqpoll+fixed/read/random/block:4096/depth:32/direct/span:536870912/threads:16"
     );
+}
+
+/// compare.py takes results of one name for repetitions of one benchmark.
+#[test]
+fn cells_that_differ_in_one_property_have_two_names() {
+    let plain = Job {
+        op: Op::Write,
+        threads: 2,
+        count: Some(1),
+        ..Job::plain(Choice::plain("pread"), Op::Write)
+    };
+    let changes: [fn(&mut Job); 17] = [
+        |job| job.backend = Choice::plain("uring"),
+        |job| job.block *= 2,
+        |job| job.cache = Cache::Warm,
+        |job| job.op = Op::Read,
+        |job| job.mix = Some(30),
+        |job| job.pattern = Pattern::Random,
+        |job| job.threads = 3,
+        |job| job.depth = 2,
+        |job| job.direct = true,
+        |job| job.sync = Sync::End,
+        |job| job.sync_every = 4,
+        |job| job.file_per = FilePer::Thread,
+        |job| job.xor = true,
+        |job| job.cpu_cache = CpuCache::Flush,
+        |job| job.writes = Writes::Append,
+        |job| job.ranks = Some(4),
+        |job| job.layout = Layout::Strided,
+    ];
+    for (at, change) in changes.iter().enumerate() {
+        let mut other = plain.clone();
+        change(&mut other);
+        let names = Names::for_cells(&[plain.clone(), other.clone()]);
+        assert_ne!(names.name(&plain), names.name(&other), "change {at}");
+    }
 }
 
 #[test]

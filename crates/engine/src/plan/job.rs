@@ -145,7 +145,8 @@ impl Job {
     /// Returns the job of all ranks together, as if one process did it.
     pub fn of_all_ranks(&self) -> Job {
         let (span, threads) = (self.span_of_all(), self.all_threads());
-        Job { span, threads, ranks: None, ..self.clone() }
+        let count = self.count.map(|count| count.saturating_mul(self.processes().into()));
+        Job { span, threads, count, ranks: None, ..self.clone() }
     }
 
     /// Returns whether it works on a file that other ranks use too.

@@ -7,8 +7,8 @@ use crate::engine::cells::Amount;
 use crate::engine::executor::Executor;
 use crate::engine::trial::Work;
 
-/// Passes for each that was calibrated: a rank that is faster than the others finds enough to do.
-const HEADROOM: u64 = 16;
+/// Passes that no trial reaches: time ends it.
+const ENDLESS: u64 = u32::MAX as u64;
 
 /// The work of a part of a trial, and when it ends in any case.
 pub struct Ending {
@@ -29,7 +29,7 @@ pub fn of(work: &Work) -> Ending {
     if by_amount {
         return Ending { amount: *amount, after: None };
     }
-    let passes = if single { 1 } else { amount.passes.saturating_mul(HEADROOM) };
+    let passes = if single { 1 } else { ENDLESS };
     Ending {
         amount: Amount { count: cell.job.blocks(), passes, ..*amount },
         after: Some(Duration::from_nanos(amount.nanos / amount.parts.max(1))),
@@ -59,11 +59,11 @@ mod tests {
             (amount.count, amount.passes, after)
         };
         let milli = Some(Duration::from_millis(1));
-        assert_eq!(of(&job, &amount), (10, 48, milli));
+        assert_eq!(of(&job, &amount), (10, ENDLESS, milli));
         let cold = Job { cache: Cache::Cold, ..job.clone() };
         assert_eq!(of(&cold, &amount), (10, 1, milli));
         assert_eq!(of(&cold, &whole), (4, 1, None), "one pass");
-        assert_eq!(of(&job, &whole), (10, 16, milli.map(|all| all / 4)));
+        assert_eq!(of(&job, &whole), (10, ENDLESS, milli.map(|all| all / 4)));
         let counted = Job { count: Some(4), ..job.clone() };
         assert_eq!(of(&counted, &amount), (4, 3, None));
         assert_eq!(of(&job, &Amount::once(4)), (4, 1, None), "a step of a calibration");

@@ -36,11 +36,17 @@ pub fn judge_ranks(evidence: &CellEvidence) -> Vec<RankVerdict> {
 }
 
 fn judge_rank(evidence: &CellEvidence, rank: usize, ranks: u64) -> RankVerdict {
-    let own = |trial: &Trial| Some(Arc::new(alone(trial, trial.ranks.get(rank)?)));
+    // Of blocks between those of others, the first rank of a machine looks after the whole file.
+    let strided = evidence.job.layout == Layout::Strided;
+    let node = evidence.ranks.get(rank);
+    let first = evidence.ranks.iter().position(|of| Some(of) == node);
+    let keeper = first.filter(|_| strided).unwrap_or(rank);
+    let own = |trial: &Trial| {
+        let resident = trial.ranks.get(keeper)?.resident_before;
+        Some(Arc::new(Trial { resident_before: resident, ..alone(trial, trial.ranks.get(rank)?) }))
+    };
     let trials: Vec<Arc<Trial>> = evidence.trials().filter_map(own).collect();
     let evidence = &CellEvidence { trials: &trials, ..*evidence };
-    // Of blocks between those of others, one rank looks after the whole file.
-    let strided = evidence.job.layout == Layout::Strided;
     let looked_at = evidence.job.span.saturating_mul(if strided { ranks } else { 1 });
     let watched = Job { span: looked_at, ..evidence.job.clone() };
     let watched = CellEvidence { job: &watched, ..*evidence };
@@ -66,7 +72,6 @@ fn alone(trial: &Trial, own: &RankShare) -> Trial {
         nanos: own.nanos,
         device_bytes: own.device_bytes,
         hole_bytes: own.hole_bytes,
-        resident_before: own.resident_before,
         short: trial.short,
         evidence: Evidence {
             unique_bytes: own.unique_bytes,
@@ -76,5 +81,41 @@ fn alone(trial: &Trial, own: &RankShare) -> Trial {
             ..Evidence::default()
         },
         ..Trial::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Cache;
+    use crate::record::verdict::testing::{Case, SPAN, cold};
+
+    /// Of a file whose blocks belong to the ranks in turn, only the first rank of a machine knows
+    /// what is cached.
+    #[test]
+    fn every_rank_of_a_strided_file_is_judged_by_what_its_machine_had_cached() {
+        let mut case = cold();
+        (case.job.layout, case.job.cache) = (Layout::Strided, Cache::Warm);
+        let share = |rank, resident_before| RankShare {
+            rank,
+            bytes: SPAN / 4,
+            unique_bytes: SPAN / 4,
+            device_bytes: Some(0),
+            hole_bytes: Some(0),
+            resident_before: Some(resident_before),
+            ..RankShare::default()
+        };
+        case.each(|t| t.ranks = vec![share(0, SPAN), share(1, 0), share(2, SPAN), share(3, 0)]);
+        case.target.device_counted = None;
+        let nodes = ["a", "a", "b", "b"].map(String::from);
+        let judge = |case: &Case| judge_ranks(&CellEvidence { ranks: &nodes, ..case.evidence() });
+        for of in judge(&case) {
+            assert_eq!(of.source.map(|source| source.page_cache), Some(1.0), "rank {}", of.rank);
+            assert_eq!(of.cached_trials, 0, "as asked");
+        }
+        case.job.cache = Cache::Cold;
+        assert!(
+            judge(&case).iter().all(|of| of.cached_trials > 0 && of.cached_before == Some(1.0))
+        );
     }
 }
