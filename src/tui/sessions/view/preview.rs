@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::columns;
-use crate::analysis::{Axis, ProbeResult};
+use crate::analysis::{Axis, ProbeResult, SummaryOf};
 use crate::session::Listed;
 use crate::text::time::to_minute;
 use crate::tui::context::ViewContext;
@@ -62,13 +62,16 @@ fn draw_message(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffe
     }
 }
 
-/// Returns the highest median, the same as in the list; of calls that move no bytes, which the list
-/// does not have, that of operations.
+/// Returns the highest median, the same as in the list; what the list does not have, of a run that
+/// was killed and of calls that move no bytes, is taken from the answer.
 fn best(look: &Look, listed: &Listed, shown: &SessionView) -> String {
     let answered = shown.answer.best.as_ref();
-    let best = match (listed.best, answered.and_then(|best| best.operations.as_ref())) {
+    let median = |rate: &SummaryOf| rate.summary.median;
+    let bytes = answered.and_then(|best| best.throughput.as_ref()).map(median);
+    let operations = answered.and_then(|best| best.operations.as_ref()).map(median);
+    let best = match (listed.best.or(bytes), operations) {
         (Some(rate), _) => Metric::Throughput.show(rate, look.unit),
-        (None, Some(rate)) => Metric::Operations.show(rate.summary.median, look.unit),
+        (None, Some(rate)) => Metric::Operations.show(rate, look.unit),
         (None, None) => return String::new(),
     };
     format!("best {best}")
