@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
 
+use self::entries::{Kind, with_kind};
 use self::info::INFO;
 use self::loops::{DepthOneLane, run_commits};
 use self::ring::{
@@ -207,7 +208,7 @@ impl UringLane {
     /// Queues the next operations, up to the limit of one call; returns their number, or `None`
     /// when the queue is full.
     #[inline(always)]
-    fn queue(
+    fn queue<K: Kind>(
         &mut self,
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
@@ -216,11 +217,11 @@ impl UringLane {
         // SAFETY: this is the only handle on the queue while it lives. One handle for all entries:
         // each would load and store the ends of the queue.
         let mut queue = unsafe { self.ring.submission_shared() };
-        let (kind, mut queued) = (self.kind(), 0);
+        let mut queued = 0;
         while queued < self.batch_limit {
-            let mut push = |request| self.push(&mut queue, request, kind);
+            let mut push = |request| self.push::<K>(&mut queue, request);
             let added = if rest.is_empty() && !work.varies() {
-                work.hand_out(free, self.batch_limit - queued, push)
+                work.hand_out(free, self.batch_limit - queued, K::WRITES, push)
             } else {
                 let Some(request) = work.upcoming(free, rest) else { break };
                 push(request).then_some(1)
@@ -242,14 +243,14 @@ impl UringLane {
     /// last slot: the call that waits submits it. What is complete by then frees its slot, whose
     /// memory the CPU still has in its caches.
     #[inline(always)]
-    fn queue_all<const FILL: bool>(
+    fn queue_all<K: Kind, const FILL: bool>(
         &mut self,
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
         work: &mut Work,
     ) {
         loop {
-            match self.queue(free, rest, work) {
+            match self.queue::<K>(free, rest, work) {
                 None => return work.abort(queue_full()),
                 Some(queued) if queued < self.batch_limit => return,
                 Some(_) if free.is_empty() && rest.is_empty() => return,
@@ -340,15 +341,20 @@ impl UringLane {
             self.commits = Some(commits);
             return ended;
         }
+        with_kind!(self, K => self.run_all::<K, FILL>(work))
+    }
+
+    #[inline(always)]
+    fn run_all<K: Kind, const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
         if work.depth() == 1 && !self.sqpoll {
-            return DepthOneLane::<FILL>::run(self, work);
+            return DepthOneLane::<K, FILL>::run(self, work);
         }
         // Free slots, all at first; and remainders of short operations.
         let mut free: Vec<u32> = (0..work.depth()).rev().collect();
         let mut rest: Vec<Request> = Vec::with_capacity(free.len());
         let mut empty_waits = 0;
         loop {
-            self.queue_all::<FILL>(&mut free, &mut rest, work);
+            self.queue_all::<K, FILL>(&mut free, &mut rest, work);
             if self.in_flight == 0 {
                 return work.finish();
             }

@@ -9,15 +9,70 @@ use io_uring::{opcode, types};
 use super::UringLane;
 use crate::backend::work::Request;
 
-/// The kind of all entries of a lane, where it is one that is built in place: chosen from nine
-/// kinds, an entry would go through memory and stall twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A read of the registered file into the one registered buffer.
-    ReadFixed,
-    Nop,
-    Any,
+/// How the entries of a lane are built. It is chosen once, before the loop: chosen for each entry,
+/// from nine kinds, an entry would go through memory and stall twice.
+pub(super) trait Kind {
+    /// Whether an entry may write.
+    const WRITES: bool;
+
+    fn build(lane: &UringLane, request: Request) -> Entry;
 }
+
+/// A read of the registered file into the one registered buffer.
+pub(super) struct ReadFixed;
+
+pub(super) struct Nop;
+
+pub(super) struct Any;
+
+impl Kind for ReadFixed {
+    const WRITES: bool = false;
+
+    #[inline(always)]
+    fn build(lane: &UringLane, Request { offset, len, slot, at, .. }: Request) -> Entry {
+        let at = lane.buffer.address(slot as usize * lane.stride + at as usize);
+        let len = lane.round_up(len);
+        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(offset).build();
+        entry.user_data(slot.into())
+    }
+}
+
+impl Kind for Nop {
+    const WRITES: bool = false;
+
+    #[inline(always)]
+    fn build(_: &UringLane, request: Request) -> Entry {
+        opcode::Nop::new().build().user_data(request.slot.into())
+    }
+}
+
+impl Kind for Any {
+    const WRITES: bool = true;
+
+    #[inline(always)]
+    fn build(lane: &UringLane, request: Request) -> Entry {
+        lane.entry(request, lane.buffer_part(request))
+    }
+}
+
+/// Runs `body` with the kind of all entries of a lane.
+macro_rules! with_kind {
+    ($lane:expr, $kind:ident => $body:expr) => {{
+        let lane = &*$lane;
+        let reads = !lane.write && lane.into.is_none();
+        if lane.nop {
+            type $kind = $crate::backend::uring::entries::Nop;
+            $body
+        } else if lane.fixed_buffer && lane.fixed_file && reads {
+            type $kind = $crate::backend::uring::entries::ReadFixed;
+            $body
+        } else {
+            type $kind = $crate::backend::uring::entries::Any;
+            $body
+        }
+    }};
+}
+pub(super) use with_kind;
 
 impl UringLane {
     /// Returns the address for the request's bytes, and how many to request.
@@ -28,7 +83,12 @@ impl UringLane {
             Some(into) if !request.write => into.address(place),
             _ => self.buffer.address(place),
         };
-        (at, if request.write { request.len } else { (request.len + self.mask) & !self.mask })
+        (at, if request.write { request.len } else { self.round_up(request.len) })
+    }
+
+    #[inline(always)]
+    fn round_up(&self, len: u32) -> u32 {
+        (len + self.mask) & !self.mask
     }
 
     /// Builds the entry of any request.
@@ -67,35 +127,11 @@ impl UringLane {
         entry.user_data(slot.into())
     }
 
-    /// Returns the kind of all entries.
-    #[inline(always)]
-    pub(super) fn kind(&self) -> Kind {
-        let is_plain = !self.write && self.into.is_none();
-        match () {
-            () if self.nop => Kind::Nop,
-            () if self.fixed_buffer && self.fixed_file && is_plain => Kind::ReadFixed,
-            () => Kind::Any,
-        }
-    }
-
     /// Pushes an entry; false when the queue is full, which is unreachable: it has an entry per
     /// slot.
     #[inline(always)]
-    pub(super) fn push(&self, queue: &mut SubmissionQueue, request: Request, kind: Kind) -> bool {
-        let (at, len) = self.buffer_part(request);
+    pub(super) fn push<K: Kind>(&self, queue: &mut SubmissionQueue, request: Request) -> bool {
         // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
-        let pushed = unsafe {
-            match kind {
-                Kind::ReadFixed => {
-                    let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0)
-                        .offset(request.offset)
-                        .build();
-                    queue.push(&entry.user_data(request.slot.into()))
-                }
-                Kind::Nop => queue.push(&opcode::Nop::new().build().user_data(request.slot.into())),
-                Kind::Any => queue.push(&self.entry(request, (at, len))),
-            }
-        };
-        pushed.is_ok()
+        unsafe { queue.push(&K::build(self, request)) }.is_ok()
     }
 }

@@ -1,6 +1,7 @@
 //! The loops of special lanes: with one operation at a time, and with writes that are made durable.
 #![allow(unsafe_code)]
 
+use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 
 use io_uring::squeue::{Entry, Flags};
@@ -14,19 +15,20 @@ use crate::backend::work::{Request, Work};
 
 /// A ring with one operation at a time, in the loop of the synchronous backends: there the work
 /// between two calls matters most, and the kernel has just evicted it from the CPU caches.
-pub(super) struct DepthOneLane<'a, const FILL: bool> {
+pub(super) struct DepthOneLane<'a, K, const FILL: bool> {
     lane: &'a mut UringLane,
-    kind: Kind,
+    kind: PhantomData<K>,
     waits: u64,
     /// The error of the ring itself.
     failed: Option<BackendError>,
 }
 
-impl<const FILL: bool> DepthOneLane<'_, FILL> {
+impl<K: Kind, const FILL: bool> DepthOneLane<'_, K, FILL> {
     #[inline(always)]
     pub fn run(lane: &mut UringLane, work: &mut Work) -> Result<(), BackendError> {
-        let (data, kind) = (lane.buffer.address(0).cast_const(), lane.kind());
-        let mut depth_one = DepthOneLane::<FILL> { lane, kind, waits: 0, failed: None };
+        let data = lane.buffer.address(0).cast_const();
+        let mut depth_one =
+            DepthOneLane::<K, FILL> { lane, kind: PhantomData, waits: 0, failed: None };
         let ended = drive::run_operations(work, data, &mut depth_one);
         work.record_in_flight(depth_one.waits, depth_one.waits);
         depth_one.failed.map_or(ended, Err)
@@ -41,11 +43,11 @@ impl<const FILL: bool> DepthOneLane<'_, FILL> {
     }
 }
 
-impl<const FILL: bool> Operation for &mut DepthOneLane<'_, FILL> {
+impl<K: Kind, const FILL: bool> Operation for &mut DepthOneLane<'_, K, FILL> {
     #[inline(always)]
     fn make(&mut self, request: Request) -> (isize, u32) {
         // SAFETY: this is the only handle on the queue while it lives.
-        if !self.lane.push(&mut unsafe { self.lane.ring.submission_shared() }, request, self.kind) {
+        if !self.lane.push::<K>(&mut unsafe { self.lane.ring.submission_shared() }, request) {
             return (self.fail(queue_full()), 0);
         }
         self.lane.in_flight = 1;

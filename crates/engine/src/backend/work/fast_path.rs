@@ -70,29 +70,32 @@ impl Work<'_> {
     }
 
     /// Hands out up to `most` requests of whole blocks to `push`, for the last of these free slots:
-    /// fewer where the pass ends, the stop flag is set or no slot is free. Returns their number, or
-    /// `None` where `push` refused one.
+    /// fewer where the pass ends or no slot is free, and none where the stop flag is set. Returns
+    /// their number, or `None` where `push` refused one. `writes` is false where none may write.
     #[inline(always)]
     pub(in crate::backend) fn hand_out(
         &mut self,
         free: &mut Vec<u32>,
         most: u32,
+        writes: bool,
         mut push: impl FnMut(Request) -> bool,
     ) -> Option<u32> {
-        let (order, share, moves, stop) =
-            (self.order, self.assignment.share, self.assignment.moves, self.assignment.stop);
+        if self.assignment.stop.load(Relaxed) {
+            return Some(0);
+        }
+        let (order, share, moves) = (self.order, self.assignment.share, self.assignment.moves);
         let (first, pass, mut index) = (self.index, self.pass, self.index);
         let end = self.limit.min(index.saturating_add(most.into()));
+        let slots = &mut self.slots[..];
         let mut refused = false;
         while index < end
-            && !stop.load(Relaxed)
             && let Some(slot) = free.pop()
         {
             let offset = order.offset(index);
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
-            let write = share.writes(pass, index);
-            self.slots[slot as usize] =
+            let write = writes && share.writes(pass, index);
+            slots[slot as usize] =
                 Slot { offset, start, len, later_pass: pass > 0, write, ..Slot::default() };
             index += 1;
             if !push(Request { offset, len, slot, at: 0, write }) {
