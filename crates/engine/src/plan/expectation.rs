@@ -240,9 +240,12 @@ impl Expectation {
     }
 }
 
-/// Returns the error for a profile that there is not.
-pub fn unknown_profile<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Unknown {
-    nearest("profile", name, known)
+/// Returns the error for a profile that there is not. Where none is near, what its makers do not
+/// publish can still be asked by a condition.
+pub fn unknown_profile<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let unknown = nearest("profile", name, known);
+    let hint = if unknown.near.is_empty() { "; or write a condition: p99<10ms" } else { "" };
+    format!("{unknown}{hint}")
 }
 
 #[cfg(test)]

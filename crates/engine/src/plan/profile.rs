@@ -169,7 +169,7 @@ impl Profiles {
             (None, Some(Broken { why, .. })) => Err(format!("profile {id}: {why}")),
             (None, None) => {
                 let known = self.all.iter().map(|profile| profile.id.as_str());
-                Err(unknown_profile(id, known).to_string())
+                Err(unknown_profile(id, known))
             }
         }
     }
@@ -238,7 +238,9 @@ mod tests {
             error(&profiles, "etdc"),
             "unknown profile 'etdc'; did you mean etcd?".to_string()
         );
-        assert!(error(&profiles, "kafka").contains("there are: etcd, openshift"));
+        let kafka = error(&profiles, "kafka");
+        assert!(kafka.contains("there are: etcd, openshift"), "{kafka}");
+        assert!(kafka.ends_with("; or write a condition: p99<10ms"), "{kafka}");
         let good = "about='a'\nexpect='p99<10ms, >=1MB/s'\n[cells]\nop='read'";
         for (id, text, why) in [
             ("etcd", good, "a built-in profile has this name"),
