@@ -37,9 +37,7 @@ pub fn ranks(trials: &[Arc<Trial>]) -> Option<RanksOf> {
     let rates: Vec<f64> = (0..ranks).map(|rank| rate_of(rank).unwrap_or(0.0)).collect();
     let done_of = |rank: usize| {
         let shares = complete.iter().filter_map(|trial| trial.ranks.get(rank));
-        median(
-            &shares.map(|share| share.start.saturating_add(share.nanos) as f64).collect::<Vec<_>>(),
-        )
+        median(&shares.map(|share| share.end() as f64).collect::<Vec<_>>())
     };
     let each = rates.iter().enumerate().map(|(rank, rate)| RankOf {
         rank: rank as u32,
@@ -131,10 +129,9 @@ fn measure(
     amount: &impl Fn(&RankShare) -> f64,
     active: &impl Fn(&RankShare) -> f64,
 ) -> Option<Windows> {
-    let end = |rank: &RankShare| rank.start.saturating_add(rank.nanos);
     let last_start = trial.ranks.iter().map(|rank| rank.start).max()?;
-    let (first_end, last_end) =
-        (trial.ranks.iter().map(end).min()?, trial.ranks.iter().map(end).max()?);
+    let ends = || trial.ranks.iter().map(RankShare::end);
+    let (first_end, last_end) = (ends().min()?, ends().max()?);
     let own = trial.ranks.iter().map(|rank| rate(rank, amount)).sum();
     let together = first_end.saturating_sub(last_start);
     let done: f64 = trial.ranks.iter().map(active).sum();

@@ -99,6 +99,13 @@ pub struct RankShare {
     pub clock_error: u64,
 }
 
+impl RankShare {
+    /// Returns when it was done: nanoseconds from the first rank's start to its own end.
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.nanos)
+    }
+}
+
 fn is_zero(nanos: &u64) -> bool {
     *nanos == 0
 }

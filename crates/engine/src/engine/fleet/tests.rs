@@ -140,7 +140,7 @@ fn the_sum_of_the_ranks_is_the_trial() {
         assert_eq!(trial.ranks.len(), 3);
         assert_eq!(trial.ranks.iter().map(|rank| rank.bytes).sum::<u64>(), trial.bytes);
         assert_eq!(trial.ranks.iter().map(|rank| rank.ops).sum::<u64>(), trial.ops);
-        let last = trial.ranks.iter().map(|rank| rank.start + rank.nanos).max();
+        let last = trial.ranks.iter().map(|rank| rank.end()).max();
         assert_eq!(last, Some(trial.nanos));
         assert_eq!(trial.evidence.lane_bytes, trial.bytes);
     }

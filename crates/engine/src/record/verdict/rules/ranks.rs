@@ -66,10 +66,9 @@ struct Tail {
 
 impl Tail {
     fn of(trial: &Trial) -> Option<Tail> {
-        let end = |rank: &RankShare| rank.start.saturating_add(rank.nanos);
-        let first = trial.ranks.iter().map(end).min()?;
-        let last = trial.ranks.iter().max_by_key(|rank| end(rank))?;
-        let nanos = end(last) - first;
+        let first = trial.ranks.iter().map(RankShare::end).min()?;
+        let last = trial.ranks.iter().max_by_key(|rank| rank.end())?;
+        let nanos = last.end() - first;
         Some(Tail { nanos, share: share(nanos, trial.nanos), last: last.rank })
     }
 }
