@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
 
-use self::entries::{Kind, with_kind};
+use self::entries::{Any, Kind, Nop, ReadFixed};
 use self::info::INFO;
 use self::loops::{DepthOneLane, run_commits};
 use self::ring::{
@@ -341,7 +341,14 @@ impl UringLane {
             self.commits = Some(commits);
             return ended;
         }
-        with_kind!(self, K => self.run_all::<K, FILL>(work))
+        let reads = !self.write && self.into.is_none();
+        match () {
+            () if self.nop => self.run_all::<Nop, FILL>(work),
+            () if self.fixed_buffer && self.fixed_file && reads => {
+                self.run_all::<ReadFixed, FILL>(work)
+            }
+            () => self.run_all::<Any, FILL>(work),
+        }
     }
 
     #[inline(always)]

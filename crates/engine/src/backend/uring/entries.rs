@@ -29,11 +29,11 @@ impl Kind for ReadFixed {
     const WRITES: bool = false;
 
     #[inline(always)]
-    fn build(lane: &UringLane, Request { offset, len, slot, at, .. }: Request) -> Entry {
-        let at = lane.buffer.address(slot as usize * lane.stride + at as usize);
-        let len = lane.round_up(len);
-        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0).offset(offset).build();
-        entry.user_data(slot.into())
+    fn build(lane: &UringLane, request: Request) -> Entry {
+        let at = lane.buffer.address(lane.place(request));
+        let len = lane.round_up(request.len);
+        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0);
+        entry.offset(request.offset).build().user_data(request.slot.into())
     }
 }
 
@@ -55,30 +55,11 @@ impl Kind for Any {
     }
 }
 
-/// Runs `body` with the kind of all entries of a lane.
-macro_rules! with_kind {
-    ($lane:expr, $kind:ident => $body:expr) => {{
-        let lane = &*$lane;
-        let reads = !lane.write && lane.into.is_none();
-        if lane.nop {
-            type $kind = $crate::backend::uring::entries::Nop;
-            $body
-        } else if lane.fixed_buffer && lane.fixed_file && reads {
-            type $kind = $crate::backend::uring::entries::ReadFixed;
-            $body
-        } else {
-            type $kind = $crate::backend::uring::entries::Any;
-            $body
-        }
-    }};
-}
-pub(super) use with_kind;
-
 impl UringLane {
     /// Returns the address for the request's bytes, and how many to request.
     #[inline(always)]
     pub(super) fn buffer_part(&self, request: Request) -> (*mut u8, u32) {
-        let place = request.slot as usize * self.stride + request.at as usize;
+        let place = self.place(request);
         let at = match &*self.into {
             Some(into) if !request.write => into.address(place),
             _ => self.buffer.address(place),
@@ -86,6 +67,13 @@ impl UringLane {
         (at, if request.write { request.len } else { self.round_up(request.len) })
     }
 
+    /// Returns the offset in a buffer of all slots.
+    #[inline(always)]
+    fn place(&self, request: Request) -> usize {
+        request.slot as usize * self.stride + request.at as usize
+    }
+
+    /// Rounds the length of a read up to what the lane requests.
     #[inline(always)]
     fn round_up(&self, len: u32) -> u32 {
         (len + self.mask) & !self.mask
