@@ -4,6 +4,7 @@
 mod entries;
 mod info;
 mod loops;
+mod register;
 mod ring;
 
 use std::fs::File;
@@ -17,6 +18,7 @@ use io_uring::IoUring;
 use self::entries::{Any, Kind, Nop, ReadFixed};
 use self::info::INFO;
 use self::loops::{DepthOneLane, run_commits};
+use self::register::{Memory, Refusal, Registered, register_file, register_memory};
 use self::ring::{
     NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
     has_nop, has_sqpoll, refusal,
@@ -118,13 +120,13 @@ impl UringLane {
             only_poller: job.threads == 1,
             will_need: job.backend.has(advice::WILL_NEED.name),
             fixed_file: false,
-            fixed_buffer: false,
+            registered: Registered::Nothing,
             refused: Vec::new(),
             commits,
             write_flags: if job.sync == Sync::RwfDsync { libc::RWF_DSYNC } else { 0 },
         };
         if !nop {
-            lane.register()?;
+            lane.register(job.depth)?;
         }
         Ok(lane)
     }
@@ -161,7 +163,7 @@ struct UringLane {
     only_poller: bool,
     will_need: bool,
     fixed_file: bool,
-    fixed_buffer: bool,
+    registered: Registered,
     refused: Vec<String>,
     commits: Option<QueuedCommits>,
     /// RWF_* flags of writes.
@@ -169,38 +171,21 @@ struct UringLane {
 }
 
 impl UringLane {
-    /// Registers file and buffers. A refusal is noted in the result, and the plain operations are
+    /// Registers file and memory. A refusal is noted in the result, and the plain operations are
     /// used.
-    fn register(&mut self) -> Result<(), BackendError> {
-        let submitter = self.ring.submitter();
-        match submitter.register_files(&[self.file.as_raw_fd()]) {
+    fn register(&mut self, depth: u32) -> Result<(), BackendError> {
+        match register_file(&self.ring, self.sqpoll, &self.file) {
             Ok(()) => self.fixed_file = true,
-            // Before Linux 5.11 the polling thread accepts only registered files.
-            Err(error) if self.sqpoll && !self.ring.params().is_feature_sqpoll_nonfixed() => {
-                return Err(BackendError::Ring {
-                    step: "registering the file, which +sqpoll needs before Linux 5.11",
-                    error,
-                });
-            }
-            Err(error) => self.refused.push(format!("file: {error}")),
+            Err(Refusal::Noted(why)) => self.refused.push(why),
+            Err(Refusal::Final(error)) => return Err(error),
         }
-        let part =
-            |buffer: &Buffer| libc::iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };
-        let parts: Vec<libc::iovec> =
-            std::iter::once(&**self.buffer).chain(self.into.as_ref()).map(part).collect();
+        // What is written lies anywhere in the buffer.
+        let slots = if self.write || self.into.is_some() { 0 } else { depth as usize };
+        let (buffer, into, stride) = (&**self.buffer, self.into.as_ref(), self.stride);
         // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
-        match unsafe { submitter.register_buffers(&parts) } {
-            Ok(()) => self.fixed_buffer = true,
-            Err(_) if self.buffer.len() > MAX_REGISTERED => {
-                let len = crate::units::show_bytes(self.buffer.len() as u64);
-                self.refused.push(format!(
-                    "buffer: {len} is more than the 1 GiB that can be registered; use a lower \
-                     depth or smaller blocks"
-                ));
-            }
-            Err(error) => self.refused.push(format!(
-                "buffer: {error}; the locked-memory limit (ulimit -l) may be too low"
-            )),
+        match unsafe { register_memory(&self.ring, &Memory { buffer, into, slots, stride }) } {
+            Ok(registered) => self.registered = registered,
+            Err(why) => self.refused.push(why),
         }
         Ok(())
     }
@@ -341,10 +326,9 @@ impl UringLane {
             self.commits = Some(commits);
             return ended;
         }
-        let reads = !self.write && self.into.is_none();
         match () {
             () if self.nop => self.run_all::<Nop, FILL>(work),
-            () if self.fixed_buffer && self.fixed_file && reads => {
+            () if self.registered == Registered::Slots && self.fixed_file => {
                 self.run_all::<ReadFixed, FILL>(work)
             }
             () => self.run_all::<Any, FILL>(work),
@@ -450,9 +434,6 @@ impl Lane for UringLane {
         if self.sqpoll { threads::poller_nanos(self.only_poller) } else { Some(0) }
     }
 }
-
-/// The kernel's limit for one registered buffer, bytes.
-const MAX_REGISTERED: usize = 1 << 30;
 
 /// Consecutive waits without a completion before a refusal counts as a failure.
 const MAX_EMPTY_WAITS: u32 = 1000;

@@ -7,6 +7,7 @@ use io_uring::squeue::{Entry, SubmissionQueue};
 use io_uring::{opcode, types};
 
 use super::UringLane;
+use super::register::Registered;
 use crate::backend::work::Request;
 
 /// How the entries of a lane are built. It is chosen once, before the loop: chosen for each entry,
@@ -18,7 +19,7 @@ pub(super) trait Kind {
     fn build(lane: &UringLane, request: Request) -> Entry;
 }
 
-/// A read of the registered file into the one registered buffer.
+/// A read of the registered file into the registered part of its slot.
 pub(super) struct ReadFixed;
 
 pub(super) struct Nop;
@@ -32,7 +33,7 @@ impl Kind for ReadFixed {
     fn build(lane: &UringLane, request: Request) -> Entry {
         let at = lane.buffer.address(lane.place(request));
         let len = lane.round_up(request.len);
-        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, 0);
+        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, request.slot as u16);
         entry.offset(request.offset).build().user_data(request.slot.into())
     }
 }
@@ -88,9 +89,12 @@ impl UringLane {
     ) -> Entry {
         let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
         let flags = self.write_flags;
-        // The second registered buffer is for the reads of a mix.
-        let index = u16::from(self.into.is_some() && !write);
-        let entry = match (write, self.fixed_buffer, self.fixed_file) {
+        let index = match self.registered {
+            Registered::Slots => slot as u16,
+            // The second is for the reads of a mix.
+            _ => u16::from(self.into.is_some() && !write),
+        };
+        let entry = match (write, self.registered != Registered::Nothing, self.fixed_file) {
             (false, true, true) => {
                 opcode::ReadFixed::new(fixed, at, len, index).offset(offset).build()
             }

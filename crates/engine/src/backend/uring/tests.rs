@@ -224,8 +224,14 @@ fn memory_that_the_kernel_may_still_write_to_is_leaked() {
     pipe.write_all(&[0x5a; BLOCK as usize]).unwrap();
 }
 
-/// In a separate process, as user nobody if possible: limits apply to the whole process, and root
-/// has none.
+/// Limits the locked memory of this process, as user nobody if possible: root has no limit.
+fn limit_locked_memory(bytes: u64) {
+    use nix::sys::resource::{Resource::RLIMIT_MEMLOCK, setrlimit};
+    let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
+    setrlimit(RLIMIT_MEMLOCK, bytes, bytes).unwrap();
+}
+
+/// In a separate process: limits apply to the whole process.
 #[test]
 fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
     const NAME: &str =
@@ -234,14 +240,8 @@ fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
         let output = child::child(NAME, "memlock");
         return assert!(output.status.success(), "{output:?}");
     }
-    let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
     // Enough for a ring (which some kernels count too), but not for the buffer.
-    nix::sys::resource::setrlimit(
-        nix::sys::resource::Resource::RLIMIT_MEMLOCK,
-        256 << 10,
-        256 << 10,
-    )
-    .unwrap();
+    limit_locked_memory(256 << 10);
     for depth in [1, 8] {
         let job = Job { block: 1 << 20, span: (5 << 20) + 1, ..job(&[], depth) };
         if !has_io_uring(&job) {
@@ -256,6 +256,50 @@ fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
             return child::skip("the kernel registers a buffer without locked memory");
         }
     }
+}
+
+#[test]
+fn each_slot_of_a_reader_is_registered() {
+    for (op, mix, registered) in [
+        (Op::Read, None, Registered::Slots),
+        (Op::Write, None, Registered::Whole),
+        (Op::Write, Some(50), Registered::Whole),
+    ] {
+        let job = Job { op, mix, ..job(&[], 8) };
+        if !has_io_uring(&job) {
+            return;
+        }
+        let (_file, _, target) = testing::file(1 << 16, 0);
+        let lane = UringLane::open(&target, &job, 0).unwrap();
+        assert_eq!((lane.registered, &lane.refused[..]), (registered, &[][..]), "{op:?} {mix:?}");
+    }
+}
+
+/// In a separate process, as above.
+#[test]
+fn slots_that_lock_too_many_pages_are_registered_as_one_buffer() {
+    const NAME: &str =
+        "backend::uring::tests::slots_that_lock_too_many_pages_are_registered_as_one_buffer";
+    if !child::is_child("memlock-slots") {
+        let output = child::child(NAME, "memlock-slots");
+        return assert!(output.status.success(), "{output:?}");
+    }
+    limit_locked_memory(256 << 10);
+    // 64 KiB as one, but a page for each slot.
+    let job = Job { block: 512, span: 1 << 16, ..job(&[], 128) };
+    if !has_io_uring(&job) {
+        return;
+    }
+    let (_file, data, target) = testing::file(1 << 16, 1);
+    let lane = UringLane::open(&target, &job, 0).unwrap();
+    if lane.registered == Registered::Slots {
+        return child::skip("the kernel registers a buffer without locked memory");
+    }
+    assert_eq!((lane.registered, &lane.refused[..]), (Registered::Whole, &[][..]));
+    drop(lane);
+    let tally = testing::read_all(&Uring, &target, &job);
+    assert_eq!((tally.ops, tally.folds[0]), (128, testing::xor(&data)));
+    assert!(!tally.notes.iter().any(|note| matches!(note, Note::UringPlain(_))));
 }
 
 #[test]
