@@ -1,22 +1,33 @@
 //! `uring` against t/io_uring, the micro-benchmark in fio's sources: operations per second in
-//! random order on one file, with the same depth and batches and with registered file and buffers,
-//! in turns. Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path. It takes 7
-//! minutes, `cargo bench --bench uring -- cached` only the cases with that in their names.
+//! random order on one file, with the same depth and batches and with registered file and buffers.
+//! Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path. It takes 16 minutes,
+//! `cargo bench --bench uring -- cached` only the cases with that in their names.
+//!
+//! Its no-ops look for their file and buffer, those of iotui for nothing.
 
 mod common;
+#[path = "uring/peer.rs"]
+mod peer;
+#[path = "uring/slices.rs"]
+mod slices;
 
 use std::ffi::OsStr;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
-use common::file::{Pieces, Temporary};
+use common::file::{Pieces, Temporary, target};
 use common::lane::{Open, job, on_worker};
 use common::table::{Table, verdict};
 use iotui::backend::Target;
-use iotui::backend::meter::Timed;
+use iotui::backend::work::Published;
 use iotui::plan::{Cache, Choice, Job, Op, Pattern};
 use iotui::stats::paired::from_pairs;
 use iotui::sys::cold::drop_part;
 use iotui::sys::cpu_cache::last_cache;
+use iotui::sys::random::mix;
+use iotui::sys::threads::Affinity;
 
 /// The variable with the path of the program.
 const PROGRAM: &str = "IOTUI_T_IO_URING";
@@ -27,8 +38,12 @@ const CACHES: u64 = 32;
 /// faster.
 const SPANS: [u64; 2] = [2 << 30, 8 << 30];
 const PAIRS: usize = 8;
-/// A sample of t/io_uring takes one second more, whose figure it does not print.
-const SECONDS: u32 = 1;
+/// How long a sample is, after one second that does not count.
+const SECONDS: u64 = 2;
+/// Seconds that no pair takes.
+const FOR_EVER: u64 = 600;
+/// The variable with the name of the case whose lane this process runs.
+const LANE: &str = "IOTUI_BENCH_LANE";
 /// The most operations that one call submits and waits for, unless the case says otherwise: the
 /// default of t/io_uring.
 const BATCH: u32 = 32;
@@ -65,6 +80,9 @@ fn cases() -> Vec<Case> {
 }
 
 fn main() {
+    if let Some(name) = std::env::var_os(LANE) {
+        return run_named(&name);
+    }
     let Some(program) = std::env::var_os(PROGRAM) else {
         println!("uring: left out, {PROGRAM} does not name fio's t/io_uring");
         return;
@@ -72,7 +90,10 @@ fn main() {
     let only: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let span = (last_cache() * CACHES).next_power_of_two().clamp(SPANS[0], SPANS[1]);
     let file = Temporary::new("uring", span, Pieces::Large);
-    println!("\nuring: operations per second, medians of {PAIRS} pairs in turns, random order");
+    println!(
+        "\nuring: operations per second, medians of {PAIRS} pairs, random order; the target is to \
+         two decimals"
+    );
     let mut table =
         Table::new(&["", "t/io_uring", "iotui", "paired: median", "95 %", "", "target", ""]);
     for case in
@@ -91,9 +112,19 @@ fn main() {
     table.print();
 }
 
-/// Takes the pairs of a case, in alternating order.
+/// Runs the lane of the case of this name on the file that is the last argument, until the process
+/// is killed.
+fn run_named(name: &OsStr) {
+    let case = cases().into_iter().find(|case| *case.name == *name).expect("a case");
+    let path = PathBuf::from(std::env::args_os().next_back().expect("a file"));
+    let size = path.metadata().expect("its size").len();
+    let target = target(path, size);
+    run_lane(&case, &target, None, (&AtomicBool::new(false), &Published::default()));
+}
+
+/// Takes the pairs of a case, so that what else the machine does meets both: at the same time where
+/// each has a CPU, in short turns where they would share the device.
 fn pairs(case: &Case, file: &Temporary, program: &OsStr) -> Option<Vec<(f64, f64)>> {
-    let (target, path) = (file.target(), file.path.as_os_str());
     // Direct I/O looks for cached pages; cached reads keep theirs by force, as something else may
     // need the memory.
     let _held = if case.direct {
@@ -107,88 +138,116 @@ fn pairs(case: &Case, file: &Temporary, program: &OsStr) -> Option<Vec<(f64, f64
         }
         Some(map)
     };
-    let mut count = (rate_of_peer(case, path, program)? * f64::from(SECONDS)) as u64;
-    let mut pairs = Vec::new();
-    for turn in 0..PAIRS {
-        let own = |count: u64| rate_of_lane(case, &target, count);
-        let (peer, own) = if turn % 2 == 0 {
-            let own = own(count);
-            (rate_of_peer(case, path, program)?, own)
-        } else {
-            (rate_of_peer(case, path, program)?, own(count))
-        };
-        count = (own * f64::from(SECONDS)) as u64;
-        pairs.push((peer, own));
-    }
-    Some(pairs)
-}
-
-/// Runs t/io_uring; returns its operations per second.
-fn rate_of_peer(case: &Case, path: &OsStr, program: &OsStr) -> Option<f64> {
-    let (depth, batch) = (case.depth, case.batch);
-    let seconds = SECONDS + 1;
-    let line = format!(
-        "-d{depth} -s{batch} -c{batch} -b{} -O{} -N{} -r{seconds} -p0 -B1 -F1 -X1 -R1 -n1",
-        case.block,
-        u8::from(case.direct),
-        u8::from(case.nop)
-    );
-    let mut command = Command::new(program);
-    command.args(line.split_whitespace()).arg(path).stderr(Stdio::null());
-    let output = command.output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let rates: Vec<f64> = text.lines().filter_map(|line| printed_rate(line, case.block)).collect();
-    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-}
-
-/// Returns the rate in a line of t/io_uring: `IOPS=1.20M, BW=4.69GiB/s, ...`, by the figure that is
-/// rounded less: here to 0.2 %, not to 0.8 %.
-fn printed_rate(line: &str, block: u64) -> Option<f64> {
-    let mut parts = line.strip_prefix("IOPS=")?.split(", ");
-    let (rate, step) = match parts.next()? {
-        text if text.ends_with('M') => figure(text, "M", 1e6)?,
-        text if text.ends_with('K') => figure(text, "K", 1e3)?,
-        text => figure(text, "", 1.0)?,
+    let sides = Sides { case, target: file.target(), program };
+    let cpus = Affinity::current().map_or(Vec::new(), |allowed| allowed.cpus());
+    let pair = || match cpus[..] {
+        _ if case.direct => sides.in_slices(),
+        // Exchanged once: one of the CPUs may have more to do.
+        [first, second, ..] => mean(sides.at_once(first, second)?, sides.at_once(second, first)?),
+        // The one, twice the other, the one again: a steady drift cancels.
+        _ => mean(sides.in_turns(true)?, sides.in_turns(false)?),
     };
-    let bytes = parts.next().and_then(|text| text.strip_prefix("BW=")).and_then(|text| {
-        let mib = f64::from(1 << 20);
-        // What it calls a GiB is 1,000 MiB.
-        figure(text, "GiB/s", mib * 1000.0).or_else(|| figure(text, "MiB/s", mib))
-    });
-    match bytes {
-        Some((bytes, fine)) if fine * rate < step * bytes => Some(bytes / block as f64),
-        _ => Some(rate),
+    (0..PAIRS).map(|_| pair()).collect()
+}
+
+fn mean(one: (f64, f64), other: (f64, f64)) -> Option<(f64, f64)> {
+    Some((one.0.midpoint(other.0), one.1.midpoint(other.1)))
+}
+
+/// What a pair compares.
+struct Sides<'a> {
+    case: &'a Case,
+    target: Target,
+    program: &'a OsStr,
+}
+
+impl Sides<'_> {
+    /// Returns the rates of t/io_uring and of a lane that run at the same time, each on its CPU.
+    fn at_once(&self, of_peer: usize, of_lane: usize) -> Option<(f64, f64)> {
+        let allowed = Affinity::current().ok()?;
+        // A child inherits the CPUs.
+        Affinity::only(of_peer).apply().ok()?;
+        let started = self.start_peer();
+        allowed.apply().ok()?;
+        let peer = started?;
+        let (own, peer) = self.lane(Some(of_lane), || peer::rate(peer, self.case.block));
+        Some((peer?, own))
+    }
+
+    /// Returns the rates of t/io_uring and of a lane that run one after the other.
+    fn in_turns(&self, lane_first: bool) -> Option<(f64, f64)> {
+        let lane = || self.lane(None, || ()).0;
+        let before = lane_first.then(lane);
+        let peer = peer::rate(self.start_peer()?, self.case.block)?;
+        Some((peer, before.unwrap_or_else(lane)))
+    }
+
+    /// Returns the rates of t/io_uring and of a lane that are stopped while the other runs.
+    fn in_slices(&self) -> Option<(f64, f64)> {
+        let peer = peer::start(self.program, self.case, &self.target.path, FOR_EVER)?;
+        let lane = Command::new(std::env::current_exe().ok()?)
+            .env(LANE, &self.case.name)
+            .arg(&self.target.path)
+            .spawn()
+            .ok()?;
+        let (peer, own) = slices::rates([peer, lane])?;
+        let block = self.case.block as f64;
+        Some((peer / block, own / block))
+    }
+
+    fn start_peer(&self) -> Option<Child> {
+        peer::start(self.program, self.case, &self.target.path, 2 + SECONDS)
+    }
+
+    /// Runs a lane until `ended` has returned; returns its operations per second, without the first
+    /// second, and what `ended` returned.
+    fn lane<T>(&self, cpu: Option<usize>, ended: impl FnOnce() -> T) -> (f64, T) {
+        let (stop, seen) = (AtomicBool::new(false), Published::default());
+        std::thread::scope(|scope| {
+            scope.spawn(|| run_lane(self.case, &self.target, cpu, (&stop, &seen)));
+            let after = |seconds| {
+                std::thread::sleep(Duration::from_secs(seconds));
+                (seen.ops.load(Relaxed) as f64, Instant::now())
+            };
+            let (first, last) = (after(1), after(SECONDS));
+            let ended = ended();
+            stop.store(true, Relaxed);
+            ((last.0 - first.0) / (last.1 - first.1).as_secs_f64(), ended)
+        })
     }
 }
 
-/// Returns the value of a printed number, and of the step to which it is rounded.
-fn figure(text: &str, unit: &str, factor: f64) -> Option<(f64, f64)> {
-    let number = text.strip_suffix(unit)?;
-    let digits = number.split_once('.').map_or(0, |(_, part)| part.len());
-    Some((number.parse::<f64>().ok()? * factor, factor / 10f64.powi(digits as i32)))
-}
-
-/// Runs a lane as the engine does; returns its operations per second.
-fn rate_of_lane(case: &Case, target: &Target, count: u64) -> f64 {
-    let batch = format!("+submit={0}+complete={0}", case.batch);
-    let nop = if case.nop { "+nop" } else { "" };
+/// Runs a lane as the engine does, until it is stopped.
+fn run_lane(
+    case: &Case,
+    target: &Target,
+    cpu: Option<usize>,
+    (stop, seen): (&AtomicBool, &Published),
+) {
+    let Case { batch, depth, direct, nop, block, .. } = *case;
+    let nops = if nop { "+nop" } else { "" };
+    let batches = format!("uring+submit={batch}+complete={batch}{nops}");
     let job = Job {
-        backend: Choice::parse(&format!("uring{batch}{nop}")).expect("a backend"),
-        op: if case.nop { Op::Seek } else { Op::Read },
+        backend: Choice::parse(&batches).expect("a backend"),
+        op: if nop { Op::Seek } else { Op::Read },
         pattern: Pattern::Random,
-        depth: case.depth,
-        direct: case.direct,
+        depth,
+        direct,
         cache: Cache::AsIs,
-        ..job("uring", target, case.block)
+        ..job("uring", target, block)
     };
-    let mut nanos = 0.0;
     on_worker(|| {
-        let mut lane = Open::new(target, &job);
-        // The first second of t/io_uring is not printed either.
-        lane.run(count / 4, Timed::None);
-        nanos = lane.run(count, Timed::None);
+        if let Some(cpu) = cpu {
+            Affinity::only(cpu).apply().expect("a CPU that is allowed");
+        }
+        Open::new(target, &job).run_until(stop, seen, random_seed());
     });
-    1e9 / nanos
+}
+
+/// Returns another seed each time, as t/io_uring has another order each time.
+fn random_seed() -> u64 {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    mix(u64::from(std::process::id()) << 32 | RUNS.fetch_add(1, Relaxed))
 }
 
 fn row(case: &Case, pairs: &[(f64, f64)]) -> Vec<String> {
@@ -207,9 +266,10 @@ fn row(case: &Case, pairs: &[(f64, f64)]) -> Vec<String> {
     let mut row = vec![case.name.clone()];
     row.extend([median(&peer), median(&own)].map(|rate| format!("{rate:.0}")));
     row.extend([ratio, interval[0], interval[1]].map(|ratio| format!("{ratio:.3}")));
+    let met = (ratio * 100.0).round() / 100.0 >= TARGET;
     let verdict = match () {
-        () if ratio < TARGET && interval[1] >= TARGET => "missed, but level".into(),
-        () => verdict(ratio >= TARGET),
+        () if !met && interval[1] >= TARGET => "missed, but level".into(),
+        () => verdict(met),
     };
     row.extend([format!(">= {TARGET:.2}"), verdict]);
     row

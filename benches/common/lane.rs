@@ -42,6 +42,21 @@ impl Open {
         }
     }
 
+    /// Runs one trial until `stop` is set, in an order of `seed`; `seen` has its operations so far.
+    pub fn run_until(&mut self, stop: &AtomicBool, seen: &Published, seed: u64) {
+        let each = self.job.blocks();
+        let mut work = Work::new(Assignment {
+            passes: u64::MAX / each,
+            ..self.backend.assignment(
+                &self.job,
+                Share::for_lane(&self.job, 0, each, seed),
+                stop,
+                seen,
+            )
+        });
+        drive::run(self.lane.as_mut(), &mut work).expect("a trial without errors");
+    }
+
     /// Runs one trial of `count` operations, or of whole passes if they are more than one; returns
     /// nanoseconds per operation.
     pub fn run(&mut self, count: u64, timed: Timed) -> f64 {
