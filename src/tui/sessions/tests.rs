@@ -1,3 +1,5 @@
+mod best;
+
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
@@ -72,8 +74,12 @@ fn measured(id: &str, backend: &str, blocks: &[u64]) -> Session {
 
 /// The preview of a session.
 pub fn answer(id: &str) -> Msg {
-    let result = Ok(Box::new(SessionView::new(measured(id, "read", &[4096, 65536]), None)));
-    Msg::Preview(Preview { id: id.into(), result })
+    preview_of(measured(id, "read", &[4096, 65536]))
+}
+
+fn preview_of(session: Session) -> Msg {
+    let id = session.id.clone();
+    Msg::Preview(Preview { id, result: Ok(Box::new(SessionView::new(session, None))) })
 }
 
 struct Play(Model);
@@ -314,19 +320,6 @@ fn a_reference_stays_and_is_hidden_only_after_a_question() {
     let screen = play.screen(80, 24);
     assert!(screen.contains("Name it macbook-2017?") && screen.contains("hidden"), "{screen}");
     assert_eq!(play.keys("y"), [name]);
-}
-
-#[test]
-fn list_and_preview_name_the_same_best() {
-    // The list has none of a killed run.
-    let killed = four().into_iter().map(|listed| Listed { best: None, ..listed }).collect();
-    // The fastest of the file, not of one kind of cells.
-    for (list, best, times) in [(four(), "2.33 GiB/s", 2), (killed, "best 2.00 GiB/s", 1)] {
-        let mut play = Play::new(list);
-        play.keys("j");
-        play.tell(answer(ID[2]));
-        assert_eq!(play.screen(120, 40).matches(best).count(), times);
-    }
 }
 
 #[test]

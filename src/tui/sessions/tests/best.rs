@@ -1,0 +1,25 @@
+//! The best of a session, in its row and in the title of its preview.
+
+use super::*;
+
+#[test]
+fn list_and_preview_name_the_same_best() {
+    let mut play = Play::new(four());
+    play.keys("j");
+    play.tell(answer(ID[2]));
+    // The fastest of the file, not of one kind of cells.
+    assert_eq!(play.screen(120, 40).matches("2.33 GiB/s").count(), 2);
+}
+
+#[test]
+fn what_the_list_has_not_is_taken_from_the_answer() {
+    // Of a killed run, and of calls that move no bytes.
+    for (backend, best) in [("read", "best 2.00 GiB/s"), ("getpid", "best 524 k/s")] {
+        let mut play =
+            Play::new(four().into_iter().map(|row| Listed { best: None, ..row }).collect());
+        play.keys("j");
+        play.tell(preview_of(measured(ID[2], backend, &[4096, 65536])));
+        let screen = play.screen(120, 40);
+        assert_eq!(screen.matches(best).count(), 1, "{screen}");
+    }
+}
