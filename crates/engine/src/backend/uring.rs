@@ -18,7 +18,7 @@ use io_uring::IoUring;
 use self::entries::{Any, Kind, Nop, ReadFixed};
 use self::info::INFO;
 use self::loops::{DepthOneLane, run_commits};
-use self::register::{Memory, Refusal, Registered, register_file, register_memory};
+use self::register::{Memory, Registered, register_memory};
 use self::ring::{
     NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
     has_nop, has_sqpoll, refusal,
@@ -171,16 +171,26 @@ struct UringLane {
 }
 
 impl UringLane {
+    fn only_reads(&self) -> bool {
+        !self.write && self.into.is_none()
+    }
+
     /// Registers file and memory. A refusal is noted in the result, and the plain operations are
     /// used.
     fn register(&mut self, depth: u32) -> Result<(), BackendError> {
-        match register_file(&self.ring, self.sqpoll, &self.file) {
+        match self.ring.submitter().register_files(&[self.file.as_raw_fd()]) {
             Ok(()) => self.fixed_file = true,
-            Err(Refusal::Noted(why)) => self.refused.push(why),
-            Err(Refusal::Final(error)) => return Err(error),
+            // Before Linux 5.11 the polling thread accepts only registered files.
+            Err(error) if self.sqpoll && !self.ring.params().is_feature_sqpoll_nonfixed() => {
+                return Err(BackendError::Ring {
+                    step: "registering the file, which +sqpoll needs before Linux 5.11",
+                    error,
+                });
+            }
+            Err(error) => self.refused.push(format!("file: {error}")),
         }
         // What is written lies anywhere in the buffer.
-        let slots = if self.write || self.into.is_some() { 0 } else { depth as usize };
+        let slots = if self.only_reads() { depth as usize } else { 0 };
         let (buffer, into, stride) = (&**self.buffer, self.into.as_ref(), self.stride);
         // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
         match unsafe { register_memory(&self.ring, &Memory { buffer, into, slots, stride }) } {
@@ -326,11 +336,10 @@ impl UringLane {
             self.commits = Some(commits);
             return ended;
         }
+        let fixed = self.registered != Registered::Nothing && self.fixed_file;
         match () {
             () if self.nop => self.run_all::<Nop, FILL>(work),
-            () if self.registered == Registered::Slots && self.fixed_file => {
-                self.run_all::<ReadFixed, FILL>(work)
-            }
+            () if fixed && self.only_reads() => self.run_all::<ReadFixed, FILL>(work),
             () => self.run_all::<Any, FILL>(work),
         }
     }

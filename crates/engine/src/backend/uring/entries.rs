@@ -19,7 +19,7 @@ pub(super) trait Kind {
     fn build(lane: &UringLane, request: Request) -> Entry;
 }
 
-/// A read of the registered file into the registered part of its slot.
+/// A read of the registered file into registered memory.
 pub(super) struct ReadFixed;
 
 pub(super) struct Nop;
@@ -33,7 +33,8 @@ impl Kind for ReadFixed {
     fn build(lane: &UringLane, request: Request) -> Entry {
         let at = lane.buffer.address(lane.place(request));
         let len = lane.round_up(request.len);
-        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, request.slot as u16);
+        let index = lane.registered.index(request.slot);
+        let entry = opcode::ReadFixed::new(types::Fixed(0), at, len, index);
         entry.offset(request.offset).build().user_data(request.slot.into())
     }
 }
@@ -89,11 +90,8 @@ impl UringLane {
     ) -> Entry {
         let (fd, fixed) = (types::Fd(self.file.as_raw_fd()), types::Fixed(0));
         let flags = self.write_flags;
-        let index = match self.registered {
-            Registered::Slots => slot as u16,
-            // The second is for the reads of a mix.
-            _ => u16::from(self.into.is_some() && !write),
-        };
+        // The second one is for the reads of a mix.
+        let index = if self.into.is_some() && !write { 1 } else { self.registered.index(slot) };
         let entry = match (write, self.registered != Registered::Nothing, self.fixed_file) {
             (false, true, true) => {
                 opcode::ReadFixed::new(fixed, at, len, index).offset(offset).build()

@@ -1,14 +1,11 @@
-//! Registers the file and the memory of a lane with its ring, where the kernel allows.
+//! Registers the memory of a lane with its ring, where the kernel allows.
 #![allow(unsafe_code)]
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 
 use io_uring::IoUring;
 use libc::iovec;
 
-use crate::backend::error::BackendError;
 use crate::sys::buffer::Buffer;
 use crate::units::show_bytes;
 
@@ -34,45 +31,35 @@ pub(super) enum Registered {
     Slots,
 }
 
-/// Registers the file; returns why the kernel refused it.
-pub(super) fn register_file(ring: &IoUring, sqpoll: bool, file: &File) -> Result<(), Refusal> {
-    match ring.submitter().register_files(&[file.as_raw_fd()]) {
-        Ok(()) => Ok(()),
-        // Before Linux 5.11 the polling thread accepts only registered files.
-        Err(error) if sqpoll && !ring.params().is_feature_sqpoll_nonfixed() => {
-            Err(Refusal::Final(BackendError::Ring {
-                step: "registering the file, which +sqpoll needs before Linux 5.11",
-                error,
-            }))
-        }
-        Err(error) => Err(Refusal::Noted(format!("file: {error}"))),
+impl Registered {
+    /// Returns the number of the registered buffer into which a slot reads.
+    #[inline(always)]
+    pub fn index(self, slot: u32) -> u16 {
+        if self == Registered::Slots { slot as u16 } else { 0 }
     }
 }
 
-/// What the kernel's refusal means for the lane.
-pub(super) enum Refusal {
-    /// Plain operations are used, and the result says why.
-    Noted(String),
-    Final(BackendError),
-}
-
-/// Registers the memory, in the first way that the kernel allows; returns why it refused the first.
+/// Registers the memory, each slot by itself if the kernel allows; returns why it refused the first
+/// way.
 /// # Safety
 /// The memory must live until nothing of the ring is in flight.
 pub(super) unsafe fn register_memory(
     ring: &IoUring,
     memory: &Memory,
 ) -> Result<Registered, String> {
-    let ways = [(Registered::Slots, memory.slots()), (Registered::Whole, memory.whole())];
-    let mut refusal = None;
-    for (registered, parts) in ways.into_iter().filter(|(_, parts)| !parts.is_empty()) {
+    let register = |parts: &[iovec]| {
         // SAFETY: the caller's promise.
-        match unsafe { ring.submitter().register_buffers(&parts) } {
-            Ok(()) => return Ok(registered),
-            Err(error) => refusal = refusal.or_else(|| Some(describe(&parts, &error))),
-        }
-    }
-    Err(refusal.unwrap_or_default())
+        unsafe { ring.submitter().register_buffers(parts) }.map_err(|error| describe(parts, &error))
+    };
+    let refused = match memory.slots() {
+        slots if slots.is_empty() => None,
+        slots => match register(&slots) {
+            Ok(()) => return Ok(Registered::Slots),
+            Err(why) => Some(why),
+        },
+    };
+    let whole = register(&memory.whole());
+    whole.map(|()| Registered::Whole).map_err(|why| refused.unwrap_or(why))
 }
 
 impl Memory<'_> {
