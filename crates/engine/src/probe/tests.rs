@@ -175,10 +175,8 @@ fn every_round_trip_on_one_cpu_switches_once_on_each_side() {
 #[test]
 fn no_child_or_descriptor_is_left_behind() {
     // Runs in its own process, because other tests open and close files.
-    if !crate::sys::testing::is_child("probes") {
-        let name = "probe::tests::no_child_or_descriptor_is_left_behind";
-        let output = crate::sys::testing::child(name, "probes");
-        assert!(output.status.success(), "{output:?}");
+    const NAME: &str = "probe::tests::no_child_or_descriptor_is_left_behind";
+    if !crate::sys::testing::is_alone(NAME, "probes") {
         return;
     }
     fn open_files() -> usize {

@@ -92,6 +92,20 @@ pub fn is_child(role: &str) -> bool {
     std::env::var("IOTUI_CHILD").is_ok_and(|r| r == role)
 }
 
+/// Returns true in the child with this `role`, where the test goes on; otherwise runs `test` in
+/// that child.
+///
+/// # Panics
+/// If it fails there, or no test has that name.
+pub fn is_alone(test: &str, role: &str) -> bool {
+    if is_child(role) {
+        return true;
+    }
+    let output = child(test, role);
+    assert!(output.status.success(), "{output:?}");
+    false
+}
+
 const MAX_ATTEMPTS: u32 = 5;
 const WITNESS_LEN: usize = 1 << 16;
 

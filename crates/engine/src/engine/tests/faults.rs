@@ -196,9 +196,8 @@ fn no_lane_left() {
 fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
     const NAME: &str =
         "engine::tests::faults::a_panic_is_an_error_of_the_cell_and_leaves_no_thread";
-    if !child::is_child("panic") {
-        let output = child::child(NAME, "panic");
-        return assert!(output.status.success(), "{output:?}");
+    if !child::is_alone(NAME, "panic") {
+        return;
     }
     for opening in [true, false] {
         let script = move |lane, request| {
@@ -220,9 +219,8 @@ fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
 fn threads_that_cannot_start_are_an_error_and_the_others_end() {
     const NAME: &str =
         "engine::tests::faults::threads_that_cannot_start_are_an_error_and_the_others_end";
-    if !child::is_child("threads") {
-        let output = child::child(NAME, "threads");
-        return assert!(output.status.success(), "{output:?}");
+    if !child::is_alone(NAME, "threads") {
+        return;
     }
     // Root is not limited, but user nobody is.
     let _ = nix::unistd::setresuid(65534.into(), 65534.into(), 65534.into());
