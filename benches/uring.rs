@@ -17,12 +17,13 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use common::file::{Pieces, Temporary, target};
+use common::file::{Pieces, Temporary};
 use common::lane::{Open, job, on_worker};
 use common::table::{Table, verdict};
 use iotui::backend::Target;
 use iotui::backend::work::Published;
 use iotui::plan::{Cache, Choice, Job, Op, Pattern};
+use iotui::stats::median;
 use iotui::stats::paired::from_pairs;
 use iotui::sys::cold::drop_part;
 use iotui::sys::cpu_cache::last_cache;
@@ -118,8 +119,12 @@ fn run_named(name: &OsStr) {
     let case = cases().into_iter().find(|case| *case.name == *name).expect("a case");
     let path = PathBuf::from(std::env::args_os().next_back().expect("a file"));
     let size = path.metadata().expect("its size").len();
-    let target = target(path, size);
-    run_lane(&case, &target, None, (&AtomicBool::new(false), &Published::default()));
+    run_lane(
+        &case,
+        &Target::plain(path, size),
+        None,
+        (&AtomicBool::new(false), &Published::default()),
+    );
 }
 
 /// Takes the pairs of a case, so that what else the machine does meets both: at the same time where
@@ -251,20 +256,16 @@ fn random_seed() -> u64 {
 }
 
 fn row(case: &Case, pairs: &[(f64, f64)]) -> Vec<String> {
-    let sorted = |of: fn(&(f64, f64)) -> f64| {
-        let mut all: Vec<f64> = pairs.iter().map(of).collect();
-        all.sort_by(f64::total_cmp);
-        all
+    let median = |of: fn(&(f64, f64)) -> f64| {
+        median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
     };
-    let median = |all: &[f64]| (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0;
-    let (peer, own) = (sorted(|pair| pair.0), sorted(|pair| pair.1));
-    let ratio = median(&sorted(|pair| pair.1 / pair.0));
+    let ratio = median(|pair| pair.1 / pair.0);
     // The interval of the ratio, as comparisons of iotui have it.
     let interval = from_pairs(pairs).map_or([f64::NAN; 2], |ratio| {
         [ratio.low.unwrap_or(f64::NAN), ratio.high.unwrap_or(f64::NAN)]
     });
     let mut row = vec![case.name.clone()];
-    row.extend([median(&peer), median(&own)].map(|rate| format!("{rate:.0}")));
+    row.extend([median(|pair| pair.0), median(|pair| pair.1)].map(|rate| format!("{rate:.0}")));
     row.extend([ratio, interval[0], interval[1]].map(|ratio| format!("{ratio:.3}")));
     let met = (ratio * 100.0).round() / 100.0 >= TARGET;
     let verdict = match () {

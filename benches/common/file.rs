@@ -18,21 +18,6 @@ pub struct Temporary {
     pub len: u64,
 }
 
-/// Returns a file of this size as a backend opens it.
-pub fn target(path: PathBuf, size: u64) -> Target {
-    Target {
-        path,
-        held: None,
-        size,
-        writable: false,
-        direct_align: None,
-        direct_refused: None,
-        content: None,
-        own: Default::default(),
-        stamps: None,
-    }
-}
-
 /// The size of the writes that fill a file, and so of its folios in the page cache.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pieces {
@@ -90,7 +75,7 @@ impl Temporary {
 
     /// Returns the target as a backend opens it.
     pub fn target(&self) -> Target {
-        target(self.path.clone(), self.len)
+        Target::plain(self.path.clone(), self.len)
     }
 
     /// Returns the target as a backend opens it that writes.

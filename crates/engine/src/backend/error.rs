@@ -212,17 +212,7 @@ mod tests {
     fn write_to_full(id: &str) -> String {
         let full = File::options().read(true).write(true).open("/dev/full").unwrap();
         let held = Some(HeldFile::new(full, None).unwrap());
-        let target = Target {
-            path: "/dev/full".into(),
-            held,
-            size: 65536,
-            writable: true,
-            direct_align: None,
-            direct_refused: None,
-            content: None,
-            own: Default::default(),
-            stamps: None,
-        };
+        let target = Target { held, writable: true, ..Target::plain("/dev/full".into(), 65536) };
         let job = Job {
             backend: Choice::parse(id).unwrap(),
             op: Op::Write,

@@ -58,6 +58,21 @@ pub struct OwnFile {
 }
 
 impl Target {
+    /// Returns a file of `size` bytes that is only read, of which nothing else is known.
+    pub fn plain(path: PathBuf, size: u64) -> Target {
+        Target {
+            path,
+            held: None,
+            size,
+            writable: false,
+            direct_align: None,
+            direct_refused: None,
+            content: None,
+            stamps: None,
+            own: Arc::default(),
+        }
+    }
+
     /// Returns the target of a lane: its own file, where it has one.
     pub fn of_lane(&self, lane: u32) -> Cow<'_, Target> {
         match self.own.get(lane as usize) {

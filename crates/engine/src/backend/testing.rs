@@ -29,18 +29,8 @@ pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target)
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&data).unwrap();
     let held = HeldFile::new(file.reopen().unwrap(), None).unwrap();
-    let path = file.path().into();
-    let target = Target {
-        path,
-        held: Some(held),
-        size: len as u64,
-        writable: true,
-        direct_align: None,
-        direct_refused: None,
-        content: None,
-        own: Default::default(),
-        stamps: None,
-    };
+    let plain = Target::plain(file.path().into(), len as u64);
+    let target = Target { held: Some(held), writable: true, ..plain };
     (file, data, target)
 }
 

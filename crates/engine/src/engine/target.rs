@@ -252,16 +252,12 @@ impl OpenTarget {
         let target = Target {
             direct_refused: direct_refusal(&held),
             held: Some(held.clone()),
-            path,
-            size: facts.size,
             writable: scratch.is_some(),
             direct_align: match facts.direct {
                 Some(DirectSupport::Known(align)) => Some(align.offset.max(align.mem)),
                 _ => facts.devices.first().and_then(logical_block),
             },
-            content: None,
-            stamps: None,
-            own: Arc::default(),
+            ..Target::plain(path, facts.size)
         };
         let file = Arc::clone(held.file());
         Ok(OpenTarget {

@@ -50,17 +50,7 @@ impl Faulty {
     pub fn spec(&'static self, threads: u32, depth: u32) -> Spec {
         let backend = Choice::plain("faulty");
         let job = Job { backend, threads, depth, span: self.0.data.len() as u64, ..testing::job() };
-        let target = Target {
-            path: "/".into(),
-            held: None,
-            size: job.span,
-            writable: false,
-            direct_align: None,
-            direct_refused: None,
-            content: None,
-            own: Default::default(),
-            stamps: None,
-        };
+        let target = Target::plain("/".into(), job.span);
         Spec {
             executor: Executor::Backend(self),
             count: job.blocks(),

@@ -103,17 +103,8 @@ fn a_device_that_fails_is_an_error_with_its_place() {
         return crate::sys::testing::skip("the loop device cannot be opened");
     };
     backing.as_file().set_len(64 << 10).unwrap();
-    let target = Target {
-        path: device.0.clone().into(),
-        held: None,
-        size: 1 << 20,
-        writable: false,
-        direct_align: Some(4096),
-        direct_refused: None,
-        content: None,
-        own: Default::default(),
-        stamps: None,
-    };
+    let target =
+        Target { direct_align: Some(4096), ..Target::plain(device.0.clone().into(), 1 << 20) };
     for choice in readers() {
         for (depth, direct) in depths(&choice).into_iter().flat_map(|d| [(d, false), (d, true)]) {
             let job = Job {
