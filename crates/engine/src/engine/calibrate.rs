@@ -192,8 +192,12 @@ impl Bounds {
     /// Returns the time that a step aims at: an eighth more than the trial time, as the rate of a
     /// longer step scatters.
     fn target_nanos(&self) -> u64 {
-        let middle = self.low / 2 + self.high.max(self.low) / 2;
-        self.low.saturating_add(self.low / 8).min(middle)
+        self.low.saturating_add(self.low / 8).min(self.low / 2 + self.most() / 2)
+    }
+
+    /// Returns the most that a trial may take: twice the trial time where that is no range.
+    fn most(&self) -> u64 {
+        if self.low < self.high { self.high } else { self.low.saturating_mul(2) }
     }
 
     /// Returns at least `count` operations after which no lane has writes without their commit.
@@ -203,8 +207,8 @@ impl Bounds {
 
     /// Returns what follows a step that took `nanos`.
     fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> Step {
-        let Bounds { blocks, low, high, single_pass, group } = *self;
-        let most = if low < high { high } else { low.saturating_mul(2) };
+        let Bounds { blocks, low, single_pass, group, .. } = *self;
+        let most = self.most();
         if nanos > most && count > 1 && passes == 1 {
             // Neighbouring powers of two may lie on both sides of a narrow range, and a disk may be
             // faster for the first steps than for a trial.
