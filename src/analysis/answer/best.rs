@@ -69,12 +69,11 @@ fn is_sure(point: &Point) -> bool {
 }
 
 /// Returns the cell with the highest median, or a sure one that reaches it within 5 %; one that is
-/// marked wrong only if all are so, and one that has too few trials if all are so, or if it is
-/// ahead in each of some.
+/// marked wrong or that failed only if all are so, and one that has too few trials if all are so,
+/// or if it is ahead in each of some.
 pub fn find_best(group: &[Point]) -> Option<Best> {
-    let trusted: Vec<Point> =
-        group.iter().filter(|point| point.result.wrong().is_none()).copied().collect();
-    let pool: &[Point] = if trusted.is_empty() { group } else { &trusted };
+    let pool = prefer(group.to_vec(), |point| point.result.wrong().is_none());
+    let pool = prefer(pool, |point| point.result.error.is_none());
     let ranked: Vec<Point> =
         pool.iter().filter(|point| !point.result.is_unfinished()).copied().collect();
     let best = ranked.iter().copied().max_by(|a, b| a.rate.median.total_cmp(&b.rate.median));
@@ -103,6 +102,12 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
         provisional: top.result.is_unfinished(),
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })
+}
+
+/// Returns those that are as asked, or all if none is.
+fn prefer<'a>(pool: Vec<Point<'a>>, asked: impl Fn(&Point) -> bool) -> Vec<Point<'a>> {
+    let found: Vec<Point> = pool.iter().filter(|point| asked(point)).copied().collect();
+    if found.is_empty() { pool } else { found }
 }
 
 /// Returns the best of these like [`find_best`], with its number and its point.

@@ -145,6 +145,20 @@ fn a_cell_that_is_ahead_in_each_of_its_few_trials_is_not_passed_over() {
 }
 
 #[test]
+fn a_cell_that_failed_leads_only_others_that_did() {
+    let failed = |mut result: CellResult| {
+        result.error = Some("the file was renamed".into());
+        result
+    };
+    let mmap = failed(cell(job("mmap", 4096, Cache::Warm), 15.0, 0.01, 7));
+    let said = text(&[mmap.clone(), at("read", 4096, Cache::Warm, 6.1)]);
+    assert!(said.starts_with("Fastest: read at 4 KiB, warm, 6.10 GiB/s. mmap"), "{said}");
+    assert!(said.contains("mmap at 4 KiB, warm failed: the file was renamed."), "{said}");
+    let said = text(&[mmap, failed(at("read", 4096, Cache::Warm, 6.1))]);
+    assert!(said.starts_with("Fastest: mmap at 4 KiB, warm, 15.0 GiB/s. 2 cells failed"), "{said}");
+}
+
+#[test]
 fn one_more_result_is_wrong_in_the_singular() {
     let wrong = |backend| warned(at(backend, 4096, Cache::Warm, 60.0), Severity::Wrong);
     let results = [at("read", 4096, Cache::Warm, 90.0), wrong("mmap"), wrong("pread")];
