@@ -1,7 +1,31 @@
 //! Ratios of speeds in words.
 
+use std::cmp::Ordering;
+
 use crate::analysis::compare::TOLERANCE;
 use crate::stats::Ratio;
+
+/// What a ratio of speeds shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// It lies within 5 %, interval included.
+    Alike,
+    /// Its interval contains 1.
+    Open,
+    Differs,
+}
+
+impl Finding {
+    pub fn of(ratio: &Ratio) -> Finding {
+        if ratio.is_alike(TOLERANCE) {
+            Finding::Alike
+        } else if ratio.verdict() == Some(Ordering::Equal) {
+            Finding::Open
+        } else {
+            Finding::Differs
+        }
+    }
+}
 
 /// Returns `9.8x`, `12x`, `1.04x`.
 pub fn times(ratio: f64) -> String {
@@ -20,11 +44,12 @@ pub fn times_as_fast(
     [now, then]: [&str; 2],
     within: &str,
 ) -> String {
-    if ratio.is_alike(TOLERANCE) {
-        return format!("no difference between {other} and {base}{within}");
-    }
-    if ratio.verdict() == Some(std::cmp::Ordering::Equal) {
-        return format!("these trials cannot distinguish {other} from {base}{within}");
+    match Finding::of(ratio) {
+        Finding::Alike => return format!("no difference between {other} and {base}{within}"),
+        Finding::Open => {
+            return format!("these trials cannot distinguish {other} from {base}{within}");
+        }
+        Finding::Differs => {}
     }
     let (fast, slow, ratio) =
         if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, *ratio) };

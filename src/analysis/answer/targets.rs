@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::ratio::times_as_fast;
+use super::ratio::{Finding, times_as_fast};
 use crate::analysis::CellResult;
 use crate::plan::{Cache, Job, Op, target_name};
 use crate::stats::{Ratio, Summary};
@@ -56,9 +56,20 @@ fn summary(result: &CellResult) -> Option<Summary> {
 }
 
 /// Returns `B reads cold blocks 1.31x [1.27-1.35] as fast as A; no difference between C and A in
-/// cold reads.`
+/// cold or warm reads.`
 pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
-    let clauses: Vec<String> = ratios.iter().map(describe).collect();
+    let found = |finding| {
+        let of_it = |found: &&TargetRatio| Finding::of(&found.ratio) == finding;
+        ratios.iter().filter(of_it).collect::<Vec<_>>()
+    };
+    let mut clauses: Vec<String> = found(Finding::Differs).into_iter().map(describe).collect();
+    let alike = describe_pairs(&found(Finding::Alike), |[other, base]| {
+        format!("between {other} and {base}")
+    });
+    clauses.extend(alike.map(|pairs| format!("no difference {pairs}")));
+    let open =
+        describe_pairs(&found(Finding::Open), |[other, base]| format!("{other} from {base}"));
+    clauses.extend(open.map(|pairs| format!("these trials cannot distinguish {pairs}")));
     let mut text = format!("{}.", clauses.join("; "));
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -66,24 +77,57 @@ pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
     (!clauses.is_empty()).then_some(text)
 }
 
+/// Returns `B from A in cold or warm reads, nor C from A in cold reads`, with the pairs as told by
+/// `name`.
+fn describe_pairs(ratios: &[&TargetRatio], name: impl Fn([&str; 2]) -> String) -> Option<String> {
+    let of_targets = ratios.chunk_by(|one, next| one.target == next.target);
+    let pairs: Vec<String> = of_targets
+        .map(|of_one| {
+            let pair = name([&of_one[0].target, &of_one[0].base]);
+            format!("{pair} in {}", join_deeds(of_one))
+        })
+        .collect();
+    (!pairs.is_empty()).then(|| pairs.join(", nor "))
+}
+
+/// Returns `cold or warm reads`, or `warm reads or writes`.
+fn join_deeds(ratios: &[&TargetRatio]) -> String {
+    let of_ops = ratios.chunk_by(|one, next| one.op == next.op);
+    let deeds: Vec<String> = of_ops
+        .map(|of_one| {
+            let states: Vec<&str> = of_one.iter().filter_map(|found| state(found.cache)).collect();
+            let deeds = match of_one[0].op {
+                Op::Read => "reads",
+                Op::Write => "writes",
+                Op::Seek => "seeks",
+            };
+            match states.is_empty() {
+                true => deeds.to_string(),
+                false => format!("{} {deeds}", states.join(" or ")),
+            }
+        })
+        .collect();
+    deeds.join(" or ")
+}
+
+fn state(cache: Cache) -> Option<&'static str> {
+    match cache {
+        Cache::Cold => Some("cold"),
+        Cache::Warm => Some("warm"),
+        Cache::AsIs => None,
+    }
+}
+
 fn describe(found: &TargetRatio) -> String {
-    let state = match found.cache {
-        Cache::Cold => "cold ",
-        Cache::Warm => "warm ",
-        Cache::AsIs => "",
+    let verbs = match found.op {
+        Op::Read => ["reads ", "read "],
+        Op::Write => ["writes ", "wrote "],
+        Op::Seek => ["seeks in ", "sought in "],
     };
-    let (verbs, deeds) = match found.op {
-        Op::Read => (["reads ", "read "], "reads"),
-        Op::Write => (["writes ", "wrote "], "writes"),
-        Op::Seek => (["seeks in ", "sought in "], "seeks"),
-    };
-    let verbs = verbs.map(|verb| format!("{verb}{state}blocks"));
-    times_as_fast(
-        (&found.target, &found.base),
-        &found.ratio,
-        verbs.each_ref().map(String::as_str),
-        &format!(" in {state}{deeds}"),
-    )
+    let what = state(found.cache).map_or("blocks".into(), |state| format!("{state} blocks"));
+    let verbs = verbs.map(|verb| format!("{verb}{what}"));
+    let verbs = verbs.each_ref().map(String::as_str);
+    times_as_fast((&found.target, &found.base), &found.ratio, verbs, "")
 }
 
 #[cfg(test)]
@@ -113,10 +157,41 @@ mod tests {
         assert!((found[0].ratio.ratio - 1.3).abs() < 1e-9);
         let text = describe_targets(&found).unwrap();
         assert!(text.starts_with("B reads cold blocks 1.3x ["), "{text}");
-        assert!(text.contains("] as fast as A; no difference between B and A in warm reads; A reads warm blocks 2.0x ["), "{text}");
-        assert!(text.ends_with("] as fast as C."), "{text}");
+        assert!(text.contains("] as fast as A; A reads warm blocks 2.0x ["), "{text}");
+        assert!(
+            text.ends_with("] as fast as C; no difference between B and A in warm reads."),
+            "{text}"
+        );
         let text = describe_targets(&found[1..2]).unwrap();
         assert_eq!(text, "No difference between B and A in warm reads.");
+    }
+
+    #[test]
+    fn targets_that_do_not_differ_are_told_together() {
+        let pair = |target: &str, op, cache, ratio| TargetRatio {
+            target: target.into(),
+            base: "A".into(),
+            op,
+            cache,
+            cells: 1,
+            ratio,
+        };
+        let open = Ratio { ratio: 1.02, low: Some(0.8), high: Some(1.3) };
+        let alike = Ratio { ratio: 1.0, low: Some(0.99), high: Some(1.01) };
+        let found = [
+            pair("B", Op::Read, Cache::Cold, open),
+            pair("B", Op::Read, Cache::Warm, open),
+            pair("B", Op::Write, Cache::AsIs, open),
+            pair("C", Op::Read, Cache::Cold, open),
+            pair("C", Op::Read, Cache::Warm, alike),
+            pair("D", Op::Read, Cache::Warm, alike),
+        ];
+        assert_eq!(
+            describe_targets(&found).unwrap(),
+            "No difference between C and A in warm reads, nor between D and A in warm reads; these \
+             trials cannot distinguish B from A in cold or warm reads or writes, nor C from A in \
+             cold reads."
+        );
     }
 
     #[test]

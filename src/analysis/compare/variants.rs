@@ -74,16 +74,19 @@ fn pair_of_rounds(base: &CellResult, other: &CellResult) -> Pair {
     pair
 }
 
-/// Returns what the trials of the variants show, with their names: `A is none, B is mq. B against
-/// A: ...`
+/// Returns what the trials of the variants show, with the names that are not their letters: `A is
+/// none, B is mq. B against A: ...`
 pub fn describe_variants(session: &Session) -> Option<String> {
     let comparison = compare_variants(session)?;
     let names: Vec<String> = (0..)
         .zip(&session.plan.variants)
-        .map(|(index, variant)| format!("{} is {}", letter(index), variant.name))
+        .map(|(index, variant)| (letter(index), variant.name.to_string()))
+        .filter(|(letter, name)| !letter.eq_ignore_ascii_case(name))
+        .map(|(letter, name)| format!("{letter} is {name}"))
         .collect();
-    let texts: Vec<&str> = comparison.others.iter().map(|other| other.text.as_str()).collect();
-    Some(format!("{}. {}", names.join(", "), texts.join(" ")))
+    let names = (!names.is_empty()).then(|| format!("{}.", names.join(", ")));
+    let texts = comparison.others.into_iter().map(|other| other.text);
+    Some(names.into_iter().chain(texts).collect::<Vec<_>>().join(" "))
 }
 
 fn match_cells(
@@ -158,6 +161,21 @@ mod tests {
         let sessions = [session];
         assert_eq!(compare_variants(&testing::session(2)), None);
         assert_eq!(crate::analysis::compare(&sessions).unwrap().others.len(), 0);
+    }
+
+    #[test]
+    fn a_name_that_is_the_letter_is_not_told() {
+        let mut session = session([&[100, 101, 102, 103, 104], &[150, 151, 152, 153, 154]]);
+        for (index, text) in ["A:true", "mq:true"].into_iter().enumerate() {
+            session.plan.variants[index] = text.parse().unwrap();
+            session.plan.cells[index].variant = Some(session.plan.variants[index].name.clone());
+        }
+        let said = describe_variants(&session).unwrap();
+        assert!(said.starts_with("B is mq. B against A: "), "{said}");
+        session.plan.variants[1] = "b:true".parse().unwrap();
+        session.plan.cells[1].variant = Some(session.plan.variants[1].name.clone());
+        let said = describe_variants(&session).unwrap();
+        assert!(said.starts_with("B against A: "), "{said}");
     }
 
     #[test]
