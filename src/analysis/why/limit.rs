@@ -1,13 +1,12 @@
 //! What limits a cell: one line each, from its own figures, its curve and the ceilings.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
-use super::{Bounds, from_device, from_memory};
+use super::Bounds;
+use super::device::{Device, MAX_HELD_SPREAD, from_device, from_memory, in_any_state, throughput};
 use crate::analysis::CellResult;
 use crate::engine::{moves_data, only_loops};
-use crate::plan::{Cache, Job, Op, Pattern};
+use crate::plan::{Op, Pattern};
 use crate::record::Trial;
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share, three_digits};
@@ -78,130 +77,6 @@ const COPYING: f64 = 0.55;
 /// faster than another.
 const MAX_CEILING_SHARE: f64 = 1.15;
 
-/// The highest rates of the device in this session.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Device {
-    reads: Peak,
-    writes: Peak,
-    /// Bytes per second at which several block sizes are capped, reads and writes.
-    held: [Option<f64>; 2],
-    /// Cells whose data came from the device or went to it, reads and writes.
-    cells: [usize; 2],
-    /// What the same jobs reach with the data in memory, bytes per second.
-    memory: HashMap<Job, f64>,
-}
-
-/// The devices of a session, by target.
-pub struct Devices(HashMap<Option<u8>, Device>);
-
-impl Devices {
-    pub fn from_results(results: &[CellResult]) -> Devices {
-        let mut by_target: HashMap<Option<u8>, Vec<&CellResult>> = HashMap::new();
-        for result in results {
-            by_target.entry(result.cell.target).or_default().push(result);
-        }
-        let device = |(target, results): (_, Vec<_>)| (target, Device::from_results(&results));
-        Devices(by_target.into_iter().map(device).collect())
-    }
-
-    /// Returns the device of a job that is among the results.
-    pub fn of(&self, job: &Job) -> &Device {
-        &self.0[&job.target]
-    }
-}
-
-/// The highest rate of any cell from a device, bytes per second, and the low end of its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Peak {
-    rate: f64,
-    low: f64,
-}
-
-/// Returns the job, regardless of the state of the page cache.
-fn in_any_state(job: &Job) -> Job {
-    Job { cache: Cache::AsIs, ..job.clone() }
-}
-
-/// Under a rate limit, this many block sizes agree within this spread.
-const MIN_HELD_SIZES: usize = 3;
-const MAX_HELD_SPREAD: f64 = 0.015;
-/// A throttled operation waits many times as long as an unthrottled one.
-const MIN_THROTTLED_RATIO: f64 = 10.0;
-
-impl Device {
-    pub fn from_results(results: &[&CellResult]) -> Device {
-        let cells = |op: Op| {
-            results.iter().copied().filter(move |r| {
-                r.cell.op == op
-                    && moves_data(&r.cell)
-                    && from_device(r.source)
-                    && r.wrong().is_none()
-            })
-        };
-        fn ends(r: &CellResult) -> Option<Peak> {
-            r.throughput.map(|of| Peak {
-                rate: of.summary.median,
-                low: of.summary.low.unwrap_or(of.summary.median),
-            })
-        }
-        let peak = |op| {
-            cells(op).filter_map(ends).max_by(|a, b| a.rate.total_cmp(&b.rate)).unwrap_or_default()
-        };
-        let held = |op| find_held_rate(&cells(op).collect::<Vec<_>>());
-        let memory = results
-            .iter()
-            .filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
-        let memory = memory.filter_map(|r| Some((in_any_state(&r.cell), throughput(r)?))).collect();
-        let ops = [Op::Read, Op::Write];
-        let [reads, writes] = ops.map(peak);
-        Device {
-            reads,
-            writes,
-            held: ops.map(held),
-            cells: ops.map(|op| cells(op).count()),
-            memory,
-        }
-    }
-
-    fn peak(&self, op: Op) -> Peak {
-        if op == Op::Write { self.writes } else { self.reads }
-    }
-
-    /// Returns whether more than one cell used it.
-    fn has_others(&self, op: Op) -> bool {
-        self.cells[usize::from(op == Op::Write)] > 1
-    }
-}
-
-/// Returns the rate at which three or more block sizes are capped: they agree, hardly scatter, and
-/// single operations wait long while most do not. A device at its own best scatters, or makes all
-/// of them wait alike.
-fn find_held_rate(cells: &[&CellResult]) -> Option<f64> {
-    let steady = |result: &&&CellResult| {
-        let summary = result.throughput.map(|of| of.summary);
-        let waits = result
-            .latency
-            .and_then(|l| Some(l.p99? > l.p50? * MIN_THROTTLED_RATIO))
-            .unwrap_or(false);
-        waits && summary.is_some_and(|s| s.stddev <= s.median * MAX_HELD_SPREAD)
-    };
-    let mut rates: Vec<(u64, f64)> =
-        cells.iter().filter(steady).filter_map(|r| Some((r.cell.block, throughput(r)?))).collect();
-    rates.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let groups = rates
-        .windows(MIN_HELD_SIZES)
-        .filter(|group| group[MIN_HELD_SIZES - 1].1 <= group[0].1 * (1.0 + MAX_HELD_SPREAD));
-    let mut groups = groups.filter(|group| {
-        group.iter().map(|(block, _)| block).collect::<std::collections::BTreeSet<_>>().len()
-            == MIN_HELD_SIZES
-    });
-    groups.next().map(|group| group[MIN_HELD_SIZES / 2].1)
-}
-
-fn throughput(result: &CellResult) -> Option<f64> {
-    result.throughput.map(|of| of.summary.median).filter(|rate| rate.is_finite() && *rate > 0.0)
-}
-
 /// Determines what limits this cell; `None` if the figures do not show it.
 pub fn limit(
     result: &CellResult,
@@ -269,8 +144,17 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// Returns the limit of a call that moves no bytes.
+    /// Returns the limit of operations that move no bytes.
     fn of_calls(&self, bounds: &Bounds) -> Option<LimitCause> {
+        if self.calls < 0.5 {
+            let shared = if self.calls > 0.001 {
+                format!("; one system call for about {:.0}", 1.0 / self.calls)
+            } else {
+                String::new()
+            };
+            let why = format!("{} for each operation{shared}", show_nanos(self.nanos));
+            return LimitCause::new(Limit::OneCpu, why);
+        }
         let bare = bounds
             .ceilings
             .syscall_nanos

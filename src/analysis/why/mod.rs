@@ -4,6 +4,7 @@
 //! path to the disk.
 
 mod curve;
+mod device;
 mod estimate;
 mod limit;
 #[cfg(test)]
@@ -15,11 +16,12 @@ use serde::Serialize;
 
 use crate::analysis::{Axis, CellResult};
 use crate::plan::{CpuCache, Job, Op};
-use crate::record::{Ceilings, Source, TargetEvidence};
+use crate::record::{Ceilings, TargetEvidence};
 use crate::session::Session;
 use crate::stats::Cost;
 
 pub use curve::{CurveCost, Model};
+use device::Devices;
 #[cfg(test)]
 use estimate::describe_within;
 pub use estimate::{
@@ -122,7 +124,7 @@ pub struct Why {
 /// Explains what limits each of these results; `bounds` returns those of a cell.
 pub fn explain_limits(results: &[CellResult], bounds: impl Fn(&Job) -> Bounds) -> Why {
     let costs = curve::costs(results);
-    let devices = limit::Devices::from_results(results);
+    let devices = Devices::from_results(results);
     let of: HashMap<&Job, &Cost> =
         costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();
     let cost = |result: &CellResult| of.get(&Axis::Block.without(&result.cell)).copied();
@@ -131,14 +133,4 @@ pub fn explain_limits(results: &[CellResult], bounds: impl Fn(&Job) -> Bounds) -
     };
     let limits = results.iter().map(limit).collect();
     Why { costs, limits }
-}
-
-/// Returns whether most of the bytes of this result came from a device.
-fn from_device(source: Option<Source>) -> bool {
-    source.is_some_and(|source| source.device >= 0.5)
-}
-
-/// Returns whether most of the bytes of this result came from memory.
-fn from_memory(source: Option<Source>) -> bool {
-    source.is_some_and(|source| source.page_cache + source.hole >= 0.5)
 }

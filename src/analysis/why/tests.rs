@@ -1,7 +1,7 @@
 use super::*;
 use crate::analysis::{describe_lines, result};
 use crate::plan::{Cache, CpuCache, Job, Op, Plan, Sync};
-use crate::record::{Latency, Trial, Verdict};
+use crate::record::{Latency, Source, Trial, Verdict};
 use crate::session::testing::job;
 
 fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
@@ -17,13 +17,13 @@ struct Op1 {
     nanos: f64,
     device: f64,
     busy: f64,
-    calls: u64,
+    calls: f64,
     /// p99 over p50.
     waits: f64,
 }
 
-const MEMORY: Op1 = Op1 { nanos: 0.0, device: 0.0, busy: 0.99, calls: 1, waits: 2.0 };
-const DISK: Op1 = Op1 { nanos: 0.0, device: 1.0, busy: 0.1, calls: 1, waits: 2.0 };
+const MEMORY: Op1 = Op1 { nanos: 0.0, device: 0.0, busy: 0.99, calls: 1.0, waits: 2.0 };
+const DISK: Op1 = Op1 { nanos: 0.0, device: 1.0, busy: 0.1, calls: 1.0, waits: 2.0 };
 
 /// Seven trials of a second that scatter by `spread`.
 fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
@@ -36,7 +36,7 @@ fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
             round: n as u32 + 1,
             bytes: ops * job.block,
             ops,
-            syscalls: (ops * op.calls).into(),
+            syscalls: ((ops as f64 * op.calls) as u64).into(),
             nanos: SECOND as u64,
             system_nanos: cpu,
             ..Trial::default()
@@ -125,7 +125,7 @@ fn data_in_place_is_limited_by_memory_or_by_its_faults() {
     fn mapped(rate: f64, faults: u64) -> LimitCause {
         let mut result = cell(
             job("mmap", 1 << 20, Cache::Warm),
-            Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0, ..MEMORY },
+            Op1 { nanos: 1048576.0 / rate * SECOND, calls: 0.0, ..MEMORY },
             0.01,
         );
         for trial in &mut result.trials {
@@ -142,7 +142,7 @@ fn data_in_place_is_limited_by_memory_or_by_its_faults() {
 
 #[test]
 fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
-    let text_of = |cpu_cache, backend: &str, calls: u64, span: u64, rate: f64| {
+    let text_of = |cpu_cache, backend: &str, calls: f64, span: u64, rate: f64| {
         let small = Job { span, cpu_cache, ..job(backend, 1 << 20, Cache::Warm) };
         let result = cell(small, Op1 { nanos: 1048576.0 / rate * SECOND, calls, ..MEMORY }, 0.01);
         explain_limits(&[result], &Bounds { cache: 8 << 20, ..bounds() }).limits[0]
@@ -154,23 +154,23 @@ fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
         |backend: &str, calls, span, rate| text_of(CpuCache::Keep, backend, calls, span, rate);
     // Emptied before each trial, the caches hold nothing: so the ceiling was measured too low.
     assert!(
-        text_of(CpuCache::Flush, "mmap", 0, 8 << 20, 30e9)
+        text_of(CpuCache::Flush, "mmap", 0.0, 8 << 20, 30e9)
             .starts_with("memory bandwidth: 27.9 GiB/s above the")
     );
     assert_eq!(
-        text("mmap", 0, 8 << 20, 30e9),
+        text("mmap", 0.0, 8 << 20, 30e9),
         "CPU caches: 27.9 GiB/s, because 8 MiB fit in them; one thread can read 14.0 GiB/s beyond them"
     );
     assert_eq!(
-        text("pread", 1, 8 << 20, 26e9),
+        text("pread", 1.0, 8 << 20, 26e9),
         "CPU caches: 24.2 GiB/s, because 8 MiB fit in them; one thread can copy 12.1 GiB/s beyond them"
     );
     assert!(
-        text("mmap", 0, 8 << 20, 16e9)
+        text("mmap", 0.0, 8 << 20, 16e9)
             .starts_with("memory bandwidth: 14.9 GiB/s above the 14.0 GiB/s")
     );
     assert!(
-        text("mmap", 0, 9 << 20, 30e9)
+        text("mmap", 0.0, 9 << 20, 30e9)
             .starts_with("memory bandwidth: 27.9 GiB/s above the 14.0 GiB/s")
     );
 }
@@ -417,6 +417,13 @@ fn calls_that_move_nothing_are_system_calls() {
         why.limits[0].as_ref().unwrap().text,
         "system-call cost: 120 ns each; the cheapest takes 100 ns"
     );
+    let ring = |calls| {
+        let ring = Job { op: Op::Seek, ..job("uring", 1, Cache::AsIs) };
+        let cell = cell(ring, Op1 { nanos: 73.0, calls, ..MEMORY }, 0.01);
+        explain_limits(&[cell], &bounds()).limits[0].as_ref().unwrap().text.clone()
+    };
+    assert_eq!(ring(1.0 / 32.0), "CPU: 73.0 ns for each operation; one system call for about 32");
+    assert_eq!(ring(0.0), "CPU: 73.0 ns for each operation");
     assert_eq!(
         limits(&[cell(job("null", 1, Cache::AsIs), Op1 { nanos: 3.0, ..MEMORY }, 0.0)], &bounds()),
         [None]
