@@ -22,7 +22,7 @@ pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
         host: &host,
         target: target.as_ref(),
         findings: &findings,
-        xor_loop: Some(fold::fastest().0),
+        xor_loop: Some(fold::comparison()),
     };
     out.text_or_json(|| text(&report), &report)?;
     Ok(0)

@@ -30,6 +30,9 @@ struct SavedCeilings {
     /// The fastest loop for XORs.
     #[serde(default)]
     xor_loop: String,
+    /// How fast each loop was, bytes per second.
+    #[serde(default)]
+    xor_loops: Vec<(String, f64)>,
 }
 
 /// Runs that measure the ceilings: other programs slow down a bare loop, so the best run counts.
@@ -54,7 +57,7 @@ pub fn saved_ceilings() -> Option<Ceilings> {
 /// one need not compare them again.
 pub fn choose_saved_xor_loop() {
     if let Some(saved) = saved() {
-        fold::choose(&saved.xor_loop);
+        fold::choose(&saved.xor_loop, &saved.xor_loops);
     }
 }
 
@@ -72,7 +75,7 @@ fn read(path: &Path, boot: &str) -> Option<SavedCeilings> {
     let kept = serde_json::from_str::<SavedCeilings>(&text).ok()?;
     let same = (kept.boot.as_str(), kept.version.as_str(), kept.cpus)
         == (boot, env!("CARGO_PKG_VERSION"), cpus());
-    (same && are_valid(&kept.ceilings)).then_some(kept)
+    (same && is_valid(&kept)).then_some(kept)
 }
 
 fn cpus() -> usize {
@@ -87,27 +90,28 @@ fn measure_or_load_in(folder: &Path, boot: String, measure: impl FnOnce() -> Cei
         return before;
     }
     let ceilings = measure().merge_best(&before);
+    let loops = fold::comparison();
+    let speeds = loops.speeds.iter().map(|speed| (speed.name.into(), speed.bytes_per_second));
+    let saved = SavedCeilings {
+        boot,
+        version: env!("CARGO_PKG_VERSION").into(),
+        cpus: cpus(),
+        runs: runs + 1,
+        ceilings,
+        xor_loop: loops.fastest.into(),
+        xor_loops: speeds.collect(),
+    };
     // If this fails, the next run measures again.
-    let version = env!("CARGO_PKG_VERSION").to_string();
-    let _ = save(
-        folder,
-        &path,
-        &SavedCeilings {
-            boot,
-            version,
-            cpus: cpus(),
-            runs: runs + 1,
-            ceilings,
-            xor_loop: fold::fastest().0.into(),
-        },
-    );
+    let _ = save(folder, &path, &saved);
     ceilings
 }
 
 /// Checks the figures, as a damaged file may contain anything.
-fn are_valid(ceilings: &Ceilings) -> bool {
+fn is_valid(saved: &SavedCeilings) -> bool {
+    let speeds = saved.xor_loops.iter().map(|(_, speed)| *speed);
+    let mut figures = saved.ceilings.figures().map(|(_, value)| value).chain(speeds);
     // Wide bounds for nanoseconds and bytes per second: no machine is beyond them.
-    ceilings.figures().all(|(_, value)| (1e-3..1e18).contains(&value))
+    figures.all(|value| (1e-3..1e18).contains(&value))
 }
 
 fn save(folder: &Path, path: &Path, saved: &SavedCeilings) -> std::io::Result<()> {
@@ -138,6 +142,8 @@ mod tests {
         let known = |boot| read(&folder.join(FILE), boot).and_then(|kept| kept.ceilings.copy);
         assert_eq!((known("a"), known("b")), (Some(1.0), None));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        let kept = read(&folder.join(FILE), "a").unwrap();
+        assert!(kept.xor_loops.iter().any(|(name, _)| *name == kept.xor_loop));
     }
 
     #[test]
@@ -161,8 +167,8 @@ mod tests {
         fn one() -> Ceilings {
             Ceilings { read: Some(1.0), ..Ceilings::default() }
         }
-        for text in ["", "{", "[]", r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#]
-        {
+        let slow = r#"{"boot":"a","version":"x","cpus":1,"ceilings":{"read":-1}}"#;
+        for text in ["", "{", "[]", slow] {
             fs::write(home.path().join(FILE), text).unwrap();
             assert_eq!(measure_or_load_in(home.path(), "a".into(), one), one());
         }

@@ -18,6 +18,7 @@ use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
 use super::theme::Palette;
+use crate::backend::fold;
 use crate::engine::{Earlier, Proposed};
 use crate::host::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote};
@@ -64,7 +65,7 @@ pub enum Msg {
     /// The run did not even begin.
     NotBegun(String),
     /// The machine, and the name of the loop that computes XORs.
-    Host(Box<Host>, &'static str),
+    Host(Box<Host>, fold::Comparison),
     /// What was found about this machine and the chosen target.
     Doctor(Vec<Warning>),
     Listed(Listing),

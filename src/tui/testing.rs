@@ -19,6 +19,7 @@ use super::setup::Setup;
 use super::theme::{Colours, Look};
 use super::update::update;
 use super::view;
+use crate::backend::fold;
 use crate::host::{Host, TargetFacts};
 use crate::plan::{Cache, Plan, Presets, Settings};
 use crate::record::{Ceilings, Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
@@ -274,6 +275,16 @@ pub fn replay_input() -> ReplayInput {
     let timeline = Timeline::of(&shown.session);
     ReplayInput { of: Replayed::Kept("first".into()), speed: Speed::default(), shown, timeline }
 }
+
+/// Loops for XORs that were compared.
+pub const XOR_LOOP: fold::Comparison = fold::Comparison {
+    fastest: "avx512f",
+    speeds: &[
+        fold::Speed { name: "64 bit", bytes_per_second: 15e9 },
+        fold::Speed { name: "avx512f", bytes_per_second: 41e9 },
+        fold::Speed { name: "avx512f, prefetching", bytes_per_second: 36e9 },
+    ],
+};
 
 /// A machine with every fact known.
 pub fn host() -> Host {

@@ -159,7 +159,7 @@ fn answer() -> impl Strategy<Value = Msg> {
             number,
             result: Ok(Box::new(lab::tests::plan().into()))
         }),
-        built_by(|| Msg::Host(Box::default(), "64 bit")),
+        built_by(|| Msg::Host(Box::default(), testing::XOR_LOOP)),
         built_by(|| Msg::Doctor(vec![testing::warning("x", crate::record::Severity::Wrong)])),
         built_by(|| Msg::Sessions(Err("unreadable".into()))),
         built_by(|| Msg::Over { error: None, unsaved: None }),
@@ -274,7 +274,7 @@ fn stages() -> Vec<(&'static str, Stage)> {
         let mut stage = Stage::new();
         set_up(&mut stage);
         stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
-        stage.tell(Msg::Host(Box::new(testing::host()), "avx512f"));
+        stage.tell(Msg::Host(Box::new(testing::host()), testing::XOR_LOOP));
         stage.tell(Msg::Doctor(examine(&testing::host(), Some(&testing::facts()), None)));
         stage.tell(Msg::Sessions(Ok(sessions::tests::four())));
         if *screen == Screen::Lab {

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use iotui::backend::fold;
 use iotui::engine::{Offer, Proposed, infos};
 use iotui::host::{Planned, TargetFacts, examine};
 use iotui::plan::{Plan, Presets, Settings};
@@ -29,6 +30,13 @@ const SIZE: (u16, u16) = (110, 32);
 pub const SPEED: u32 = 8;
 /// Milliseconds of a frame of the screen.
 const FRAME: u32 = 100;
+const XOR_LOOP: fold::Comparison = fold::Comparison {
+    fastest: "avx2",
+    speeds: &[
+        fold::Speed { name: "64 bit", bytes_per_second: 15e9 },
+        fold::Speed { name: "avx2", bytes_per_second: 31e9 },
+    ],
+};
 const FOLDER: &str = "/home/me/pictures";
 
 /// The full screen with a clock that only moves when told.
@@ -164,7 +172,7 @@ pub fn setup() -> Buffer {
     let number = stage.model.setup.planning.number;
     let proposed =
         Proposed { plan, facts, unavailable: Vec::new(), instead: None, common_span: None };
-    stage.tell(Msg::Host(Box::new(host), "256 bit"));
+    stage.tell(Msg::Host(Box::new(host), XOR_LOOP));
     stage.tell(Msg::Proposed {
         number,
         result: Ok(Box::new(proposed)),
@@ -212,7 +220,7 @@ pub fn lab() -> Buffer {
         others: MarkedSession::from_references(session::references()),
     };
     stage.tell(Msg::Lab(Box::new(local)));
-    stage.tell(Msg::Host(Box::default(), "256 bit"));
+    stage.tell(Msg::Host(Box::default(), XOR_LOOP));
     stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(session, None)))));
     stage.keys("/syscall<enter><tab>gj");
     stage.keys("<esc>");

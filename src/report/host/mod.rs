@@ -8,6 +8,7 @@ use serde::Serialize;
 pub use crate::report::host::devices::{DeviceText, describe_device};
 pub use crate::report::host::layout::{Align, Item, widths};
 
+use crate::backend::fold;
 use crate::host::{
     CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind,
     method_name,
@@ -17,7 +18,7 @@ use crate::report::host::layout::{Items, Page};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::ExtentMethod;
 use crate::sys::residency::Method;
-use crate::units::{counted, show_bytes, show_share, three_digits};
+use crate::units::{counted, show_bytes, show_rate, show_share, three_digits};
 
 /// The output of `iotui host --format json`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -26,7 +27,7 @@ pub struct Report<'a> {
     pub target: Option<&'a TargetFacts>,
     pub findings: &'a [Warning],
     /// The loop that computes XORs, the fastest of several on this CPU; `None` if not determined.
-    pub xor_loop: Option<&'a str>,
+    pub xor_loop: Option<fold::Comparison>,
 }
 
 /// Returns the report in 80 columns, ended by a newline, without trailing spaces.
@@ -42,7 +43,7 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Returns the facts of a machine, and the loop that computes XORs on it if that is known.
-pub fn host_items(host: &Host, xor_loop: Option<&str>) -> Vec<Item> {
+pub fn host_items(host: &Host, xor_loop: Option<fold::Comparison>) -> Vec<Item> {
     let mut items = Items::default();
     add_machine(&mut items, host);
     add_cpu(&mut items, host, xor_loop);
@@ -79,7 +80,21 @@ fn add_machine(items: &mut Items, host: &Host) {
     items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
-fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<&str>) {
+/// Returns `avx2, picked by its speed: 64 bit 14.0 GiB/s, avx2 37.3 GiB/s`.
+fn describe_xor_loop(found: fold::Comparison) -> String {
+    let speed = |of: &fold::Speed| {
+        format!("{} {}", of.name.replace(',', ""), show_rate(of.bytes_per_second))
+    };
+    match found.speeds {
+        [] => found.fastest.into(),
+        of => {
+            let speeds = of.iter().map(speed).collect::<Vec<_>>().join(", ");
+            format!("{}, picked by its speed: {speeds}", found.fastest.replace(',', ""))
+        }
+    }
+}
+
+fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<fold::Comparison>) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
@@ -103,7 +118,7 @@ fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<&str>) {
         cpu.governor.as_deref().unwrap_or("none: this system does not control the frequency"),
     );
     items.row("instructions", &cpu.simd.join(" "));
-    items.row("XOR loop", xor_loop.unwrap_or_default());
+    items.row("XOR loop", &xor_loop.map(describe_xor_loop).unwrap_or_default());
     items.row(
         "clock",
         &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "),

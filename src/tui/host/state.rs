@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use crate::backend::fold;
 use crate::host::{Host, TargetFacts};
 use crate::record::Warning;
 use crate::text::utc;
@@ -10,7 +11,7 @@ use crate::text::utc;
 pub struct HostScreen {
     pub host: Option<Box<Host>>,
     /// The loop that computes XORs.
-    pub xor_loop: Option<&'static str>,
+    pub xor_loop: Option<fold::Comparison>,
     /// Findings of the doctor without a plan.
     pub general: Vec<Warning>,
     /// The target chosen on Setup.

@@ -12,6 +12,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
 use crate::tui::setup::Setup;
+use crate::tui::testing::XOR_LOOP;
 use crate::tui::theme::{Glyphs, Look};
 use crate::tui::update::update;
 use crate::tui::view;
@@ -30,7 +31,7 @@ fn model(findings: usize) -> Model {
         kernel: "6.12.4".into(),
         ..Host::default()
     };
-    tell(&mut model, Msg::Host(Box::new(host), "avx512f"));
+    tell(&mut model, Msg::Host(Box::new(host), XOR_LOOP));
     fn finding(n: usize) -> Warning {
         Warning {
             id: "x".into(),

@@ -250,7 +250,7 @@ impl Shell {
             shared.set(host.clone());
             let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
             runner::choose_saved_xor_loop();
-            Msg::Host(Box::new(host), fold::fastest().0)
+            Msg::Host(Box::new(host), fold::comparison())
         });
     }
 

@@ -7,6 +7,8 @@
 
 use std::sync::OnceLock;
 
+use serde::Serialize;
+
 use crate::stats::median;
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::monotonic_nanos;
@@ -27,16 +29,55 @@ pub type Form = (&'static str, FoldFn);
 /// The width and the vendor of a CPU do not tell: prefetching the next page made a Xeon (Sapphire
 /// Rapids) 20 to 30 % faster and cost an EPYC (Zen 4) 10 to 15 %.
 pub fn fastest() -> Form {
-    *FASTEST.get_or_init(|| pick_fastest(&time_forms(&forms())))
+    choice().form
 }
 
-static FASTEST: OnceLock<Form> = OnceLock::new();
+/// Returns the name of the fastest form, chosen as by [`fastest`], with the speed of each.
+pub fn comparison() -> Comparison {
+    let Choice { form, speeds } = choice();
+    Comparison { fastest: form.0, speeds }
+}
 
-/// Sets the form that an earlier run found to be the fastest. Ignored where this CPU has no form of
-/// that name, or where a form was chosen already.
-pub fn choose(name: &str) {
-    if let Some(form) = forms().into_iter().find(|(known, _)| *known == name) {
-        let _ = FASTEST.set(form);
+/// The forms of this CPU as they were compared.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Comparison {
+    pub fastest: &'static str,
+    /// Empty where there was no memory to compare them.
+    pub speeds: &'static [Speed],
+}
+
+/// How fast a form goes through memory: the median of its turns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Speed {
+    pub name: &'static str,
+    pub bytes_per_second: f64,
+}
+
+struct Choice {
+    form: Form,
+    speeds: Vec<Speed>,
+}
+
+fn choice() -> &'static Choice {
+    CHOICE.get_or_init(|| {
+        let (times, piece) = time_forms(&forms());
+        Choice { form: pick_fastest(&times), speeds: speeds(&times, piece) }
+    })
+}
+
+static CHOICE: OnceLock<Choice> = OnceLock::new();
+
+/// Sets the form that an earlier run found to be the fastest, and the speeds that it found, bytes
+/// per second by name. Ignored where this CPU has no form of that name, or where a form was chosen
+/// already.
+pub fn choose(name: &str, speeds: &[(String, f64)]) {
+    let forms = forms();
+    let find = |name: &str| forms.iter().copied().find(|(known, _)| *known == name);
+    let speed = |(name, bytes_per_second): &(String, f64)| {
+        Some(Speed { name: find(name)?.0, bytes_per_second: *bytes_per_second })
+    };
+    if let Some(form) = find(name) {
+        let _ = CHOICE.set(Choice { form, speeds: speeds.iter().filter_map(speed).collect() });
     }
 }
 
@@ -63,13 +104,17 @@ const PIECES: usize = 8;
 /// but little from one form of a turn to the next.
 const TURNS: usize = 24;
 
-/// Returns the time of each form in each turn, nanoseconds; none where there is no memory.
-fn time_forms(forms: &[Form]) -> Vec<(Form, Vec<f64>)> {
-    let mut times: Vec<(Form, Vec<f64>)> = forms.iter().map(|form| (*form, Vec::new())).collect();
+/// The time of each form in each turn, nanoseconds.
+type Times = Vec<(Form, Vec<f64>)>;
+
+/// Returns how long each form takes for a piece of memory, and the bytes of a piece; no times where
+/// there is no memory.
+fn time_forms(forms: &[Form]) -> (Times, usize) {
+    let mut times: Times = forms.iter().map(|form| (*form, Vec::new())).collect();
     let stream = 2 * cpu_cache::last_cache();
     let free = free_memory().unwrap_or(u64::MAX);
     let Ok(sample) = Buffer::new(stream.min(MAX_SAMPLE_BYTES).min(free / 4) as usize) else {
-        return times;
+        return (times, 0);
     };
     let piece = sample.len() / PIECES;
     let mut pieces = (0..PIECES).cycle();
@@ -86,7 +131,16 @@ fn time_forms(forms: &[Form]) -> Vec<(Form, Vec<f64>)> {
             turns.push((monotonic_nanos() - begin) as f64);
         }
     }
-    times
+    (times, piece)
+}
+
+/// Returns the speeds of forms that take these times for a piece of so many bytes.
+fn speeds(times: &[(Form, Vec<f64>)], piece: usize) -> Vec<Speed> {
+    let speed = |((name, _), turns): &(Form, Vec<f64>)| {
+        let nanos = median(turns).filter(|nanos| *nanos > 0.0)?;
+        Some(Speed { name, bytes_per_second: piece as f64 / nanos * 1e9 })
+    };
+    times.iter().filter_map(speed).collect()
 }
 
 /// A form must be faster than the usual one by this share to replace it: below, nothing is lost.
@@ -303,7 +357,7 @@ mod tests {
             let turns = |at| (0..12).map(|turn| of(at, turn) as f64).collect::<Vec<f64>>();
             all.iter().enumerate().map(|(at, form)| (*form, turns(at))).collect::<Vec<_>>()
         };
-        let name = |times: Vec<(Form, Vec<f64>)>| pick_fastest(&times).0;
+        let name = |times: Times| pick_fastest(&times).0;
         let last = all.len() - 1;
         assert_eq!(name(times(&|at, _| 100 + 10 * at as u64)), all[0].0);
         assert_eq!(name(times(&|at, _| 1000 - 100 * at as u64)), all[last].0);
@@ -323,11 +377,22 @@ mod tests {
 
     #[test]
     fn all_forms_are_timed_and_a_chosen_one_stays() {
-        assert!(time_forms(&forms()).iter().all(|(_, turns)| turns.len() == TURNS));
-        let first = fastest().0;
-        choose("no such loop");
-        choose("64 bit");
-        assert_eq!(fastest().0, first);
+        let (times, piece) = time_forms(&forms());
+        assert!(piece > 0 && times.iter().all(|(_, turns)| turns.len() == TURNS));
+        let first = comparison();
+        choose("no such loop", &[]);
+        choose("64 bit", &[]);
+        assert_eq!(comparison(), first);
+        let names: Vec<&str> = first.speeds.iter().map(|speed| speed.name).collect();
+        let all: Vec<&str> = forms().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, all);
+    }
+
+    #[test]
+    fn a_speed_is_that_of_the_median_turn() {
+        let times = vec![(forms()[0], vec![400.0, 100.0, 200.0]), (forms()[0], vec![])];
+        let found = speeds(&times, 50);
+        assert_eq!(found, [Speed { name: forms()[0].0, bytes_per_second: 250e6 }]);
     }
 
     proptest! {
