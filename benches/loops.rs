@@ -1,6 +1,9 @@
 //! `mmap --xor` of a cached file in large folios next to bare loops in C that map it whole: by one
-//! and by two threads, as the whole program measures it. Each round takes every loop twice, in
-//! turn. Skipped where no C compiler is installed.
+//! and by two threads, as the whole program measures it. Skipped where no C compiler is installed.
+//!
+//! The speed of memory changes within seconds on a shared machine: the loops take passes in turn,
+//! and each round goes from the loops to iotui and back, so that all see the same. One thread does
+//! so on one CPU and then on another, as their speeds differ for minutes there.
 
 mod common;
 
@@ -10,6 +13,7 @@ use std::process::Command;
 use common::file::{Pieces, Temporary};
 use common::table::{Table, verdict};
 use iotui::stats::median;
+use iotui::sys::threads::Affinity;
 use serde_json::Value;
 
 const IOTUI: &str = env!("CARGO_BIN_EXE_iotui");
@@ -45,8 +49,8 @@ fn main() {
     }
     println!(
         "\nloops: XOR of a warm file of 1 GiB, {:.0} % mapped by 2 MiB pages, first pass over a \
-         mapping; medians of {ROUNDS} rounds of twice 5 \
-         passes each, GB/s",
+         mapping; medians of {ROUNDS} rounds of twice 5 passes each, GB/s; of the best by the \
+         median of the rounds",
         100.0 * file.mapped_huge()
     );
     let mut heads = vec!["threads"];
@@ -81,56 +85,80 @@ fn compile(to: &PathBuf) -> Result<(), String> {
 
 /// Returns the row of a number of threads: five loops, one of them again, iotui.
 fn compare(file: &Temporary, loops: &Path, threads: u32, backend: &str) -> Vec<String> {
-    let mut rates = vec![Vec::new(); LOOPS.len() + 2];
+    let allowed = Affinity::current().expect("CPUs");
+    let cpus = allowed.cpus();
+    let mut rounds: Vec<Vec<f64>> = Vec::new();
     for round in 0..ROUNDS {
-        let mut sums = Vec::new();
-        let mut nanos = vec![0.0; rates.len()];
-        // Each round begins with another one, and goes back the way it came: what drifts in a
-        // round affects all alike.
-        let there = (0..rates.len()).map(|place| (place + round) % rates.len());
-        for which in there.clone().chain(there.rev()) {
+        let turn = |half: usize, is_iotui: bool| {
+            let cpu = cpus[half % cpus.len()];
+            let set = if threads == 1 { Affinity::only(cpu) } else { allowed.clone() };
+            set.apply().expect("a CPU that is allowed");
             file.warm(Pieces::Large);
-            let (taken, sum) = match (LOOPS.get(which), which == LOOPS.len()) {
-                (Some(form), _) => by_loop(file, loops, form, threads),
-                (None, true) => by_loop(file, loops, AGAIN, threads),
-                (None, false) => by_iotui(file, backend, threads),
+            let passes = match is_iotui {
+                true => by_iotui(file, backend, threads),
+                false => by_loops(file, loops, threads),
             };
-            nanos[which] += taken / 2.0;
-            sums.push(sum);
-        }
-        rates.iter_mut().zip(nanos).for_each(|(rates, nanos)| rates.push(SPAN as f64 / nanos));
-        assert!(sums.iter().all(|sum| *sum == sums[0]), "the XORs differ: {sums:?}");
+            (is_iotui, passes)
+        };
+        // Every other round begins with iotui.
+        let first = round % 2 == 1;
+        let runs = [turn(0, first), turn(0, !first), turn(1, !first), turn(1, first)];
+        allowed.apply().expect("the CPUs of before");
+        let of = |is_iotui| {
+            let of: Vec<&Passes> =
+                runs.iter().filter(|run| run.0 == is_iotui).map(|run| &run.1).collect();
+            let both = of[0].iter().zip(of[1]);
+            both.map(|((a, _), (b, _))| 2.0 * SPAN as f64 / (a + b)).collect::<Vec<f64>>()
+        };
+        rounds.push([of(false), of(true)].concat());
+        let mut sums = runs.iter().flat_map(|(_, passes)| passes).map(|(_, sum)| sum);
+        let first = sums.next().expect("passes");
+        assert!(sums.all(|sum| sum == first), "the XORs differ: {runs:?}");
     }
-    let medians: Vec<f64> = rates.iter().filter_map(|rates| median(rates)).collect();
-    let (loops, others) = medians.split_at(LOOPS.len());
-    let best = loops.iter().copied().fold(0.0, f64::max);
+    row(threads, &rounds)
+}
+
+/// Returns the row of these rates of each round, GB/s: the loops, one of them again, and iotui.
+fn row(threads: u32, rounds: &[Vec<f64>]) -> Vec<String> {
+    let typical = |rate: &dyn Fn(&Vec<f64>) -> f64| {
+        median(&rounds.iter().map(rate).collect::<Vec<f64>>()).expect("rounds")
+    };
+    let rate = |at: usize| typical(&|round| round[at]);
+    let (again, own) = (LOOPS.len(), LOOPS.len() + 1);
+    let best = (0..LOOPS.len()).max_by(|a, b| rate(*a).total_cmp(&rate(*b))).expect("loops");
+    let share = |at: usize| typical(&|round| round[at] / round[best]);
     let mut row = vec![threads.to_string()];
-    row.extend(loops.iter().map(|rate| format!("{rate:.2}")));
-    row.extend(
-        others.iter().flat_map(|rate| [format!("{rate:.2}"), format!("{:.3}", rate / best)]),
-    );
-    let share = medians[LOOPS.len() + 1] / best;
-    row.extend([format!(">= {SHARE}"), verdict(share >= SHARE)]);
+    row.extend((0..LOOPS.len()).map(|at| format!("{:.2}", rate(at))));
+    for at in [again, own] {
+        row.extend([format!("{:.2}", rate(at)), format!("{:.3}", share(at))]);
+    }
+    row.extend([format!(">= {SHARE}"), verdict(share(own) >= SHARE)]);
     row
 }
 
-/// Returns the nanoseconds of a pass by a loop in C, the median of five, and its XOR.
-fn by_loop(file: &Temporary, loops: &Path, form: &str, threads: u32) -> (f64, String) {
+/// The nanoseconds of a pass, the median of five, and its XOR; of each loop, or of iotui.
+type Passes = Vec<(f64, String)>;
+
+/// Measures the loops in C, and one of them again.
+fn by_loops(file: &Temporary, loops: &Path, threads: u32) -> Passes {
     let done = Command::new(loops)
         .arg(&file.path)
-        .args([form, &threads.to_string()])
+        .arg(threads.to_string())
+        .args(LOOPS)
+        .arg(AGAIN)
         .output()
         .expect("run the loops");
-    assert!(done.status.success(), "{form}: {}", String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let told = String::from_utf8_lossy(&done.stdout);
-    let mut words = told.split_whitespace();
-    let nanos = words.next().and_then(|word| word.parse().ok()).expect("nanoseconds");
-    (nanos, words.next().expect("an XOR").into())
+    let pass = |line: &str| {
+        let (nanos, sum) = line.split_once(' ').expect("nanoseconds and an XOR");
+        (nanos.parse().expect("nanoseconds"), sum.into())
+    };
+    told.lines().map(pass).collect()
 }
 
-/// Returns the nanoseconds of iotui's passes after the first, as the loops give theirs: the median;
-/// and their XOR.
-fn by_iotui(file: &Temporary, backend: &str, threads: u32) -> (f64, String) {
+/// Measures iotui by its passes after the first, as the loops do.
+fn by_iotui(file: &Temporary, backend: &str, threads: u32) -> Passes {
     let threads = threads.to_string();
     let done = Command::new(IOTUI)
         .args(["--batch", "--quiet", "--no-save", "--format", "json", "--xor", "-n", "0"])
@@ -150,5 +178,5 @@ fn by_iotui(file: &Temporary, backend: &str, threads: u32) -> (f64, String) {
     };
     let all: Vec<f64> = trials.iter().map(nanos).collect();
     let xor = trials[0]["xor"].as_str().expect("an XOR").into();
-    (median(&all).expect("trials"), xor)
+    vec![(median(&all).expect("trials"), xor)]
 }

@@ -1,5 +1,6 @@
-/* XOR of a whole mapped file by a bare loop: FILE FORM THREADS. The threads share chunks of 2 MiB.
- * Prints the median of the nanoseconds of passes, each over a fresh mapping, and the XOR. */
+/* XOR of a whole mapped file by bare loops: FILE THREADS FORM... The threads share chunks of 2 MiB.
+ * The loops take passes in turn, each over a fresh mapping. Prints for each loop the median of the
+ * nanoseconds of its passes, and the XOR. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #define CHUNK (2u << 20)
 #define MOST 64
 #define PASSES 5
+#define MOST_FORMS 16
 
 typedef uint64_t v128 __attribute__((vector_size(16)));
 typedef uint64_t v256 __attribute__((vector_size(32)));
@@ -101,19 +103,31 @@ static int compare(const void *a, const void *b) {
 
 int main(int argc, char **argv) {
     struct stat st;
-    uint32_t sum;
-    int fd = argc == 4 ? open(argv[1], O_RDONLY) : -1;
-    size_t threads = argc == 4 ? atoi(argv[3]) : 0;
+    int fd = argc > 3 ? open(argv[1], O_RDONLY) : -1;
+    size_t threads = argc > 3 ? atoi(argv[2]) : 0, count = argc - 3;
     if (fd < 0 || fstat(fd, &st) || threads < 1 || threads > MOST || st.st_size % CHUNK) return 2;
+    if (count > MOST_FORMS) return 2;
     len = st.st_size;
-    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++)
-        if (!strcmp(argv[2], FORMS[i].name)) loop = FORMS[i].loop;
-    if (!loop) return 2;
+    uint32_t (*loops[MOST_FORMS])(const char *, size_t) = {0}, sums[MOST_FORMS];
+    for (size_t form = 0; form < count; form++) {
+        for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++)
+            if (!strcmp(argv[3 + form], FORMS[i].name)) loops[form] = FORMS[i].loop;
+        if (!loops[form]) return 2;
+    }
     /* The first one warms up: page tables and CPU frequency; iotui's first trial does so too. */
-    pass(fd, threads, &sum);
-    uint64_t nanos[PASSES];
-    for (size_t i = 0; i < PASSES; i++) nanos[i] = pass(fd, threads, &sum);
-    qsort(nanos, PASSES, sizeof *nanos, compare);
-    printf("%llu %08x\n", (unsigned long long)nanos[PASSES / 2], sum);
+    loop = loops[0];
+    pass(fd, threads, sums);
+    uint64_t nanos[MOST_FORMS][PASSES];
+    for (size_t i = 0; i < PASSES; i++) {
+        for (size_t turn = 0; turn < count; turn++) {
+            size_t form = (turn + i) % count;
+            loop = loops[form];
+            nanos[form][i] = pass(fd, threads, &sums[form]);
+        }
+    }
+    for (size_t form = 0; form < count; form++) {
+        qsort(nanos[form], PASSES, sizeof *nanos[form], compare);
+        printf("%llu %08x\n", (unsigned long long)nanos[form][PASSES / 2], sums[form]);
+    }
     return 0;
 }
