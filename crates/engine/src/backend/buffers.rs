@@ -65,7 +65,7 @@ pub(super) fn lane_buffer(
     slots_buffer(job, align, 1, lane, data)
 }
 
-/// Notes a large buffer on small pages: direct I/O with it is up to 2.6 times slower.
+/// Notes a large buffer on small pages: direct I/O with it can take three times as long.
 pub(super) fn note_small_pages(work: &mut Work, buffer: &Buffer, direct: bool) {
     if direct && buffer.should_be_huge() && !buffer.huge {
         work.note(Note::SmallPages);

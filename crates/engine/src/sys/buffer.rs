@@ -5,6 +5,8 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use super::usage::Usage;
+
 /// Anonymous memory that is already populated, so that none of its page faults falls into a timed
 /// window.
 #[derive(Debug)]
@@ -13,7 +15,7 @@ pub struct Buffer {
     len: usize,
     /// Length of the mapping: more than `len` where a huge page is larger than the buffer.
     mapped: usize,
-    /// Huge pages of 2 MiB were requested and not refused.
+    /// It is on huge pages: these were requested, and it took few page faults to touch it.
     pub huge: bool,
 }
 
@@ -24,6 +26,9 @@ unsafe impl Send for Buffer {}
 const HUGE: usize = 2 << 20;
 /// Smallest buffer for direct I/O on a huge page.
 const MIN_DIRECT_HUGE: usize = 64 << 10;
+/// Pages of 4 KiB that a page fault maps at least, on average, where memory comes in huge pages:
+/// 512, or 16 of the smallest buffer, less for a fault or two of something else.
+const MIN_PAGES: usize = 4;
 
 /// Allocates zeros; returns an error where `vec!` would abort the process.
 ///
@@ -46,7 +51,7 @@ impl Buffer {
     }
 
     /// Allocates at least `len` bytes for direct I/O; from 64 KiB on, on huge pages: a device
-    /// transfers to one piece of memory up to 2.6 times as fast as to many pages.
+    /// transfers to one piece of memory up to 3 times as fast as to many pages.
     ///
     /// # Errors
     /// `OutOfMemory`.
@@ -78,12 +83,14 @@ impl Buffer {
         trim(base, start);
         trim(start + mapped, base + room);
         // SAFETY: the range was just mapped; advice changes no contents.
-        let huge = large
+        let advised = large
             && unsafe { libc::madvise(start as *mut libc::c_void, mapped, libc::MADV_HUGEPAGE) }
                 == 0;
         let start = NonNull::new(start as *mut u8).ok_or(io::ErrorKind::OutOfMemory)?;
-        let buffer = Buffer { start, len, mapped, huge };
-        buffer.touch();
+        let mut buffer = Buffer { start, len, mapped, huge: false };
+        let faults = buffer.touch();
+        // The advice is accepted where the system never makes huge pages, too.
+        buffer.huge = advised && faults.is_some_and(|faults| faults <= len / 4096 / MIN_PAGES);
         Ok(buffer)
     }
 
@@ -111,11 +118,15 @@ impl Buffer {
         buffer
     }
 
-    fn touch(&self) {
+    /// Returns the number of page faults that it took; `None` if that is unknown.
+    fn touch(&self) -> Option<usize> {
+        let before = Usage::thread().ok();
         for at in (0..self.len).step_by(4096) {
             // SAFETY: within the mapping.
             unsafe { self.address(at).write_volatile(0) };
         }
+        let used = Usage::thread().ok()? - before?;
+        usize::try_from(used.minor_faults).ok()
     }
 
     #[inline(always)]
@@ -212,6 +223,7 @@ impl Drop for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::testing;
 
     #[test]
     fn buffers_are_aligned_and_writable_to_the_end() {
@@ -241,6 +253,31 @@ mod tests {
             unsafe { buffer.address(len - 1).write(7) };
         }
         assert!(Buffer::for_direct(usize::MAX).is_err() && Buffer::for_direct(1 << 60).is_err());
+    }
+
+    /// Runs in its own process, which then has no huge pages.
+    #[test]
+    fn a_buffer_that_was_refused_huge_pages_says_so() {
+        const NAME: &str = "sys::buffer::tests::a_buffer_that_was_refused_huge_pages_says_so";
+        if !testing::is_alone(NAME, "small pages") {
+            return;
+        }
+        // SAFETY: takes numbers only.
+        assert_eq!(unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) }, 0);
+        for len in [64 << 10, 1 << 20, 8 << 20] {
+            assert!(!Buffer::for_direct(len).unwrap().huge, "{len}");
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 0, 0, 0, 0) }, 0);
+        let offered =
+            |path| std::fs::read_to_string(path).is_ok_and(|text| !text.contains("[never]"));
+        if offered("/sys/kernel/mm/transparent_hugepage/enabled")
+            && offered("/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled")
+        {
+            // Of ten some are, unless memory is fragmented all over.
+            let huge = (0..10).filter(|_| Buffer::for_direct(64 << 10).unwrap().huge);
+            assert!(huge.count() > 0);
+        }
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn check_small_pages(evidence: &CellEvidence) -> Option<Warning> {
     let trials = trials_with_note(evidence, |note| *note == Note::SmallPages)?;
     SMALL_PAGES.warn(
         Severity::Note,
-        "the buffer is on small pages, on which large direct I/O can take twice as long".into(),
+        "the buffer is on small pages, on which large direct I/O can take up to three times as long".into(),
         format!("no huge pages were available {trials}"),
         "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller --block-size",
     )
