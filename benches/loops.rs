@@ -165,7 +165,7 @@ fn by_iotui(file: &Temporary, backend: &str, threads: u32) -> Passes {
         .args(["-s", "2m", "-c", "asis", "--trials", "6", "-b", backend, "-t", &threads])
         .args(["--ceilings", "never"])
         .arg(&file.path)
-        // The loop that it chose for this run of the bench, not an earlier one.
+        // Each run chooses its loop, as nothing is kept there.
         .env("XDG_CACHE_HOME", cache())
         .output()
         .expect("run iotui");

@@ -64,7 +64,7 @@ pub enum Msg {
     },
     /// The run did not even begin.
     NotBegun(String),
-    /// The machine, and the name of the loop that computes XORs.
+    /// The machine, and the loops for XORs as they were compared on it.
     Host(Box<Host>, fold::Comparison),
     /// What was found about this machine and the chosen target.
     Doctor(Vec<Warning>),

@@ -26,7 +26,7 @@ pub struct Report<'a> {
     pub host: &'a Host,
     pub target: Option<&'a TargetFacts>,
     pub findings: &'a [Warning],
-    /// The loop that computes XORs, the fastest of several on this CPU; `None` if not determined.
+    /// The loops for XORs as they were compared on this CPU; `None` if not determined.
     pub xor_loop: Option<fold::Comparison>,
 }
 
@@ -42,7 +42,7 @@ pub fn text(report: &Report) -> String {
     page.text()
 }
 
-/// Returns the facts of a machine, and the loop that computes XORs on it if that is known.
+/// Returns the facts of a machine, and the loops for XORs on it if these are known.
 pub fn host_items(host: &Host, xor_loop: Option<fold::Comparison>) -> Vec<Item> {
     let mut items = Items::default();
     add_machine(&mut items, host);
@@ -82,16 +82,13 @@ fn add_machine(items: &mut Items, host: &Host) {
 
 /// Returns `avx2, picked by its speed: 64 bit 14.0 GiB/s, avx2 37.3 GiB/s`.
 fn describe_xor_loop(found: fold::Comparison) -> String {
-    let speed = |of: &fold::Speed| {
-        format!("{} {}", of.name.replace(',', ""), show_rate(of.bytes_per_second))
-    };
-    match found.speeds {
-        [] => found.fastest.into(),
-        of => {
-            let speeds = of.iter().map(speed).collect::<Vec<_>>().join(", ");
-            format!("{}, picked by its speed: {speeds}", found.fastest.replace(',', ""))
-        }
+    fn plain(name: &str) -> String {
+        name.replace(',', "")
     }
+    let speed = |of: &fold::Speed| format!("{} {}", plain(of.name), show_rate(of.bytes_per_second));
+    let speeds: Vec<String> = found.speeds.iter().map(speed).collect();
+    let picked = if speeds.is_empty() { "" } else { ", picked by its speed: " };
+    format!("{}{picked}{}", plain(found.fastest), speeds.join(", "))
 }
 
 fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<fold::Comparison>) {

@@ -10,7 +10,7 @@ use crate::text::utc;
 #[derive(Debug, Default)]
 pub struct HostScreen {
     pub host: Option<Box<Host>>,
-    /// The loop that computes XORs.
+    /// The loops for XORs as they were compared.
     pub xor_loop: Option<fold::Comparison>,
     /// Findings of the doctor without a plan.
     pub general: Vec<Warning>,

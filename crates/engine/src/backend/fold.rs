@@ -156,11 +156,10 @@ fn pick_fastest(times: &[(Form, Vec<f64>)]) -> Form {
         let ratios: Vec<f64> = turns.iter().zip(usual_turns).map(|(of, to)| of / to).collect();
         median(&ratios).unwrap_or(1.0)
     };
-    let (fastest, turns) = times
-        .iter()
-        .min_by(|(_, a), (_, b)| ratio(a).total_cmp(&ratio(b)))
-        .expect("the usual one is among them");
-    if ratio(turns) <= 1.0 - MIN_GAIN { *fastest } else { *usual }
+    match times.iter().min_by(|(_, a), (_, b)| ratio(a).total_cmp(&ratio(b))) {
+        Some((fastest, turns)) if ratio(turns) <= 1.0 - MIN_GAIN => *fastest,
+        _ => *usual,
+    }
 }
 
 /// The form that was never far from the fastest on any machine: wide, without prefetching.
