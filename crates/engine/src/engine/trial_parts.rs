@@ -121,6 +121,7 @@ fn join_evidence(
             if folded.is_some_and(|xor| first.matches(xor)) { last } else { first }
         }),
         verified: join_verified(all.verified, more.verified),
+        below: all.below.zip(more.below).map(|(all, more)| Box::new(all.join(&more))),
         notes,
         ended_by_time: all.ended_by_time || more.ended_by_time,
         // The start of the trial, and the state at that time.

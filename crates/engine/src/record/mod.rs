@@ -3,6 +3,7 @@
 
 mod ceilings;
 mod event;
+mod ground;
 mod host_summary;
 mod latency;
 mod level;
@@ -18,6 +19,7 @@ mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
 pub use event::{End, Event, Phase, Progress};
+pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use host_summary::HostSummary;
 pub use latency::{CommitTimes, Latency};
 pub use level::{DropLevel, Level, Reading};

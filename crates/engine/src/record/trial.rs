@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{OptU64, Verified};
+use super::{BelowCounts, OptU64, Verified};
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,6 +222,9 @@ pub struct Evidence {
     /// that was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// What the layers below the target did; absent from JSON where they were not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Box<BelowCounts>>,
     pub notes: Vec<Note>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Info, Job};
-use crate::record::{Ceilings, CommitTimes, Latency, LinkCeiling, Throttle, Trial};
+use crate::record::{Ceilings, CommitTimes, Ground, Latency, LinkCeiling, Throttle, Trial};
 
 /// Shares of the bytes by their source; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,9 @@ pub struct TargetEvidence {
     /// The way of commits; absent from JSON where nothing is committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_path: Option<CommitPath>,
+    /// What it lies on; absent from JSON in older sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ground: Option<Ground>,
 }
 
 /// The way of a commit from the file to stable storage, as the kernel describes it.

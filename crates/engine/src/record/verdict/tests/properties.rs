@@ -60,7 +60,7 @@ prop_compose! {
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0,
             flushed_bytes: n[0] }),
             read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
-            verified: sampled.map(|direct| any_verified(direct, n[2], o[2])),
+            verified: sampled.map(|direct| any_verified(direct, n[2], o[2])), below: None,
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],
@@ -139,6 +139,7 @@ prop_compose! {
             volatile_cache: counted, fua: direct, ..CommitDevice::default() }],
             fastest_write_nanos: read_ahead, median_write_nanos: read_ahead.filter(|_| flags[0]),
             ..CommitPath::default() }),
+            ground: None,
         }
     }
 }

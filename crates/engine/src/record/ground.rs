@@ -1,0 +1,178 @@
+//! The ground of a target: what keeps its bytes, and the layers between it and the file.
+
+use serde::{Deserialize, Serialize};
+
+use super::OptU64;
+
+/// What keeps bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    Disk,
+    /// The memory of this machine.
+    Memory,
+    /// A program of this machine that serves a file system or a device.
+    Program,
+    /// Another machine.
+    Server,
+    #[default]
+    Unknown,
+}
+
+/// What a target lies on, from its file down to what keeps the bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ground {
+    /// What keeps all bytes of the target; unknown where parts of it differ.
+    pub medium: Medium,
+    /// Why it is no disk, or unknown: `loop0 is a file on tmpfs`; empty for a disk.
+    pub reason: String,
+    /// From the file system or device of the target down, depth first.
+    pub layers: Vec<Layer>,
+}
+
+/// One layer below a target.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Layer {
+    /// As it is shown: `ext4`, `loop0`, `~/disk.img`, `zram0`, `overlay`.
+    pub name: String,
+    pub kind: LayerKind,
+    /// 0 for the first, 1 for what is right below it, ...
+    pub depth: u32,
+    /// Whether the page cache of this machine keeps bytes of this layer. That of the target itself,
+    /// at depth 0, is not meant.
+    pub cached: bool,
+    /// How it changes the bytes: `compresses`, `holes`, `offset 512`; empty where it does not.
+    pub transform: String,
+}
+
+/// What a layer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayerKind {
+    /// A file system on a device.
+    FileSystem,
+    /// An overlay of other folders.
+    Overlay,
+    /// A file that a device or a file system is made of.
+    Image,
+    Loop,
+    Partition,
+    /// Device mapper: LVM, encryption, multipath.
+    Mapper,
+    Raid,
+    Disk,
+    /// tmpfs, brd, and zram without a backing device.
+    Memory,
+    /// A file system or a device that a program serves.
+    Program,
+    /// A file system or a device of another machine.
+    Server,
+    #[default]
+    Unknown,
+}
+
+/// What the layers below a target did during a trial, or held before it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BelowCounts {
+    /// Bytes that the lowest disks read and wrote together, for all processes; absent where none
+    /// is known.
+    pub read_bytes: OptU64,
+    pub write_bytes: OptU64,
+    /// Bytes that this machine received from others, where a program or server serves the target.
+    pub received_bytes: OptU64,
+    /// The page cache of each backing file, from the upper down.
+    pub caches: Vec<CacheBelow>,
+}
+
+/// What the page cache holds of a backing file: of the part of it that the span lies on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CacheBelow {
+    /// The name of its layer.
+    pub name: String,
+    /// Bytes that the part has.
+    pub bytes: u64,
+    /// Bytes of it in the cache before and after the trial; unknown where this user may not look.
+    pub resident_before: OptU64,
+    pub resident_after: OptU64,
+    /// Bytes of it that were never written to the backing file.
+    pub hole_bytes: OptU64,
+    /// Dirty and under-writeback bytes of it when the trial ended.
+    pub unwritten_bytes: OptU64,
+    /// Bytes of it that stayed in the cache although it was dropped; absent unless it was.
+    pub left: OptU64,
+}
+
+impl BelowCounts {
+    /// Adds the counts of the next part of the same trial; unknown in one part is unknown in both.
+    pub fn join(mut self, more: &BelowCounts) -> BelowCounts {
+        self.read_bytes = add(self.read_bytes, more.read_bytes);
+        self.write_bytes = add(self.write_bytes, more.write_bytes);
+        self.received_bytes = add(self.received_bytes, more.received_bytes);
+        // A layer that came or went between the parts leaves nothing to add.
+        let same = self.caches.len() == more.caches.len()
+            && self.caches.iter().zip(&more.caches).all(|(one, other)| one.name == other.name);
+        if !same {
+            self.caches.clear();
+        }
+        self.caches.iter_mut().zip(&more.caches).for_each(|(all, more)| all.add(more));
+        self
+    }
+}
+
+impl CacheBelow {
+    fn add(&mut self, more: &CacheBelow) {
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.resident_before = add(self.resident_before, more.resident_before);
+        self.resident_after = add(self.resident_after, more.resident_after);
+        self.hole_bytes = add(self.hole_bytes, more.hole_bytes);
+        self.unwritten_bytes = add(self.unwritten_bytes, more.unwritten_bytes);
+        self.left = add(self.left, more.left);
+    }
+}
+
+fn add(a: OptU64, b: OptU64) -> OptU64 {
+    a.get().zip(b.get()).map(|(a, b)| a.saturating_add(b)).into()
+}
+
+impl Ground {
+    /// Returns whether the bytes are on a disk, as far as this machine can see.
+    pub fn is_disk(&self) -> bool {
+        self.medium == Medium::Disk
+    }
+
+    /// Returns the layers below the target that have a page cache of their own.
+    pub fn caches(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().filter(|layer| layer.cached)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_and_unknown_stays_unknown() {
+        let cache = |name: &str, before: Option<u64>| CacheBelow {
+            name: name.into(),
+            bytes: 8,
+            resident_before: before.into(),
+            ..CacheBelow::default()
+        };
+        let counts = |read: u64, caches: Vec<CacheBelow>| BelowCounts {
+            read_bytes: Some(read).into(),
+            caches,
+            ..BelowCounts::default()
+        };
+        let one = counts(3, vec![cache("img", Some(4))]);
+        let both = one.clone().join(&counts(4, vec![cache("img", Some(1))]));
+        assert_eq!((both.read_bytes.get(), both.write_bytes.get()), (Some(7), None));
+        assert_eq!((both.caches[0].bytes, both.caches[0].resident_before.get()), (16, Some(5)));
+        let lost = one.clone().join(&counts(4, vec![cache("img", None)]));
+        assert_eq!(lost.caches[0].resident_before.get(), None);
+        assert_eq!(one.join(&counts(4, vec![cache("other", Some(1))])).caches, []);
+    }
+}
