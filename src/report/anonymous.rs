@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use crate::host::Host;
 use crate::plan::{ExpectedBy, Param, Plan, Presets, Profiles, TargetSpec, Variant, VariantName};
-use crate::record::{Grounds, Note, Preparation, ProbeFindings, Trial, Verdict, Warning};
+use crate::record::{
+    Grounds, LayerKind, Note, Preparation, ProbeFindings, Trial, Verdict, Warning,
+};
 use crate::session::Session;
 
 /// Names that must not appear, with their replacements; the longest first.
@@ -189,6 +191,10 @@ pub fn anonymize(session: &Session) -> Session {
         if !is_kernel_name(&target.device) {
             target.device = String::new();
         }
+        let layers = target.ground.iter_mut().flat_map(|ground| &mut ground.layers);
+        layers
+            .filter(|layer| layer.kind == LayerKind::Image)
+            .for_each(|layer| layer.name = "image".into());
     }
     out.trials =
         session.trials.iter().map(|trial| Arc::new(names.anonymize_trial(trial))).collect();

@@ -8,14 +8,13 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
 
+use crate::host::Below;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{Severity, Warning};
-use crate::sys::block::disks;
-use crate::sys::disk::device_of;
 use crate::sys::text;
 use crate::units::counted;
 
@@ -144,13 +143,17 @@ fn disks_of(path: &Path) -> Vec<String> {
     // Only folders and what is known to be a file or a disk: a pipe would block.
     let Ok(meta) = fs::metadata(path) else { return Vec::new() };
     let device = if meta.is_dir() || meta.is_file() {
-        File::open(path).ok().and_then(|file| device_of(&file)).unwrap_or(split(meta.dev()))
+        split(meta.dev())
     } else if meta.file_type().is_block_device() {
         split(meta.rdev())
     } else {
         return Vec::new();
     };
-    disks(device).into_iter().map(|(major, minor)| format!("{major}:{minor}")).collect()
+    // Without reading it: that takes rights.
+    let file = File::options().read(true).custom_flags(libc::O_PATH).open(path);
+    let lowest = file.map(|file| Below::of(&file).lowest()).unwrap_or_default();
+    let disks = if lowest.is_empty() { BTreeSet::from([device]) } else { lowest };
+    disks.into_iter().map(|(major, minor)| format!("{major}:{minor}")).collect()
 }
 
 fn split(device: u64) -> (u64, u64) {

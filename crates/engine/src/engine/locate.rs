@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use crate::host::Below;
 use crate::plan::TargetSpec;
+use crate::record::Medium;
 use crate::sys::fd;
-use crate::sys::mounts::{self, Mount};
+use crate::sys::mounts;
 use crate::sys::scratch::Scratch;
 use crate::text::describe_io_error;
 use crate::units::show_bytes;
@@ -177,7 +179,7 @@ pub fn scratch_dir(named: Option<&Path>) -> Result<PathBuf, PlaceError> {
 /// Returns the first usable folder as [`scratch_dir`] does, but not on a network or FUSE mount.
 pub(super) fn local_dir() -> Option<PathBuf> {
     candidate_dirs()
-        .find(|dir| is_usable(dir, |mount| !mount.is_network() && !mount.is_fuse()))
+        .find(|dir| is_usable(dir, |medium| !matches!(medium, Medium::Server | Medium::Program)))
         .map(|dir| absolute(&dir))
 }
 
@@ -191,11 +193,13 @@ fn candidate_dirs() -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns whether files can be created in `dir` and its mount is a disk that `accepts` approves.
-fn is_usable(dir: &Path, accepts: impl Fn(&Mount) -> bool) -> bool {
+fn is_usable(dir: &Path, accepts: impl Fn(Medium) -> bool) -> bool {
     let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
     let disk = || {
         File::open(dir).is_ok_and(|d| {
-            mounts::mount_of(&d).is_ok_and(|m| !m.is_memory() && !m.read_only && accepts(&m))
+            let medium = Below::of(&d).ground.medium;
+            let is_writable = mounts::mount_of(&d).is_ok_and(|mount| !mount.read_only);
+            is_writable && medium != Medium::Memory && accepts(medium)
         })
     };
     // A removed folder, or one in /proc, takes no file whatever its permissions are.

@@ -13,7 +13,7 @@ mod made_files;
 use self::made_files::{LaneFile, MadeFiles};
 use super::error::EngineError;
 use crate::backend::{Stamps, Target};
-use crate::host::{self, TargetFacts, TargetKind};
+use crate::host::{self, Below, TargetFacts, TargetKind};
 use crate::plan::{Cache, Cold, Job, Plan, TargetSpec};
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
@@ -29,7 +29,7 @@ use crate::sys::process_io::ProcessIo;
 use crate::sys::random::mix;
 use crate::sys::scratch::{self, Scratch};
 use crate::sys::unnamed_file::UnnamedFile;
-use crate::sys::{cold, disk, fd, fill};
+use crate::sys::{cold, fd, fill};
 
 /// An open target with the facts that its verdicts need.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub struct OpenTarget {
     pub facts: TargetFacts,
     pub extents: Option<Extents>,
     pub device: Option<(u64, u64)>,
+    /// What it lies on, as it was found when it was opened.
+    pub below: Below,
     /// Whether a cold read was charged to this process; `None` = not tested.
     pub device_counted: Option<bool>,
     /// Which caches are dropped to make it cold.
@@ -242,7 +244,8 @@ impl OpenTarget {
     ) -> io::Result<OpenTarget> {
         let facts = TargetFacts::inspect(&file, shown, kind);
         let extents = extents(&file, facts.size).ok();
-        let device = disk::device_of(&file);
+        let below = Below::of(&file);
+        let device = below.first_device();
         let name = if scratch.is_some() {
             scratch.as_ref().and_then(Scratch::name)
         } else {
@@ -266,6 +269,7 @@ impl OpenTarget {
             facts,
             extents,
             device,
+            below,
             device_counted: None,
             cold: Cold::Data,
             data: FileData { seed: 0, content: Content::default() },

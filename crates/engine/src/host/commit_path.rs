@@ -1,39 +1,31 @@
 //! The way of a commit from the file down to the disk, as mount and devices describe it.
 
-use std::fs::File;
-use std::path::Path;
-
 use super::root::clean;
 use super::target::TargetFacts;
-use crate::record::{Backing, CommitDevice, CommitPath};
+use crate::record::{Backing, CommitDevice, CommitPath, Ground, Layer, LayerKind};
 use crate::sys::block::{BlockDevice, Kind};
 use crate::sys::link::Transport;
 use crate::sys::scsi::{self, WriteCache};
-use crate::sys::{disk, mounts};
 
 impl TargetFacts {
     /// Returns the way of commits to this target; the time of a write is not measured here.
     pub fn commit_path(&self) -> CommitPath {
         let options = self.options.iter().map(String::as_str);
         CommitPath {
-            no_barrier: options
-                .clone()
-                .find(|option| is_without_barrier(&self.fs, option))
-                .map(String::from),
+            no_barrier: without_barrier(&self.ground.layers),
             options: options.filter(|option| changes_syncs(option)).map(String::from).collect(),
-            devices: describe_all(&self.devices),
+            devices: describe_all(&self.devices, &self.ground),
             fastest_write_nanos: None,
             median_write_nanos: None,
         }
     }
 }
 
-/// Returns whether a mount option keeps the file system from emptying the device's cache: ext4 and
-/// btrfs `nobarrier`, ext4 `barrier=0`, f2fs `fsync_mode=nobarrier`, reiserfs `barrier=none`,
-/// overlay `volatile`, in newer kernels `fsync=volatile`.
-fn is_without_barrier(fs: &str, option: &str) -> bool {
-    matches!(option, "nobarrier" | "barrier=0" | "barrier=none" | "fsync_mode=nobarrier")
-        || fs == "overlay" && matches!(option, "volatile" | "fsync=volatile")
+/// Returns the mount option that leaves out flushes, of the file systems above the next file that a
+/// loop device is made of.
+fn without_barrier(layers: &[Layer]) -> Option<String> {
+    let above = layers.iter().take_while(|layer| layer.kind != LayerKind::Loop);
+    above.filter_map(|layer| layer.no_barrier.clone()).next()
 }
 
 /// Returns whether a mount option changes what a sync has to write.
@@ -44,11 +36,11 @@ fn changes_syncs(option: &str) -> bool {
         || names.contains(&option.split_once('=').map_or(option, |(name, _)| name))
 }
 
-fn describe_all(devices: &[BlockDevice]) -> Vec<CommitDevice> {
+fn describe_all(devices: &[BlockDevice], ground: &Ground) -> Vec<CommitDevice> {
     let depths = devices.iter().skip(1).map(|device| device.depth).chain([0]);
     let pairs = devices.iter().zip(depths);
     let mut all: Vec<CommitDevice> =
-        pairs.map(|(device, next)| describe(device, next, devices)).collect();
+        pairs.map(|(device, next)| describe(device, next, ground)).collect();
     for (at, device) in devices.iter().enumerate() {
         // A path is right below the disk that it leads to.
         let over = devices[..at].iter().rev().find(|over| over.depth < device.depth);
@@ -69,17 +61,20 @@ fn has_paths(device: &BlockDevice) -> bool {
     device.kind == Kind::Disk || device.kind == Kind::Mapper && is_mapped
 }
 
-/// Returns whether the file of a loop device is on one of these devices.
-fn is_on_one(device: &BlockDevice, all: &[BlockDevice]) -> bool {
-    let holder = device.backing_file.as_deref().and_then(disk::device_of_path);
-    holder.is_some_and(|number| all.iter().any(|other| (other.major, other.minor) == number))
+/// Returns the layers below a loop device; `None` if it is another device.
+fn below_loop<'a>(device: &BlockDevice, ground: &'a Ground) -> Option<&'a [Layer]> {
+    let is_it = |layer: &Layer| layer.kind == LayerKind::Loop && layer.name == device.name;
+    let at = ground.layers.iter().position(is_it).filter(|_| device.kind == Kind::Loop)?;
+    Some(ground.below(at))
 }
 
-/// Describes a device of `all`; `next` is the depth of the one that is listed after it.
-fn describe(device: &BlockDevice, next: usize, all: &[BlockDevice]) -> CommitDevice {
+/// Describes a device; `next` is the depth of the one that is listed after it.
+fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice {
+    let below = below_loop(device, ground);
     // A device that is below two others is listed once.
+    let is_on_one = below.is_some_and(|below| below.iter().any(is_device));
     let divides = matches!(device.kind, Kind::Partition | Kind::Mapper | Kind::Raid);
-    let lowest = next <= device.depth && !divides && !is_on_one(device, all);
+    let lowest = next <= device.depth && !divides && !is_on_one;
     let volatile = |text: &str| match text {
         "write back" => Some(true),
         "write through" | "none" => Some(false),
@@ -102,17 +97,17 @@ fn describe(device: &BlockDevice, next: usize, all: &[BlockDevice]) -> CommitDev
         fua: device.fua,
         rotational: device.rotational,
         // The cache above the file of a loop device is the page cache.
-        backing: if lowest || device.kind == Kind::Loop { backing(device) } else { None },
+        backing: if lowest || device.kind == Kind::Loop { backing(device, below) } else { None },
     }
 }
 
 /// Returns where the data of a device is that is no disk of this machine.
-fn backing(device: &BlockDevice) -> Option<Backing> {
+fn backing(device: &BlockDevice, below: Option<&[Layer]>) -> Option<Backing> {
     let elsewhere = |what: String| Some(Backing { what, ..Backing::default() });
     match device.kind {
         Kind::Memory => Some(Backing { what: "memory".into(), memory: true, no_barrier: None }),
         Kind::Network => elsewhere("on another machine".into()),
-        Kind::Loop => Some(backing_of_loop(device.backing_file.as_deref())),
+        Kind::Loop => Some(backing_of_loop(below.unwrap_or_default())),
         Kind::Virtual => elsewhere("a virtual device".into()),
         Kind::Disk => {
             let link = device.link.as_ref();
@@ -150,25 +145,25 @@ fn is_virtual_model(model: &str) -> bool {
     PARTS.iter().any(|part| model.contains(part))
 }
 
-fn backing_of_loop(file: Option<&Path>) -> Backing {
-    // By the folder, if the file was removed since.
-    let places = file.into_iter().flat_map(|file| [Some(file), file.parent()]).flatten();
-    let no_barrier = file.and_then(barrier_left_out);
-    match places.map(mounts::fs_at).find_map(Result::ok) {
-        Some(fs) if matches!(&*fs, "tmpfs" | "ramfs") => {
-            Backing { what: format!("a file in memory ({fs})"), memory: true, no_barrier }
-        }
-        Some(fs) => Backing { what: format!("a file on {fs}"), memory: false, no_barrier },
-        None => Backing { what: "a file".into(), memory: false, no_barrier },
-    }
+/// Returns whether a layer is a device that has another below, or a disk.
+fn is_device(layer: &Layer) -> bool {
+    use LayerKind::{Disk, Loop, Mapper, Partition, Raid};
+    matches!(layer.kind, Disk | Loop | Mapper | Partition | Raid)
 }
 
-/// Returns the mount option of the file system of a file that leaves out flushes.
-fn barrier_left_out(file: &Path) -> Option<String> {
-    // The folder: opening the file of a device is not needed for it.
-    let mount = mounts::mount_of(&File::open(file.parent()?).ok()?).ok()?;
-    let found = mount.options.iter().find(|option| is_without_barrier(&mount.fs, option));
-    found.map(|option| clean(option))
+fn backing_of_loop(below: &[Layer]) -> Backing {
+    let kind_is = |kind: LayerKind| move |layer: &Layer| layer.kind == kind;
+    let memory = below.iter().find(|layer| kind_is(LayerKind::Memory)(layer));
+    let memory = memory.filter(|_| !below.iter().any(kind_is(LayerKind::Disk)));
+    let what = match (memory, below) {
+        (Some(memory), _) => format!("a file in memory ({})", memory.name),
+        (None, [image, fs, ..]) if image.kind == LayerKind::Image => {
+            format!("a file on {}", fs.name)
+        }
+        (None, [device, ..]) if is_device(device) => format!("on {}", device.name),
+        _ => "a file".into(),
+    };
+    Backing { what, memory: memory.is_some(), no_barrier: without_barrier(below) }
 }
 
 #[cfg(test)]

@@ -6,15 +6,16 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::ground::{Below, compression};
 use super::root::{Root, clean};
 use super::throttle;
-use crate::record::{LinkCeiling, TargetEvidence, Throttle};
-use crate::sys::block::{self, BlockDevice};
+use crate::record::{Ground, LinkCeiling, Medium, TargetEvidence, Throttle};
+use crate::sys::block::BlockDevice;
 use crate::sys::direct::{DirectSupport, direct_support};
 use crate::sys::extents::{ExtentMethod, Extents, extents};
 use crate::sys::mounts::{self, Mount, Space};
 use crate::sys::residency::{Method, residency};
-use crate::sys::{disk, fd, memory};
+use crate::sys::{fd, memory};
 
 /// The kind of target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -76,11 +77,13 @@ pub struct TargetFacts {
     pub compresses: Option<String>,
     /// Entropy of sampled data, bits per byte; set by the caller of [`super::entropy`].
     pub entropy: Option<f64>,
-    /// Whether the bytes are in memory: tmpfs, zram.
+    /// What the bytes lie on.
+    pub ground: Ground,
+    /// Whether the bytes are in memory, through all layers: tmpfs, zram, a loop device on tmpfs.
     pub memory: bool,
-    /// Whether the bytes come from another machine.
+    /// Whether the bytes come from another machine, through all layers.
     pub network: bool,
-    /// Whether a user-space program serves the file system.
+    /// Whether a program serves the bytes, through all layers.
     pub fuse: bool,
     /// Page cache of the whole machine in huge pages (FileHugePages), which make mmap up to three
     /// times as fast.
@@ -96,9 +99,9 @@ impl TargetFacts {
         let meta = file.metadata().ok();
         let is_device = meta.as_ref().is_some_and(|meta| meta.file_type().is_block_device());
         let is_file = meta.as_ref().is_some_and(|meta| meta.is_file());
-        facts.devices = disk::device_of(file)
-            .map(|(major, minor)| block::stack(major, minor))
-            .unwrap_or_default();
+        let below = Below::of(file);
+        facts.devices = below.devices();
+        facts.ground = below.ground;
         if is_device {
             facts.kind = TargetKind::Device;
         }
@@ -112,10 +115,13 @@ impl TargetFacts {
         };
         match mounts::mount_of(file) {
             // The mount that contains a device's node in /dev says nothing about the device.
-            Ok(mount) if is_device => facts.memory = mount.memory_device,
-            Ok(mount) => facts.add_mount(mount, mounts::space(file).ok()),
-            Err(_) => {}
+            Ok(mount) if !is_device => facts.add_mount(mount, mounts::space(file).ok()),
+            _ => {}
         }
+        let medium = facts.ground.medium;
+        facts.memory |= medium == Medium::Memory;
+        facts.network |= medium == Medium::Server;
+        facts.fuse |= medium == Medium::Program;
         if is_file || is_device {
             facts.add_data(file);
         }
@@ -129,7 +135,12 @@ impl TargetFacts {
         self.memory = mount.is_memory();
         self.network = mount.is_network();
         self.fuse = mount.is_fuse();
-        self.compresses = compression(&mount.fs, &mount.options, &self.devices);
+        self.compresses = compression(&mount.fs, &mount.options).or_else(|| {
+            let is_vdo = |device: &BlockDevice| {
+                device.detail.as_ref().is_some_and(|detail| detail.to_lowercase().contains("vdo"))
+            };
+            self.devices.iter().any(is_vdo).then(|| "a VDO device".to_string())
+        });
         self.fs = clean(&mount.fs);
         self.mount_point = mount.mount_point.map(|path| clean(&path.to_string_lossy()));
         self.source = mount.source.as_deref().map(clean);
@@ -185,6 +196,7 @@ impl TargetFacts {
             remote: self.network || self.fuse,
             compresses: self.compresses.clone(),
             entropy: self.entropy,
+            ground: Some(self.ground.clone()).filter(Ground::is_walked),
             hole_bytes: holes.map(|(bytes, _)| bytes),
             hole_method: holes
                 .map(|(_, method)| method_name(method).to_string())
@@ -293,33 +305,6 @@ fn walks_folios(fs: &str, options: &[String], release: &str) -> Option<String> {
     let (major, minor) = super::kernel::version(release)?;
     (fs == "ext4" && !journals && (major, minor) >= (6, 16))
         .then(|| format!("ext4 on Linux {major}.{minor}"))
-}
-
-/// Returns why data may be stored compressed, according to file system, mount options and devices.
-fn compression(fs: &str, options: &[String], devices: &[BlockDevice]) -> Option<String> {
-    const ALWAYS: &[&str] = &["zfs", "squashfs", "erofs", "cramfs", "fuse.squashfuse"];
-    const OPTIONS: &[(&str, &str)] = &[
-        ("btrfs", "compress"),
-        ("bcachefs", "compression"),
-        ("bcachefs", "background_compression"),
-        ("f2fs", "compress_algorithm"),
-        ("ubifs", "compr"),
-    ];
-    if ALWAYS.contains(&fs) {
-        return Some(fs.to_string());
-    }
-    let option = options.iter().find(|option| {
-        let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        let compresses = OPTIONS.iter().any(|(kind, start)| *kind == fs && name.starts_with(start));
-        compresses && !matches!(value, "no" | "none")
-    });
-    if let Some(option) = option {
-        return Some(format!("{fs} {}", clean(option)));
-    }
-    let is_vdo = devices.iter().any(|device| {
-        device.detail.as_deref().is_some_and(|detail| detail.to_lowercase().contains("vdo"))
-    });
-    is_vdo.then(|| "a VDO device".to_string())
 }
 
 #[cfg(test)]

@@ -8,12 +8,13 @@ use std::path::Path;
 
 use super::context::ProbeContext;
 use super::error::ProbeError;
+use crate::host::Below;
 use crate::sys::cold::{Cold, make_cold_until};
 use crate::sys::content::FileData;
 use crate::sys::fill;
 use crate::sys::scratch::Scratch;
 use crate::sys::threads::{Affinity, unshare_files};
-use crate::sys::{block, disk, mounts};
+use crate::sys::{block, mounts};
 use crate::units::show_bytes;
 
 /// Block size of the file probes, the same as that of the page cache.
@@ -196,10 +197,7 @@ const UNKNOWN: Device = Device {
 /// reports about it.
 pub(super) fn test_device(context: &ProbeContext) -> Device {
     fn below(dir: &Path) -> Option<Vec<block::BlockDevice>> {
-        File::open(dir)
-            .ok()
-            .and_then(|dir| disk::device_of(&dir))
-            .map(|(major, minor)| block::stack(major, minor))
+        File::open(dir).ok().map(|dir| Below::of(&dir).devices())
     }
     let turns: Vec<bool> = context
         .dir

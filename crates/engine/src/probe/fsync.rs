@@ -13,10 +13,11 @@ use super::files::{
 };
 use super::kind::{Gauge, Probe};
 use super::param_table::{ParamRow, has_only, number};
+use crate::host::Below;
 use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::buffer::Aligned;
-use crate::sys::disk::{DiskStats, device_of};
+use crate::sys::disk::DiskStats;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
 
@@ -111,6 +112,7 @@ impl Probe for Fsync {
         let (call, bytes) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
         unpin(context);
         let file = create_filled_to_commit(context, FILE_BYTES, bytes)?;
+        let device = Below::of(file.file()).first_device();
         let data = Aligned::filled(bytes as usize, 0xa5)
             .map_err(ProbeError::in_call("memory for the data"))?;
         Ok(Box::new(Syncs {
@@ -120,6 +122,7 @@ impl Probe for Fsync {
             file,
             done: 0,
             device_bytes: Some(0),
+            device,
             context: context.clone(),
         }))
     }
@@ -134,6 +137,8 @@ struct Syncs {
     done: u64,
     /// Bytes that the device wrote during the batches, for any process.
     device_bytes: Option<u64>,
+    /// The device (major, minor) that is written to.
+    device: Option<(u64, u64)>,
     context: ProbeContext,
 }
 
@@ -156,7 +161,7 @@ impl Syncs {
     }
 
     fn device_writes(&self) -> Option<u64> {
-        let (major, minor) = device_of(self.file.file())?;
+        let (major, minor) = self.device?;
         DiskStats::read(major, minor).ok().map(|stats| stats.write_bytes)
     }
 }

@@ -45,6 +45,10 @@ pub struct Layer {
     pub cached: bool,
     /// How it changes the bytes: `compresses`, `holes`, `offset 512`; empty where it does not.
     pub transform: String,
+    /// The mount option with which a sync empties no cache below, or syncs nothing: `nobarrier`,
+    /// `volatile`; absent from JSON if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_barrier: Option<String>,
 }
 
 /// What a layer is.
@@ -142,6 +146,41 @@ impl Ground {
     /// Returns whether the bytes are on a disk, as far as this machine can see.
     pub fn is_disk(&self) -> bool {
         self.medium == Medium::Disk
+    }
+
+    /// Describes the layers: `ext4 on loop0 on ~/img (ext4) on vda1 on vda`.
+    pub fn stack(&self) -> String {
+        let (mut line, mut before) = (String::new(), None::<&Layer>);
+        for layer in &self.layers {
+            let of_image = before.is_some_and(|before| {
+                before.kind == LayerKind::Image && layer.depth == before.depth + 1
+            });
+            match before {
+                _ if of_image => line += &format!(" ({})", layer.name),
+                Some(before) => {
+                    line += if layer.depth > before.depth { " on " } else { " and " };
+                    line += &layer.name;
+                }
+                None => line += &layer.name,
+            }
+            before = Some(layer);
+        }
+        line
+    }
+
+    /// Returns whether it was looked for: not in older sessions.
+    pub fn is_walked(&self) -> bool {
+        *self != Ground::default()
+    }
+
+    /// Returns the layers below one of them, down to the ground.
+    pub fn below(&self, layer: usize) -> &[Layer] {
+        let (Some(top), rest) = (self.layers.get(layer), self.layers.get(layer + 1..)) else {
+            return &[];
+        };
+        let rest = rest.unwrap_or_default();
+        let end = rest.iter().position(|below| below.depth <= top.depth);
+        &rest[..end.unwrap_or(rest.len())]
     }
 
     /// Returns the layers below the target that have a page cache of their own.

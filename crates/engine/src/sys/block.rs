@@ -1,18 +1,18 @@
 //! The block devices under a file, from the one that is mounted down to the disks, as sysfs
 //! describes them.
 
-use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::disk;
 use super::link::{self, Link};
 use super::text::{line, number};
 
-/// Maximum number of devices listed; also ends any cycle.
-const MAX_DEVICES: usize = 64;
+/// Maximum number of entries of a folder that are looked at.
+const MAX_DEVICES: usize = 256;
 
 /// The kind of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,25 +81,13 @@ pub struct BlockDevice {
     pub backing_file: Option<PathBuf>,
 }
 
-/// Returns the device (major, minor) and everything below it: a partition's disk, the members of
-/// mapper and RAID devices, the paths to an NVMe disk, the disk of a loop device's file. Each once,
-/// depth first; then, as deep as the device, the others of a btrfs file system that has several.
-pub fn stack(major: u64, minor: u64) -> Vec<BlockDevice> {
-    stack_in(Path::new("/sys"), major, minor)
-}
-
-/// Returns the [`stack`] with sysfs at `sys`.
-fn stack_in(sys: &Path, major: u64, minor: u64) -> Vec<BlockDevice> {
-    let mut found = Vec::new();
-    if let Ok(dir) = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))) {
-        descend(sys, &dir, 0, &mut found);
-        btrfs_members(sys, &dir).iter().for_each(|dir| descend(sys, dir, 0, &mut found));
-    }
-    found
+/// Returns the folder of a block device (major, minor) with sysfs at `sys`.
+pub fn folder(sys: &Path, (major, minor): (u64, u64)) -> Option<PathBuf> {
+    fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
 }
 
 /// Returns the sysfs folders of the devices that a btrfs file system has, if this is one of them.
-fn btrfs_members(sys: &Path, dir: &Path) -> Vec<PathBuf> {
+pub fn btrfs_members(sys: &Path, dir: &Path) -> Vec<PathBuf> {
     let systems = folders(&sys.join("fs/btrfs"));
     let members = systems.iter().map(|system| folders(&system.join("devices")));
     members.into_iter().find(|all| all.iter().any(|member| member == dir)).unwrap_or_default()
@@ -108,59 +96,18 @@ fn btrfs_members(sys: &Path, dir: &Path) -> Vec<PathBuf> {
 /// Returns the real folders in a folder, in order.
 fn folders(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut found: Vec<_> = entries.filter_map(|e| fs::canonicalize(e.path()).ok()).collect();
+    let entries = entries.take(MAX_DEVICES).filter_map(|entry| fs::canonicalize(entry.path()).ok());
+    let mut found: Vec<_> = entries.collect();
     found.sort();
     found
 }
 
-fn descend(sys: &Path, dir: &Path, depth: usize, found: &mut Vec<BlockDevice>) {
-    let Some(device) = describe(dir, depth) else {
-        return;
-    };
-    if found.len() == MAX_DEVICES || found.iter().any(|d| d.name == device.name) {
-        return;
-    }
-    found.push(device);
-    below(sys, dir).iter().for_each(|dir| descend(sys, dir, depth + 1, found));
-}
-
-/// Returns the disks (major, minor) that the data of a device is on: the lowest devices of its
-/// stack; the device itself if sysfs does not describe it.
-pub fn disks(device: (u64, u64)) -> BTreeSet<(u64, u64)> {
-    disks_in(Path::new("/sys"), device)
-}
-
-fn disks_in(sys: &Path, (major, minor): (u64, u64)) -> BTreeSet<(u64, u64)> {
-    let (mut disks, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    let mut waiting: Vec<PathBuf> =
-        fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).into_iter().collect();
-    while let Some(dir) = waiting.pop() {
-        if seen.len() == MAX_DEVICES || !seen.insert(dir.clone()) {
-            continue;
-        }
-        match below(sys, &dir) {
-            below if below.is_empty() => {
-                disks.extend(line(dir.join("dev")).and_then(|text| numbers(&text)));
-            }
-            below => waiting.extend(below),
-        }
-    }
-    if disks.is_empty() { BTreeSet::from([(major, minor)]) } else { disks }
-}
-
-/// Returns the sysfs folders of the devices directly below.
-fn below(sys: &Path, dir: &Path) -> Vec<PathBuf> {
+/// Returns the sysfs folders of the devices directly below, as the kernel knows them: the disk of a
+/// partition, the paths to an NVMe disk, the members of mapper and RAID devices. Not what is below
+/// the file of a loop device.
+pub fn below(dir: &Path) -> Vec<PathBuf> {
     if dir.join("partition").exists() {
         return dir.parent().map(PathBuf::from).into_iter().collect();
-    }
-    if let Some(file) = line(dir.join("loop/backing_file")) {
-        let holder = disk::device_of_path(Path::new(&file));
-        return holder
-            .and_then(|(major, minor)| {
-                fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
-            })
-            .into_iter()
-            .collect();
     }
     match nvme_paths(dir) {
         paths if paths.is_empty() => folders(&dir.join("slaves")),
@@ -182,19 +129,25 @@ fn nvme_paths(dir: &Path) -> Vec<PathBuf> {
     folders(subsystem).iter().flat_map(|controller| folders(controller)).filter(is_path).collect()
 }
 
-/// Returns the last part of a path; empty if it is not text.
-fn named(path: &Path) -> &str {
+/// Returns the kernel name of the device with this folder; empty if it is not text.
+pub fn named(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
+/// Returns the number of the device with this folder, 0:0 for a path to a disk; `None` if it is no
+/// device.
+pub fn number_of(dir: &Path) -> Option<(u64, u64)> {
+    match line(dir.join("dev")) {
+        Some(text) => numbers(&text),
+        None => line(dir.join("hidden")).is_some_and(|text| text == "1").then_some((0, 0)),
+    }
+}
+
+/// Describes the device with this folder.
+pub fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
     let name = dir.file_name()?.to_string_lossy().into_owned();
-    let (major, minor) = match line(dir.join("dev")) {
-        Some(text) => numbers(&text)?,
-        None if line(dir.join("hidden")).is_some_and(|text| text == "1") => (0, 0),
-        None => return None,
-    };
-    let kind = kind(dir, &name);
+    let (major, minor) = number_of(dir)?;
+    let kind = kind(dir);
     let queue = dir.join("queue");
     Some(BlockDevice {
         major,
@@ -203,8 +156,7 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         kind,
         detail: detail(dir),
         model: model(dir),
-        // In units of 512 bytes, whatever the block size.
-        size: number::<u64>(dir.join("size")).and_then(|sectors| sectors.checked_mul(512)),
+        size: size(dir),
         rotational: number::<u8>(queue.join("rotational")).map(|n| n != 0),
         scheduler: line(queue.join("scheduler")).and_then(|text| bracketed(&text)),
         read_ahead_kb: number(queue.join("read_ahead_kb")),
@@ -218,14 +170,17 @@ fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         counts_flushes: kind != Kind::Partition && dir.join("mq").is_dir(),
         polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
         link: if kind == Kind::Disk { link::detect(dir) } else { None },
-        backing_file: line(dir.join("loop/backing_file")).map(PathBuf::from),
+        backing_file: backing_file(dir),
         name,
     })
 }
 
-fn kind(dir: &Path, name: &str) -> Kind {
+/// Returns the kind of the device with this folder.
+pub fn kind(dir: &Path) -> Kind {
     let is = |prefix: &str| {
-        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        named(dir)
+            .strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     if dir.join("partition").exists() {
         Kind::Partition
@@ -246,6 +201,23 @@ fn kind(dir: &Path, name: &str) -> Kind {
     }
 }
 
+/// Returns the bytes of the device with this folder.
+pub fn size(dir: &Path) -> Option<u64> {
+    sectors(dir, "size")
+}
+
+/// Returns the bytes in a file that counts in units of 512, whatever the block size is.
+pub fn sectors(dir: &Path, file: &str) -> Option<u64> {
+    number::<u64>(dir.join(file)).and_then(|sectors| sectors.checked_mul(512))
+}
+
+/// Returns the name of the file of a loop device, as the kernel shows it: ` (deleted)` may follow.
+pub fn backing_file(dir: &Path) -> Option<PathBuf> {
+    let mut name = fs::read(dir.join("loop/backing_file")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    (!name.is_empty()).then(|| OsString::from_vec(name).into())
+}
+
 /// Parses `8:17`.
 fn numbers(text: &str) -> Option<(u64, u64)> {
     let (major, minor) = text.split_once(':')?;
@@ -263,7 +235,7 @@ fn bracketed(text: &str) -> Option<String> {
 
 /// Returns the model name. SCSI splits it into vendor and model ("ATA" and numbers are not names),
 /// NVMe has one model, memory cards a name.
-fn model(dir: &Path) -> Option<String> {
+pub fn model(dir: &Path) -> Option<String> {
     let device = dir.join("device");
     let model = line(device.join("model")).or_else(|| line(device.join("name")))?;
     match line(device.join("vendor")).filter(|v| v != "ATA" && !v.starts_with("0x")) {
@@ -295,5 +267,7 @@ fn detail(dir: &Path) -> Option<String> {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

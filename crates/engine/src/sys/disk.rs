@@ -1,15 +1,11 @@
 //! The counters of a block device: /sys/dev/block/MAJ:MIN/stat, else /proc/diskstats.
 
-use std::fs::File;
 use std::io;
 use std::ops::Sub;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
 
-use nix::sys::stat::{major, minor};
 use serde::{Deserialize, Serialize};
 
-use super::{mounts, text};
+use super::text;
 
 /// Sectors are 512 bytes in these files, whatever the sector size of the device.
 const SECTOR: u64 = 512;
@@ -120,41 +116,9 @@ fn find(table: &str, major: u64, minor: u64) -> Option<DiskStats> {
     })
 }
 
-/// Returns (major, minor) of the block device that `file` is or lies on. `None` for tmpfs, network
-/// and overlay file systems, for which the kernel counts no device I/O.
-///
-/// Btrfs reports an anonymous device in stat, so the mounted device is used; of several, the one in
-/// the mount table.
-pub fn device_of(file: &File) -> Option<(u64, u64)> {
-    let meta = file.metadata().ok()?;
-    if meta.file_type().is_block_device() {
-        return Some((major(meta.rdev()), minor(meta.rdev())));
-    }
-    device_of_meta(&meta).or_else(|| device_of_mount(file))
-}
-
-/// Returns the block device that contains the file at `path`; `None` where st_dev is none.
-pub fn device_of_path(path: &Path) -> Option<(u64, u64)> {
-    device_of_meta(&std::fs::metadata(path).ok()?)
-}
-
-/// Returns the device in st_dev, if it is a real one.
-pub(super) fn device_of_meta(meta: &std::fs::Metadata) -> Option<(u64, u64)> {
-    let (major, minor) = (major(meta.dev()), minor(meta.dev()));
-    let exists_in_sysfs = || Path::new(&format!("/sys/dev/block/{major}:{minor}")).exists();
-    (major != 0 && exists_in_sysfs()).then_some((major, minor))
-}
-
-fn device_of_mount(file: &File) -> Option<(u64, u64)> {
-    let source = mounts::mount_of(file).ok()?.source?;
-    let meta = Path::new(&source).is_absolute().then(|| std::fs::metadata(&source).ok())??;
-    meta.file_type().is_block_device().then(|| (major(meta.rdev()), minor(meta.rdev())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::testing;
 
     const TABLE: &str = "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
    7       1 loop1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1167 71
@@ -200,29 +164,5 @@ x y z
             let _ = parse(text.split_ascii_whitespace());
         }
         assert!(DiskStats::read(4095, 0xfffff).is_err());
-    }
-
-    #[test]
-    fn the_disk_of_a_file_counts_its_reads() {
-        const LEN: u64 = 4 << 20;
-        let Some(file) = testing::file_on_disk(LEN as usize) else {
-            return;
-        };
-        let Some((major, minor)) = device_of(&file) else {
-            return testing::skip("no block device below");
-        };
-        let cold = crate::sys::cold::make_cold(&file, LEN).unwrap().is_cold();
-        let before = DiskStats::read(major, minor).unwrap();
-        let stop = std::sync::atomic::AtomicBool::new(false);
-        crate::sys::cold::make_warm(&file, LEN, &stop).unwrap();
-        let moved = DiskStats::read(major, minor).unwrap() - before;
-        assert!(!cold || moved.read_bytes >= LEN && moved.reads > 0, "{moved:?}");
-    }
-
-    #[test]
-    fn memory_has_no_device() {
-        if let Some(file) = testing::file_in_memory() {
-            assert_eq!(device_of(&file), None);
-        }
     }
 }

@@ -44,7 +44,7 @@ impl Link {
 
 /// Returns the link of the disk whose real sysfs folder is `disk`; `None` if its path does not
 /// reveal it.
-pub(super) fn detect(disk: &Path) -> Option<Link> {
+pub fn detect(disk: &Path) -> Option<Link> {
     let mut pcie = None;
     for dir in disk.ancestors().skip(1) {
         let Some(name) = dir.file_name().and_then(|n| n.to_str()) else {

@@ -2,12 +2,16 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use super::text;
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub struct Entry {
     pub id: u64,
+    /// The id of the mount that it is on.
+    pub parent: u64,
     /// (major, minor) of the superblock.
     pub device: (u64, u64),
     /// The folder of the file system that is mounted.
@@ -19,8 +23,34 @@ pub(super) struct Entry {
     pub options: Vec<String>,
 }
 
+/// Returns the mounts of this process.
+pub fn all() -> Vec<Entry> {
+    parse(&text::read("/proc/self/mountinfo").unwrap_or_default())
+}
+
+/// Returns the mounts that the kernel goes through from the root folder to an absolute path without
+/// symbolic links; the last is the one that the path is on.
+pub fn on_the_way<'a>(table: &'a [Entry], path: &Path) -> Vec<&'a Entry> {
+    let is_known = |id: u64| table.iter().any(|entry| entry.id == id);
+    let is_root = |entry: &&Entry| {
+        entry.mount_point == Path::new("/") && (entry.parent == entry.id || !is_known(entry.parent))
+    };
+    let mut way: Vec<&Entry> = table.iter().find(is_root).into_iter().collect();
+    while let Some(last) = way.last().filter(|_| way.len() < table.len()) {
+        let next = table.iter().filter(|entry| {
+            entry.parent == last.id && entry.id != last.id && path.starts_with(&entry.mount_point)
+        });
+        // The one that the kernel meets first hides the others.
+        match next.min_by_key(|entry| entry.mount_point.as_os_str().len()) {
+            Some(next) => way.push(next),
+            None => break,
+        }
+    }
+    way
+}
+
 /// Parses all lines that have the documented form.
-pub(super) fn parse(table: &str) -> Vec<Entry> {
+pub fn parse(table: &str) -> Vec<Entry> {
     table.lines().filter_map(entry).collect()
 }
 
@@ -28,7 +58,7 @@ pub(super) fn parse(table: &str) -> Vec<Entry> {
 fn entry(line: &str) -> Option<Entry> {
     let mut words = line.split(' ');
     let id = words.next()?.parse().ok()?;
-    words.next()?;
+    let parent = words.next()?.parse().ok()?;
     let (major, minor) = words.next()?.split_once(':')?;
     let root = path(words.next()?);
     let mount_point = path(words.next()?);
@@ -46,6 +76,7 @@ fn entry(line: &str) -> Option<Entry> {
     }
     Some(Entry {
         id,
+        parent,
         device: (major.parse().ok()?, minor.parse().ok()?),
         root,
         mount_point,
@@ -60,7 +91,7 @@ fn path(word: &str) -> PathBuf {
 }
 
 /// Decodes `\040` (space) and other octal escapes.
-pub(super) fn unescape(word: &str) -> Vec<u8> {
+pub fn unescape(word: &str) -> Vec<u8> {
     let bytes = word.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -29,8 +28,6 @@ pub struct Mount {
     /// Options of the mount and of its superblock, without repetition.
     pub options: Vec<String>,
     pub read_only: bool,
-    /// Whether it is on a device that keeps its data in memory (zram, brd).
-    pub memory_device: bool,
 }
 
 /// Size of a file system, in bytes.
@@ -45,43 +42,54 @@ pub struct Space {
 impl Mount {
     /// Returns whether its files are in memory and never come from a device.
     pub fn is_memory(&self) -> bool {
-        self.memory_device
-            || matches!(self.fs.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
+        is_memory(&self.fs)
     }
 
     /// Returns whether its files come from another machine (or the host of this one), with caches
     /// that are invisible here.
     pub fn is_network(&self) -> bool {
-        const NAMES: [&str; 18] = [
-            "nfs",
-            "nfs4",
-            "cifs",
-            "smb3",
-            "smbfs",
-            "ncpfs",
-            "9p",
-            "afs",
-            "coda",
-            "ceph",
-            "lustre",
-            "beegfs",
-            "gpfs",
-            "orangefs",
-            "virtiofs",
-            "fuse.sshfs",
-            "fuse.glusterfs",
-            "fuse.ceph",
-        ];
-        NAMES.contains(&self.fs.as_str())
+        is_network(&self.fs)
     }
 
     /// Returns whether a user-space program serves it.
     pub fn is_fuse(&self) -> bool {
-        self.magic == FUSE
-            || self.fs == "fuse"
-            || self.fs == "fuseblk"
-            || self.fs.starts_with("fuse.")
+        self.magic == FUSE || is_fuse(&self.fs)
     }
+}
+
+/// Returns whether a file system of this type is in memory.
+pub fn is_memory(fs: &str) -> bool {
+    matches!(fs, "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "rootfs")
+}
+
+/// Returns whether a file system of this type is on another machine, or on the host of this one.
+pub fn is_network(fs: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "ncpfs",
+        "9p",
+        "afs",
+        "coda",
+        "ceph",
+        "lustre",
+        "beegfs",
+        "gpfs",
+        "orangefs",
+        "virtiofs",
+        "fuse.sshfs",
+        "fuse.glusterfs",
+        "fuse.ceph",
+    ];
+    NAMES.contains(&fs)
+}
+
+/// Returns whether a program serves a file system of this type.
+pub fn is_fuse(fs: &str) -> bool {
+    matches!(fs, "fuse" | "fuseblk") || fs.starts_with("fuse.")
 }
 
 /// BDEVFS_MAGIC.
@@ -100,14 +108,8 @@ pub fn mount_of(file: &File) -> io::Result<Mount> {
         return Ok(device_mount(file, meta.rdev()));
     }
     let magic = fstatfs(file)?.filesystem_type().0 as u64 & 0xffff_ffff;
-    let table = text::read("/proc/self/mountinfo").unwrap_or_default();
-    let found = find(
-        &mountinfo::parse(&table),
-        mount_id(file),
-        (major(meta.dev()), minor(meta.dev())),
-        &path_of(file),
-    );
-    let memory_device = found.as_ref().is_some_and(|e| is_memory_device(e.device.0, e.device.1));
+    let table = mountinfo::all();
+    let found = entry_of(file, &meta, &table).cloned();
     Ok(match found {
         Some(entry) => Mount {
             fs: entry.fs,
@@ -116,7 +118,6 @@ pub fn mount_of(file: &File) -> io::Result<Mount> {
             mount_point: Some(entry.mount_point),
             read_only: entry.options.iter().any(|o| o == "ro"),
             options: entry.options,
-            memory_device,
         },
         None => Mount {
             fs: name_of(magic),
@@ -125,7 +126,6 @@ pub fn mount_of(file: &File) -> io::Result<Mount> {
             mount_point: None,
             options: Vec::new(),
             read_only: fstatvfs(file)?.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY),
-            memory_device,
         },
     })
 }
@@ -141,7 +141,6 @@ fn device_mount(file: &File, device: u64) -> Mount {
         options: Vec::new(),
         read_only: text::line(format!("/sys/dev/block/{major}:{minor}/ro"))
             .is_some_and(|ro| ro == "1"),
-        memory_device: is_memory_device(major, minor),
     }
 }
 
@@ -189,11 +188,22 @@ fn mount_id(file: &File) -> Option<u64> {
     info.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
 }
 
-fn path_of(file: &File) -> PathBuf {
+/// Returns the path of an open file, as /proc shows it; empty without /proc.
+pub fn path_of(file: &File) -> PathBuf {
     fs::read_link(format!("/proc/thread-self/fd/{}", file.as_raw_fd())).unwrap_or_default()
 }
 
-fn find(table: &[Entry], id: Option<u64>, device: (u64, u64), path: &Path) -> Option<Entry> {
+/// Returns the mount of an open file.
+pub fn entry_of<'a>(file: &File, meta: &fs::Metadata, table: &'a [Entry]) -> Option<&'a Entry> {
+    find(table, mount_id(file), (major(meta.dev()), minor(meta.dev())), &path_of(file))
+}
+
+fn find<'a>(
+    table: &'a [Entry],
+    id: Option<u64>,
+    device: (u64, u64),
+    path: &Path,
+) -> Option<&'a Entry> {
     let by_id = table.iter().find(|e| Some(e.id) == id);
     // Among equal mount points the last line is on top.
     let by_device = || {
@@ -202,20 +212,7 @@ fn find(table: &[Entry], id: Option<u64>, device: (u64, u64), path: &Path) -> Op
             .filter(|e| e.device == device && path.starts_with(&e.mount_point))
             .max_by_key(|e| e.mount_point.as_os_str().len())
     };
-    by_id.or_else(by_device).cloned()
-}
-
-fn is_memory_device(major: u64, minor: u64) -> bool {
-    let link = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).unwrap_or_default();
-    let name = link.file_name().map(|n| n.to_os_string().into_vec()).unwrap_or_default();
-    is_memory_name(&name)
-}
-
-/// Returns whether this is a device in memory, such as zram0 or ram0.
-fn is_memory_name(name: &[u8]) -> bool {
-    let names: [&[u8]; 3] = [b"zram", b"ram", b"nullb"];
-    let number = names.iter().find_map(|prefix| name.strip_prefix(*prefix));
-    number.is_some_and(|n| !n.is_empty() && n.iter().all(u8::is_ascii_digit))
+    by_id.or_else(by_device)
 }
 
 /// Returns the name for a magic number of linux/magic.h.

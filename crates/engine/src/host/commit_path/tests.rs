@@ -1,5 +1,5 @@
 use super::*;
-use crate::sys::disk::device_of_path as disk_of;
+use crate::host::ground::is_without_barrier;
 use crate::sys::link::Link;
 
 fn disk(name: &str, depth: usize, cache: &str) -> BlockDevice {
@@ -16,7 +16,8 @@ fn disk(name: &str, depth: usize, cache: &str) -> BlockDevice {
 }
 
 fn overridden(devices: &[BlockDevice]) -> Vec<String> {
-    let told = describe_all(devices).into_iter().filter(|device| device.overridden);
+    let told =
+        describe_all(devices, &Ground::default()).into_iter().filter(|device| device.overridden);
     told.map(|device| device.device).collect()
 }
 
@@ -44,7 +45,10 @@ fn a_layer_that_passes_no_flush_on_is_found() {
     // The disk beside it is not below.
     let beside = [layer(), disk("sda", 1, "write through"), disk("sdb", 0, "write back")];
     assert_eq!(overridden(&beside), [""; 0]);
-    assert_eq!(describe_all(&beside).iter().filter(|device| device.lowest).count(), 2);
+    assert_eq!(
+        describe_all(&beside, &Ground::default()).iter().filter(|device| device.lowest).count(),
+        2
+    );
 }
 
 #[test]
@@ -53,7 +57,7 @@ fn several_paths_lead_to_one_disk() {
         |detail: &str| BlockDevice { detail: Some(detail.into()), ..disk("dm-0", 0, "write back") };
     let below = || [disk("sda", 1, "write back"), disk("sdb", 1, "write back")];
     let of = |over: BlockDevice| {
-        let all = describe_all(&[&[over][..], &below()].concat());
+        let all = describe_all(&[&[over][..], &below()].concat(), &Ground::default());
         all.into_iter().map(|device| device.disk().to_string()).collect::<Vec<_>>()
     };
     assert_eq!(of(mapper("data (mpath)")), ["dm-0", "dm-0", "dm-0"]);
@@ -61,29 +65,72 @@ fn several_paths_lead_to_one_disk() {
     assert_eq!(of(disk("nvme0n1", 0, "write back")), ["nvme0n1", "nvme0n1", "nvme0n1"]);
 }
 
+/// Returns a ground of these layers: depth, kind and name.
+fn ground(layers: &[(u32, LayerKind, &str)]) -> Ground {
+    let layer = |(depth, kind, name): &(u32, LayerKind, &str)| Layer {
+        name: name.to_string(),
+        kind: *kind,
+        depth: *depth,
+        ..Layer::default()
+    };
+    Ground { layers: layers.iter().map(layer).collect(), ..Ground::default() }
+}
+
 #[test]
 fn two_loop_devices_on_one_disk_are_above_it() {
-    let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let Some((major, minor)) = disk_of(file.path()) else {
-        return crate::sys::testing::skip("the build folder is on no block device");
-    };
-    let above = |name: &str| BlockDevice {
-        backing_file: Some(file.path().into()),
-        ..disk(name, 0, "write back")
-    };
-    let below = BlockDevice { major, minor, ..disk("sda", 1, "write back") };
-    let lowest = |devices: &[BlockDevice]| {
-        let all = describe_all(devices).into_iter().filter(|device| device.lowest);
+    use LayerKind::{Disk, FileSystem, Image, Loop, Raid};
+    let ground = ground(&[
+        (0, Raid, "md0"),
+        (1, Loop, "loop0"),
+        (2, Image, "a"),
+        (3, FileSystem, "ext4"),
+        (4, Disk, "sda"),
+        (1, Loop, "loop1"),
+        (2, Image, "b"),
+        (3, FileSystem, "ext4"),
+        (4, Disk, "sda"),
+    ]);
+    let lowest = |devices: &[BlockDevice], ground: &Ground| {
+        let all = describe_all(devices, ground).into_iter().filter(|device| device.lowest);
         all.map(|device| device.device).collect::<Vec<_>>()
     };
-    assert_eq!(lowest(&[above("loop0"), below, above("loop1")]), ["sda"]);
-    assert_eq!(lowest(&[above("loop0")]), ["loop0"]);
+    let [one, below, other] =
+        [("loop0", 0), ("sda", 1), ("loop1", 0)].map(|(name, at)| disk(name, at, "write back"));
+    assert_eq!(lowest(&[one.clone(), below, other], &ground), ["sda"]);
+    assert_eq!(lowest(&[one], &Ground::default()), ["loop0"]);
+}
+
+#[test]
+fn a_loop_device_says_what_its_file_is_on() {
+    use LayerKind::{Disk, FileSystem, Image, Loop, Memory, Overlay};
+    let of = |layers: &[(u32, LayerKind, &str)], option: Option<&str>| {
+        let mut ground = ground(&[&[(0, Loop, "loop0")], layers].concat());
+        if let Some(last) = ground.layers.last_mut() {
+            last.no_barrier = option.map(String::from);
+        }
+        describe(&disk("loop0", 0, "write back"), 1, &ground).backing.unwrap()
+    };
+    let file = |what: &str, memory| Backing { what: what.into(), memory, no_barrier: None };
+    let image = (1, Image, "img");
+    assert_eq!(of(&[], None), file("a file", false));
+    assert_eq!(of(&[image, (2, Memory, "tmpfs")], None), file("a file in memory (tmpfs)", true));
+    let overlay = [image, (2, Overlay, "overlay"), (3, Image, "u/img"), (4, Memory, "tmpfs")];
+    assert_eq!(of(&overlay, None), file("a file in memory (tmpfs)", true));
+    assert_eq!(of(&[(1, Loop, "loop1"), (2, Image, "img")], None), file("on loop1", false));
+    let option = Some("nobarrier");
+    let expected =
+        Backing { no_barrier: option.map(String::from), ..file("a file on ext4", false) };
+    assert_eq!(of(&[image, (2, FileSystem, "ext4")], option), expected);
+    assert_eq!(
+        of(&[image, (2, FileSystem, "xfs"), (3, Disk, "sda")], None),
+        file("a file on xfs", false)
+    );
 }
 
 #[test]
 fn what_is_no_disk_of_this_machine_says_where_its_data_is() {
     let what = |device: BlockDevice| {
-        let found = describe(&device, 0, &[]).backing;
+        let found = describe(&device, 0, &Ground::default()).backing;
         found.map_or(String::new(), |backing| format!("{} {}", backing.what, backing.memory))
     };
     let plain = || disk("nvme0n1", 0, "write back");
@@ -113,14 +160,6 @@ fn what_is_no_disk_of_this_machine_says_where_its_data_is() {
     let kind = |kind| BlockDevice { kind, ..plain() };
     assert_eq!(what(kind(Kind::Memory)), "memory true");
     assert_eq!(what(kind(Kind::Virtual)), "a virtual device false");
-    let over = |place: &str| BlockDevice {
-        backing_file: Some(Path::new(place).join("removed")),
-        ..disk("loop0", 0, "write back")
-    };
-    assert_eq!(what(over("/nonexistent")), "a file false");
-    if mounts::fs_at(Path::new("/dev/shm")).is_ok_and(|fs| fs == "tmpfs") {
-        assert_eq!(what(over("/dev/shm")), "a file in memory (tmpfs) true");
-    }
 }
 
 #[test]

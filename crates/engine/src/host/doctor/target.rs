@@ -9,9 +9,9 @@ use crate::units::{show_bytes, show_share};
 
 pub(super) fn memory_target(facts: &Facts) -> Option<Finding> {
     let target = facts.target.filter(|target| target.memory)?;
-    let what = match target.devices.first() {
-        Some(device) => format!("{} keeps its data in memory", device.name),
-        None => format!("the file system is {}", target.fs),
+    let what = match target.ground.reason.as_str() {
+        "" => format!("the file system is {}", target.fs),
+        reason => reason.to_string(),
     };
     finding(
         Wrong,

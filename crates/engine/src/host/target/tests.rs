@@ -1,5 +1,5 @@
 use super::*;
-use crate::sys::{random, testing};
+use crate::sys::{disk, random, testing};
 use std::os::unix::fs::FileExt;
 
 fn options(text: &str) -> Vec<String> {
@@ -8,7 +8,7 @@ fn options(text: &str) -> Vec<String> {
 
 #[test]
 fn mount_options_reveal_compression() {
-    let found = |fs: &str, text: &str| compression(fs, &options(text), &[]);
+    let found = |fs: &str, text: &str| compression(fs, &options(text));
     assert_eq!(
         found("btrfs", "rw,compress-force=zstd:3").as_deref(),
         Some("btrfs compress-force=zstd:3")
@@ -75,7 +75,7 @@ fn a_block_device_is_not_memory_although_its_node_is_on_devtmpfs() {
     let disks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut names = disks
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !name.contains("ram"));
+        .filter(|name| !name.contains("ram") && !name.starts_with("loop"));
     let opened =
         names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
     let Some((file, name)) = opened else { return testing::skip("no block device is readable") };
@@ -147,4 +147,44 @@ fn only_ext4_of_newer_kernels_scans_large_folios() {
     for (fs, option, release) in others {
         assert_eq!(walks(fs, &[option], release), None, "{fs} {option} {release}");
     }
+}
+
+#[test]
+fn the_disk_of_a_file_counts_its_reads() {
+    const LEN: u64 = 4 << 20;
+    let Some(file) = testing::file_on_disk(LEN as usize) else {
+        return;
+    };
+    let Some((major, minor)) = Below::of(&file).first_device() else {
+        return testing::skip("no block device below");
+    };
+    let cold = crate::sys::cold::make_cold(&file, LEN).unwrap().is_cold();
+    let before = disk::DiskStats::read(major, minor).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    crate::sys::cold::make_warm(&file, LEN, &stop).unwrap();
+    let moved = disk::DiskStats::read(major, minor).unwrap() - before;
+    assert!(!cold || moved.read_bytes >= LEN && moved.reads > 0, "{moved:?}");
+}
+
+#[test]
+fn memory_has_no_device() {
+    if let Some(file) = testing::file_in_memory() {
+        let below = Below::of(&file);
+        assert_eq!((below.first_device(), below.ground.medium), (None, Medium::Memory));
+    }
+}
+
+#[test]
+fn the_devices_of_this_machine_are_described() {
+    let Some(file) = testing::file_on_disk(1) else {
+        return;
+    };
+    let below = Below::of(&file);
+    let devices = below.devices();
+    if devices.is_empty() {
+        return testing::skip("no block device below");
+    }
+    assert!(devices.iter().any(|d| d.size.is_some_and(|n| n > 0)), "{devices:?}");
+    assert!(devices.iter().all(|d| !d.name.is_empty()));
+    assert!(below.ground.stack().contains(&devices[0].name), "{}", below.ground.stack());
 }

@@ -186,7 +186,7 @@ fn metadata_works_on_the_stated_number_of_files() {
 #[test]
 fn synced_data_reaches_the_device() {
     let Some((dir, context)) = place() else { return };
-    let device = disk::device_of(&File::open(dir.path()).unwrap());
+    let device = Below::of(&File::open(dir.path()).unwrap()).first_device();
     for call in ["fsync", "fdatasync"] {
         Affinity::only(context.cpu().unwrap()).apply().unwrap();
         let mut gauge = opened(

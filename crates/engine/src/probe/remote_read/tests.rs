@@ -6,15 +6,7 @@ use crate::sys::{random, testing};
 
 fn mount(fs: &str) -> Mount {
     let (source, mount_point) = (Some("server:/home".into()), None);
-    Mount {
-        fs: fs.into(),
-        magic: 0,
-        source,
-        mount_point,
-        options: vec![],
-        read_only: false,
-        memory_device: false,
-    }
+    Mount { fs: fs.into(), magic: 0, source, mount_point, options: vec![], read_only: false }
 }
 
 #[test]

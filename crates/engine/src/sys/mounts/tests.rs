@@ -9,7 +9,6 @@ fn mount(fs: &str, magic: u64) -> Mount {
         mount_point: None,
         options: Vec::new(),
         read_only: false,
-        memory_device: false,
     }
 }
 
@@ -20,7 +19,6 @@ fn kinds() {
             && mount("devtmpfs", 0).is_memory()
             && !mount("ext4", 0).is_memory()
     );
-    assert!(Mount { memory_device: true, ..mount("ext4", 0) }.is_memory());
     assert!(
         mount("nfs4", 0).is_network()
             && mount("fuse.sshfs", FUSE).is_network()
@@ -32,16 +30,6 @@ fn kinds() {
             && mount("virtiofs", FUSE).is_fuse()
     );
     assert!(!mount("fusectl", 0).is_fuse());
-    for (name, want) in [
-        ("zram0", true),
-        ("ram15", true),
-        ("ram", false),
-        ("sdram1", false),
-        ("zram", false),
-        ("vda", false),
-    ] {
-        assert_eq!(is_memory_name(name.as_bytes()), want, "{name}");
-    }
     assert_eq!((name_of(0xef53), name_of(0x1234)), ("ext4".into(), "0x1234".into()));
 }
 
@@ -90,5 +78,4 @@ fn a_block_device_is_no_file_in_memory() {
     };
     let mount = mount_of(&device).unwrap();
     assert_eq!(mount.fs, "block");
-    assert_eq!(mount.is_memory(), mount.memory_device);
 }
