@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::common::fuse::FaultyDisk;
 use crate::common::kernel::{Loop, mount_at, unmount, with_tmpfs};
-use crate::common::{Home, names, skip, warnings, without};
+use crate::common::{Home, names, skip, warning, warnings, without};
 use serde_json::Value;
 
 /// The smallest disk on which btrfs fits; it is sparse.
@@ -32,7 +32,24 @@ fn assert_kept_back(result: &Value, reason: &str) {
     let found = &result["durability"];
     assert_eq!(found["reach"], "not-reached", "{found}");
     assert!(found["reason"].as_str().unwrap().contains(reason), "{reason}: {found}");
-    assert!(warnings(result).contains(&"not-durable"), "{result}");
+    let said = warnings(result).contains(&"memory");
+    let warning = warning(result, if said { "memory" } else { "not-durable" });
+    assert_eq!(warning["severity"], "wrong", "{result}");
+}
+
+/// Asserts that commits in a folder pass neither what is expected of them nor `--strict`, but
+/// where they are `sound`.
+fn assert_passes(home: &Home, dir: &Path, sound: bool) {
+    let line = format!(
+        "--batch --no-save --op write -s 4k {PLAIN} --trials 5 --trial-time 5ms --dir {}",
+        dir.display()
+    );
+    let ended = |line: &str| home.cmd(line).output().unwrap().status.code();
+    // No commit takes an hour: the bound itself is kept.
+    let codes =
+        ["--expect p50<1h,commits>=1", "--strict"].map(|more| ended(&format!("{line} {more}")));
+    let wanted = if sound { [0, 0] } else { [1, 4] };
+    assert_eq!(codes, wanted.map(Some), "{}", dir.display());
 }
 
 /// Asserts that each commit flushed a disk, and that nothing is said against it.
@@ -106,14 +123,17 @@ fn what_keeps_commits_in_memory_is_named() {
         let result = commit(&home, &memory, PLAIN);
         assert_eq!(result["durability"]["reach"], "not-reached", "{result}");
         assert_eq!(result["durability"]["reason"], "tmpfs is memory");
+        assert_passes(&home, &memory, false);
         if let Some(disk) = Disk::mount(&memory, "ext4", "") {
             assert_kept_back(&commit(&home, &disk.at, PLAIN), "is a file in memory (tmpfs)");
+            assert_passes(&home, &disk.at, false);
         }
         let folder = home.path("");
         if let Some(disk) = Disk::mount(&folder, "ext4", "nobarrier") {
             assert_kept_back(&commit(&home, &disk.at, PLAIN), "ext4 is mounted with ");
             let append = format!("{PLAIN} --writes append");
             assert_kept_back(&commit(&home, &disk.at, &append), "barrier");
+            assert_passes(&home, &disk.at, false);
         }
         if let Some(disk) = Disk::format(&folder, "ext4") {
             let name = disk.device.device.file_name().unwrap().to_str().unwrap();
@@ -139,7 +159,10 @@ fn what_keeps_commits_in_memory_is_named() {
             work.display()
         );
         match mount_at(Path::new("none"), &at, "overlay", &options) {
-            Ok(()) => assert_kept_back(&commit(&home, &at, PLAIN), "which leaves out each sync"),
+            Ok(()) => {
+                assert_kept_back(&commit(&home, &at, PLAIN), "which leaves out each sync");
+                assert_passes(&home, &at, false);
+            }
             Err(error) => skip(&format!("overlay cannot be mounted: {error}")),
         }
     });
@@ -166,6 +189,7 @@ fn a_disk_that_gets_each_commit_is_not_accused() {
     ] {
         assert_flushed(&commit(&home, &folder, line), writers);
     }
+    assert_passes(&home, &folder, true);
 }
 
 #[test]
@@ -201,4 +225,13 @@ fn what_a_program_does_with_a_sync_is_not_known() {
     assert_eq!(found["reach"], "unknown", "{found}");
     assert!(found["reason"].as_str().unwrap().contains("a program confirms each commit"));
     assert!(disk.syncs() >= result["commits"]["count"].as_u64().unwrap());
+    let line = format!(
+        "--batch --no-save --op write -s 4k {PLAIN} --trials 5 --trial-time 5ms --dir {} \
+         --expect p50<1h",
+        disk.path().display()
+    );
+    let output = home.cmd(&line).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("whether commits are durable cannot be told"), "{text}");
 }

@@ -67,7 +67,7 @@ pub struct CommitsOf {
 }
 
 /// What reading the blocks of a cell back has shown, over its trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VerifiedOf {
     /// Trials of which blocks were read back.
     pub trials: u64,
@@ -78,6 +78,9 @@ pub struct VerifiedOf {
     pub complete: bool,
     /// Where the data came from: of the trial of which that is least certain.
     pub read_from: ReadFrom,
+    /// The page cache below that it came through; empty and omitted from JSON if none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub through: String,
     /// Blocks that do not hold what was written last.
     pub bad: BadBlocks,
     /// `None` if none is bad.

@@ -40,7 +40,7 @@ pub struct Ruling {
 pub struct UnjudgedCell {
     pub cell: Job,
     pub why: String,
-    /// It was measured and is marked wrong, which `--strict` handles.
+    /// It was measured and is marked wrong; with `--strict` that decides the exit code.
     pub wrong: bool,
     /// It is slower, as are all cells like it, which the machine may have done.
     pub together: bool,
@@ -173,9 +173,9 @@ fn open(pair: &Pair) -> Option<UnjudgedCell> {
 
 impl Ruling {
     /// Returns whether some cell has no verdict, so that "nothing slower" does not mean that all is
-    /// well. Figures with a warning that they are wrong do not count, unless there are no others.
+    /// well.
     pub fn is_open(&self) -> bool {
-        self.judged == 0 || self.open.iter().any(|open| !open.wrong)
+        self.judged == 0 || !self.open.is_empty()
     }
 
     /// Returns which losses the intervals could show: "none slower" means little if they are wide.
@@ -246,6 +246,9 @@ impl Ruling {
         match self.open.iter().any(|open| open.together) {
             true => {
                 "measure both in turns with --between, or save 5 runs of the baseline, which show how far this machine moves"
+            }
+            false if !self.open.is_empty() && self.open.iter().all(|open| open.wrong) => {
+                "do what the warnings of these cells advise"
             }
             false if self.one_run => "use a longer --budget or more --trials",
             false => "use a longer --budget or more --trials, or record a new baseline",

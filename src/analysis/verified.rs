@@ -23,12 +23,17 @@ pub fn verified(trials: &[Arc<Trial>]) -> Option<VerifiedOf> {
     let first = all.iter().find_map(|(round, _, of)| {
         of.first.first().map(|block| FirstBad { round: *round, block: *block })
     });
+    let read_from = all.iter().map(|(.., of)| of.read_from()).max()?;
     Some(VerifiedOf {
         trials: all.len() as u64,
         blocks: sum(|of| of.blocks),
         bytes: sum(|of| of.bytes),
         complete: all.iter().all(|(.., of)| of.is_complete()),
-        read_from: all.iter().map(|(.., of)| of.read_from()).max()?,
+        read_from,
+        through: all
+            .iter()
+            .find(|(.., of)| of.read_from() == read_from)
+            .map_or(String::new(), |(.., of)| of.through.clone()),
         bad,
         first,
         nanos: crate::stats::median(&nanos)?,
@@ -40,6 +45,11 @@ impl VerifiedOf {
     /// Returns whether a block does not hold what was written.
     pub fn is_bad(&self) -> bool {
         self.bad.total() > 0
+    }
+
+    /// Returns how it was read back, to follow "was" or a comma.
+    pub fn describe_reading(&self) -> String {
+        self.read_from.describe(&self.through)
     }
 
     /// Describes the outcome in a sentence: `all 25600 blocks (100 MiB) hold what was written`.
@@ -62,21 +72,21 @@ impl VerifiedOf {
 /// Returns the sentences of an answer about data that was read back; `None` where none was.
 pub fn describe_verified(results: &[CellResult]) -> Option<String> {
     let all: Vec<&VerifiedOf> = results.iter().filter_map(|r| r.verified.as_ref()).collect();
-    let from = all.iter().map(|of| of.read_from).max()?;
+    let from = all.iter().max_by_key(|of| of.read_from)?;
     let blocks: u64 = all.iter().map(|of| of.blocks).sum();
     let bad: Vec<&CellResult> =
         results.iter().filter(|r| r.verified.as_ref().is_some_and(VerifiedOf::is_bad)).collect();
     Some(match bad.as_slice() {
         [] => format!(
             "All {blocks} written blocks that were compared hold what was written, {}.",
-            from.describe()
+            from.describe_reading()
         ),
         [first, ..] => format!(
             "Written data is wrong in {} of {} cells: in {}, {}.",
             bad.len(),
             all.len(),
             first.cell.label(),
-            first.verified.map_or(String::new(), |of| of.describe())
+            first.verified.as_ref().map_or(String::new(), |of| of.describe())
         ),
     })
 }
@@ -102,9 +112,7 @@ mod tests {
                 stamp_nanos: 5,
                 ..Verified::default()
             };
-            (0..*bad).for_each(|at| {
-                verified.add(BadBlock { offset: at * 4096, file: None, found: Found::Zeros })
-            });
+            (0..*bad).for_each(|at| verified.add(BadBlock::new(at * 4096, None, Found::Zeros)));
             let evidence =
                 Evidence { verified: Some(verified), lane_nanos: 100, ..Evidence::default() };
             let round = round as u32 + 1;
@@ -126,7 +134,10 @@ mod tests {
         );
         let read =
             result(&job("pread", 4096, Cache::AsIs), vec![Trial::default().into()], None, None);
-        assert_eq!((read.verified, describe_verified(std::slice::from_ref(&read))), (None, None));
+        assert_eq!(
+            (read.verified.clone(), describe_verified(std::slice::from_ref(&read))),
+            (None, None)
+        );
     }
 
     #[test]

@@ -207,8 +207,8 @@ pub(super) fn code(
         None if expected.is_some_and(|outcome| outcome != Holds::Pass) => {
             expected.map_or(0, Holds::exit_code)
         }
-        None if ruling.is_some_and(Ruling::is_open) => 1,
         None if ruling.is_some_and(|ruling| !ruling.slower.is_empty()) => 3,
+        None if ruling.is_some_and(Ruling::is_open) => 1,
         None => 0,
     }
 }

@@ -255,7 +255,8 @@ fn finish(
         || error.is_some()
         || session.has_failed_cell()
         || session.has_bad_data();
-    let wrong = args.strict && session.worst() == Some(Severity::Wrong);
+    let wrong =
+        args.strict && (session.worst() == Some(Severity::Wrong) || session.has_data_from_memory());
     let ruling = held.as_ref().and_then(|held| held.ruling.as_ref());
     let outcome = expected.iter().map(|one| one.outcome).max();
     Ok(gate::code(signal, failed, wrong, ruling, outcome))

@@ -356,7 +356,7 @@ fn verify(session: &mut Session, cell: u32, bad: &[Found]) {
             ..Verified::default()
         };
         for (offset, found) in (0u64..).step_by(4096).zip(bad.take().unwrap_or_default()) {
-            verified.add(BadBlock { offset, file: None, found: *found });
+            verified.add(BadBlock::new(offset, None, *found));
         }
         trial.evidence.lane_nanos = trial.nanos;
         trial.evidence.verified = Some(verified);

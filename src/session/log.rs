@@ -145,6 +145,13 @@ impl Session {
         verified.into_iter().any(|verified| verified.bad.total() > 0)
     }
 
+    /// Returns whether data was read back through a page cache, so that nothing shows that a device
+    /// has it.
+    pub fn has_data_from_memory(&self) -> bool {
+        let verified = self.trials.iter().filter_map(|trial| trial.evidence.verified.as_ref());
+        verified.into_iter().any(|verified| verified.read_from().is_from_memory())
+    }
+
     /// Returns whether a cell failed, including those of probes.
     pub fn has_failed_cell(&self) -> bool {
         self.errors.iter().any(Option::is_some)

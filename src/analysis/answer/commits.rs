@@ -5,6 +5,7 @@ use super::Labels;
 use super::ratio::times_as_fast;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::plan::{FilePer, Job};
+use crate::record::{Severity, Warning};
 use crate::stats::{Ratio, Summary};
 use crate::units::{self, show_count, show_nanos};
 
@@ -27,8 +28,11 @@ pub fn commit_sentences(results: &[CellResult]) -> Vec<String> {
     [vec![named], more_sentences(&committing)].concat()
 }
 
+/// Returns the cells that commit. That a commit is not durable makes its figures wrong, and is what
+/// is to be said of it.
 fn committing(results: &[CellResult]) -> Vec<&CellResult> {
-    let is_fit = |of: &&CellResult| of.commits.is_some() && of.wrong().is_none();
+    let is_wrong = |of: &Warning| of.severity == Severity::Wrong && of.id != "not-durable";
+    let is_fit = |of: &&CellResult| of.commits.is_some() && !of.warnings.iter().any(is_wrong);
     results.iter().filter(is_fit).collect()
 }
 
@@ -197,6 +201,14 @@ mod tests {
         assert!(unknown.contains("The cheapest of those that may be: pread"), "{unknown}");
         let not = describe_commits(&[committed(|_| {}, 9, Reach::NotReached)]).unwrap();
         assert_eq!(not, "No commit here reaches stable storage: sda was flushed once.");
+        let mut kept = committed(|_| {}, 9, Reach::NotReached);
+        for (id, is_told) in [("not-durable", true), ("holes", false)] {
+            let text = format!(
+                r#"{{"id":"{id}","severity":"wrong","message":"","evidence":"","remedy":""}}"#
+            );
+            kept.warnings = vec![serde_json::from_str(&text).unwrap()];
+            assert_eq!(describe_commits(&[kept.clone()]).is_some(), is_told, "{id}");
+        }
         assert_eq!(describe_commits(&[]), None);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::{CellResult, MIN_TRIALS};
 use crate::plan::Metric;
-use crate::record::{Latency, Severity, Warning};
+use crate::record::{Latency, Severity, TargetEvidence, Warning};
 use crate::stats::tail_limits;
 use crate::units::{counted, show_trials};
 
@@ -21,13 +21,15 @@ pub struct Figure {
     pub few: Option<String>,
 }
 
-/// Returns the figure of a cell; `latency` is that of its verdict.
+/// Returns the figure of a cell; `latency` is that of its verdict, `target` what is known of where
+/// it writes.
 ///
 /// # Errors
 /// Its figures are not what they claim to be, or there are none.
 pub fn figure(
     result: &CellResult,
     latency: Option<&Latency>,
+    target: Option<&TargetEvidence>,
     metric: Metric,
 ) -> Result<Figure, String> {
     if let Some(error) = &result.error {
@@ -36,6 +38,9 @@ pub fn figure(
     if let Some(warning) = result.warnings.iter().find(|warning| is_untrusted(warning)) {
         let Warning { id, message, .. } = warning;
         return Err(format!("{message} ({id})"));
+    }
+    if let Some(why) = unproved_commits(result, target) {
+        return Err(why);
     }
     if metric.is_latency() {
         let latency = latency.filter(|latency| latency.count > 0);
@@ -62,6 +67,19 @@ pub fn figure(
 fn is_untrusted(warning: &Warning) -> bool {
     warning.severity == Severity::Wrong
         || warning.id == NOT_ON_DEVICE && warning.severity > Severity::Note
+}
+
+/// Returns why commits are none that a disk confirmed, as far as this machine can see.
+fn unproved_commits(result: &CellResult, target: Option<&TargetEvidence>) -> Option<String> {
+    let durability = result.durability.as_ref()?;
+    let has_disk = |target: &TargetEvidence| match (&target.ground, &target.commit_path) {
+        (Some(ground), _) => ground.is_disk(),
+        (None, Some(path)) => !target.remote && path.devices.iter().any(|device| device.lowest),
+        // A session that does not record it.
+        (None, None) => true,
+    };
+    let is_proved = durability.reach.is_durable().is_some() || target.is_none_or(has_disk);
+    (!is_proved).then(|| durability.sentence())
 }
 
 /// Returns the longest latency: exact if every operation was timed, else only known to be at least

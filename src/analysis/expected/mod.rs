@@ -147,9 +147,10 @@ fn judge(session: &Session, results: &[CellResult], expectation: &Expectation) -
             .or_else(|| verdict.and_then(|verdict| verdict.latency.as_ref()));
         let reason = missed.iter().find(|skipped| skipped.cell == *job);
         let reason = reason.map_or("it was not measured", |skipped| skipped.reason.as_str());
+        let target = session.grounds.as_ref().map(|grounds| grounds.target_of(job));
         for condition in expectation.conditions.iter().filter(|one| one.metric.is_of(job)) {
             let figure = match result {
-                Some(result) => figure(result, latency, condition.metric),
+                Some(result) => figure(result, latency, target, condition.metric),
                 None => Err(reason.into()),
             };
             cells.push(judge_cell(job, condition, figure));

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::plan::{Cache, Expect, Op, Profiles, Settings, Sync};
-use crate::record::{Event, Latency, Verdict, Warning};
+use crate::record::{
+    Durability, Event, Ground, Grounds, Latency, Medium, Reach, TargetEvidence, Verdict, Warning,
+};
 use crate::session::testing::{job, session, trial, trial_event};
 use crate::stats::Histogram;
 
@@ -119,6 +121,36 @@ fn what_is_not_trusted_is_not_judged() {
     let (outcome, text) = told(&never);
     assert_eq!(outcome, Holds::CannotTell);
     assert!(text.contains("the run was stopped before its first trial"), "{text}");
+}
+
+#[test]
+fn commits_pass_only_where_a_disk_can_have_confirmed_them() {
+    let of = |reach: Reach, ground: Option<Medium>| {
+        let mut session = measured(commits(), &[(1000, 9000)], &RATES, "etcd");
+        let durability = Durability {
+            reach,
+            reason: "this is why".into(),
+            flushes: None,
+            flush_nanos: None,
+            amplification: None,
+        };
+        let verdict = session.verdicts[0].as_deref().unwrap().clone();
+        session.verdicts[0] = Some(Verdict { durability: Some(durability), ..verdict }.into());
+        let ground = ground.map(|medium| Ground { medium, ..Ground::default() });
+        let target = TargetEvidence { ground, ..TargetEvidence::default() };
+        session.grounds = Some(Grounds { target, ..Grounds::default() });
+        told(&session)
+    };
+    for medium in [Medium::Disk, Medium::Memory, Medium::Program, Medium::Server, Medium::Unknown] {
+        // A virtual machine sees no further than its disk.
+        let (outcome, text) = of(Reach::Unknown, Some(medium));
+        let is_disk = medium == Medium::Disk;
+        assert_eq!(outcome == Holds::Pass, is_disk, "{medium:?}: {text}");
+        assert_eq!(text.contains("cannot be told: this is why"), !is_disk, "{text}");
+    }
+    assert_eq!(of(Reach::Flushed, Some(Medium::Disk)).0, Holds::Pass);
+    // An older session does not say what it lay on.
+    assert_eq!(of(Reach::Unknown, None).0, Holds::Pass);
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn a_signal_then_1_then_4_then_5_then_3() {
     // Whatever cell: its number is what counts.
     slow.slower = session_pair();
     let open = Ruling { open: ruling(0, &[false]).open, ..slow.clone() };
+    let slow_and_wrong = Ruling { open: ruling(0, &[true]).open, ..slow.clone() };
     for (signal, failed, wrong, ruling, wanted) in [
         (Some(2), true, true, Some(&slow), 130),
         (None, true, true, Some(&slow), 1),
@@ -51,8 +52,9 @@ fn a_signal_then_1_then_4_then_5_then_3() {
         (None, false, true, Some(&slow), 4),
         (None, false, false, Some(&slow), 3),
         (None, false, false, Some(&ruling(2, &[])), 0),
-        // A wrong figure is left to --strict, unless there is no other.
-        (None, false, false, Some(&ruling(1, &[true])), 0),
+        // A wrong figure does not pass, and hides none that is slower.
+        (None, false, false, Some(&ruling(1, &[true])), 1),
+        (None, false, false, Some(&slow_and_wrong), 3),
         (None, false, false, Some(&ruling(0, &[true])), 1),
         (None, false, true, Some(&ruling(0, &[true])), 4),
         (None, false, false, Some(&ruling(1, &[false])), 1),

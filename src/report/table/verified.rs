@@ -10,8 +10,8 @@ use crate::units::{Rates, show_share};
 /// Returns the table of a session whose writes were read back; `None` for others.
 pub fn build_verified(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
     let (cells, verified): (Vec<&CellResult>, Vec<VerifiedOf>) =
-        rows.iter().filter_map(|row| Some((*row, row.verified?))).unzip();
-    let from = verified.iter().map(|of| of.read_from).max()?;
+        rows.iter().filter_map(|row| Some((*row, row.verified.clone()?))).unzip();
+    let from = verified.iter().max_by_key(|of| of.read_from)?;
     let texts = |text: fn(&VerifiedOf) -> String| verified.iter().map(text).collect::<Vec<_>>();
     let mut columns = distinguishing_columns(&cells, &["cache"], false);
     columns.extend([
@@ -31,7 +31,7 @@ pub fn build_verified(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
         "after each trial every written block was {}, and each byte compared. First at: the offset \
          of the first bad block in the first trial that has one, and what it holds. Stamps: about the share of the \
          timed work that marking the blocks took{ended}",
-        from.describe()
+        from.describe_reading()
     );
     Some(Extra { id: "verified", title: "Verified", columns, rows: cells.len(), text })
 }
@@ -46,5 +46,6 @@ fn name(from: ReadFrom) -> &'static str {
         ReadFrom::Device => "device",
         ReadFrom::Storage => "file system",
         ReadFrom::Cache => "page cache",
+        ReadFrom::Memory => "memory",
     }
 }

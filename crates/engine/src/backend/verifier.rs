@@ -61,14 +61,16 @@ impl Verifier {
     /// Compares a block, or some pieces of it, that pass `pass` wrote to `offset`. Returns where it
     /// first differs, and what it holds there.
     pub fn compare(&mut self, offset: u64, pass: u64, block: &[u8]) -> Option<BadBlock> {
-        let mut at = offset;
-        for (index, piece) in block.chunks(PIECE).enumerate() {
-            if !self.is_right(at, pass, index, piece) {
-                return Some(self.describe(at, pass, index, block));
-            }
-            at += PIECE as u64;
-        }
-        None
+        let at = |index: usize| offset + (index * PIECE) as u64;
+        let mut pieces = block.chunks(PIECE).enumerate();
+        let (first, _) = pieces.find(|(i, piece)| !self.is_right(at(*i), pass, *i, piece))?;
+        let bad = self.describe(at(first), pass, first, block);
+        // A flipped bit leaves all else right, and tears nothing.
+        let is_torn = !matches!(bad.found, Found::Changed { .. });
+        let later = pieces.filter(|(i, piece)| is_torn && self.is_right(at(*i), pass, *i, piece));
+        let later: usize = later.map(|(_, piece)| piece.len()).sum();
+        let right = if is_torn { first * PIECE + later } else { 0 };
+        Some(BadBlock { right: right as u64, ..bad })
     }
 
     /// Returns whether the piece at `at`, which is number `index` of its block, is as written.
@@ -100,7 +102,7 @@ impl Verifier {
         let from = index * PIECE;
         let piece = &block[from..block.len().min(from + PIECE)];
         let file = self.file;
-        let whole = |found| BadBlock { offset: at, file, found };
+        let whole = |found| BadBlock::new(at, file, found);
         if piece.iter().all(|byte| *byte == 0) {
             return whole(Found::Zeros);
         }
@@ -124,7 +126,7 @@ impl Verifier {
             return whole(Found::Older { written: Age::Pass });
         }
         let (first, bytes) = self.find_changes(at, pass, index, block);
-        BadBlock { offset: at + first as u64, file, found: Found::Changed { bytes } }
+        BadBlock::new(at + first as u64, file, Found::Changed { bytes })
     }
 
     /// Returns whether the piece is what the file was filled with.

@@ -199,7 +199,7 @@ fn compare(
         return verifier.compare(offset, pass, there);
     }
     let whole = &there[..there.len() / STAMPED * STAMPED];
-    let end = BadBlock { offset: offset + there.len() as u64, file, found: Found::Missing };
+    let end = BadBlock::new(offset + there.len() as u64, file, Found::Missing);
     Some(verifier.compare(offset, pass, whole).unwrap_or(end))
 }
 

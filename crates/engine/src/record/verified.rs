@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Medium;
+
 /// The result of reading back and comparing what a trial wrote, after its timed window. Sizes in
 /// bytes, times in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,6 +20,13 @@ pub struct Verified {
     pub direct: bool,
     /// Bytes that this process read from devices meanwhile.
     pub device_bytes: Option<u64>,
+    /// What keeps the bytes; absent from JSON in older sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub medium: Option<Medium>,
+    /// The page cache below that still held some of it when it was read back, or that could not be
+    /// dropped or looked at: `the page cache of ~/img`; empty and absent from JSON if none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub through: String,
     /// How long it took to write everything back, drop the cache, read and compare.
     pub nanos: u64,
     /// About how long the stamps of the blocks took within the timed work, summed over threads; one
@@ -42,6 +51,13 @@ pub struct BadBlocks {
     pub changed: u64,
     /// Nothing: the file ends before.
     pub missing: u64,
+    /// How many of these hold what was written in a part; absent from JSON if none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub torn: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A block that does not hold what was written last.
@@ -55,6 +71,9 @@ pub struct BadBlock {
     pub file: Option<u32>,
     #[serde(flatten)]
     pub found: Found,
+    /// Bytes of the block that hold what was written; omitted from JSON if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub right: u64,
 }
 
 /// What is there instead of the written data.
@@ -99,8 +118,10 @@ pub enum ReadFrom {
     /// The file system delivered it, without the page cache. What a server or a program behind it
     /// has cached is unknown.
     Storage,
-    /// Some of it may have come from the page cache.
+    /// Some of it may have come from a page cache of this machine.
     Cache,
+    /// It is in the memory of this machine.
+    Memory,
 }
 
 impl Verified {
@@ -108,11 +129,20 @@ impl Verified {
 
     /// Returns where the data came from.
     pub fn read_from(&self) -> ReadFrom {
+        // What the first device delivered, a disk need not have.
+        let on_disk = self.medium.is_none_or(|medium| medium == Medium::Disk);
         match self.device_bytes {
-            Some(bytes) if bytes >= self.bytes => ReadFrom::Device,
+            _ if self.medium == Some(Medium::Memory) => ReadFrom::Memory,
+            _ if !self.through.is_empty() => ReadFrom::Cache,
+            Some(bytes) if bytes >= self.bytes && on_disk => ReadFrom::Device,
             _ if self.left == Some(0) => ReadFrom::Storage,
             _ => ReadFrom::Cache,
         }
+    }
+
+    /// Returns how it was read back, to follow "was" or a comma.
+    pub fn describe_reading(&self) -> String {
+        self.read_from().describe(&self.through)
     }
 
     /// Returns whether all that was written has been compared.
@@ -130,6 +160,7 @@ impl Verified {
             Found::Missing => &mut self.bad.missing,
         };
         *count += 1;
+        self.bad.torn += u64::from(bad.right > 0);
         if self.first.len() < Self::MAX_FIRST {
             self.first.push(bad);
         }
@@ -147,6 +178,9 @@ impl Verified {
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         self.left = self.left.zip(more.left).map(|(a, b)| a.max(b));
         self.direct &= more.direct;
+        if self.through.is_empty() {
+            self.through = more.through;
+        }
         self.device_bytes = self.device_bytes.zip(more.device_bytes).map(|(a, b)| a + b);
         self.bad.add(&more.bad);
         let room = Self::MAX_FIRST.saturating_sub(self.first.len());
@@ -161,21 +195,33 @@ impl ReadFrom {
             ReadFrom::Device => "device",
             ReadFrom::Storage => "storage",
             ReadFrom::Cache => "cache",
+            ReadFrom::Memory => "memory",
         }
     }
 
-    /// Returns how the data was read back, to follow "was" or a comma.
-    pub fn describe(self) -> &'static str {
+    /// Returns whether a device was asked for none of it, as far as is known.
+    pub fn is_from_memory(self) -> bool {
+        matches!(self, ReadFrom::Cache | ReadFrom::Memory)
+    }
+
+    /// Returns how the data was read back, to follow "was" or a comma; `through` is the page cache
+    /// below, if there is one.
+    pub fn describe(self, through: &str) -> String {
         match self {
-            ReadFrom::Device => "read back from the device",
+            ReadFrom::Device => "read back from the device".into(),
             ReadFrom::Storage => {
                 "read back after the page cache was dropped; what a server or program behind the \
                  file system has cached is unknown"
+                    .into()
             }
             ReadFrom::Cache => {
-                "read back through the page cache, which could not be dropped: whether a device \
-                 has it is unknown"
+                let cache = if through.is_empty() { "the page cache" } else { through };
+                format!(
+                    "read back through {cache}, which could not be dropped: whether a device has \
+                     it is unknown"
+                )
             }
+            ReadFrom::Memory => "read back from memory: no device has it".into(),
         }
     }
 }
@@ -206,8 +252,21 @@ impl BadBlock {
         place(self.offset, self.file)
     }
 
+    /// Returns a block of which nothing is known to be as written.
+    pub fn new(offset: u64, file: Option<u32>, found: Found) -> BadBlock {
+        BadBlock { offset, file, found, right: 0 }
+    }
+
     /// Returns what is there in place of the written data: `zeros`.
     pub fn describe(&self) -> String {
+        let found = self.describe_found();
+        match self.right {
+            0 => found,
+            right => format!("{found}; {right} bytes of the block hold what was written"),
+        }
+    }
+
+    fn describe_found(&self) -> String {
         match self.found {
             Found::Older { written: Age::Filled } => "what the file was filled with".into(),
             Found::Older { written: Age::Trial } => "what an earlier trial wrote".into(),
@@ -239,7 +298,7 @@ impl BadBlocks {
         ]
     }
 
-    /// Returns `3 hold older data, 1 zeros`; empty if none is bad.
+    /// Returns `3 hold older data, 1 zeros; 2 of them only in part`; empty if none is bad.
     pub fn describe(&self) -> String {
         let some = self.counts().into_iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = some.map(|(count, what)| format!("{count} {what}")).collect();
@@ -248,7 +307,11 @@ impl BadBlocks {
                 let (count, what) = first.split_once(' ').unwrap_or((first, ""));
                 let verb = if count == "1" { "holds" } else { "hold" };
                 let rest: String = rest.iter().map(|part| format!(", {part}")).collect();
-                format!("{count} {verb} {what}{rest}")
+                let torn = match self.torn {
+                    0 => String::new(),
+                    torn => format!("; {torn} of them only in part (torn writes)"),
+                };
+                format!("{count} {verb} {what}{rest}{torn}")
             }
             None => String::new(),
         }
@@ -262,6 +325,7 @@ impl BadBlocks {
             (&mut self.elsewhere, more.elsewhere),
             (&mut self.changed, more.changed),
             (&mut self.missing, more.missing),
+            (&mut self.torn, more.torn),
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
     }
@@ -286,6 +350,49 @@ mod tests {
     }
 
     #[test]
+    fn a_device_above_a_cache_or_memory_proves_nothing() {
+        let read = |medium, through: &str| Verified {
+            bytes: 100,
+            left: Some(0),
+            device_bytes: Some(100),
+            medium: Some(medium),
+            through: through.into(),
+            ..Verified::default()
+        };
+        let from = |medium, through| read(medium, through).read_from();
+        assert_eq!(from(Medium::Disk, ""), ReadFrom::Device);
+        assert_eq!(from(Medium::Disk, "the page cache of ~/img"), ReadFrom::Cache);
+        assert_eq!(from(Medium::Memory, ""), ReadFrom::Memory);
+        for medium in [Medium::Program, Medium::Server, Medium::Unknown] {
+            assert_eq!(from(medium, ""), ReadFrom::Storage, "{medium:?}");
+        }
+        let mut all = read(Medium::Disk, "");
+        all.join(read(Medium::Disk, "the page cache of ~/img"));
+        assert!(all.describe_reading().starts_with("read back through the page cache of ~/img, "));
+        assert!(all.read_from().is_from_memory() && !from(Medium::Program, "").is_from_memory());
+    }
+
+    #[test]
+    fn a_torn_block_is_not_said_to_hold_older_data_as_a_whole() {
+        let torn = BadBlock {
+            right: 2048,
+            ..BadBlock::new(2048, None, Found::Older { written: Age::Trial })
+        };
+        let mut found = Verified::default();
+        [torn, BadBlock::new(4096, None, Found::Zeros)].into_iter().for_each(|bad| found.add(bad));
+        assert_eq!(
+            found.bad.describe(),
+            "1 holds older data, 1 zeros; 1 of them only in part (torn writes)"
+        );
+        assert_eq!(
+            torn.describe(),
+            "what an earlier trial wrote; 2048 bytes of the block hold what was written"
+        );
+        let text = serde_json::to_string(&torn).unwrap();
+        assert_eq!(serde_json::from_str::<BadBlock>(&text).unwrap(), torn, "{text}");
+    }
+
+    #[test]
     fn parts_add_up_and_keep_the_first_bad_blocks() {
         let part = |offset: u64, count: usize| {
             let mut part = Verified {
@@ -298,7 +405,7 @@ mod tests {
                 ..Verified::default()
             };
             for at in 0..count as u64 {
-                part.add(BadBlock { offset: offset + at, file: None, found: Found::Zeros });
+                part.add(BadBlock::new(offset + at, None, Found::Zeros));
             }
             part
         };
@@ -314,8 +421,7 @@ mod tests {
 
     #[test]
     fn a_bad_block_is_one_flat_object() {
-        let text =
-            |found| serde_json::to_string(&BadBlock { offset: 7, file: None, found }).unwrap();
+        let text = |found| serde_json::to_string(&BadBlock::new(7, None, found)).unwrap();
         let older = text(Found::Older { written: Age::Filled });
         let bad = |older, zeros| BadBlocks { older, zeros, ..BadBlocks::default() }.describe();
         assert_eq!(
@@ -328,7 +434,7 @@ mod tests {
         let elsewhere = text(Found::Elsewhere { of: 9, of_file: None });
         assert_eq!(elsewhere, r#"{"offset":7,"holds":"elsewhere","of":9}"#);
         let of_file = Found::Elsewhere { of: 9, of_file: Some(1) };
-        let bad = BadBlock { offset: 7, file: Some(0), found: of_file };
+        let bad = BadBlock::new(7, Some(0), of_file);
         assert_eq!(bad.place(), "offset 7 of the file of thread 1");
         assert_eq!(bad.describe(), "what was written to offset 9 of the file of thread 2");
         let back: BadBlock = serde_json::from_str(&elsewhere).unwrap();

@@ -111,7 +111,7 @@ fn an_opened_cell_says_what_reading_back_has_shown() {
                 Verified { written: bytes, bytes, blocks, left: Some(0), ..Verified::default() };
             for (block, found) in (1u64..).zip(bad) {
                 let offset = block * 4096;
-                verified.add(BadBlock { offset, file: None, found: *found });
+                verified.add(BadBlock::new(offset, None, *found));
             }
             trial.evidence.verified = Some(verified);
         }

@@ -46,7 +46,7 @@ fn verifier(len: u64) -> Verifier {
 }
 
 fn bad(offset: u64, found: Found) -> BadBlock {
-    BadBlock { offset, file: None, found }
+    BadBlock::new(offset, None, found)
 }
 
 fn elsewhere(of: u64) -> Found {
@@ -62,7 +62,7 @@ fn the_files_of_threads_are_told_apart() {
     let verifier = |file| Verifier::new(&target, &job, file, FileData::random(SEED)).unwrap();
     assert_eq!(verifier(Some(0)).compare(8192, 3, &block), None);
     let found = Found::Elsewhere { of: 8192, of_file: Some(0) };
-    let bad = BadBlock { offset: 8192, file: Some(1), found };
+    let bad = BadBlock::new(8192, Some(1), found);
     assert_eq!(verifier(Some(1)).compare(8192, 3, &block), Some(bad));
 }
 
@@ -131,7 +131,8 @@ fn other_data_is_told_apart() {
                 } else {
                     found
                 };
-                assert_eq!(seen, bad(offset + 512, of), "{len}");
+                let torn = BadBlock { right: len - 512, ..bad(offset + 512, of) };
+                assert_eq!(seen, torn, "{len}");
             }
         }
     }
@@ -145,7 +146,8 @@ fn the_end_of_a_block_that_is_too_short_for_a_stamp_is_compared_too() {
     let older = block(2, len, 0, 2, 1);
     written[512..].copy_from_slice(&older[512..]);
     let found = Found::Older { written: Age::Pass };
-    assert_eq!(verifier.compare(0, 3, &written), Some(bad(512, found)));
+    let torn = BadBlock { right: 512, ..bad(512, found) };
+    assert_eq!(verifier.compare(0, 3, &written), Some(torn));
     written[512..].fill(0);
     assert_eq!(verifier.compare(0, 3, &written).unwrap().found, Found::Zeros);
 }
@@ -172,4 +174,24 @@ proptest! {
         let seen = verifier.compare(0, 1, bytes);
         prop_assert!(seen.is_some() || bytes.len() < 8);
     }
+}
+
+#[test]
+fn a_block_of_which_a_part_is_right_is_torn() {
+    let (len, offset) = (4096, 8192);
+    let (before, right) = (block(1, len, offset, 0, 1), block(2, len, offset, 0, 1));
+    let older =
+        |at, right| Some(BadBlock { right, ..bad(at, Found::Older { written: Age::Trial }) });
+    for (parts, wanted) in [
+        // The end was lost, the beginning, a part between.
+        ([&right[..1024], &before[1024..]], older(offset + 1024, 1024)),
+        ([&before[..1024], &right[1024..]], older(offset, 3072)),
+        ([&before[..], &[]], older(offset, 0)),
+    ] {
+        assert_eq!(verifier(len).compare(offset, 0, &parts.concat()), wanted);
+    }
+    let mut flipped = right.clone();
+    flipped[2000] ^= 1;
+    let changed = verifier(len).compare(offset, 0, &flipped).unwrap();
+    assert_eq!((changed.right, changed.found), (0, Found::Changed { bytes: 1 }));
 }

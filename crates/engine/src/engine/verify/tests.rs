@@ -68,7 +68,7 @@ fn verifies(job: Job, passes: u64) {
 }
 
 fn bad(offset: u64, found: Found) -> BadBlock {
-    BadBlock { offset, file: None, found }
+    BadBlock::new(offset, None, found)
 }
 
 fn writers() -> impl Iterator<Item = Choice> {
@@ -172,7 +172,7 @@ fn every_kind_of_fault_is_told_with_its_place() {
     let expected = faults.map(|(index, _, found)| bad(index * 4096, found));
     let end = bad(39 * 4096 + 100, Found::Missing);
     assert_eq!(found.first, expected.into_iter().chain([end]).collect::<Vec<_>>());
-    let counts = BadBlocks { older: 2, zeros: 1, elsewhere: 1, changed: 0, missing: 1 };
+    let counts = BadBlocks { older: 2, zeros: 1, elsewhere: 1, changed: 0, missing: 1, torn: 0 };
     assert_eq!((found.bad, found.blocks), (counts, 40));
     assert!(lanes[0].tally.stamp_nanos > 0 && found.stamp_nanos > 0);
 }

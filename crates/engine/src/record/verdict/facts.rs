@@ -2,7 +2,7 @@
 
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
-use crate::record::{Residency, Trial};
+use crate::record::{Layer, Residency, Trial};
 use crate::text::{Replacement, safe};
 use crate::units;
 
@@ -43,6 +43,15 @@ impl<'a> CellEvidence<'a> {
         let target = self.target;
         let direct = self.job.direct && target.direct != Some(false);
         (direct || self.job.commits()) && !target.remote && !target.memory
+    }
+
+    /// Returns what all disks below the target wrote during a trial; `None` where that is not
+    /// known, or where a layer stores fewer bytes than are written to it.
+    pub(super) fn written_to_disks(&self, trial: &Trial) -> Option<u64> {
+        let ground = self.target.ground.as_ref().filter(|ground| ground.is_disk())?;
+        let compresses = |layer: &Layer| layer.transform.contains("compress");
+        let is_whole = self.target.compresses.is_none() && !ground.layers.iter().any(compresses);
+        trial.evidence.below.as_ref().filter(|_| is_whole)?.write_bytes.get()
     }
 
     /// Returns the bytes that a trial read and wrote; `None` if a mixed trial does not record them

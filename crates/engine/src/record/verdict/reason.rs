@@ -93,8 +93,9 @@ fn median_resident_share(
 
 fn write_reason(evidence: &CellEvidence) -> String {
     let fs = evidence.fs();
-    let reached =
-        |t: &Trial| evidence.split_bytes(t).and_then(|(_, written)| bytes_on_device(t, written));
+    let reached = |t: &Trial| {
+        evidence.split_bytes(t).and_then(|(_, written)| bytes_on_device(evidence, t, written))
+    };
     if evidence.target.memory {
         format!("{fs} is memory")
     } else if evidence.target.remote {

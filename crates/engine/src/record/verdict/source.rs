@@ -220,7 +220,7 @@ fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
         return Parts { page_cache: written.into(), ..Parts::default() };
     }
     let device = match evidence.waits_for_device() {
-        true => bytes_on_device(trial, written).unwrap_or(0),
+        true => bytes_on_device(evidence, trial, written).unwrap_or(0),
         false => 0,
     };
     Parts {
@@ -232,8 +232,8 @@ fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
 }
 
 /// Returns an upper bound of the written bytes that reached the disk, whose counter
-/// includes the writes of others; `None` without a counter.
-pub(super) fn bytes_on_device(trial: &Trial, written: u64) -> Option<u64> {
+/// includes the writes of others, and through the caches below; `None` without a counter.
+pub(super) fn bytes_on_device(evidence: &CellEvidence, trial: &Trial, written: u64) -> Option<u64> {
     let facts = &trial.evidence;
     let sent = facts.write_bytes.get().unwrap_or(u64::MAX);
     let reached = match (facts.disk_write_bytes, facts.unwritten_bytes.get()) {
@@ -241,5 +241,15 @@ pub(super) fn bytes_on_device(trial: &Trial, written: u64) -> Option<u64> {
         (None, Some(0)) => facts.write_bytes.get()?,
         _ => return None,
     };
-    Some(reached.min(written))
+    let left = left_below(trial).map_or(0, |(left, _)| left);
+    let lowest = evidence.written_to_disks(trial).unwrap_or(u64::MAX);
+    Some(reached.min(written.saturating_sub(left)).min(lowest))
+}
+
+/// Returns how many bytes the page cache below had not yet written when a trial ended, and its
+/// name: of several, the one with most.
+pub(super) fn left_below(trial: &Trial) -> Option<(u64, &str)> {
+    let caches = &trial.evidence.below.as_ref()?.caches;
+    let left = caches.iter().map(|of| (of.unwritten_bytes.get().unwrap_or(0), of.name.as_str()));
+    left.max().filter(|(left, _)| *left > 0)
 }

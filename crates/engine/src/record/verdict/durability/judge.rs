@@ -4,10 +4,10 @@
 use super::counts::Counts;
 use super::reach::Reach;
 use crate::plan::{Sync, Writes};
-use crate::record::CommitTimes;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::evidence::{CommitDevice, CommitPath};
 use crate::record::verdict::facts::{falls_short, size};
+use crate::record::{CommitTimes, Medium};
 use crate::units::show_nanos;
 
 /// Fewer flushes per commit than this, and not each commit had one; counters are read while others
@@ -71,8 +71,11 @@ impl<'a> Judge<'a> {
                 return not_reached(format!("{} is {}", disk.disk(), backing.what));
             }
         }
-        if self.evidence.target.memory {
-            return not_reached(format!("{fs} is memory"));
+        let ground = self.evidence.target.ground.as_ref();
+        let medium = ground.map(|ground| ground.medium);
+        let why = ground.map(|ground| ground.reason.as_str()).filter(|why| !why.is_empty());
+        if self.evidence.target.memory || medium == Some(Medium::Memory) {
+            return not_reached(why.map_or_else(|| format!("{fs} is memory"), String::from));
         }
         let leaves_out = |option: &&str| option.ends_with("volatile");
         if let Some(option) = self.path.no_barrier.as_deref().filter(leaves_out) {
@@ -80,10 +83,20 @@ impl<'a> Judge<'a> {
                 "{fs} is mounted with {option}, which leaves out each sync"
             ));
         }
-        if self.evidence.target.remote {
-            let who = if fs.starts_with("fuse") { "a program" } else { "a server" };
+        let is_remote = self.evidence.target.remote;
+        let who = match medium {
+            Some(Medium::Program) => Some("a program"),
+            Some(Medium::Server) => Some("another machine"),
+            Some(Medium::Unknown) => {
+                return unknown(why.unwrap_or("the disk is not known").into());
+            }
+            _ if is_remote && fs.starts_with("fuse") => Some("a program"),
+            _ => is_remote.then_some("a server"),
+        };
+        if let Some(who) = who {
             return unknown(format!(
-                "{fs}: {who} confirms each commit, and what it does is not visible here"
+                "{}: {who} confirms each commit, and what it does is not visible here",
+                why.unwrap_or(fs)
             ));
         }
         self.disks()
@@ -123,12 +136,20 @@ impl<'a> Judge<'a> {
             return not_reached(cause + &more);
         }
         if let Some(text) = missing {
-            return match &self.evidence.target.compresses {
+            return match self.compresses() {
                 Some(why) => unknown(format!("{text}, but it may be compressed ({why})")),
                 None => not_reached(text),
             };
         }
         self.too_soon().filter(|_| self.counts.reached.is_none()).and_then(not_reached)
+    }
+
+    /// Returns the layer that may store fewer bytes than are written to it.
+    fn compresses(self) -> Option<&'a str> {
+        let target = self.evidence.target;
+        let layers = target.ground.iter().flat_map(|ground| &ground.layers);
+        let below = layers.into_iter().find(|layer| layer.transform.contains("compress"));
+        target.compresses.as_deref().or(below.map(|layer| layer.name.as_str()))
     }
 
     /// Returns what keeps flushes from a cache.

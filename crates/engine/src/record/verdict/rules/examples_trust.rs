@@ -50,7 +50,7 @@ pub static TRUST: &[Example] = &[
     ),
     example(
         "not-durable",
-        Misleading,
+        Wrong,
         committed,
         |c| count_devices(c, &[("sda", 1.1, 0.9)]),
         |c| count_devices(c, &[("sda", 1.1, 0.96)]),
@@ -451,7 +451,7 @@ fn slow_clock(case: &mut Case) {
 /// Returns a read-back with so many bad blocks.
 fn verified(bad: u64) -> Option<Verified> {
     let mut verified = Verified::default();
-    (0..bad).for_each(|offset| verified.add(BadBlock { offset, file: None, found: Found::Zeros }));
+    (0..bad).for_each(|offset| verified.add(BadBlock::new(offset, None, Found::Zeros)));
     Some(verified)
 }
 

@@ -4,6 +4,7 @@ use super::rule::{Rule, rule};
 use crate::plan::{Sync, Writes};
 use crate::record::verdict::durability::durability;
 use crate::record::verdict::facts::{falls_short, share, size};
+use crate::record::verdict::source::left_below;
 use crate::record::verdict::{CellEvidence, Reach};
 use crate::record::{BadBlocks, Severity, Trial, Warning};
 use crate::units::{counted, show_nanos};
@@ -67,7 +68,7 @@ fn check_verified(evidence: &CellEvidence) -> Option<Warning> {
             first.place(),
             first.describe(),
             evidence.in_trials(bad.len()),
-            verified.read_from().describe()
+            verified.describe_reading()
         ),
         REMEDY,
     )
@@ -135,20 +136,20 @@ fn check_large_folios(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
+const UNSYNCED: &str =
+    "use --sync end, --sync fdatasync or --direct to include the device in the timing";
+const EARLY: &str =
+    "use --count 0 for one pass; the file system or drive may also report completion too early";
+
 fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
     let target = evidence.target;
-    if !evidence.writes() || evidence.job.direct || target.memory || evidence.trials.is_empty() {
+    if !evidence.writes() || target.memory || evidence.trials.is_empty() {
         return None;
     }
-    let remedy = match evidence.job.sync {
-        Sync::None => {
-            "use --sync end, --sync fdatasync or --direct to include the device in the timing"
-        }
-        _ => {
-            "use --count 0 for one pass; the file system or drive may also report completion too \
-             early"
-        }
-    };
+    if evidence.job.direct {
+        return check_left_below(evidence);
+    }
+    let remedy = if evidence.job.sync == Sync::None { UNSYNCED } else { EARLY };
     let warn = |severity, message: String, facts: String| {
         NOT_ON_DEVICE.warn(severity, message, facts, remedy)
     };
@@ -167,6 +168,9 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
             message,
             format!("dirty or under writeback, with --sync {}", evidence.job.sync),
         );
+    }
+    if let Some(warning) = check_left_below(evidence) {
+        return Some(warning);
     }
     // The counter of a disk proves nothing if the data is compressed or stored on another machine.
     let reached = evidence.sum(|t| t.evidence.disk_write_bytes.unwrap_or(0));
@@ -192,6 +196,45 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
     None
 }
 
+/// Dirty bytes of a backing file that a file system on it may leave after a sync: its journal.
+const MAX_OWN_WRITES: u64 = 1 << 20;
+
+/// Detects written bytes that ended in a page cache below the device that took them.
+fn check_left_below(evidence: &CellEvidence) -> Option<Warning> {
+    let written = |t: &Trial| evidence.split_bytes(t).map_or(0, |(_, written)| written);
+    let all = evidence.sum(written);
+    let sync = format!("with --sync {}", evidence.job.sync);
+    let remedy = "use --sync end, or losetup --direct-io=on for the loop device";
+    // After a sync, what file systems wrote for themselves is left at most.
+    let own = if evidence.job.sync == Sync::None { 0 } else { MAX_OWN_WRITES };
+    let of = |t: &Trial| left_below(t).map_or(0, |(left, _)| left.saturating_sub(own));
+    let left = evidence.sum(of).min(all);
+    let name = evidence.trials().filter_map(left_below).max().map_or("", |(_, name)| name);
+    if falls_short(all - left, all) {
+        let message = format!(
+            "{} of {} written bytes were still in the page cache of {name} at the end",
+            size(left),
+            size(all)
+        );
+        let facts = format!("dirty or under writeback below the file, {sync}");
+        return NOT_ON_DEVICE.warn(Severity::Wrong, message, facts, remedy);
+    }
+    // What is overwritten above a disk reaches it once, so only what the first device took counts.
+    let taken = |t: &Trial| Some(u128::from(t.evidence.disk_write_bytes?.min(written(t))));
+    let taken: u128 = evidence.trials().map(taken).sum::<Option<u128>>()?;
+    let reached = |t: &Trial| evidence.written_to_disks(t).map(u128::from);
+    let reached: u128 = evidence.trials().map(reached).sum::<Option<u128>>()?;
+    if !falls_short(reached, taken) {
+        return None;
+    }
+    NOT_ON_DEVICE.warn(
+        Severity::Wrong,
+        format!("only {} of {} written bytes reached the disks", size(reached), size(taken)),
+        format!("all writes of the disks below meanwhile, {sync}"),
+        remedy,
+    )
+}
+
 fn check_not_durable(evidence: &CellEvidence) -> Option<Warning> {
     // That the target is memory is another rule's finding.
     let found = durability(evidence).filter(|_| !evidence.target.memory)?;
@@ -199,7 +242,7 @@ fn check_not_durable(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     NOT_DURABLE.warn(
-        Severity::Misleading,
+        Severity::Wrong,
         found.reach.title().into(),
         found.reason,
         "do not rely on these commits; put the file on a device whose cache is emptied by a sync",
@@ -218,4 +261,92 @@ fn check_not_ours(evidence: &CellEvidence) -> Option<Warning> {
         format!("a write cell of {} on {}", size(evidence.job.span), evidence.fs()),
         "name a FILE that does not exist, or omit FILE to use a scratch file",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::verdict::testing::{Case, MIB, SPAN, committed, direct_write, write};
+    use crate::record::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
+
+    /// Puts a loop device below the file whose image had `left` bytes to write at the end of each
+    /// trial, above disks that wrote `written`.
+    fn on_image(mut case: Case, left: u64, written: Option<u64>) -> Case {
+        let layer = |name: &str, kind, cached| Layer {
+            name: name.into(),
+            kind,
+            cached,
+            ..Layer::default()
+        };
+        let layers = vec![
+            layer("loop0", LayerKind::Loop, false),
+            layer("~/img", LayerKind::Image, true),
+            layer("sda", LayerKind::Disk, false),
+        ];
+        case.target.ground = Some(Ground { medium: Medium::Disk, layers, ..Ground::default() });
+        case.each(|trial| {
+            let cache = CacheBelow {
+                name: "~/img".into(),
+                unwritten_bytes: left.into(),
+                ..CacheBelow::default()
+            };
+            let counts = BelowCounts {
+                write_bytes: written.into(),
+                caches: vec![cache],
+                ..BelowCounts::default()
+            };
+            trial.evidence.below = Some(Box::new(counts));
+        });
+        case
+    }
+
+    fn found(case: &Case) -> Option<String> {
+        let warnings = case.warnings();
+        let warning = warnings.iter().find(|warning| warning.id == "not-on-device")?;
+        assert_eq!(warning.severity, Severity::Wrong);
+        Some(warning.message.clone())
+    }
+
+    #[test]
+    fn writes_that_end_in_the_page_cache_of_an_image_are_called() {
+        let case = on_image(direct_write(), SPAN / 2, Some(SPAN));
+        let said = found(&case).unwrap();
+        assert_eq!(
+            said,
+            "640 MiB of 1.25 GiB written bytes were still in the page cache of ~/img at the end"
+        );
+        let source = crate::record::judge(&case.evidence()).source.unwrap();
+        assert!((source.device - 0.5).abs() < 0.01, "{source:?}");
+        for case in [
+            on_image(direct_write(), 0, Some(SPAN)),
+            on_image(direct_write(), 4096, None),
+            // The journal of the file system in the image.
+            on_image(write(), MIB, Some(SPAN)),
+            on_image(committed(), MIB, Some(SPAN)),
+        ] {
+            assert_eq!(found(&case), None, "{:?}", case.job);
+        }
+        assert!(found(&on_image(write(), SPAN / 2, None)).is_some());
+    }
+
+    #[test]
+    fn bytes_that_only_the_first_device_took_are_called() {
+        let lost = || on_image(direct_write(), 0, Some(SPAN / 4));
+        assert_eq!(
+            found(&lost()).unwrap(),
+            "only 320 MiB of 1.25 GiB written bytes reached the disks"
+        );
+        // Compressed below, or by the target itself: fewer bytes prove nothing.
+        let mut below = lost();
+        let ground = below.target.ground.as_mut().unwrap();
+        ground.layers[1].transform = "compresses".into();
+        let mut above = lost();
+        above.target.compresses = Some("btrfs compress=zstd".into());
+        // What a program or server writes where is not known.
+        let mut elsewhere = lost();
+        elsewhere.target.ground.as_mut().unwrap().medium = Medium::Unknown;
+        for case in [below, above, elsewhere] {
+            assert_eq!(found(&case), None, "{:?}", case.target.ground);
+        }
+    }
 }

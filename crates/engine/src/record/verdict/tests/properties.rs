@@ -78,7 +78,7 @@ prop_compose! {
 fn any_verified(direct: bool, bytes: u64, left: Option<u64>) -> Verified {
     let mut verified = Verified { bytes, left, direct, device_bytes: left, ..Verified::default() };
     let found = if direct { Found::Zeros } else { Found::Elsewhere { of: bytes, of_file: None } };
-    (0..bytes % 40).for_each(|offset| verified.add(BadBlock { offset, file: None, found }));
+    (0..bytes % 40).for_each(|offset| verified.add(BadBlock::new(offset, None, found)));
     verified
 }
 

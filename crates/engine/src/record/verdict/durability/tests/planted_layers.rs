@@ -2,7 +2,8 @@
 
 use super::planted::{Plant, over_file, path, take};
 use crate::record::verdict::Reach;
-use crate::record::verdict::testing::{count_devices as count, device};
+use crate::record::verdict::testing::{Case, count_devices as count, device};
+use crate::record::{Ground, Layer, Medium};
 
 pub const PLANTED: &[Plant] = &[
     (
@@ -46,4 +47,45 @@ pub const PLANTED: &[Plant] = &[
         Reach::NotReached,
         "only 0 B of",
     ),
+    (
+        "a file in memory below layers that look like disks",
+        |c| stand_on(c, Medium::Memory, "loop0 is a file on tmpfs"),
+        Reach::NotReached,
+        "loop0 is a file on tmpfs",
+    ),
+    (
+        "a file of a program below layers that look like disks",
+        |c| stand_on(c, Medium::Program, "loop0 is a file on fuse.sshfs"),
+        Reach::Unknown,
+        "loop0 is a file on fuse.sshfs: a program confirms each commit, and what it does is not",
+    ),
+    (
+        "another machine below layers that look like disks",
+        |c| stand_on(c, Medium::Server, "loop0 is a file on nfs4"),
+        Reach::Unknown,
+        "loop0 is a file on nfs4: another machine confirms each commit",
+    ),
+    (
+        "an unknown place below layers that look like disks",
+        |c| stand_on(c, Medium::Unknown, "the file of loop0 is not visible here"),
+        Reach::Unknown,
+        "the file of loop0 is not visible here",
+    ),
+    (
+        "fewer bytes on the disk below a layer that compresses",
+        |c| {
+            stand_on(c, Medium::Disk, "");
+            let layer =
+                Layer { name: "btrfs".into(), transform: "compresses".into(), ..Layer::default() };
+            c.target.ground.as_mut().unwrap().layers = vec![layer];
+            count(c, &[("sda", 0.2, 1.0)]);
+        },
+        Reach::Unknown,
+        "reached the disk, but it may be compressed (btrfs)",
+    ),
 ];
+
+fn stand_on(case: &mut Case, medium: Medium, reason: &str) {
+    let ground = Ground { medium, reason: reason.into(), layers: Vec::new() };
+    case.target.ground = Some(ground);
+}
