@@ -36,6 +36,7 @@ mod screen;
 mod serve;
 mod shrink;
 mod signals;
+mod stacks;
 mod store;
 mod targets;
 mod verdicts;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -80,6 +80,11 @@ impl FaultyDisk {
         disk.damage.clear();
     }
 
+    /// Loses all that is written from this offset on, in blocks of any size.
+    pub fn lose_from(&self, offset: u64) {
+        locked(&self.disk).lost_from = Some(offset);
+    }
+
     /// Returns the blocks that did not hold what was written last, in each round that ended.
     pub fn damage(&self) -> Vec<Vec<u64>> {
         locked(&self.disk).damage.clone()
@@ -129,6 +134,7 @@ struct Disk {
     /// Syncs fail.
     broken: bool,
     damage: Vec<Vec<u64>>,
+    lost_from: Option<u64>,
 }
 
 impl Disk {
@@ -146,6 +152,8 @@ impl Disk {
         if file.stored.len() < file.written.len() {
             file.stored.resize(file.written.len(), 0);
         }
+        let kept = self.lost_from.map_or(u64::MAX, |from| from.saturating_sub(offset));
+        let data = &data[..data.len().min(usize::try_from(kept).unwrap_or(usize::MAX))];
         match fault {
             None => put(&mut file.stored, offset, data),
             Some(Fault::Unreadable) => {
