@@ -63,6 +63,33 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
     }
 }
 
+#[test]
+fn exports_take_time_that_grows_with_a_text_and_not_with_its_square() {
+    let home = Home::new();
+    // Of an hour and more where each letter is measured with all before it.
+    let letters = "A".repeat(300_000);
+    let words = "word ".repeat(200_000);
+    let fields = ["\"target\":\"", "\"fs\":\"", "\"label\":\"", "\"message\":\""];
+    let mut texts: Vec<String> = fields
+        .iter()
+        .filter(|field| GOLDEN.contains(**field))
+        .map(|field| GOLDEN.replace(field, &format!("{field}{letters}")))
+        .collect();
+    texts.push(
+        first().to_string() + &format!("{{\"kind\":\"note\",\"text\":\"{words}\"}}\n") + rest(),
+    );
+    assert!(texts.len() > 2);
+    for (at, text) in texts.iter().enumerate() {
+        fs::write(home.path("long.jsonl"), text).unwrap();
+        for format in ["table", "html", "markdown", "svg", "card", "png"] {
+            let line = format!("sessions export long.jsonl --format {format} -o out");
+            let mut run = common::child::Run::start(&mut home.std(&line));
+            let ended = run.end(std::time::Duration::from_secs(120));
+            assert!(ended.is_some_and(|status| status.success()), "{format} of text {at}");
+        }
+    }
+}
+
 fn first() -> &'static str {
     GOLDEN.split_inclusive('\n').next().unwrap()
 }

@@ -2,7 +2,7 @@
 
 use super::Look;
 use crate::text::{Replacement, safe};
-pub use crate::text::{pad_right, width, wrap, wrap_where};
+pub use crate::text::{find_cut, pad_right, width, wrap, wrap_where};
 
 /// Escapes everything in `text` that could control a terminal: names and paths may come from
 /// anyone.

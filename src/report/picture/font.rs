@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use ttf_parser::{Face, GlyphId};
 
-use crate::report::text::wrap_where;
+use crate::report::text::{find_cut, wrap_where};
 
 pub struct Font(Face<'static>);
 
@@ -89,12 +89,12 @@ pub fn drawn_width(text: &str, size: f64, bold: bool) -> f64 {
 
 /// Returns the text, cut to this width.
 pub fn cut(text: &str, size: f64, bold: bool, most: f64) -> String {
-    let mut text = text.to_string();
-    if width(&text, size, bold) <= most + 0.5 {
-        return text;
+    if width(text, size, bold) <= most + 0.5 {
+        return text.into();
     }
-    while width(&text, size, bold) + width("…", size, bold) > most && text.pop().is_some() {}
-    format!("{}…", text.trim_end())
+    let room = most - width("…", size, bold);
+    let end = find_cut(text, 0, text.len(), |end| width(&text[..end], size, bold) <= room);
+    format!("{}…", text[..end].trim_end())
 }
 
 /// Wraps a text into lines that are at most `most` wide; a longer word is broken.

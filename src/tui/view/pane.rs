@@ -198,23 +198,20 @@ pub fn fit_more(text: &str, most: usize) -> String {
 
 /// Joins parts with `dot`; drops the last ones where they do not fit, then words.
 pub fn fit_parts(text: &str, dot: &str, most: usize) -> String {
-    let mut shown = text;
-    while width(shown) > most
-        && let Some((before, _)) = shown.rsplit_once(dot)
-    {
-        shown = before;
-    }
+    let ends = || text.match_indices(dot).map(|(at, _)| at);
+    // Only as many as fit are measured, however many there are.
+    let fitting = ends().take_while(|end| width(&text[..*end]) <= most).last();
+    let end = fitting.or_else(|| ends().next()).filter(|_| width(text) > most);
+    let shown = end.map_or(text, |end| &text[..end]);
     fit_words(shown, most)
 }
 
 /// Joins parts with `dot`; drops the first ones where they do not fit, then the front of the last.
 pub fn fit_last_parts(text: &str, dot: &str, most: usize) -> String {
-    let mut shown = text;
-    while width(shown) > most
-        && let Some((_, after)) = shown.split_once(dot)
-    {
-        shown = after;
-    }
+    let starts = || text.rmatch_indices(dot).map(|(at, _)| at + dot.len());
+    let fitting = starts().take_while(|start| width(&text[*start..]) <= most).last();
+    let start = fitting.or_else(|| starts().next()).filter(|_| width(text) > most);
+    let shown = start.map_or(text, |start| &text[start..]);
     fit_front(shown, most)
 }
 

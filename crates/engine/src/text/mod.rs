@@ -13,4 +13,4 @@ pub use io_error::describe_io_error;
 pub use slug::slug;
 pub use time::{parse_utc, utc};
 pub use untrusted::{Replacement, is_unsafe_char, safe, safe_lines, show_path, write_json};
-pub use wrap::{cut_end, cut_front, pad_right, width, wrap, wrap_hanging, wrap_where};
+pub use wrap::{cut_end, cut_front, find_cut, pad_right, width, wrap, wrap_hanging, wrap_where};

@@ -1,9 +1,11 @@
 //! Width of text on a terminal, and where it is cut or broken to fit.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Returns the terminal columns that `text` takes.
 pub fn width(text: &str) -> usize {
+    #[cfg(test)]
+    tests::MEASURED.with(|bytes| bytes.set(bytes.get() + text.len()));
     UnicodeWidthStr::width(text)
 }
 
@@ -18,17 +20,8 @@ pub fn cut_end(text: &str, columns: usize, mark: &str) -> String {
         return text.into();
     }
     let mark = if width(mark) <= columns { mark } else { "" };
-    let mut cut: String = take_columns(text.chars(), columns - width(mark)).into_iter().collect();
-    let mut end = cut.len();
-    cut.push_str(mark);
-    // A selector of emoji widens the character before it, which by itself was narrower.
-    while width(&cut) > columns
-        && let Some((before, _)) = cut[..end].char_indices().next_back()
-    {
-        cut.replace_range(before..end, "");
-        end = before;
-    }
-    cut
+    let cut = |end: usize| format!("{}{mark}", &text[..end]);
+    cut(find_cut(text, 0, text.len(), |end| width(&cut(end)) <= columns))
 }
 
 /// Cuts `text` at its front to at most `columns`: a path keeps the name of its file.
@@ -37,24 +30,34 @@ pub fn cut_front(text: &str, columns: usize, mark: &str) -> String {
         return text.into();
     }
     let mark = if width(mark) <= columns { mark } else { "" };
-    let last = take_columns(text.chars().rev(), columns - width(mark));
-    let mut cut: String = mark.chars().chain(last.into_iter().rev()).collect();
-    while width(&cut) > columns && cut.len() > mark.len() {
-        cut.remove(mark.len());
-    }
-    cut
+    let cut = |start: usize| format!("{mark}{}", &text[start..]);
+    cut(find_cut(text, text.len(), 0, |start| width(&cut(start)) <= columns))
 }
 
-fn take_columns(chars: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
-    let mut left = columns;
-    let fits = |c: &char| {
-        let wide = c.width().unwrap_or(0);
-        let fits = wide <= left;
-        left = left.saturating_sub(wide);
-        fits
-    };
-    chars.take_while(fits).collect()
+/// Returns the place in `text` between two characters, from `fit` towards `beyond`, that is the
+/// farthest for which `fits(place)` holds, or `fit`. For what becomes wider with each character.
+///
+/// However long the text, it measures only pieces that are about as long as what fits: to measure
+/// again after each character would take time with the square of the length.
+pub fn find_cut(text: &str, fit: usize, beyond: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut fit, mut beyond, mut step) = (fit, beyond, FIRST_STEP);
+    loop {
+        let (low, high) = (fit.min(beyond), fit.max(beyond));
+        let half = (high - low) / 2;
+        let middle = if fit < beyond { fit + half.min(step) } else { fit - half.min(step) };
+        let is_cut = |at: &usize| text.is_char_boundary(*at);
+        let next = (middle.max(low + 1)..high).find(is_cut);
+        let Some(at) = next.or_else(|| (low + 1..middle).rfind(is_cut)) else { return fit };
+        if fits(at) {
+            (fit, step) = (at, step * 2);
+        } else {
+            beyond = at;
+        }
+    }
 }
+
+/// How far from what fits a cut is looked for at first, bytes.
+const FIRST_STEP: usize = 64;
 
 /// Breaks `text` between words into lines of at most `columns`; a longer word is broken.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
@@ -68,8 +71,8 @@ pub fn wrap_hanging(text: &str, first: usize, rest: usize) -> Vec<String> {
         return vec![text.trim_end().into()];
     }
     // The longest start that fits and ends where a word does.
-    let mut ends = text.match_indices(' ').map(|(at, _)| at);
-    let end = ends.rfind(|at| width(&text[..*at]) <= first);
+    let most = find_cut(text, 0, text.len(), |end| width(&text[..end]) <= first);
+    let end = end_of_words(text, most);
     match end.filter(|end| !text[..*end].trim().is_empty()) {
         Some(end) => std::iter::once(text[..end].trim_end().to_string())
             .chain(wrap(&text[end..], rest))
@@ -81,35 +84,60 @@ pub fn wrap_hanging(text: &str, first: usize, rest: usize) -> Vec<String> {
 /// Breaks `text` between words into lines for which `fits(row, line)` holds. A word that fits no
 /// line is broken, with at least one character on each line. A figure keeps its `%`.
 pub fn wrap_where(text: &str, fits: impl Fn(usize, &str) -> bool) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let joined = if line.is_empty() { word.to_string() } else { format!("{line} {word}") };
-        if fits(lines.len(), &joined) {
-            line = joined;
-            continue;
-        }
-        let figure = line.rfind(' ').filter(|_| word.starts_with('%'));
-        let figure = figure.map_or_else(String::new, |at| line.split_off(at) + " ");
-        if !line.is_empty() {
-            lines.push(std::mem::take(&mut line));
-        }
-        for c in figure.trim_start().chars().chain(word.chars()) {
-            line.push(c);
-            if !fits(lines.len(), &line) && line.chars().nth(1).is_some() {
-                line.pop();
-                lines.push(std::mem::replace(&mut line, c.into()));
-            }
-        }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (mut lines, mut rest) = (Vec::new(), text.as_str());
+    while let Some(first) = rest.chars().next() {
+        let fits_here = |end: usize| fits(lines.len(), &rest[..end]);
+        let most = find_cut(rest, first.len_utf8(), rest.len() + 1, fits_here);
+        let end = match end_of_words(rest, most).filter(|_| most < rest.len()) {
+            Some(end) if rest[end..].starts_with(" %") => rest[..end].rfind(' ').unwrap_or(end),
+            end => end.unwrap_or(most),
+        };
+        lines.push(rest[..end].to_string());
+        rest = rest[end..].trim_start();
     }
-    lines.extend((!line.is_empty()).then_some(line));
     lines
+}
+
+/// Returns the last place up to `most` where a word ends and another follows.
+fn end_of_words(text: &str, most: usize) -> Option<usize> {
+    if text[most..].starts_with(' ') { Some(most) } else { text[..most].rfind(' ') }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The bytes that this thread measured.
+        pub static MEASURED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn long_texts_are_measured_a_few_times() {
+        const LENGTH: usize = 1 << 18;
+        let kinds = ["x", "word ", "e\u{301}", "0\u{fe0f}", "\u{301}", "· a, ", "12 % of "];
+        let endless = usize::MAX / 2;
+        for kind in kinds {
+            let text = kind.repeat(LENGTH / kind.len());
+            let ways: [(&str, &dyn Fn() -> usize); 6] = [
+                ("cut_end", &|| cut_end(&text, 80, "…").len()),
+                ("cut_front", &|| cut_front(&text, 80, "…").len()),
+                ("wrap", &|| wrap(&text, 80).len()),
+                ("wrap into one line", &|| wrap(&text, endless).len()),
+                ("wrap_hanging", &|| wrap_hanging(&text, 80, 60).len()),
+                ("wrap_hanging in one line", &|| wrap_hanging(&text, 80, endless).len()),
+            ];
+            for (name, way) in ways {
+                MEASURED.set(0);
+                assert!(way() > 0, "{name}");
+                let times = MEASURED.get() / LENGTH;
+                assert!(times < 60, "{name} of {kind:?} measures each byte {times} times");
+            }
+        }
+    }
 
     #[test]
     fn words_stay_whole_where_they_fit() {
