@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
+use skrifa::outline::OutlinePen;
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
 };
-use ttf_parser::OutlineBuilder;
 
 use super::figure::{Fill, MARKS, Mark, ROUND};
 use super::picture::font;
@@ -161,8 +161,7 @@ impl Canvas {
             Letters { path: PathBuilder::new(), x: 0.0, y: y as f32, unit: unit as f32 };
         for (letter, wide) in font.letters(text) {
             letters.x = at as f32;
-            // A space has no outline.
-            let _ = font.face().outline_glyph(letter, &mut letters);
+            font.draw(letter, &mut letters);
             at += wide * unit;
         }
         self.area(letters.path.finish(), ink, 1.0);
@@ -183,7 +182,7 @@ impl Letters {
     }
 }
 
-impl OutlineBuilder for Letters {
+impl OutlinePen for Letters {
     fn move_to(&mut self, x: f32, y: f32) {
         let (x, y) = self.place(x, y);
         self.path.move_to(x, y);

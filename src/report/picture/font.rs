@@ -5,17 +5,23 @@
 
 use std::sync::LazyLock;
 
-use ttf_parser::{Face, GlyphId};
+use skrifa::instance::{LocationRef, Size};
+use skrifa::metrics::GlyphMetrics;
+use skrifa::outline::{DrawSettings, OutlineGlyphCollection, OutlinePen};
+use skrifa::{FontRef, GlyphId, MetadataProvider, charmap::Charmap};
 
 use crate::report::text::{find_cut, wrap_where};
 
-pub struct Font(Face<'static>);
+pub struct Font {
+    letters: Charmap<'static>,
+    widths: GlyphMetrics<'static>,
+    outlines: OutlineGlyphCollection<'static>,
+    units_per_em: u16,
+}
 
 macro_rules! font {
     ($file:literal) => {
-        LazyLock::new(|| {
-            Face::parse(include_bytes!(concat!("../../../assets/fonts/", $file)), 0).ok().map(Font)
-        })
+        LazyLock::new(|| Font::parse(include_bytes!(concat!("../../../assets/fonts/", $file))))
     };
 }
 
@@ -51,19 +57,34 @@ pub fn font(bold: bool) -> Option<&'static Font> {
 }
 
 impl Font {
-    pub fn face(&self) -> &Face<'static> {
-        &self.0
+    fn parse(file: &'static [u8]) -> Option<Font> {
+        let font = FontRef::new(file).ok()?;
+        let at = (Size::unscaled(), LocationRef::default());
+        Some(Font {
+            letters: font.charmap(),
+            widths: font.glyph_metrics(at.0, at.1),
+            outlines: font.outline_glyphs(),
+            units_per_em: font.metrics(at.0, at.1).units_per_em,
+        })
     }
 
     /// Returns the length of one font unit at that size.
     pub fn unit(&self, size: f64) -> f64 {
-        size / f64::from(self.0.units_per_em().max(1))
+        size / f64::from(self.units_per_em.max(1))
+    }
+
+    /// Draws the outline of a glyph, in units of the font; a space has none.
+    pub fn draw(&self, glyph: GlyphId, pen: &mut impl OutlinePen) {
+        let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
+        // The file is intact, as a test shows.
+        let _ = self.outlines.get(glyph).map(|outline| outline.draw(settings, pen));
     }
 
     /// Returns the glyphs of a text, each with its advance to the next one, in units of the font.
     pub fn letters<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (GlyphId, f64)> + 'a {
-        let glyph = |c: char| self.0.glyph_index(c).unwrap_or(GlyphId(0));
-        text.chars().map(glyph).map(|id| (id, f64::from(self.0.glyph_hor_advance(id).unwrap_or(0))))
+        let glyph = |c: char| self.letters.map(c).unwrap_or(GlyphId::NOTDEF);
+        let width = |id: GlyphId| f64::from(self.widths.advance_width(id).unwrap_or(0.0));
+        text.chars().map(glyph).map(move |id| (id, width(id)))
     }
 }
 
@@ -112,7 +133,7 @@ mod tests {
             let font = font(bold).expect("the file is a font");
             for c in "The quick brown fox 0123456789 µ ± × · – — … ≤ ≥ → ▲ äß Ω Я".chars()
             {
-                assert!(font.face().glyph_index(c).is_some(), "{c}");
+                assert!(font.letters.map(c).is_some(), "{c}");
             }
         }
         assert!(drawn_width("10,000", 13.0, true) > drawn_width("1,000", 13.0, true));
