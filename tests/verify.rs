@@ -210,3 +210,28 @@ fn a_sound_disk_passes_every_method() {
         }
     }
 }
+
+#[test]
+fn appended_data_that_is_read_back_changed_or_not_at_all_is_a_failure() {
+    let Some(disk) = FaultyDisk::mount() else { return };
+    let home = Home::new();
+    let line = format!(
+        "--batch --op write --writes append --xor --direct -b pread -s {BLOCK} -n 0 --size 1m \
+         --trials 1 --budget 10m --format json --no-save --dir {}",
+        disk.path().display()
+    );
+    for fault in [Fault::Flip(3), Fault::Unreadable] {
+        disk.plan(BLOCK, [Round::from([(10 * BLOCK, fault)])]);
+        let output = home.std(&line).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{fault:?}: {output:?}");
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let result = &json["results"][0];
+        match fault {
+            Fault::Flip(_) => assert_eq!(warning(result, "not-read-back")["severity"], "wrong"),
+            _ => assert_eq!(
+                result["error"],
+                "pread(2), to read the data back: Input/output error (os error 5)"
+            ),
+        }
+    }
+}

@@ -141,8 +141,7 @@ impl Session {
 
     /// Returns whether data that was read back is not what was written.
     pub fn has_bad_data(&self) -> bool {
-        let verified = self.trials.iter().filter_map(|trial| trial.evidence.verified.as_ref());
-        verified.into_iter().any(|verified| verified.bad.total() > 0)
+        self.trials.iter().any(|trial| trial.has_bad_data())
     }
 
     /// Returns whether data was read back through a page cache, so that nothing shows that a device
@@ -162,7 +161,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{End, Verdict};
+    use crate::record::{BadBlocks, End, ReadBack, Verdict, Verified, Xor};
     use crate::session::testing;
 
     #[test]
@@ -183,5 +182,27 @@ mod tests {
         assert_eq!(session.errors, [Some("no 0".into()), Some("no 1".into())]);
         assert!(session.verdicts.iter().all(Option::is_some));
         assert_eq!((session.notes.len(), session.end), (1, Some(End::Goal)));
+    }
+
+    #[test]
+    fn bad_data_is_known_however_it_was_read_back() {
+        let has_bad_data = |change: &dyn Fn(&mut Trial)| {
+            let (mut session, mut trial) = (testing::session(1), testing::trial(0, 1, 1));
+            change(&mut trial);
+            session.trials.push(Arc::new(trial));
+            session.has_bad_data()
+        };
+        let read = |xor, other_blocks| Some(ReadBack { xor: Xor(xor), other_blocks });
+        let appended = |read: Option<ReadBack>| {
+            has_bad_data(&|trial| (trial.xor, trial.evidence.read_back) = (Some(Xor(1)), read))
+        };
+        assert!(!appended(None) && !appended(read(1, 0)));
+        assert!(appended(read(2, 0)) && appended(read(1, 1)));
+        let verified = |missing| Verified {
+            bad: BadBlocks { missing, ..BadBlocks::default() },
+            ..Verified::default()
+        };
+        assert!(!has_bad_data(&|trial| trial.evidence.verified = Some(verified(0))));
+        assert!(has_bad_data(&|trial| trial.evidence.verified = Some(verified(1))));
     }
 }

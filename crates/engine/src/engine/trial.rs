@@ -16,7 +16,7 @@ use super::read_back::read_back;
 use super::target::OpenTarget;
 use super::trial_outcome::{TrialOutcome, add_notes};
 use super::trial_parts;
-use super::verify::verify;
+use super::verify::{failure as read_back_failure, verify};
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::Commits;
 use crate::backend::access_pattern::Place;
@@ -218,7 +218,7 @@ pub(super) fn run_part_alone(
     };
     let counters = (&before, &after);
     let cached = (ready, cached_after);
-    Ok(collect_result((stage, open_target), &spec, ran, counters, cached, evidence))
+    collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
 }
 
 fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
@@ -252,7 +252,7 @@ fn collect_result(
     (before, after): (&Counters, &Counters),
     (ready, cached_after): (Ready, Option<Cached>),
     mut evidence: Evidence,
-) -> TrialOutcome {
+) -> Result<TrialOutcome, Failure> {
     let LaneResults { mut lanes, samples, timed_out } = ran;
     let (histogram, commits, notes) = merge_lanes(&mut lanes, &spec.job);
     add_notes(&mut evidence.notes, notes);
@@ -289,12 +289,12 @@ fn collect_result(
         )));
     }
     if spec.job.appends() && trial.xor.is_some() {
-        evidence.read_back = read_appended_back(stage, open_target, spec, &lanes);
+        evidence.read_back = read_appended_back(stage, open_target, spec, &lanes)?;
     }
     trial.evidence = evidence;
     let per_op =
         if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
-    TrialOutcome { trial, histogram, commits, samples, per_op, busy }
+    Ok(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
 }
 
 /// Takes what the lanes recorded: the times of operations and of commits, and notes.
@@ -324,7 +324,7 @@ fn read_appended_back(
     open_target: &OpenTarget,
     spec: &Spec,
     lanes: &[LaneResult],
-) -> Option<ReadBack> {
+) -> Result<Option<ReadBack>, Failure> {
     // Which lane wrote a block of a file that they share is unknown.
     let own = spec.job.has_own_files();
     let alike = spec.target.content.is_none() && spec.target.stamps.is_none();
@@ -334,12 +334,14 @@ fn read_appended_back(
     for (lane, file) in (0..).zip(open_target.files(&spec.job)) {
         let wrote = lanes.iter().filter(|l| !own || l.lane == lane);
         let bytes = wrote.map(|l| l.tally.bytes).sum();
-        let block = one.then(|| written_block(&spec.job, lane)).transpose().ok()?;
-        let found = read_back(file, block.as_deref(), bytes, &stop).ok().flatten()?;
+        let block = one.then(|| written_block(&spec.job, lane)).transpose();
+        let found = block.and_then(|block| read_back(file, block.as_deref(), bytes, &stop));
+        let found = found.map_err(|error| read_back_failure("pread(2)", &error))?;
+        let Some(found) = found else { return Ok(None) };
         sum.xor.0 ^= found.xor.0;
         sum.other_blocks += found.other_blocks;
     }
-    Some(sum)
+    Ok(Some(sum))
 }
 
 /// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have

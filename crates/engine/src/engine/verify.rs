@@ -69,7 +69,7 @@ pub(super) fn verify(
     }))
 }
 
-fn failure(what: &str, error: &io::Error) -> Failure {
+pub(super) fn failure(what: &str, error: &io::Error) -> Failure {
     Failure::Cell(format!("{what}, to read the data back: {error}"))
 }
 

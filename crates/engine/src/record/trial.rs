@@ -136,6 +136,21 @@ impl Trial {
         self.evidence.verified.as_ref().map_or(0, |verified| verified.nanos)
     }
 
+    /// Returns whether data that was read back is not what was written.
+    pub fn has_bad_data(&self) -> bool {
+        self.has_bad_blocks() || self.has_other_xor()
+    }
+
+    /// Returns whether a block that was compared (`--verify`) is not what was written.
+    pub fn has_bad_blocks(&self) -> bool {
+        self.evidence.verified.as_ref().is_some_and(|verified| verified.bad.total() > 0)
+    }
+
+    /// Returns whether what was appended has another XOR when it is read back, or other blocks.
+    pub fn has_other_xor(&self) -> bool {
+        self.xor.zip(self.evidence.read_back).is_some_and(|(xor, read)| !read.matches(xor))
+    }
+
     /// Returns the system calls per second, if they were counted.
     pub fn syscall_rate(&self) -> Option<f64> {
         Some(per_second(self.syscalls.get()?, self.nanos))

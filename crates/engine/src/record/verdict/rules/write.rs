@@ -50,8 +50,7 @@ fn check_not_read_back(evidence: &CellEvidence) -> Option<Warning> {
 
 /// Checks the blocks that were compared (`--verify`).
 fn check_verified(evidence: &CellEvidence) -> Option<Warning> {
-    let is_bad = |t: &&Trial| t.evidence.verified.as_ref().is_some_and(|v| v.bad.total() > 0);
-    let bad: Vec<&Trial> = evidence.trials().filter(is_bad).collect();
+    let bad = evidence.trials_where(Trial::has_bad_blocks);
     let verified = bad.first()?.evidence.verified.as_ref()?;
     let first = verified.first.first()?;
     let mut all = BadBlocks::default();
@@ -76,17 +75,16 @@ fn check_verified(evidence: &CellEvidence) -> Option<Warning> {
 
 /// Checks the XOR of what was appended.
 fn check_xor(evidence: &CellEvidence) -> Option<Warning> {
-    let bad = evidence.trials_where(|t| {
-        t.xor.zip(t.evidence.read_back).is_some_and(|(written, read)| !read.matches(written))
-    });
+    let bad = evidence.trials_where(Trial::has_other_xor);
     let first = bad.first()?;
     let (written, read) = first.xor.zip(first.evidence.read_back)?;
+    let how = match read.xor == written {
+        true => "blocks differ".into(),
+        false => format!("the XOR is {}, not {written}", read.xor),
+    };
     NOT_READ_BACK.warn(
         Severity::Wrong,
-        format!(
-            "the data read back differs from the data written: the XOR is {}, not {written}",
-            read.xor
-        ),
+        format!("the data read back differs from the data written: {how}"),
         format!(
             "{} blocks differ in the first such trial; {}",
             read.other_blocks,
