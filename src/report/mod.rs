@@ -14,6 +14,7 @@ mod json;
 pub mod jsonl;
 mod look;
 mod markdown;
+mod message;
 mod out;
 mod picture;
 mod png;
@@ -35,9 +36,10 @@ pub use compare::{
 };
 pub use format::Format;
 pub use look::{Graph, Look, Spread};
+pub use message::{print_message, tell_if_slow};
 pub use out::{
     DisplayArgs, FORMAT_OPTION, Failure, HEADING as OUTPUT, Ids, LIST_FORMATS, Out, When,
-    comparisons, failure, formats, ignore_broken_pipe, is_ascii_only, print_message, stdout,
+    comparisons, failure, formats, ignore_broken_pipe, is_ascii_only, stdout,
 };
 pub use text::{BARS, PLAIN_BARS};
 

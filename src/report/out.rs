@@ -9,11 +9,12 @@ use anyhow::Context;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
+use super::message::tell_if_slow;
 use super::pretty::pretty;
 use super::{COMPARISONS, FORMATS, Format, Graph, Look, Spread};
 use crate::sys::atomic_file::{probe, to_file};
 use crate::sys::stdout;
-use crate::text::{Replacement, safe_lines};
+use crate::text::{Replacement, safe_lines, show_path};
 use crate::units::Rates;
 
 /// The heading of these options in the help text.
@@ -109,11 +110,6 @@ impl TypedValueParser for Ids {
 #[error("{1}")]
 pub struct Failure(pub u8, pub String);
 
-/// Prints a line to stderr and ignores errors: an unread message is not a reason to fail.
-pub fn print_message(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{}", safe_lines(&line.to_string(), Replacement::Escape));
-}
-
 /// Returns an error that exits with code 1 and this message.
 pub fn failure(error: impl std::fmt::Display) -> anyhow::Error {
     Failure(1, error.to_string()).into()
@@ -165,7 +161,12 @@ impl Out {
     /// Writes data to `-o` atomically, else to stdout. A closed pipe is not an error.
     pub fn write(&self, data: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => to_file(path, data).map_err(failure),
+            Some(path) => {
+                let mut bytes = Vec::new();
+                data(&mut bytes).map_err(failure)?;
+                let write = || to_file(path, |to| to.write_all(&bytes));
+                tell_if_slow(&format!("writing {}", show_path(path)), write).map_err(failure)
+            }
             None => {
                 let mut stdout = io::BufWriter::new(stdout()?);
                 ignore_broken_pipe(data(&mut stdout).and_then(|()| stdout.flush()))
@@ -176,7 +177,10 @@ impl Out {
     /// Checks before a run that the output can be written.
     pub fn check(&self) -> anyhow::Result<()> {
         match &self.output {
-            Some(path) => probe(path).context("--output"),
+            Some(path) => {
+                let doing = format!("checking whether {} can be written", show_path(path));
+                tell_if_slow(&doing, || probe(path)).context("--output")
+            }
             None => stdout().map(drop),
         }
     }
