@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::common::child::Run;
-use crate::common::{Home, output};
+use crate::common::{Home, kernel, output};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -140,4 +140,101 @@ fn what_cannot_be_compared_is_one_line() {
     }
     home.cmd("--between a:true b:true").assert().code(2);
     home.cmd("sessions compare nosuch").assert().code(1);
+}
+
+/// Returns what a command says of a run that may have left another variant set.
+fn told_of_unrestored(home: &Home) -> String {
+    let told = String::from_utf8(output(&mut home.std("sessions list")).stderr).unwrap();
+    let dry =
+        String::from_utf8(output(&mut home.std("--batch data.bin --dry-run")).stderr).unwrap();
+    assert_eq!(told, dry);
+    told
+}
+
+#[test]
+fn a_machine_that_is_not_set_back_fails_the_run_and_is_told_until_it_is() {
+    let (home, _) = home();
+    let between = ["--between", "a:test -e ok || sleep 1000", "b:true"];
+    let line = format!("--batch data.bin {LINE} --trials 5 --save held");
+    let ran = output(home.std(&line.replace("10m", "1s")).args(between));
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    assert!(text.contains("not set back to a: its command did not end within 10 s"), "{text}");
+    let told = told_of_unrestored(&home);
+    let command = "in b. To set it back to a: test -e ok || sleep 1000 (iotui sessions delete ";
+    assert!(told.contains(command) && told.lines().count() == 1, "{told}");
+    fs::write(home.path("ok"), "").unwrap();
+    // It is told, and never run.
+    assert_eq!(told_of_unrestored(&home), told);
+    let ran = output(home.std(&line).args(between));
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stderr).contains(command), "{ran:?}");
+    assert_eq!(told_of_unrestored(&home), "");
+}
+
+#[test]
+fn a_killed_run_is_told_with_the_command_that_sets_the_machine_back() {
+    let (home, option) = home();
+    let line = format!("--batch data.bin {LINE} --trials 8000 --format jsonl");
+    let mut run = Run::start(home.std(&line).args(&option));
+    (0..6).for_each(|_| assert!(!run.line().is_empty()));
+    assert_eq!(told_of_unrestored(&home), "", "it goes on");
+    run.signal(Signal::SIGKILL);
+    run.end(Duration::from_secs(60)).unwrap();
+    let log = fs::read_to_string(home.path("log")).unwrap();
+    let told = told_of_unrestored(&home);
+    assert!(told.contains("in new. To set it back to old: echo old >>log (iotui"), "{told}");
+    assert_eq!(fs::read_to_string(home.path("log")).unwrap(), log, "it is never run");
+    home.cmd("sessions delete last").assert().success();
+    assert_eq!(told_of_unrestored(&home), "");
+}
+
+#[test]
+fn every_signal_that_ends_a_run_sets_the_first_variant_back() {
+    let (home, option) = home();
+    let line = format!("--batch data.bin {LINE} --trials 8000 --no-save --format jsonl");
+    for signal in
+        [Signal::SIGQUIT, Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGXCPU, Signal::SIGALRM]
+    {
+        let mut run = Run::start(home.std(&line).args(&option));
+        (0..6).for_each(|_| assert!(!run.line().is_empty()));
+        run.signal(signal);
+        let status = run.end(Duration::from_secs(20)).expect("it ends after a signal");
+        assert_eq!(status.code(), Some(128 + signal as i32), "{signal}");
+        let log = fs::read_to_string(home.path("log")).unwrap();
+        assert_eq!(log.lines().last(), Some("old"), "{signal}");
+    }
+}
+
+#[test]
+fn a_run_whose_system_call_hangs_sets_the_first_variant_back() {
+    let (home, option) = home();
+    // Each pass begins with an empty file: the first one after the command of its variant.
+    let line = "--batch --op write --writes append --size 1m -b pread -s 4k --budget 2s --no-save";
+    let mut command = home.std(line);
+    kernel::hang(command.args(&option), libc::SYS_ftruncate);
+    let ran = output(&mut command);
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    let log = fs::read_to_string(home.path("log")).unwrap();
+    assert_eq!(log, "new\nold\n");
+}
+
+#[test]
+fn a_command_that_hangs_or_prints_without_end_is_described() {
+    let (home, _) = home();
+    for (b, why) in [
+        ("b:yes", "the command of b printed more than 32 MiB and was killed"),
+        ("b:sleep 1000", "the command of b did not end within the budget"),
+    ] {
+        let line = format!("--batch data.bin {LINE} --trials 5 --no-save --format json");
+        let between = ["--between", "a:echo a >>log", b];
+        let ran = output(home.std(&line.replace("10m", "3s")).args(between));
+        assert_eq!(ran.status.code(), Some(1), "{b}: {ran:?}");
+        let json: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        let results = json["results"].as_array().unwrap();
+        let error = results.iter().find_map(|result| result["error"].as_str());
+        assert_eq!(error, Some(why), "{b}");
+        assert_eq!(fs::read_to_string(home.path("log")).unwrap().lines().last(), Some("a"));
+    }
 }

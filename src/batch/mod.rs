@@ -22,10 +22,10 @@ use make::Task;
 use watch::Outcome;
 
 use crate::analysis;
-use crate::engine::{Control, OpenTarget, locate};
+use crate::engine::{self, Control, OpenTarget, locate};
 use crate::host::{Host, SharedHost};
 use crate::plan::{Plan, Presets, Settings};
-use crate::record::{End, Severity};
+use crate::record::{End, Event, Severity};
 use crate::report::{self, Format, print_message};
 use crate::runner::{self, Measuring, Ranks};
 use crate::session::{Recorder, Session};
@@ -46,11 +46,8 @@ pub fn run(
     if args.out.output.is_some() {
         print_leftovers(args);
     }
-    // A requested one is an error below.
-    for broken in
-        presets.broken().iter().filter(|broken| !args.quiet && !args.preset.contains(&broken.id))
-    {
-        print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
+    if !args.quiet {
+        print_what_is_amiss(&args.preset, presets);
     }
     // Meanwhile the plan is made: both read many small files of the kernel.
     let host = SharedHost::collect();
@@ -95,6 +92,17 @@ pub fn run(
     finished.map_err(|error| if unopened { anyhow::Error::msg(error.to_string()) } else { error })
 }
 
+/// Prints which variant an earlier run may have left set, and which presets cannot be read.
+fn print_what_is_amiss(asked: &[String], presets: &Presets) {
+    if let Some(text) = runner::describe_unrestored() {
+        print_message(format!("iotui: {text}"));
+    }
+    // A requested one is an error of the plan.
+    for broken in presets.broken().iter().filter(|broken| !asked.contains(&broken.id)) {
+        print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
+    }
+}
+
 /// Prints which leftovers of killed runs were removed.
 fn print_leftovers(args: &Args) {
     leftovers::take_notes()
@@ -118,15 +126,28 @@ fn measure(
     let control = Arc::new(Control::new(signals::stop_flag()));
     let shared = host.clone();
     let get_host = move || shared.get().clone();
-    let plan_of_engine = Arc::clone(plan);
+    let (plan_of_engine, control_of_engine) = (Arc::clone(plan), Arc::clone(&control));
     let recorded = recorder.cloned();
-    let started = runner::start(plan_of_engine, how, get_host, control, recorded, send);
+    let started = runner::start(plan_of_engine, how, get_host, control_of_engine, recorded, send);
     let session = make_session(plan, host.get(), recorder);
     if let Some(gate) = gate {
         gate.warn(args, &session);
     }
     match started {
-        Ok(_) => watch::until_over(args, format, &events, session, recorder),
+        Ok(_) => {
+            let mut outcome = watch::until_over(args, format, &events, session, recorder);
+            // An engine that hangs has not.
+            if let Some(text) = engine::set_back(plan, &control) {
+                for event in [Event::Note { text }, Event::Unrestored] {
+                    recorder
+                        .and_then(|r| r.try_lock().ok())
+                        .iter_mut()
+                        .for_each(|r| r.record(&event));
+                    outcome.session.apply(&event);
+                }
+            }
+            outcome
+        }
         Err(error) => Outcome {
             session,
             error: Some(format!("cannot start a thread: {error}")),
@@ -149,7 +170,8 @@ fn recorder(args: &Args, host: &SharedHost, plan: &Plan) -> anyhow::Result<Optio
     if args.no_save {
         return Ok(None);
     }
-    match runner::create_recorder(args.save.as_deref(), host.get(), plan) {
+    let make = || runner::create_recorder(args.save.as_deref(), host.get(), plan);
+    match report::tell_if_slow("creating the session's file", make) {
         Ok(recorder) => {
             if recorder.renamed() && !args.quiet {
                 print_message(format!(
@@ -183,7 +205,8 @@ fn finish_recording(
     let (mut saved, mut unsaved) = (None, false);
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
-        recorder.finish(reason);
+        let file = format!("writing {}", show_path(recorder.path()));
+        report::tell_if_slow(&file, || recorder.finish(reason));
         let path = show_path(recorder.path());
         session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
@@ -254,7 +277,8 @@ fn finish(
         || unmet.is_some()
         || error.is_some()
         || session.has_failed_cell()
-        || session.has_bad_data();
+        || session.has_bad_data()
+        || session.unrestored;
     let wrong =
         args.strict && (session.worst() == Some(Severity::Wrong) || session.has_data_from_memory());
     let ruling = held.as_ref().and_then(|held| held.ruling.as_ref());

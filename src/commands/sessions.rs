@@ -7,21 +7,26 @@ use anyhow::Context;
 
 use crate::analysis;
 use crate::plan::Settings;
-use crate::report::{self, Out, When, failure, print_message};
+use crate::report::{self, Out, When, failure, print_message, tell_if_slow};
 use crate::runner;
 use crate::session::{self, Listed, Session, SessionError};
 use crate::text::table::{Align, Cell, lay_out};
 use crate::text::{cut_front, show_path};
 use crate::units;
 
+const READING: &str = "reading the sessions";
+
 /// Columns of a target in the list: a longer path loses its front, not the name of the file.
 const MAX_TARGET_COLUMNS: usize = 28;
 
 pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     let dir = session::folder()?;
+    if let Some(text) = runner::describe_unrestored() {
+        print_message(format!("iotui: {text}"));
+    }
     match what {
         Sessions::List { out } => {
-            let all = session::list(&dir).map_err(failure)?;
+            let all = tell_if_slow(READING, || session::list(&dir)).map_err(failure)?;
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
         Sessions::Show { session, expect, anonymous, out } => {
@@ -86,7 +91,7 @@ fn show_one(
     if let Some(expect) = expect {
         settings.set("expect", expect).context("--expect")?;
     }
-    let (mut session, _) = session::open(dir, text).map_err(failure)?;
+    let (mut session, _) = tell_if_slow(READING, || session::open(dir, text)).map_err(failure)?;
     runner::expect(&mut session.plan, &settings, &[]).context("--expect")?;
     let expected = expect.map_or_else(Vec::new, |_| analysis::expected(&session));
     let session = if anonymous { report::anonymize(&session) } else { session };
@@ -112,7 +117,8 @@ fn compare<'a>(
         shown: *shown,
     };
     let format = report::find_comparison_format(format).context(report::FORMAT_OPTION)?;
-    let one = |text: &String| Ok(session::open(dir, text).map_err(failure)?.0);
+    let open = |text: &String| tell_if_slow(READING, || session::open(dir, text));
+    let one = |text: &String| Ok(open(text).map_err(failure)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
     let kept = runner::saved_runs(dir, &sessions.iter().collect::<Vec<_>>());
     if anonymous {

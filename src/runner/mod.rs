@@ -23,5 +23,5 @@ pub use other_runs::{OTHER_RUN, find_other_run};
 pub use profiles::{expect, presets_of_profiles, profiles};
 pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
-pub use run::{BUG, Measuring, Ranks, Report, create_recorder, start};
+pub use run::{BUG, Measuring, Ranks, Report, create_recorder, describe_unrestored, start};
 pub use saved_runs::saved_runs;

@@ -14,7 +14,7 @@ use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Warning};
 use crate::runner::ceilings;
 use crate::runner::other_runs::{self, Announcement};
-use crate::session::{NewSession, Recorder, SessionError, folder};
+use crate::session::{NewSession, Recorder, SessionError, find_unrestored, folder};
 use crate::text::slug;
 
 /// A report of the run to the front end.
@@ -52,6 +52,13 @@ pub fn create_recorder(
     };
     let make = if name.is_some() { Recorder::create } else { Recorder::create_or_wait };
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
+}
+
+/// Returns what to say of the last run if it may have left this machine in another variant
+/// (`--between`).
+pub fn describe_unrestored() -> Option<String> {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(find_unrestored(&folder().ok()?, machine.trim())?.describe())
 }
 
 /// How a run is measured.
@@ -93,50 +100,63 @@ pub fn start(
         over: AtomicBool::new(false),
         measured: AtomicBool::new(false),
     });
-    let (watching, watched) = (Arc::clone(&relay), Arc::clone(&control));
+    let (watching, watched, watched_plan) =
+        (Arc::clone(&relay), Arc::clone(&control), Arc::clone(&plan));
     // Without it, only a signal ends a run that hangs.
     let watch = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
         if let Some(why) = watched.watchdog.wait(|| watched.pausing()) {
-            watching.end_hung(why);
+            watching.end_hung(why, engine::set_back(&watched_plan, &watched));
         }
     });
-    let started = Builder::new().name("engine".into()).spawn({
-        let control = Arc::clone(&control);
-        move || {
-            let _announced = announce(&plan, &control, &relay);
-            // The target may open long after the run was ended for it.
-            if relay.over.load(Acquire) {
-                return control.watchdog.finish();
-            }
-            let mut sink = |event: Event| {
-                control.watchdog.mark_alive();
-                relay.pass_on(event);
-            };
-            let machine = || {
-                let host = host();
-                let ceilings = plan.ceilings.then(|| ceilings::measure_or_load(host.last_cache()));
-                MachineEvidence { ceilings, ..host.evidence() }
-            };
-            let end = catch_unwind(AssertUnwindSafe(|| match &how {
-                Measuring::Alone(earlier) => {
-                    engine::continue_run(&plan, earlier, machine, &control, &mut sink)
-                }
-                Measuring::Together(ranks) => {
-                    engine::run_together(&plan, &**ranks, machine, &control, &mut sink)
-                }
-            }));
-            control.watchdog.finish();
-            // Before the front end hears that it is over, and uses the ranks again.
-            drop(how);
-            relay
-                .end(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
-        }
-    });
+    let engine = Arc::clone(&control);
+    let started = Builder::new()
+        .name("engine".into())
+        .spawn(move || run_engine(&plan, how, host, &engine, &relay));
     if started.is_err() {
         control.watchdog.finish();
     }
     drop(watch);
     started
+}
+
+/// Runs the engine to its end, on its own thread.
+fn run_engine(
+    plan: &Arc<Plan>,
+    how: Measuring,
+    host: impl FnOnce() -> Host,
+    control: &Control,
+    relay: &Relay,
+) {
+    let _announced = announce(plan, control, relay);
+    // The target may open long after the run was ended for it.
+    if relay.over.load(Acquire) {
+        return control.watchdog.finish();
+    }
+    let mut sink = |event: Event| {
+        control.watchdog.mark_alive();
+        relay.pass_on(event);
+    };
+    let machine = || {
+        let host = host();
+        let ceilings = plan.ceilings.then(|| ceilings::measure_or_load(host.last_cache()));
+        MachineEvidence { ceilings, ..host.evidence() }
+    };
+    let end = catch_unwind(AssertUnwindSafe(|| match &how {
+        Measuring::Alone(earlier) => {
+            engine::continue_run(plan, earlier, machine, control, &mut sink)
+        }
+        Measuring::Together(ranks) => {
+            engine::run_together(plan, &**ranks, machine, control, &mut sink)
+        }
+    }));
+    // Only a panic leaves a variant set.
+    if let Some(text) = engine::set_back(plan, control) {
+        [Event::Note { text }, Event::Unrestored].into_iter().for_each(sink);
+    }
+    control.watchdog.finish();
+    // Before the front end hears that it is over, and uses the ranks again.
+    drop(how);
+    relay.end(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
 }
 
 /// Tells other processes of the run, and the front end of theirs.
@@ -200,14 +220,17 @@ impl Relay {
     }
 
     /// Ends the run in place of the engine, which hangs: with the results so far, or as failed if
-    /// there are none.
-    fn end_hung(&self, why: String) {
+    /// there are none. `unrestored` says that the machine is not in the first variant.
+    fn end_hung(&self, why: String, unrestored: Option<String>) {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if self.over.swap(true, AcqRel) {
             return;
         }
-        let events =
-            [Event::Note { text: why.clone() }, Event::End { reason: End::Budget, seconds: None }];
+        let mut events = vec![Event::Note { text: why.clone() }];
+        if let Some(text) = unrestored {
+            events.extend([Event::Note { text }, Event::Unrestored]);
+        }
+        events.push(Event::End { reason: End::Budget, seconds: None });
         // Only tried: it may be the session file that hangs.
         if let Some(mut recorder) =
             self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())

@@ -30,6 +30,7 @@ pub fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
         worst: judged.then(|| session.worst().into()),
         best: medians.iter().copied().flatten().reduce(f64::max),
         curve: curve(session, &medians),
+        unrestored: session.unrestored,
     }
 }
 

@@ -180,6 +180,9 @@ pub struct EndLine {
     /// second.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<u64>,
+    /// The machine was not set back to the first variant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unrestored: bool,
 }
 
 /// The summary of all verdicts of a session in a list.

@@ -135,17 +135,9 @@ fn each(
     ends: bool,
     restore: &dyn Fn(&Path) -> Option<PathBuf>,
 ) -> Result<Vec<Listed>, SessionError> {
-    let entries = match std::fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(SessionError::io("read the folder", dir, error)),
-    };
-    // All names first: a session that is brought back must not appear twice.
-    let paths = entries.flatten().map(|entry| entry.path());
-    let paths: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|e| e == SUFFIX)).collect();
     let mut sessions = Vec::new();
-    for path in paths {
+    // All names first: a session that is brought back must not appear twice.
+    for path in files(dir)? {
         // Hidden: being written, or deleted and not yet gone.
         let hidden = id_of(&path).starts_with('.');
         let Some(path) = (if hidden { restore(&path) } else { Some(path) }) else { continue };
@@ -155,8 +147,58 @@ fn each(
             sessions.push(listed);
         }
     }
-    sessions.sort_by(|a, b| (&b.created, b.nanos, &b.id).cmp(&(&a.created, a.nanos, &a.id)));
+    sort_newest_first(&mut sessions);
     Ok(sessions)
+}
+
+fn sort_newest_first(sessions: &mut [Listed]) {
+    sessions.sort_by(|a, b| (&b.created, b.nanos, &b.id).cmp(&(&a.created, a.nanos, &a.id)));
+}
+
+/// Returns the files of sessions in `dir`, hidden ones too; none if it does not exist.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, SessionError> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(SessionError::io("read the folder", dir, error)),
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    Ok(paths.filter(|path| path.extension().is_some_and(|e| e == SUFFIX)).collect())
+}
+
+/// Returns the files of sessions in `dir` and the second in which each was created, as in an id,
+/// the newest first. Most have that in their names and are not opened.
+pub(super) fn newest_files(dir: &Path) -> Vec<(String, PathBuf)> {
+    let stamped = |path: PathBuf| {
+        let name = path.file_name()?.to_str().filter(|name| !name.starts_with('.'))?;
+        let stamp = name.get(..15).filter(|stamp| is_stamp(stamp)).map(String::from);
+        let read = || Some(header(&path)?.created.replace(['-', ':', 'Z'], "").replace('T', "-"));
+        Some((stamp.or_else(read)?, path))
+    };
+    let all = files(dir).unwrap_or_default();
+    let mut files: Vec<(String, PathBuf)> = all.into_iter().filter_map(stamped).collect();
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    files
+}
+
+/// Returns whether an id begins like this: `20261121-093011`.
+fn is_stamp(text: &str) -> bool {
+    let fits = |(at, byte): (usize, u8)| if at == 8 { byte == b'-' } else { byte.is_ascii_digit() };
+    text.bytes().enumerate().all(fits)
+}
+
+/// Lists like [`headers`]; a file is opened when its turn comes.
+pub fn newest(dir: &Path) -> impl Iterator<Item = Listed> {
+    let mut files = newest_files(dir).into_iter().peekable();
+    let next = move || {
+        let (second, path) = files.next()?;
+        let same = std::iter::from_fn(|| files.next_if(|(other, _)| *other == second));
+        let paths = std::iter::once(path).chain(same.map(|(_, path)| path));
+        let mut sessions: Vec<Listed> = paths.filter_map(|path| header(&path)).collect();
+        sort_newest_first(&mut sessions);
+        Some(sessions)
+    };
+    std::iter::from_fn(next).flatten()
 }
 
 /// Returns the id of the session in a file: the file's name.
@@ -289,7 +331,7 @@ fn head(file: &File) -> Option<Head> {
 }
 
 /// Returns the end line, if it is among the last lines.
-fn tail(file: &File, length: u64) -> Option<EndLine> {
+pub(super) fn tail(file: &File, length: u64) -> Option<EndLine> {
     let from = length.saturating_sub(TAIL_BYTES);
     let mut last = [0; TAIL_BYTES as usize];
     let read = file.read_at(&mut last, from).ok()?;

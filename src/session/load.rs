@@ -324,10 +324,13 @@ fn take(session: &mut Session, judged: &mut Vec<u64>, entry: Entry) -> Result<()
                 session.apply(&Event::Failed { cell, error: clean::text(&error) });
             }
         }
-        Entry::End(end) => session.apply(&Event::End {
-            reason: end.reason,
-            seconds: end.seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0),
-        }),
+        Entry::End(end) => {
+            session.unrestored = end.unrestored;
+            session.apply(&Event::End {
+                reason: end.reason,
+                seconds: end.seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0),
+            });
+        }
         Entry::Lost(_) | Entry::Other => {}
     }
     Ok(())

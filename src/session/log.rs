@@ -41,6 +41,7 @@ impl Session {
             notes,
             lost: 0,
             reference: None,
+            unrestored: false,
             end: None,
             seconds: None,
         }
@@ -94,6 +95,7 @@ impl Session {
                 self.picks.push(Pick::clone(pick));
             }
             Event::Note { text } => self.notes.push(text.clone()),
+            Event::Unrestored => self.unrestored = true,
             Event::End { reason, seconds } => {
                 (self.end, self.seconds) = (Some(*reason), *seconds);
             }

@@ -29,6 +29,7 @@ mod seal;
 mod sink;
 mod store;
 mod timeline;
+mod unrestored;
 mod write;
 
 #[cfg(test)]
@@ -41,7 +42,7 @@ pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
 pub use label::label;
 pub use line::{Worst, target as target_of};
-pub use list::{Listed, State, headers};
+pub use list::{Listed, State, headers, newest};
 pub use load::{Samples, load, samples};
 pub use model::Session;
 pub use naming::{check_name, path_of};
@@ -51,4 +52,5 @@ pub use references::{Reference, reference, references};
 pub use schema::NAME_LENGTH;
 pub use store::{find, folder};
 pub use timeline::{DEMO_ID, Timeline, demo, timeline};
+pub use unrestored::{Unrestored, find_unrestored};
 pub use write::{NewSession, Recorder};

@@ -36,6 +36,8 @@ pub struct Session {
     pub lost: u64,
     /// The machine of a reference, whose figures are as reported. `None` for a session of iotui.
     pub reference: Option<&'static str>,
+    /// The machine was not set back to the first variant (`--between`).
+    pub unrestored: bool,
     /// `None`: the file ends without its end line, so the run was interrupted.
     pub end: Option<End>,
     /// Duration of the run; `None` if its end is missing or does not record it.

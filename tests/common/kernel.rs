@@ -79,7 +79,7 @@ pub fn refuse(command: &mut Command, call: libc::c_long, errno: i32) {
 /// job may ignore in this process.
 pub fn reset_signals(command: &mut Command) {
     fn reset() -> io::Result<()> {
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
             // SAFETY: SIG_DFL installs no handler, so no code runs on the signal.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
@@ -156,9 +156,12 @@ pub fn bind(from: &Path, at: &Path) -> bool {
     mount(&from.to_string_lossy(), at, "", libc::MS_BIND, "").is_ok()
 }
 
-/// Mounts a tmpfs over one more folder, inside [`with_tmpfs`].
-pub fn tmpfs_over(at: &Path) -> bool {
-    mount("none", at, "tmpfs", 0, "size=1m").is_ok()
+/// Makes a folder read-only with what is mounted in it, inside [`with_tmpfs`]; what it holds stays
+/// in sight.
+pub fn make_read_only(at: &Path) -> bool {
+    let read_only = libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY;
+    mount(&at.to_string_lossy(), at, "", libc::MS_BIND | libc::MS_REC, "").is_ok()
+        && mount("", at, "", read_only, "").is_ok()
 }
 
 /// Makes the file system mounted at `at` read-only, inside [`with_tmpfs`]. A child that another

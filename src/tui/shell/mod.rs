@@ -42,6 +42,7 @@ use super::theme::{Colours, DEFAULT, questions};
 use super::update::{begin_replay, go};
 use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{DisplayArgs, Graph, When, print_message};
+use crate::runner;
 use crate::text::clean_text;
 
 /// The options of the full screen.
@@ -193,7 +194,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     if guides {
         model.popups.push(Popup::Start { cursor: 0 });
     }
-    if let Some(why) = lost {
+    for why in lost.into_iter().chain(runner::describe_unrestored()) {
         model.toasts.fail(model.now, why);
     }
     show_theme(&mut model, args.theme.as_deref().or(remembered.theme.as_deref()));
@@ -310,13 +311,17 @@ async fn on_terminal(
     Ok(code.unwrap_or(129))
 }
 
-/// Signals become messages: TERM, HUP and QUIT lead out, INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws
-/// again.
+/// Signals become messages: INT is Ctrl-C, TSTP is Ctrl-Z, CONT draws again, and the others lead
+/// out.
 fn signals(sender: &UnboundedSender<Msg>) -> anyhow::Result<()> {
-    let all: [(SignalKind, fn() -> Msg); 6] = [
+    let all: [(SignalKind, fn() -> Msg); 10] = [
         (SignalKind::terminate(), || Msg::Leave(143)),
         (SignalKind::hangup(), || Msg::Leave(129)),
         (SignalKind::quit(), || Msg::Leave(131)),
+        (SignalKind::user_defined1(), || Msg::Leave(138)),
+        (SignalKind::user_defined2(), || Msg::Leave(140)),
+        (SignalKind::alarm(), || Msg::Leave(142)),
+        (SignalKind::from_raw(libc::SIGXCPU), || Msg::Leave(152)),
         (SignalKind::interrupt(), || Msg::Interrupt),
         (SignalKind::from_raw(libc::SIGTSTP), || Msg::Suspend),
         (SignalKind::from_raw(libc::SIGCONT), || Msg::Resumed),

@@ -19,6 +19,9 @@ pub struct Control {
     pub pause: AtomicBool,
     /// What the engine is doing, for the thread that watches the budget.
     pub watchdog: Watchdog,
+    /// Whether a command of `--between` may have left the machine in another variant than the
+    /// first.
+    pub(super) changed: AtomicBool,
 }
 
 /// How often a paused run checks its flags.
@@ -31,6 +34,7 @@ impl Control {
             skips: Mutex::default(),
             pause: AtomicBool::new(false),
             watchdog: Watchdog::default(),
+            changed: AtomicBool::new(false),
         }
     }
 

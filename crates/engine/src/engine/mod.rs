@@ -53,7 +53,7 @@ pub use fleet::{Link, boot_id, dismiss, follow};
 pub use inspect::{TargetInspection, inspect_target};
 pub use offers::{Offer, list_offers};
 pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
-pub use run::{Earlier, continue_run, run, run_together};
+pub use run::{Earlier, continue_run, run, run_together, set_back};
 pub use schedule::order;
 pub use target::OpenTarget;
 pub use variants::RESTORE_TIMEOUT;

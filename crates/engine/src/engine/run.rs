@@ -19,6 +19,7 @@ use self::fitting::Fitting;
 use self::precision::Precision;
 use self::ratios::Ratios;
 pub use self::start::{continue_run, run, run_together};
+pub use self::switch::set_back;
 use super::calibrate::{FirstTrial, calibrate};
 use super::cells::{Amount, Cell};
 use super::control::Cutter;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Failure;
 use super::schedule::variant_index;
-use crate::plan::{Job, Plan, Variant, VariantName};
+use crate::plan::{Job, Plan, Variant};
 use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::text::clean_text;
 
@@ -38,11 +38,6 @@ impl Variants {
     /// Returns whether the commands are so quick that they may run between the trials of each cell.
     pub fn are_quick(&self, trial_time: Duration) -> bool {
         self.longest.is_some_and(|longest| longest <= trial_time / MIN_TRIALS_PER_COMMAND)
-    }
-
-    /// Returns the first variant, where there is one and it is not set.
-    pub fn unrestored(&self) -> Option<&VariantName> {
-        self.all.first().filter(|_| self.current != Some(0)).map(|variant| &variant.name)
     }
 
     /// Sets a variant where it is not the current one. `kill` ends the command.
@@ -95,6 +90,13 @@ fn describe_failure(variant: &Variant, exit: &ChildExit) -> String {
     let stderr = String::from_utf8_lossy(&exit.stderr);
     let line = stderr.lines().rev().find(|line| !line.trim().is_empty());
     let line = line.map_or(String::new(), |line| format!(": {}", clean_text(line.trim())));
+    if exit.overflowed {
+        let most = child::MAX_OUTPUT >> 20;
+        return format!(
+            "the command of {} printed more than {most} MiB and was killed",
+            variant.name
+        );
+    }
     let status = exit.status.to_string();
     let status = status.strip_prefix("exit status: ").map(|code| format!("exit status {code}"));
     let status = status.unwrap_or_else(|| exit.status.to_string());

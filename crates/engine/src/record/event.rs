@@ -128,6 +128,8 @@ pub enum Event {
     Note {
         text: String,
     },
+    /// The machine was not set back to the first variant (`--between`).
+    Unrestored,
     /// `seconds` is the time since the run began, if known.
     End {
         reason: End,

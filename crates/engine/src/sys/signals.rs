@@ -1,5 +1,5 @@
-//! Handles SIGINT, SIGTERM and SIGHUP: the first signal stops the run and keeps its results, the
-//! second ends the process.
+//! Handles the signals by which others end a process: the first one stops the run and keeps its
+//! results, the second ends the process.
 //!
 //! A dedicated thread waits for them, and all other threads block them. A thread that is stuck on a
 //! pipe without a reader, or on a file system that hangs, could neither check a flag nor run a
@@ -19,7 +19,17 @@ use nix::sys::signal::{
 
 use super::pause;
 
-const ALL: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+/// SIGKILL cannot be handled. Batch systems send SIGUSR1, SIGUSR2 and SIGXCPU before their limits.
+const ALL: [Signal; 8] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGXCPU,
+    Signal::SIGALRM,
+];
 
 /// Time left to the process after the second signal: enough to finish writing a report.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
