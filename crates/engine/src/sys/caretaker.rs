@@ -1,5 +1,5 @@
-//! A process that removes a file once this one is gone, however it ended: a scratch file that keeps
-//! its name would outlive a SIGKILL.
+//! A process that removes a file or folder once this one is gone, however it ended: what has a name
+//! would outlive a SIGKILL, or an abort where no memory is left.
 
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
@@ -11,7 +11,12 @@ use super::folder::Folder;
 /// Waits for the end of its input, which is that of the process that holds the other end. The name
 /// is in the environment, so that who kills every process with `iotui` in its command line does not
 /// kill this one.
-const SCRIPT: &str = "read -r _; rm -f -- \"$NAME\"";
+const REMOVE_FILE: &str = "read -r _; rm -f -- \"$NAME\"";
+
+/// Removes what a `ScratchDir` would: files with names of iotui, and the folder if nothing else is
+/// in it.
+const REMOVE_FOLDER: &str = "read -r _; find \"./$NAME\" -mindepth 1 -maxdepth 1 -type f \
+                             -name '[a-z]?*' ! -name '?*[!0-9]*' -delete; rmdir -- \"./$NAME\"";
 
 /// Removes a file if this process ends before the caretaker is dropped.
 #[derive(Debug)]
@@ -19,10 +24,20 @@ pub(super) struct Caretaker(Child);
 
 impl Caretaker {
     /// Returns `None` if no shell can be started: the next run removes what is left then.
-    pub fn of(folder: &Folder, name: &OsStr) -> Option<Caretaker> {
+    pub fn of_file(folder: &Folder, name: &OsStr) -> Option<Caretaker> {
+        Caretaker::start(REMOVE_FILE, folder, name)
+    }
+
+    /// Starts one for a folder, as [`of_file`](Caretaker::of_file) does for a file.
+    pub fn of_folder(folder: &Folder, name: &OsStr) -> Option<Caretaker> {
+        Caretaker::start(REMOVE_FOLDER, folder, name)
+    }
+
+    fn start(script: &str, folder: &Folder, name: &OsStr) -> Option<Caretaker> {
         let child = Command::new("/bin/sh")
-            .args(["-c", SCRIPT])
+            .args(["-c", script])
             .env_clear()
+            .env("LC_ALL", "C")
             .env("PATH", "/usr/bin:/bin")
             .env("NAME", name)
             // The folder itself, wherever it is moved.
@@ -59,7 +74,7 @@ mod tests {
         for path in [&kept, &left] {
             fs::write(path, "data").unwrap();
         }
-        let of = |path: &std::path::Path| Caretaker::of(&folder, path.file_name().unwrap());
+        let of = |path: &std::path::Path| Caretaker::of_file(&folder, path.file_name().unwrap());
         drop(of(&kept).expect("a shell"));
         assert!(kept.exists());
         let mut caretaker = of(&left).expect("a shell");
@@ -67,5 +82,28 @@ mod tests {
         drop(caretaker.0.stdin.take());
         assert!(caretaker.0.wait().unwrap().success());
         assert!(kept.exists() && !left.exists());
+    }
+
+    #[test]
+    fn of_a_folder_only_the_files_of_iotui_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let make = |name: &str, files: &[&str]| {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            files.iter().for_each(|file| fs::write(dir.path().join(name).join(file), "x").unwrap());
+        };
+        make("own", &["f0", "g17", "h123"]);
+        make("other", &["f0", "F1", "f", "f1x", "12"]);
+        std::os::unix::fs::symlink("other", dir.path().join("link")).unwrap();
+        for name in ["own", "other", "link"] {
+            let mut caretaker = Caretaker::of_folder(&folder, OsStr::new(name)).expect("a shell");
+            drop(caretaker.0.stdin.take());
+            caretaker.0.wait().unwrap();
+        }
+        let mut left: Vec<_> = fs::read_dir(dir.path().join("other")).unwrap().flatten().collect();
+        left.sort_by_key(fs::DirEntry::file_name);
+        let left: Vec<_> = left.iter().map(fs::DirEntry::file_name).collect();
+        assert_eq!(left, ["12", "F1", "f", "f1x"]);
+        assert!(!dir.path().join("own").exists() && dir.path().join("link").is_symlink());
     }
 }

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use nix::NixPath;
 use nix::dir::Dir;
 use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, AtFlags, Flock, FlockArg, OFlag, openat};
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, geteuid, linkat, unlinkat};
 
@@ -50,14 +50,20 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// A file or folder with one of iotui's names, locked by this process until it is dropped.
+/// A file or folder with one of iotui's names, locked by this process until it is dropped; not on a
+/// file system without locks.
 #[derive(Debug)]
 pub struct LockedEntry {
     pub file: File,
     pub name: OsString,
     pub id: FileId,
-    /// `None` if the file system has no locks.
-    _lock: Option<Flock<File>>,
+}
+
+impl Drop for LockedEntry {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that was just forked has a copy of the handle.
+        let _ = self.file.unlock();
+    }
 }
 
 impl Folder {
@@ -127,12 +133,11 @@ impl Folder {
     pub fn create_folder(&self, name: &dyn Fn() -> String) -> io::Result<LockedEntry> {
         self.create_entry(name, &|name| {
             mkdirat(self.fd(), name, Mode::S_IRWXU)?;
-            openat(
-                self.fd(),
-                name,
-                OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC,
-                Mode::empty(),
-            )
+            let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+            openat(self.fd(), name, flags, Mode::empty()).inspect_err(|_| {
+                // Where no descriptor is left, it must not stay.
+                let _ = unlinkat(self.fd(), name, UnlinkatFlags::RemoveDir);
+            })
         })
     }
 
@@ -148,14 +153,12 @@ impl Folder {
                 made => File::from(made?),
             };
             let id = FileId::from_metadata(&file.metadata()?);
-            let lock = match Flock::lock(file.try_clone()?, FlockArg::LockExclusiveNonblock) {
-                Ok(lock) => Some(lock),
-                // Another process is cleaning up, was faster, and removes it.
-                Err((_, Errno::EWOULDBLOCK)) => continue,
-                Err(_) => None,
-            };
+            // Another process is cleaning up, was faster, and removes it.
+            if let Err(TryLockError::WouldBlock) = file.try_lock() {
+                continue;
+            }
             if self.is_same(&name, id) {
-                return Ok(LockedEntry { file, name, id, _lock: lock });
+                return Ok(LockedEntry { file, name, id });
             }
         }
         Err(ErrorKind::AlreadyExists.into())
@@ -234,14 +237,13 @@ impl Folder {
             | OFlag::O_CLOEXEC;
         let file = File::from(openat(self.fd(), name, flags, Mode::empty()).ok()?);
         let id = FileId::from_metadata(&file.metadata().ok()?);
-        let lock = Flock::lock(file.try_clone().ok()?, FlockArg::LockExclusiveNonblock).ok()?;
+        file.try_lock().ok()?;
         // Checked under the lock: if another process took it over meanwhile, the name is gone or
         // refers to another file.
         (id == FileId::of_stat(&stat) && self.is_same(name, id)).then(|| LockedEntry {
             file,
             name: name.into(),
             id,
-            _lock: Some(lock),
         })
     }
 }

@@ -55,7 +55,7 @@ pub fn free_memory() -> Option<u64> {
 
 /// Address space in bytes that a run needs: with less, small allocations fail and end the process
 /// without a message.
-pub const MIN_ADDRESS_SPACE: u64 = 24 << 20;
+pub const MIN_ADDRESS_SPACE: u64 = 40 << 20;
 
 /// Returns the address space limit (`ulimit -v`) and what remains of it, if that is less than
 /// [`MIN_ADDRESS_SPACE`].

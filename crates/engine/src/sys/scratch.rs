@@ -72,10 +72,16 @@ impl Scratch {
 
     fn create_named(folder: Folder, goes_unnamed: impl Fn(&File) -> bool) -> io::Result<Self> {
         let entry = folder.create_file(OWNER_ONLY, &next_name)?;
-        let file = entry.file.try_clone()?;
+        let file = match entry.file.try_clone() {
+            Ok(file) => file,
+            Err(error) => {
+                folder.remove(&entry.name, entry.id);
+                return Err(error);
+            }
+        };
         let unnamed = goes_unnamed(&file) && folder.remove(&entry.name, entry.id);
         let named = (!unnamed).then(|| {
-            let caretaker = Caretaker::of(&folder, &entry.name);
+            let caretaker = Caretaker::of_file(&folder, &entry.name);
             Named { folder, entry, _caretaker: caretaker }
         });
         Ok(Self { file, named })

@@ -10,6 +10,7 @@ use nix::fcntl::AtFlags;
 use nix::sys::stat::{FileStat, SFlag, fstatat};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
+use super::caretaker::Caretaker;
 use super::folder::{Folder, LockedEntry, names};
 use super::scratch_name::next_name;
 
@@ -19,6 +20,10 @@ pub struct ScratchDir {
     parent: Folder,
     entry: LockedEntry,
     path: PathBuf,
+    /// The descriptor that listing it takes, so that it goes also where none is left.
+    spare: Option<File>,
+    /// Ends after it is removed.
+    _caretaker: Option<Caretaker>,
 }
 
 impl ScratchDir {
@@ -30,7 +35,11 @@ impl ScratchDir {
     pub fn create(dir: &Path) -> io::Result<Self> {
         let parent = Folder::open(dir)?;
         let entry = parent.create_folder(&next_name)?;
-        Ok(Self { path: parent.path(&entry.name), parent, entry })
+        let (path, caretaker) =
+            (parent.path(&entry.name), Caretaker::of_folder(&parent, &entry.name));
+        let mut dir = Self { parent, entry, path, spare: None, _caretaker: caretaker };
+        dir.spare = Some(dir.entry.file.try_clone()?);
+        Ok(dir)
     }
 
     /// Returns the path by which others open the files in it. Files are created through
@@ -47,6 +56,7 @@ impl ScratchDir {
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
+        drop(self.spare.take());
         let _ = empty(&self.entry.file);
         self.parent.remove_folder(&self.entry.name, self.entry.id);
     }
