@@ -1,9 +1,9 @@
 //! Every run ends and says why: refused, hanging or unread; and no report is lost.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -86,6 +86,78 @@ fn pipes_devices_and_what_was_opened_before_are_written_into() {
     let mut fed = home.std(&format!("{run} -o pipe")).stdin(Stdio::null()).spawn().unwrap();
     assert!(fs::read_to_string(home.path("pipe")).unwrap().starts_with("session,backend"));
     assert!(fed.wait().unwrap().success());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_for_long_is_told() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    nix::unistd::mkfifo(&home.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut command = home.std(&format!("{RUN} {QUICK} --no-save -o pipe"));
+    let mut ran = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = io::BufReader::new(ran.stderr.take().unwrap()).lines();
+    let told = told.find_map(|line| line.ok().filter(|line| line.contains("writing pipe")));
+    assert!(told.is_some_and(|told| told.contains("a system call has not returned for 5 s")));
+    assert!(!fs::read(home.path("pipe")).unwrap().is_empty());
+    assert!(ran.wait().unwrap().success());
+}
+
+#[test]
+fn a_link_that_another_user_planted_is_not_followed() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    if !is_root() {
+        return skip("only root can be another user");
+    }
+    fs::create_dir(home.path("shared")).unwrap();
+    fs::set_permissions(home.path("shared"), fs::Permissions::from_mode(0o1777)).unwrap();
+    fs::write(home.path("mine"), "precious").unwrap();
+    for (name, to) in [("planted", "mine"), ("dangling", "none")] {
+        symlink(home.path(to), home.path("shared").join(name)).unwrap();
+        lchown(home.path("shared").join(name), Some(61_234), Some(61_234)).unwrap();
+        let ran = output(&mut home.std(&format!("{RUN} {QUICK} -o shared/{name}")));
+        assert_eq!(ran.status.code(), Some(2), "{ran:?}");
+        // A kernel with fs.protected_symlinks refuses it too.
+        let told = told(&ran);
+        assert!(told.contains("link of another user"), "{told}");
+    }
+    assert_eq!(fs::read_to_string(home.path("mine")).unwrap(), "precious");
+    assert!(!home.path("none").exists() && home.sessions().is_empty());
+    // Their own, and links elsewhere, are followed.
+    symlink(home.path("mine"), home.path("shared/own")).unwrap();
+    let ran = output(&mut home.std(&format!("{RUN} {QUICK} -o shared/own")));
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    assert_ne!(fs::read_to_string(home.path("mine")).unwrap(), "precious");
+}
+
+#[test]
+fn a_dangling_link_as_a_new_file_is_refused_before_it_is_filled() {
+    let home = Home::new();
+    symlink("none", home.path("link")).unwrap();
+    let ran = output(&mut home.std(&format!("--batch --op write --size 1m -b pread {QUICK} link")));
+    let told = told(&ran);
+    assert_eq!((ran.status.code(), told.lines().count()), (Some(2), 1), "{told}");
+    assert!(told.contains("link is a link to a file that does not exist"), "{told}");
+    assert!(home.sessions().is_empty() && !home.path("none").exists());
+}
+
+#[test]
+fn nothing_is_left_where_descriptors_or_memory_run_out() {
+    let home = Home::new();
+    let line = "--batch --probe metadata --trials 1 --trial-time 1ms --no-save --dir .";
+    let ran = |what, most| {
+        let mut command = home.std(line);
+        kernel::limit(&mut command, what, most);
+        // The caretaker of a folder has its stderr, so it is read until that has ended too.
+        let ran = command.stdin(Stdio::null()).output();
+        let begin = Instant::now();
+        while !home.names().is_empty() {
+            assert!(begin.elapsed() < LONG, "{most}: {:?} of {ran:?}", home.names());
+            std::thread::yield_now();
+        }
+    };
+    (3..20).for_each(|files| ran(libc::RLIMIT_NOFILE, files));
+    (44..100).step_by(4).for_each(|mebibytes| ran(libc::RLIMIT_AS, mebibytes << 20));
 }
 
 /// Creates a pipe that is full and that nobody reads.

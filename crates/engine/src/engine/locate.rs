@@ -38,6 +38,11 @@ pub enum PlaceError {
     )]
     Exists(PathBuf),
     #[error(
+        "{} is a link to a file that does not exist; name that file, or another",
+        .0.display()
+    )]
+    Dangling(PathBuf),
+    #[error(
         "no folder for a scratch file: none of the current folder, TMPDIR, /var/tmp and HOME is a \
          writable folder on a disk; name one with --dir, or name a file"
     )]
@@ -100,6 +105,7 @@ pub fn locate_target(
                 Err(PlaceError::Unreadable { path: path.into(), error })
             }
             Err(_) if !write => Err(PlaceError::Missing(path.into())),
+            Err(_) if path.is_symlink() => Err(PlaceError::Dangling(path.into())),
             Err(_) => {
                 let dir =
                     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -12,7 +12,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
-use nix::unistd::{AccessFlags, faccessat};
+use nix::unistd::{AccessFlags, faccessat, geteuid};
 
 use crate::sys::scratch::sweep;
 use crate::sys::temporary::Temporary;
@@ -74,7 +74,7 @@ pub fn probe(path: &Path) -> io::Result<()> {
         Place::Name { folder, .. } => {
             // Removes and records files left by killed runs; errors are ignored.
             let _ = sweep(&folder);
-            create_temporary(&folder, None).and_then(|(_, temporary)| fs::remove_file(temporary))
+            create_temporary(&folder, None).and_then(Temporary::remove)
         }
         Place::Stream { .. } | Place::Open(_) => Ok(()),
     });
@@ -103,7 +103,7 @@ fn place(path: &Path) -> io::Result<Place> {
             let file = fd::writable_copy(number)?;
             (file.metadata(), Some(file))
         }
-        None => (fs::metadata(path), None),
+        None => (follow(path).and_then(fs::metadata), None),
     };
     let old = match found {
         Ok(old) => old,
@@ -162,15 +162,32 @@ fn free_name(path: &Path) -> io::Result<Place> {
     new_name(path)
 }
 
-/// Returns the place of a file that does not exist; dangling links are followed.
-fn new_name(path: &Path) -> io::Result<Place> {
+/// Follows links at the end of a path, dangling ones too. Those that another user may have planted
+/// are refused, as the kernel does with `fs.protected_symlinks`.
+fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..40 {
-        match fs::read_link(&path) {
-            Ok(next) => path = path.parent().unwrap_or(Path::new("")).join(next),
-            Err(_) => break,
+        let found = fs::symlink_metadata(&path).ok();
+        let Some(link) = found.filter(Metadata::is_symlink) else { break };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
+        let around = fs::metadata(&folder)?;
+        let is_shared = around.mode() & 0o1002 == 0o1002;
+        if is_shared && ![geteuid().as_raw(), around.uid()].contains(&link.uid()) {
+            return Err(io::Error::new(
+                ErrorKind::PermissionDenied,
+                "it is a link of another user in a folder that everyone may write to; name the file \
+                 that it leads to",
+            ));
         }
+        path = folder.join(fs::read_link(&path)?);
     }
+    Ok(path)
+}
+
+/// Returns the place of a file that does not exist; dangling links are followed.
+fn new_name(path: &Path) -> io::Result<Place> {
+    let path = follow(path)?;
     if path.as_os_str().as_bytes().ends_with(b"/") || path.file_name().is_none() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it has no file name"));
     }
@@ -208,10 +225,10 @@ impl Place {
             Place::Open(mut file) => return file.write_all(bytes),
             Place::Name { path, folder, old } => (path, folder, old),
         };
-        let (mut file, temporary) = create_temporary(&folder, old.as_ref())?;
+        let mut file = create_temporary(&folder, old.as_ref())?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         match written.and_then(|()| {
-            fs::rename(&temporary, &path).map_err(|error| save_beside(&temporary, &path, error))
+            fs::rename(file.path(), &path).map_err(|error| save_beside(file.path(), &path, error))
         }) {
             Ok(()) => {
                 // Makes the new name durable too, if the folder can be flushed.
@@ -219,7 +236,7 @@ impl Place {
                 Ok(())
             }
             Err(error) => {
-                let _ = fs::remove_file(&temporary);
+                let _ = file.remove();
                 Err(error)
             }
         }
@@ -252,21 +269,21 @@ impl Place {
         let Place::Name { path, folder, .. } = self else {
             return Err(ErrorKind::AlreadyExists.into());
         };
-        let (mut file, temporary) = create_temporary(&folder, None)?;
+        let mut file = create_temporary(&folder, None)?;
         let linked =
             file.write_all(bytes).and_then(|()| file.sync_all()).and_then(
-                |()| match fs::hard_link(&temporary, &path) {
+                |()| match fs::hard_link(file.path(), &path) {
                     // A file system without hard links can only be checked.
                     Err(error)
                         if error.kind() != ErrorKind::AlreadyExists
                             && fs::symlink_metadata(&path).is_err() =>
                     {
-                        fs::rename(&temporary, &path)
+                        fs::rename(file.path(), &path)
                     }
                     linked => linked,
                 },
             );
-        let _ = fs::remove_file(&temporary);
+        let _ = file.remove();
         linked?;
         let _ = File::open(&folder).and_then(|folder| folder.sync_all());
         Ok(())
@@ -284,15 +301,14 @@ fn write_stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Creates a temporary file in `folder`, with the permissions and, if permitted, the owner of
 /// `old`.
-fn create_temporary(folder: &Path, old: Option<&Metadata>) -> io::Result<(Temporary, PathBuf)> {
+fn create_temporary(folder: &Path, old: Option<&Metadata>) -> io::Result<Temporary> {
     let mode = old.map_or(0o666, |old| old.mode() & 0o777);
     let file = Temporary::beside(folder, mode)?;
     if let Some(old) = old {
         let _ = fchown(&*file, Some(old.uid()), Some(old.gid()));
         let _ = file.set_permissions(Permissions::from_mode(mode));
     }
-    let path = file.path().to_path_buf();
-    Ok((file, path))
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A temporary file that will replace another one: completed or removed.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,18 @@ impl Temporary {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Removes it. A FUSE file system may refuse that while the file is open.
+    ///
+    /// # Errors
+    /// The errno of unlink(2).
+    pub fn remove(self) -> io::Result<()> {
+        let path = self.path.clone();
+        fs::remove_file(&path).or_else(|_| {
+            drop(self);
+            fs::remove_file(&path)
+        })
     }
 }
 
