@@ -1,7 +1,8 @@
-//! The progress bar on stderr: what runs now, its rate, the time left. Only on a terminal.
+//! The progress on stderr: what runs now, its rate, the time left. A bar on a terminal, else a line
+//! now and then.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -10,8 +11,13 @@ use crate::record::{Event, Phase, Progress};
 use crate::report;
 use crate::units;
 
+/// Between two lines where there is no terminal: a log shows that the run goes on.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
 pub(super) struct Bar {
     bar: ProgressBar,
+    /// When the last line was due; `None`: no lines.
+    line: Option<Instant>,
     labels: Vec<String>,
     probes: Vec<String>,
     /// What runs now and the time left, as last reported.
@@ -21,7 +27,8 @@ pub(super) struct Bar {
 
 impl Bar {
     pub fn new(quiet: bool, plan: &Plan) -> Bar {
-        let hidden = quiet || !std::io::stderr().is_terminal();
+        let is_terminal = std::io::stderr().is_terminal();
+        let hidden = quiet || !is_terminal;
         // Ten frames a second, drawn by this thread only when something happened.
         let target = if hidden {
             ProgressDrawTarget::hidden()
@@ -33,10 +40,29 @@ impl Bar {
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let labels = plan.cells.iter().map(|c| c.label()).collect();
         let probes = plan.probes.iter().map(|p| p.label()).collect();
-        Bar { bar, labels, probes, now: String::new(), left: String::new() }
+        let line = (!quiet && !is_terminal).then(Instant::now);
+        Bar { bar, line, labels, probes, now: String::new(), left: String::new() }
     }
 
+    /// Shows an event; prints a line instead where there is no terminal.
     pub fn show(&mut self, event: &Event) {
+        self.take(event);
+        if let Some(line) = self.line_at(Instant::now()) {
+            report::print_message(line);
+        }
+    }
+
+    /// Returns the line that is due now: `iotui: 42 %, trial 3: read 4 KiB cold, 29 s left`.
+    fn line_at(&mut self, now: Instant) -> Option<String> {
+        let last =
+            self.line.filter(|last| now.saturating_duration_since(*last) >= LINE_INTERVAL)?;
+        self.line = Some(now.max(last));
+        let percent = self.bar.position() / 10;
+        (!self.now.is_empty())
+            .then(|| format!("iotui: {percent} %, {}, {} left", self.now, self.left))
+    }
+
+    fn take(&mut self, event: &Event) {
         match event {
             Event::Progress(progress) => {
                 self.bar.set_position((progress.share * 1000.0) as u64);
@@ -88,5 +114,35 @@ impl Bar {
 
     pub fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing;
+
+    #[test]
+    fn a_log_gets_a_line_every_ten_seconds() {
+        let began = Instant::now();
+        let mut bar = Bar::new(false, &testing::plan(2));
+        bar.line = Some(began);
+        let at = |seconds| began + Duration::from_secs(seconds);
+        assert_eq!(bar.line_at(at(10)), None, "nothing is known yet");
+        let progress = Progress {
+            phase: Phase::Trial,
+            cell: Some(1),
+            round: 3,
+            share: 0.42,
+            left: 29_000_000_000,
+            probe: None,
+        };
+        bar.take(&Event::Progress(progress));
+        let label = testing::plan(2).cells[1].label();
+        let line = format!("iotui: 42 %, trial 3: {label}, 29 s left");
+        assert_eq!((bar.line_at(at(19)), bar.line_at(at(20))), (None, Some(line.clone())));
+        assert_eq!((bar.line_at(at(29)), bar.line_at(at(31))), (None, Some(line)));
+        let mut quiet = Bar::new(true, &testing::plan(2));
+        assert_eq!(quiet.line_at(at(100)), None);
     }
 }

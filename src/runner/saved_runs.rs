@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::analysis::{SavedRuns, is_same_setup};
 use crate::plan::{Job, ProbeCell};
-use crate::session::{Listed, Session, headers, load, path_of, target_of};
+use crate::session::{Listed, Session, load, newest, path_of, target_of};
 
 /// Maximum sessions to open, and runs to use.
 const MAX_OPENED: usize = 60;
@@ -47,10 +47,8 @@ pub(super) fn open_newest(
     bytes: u64,
     wanted: impl Fn(&Listed) -> bool,
 ) -> impl Iterator<Item = Session> {
-    let mut listed = headers(dir).unwrap_or_default();
-    listed.retain(wanted);
-    let dir = dir.to_path_buf();
-    listed.into_iter().take(count).filter_map(move |found| {
+    let (listed, dir) = (newest(dir), dir.to_path_buf());
+    listed.filter(wanted).take(count).filter_map(move |found| {
         let path = path_of(&dir, &found.id);
         let large = std::fs::metadata(&path).is_ok_and(|file| file.len() > bytes);
         if large { None } else { load(&path).ok() }

@@ -352,6 +352,30 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     #[test]
+    fn the_newest_come_in_the_order_of_a_list() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let at = |slug: &str, millis: u64| {
+            let created = UNIX_EPOCH + testing::CREATED + std::time::Duration::from_millis(millis);
+            let (host, plan) = (Default::default(), testing::plan(1));
+            let new = NewSession { name: None, slug, host: &host, plan: &plan, created };
+            Recorder::create(dir, &new).unwrap().path().to_path_buf()
+        };
+        at("b", 700);
+        at("z", 100);
+        at("a", 5_000);
+        // A file that was named by hand, and one that is no session.
+        fs::rename(at("y", 3_000), dir.join("mine.jsonl")).unwrap();
+        fs::write(dir.join("20991231-000000-none.jsonl"), "no session").unwrap();
+        let ids = |listed: Vec<Listed>| listed.into_iter().map(|one| one.id).collect::<Vec<_>>();
+        let mut all = headers(dir).unwrap();
+        all.retain(|listed| listed.state != State::Unreadable);
+        let order = ids(newest(dir).collect());
+        assert_eq!((order.len(), &order), (4, &ids(all)));
+        assert_eq!(order[1], "mine");
+    }
+
+    #[test]
     fn shows_what_each_session_is_and_the_newest_first() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();

@@ -309,7 +309,10 @@ fn refusal(skipped: &[Skipped]) -> PlanError {
     let most = skipped.iter().map(|s| s.cell.span).max().unwrap_or(0);
     // For direct I/O, fitting in the file is not enough.
     let large = skipped.iter().all(|s| s.cell.block > s.cell.span && !s.cell.direct);
-    let remedy =
-        if large { format!("; use -s {} or less", short_bytes(most)) } else { String::new() };
+    let remedy = match most {
+        _ if !large => String::new(),
+        0 | 1 => "; use -s 1".into(),
+        most => format!("; use -s {} or less", short_bytes(most)),
+    };
     PlanError::Refused { cell: cell.label(), reason: format!("{reason}{remedy}") }
 }
