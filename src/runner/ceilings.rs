@@ -27,7 +27,7 @@ struct SavedCeilings {
     /// Runs that measured them.
     runs: u32,
     ceilings: Ceilings,
-    /// The fastest loop for XORs.
+    /// The fastest loop for XORs; empty where the machine was too busy to tell.
     #[serde(default)]
     xor_loop: String,
     /// How fast each loop was, bytes per second.
@@ -53,11 +53,11 @@ pub fn saved_ceilings() -> Option<Ceilings> {
     saved().map(|saved| saved.ceilings)
 }
 
-/// Chooses the loop for XORs that an earlier run of this boot found to be the fastest, so that this
-/// one need not compare them again.
+/// Passes on which loop for XORs an earlier run of this boot found to be the fastest, so that this
+/// one need not compare them on a stream from memory.
 pub fn choose_saved_xor_loop() {
     if let Some(saved) = saved() {
-        fold::choose(&saved.xor_loop, &saved.xor_loops);
+        fold::set_known(&saved.xor_loop, &saved.xor_loops);
     }
 }
 
@@ -84,21 +84,22 @@ fn cpus() -> usize {
 
 fn measure_or_load_in(folder: &Path, boot: String, measure: impl FnOnce() -> Ceilings) -> Ceilings {
     let path = folder.join(FILE);
-    let (runs, before) =
-        read(&path, &boot).map_or((0, Ceilings::default()), |kept| (kept.runs, kept.ceilings));
-    if runs >= MAX_RUNS {
+    let known = read(&path, &boot);
+    let (runs, before, xor_loop) =
+        known.map_or_else(Default::default, |kept| (kept.runs, kept.ceilings, kept.xor_loop));
+    if runs >= MAX_RUNS && !xor_loop.is_empty() {
         return before;
     }
-    let ceilings = measure().merge_best(&before);
-    let loops = fold::comparison();
+    let ceilings = if runs < MAX_RUNS { measure().merge_best(&before) } else { before };
+    let loops = fold::compare();
     let speeds = loops.speeds.iter().map(|speed| (speed.name.into(), speed.bytes_per_second));
     let saved = SavedCeilings {
         boot,
         version: env!("CARGO_PKG_VERSION").into(),
         cpus: cpus(),
-        runs: runs + 1,
+        runs: (runs + 1).min(MAX_RUNS),
         ceilings,
-        xor_loop: loops.fastest.into(),
+        xor_loop: if loops.is_doubtful { xor_loop } else { loops.fastest.into() },
         xor_loops: speeds.collect(),
     };
     // If this fails, the next run measures again.
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!((known("a"), known("b")), (Some(1.0), None));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         let kept = read(&folder.join(FILE), "a").unwrap();
-        assert!(kept.xor_loops.iter().any(|(name, _)| *name == kept.xor_loop));
+        assert!(kept.xor_loop.is_empty() || kept.xor_loops.iter().any(|of| of.0 == kept.xor_loop));
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub const SPEED: u32 = 8;
 /// Milliseconds of a frame of the screen.
 const FRAME: u32 = 100;
 const XOR_LOOP: fold::Comparison = fold::Comparison {
+    is_doubtful: false,
     fastest: "avx2",
     speeds: &[
         fold::Speed { name: "64 bit", bytes_per_second: 15e9 },

@@ -80,15 +80,15 @@ fn add_machine(items: &mut Items, host: &Host) {
     items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
-/// Returns `avx2, picked by its speed: 64 bit 14.0 GiB/s, avx2 37.3 GiB/s`.
+/// Returns `avx2; from memory: 64 bit 14.0 GiB/s, avx2 37.3 GiB/s`.
 fn describe_xor_loop(found: fold::Comparison) -> String {
     fn plain(name: &str) -> String {
         name.replace(',', "")
     }
     let speed = |of: &fold::Speed| format!("{} {}", plain(of.name), show_rate(of.bytes_per_second));
     let speeds: Vec<String> = found.speeds.iter().map(speed).collect();
-    let picked = if speeds.is_empty() { "" } else { ", picked by its speed: " };
-    format!("{}{picked}{}", plain(found.fastest), speeds.join(", "))
+    let of = if speeds.is_empty() { "" } else { "; from memory: " };
+    format!("{}{of}{}", plain(found.fastest), speeds.join(", "))
 }
 
 fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<fold::Comparison>) {

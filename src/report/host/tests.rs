@@ -161,6 +161,7 @@ fn the_whole_report() {
                     fold::Speed { name: "64 bit", bytes_per_second: 15e9 },
                     fold::Speed { name: "avx512f, prefetching", bytes_per_second: 40e9 },
                 ],
+                is_doubtful: false,
             }),
         })
     );
