@@ -11,7 +11,7 @@ use crate::report::host::{Report, text};
 use crate::runner;
 
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
-    let host = Host::collect();
+    let host = Host::collect_for_doctor();
     let bench = file
         .map(|path| OpenTarget::probe(&TargetSpec::File { path: path.into(), size: 0 }))
         .transpose()?;

@@ -246,7 +246,7 @@ impl Shell {
         let (shared, sender) = (self.host.clone(), self.sender.clone());
         self.look_up(move || {
             // Not cached: load and free memory change.
-            let host = Host::collect();
+            let host = Host::collect_for_doctor();
             shared.set(host.clone());
             let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
             runner::choose_saved_xor_loop();

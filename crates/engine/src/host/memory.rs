@@ -65,24 +65,38 @@ impl Memory {
     }
 }
 
+/// Where DAMON is controlled, which only root may read.
+const DAMON: &str = "/sys/kernel/mm/damon/admin/kdamonds";
+
+/// Returns the name of a DAMON kernel thread, as far as DAMON's own files tell its process.
+fn kdamond(root: &Root) -> Option<String> {
+    let threads = root.names(DAMON).into_iter().map(|n| format!("{DAMON}/{n}/pid"));
+    let modules = ["reclaim", "lru_sort", "stat"]
+        .map(|name| format!("/sys/module/damon_{name}/parameters/kdamond_pid"));
+    let named = |file: String| kdamond_name(root, root.number(&file)?);
+    threads.chain(modules).find_map(named)
+}
+
+/// Returns the name of a process if it is a DAMON kernel thread.
+fn kdamond_name(root: &Root, pid: u32) -> Option<String> {
+    root.line(&format!("/proc/{pid}/comm")).filter(|name| name.starts_with("kdamond"))
+}
+
 /// Maximum number of processes inspected; each takes about 5 µs.
 const MAX_PROCESSES: usize = 4096;
 
-/// Returns the name of a DAMON kernel thread. Its sysfs folder is readable only by root, so the
-/// process list is searched.
-fn kdamond(root: &Root) -> Option<String> {
-    if !root.exists("/sys/kernel/mm/damon") {
+/// Returns the name of a DAMON kernel thread for a user who may not read DAMON's files, from the
+/// names of all processes: too slow for the start of a run.
+pub(super) fn search_kdamond(root: &Root) -> Option<String> {
+    if !root.exists("/sys/kernel/mm/damon") || root.line(&format!("{DAMON}/nr_kdamonds")).is_some()
+    {
         return None;
     }
     // Kernel threads are among the first processes.
     let mut pids: Vec<u32> =
         root.names("/proc").into_iter().filter_map(|name| name.parse().ok()).collect();
     pids.sort_unstable();
-    let mut names = pids
-        .into_iter()
-        .take(MAX_PROCESSES)
-        .filter_map(|pid| root.line(&format!("/proc/{pid}/comm")));
-    names.find(|name| name.starts_with("kdamond"))
+    pids.into_iter().take(MAX_PROCESSES).find_map(|pid| kdamond_name(root, pid))
 }
 
 #[cfg(test)]
@@ -102,7 +116,8 @@ mod tests {
             ("sys/devices/system/node/online", "0-1\n"),
             ("proc/1/comm", "init\n"),
             ("proc/77/comm", "kdamond.0\n"),
-            ("sys/kernel/mm/damon/admin", ""),
+            ("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "1\n"),
+            ("sys/kernel/mm/damon/admin/kdamonds/0/pid", "77\n"),
         ]);
         let found = Memory::read(&tree.root());
         assert_eq!(
@@ -116,6 +131,20 @@ mod tests {
         assert_eq!(found.kdamond.as_deref(), Some("kdamond.0"));
         assert_eq!(Memory { limit: Some(5), ..found.clone() }.usable(), 5);
         assert_eq!(found.usable(), 1000 << 10);
+    }
+
+    #[test]
+    fn the_names_of_all_processes_are_read_only_where_damon_hides_its_own() {
+        let mut files = vec![("proc/1/comm", "init\n"), ("proc/77/comm", "kdamond.0\n")];
+        assert_eq!(search_kdamond(&Tree::new(&files).root()), None, "a kernel without DAMON");
+        files.push(("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n"));
+        let hidden = Tree::new(&files);
+        assert_eq!(Memory::read(&hidden.root()).kdamond, None);
+        assert_eq!(search_kdamond(&hidden.root()).as_deref(), Some("kdamond.0"));
+        files.push(("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "0\n"));
+        assert_eq!(search_kdamond(&Tree::new(&files).root()), None);
+        files.push(("sys/module/damon_reclaim/parameters/kdamond_pid", "77\n"));
+        assert_eq!(Memory::read(&Tree::new(&files).root()).kdamond.as_deref(), Some("kdamond.0"));
     }
 
     #[test]

@@ -81,6 +81,15 @@ impl Host {
         host
     }
 
+    /// Collects the facts like [`Host::collect`] and, where this user learns it from them alone,
+    /// asks all processes for what evicts cached files.
+    pub fn collect_for_doctor() -> Host {
+        let mut host = Host::collect();
+        let search = || memory::search_kdamond(&Root::system());
+        host.memory.kdamond = host.memory.kdamond.or_else(search);
+        host
+    }
+
     /// Reads the facts about the machine whose `proc`, `sys` and `etc` are in `root`.
     pub fn read(root: &Root) -> Host {
         let info = cpu_info::Info::read(root);
