@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{DiskSpeed, predict_missed};
-use crate::experiment::{expected_trials, round_time};
+use crate::engine::{DiskSpeed, expected_trials, predict_missed, round_time};
 use crate::plan::Plan;
 
 /// Returns a longer budget if that of the plan is too short for some of its cells, or for as many

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::executor::info;
 use super::schedule::order_of_round;
-use crate::experiment::{FIRST_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
+use crate::experiment::{self, FIRST_ROUND, LATER_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
 use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
 use crate::units::{counted, show_rate, show_wait};
 
@@ -195,32 +195,83 @@ fn describe_job(job: &Job) -> String {
     }
 }
 
+/// Returns how many trials of each cell fit into the budget, if the plan fixes no number; the run
+/// ends earlier where intervals are narrow. Fixed counts of operations take as long as they are
+/// assumed to.
+pub fn expected_trials(plan: &Plan) -> u32 {
+    if !has_counts(plan) {
+        return experiment::expected_trials(plan);
+    }
+    let all = |cost: fn(&Job, &Plan, &DiskSpeed) -> f64| -> f64 {
+        plan.cells.iter().map(|job| cost(job, plan, &DiskSpeed::default())).sum()
+    };
+    let later = plan.budget.as_secs_f64() - all(seconds);
+    let rounds = 1.0 + (later / all(later_seconds).max(1e-9)).floor().max(0.0);
+    (rounds as u32).min(plan.most_rounds())
+}
+
+/// Returns the expected duration of a round after the first.
+pub fn round_time(plan: &Plan) -> Duration {
+    if !has_counts(plan) {
+        return experiment::round_time(plan);
+    }
+    let later = plan.cells.iter().map(|job| later_seconds(job, plan, &DiskSpeed::default()));
+    Duration::from_secs_f64(later.sum::<f64>().min(1e9))
+}
+
+fn has_counts(plan: &Plan) -> bool {
+    plan.cells.iter().any(|job| job.count.is_some())
+}
+
+/// Returns the seconds that a cell takes in a round after the first.
+fn later_seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
+    let verified = verified(job, plan);
+    let start = if job.backend.peer { PEER_START.as_secs_f64() } else { 0.0 };
+    let trial = match counted_seconds(job, disk) {
+        Some(trial) => trial * (1.0 + verified),
+        None => plan.trial_time.low.as_secs_f64() * (LATER_ROUND + verified),
+    };
+    start + trial + preparation_seconds(job)
+}
+
+/// Returns the seconds of one trial of a fixed count, with that time for each operation.
+fn counted_seconds(job: &Job, disk: &DiskSpeed) -> Option<f64> {
+    let count = job.count.map(|count| if count == 0 { job.blocks() } else { count })?;
+    let lanes = f64::from(job.threads.max(1)).min(2.0);
+    Some(count as f64 * operation_seconds(job, disk) / lanes)
+}
+
+/// What was written is read back at about the same speed.
+fn verified(job: &Job, plan: &Plan) -> f64 {
+    if plan.verify && job.op == Op::Write { 1.0 } else { 0.0 }
+}
+
+fn operation_seconds(job: &Job, disk: &DiskSpeed) -> f64 {
+    let rate = if uses_disk(job) { disk.of(job) } else { MEMORY_RATE };
+    let call = match info(&job.backend).map(|info| info.relative_cost) {
+        Some(cost) if cost != Info::USUAL_COST => cost * CHEAPEST_CALL_NANOS,
+        _ => CALL_NANOS,
+    };
+    let bytes = if job.op != Op::Seek { job.block as f64 / rate } else { 0.0 };
+    call / 1e9 + bytes
+}
+
 /// Returns the seconds that a cell takes in the first round.
 fn seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
     // A fitted time may shrink to its minimum during the run.
     let time = if plan.fitted { MIN_TRIAL_TIME } else { plan.trial_time.low }.as_secs_f64();
-    let rate = if uses_disk(job) { disk.of(job) } else { MEMORY_RATE };
-    let call = match info(&job.backend).map(|info| info.relative_cost) {
-        Some(cost) if cost > Info::USUAL_COST => cost * CHEAPEST_CALL_NANOS,
-        _ => CALL_NANOS,
-    };
-    let bytes = if job.op != Op::Seek { job.block as f64 / rate } else { 0.0 };
-    let each = call / 1e9 + bytes;
-    // What was written is read back at about the same speed.
-    let verified = if plan.verify && job.op == Op::Write { 1.0 } else { 0.0 };
+    let verified = verified(job, plan);
     let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };
     start
-        + match job.count {
+        + match counted_seconds(job, disk) {
             // Calibration and the trial do at least one operation each.
             None => {
-                (time * (FIRST_ROUND + verified)).max(2.0 * each)
+                (time * (FIRST_ROUND + verified)).max(2.0 * operation_seconds(job, disk))
                     + CALIBRATION_STEPS * preparation_seconds(job)
             }
-            Some(count) => {
-                let count = if count == 0 { job.blocks() } else { count };
-                let full_run = count as f64 * each / f64::from(job.threads.max(1)).min(2.0);
-                // The warm-up run is cut at the trial time.
-                full_run * (1.0 + verified) + full_run.min(time) + 2.0 * preparation_seconds(job)
+            // The warm-up run is cut at the trial time.
+            Some(trial) => {
+                trial * (1.0 + verified) + trial.min(time) + 2.0 * preparation_seconds(job)
             }
         }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,12 @@ pub(super) struct Cell {
     pub once: bool,
     /// Excluded from the run: it failed, was skipped by the user, or has all its trials.
     pub out: bool,
+    /// How long the last trial took, with its preparation; zero before the first.
+    pub cost: Duration,
+    /// The half width of its interval, and the trials that it is from.
+    width: (Option<f64>, usize),
+    /// The trials of its last verdict.
+    judged: usize,
 }
 
 /// A trial of a file up to this size takes many passes, of a larger one a few.
@@ -94,12 +101,15 @@ impl Cell {
             every: 0,
             once: false,
             out: false,
+            cost: Duration::ZERO,
+            width: (None, 0),
+            judged: 0,
         }
     }
 
     /// Returns the relative half width of the rate's confidence interval; `None` below five trials.
     pub fn half_width(&self) -> Option<f64> {
-        Summary::from_values(&rates(&self.trials))?.half_width()
+        self.width.0
     }
 
     /// Returns the rates of this cell and another one in the rounds in which both have a complete
@@ -115,6 +125,26 @@ impl Cell {
     pub fn keep(&mut self, trial: &Arc<Trial>) {
         self.trials.push(Arc::clone(trial));
         self.out |= self.once;
+        if self.has_grown(self.width.1, 32) {
+            let summary = Summary::from_values(&rates(&self.trials));
+            self.width = (summary.and_then(|summary| summary.half_width()), self.trials.len());
+        }
+    }
+
+    /// Returns whether there are new trials since there were `known`: any, where these are fewer
+    /// than `per`, else one for each `per` of them. What sorts all trials only then takes a time
+    /// that grows with their number, not with its square.
+    fn has_grown(&self, known: usize, per: usize) -> bool {
+        self.trials.len() > known + known / per
+    }
+
+    /// Returns whether the verdict is to be found again. `at_end`, each new trial counts.
+    pub fn needs_verdict(&mut self, at_end: bool) -> bool {
+        let needs = self.has_grown(self.judged, if at_end { usize::MAX } else { 10 });
+        if needs {
+            self.judged = self.trials.len();
+        }
+        needs
     }
 
     pub fn latency(&self) -> Option<Latency> {

@@ -43,7 +43,9 @@ mod watchdog;
 mod workers;
 mod write_times;
 
-pub use budget_reach::{DiskRate, DiskSpeed, MissedCells, predict_missed};
+pub use budget_reach::{
+    DiskRate, DiskSpeed, MissedCells, expected_trials, predict_missed, round_time,
+};
 pub use ceilings::measure as measure_ceilings;
 pub use cells::{Measured, rank_verdicts, verdict};
 pub use control::Control;

@@ -7,6 +7,7 @@ mod open;
 mod pick;
 mod precision;
 mod ratios;
+mod reserve;
 mod span;
 mod start;
 mod switch;
@@ -18,6 +19,7 @@ pub use self::earlier::Earlier;
 use self::fitting::Fitting;
 use self::precision::Precision;
 use self::ratios::Ratios;
+use self::reserve::Reserve;
 pub use self::start::{continue_run, run, run_together};
 pub use self::switch::set_back;
 use super::calibrate::{FirstTrial, calibrate};
@@ -64,6 +66,7 @@ struct Run<'a> {
     /// The precision that ends the run; `None` where the number of trials is fixed.
     precision: Option<Precision>,
     ratios: Ratios,
+    reserve: Reserve,
 }
 
 impl<'a> Run<'a> {
@@ -92,7 +95,7 @@ impl<'a> Run<'a> {
         let end = self.run_to_end();
         self.restore_variant();
         self.send_notes(end);
-        self.send_verdicts();
+        self.send_verdicts(true);
         end
     }
 
@@ -116,13 +119,12 @@ impl<'a> Run<'a> {
             if self.cells.iter().flatten().all(|c| c.out) {
                 return Ok(End::Finished);
             }
-            self.send_verdicts();
+            self.send_verdicts(false);
             self.ratios.update(&self.cells);
             let precision =
                 self.precision.filter(|_| round >= Plan::least_rounds(&self.plan.variants));
-            if let Some(end) = precision.and_then(|p| p.find_end(self.ratios.measured(&self.cells)))
-            {
-                return Ok(end);
+            if precision.is_some_and(|p| p.is_reached(self.ratios.measured(&self.cells))) {
+                return Ok(End::Goal);
             }
         }
         Ok(End::Finished)
@@ -132,6 +134,10 @@ impl<'a> Run<'a> {
     /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
     fn run_round(&mut self, round: u32) -> Result<(), Halt> {
+        // Cells that are compared trial by trial take their turns together.
+        if self.plan.variants.is_empty() {
+            self.reserve = Reserve::new(self.cells.iter().flatten(), self.plan.rounds());
+        }
         let done = self.run_cells_of_round(round);
         self.compare_clocks();
         done
@@ -181,6 +187,10 @@ impl<'a> Run<'a> {
     /// Returns whether the cell leaves its turn to the others. Cells that are compared trial by
     /// trial do so in the same rounds.
     fn rests(&self, index: usize, round: u32) -> bool {
+        let cost = self.cells[index].as_ref().map_or(Duration::ZERO, |cell| cell.cost);
+        if self.reserve.is_needed(cost, self.pace.budget()) {
+            return true;
+        }
         let precision = self.precision.filter(|_| round > Plan::least_rounds(&self.plan.variants));
         precision
             .is_some_and(|precision| self.ratios.let_rest(precision, &self.cells, index, round))
@@ -246,6 +256,7 @@ impl<'a> Run<'a> {
                     run.sink.event(Event::Sample { cell: index as u32, round, sample, lanes });
                 }
                 cell.every = calibration.amount.timed.every();
+                cell.cost = Duration::from_nanos(calibration.amount.nanos);
                 run.keep_trial(index, cell, round, outcome);
             }
         })
@@ -272,7 +283,7 @@ impl<'a> Run<'a> {
             round,
         )));
         let cut = self.cutter(index);
-        let seed = self.trial_seed(round);
+        let (seed, begin) = (self.trial_seed(round), Instant::now());
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let cut_here = || cut.check();
         let stage = Stage {
@@ -284,7 +295,7 @@ impl<'a> Run<'a> {
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {
             sink.event(Event::Sample { cell: cell_index, round, sample, lanes })
         });
-        cell.every = amount.timed.every();
+        (cell.every, cell.cost) = (amount.timed.every(), begin.elapsed());
         self.settle(index, cell, &cut, outcome, |run, cell, outcome| {
             run.keep_trial(index, cell, round, outcome)
         })
@@ -377,9 +388,10 @@ impl<'a> Run<'a> {
         notes.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
     }
 
-    fn send_verdicts(&mut self) {
-        for (index, cell) in self.cells.iter().enumerate() {
-            if let Some(cell) = cell.as_ref().filter(|c| !c.trials.is_empty()) {
+    fn send_verdicts(&mut self, at_end: bool) {
+        for (index, cell) in self.cells.iter_mut().enumerate() {
+            let Some(cell) = cell else { continue };
+            if cell.needs_verdict(at_end) {
                 self.sink.event(Event::Verdict {
                     cell: index as u32,
                     verdict: Arc::new(cell.verdict(&self.grounds)),

@@ -7,13 +7,13 @@ use super::error::PlanError;
 use super::kind::{Experiment, PlanRequest};
 use super::sweep::Sweep;
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
-use crate::units::{short_time, show_count};
+use crate::units::{short_time, show_count, show_trials};
 
 /// The id of this experiment; its plan needs the measured cost of a system call.
 pub const CALLS: &str = "calls";
 
-/// Share of the budget to plan: the rest is for the time between trials, and for calls that cost
-/// more than expected.
+/// Share of the budget to plan for the trials that an interval needs: the rest is for the time
+/// between them, and for calls that cost more than expected.
 const PLANNED_SHARE: f64 = 0.6;
 /// Assumed cost of a call if it was not measured, nanoseconds.
 const DEFAULT_NANOS: f64 = 100.0;
@@ -23,12 +23,14 @@ struct Costs<'a> {
     infos: &'a [&'static Info],
     /// The cheapest system call, nanoseconds.
     call: f64,
+    /// Trials of each cell.
+    trials: u32,
 }
 
 impl<'a> Costs<'a> {
-    fn new(infos: &'a [&'static Info], call: f64) -> Costs<'a> {
+    fn new(infos: &'a [&'static Info], call: f64, trials: u32) -> Costs<'a> {
         let call = if call.is_finite() && call > 0.0 { call } else { DEFAULT_NANOS };
-        Costs { infos, call }
+        Costs { infos, call, trials }
     }
 
     /// Returns the expected cost of an operation, nanoseconds.
@@ -38,11 +40,12 @@ impl<'a> Costs<'a> {
         self.call * info.map_or(Info::USUAL_COST, |info| info.relative_cost)
     }
 
-    /// Returns the nanoseconds of a cell in the first round: it is warmed up for at most one trial
-    /// time, then it runs.
-    fn per_round(&self, job: &Job) -> f64 {
+    /// Returns the nanoseconds of all trials of a cell: it is warmed up for at most one trial time,
+    /// then they run.
+    fn of_trials(&self, job: &Job) -> f64 {
         let whole = operations(job).unwrap_or(0) as f64 * self.per_op(job);
-        whole + whole.min(TrialTime::default().low.as_nanos() as f64)
+        let warming = whole.min(TrialTime::default().low.as_nanos() as f64);
+        whole * f64::from(self.trials) + warming
     }
 }
 
@@ -68,17 +71,19 @@ impl Experiment for Calls {
             return Ok((cells, skipped));
         }
         let budget = settings.budget.unwrap_or(Plan::BUDGET);
-        let costs = Costs::new(request.infos, request.call);
+        let trials = settings.trials.unwrap_or(Plan::ROUNDS);
+        let costs = Costs::new(request.infos, request.call, trials);
         let longest = longest(&cells, budget.mul_f64(PLANNED_SHARE), &costs);
         let least = smallest(&cells);
         let kept = |job: &Job| {
-            costs.per_round(job) <= longest || least.get(&job.backend).copied() == operations(job)
+            costs.of_trials(job) <= longest || least.get(&job.backend).copied() == operations(job)
         };
         let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
         skipped.extend(large.into_iter().map(|cell| {
             let reason = format!(
-                "{} of these calls do not fit in the budget of {}; use a longer --budget, or set \
-                 the counts with -n",
+                "{} of {} of these calls do not fit in the budget of {}; use a longer --budget, or \
+                 set the counts with -n",
+                show_trials(trials as usize),
                 show_count(operations(&cell).unwrap_or(0) as f64).trim_end(),
                 short_time(budget)
             );
@@ -109,7 +114,7 @@ fn smallest(cells: &[Job]) -> HashMap<Choice, u64> {
 /// Returns the duration of the longest cell such that it and all shorter ones fit in `budget`; the
 /// shortest always fits. Expensive calls thus end at smaller counts than cheap ones.
 fn longest(cells: &[Job], budget: Duration, costs: &Costs) -> f64 {
-    let mut all: Vec<f64> = cells.iter().map(|job| costs.per_round(job)).collect();
+    let mut all: Vec<f64> = cells.iter().map(|job| costs.of_trials(job)).collect();
     all.sort_by(f64::total_cmp);
     let (shortest, mut sum) = (all.first().copied().unwrap_or(0.0), 0.0);
     let fits = |more: &f64| {
@@ -135,13 +140,13 @@ mod tests {
             Info { id: "map-unmap", relative_cost: 30.0, ..Info::MOVES_NOTHING },
         ];
         let infos: Vec<&'static Info> = INFOS.iter().collect();
-        let costs = Costs::new(&infos, 100.0);
+        let costs = Costs::new(&infos, 100.0, 5);
         let counts = [1_000, 100_000, 10_000_000, 1_000_000_000];
         let of = |id: &str| counts.map(|count| Job { backend: Choice::plain(id), ..job(count) });
         let cells: Vec<Job> = ["pread", "getpid", "map-unmap"].into_iter().flat_map(of).collect();
         let kept = |seconds: u64| -> Vec<(String, u64)> {
             let longest = longest(&cells, Duration::from_secs(seconds), &costs);
-            let kept = cells.iter().filter(|cell| costs.per_round(cell) <= longest);
+            let kept = cells.iter().filter(|cell| costs.of_trials(cell) <= longest);
             kept.map(|cell| (cell.backend.id.clone(), cell.count.unwrap())).collect()
         };
         fn most(kept: &[(String, u64)], id: &str) -> Option<u64> {
@@ -152,13 +157,13 @@ mod tests {
             let sum: f64 = kept
                 .iter()
                 .map(|(id, count)| {
-                    costs.per_round(&Job { backend: Choice::plain(id), ..job(*count) })
+                    costs.of_trials(&Job { backend: Choice::plain(id), ..job(*count) })
                 })
                 .sum();
             assert!(sum <= seconds as f64 * 1e9, "{seconds}: {kept:?}");
         }
-        // 10 million calls take 1.5 s with getpid, 5.3 s with pread and 30 s with mmap.
-        let (some, more) = (kept(10), kept(60));
+        // 5 trials of 10 million calls take 6.3 s with getpid, 25 s with pread and 150 s with mmap.
+        let (some, more) = (kept(40), kept(300));
         assert_eq!(
             ["pread", "getpid", "map-unmap"].map(|id| most(&some, id).unwrap()),
             [10_000_000, 10_000_000, 100_000]

@@ -25,8 +25,8 @@ pub use levels::LEVELS;
 pub use measure::MEASURE;
 pub use settings_of::settings_of;
 pub use sweep::{
-    FIRST_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate, expected_trials,
-    fit_trial_time, later_trials, round_time, spans, usual, verified_share,
+    FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate,
+    expected_trials, fit_trial_time, later_trials, round_time, spans, usual, verified_share,
 };
 
 use std::collections::HashSet;

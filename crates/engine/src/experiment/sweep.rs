@@ -88,7 +88,7 @@ pub const FIRST_ROUND: f64 = 2.0;
 
 /// The time of one cell in a later round, in trial times: preparation and a trial, which takes up
 /// to an eighth more than the trial time.
-const LATER_ROUND: f64 = 1.35;
+pub const LATER_ROUND: f64 = 1.35;
 
 /// How much slower a machine may become during a run whose least number of rounds still fits:
 /// shared ones change by a third within a minute. What is left over makes more rounds.

@@ -369,8 +369,8 @@ impl Settings {
             "until", "Until", ValueKind::Form("PERCENT"),
             default: "2%",
             until: until => |v| format!("{}%", f64::from(*v) / 100.0),
-            "Run until every interval is within PERCENT of its median, or more trials will not \
-             narrow it; without --budget for up to an hour",
+            "Run until every interval is within PERCENT of its median; without --budget for up to \
+             an hour",
         ),
         setting!(
             "budget", "Budget", ValueKind::Form("TIME"),

@@ -62,7 +62,7 @@ impl Earlier {
     pub(super) fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
         for trial in &self.trials {
             let Some(Some(cell)) = cells.get_mut(trial.cell as usize) else { continue };
-            cell.trials.push(Arc::clone(trial));
+            cell.keep(trial);
             let trial = Arc::clone(trial);
             sink.event(Event::Trial { trial, samples: Vec::new(), latency: None });
         }

@@ -1,14 +1,12 @@
-//! Whether a cell is precise enough, needs more trials, or is given up.
+//! Whether a cell is precise enough or needs more trials.
 
 use crate::engine::cells::Cell;
 use crate::plan::{Axis, Plan};
 use crate::record::End;
 use crate::units::{show_goal, show_share, show_trials};
 
-/// Trials after which a cell may be given up: fewer predict too little.
+/// Fewer trials tell too little of how many a goal takes.
 const MIN_TRIALS: usize = 30;
-/// A cell that needs more than this many times its trials is given up.
-const MAX_FACTOR: f64 = 10.0;
 
 /// The precision that cells of a run are to reach.
 #[derive(Debug, Clone, Copy)]
@@ -46,110 +44,68 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// The state of a cell on the way to the goal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Progress {
-    Reached,
-    Running,
-    /// More trials cannot be expected to reach the goal; with the half width so far.
-    Hopeless(f64),
-}
-
 impl Precision {
     /// Returns the precision of a plan; `None` where it fixes the number of trials.
     pub fn from_plan(plan: &Plan) -> Option<Self> {
         plan.trials.is_none().then_some(Self { goal: plan.goal, requested: plan.until })
     }
 
-    /// Judges a cell by its trials so far. An interval narrows at best by the square root of the
-    /// number of trials. A hopeless cell gets no more of them, and so stays one.
-    fn judge(self, measured: &Measured) -> Progress {
-        let Some(width) = measured.half_width else { return Progress::Running };
-        if width <= self.goal {
-            Progress::Reached
-        } else if measured.trials >= MIN_TRIALS && (width / self.goal).powi(2) > MAX_FACTOR {
-            Progress::Hopeless(width)
-        } else {
-            Progress::Running
-        }
+    fn is_reached_by(self, measured: &Measured) -> bool {
+        measured.half_width.is_some_and(|width| width <= self.goal)
     }
 
-    /// Returns whether a cell leaves its turn to the others: it is given up, or its interval is
-    /// narrow. A narrow one takes every third turn, so that its trials are spread over the run as
-    /// those of the others are.
+    /// Returns whether a cell leaves its turn to the others: its interval is narrow. It takes every
+    /// third turn, so that its trials are spread over the run as those of the others are.
     pub fn lets_rest(self, measured: &Measured, turn: u32) -> bool {
-        match self.judge(measured) {
-            Progress::Running => false,
-            Progress::Reached => !turn.is_multiple_of(3),
-            Progress::Hopeless(_) => true,
-        }
+        self.is_reached_by(measured) && !turn.is_multiple_of(3)
     }
 
-    /// Returns how the run ends now if no cell needs more trials.
-    pub fn find_end<'a>(self, all: impl Iterator<Item = Measured<'a>>) -> Option<End> {
-        let mut end = End::Goal;
-        for measured in all {
-            match self.judge(&measured) {
-                Progress::Running => return None,
-                Progress::Reached => {}
-                Progress::Hopeless(_) => end = End::Finished,
-            }
-        }
-        Some(end)
+    /// Returns whether no cell needs more trials. A cell that would need far more than the budget
+    /// has room for is measured on nevertheless: the budget is what the user is ready to wait.
+    pub fn is_reached<'a>(self, mut all: impl Iterator<Item = Measured<'a>>) -> bool {
+        all.all(|measured| self.is_reached_by(&measured))
     }
 
-    /// Describes what did not reach the goal in a run that ended like this: each that was given up
-    /// and, where the user requested the goal, those that the budget left wide.
+    /// Describes the cells that did not reach the goal in a run that ended like this, where the
+    /// user requested it.
     pub fn describe_missed<'a>(
         self,
         all: impl Iterator<Item = Measured<'a>>,
         end: End,
-    ) -> Vec<String> {
-        let (mut notes, mut wide) = (Vec::new(), Vec::new());
-        for measured in all {
-            match self.judge(&measured) {
-                Progress::Reached => {}
-                Progress::Running => wide.push(measured),
-                Progress::Hopeless(width) => notes.push(self.describe_hopeless(&measured, width)),
-            }
-        }
+    ) -> Option<String> {
         let limit = match end {
-            End::Budget => Some("the budget ended"),
-            End::Finished => Some("a run's limit of trials was reached"),
-            _ => None,
+            End::Budget => "the budget ended",
+            End::Finished => "a run's limit of trials was reached",
+            _ => return None,
         };
-        if let Some(limit) = limit.filter(|_| self.requested) {
-            notes.extend(self.describe_unreached(limit, &wide));
-        }
-        notes
+        let wide: Vec<Measured> = all.filter(|measured| !self.is_reached_by(measured)).collect();
+        self.describe_unreached(limit, &wide).filter(|_| self.requested)
     }
 
-    /// Describes why a cell is given up.
-    fn describe_hopeless(self, measured: &Measured, width: f64) -> String {
-        let trials = measured.trials;
-        let needed = (trials as f64 * (width / self.goal).powi(2)).min(1e9);
-        format!(
-            "{}: given up at \u{b1}{} after {trials} trials; \u{b1}{} would take at least {needed:.0}",
-            measured.label(),
-            show_share(width),
-            show_goal(self.goal),
-        )
+    /// Estimates the trials that the goal takes: an interval narrows at best by the square root of
+    /// their number. `None` while they are too few to estimate it from.
+    fn needed_trials(self, measured: &Measured) -> Option<f64> {
+        let width = measured.half_width.filter(|_| measured.trials >= MIN_TRIALS)?;
+        Some((measured.trials as f64 * (width / self.goal).powi(2)).min(1e9))
     }
 
     /// Describes the cells that are wider than the goal at this limit: the first, and how many
     /// more; `None` where there are none.
     fn describe_unreached(self, limit: &str, wide: &[Measured]) -> Option<String> {
         let first = wide.first()?;
-        let width = match first.half_width {
-            Some(width) => format!("\u{b1}{}", show_share(width)),
-            None => show_trials(first.trials),
-        };
+        let mut state = show_trials(first.trials);
+        if let Some(width) = first.half_width {
+            state = format!("\u{b1}{} after {state}", show_share(width));
+        }
+        if let Some(needed) = self.needed_trials(first) {
+            state += &format!(", which would take at least {needed:.0}");
+        }
         let more = match wide.len() - 1 {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
         Some(format!(
-            "{limit} before every interval was within \u{b1}{}: {} ({width}){more}; use a longer \
+            "{limit} before every interval was within \u{b1}{}: {} ({state}){more}; use a longer \
              --budget, fewer cells or a larger --until",
             show_goal(self.goal),
             first.label()
@@ -172,7 +128,7 @@ mod tests {
         let plan = Plan { cells: vec![testing::job()], ..Plan::plain("sweep", target) };
         let mut cell = Cell::from_plan(&plan).remove(0).unwrap();
         let trial = |nanos: &u64| Trial { bytes: 1 << 20, nanos: *nanos, ..Trial::default() };
-        cell.trials = nanos.iter().map(|nanos| Arc::new(trial(nanos))).collect();
+        nanos.iter().for_each(|nanos| cell.keep(&Arc::new(trial(nanos))));
         cell
     }
 
@@ -185,34 +141,31 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_cell_has_reached_the_goal_and_a_hopeless_one_is_told_apart() {
+    fn a_narrow_cell_has_reached_the_goal_and_a_wide_one_is_never_given_up() {
         let precision = Precision { goal: 0.02, requested: true };
-        assert_eq!(precision.judge(&alone(&cell(&[100; 4]))), Progress::Running, "too few");
-        assert_eq!(precision.judge(&alone(&cell(&[100; 6]))), Progress::Reached);
-        assert_eq!(precision.judge(&alone(&cell(&scattered(20)))), Progress::Running);
-        let hopeless = cell(&scattered(40));
-        let Progress::Hopeless(width) = precision.judge(&alone(&hopeless)) else {
-            panic!("not given up")
-        };
-        let text = precision.describe_hopeless(&alone(&hopeless), width);
-        assert!(text.contains("given up at \u{b1}") && text.contains("after 40 trials"), "{text}");
-        // Ten times as many trials are within reach.
-        assert_eq!(
-            Precision { goal: width / 3.0, ..precision }.judge(&alone(&hopeless)),
-            Progress::Running
-        );
+        let is_reached = |nanos: &[u64]| precision.is_reached_by(&alone(&cell(nanos)));
+        assert!(!is_reached(&[100; 4]), "too few");
+        assert!(is_reached(&[100; 6]) && !is_reached(&scattered(20)));
+        let (narrow, wide) = (cell(&[100; 6]), cell(&scattered(40)));
+        let rests = |cell: &Cell, turn| precision.lets_rest(&alone(cell), turn);
+        assert!((0..9).all(|turn| !rests(&wide, turn)));
+        assert_eq!((0..9).filter(|turn| rests(&narrow, *turn)).count(), 6);
+        let both = || [&narrow, &wide].into_iter().map(alone);
+        assert!(precision.is_reached(both().take(1)) && !precision.is_reached(both()));
+        let text = precision.describe_missed(both(), End::Budget).unwrap();
+        assert!(text.contains(" after 40 trials, which would take at least "), "{text}");
     }
 
     /// Simulates a run of a cell whose true rate is 1 and whose trials scatter by `spread`; returns
     /// whether the final interval contains it.
     fn covers(precision: Precision, spread: f64, numbers: &mut impl Iterator<Item = f64>) -> bool {
         let mut cell = cell(&[]);
-        while cell.trials.len() < 200 && precision.judge(&alone(&cell)) != Progress::Reached {
+        while cell.trials.len() < 200 && !precision.is_reached_by(&alone(&cell)) {
             // A sum of twelve is close to normal.
             let normal = numbers.by_ref().take(12).sum::<f64>() - 6.0;
             let nanos = 1e9 * (spread * normal).exp();
             let trial = Trial { bytes: 1 << 20, nanos: nanos as u64, ..Trial::default() };
-            cell.trials.push(Arc::new(trial));
+            cell.keep(&Arc::new(trial));
         }
         let rates: Vec<f64> = cell.trials.iter().map(|trial| trial.throughput()).collect();
         let summary = crate::stats::Summary::from_values(&rates).unwrap();
@@ -242,14 +195,14 @@ mod tests {
     fn what_the_budget_left_wide_is_listed() {
         let precision = Precision { goal: 0.02, requested: true };
         let mut cells = vec![cell(&[100; 6]), cell(&scattered(20)), cell(&[1, 2])];
-        let [text] = &precision.describe_missed(cells.iter().map(alone), End::Budget)[..] else {
-            panic!("not one note")
+        let missed = |precision: Precision, cells: &[Cell], end| {
+            precision.describe_missed(cells.iter().map(alone), end)
         };
+        let text = missed(precision, &cells, End::Budget).unwrap();
         assert!(text.contains("within \u{b1}2 %") && text.contains(", and 1 more"), "{text}");
-        let unrequested = Precision { requested: false, ..precision };
-        assert!(unrequested.describe_missed(cells.iter().map(alone), End::Budget).is_empty());
-        assert!(precision.describe_missed(cells.iter().map(alone), End::Interrupted).is_empty());
+        assert_eq!(missed(Precision { requested: false, ..precision }, &cells, End::Budget), None);
+        assert_eq!(missed(precision, &cells, End::Interrupted), None);
         cells.truncate(1);
-        assert!(precision.describe_missed(cells.iter().map(alone), End::Budget).is_empty());
+        assert_eq!(missed(precision, &cells, End::Budget), None);
     }
 }

@@ -147,7 +147,7 @@ mod tests {
             for (index, nanos) in [(2, drift), (0, drift / factor)] {
                 let trial =
                     Trial { bytes: 1 << 20, nanos: nanos as u64, round, ..Trial::default() };
-                cells[index].as_mut().unwrap().trials.push(Arc::new(trial));
+                cells[index].as_mut().unwrap().keep(&Arc::new(trial));
             }
         }
         (plan, cells)

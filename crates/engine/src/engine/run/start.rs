@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::fitting::Fitting;
 use super::precision::Precision;
 use super::ratios::Ratios;
+use super::reserve::Reserve;
 use super::span::Span;
 use super::{Earlier, Run, open, span};
 use crate::engine::error::EngineError;
@@ -141,9 +142,7 @@ fn run_jobs(
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
-    let mut grounds = find_grounds(plan, &targets, crew, machine, control);
-    grounds.extend_to_machines(crew.map_or(1, Crew::kernels));
-    let grounds = Arc::new(grounds);
+    let grounds = Arc::new(find_grounds(plan, &targets, crew, machine, control));
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
     let own = || levels::measure_own(plan, targets.main(), pace.deadline(), control);
@@ -166,6 +165,7 @@ fn run_jobs(
         fitting: Fitting::new(plan, earlier.rounds_left(plan), reading),
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
+        reserve: Reserve::default(),
     };
     Ok(run.run_all())
 }
@@ -183,12 +183,14 @@ fn find_grounds(
     let machine = machine();
     let programs = programs::versions(plan, control).into_iter();
     let overhead = |job| harness::overhead_nanos(job, &targets.main().target);
-    Grounds {
+    let mut grounds = Grounds {
         target: evidence.remove(0),
         others: evidence,
         machine,
         harness_nanos: plan.cells.first().map_or(0.0, overhead),
         programs: programs.chain(crew.and_then(Crew::library)).collect(),
         ranks: crew.map(Crew::names).unwrap_or_default(),
-    }
+    };
+    grounds.extend_to_machines(crew.map_or(1, Crew::kernels));
+    grounds
 }

@@ -69,6 +69,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         fitting: Fitting::new(&plan, Some(1), Duration::ZERO),
         precision: None,
         ratios: Ratios::new(&plan),
+        reserve: Reserve::default(),
     };
     let end = run.run_to_end();
     *hold.0.lock().unwrap() = false;
