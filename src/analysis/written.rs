@@ -3,7 +3,7 @@
 use crate::analysis::cell_result::{CellResult, SummaryOf, WriteTimes};
 use crate::plan::{Op, Sync};
 use crate::record::Trial;
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 
 /// Returns what the trials of a cell show about it; `None` for cells that do not write, that also
 /// read, or that were not measured.
@@ -23,10 +23,18 @@ pub fn write_times(result: &CellResult) -> Option<WriteTimes> {
     let cached = |trial: &Trial| {
         if job.sync == Sync::End { trial.evidence.cached_nanos.get() } else { Some(trial.nanos) }
     };
+    let rate = |of: &dyn Fn(&Trial) -> Option<u64>| {
+        let rate = |trial: &&Trial| {
+            Some(trial.bytes as f64 * 1e9 / of(trial).filter(|nanos| *nanos > 0)? as f64)
+        };
+        median(&counted.iter().map(rate).collect::<Option<Vec<f64>>>()?)
+    };
     let waited = job.direct || job.sync != Sync::None;
     Some(WriteTimes {
         page_cache: summary(&cached).filter(|_| !job.direct).map(nanos),
         device: summary(&|trial| Some(trial.nanos)).filter(|_| waited).map(nanos),
+        page_cache_rate: rate(&cached).filter(|_| !job.direct),
+        device_rate: rate(&|trial| Some(trial.nanos)).filter(|_| waited),
         // A trial of several parts adds up what each left, and the next began by writing that back.
         left: summary(&|trial| {
             Some(trial.evidence.unwritten_bytes.get()? / trial.evidence.parts.max(1))
@@ -64,6 +72,19 @@ mod tests {
         let trial = Trial { nanos: 100, bytes: 4 << 20, ops: 1024, evidence, ..Trial::default() };
         let left = result(&job, vec![trial.into()], None, None).written.unwrap().left;
         assert_eq!(left, Some(f64::from(1 << 20)));
+    }
+
+    #[test]
+    fn a_rate_to_the_device_is_that_of_the_cell() {
+        let job = Job { op: Op::Write, sync: Sync::Dsync, ..job("pread", 4096, Cache::AsIs) };
+        // Rates of 1 and 3, a median time of 250 ns.
+        let trial = |nanos| Trial { nanos, bytes: 300, ops: 1, ..Trial::default() }.into();
+        let result = result(&job, [100, 300].map(trial).into(), None, None);
+        let rate = result.written.unwrap().device_rate;
+        assert!(
+            rate.is_some() && rate == result.throughput.map(|of| of.summary.median),
+            "{rate:?}"
+        );
     }
 
     #[test]

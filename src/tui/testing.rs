@@ -278,6 +278,7 @@ pub fn replay_input() -> ReplayInput {
 
 /// Loops for XORs that were compared.
 pub const XOR_LOOP: fold::Comparison = fold::Comparison {
+    is_doubtful: false,
     fastest: "avx512f",
     speeds: &[
         fold::Speed { name: "64 bit", bytes_per_second: 15e9 },

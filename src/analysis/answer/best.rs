@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::point::Point;
+use super::ratio::Finding;
 use crate::analysis::SummaryOf;
 use crate::analysis::compare::TOLERANCE;
 use crate::plan::Job;
-use crate::stats::Ratio;
 
 /// The fastest cell of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,8 +19,7 @@ pub struct Best {
     pub operations: Option<SummaryOf>,
     /// Trials behind the figure.
     pub trials: usize,
-    /// Cells whose interval overlaps this one's, the fastest first: these trials show no
-    /// difference.
+    /// Cells of which these trials do not show that they are slower, the fastest first.
     pub no_difference: Vec<Job>,
     /// Those of them whose ratio to it lies within 5 %, interval included; the others are
     /// inconclusive.
@@ -33,10 +32,15 @@ pub struct Best {
     pub wrong: Option<String>,
 }
 
-fn is_alike(top: &Point, other: &Point) -> bool {
-    top.overlaps(other)
-        && Ratio::from_summaries(&other.rate, &top.rate)
-            .is_some_and(|ratio| ratio.is_alike(TOLERANCE))
+/// Brings to the front what is surely faster than the first: medians of cells that drift alike may
+/// be in another order than their trials are, round by round.
+fn lead_by_pairs(pool: &mut [Point]) {
+    for _ in 1..pool.len() {
+        let Some((top, others)) = pool.split_first() else { return };
+        let beats = |other: &Point| other.compare(top) == Some((Finding::Differs, true));
+        let Some(faster) = others.iter().position(beats) else { return };
+        pool[..=faster + 1].rotate_right(1);
+    }
 }
 
 /// Trials from which on a cell of too few may lead the others, if it is ahead in each of them.
@@ -83,22 +87,21 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
     let pool: Vec<Point> = pool.iter().filter(leads).copied().collect();
     let mut pool = keep_longest(&pool);
     rank(&mut pool);
+    lead_by_pairs(&mut pool);
     let (top, others) = pool.split_first()?;
+    let findings: Vec<(&Point, Finding)> =
+        others.iter().filter_map(|other| Some((other, other.compare(top)?.0))).collect();
+    let cells = |is_one: fn(Finding) -> bool| {
+        let found = findings.iter().filter(|(_, finding)| is_one(*finding));
+        found.map(|(other, _)| other.result.cell.clone()).collect()
+    };
     Some(Best {
         cell: top.result.cell.clone(),
         throughput: top.result.throughput,
         operations: top.result.operations,
         trials: top.result.counted_trials().len(),
-        no_difference: others
-            .iter()
-            .filter(|other| top.overlaps(other))
-            .map(|other| other.result.cell.clone())
-            .collect(),
-        alike: others
-            .iter()
-            .filter(|other| is_alike(top, other))
-            .map(|other| other.result.cell.clone())
-            .collect(),
+        no_difference: cells(|finding| finding != Finding::Differs),
+        alike: cells(|finding| finding == Finding::Alike),
         provisional: top.result.is_unfinished(),
         wrong: top.result.wrong().map(|warning| warning.message.clone()),
     })

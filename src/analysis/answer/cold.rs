@@ -16,7 +16,7 @@ use crate::plan::{Cache, Job};
 pub struct ColdCost {
     /// Warm divided by cold: at 9.8, cold is 9.8 times slower.
     pub ratio: f64,
-    /// The interval of the ratio, from those of both peaks; `None` under 5 trials.
+    /// The interval of the ratio; `None` under 5 trials.
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub warm: Job,
@@ -51,18 +51,15 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         first_ranked(twins)
     };
     let (warm, cold) = (peak(Cache::Warm, Cache::Cold)?, peak(Cache::Cold, Cache::Warm)?);
-    fn ratio(warm: f64, cold: f64) -> Option<f64> {
-        Some(warm / cold).filter(|ratio| ratio.is_finite())
-    }
-    let intervals = warm.interval().zip(cold.interval());
+    let ratio = warm.ratio(&cold)?;
     let curve = |knee: &&Knee| {
         knee.axis == Axis::Block
             && Job { block: cold.result.cell.block, ..knee.cell.clone() } == cold.result.cell
     };
     Some(ColdCost {
-        ratio: ratio(warm.rate.median, cold.rate.median)?,
-        low: intervals.and_then(|((low, _), (_, high))| ratio(low, high)),
-        high: intervals.and_then(|((_, high), (low, _))| ratio(high, low)),
+        ratio: ratio.ratio,
+        low: ratio.low,
+        high: ratio.high,
         warm: warm.result.cell.clone(),
         cold: cold.result.cell.clone(),
         throughput: cold.rate.median,

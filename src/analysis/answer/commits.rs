@@ -6,7 +6,6 @@ use super::ratio::times_as_fast;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::plan::{FilePer, Job};
 use crate::record::{Severity, Warning};
-use crate::stats::{Ratio, Summary};
 use crate::units::{self, show_count, show_nanos};
 
 /// Returns what is to be said, in one text; `None` where nothing was committed.
@@ -110,7 +109,7 @@ fn describe_groups(results: &[&CellResult]) -> Option<String> {
     let writes = units::counted(largest.cell.sync_every as usize, "write");
     let said = times_as_fast(
         (&format!("syncing after every {writes}"), "syncing each one"),
-        &ratio(largest, base)?,
+        &largest.ratio_to(base)?,
         ["is", "was"],
         "",
     );
@@ -131,7 +130,7 @@ fn describe_writers(results: &[&CellResult]) -> Option<String> {
     more.sort_by_key(|result| result.cell.threads);
     let (last, best) = (*more.last()?, fastest(more.iter().copied())?);
     let ways = (writers(last), writers(base));
-    let said = times_as_fast((&ways.0, &ways.1), &ratio(last, base)?, ["is", "was"], "");
+    let said = times_as_fast((&ways.0, &ways.1), &last.ratio_to(base)?, ["is", "was"], "");
     let p99 = |result: &CellResult| result.commits.as_ref()?.total.p99.map(show_nanos);
     let tail = p99(last).zip(p99(base));
     let tail =
@@ -149,14 +148,6 @@ fn writers(result: &CellResult) -> String {
         1 => "one writer".into(),
         threads => format!("the work of {threads} writers"),
     }
-}
-
-/// Returns the ratio of the bytes that two cells make durable per second.
-fn ratio(result: &CellResult, base: &CellResult) -> Option<Ratio> {
-    fn of(result: &CellResult) -> Option<Summary> {
-        Some(result.throughput.as_ref()?.summary)
-    }
-    Ratio::from_summaries(&of(result)?, &of(base)?)
 }
 
 #[cfg(test)]

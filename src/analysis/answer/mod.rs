@@ -1,8 +1,8 @@
 //! The answer: the results in a few plain sentences, and the facts behind them.
 //!
-//! Only what the data supports is claimed. A difference needs two intervals that do not overlap, a
-//! result that is warned to be wrong is never compared with others, and without intervals the text
-//! says so.
+//! Only what the data supports is claimed. A difference needs an interval of the ratio beyond 1,
+//! and equality one within 5 % of it ([`Finding`]). A result that is warned to be wrong is never
+//! compared with others, and without intervals the text says so.
 
 mod best;
 mod cold;
@@ -26,8 +26,7 @@ pub(super) use commits::{commit_sentences, is_durable};
 pub(super) use label::Labels;
 pub use label::name_cells;
 pub(super) use point::Point;
-pub(super) use ratio::times;
-pub(super) use text::MIN_CERTAIN;
+pub(super) use ratio::{Finding, times};
 
 pub use best::Best;
 pub use cold::ColdCost;
@@ -64,8 +63,9 @@ pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
     let failed = results.iter().filter(|r| r.throughput.is_none() && r.error.is_some());
     let missing: Vec<&Job> =
         skipped.iter().map(|skipped| &skipped.cell).chain(failed.map(|r| &r.cell)).collect();
-    // More reads in a mix are another load, not more of something that costs.
-    let axis = axis.filter(|axis| *axis != Axis::Mix);
+    // More reads in a mix are another load, and a part of a file is no remedy for the whole:
+    // neither is more of something that costs.
+    let axis = axis.filter(|axis| !matches!(axis, Axis::Mix | Axis::Size));
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis, &missing));
     let cold_cost = cold::cost(&trusted, &knees);
     let mut answer = Answer {

@@ -1,7 +1,8 @@
 //! A result with the rate by which the answer compares it.
 
+use super::ratio::Finding;
 use crate::analysis::CellResult;
-use crate::stats::Summary;
+use crate::stats::{Ratio, Summary, median};
 
 /// A result with the summary by which it is compared.
 #[derive(Clone, Copy)]
@@ -29,13 +30,19 @@ impl<'a> Point<'a> {
         Some((self.rate.low?, self.rate.high?))
     }
 
-    /// Returns whether both have an interval and the two overlap.
-    pub fn overlaps(&self, other: &Point) -> bool {
-        match (self.interval(), other.interval()) {
-            (Some((low, high)), Some((other_low, other_high))) => {
-                low <= other_high && other_low <= high
-            }
-            _ => false,
-        }
+    /// Returns how many times as fast as `base` it is, as [`CellResult::ratio_to`], in the unit of
+    /// both rates.
+    pub fn ratio(&self, base: &Point) -> Option<Ratio> {
+        // Commits may be of different numbers of writes.
+        let unit = |point: &Point| Some(point.rate.median / median(&point.result.speeds())?);
+        let ratio = self.result.ratio_to(base.result)?;
+        Some(ratio.scaled(unit(self)? / unit(base)?))
+    }
+
+    /// Returns what their trials show, and whether this one is then the faster; `None` where they
+    /// are too few for an interval.
+    pub fn compare(&self, base: &Point) -> Option<(Finding, bool)> {
+        let ratio = self.ratio(base)?;
+        ratio.interval().map(|_| (Finding::of(&ratio), ratio.ratio > 1.0))
     }
 }

@@ -20,9 +20,9 @@ pub struct Knee {
     pub axis: Axis,
     /// The smallest value whose median is within 5 % of the highest median.
     pub at: u64,
-    /// The smallest value that the intervals allow to be within 5 %; `None` without intervals.
+    /// The smallest value that the trials do not show to be further off; `None` without intervals.
     pub least: Option<u64>,
-    /// The smallest value that is within 5 % whatever the intervals allow; `None` where none is.
+    /// The smallest value that is surely within 5 % of all others; `None` where none is.
     pub most: Option<u64>,
     /// Confidence in `at`: the share of draws that yield it when each median is redrawn within its
     /// interval; `None` without intervals.
@@ -90,13 +90,16 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
     let summaries: Vec<&Summary> = curve.iter().map(|point| &point.rate).collect();
     let place = Knees::find_knee(&summaries, PEAK_SHARE)?;
     let at = &curve[place];
-    let (low, high) = peak.interval().unzip();
-    let least = low.and_then(|low| {
-        curve.iter().find(|p| p.interval().is_none_or(|(_, high)| high >= PEAK_SHARE * low))
-    });
-    let most = high.and_then(|high| {
-        curve.iter().find(|p| p.interval().is_some_and(|(low, _)| low >= PEAK_SHARE * high))
-    });
+    let share = |point: &Point| point.ratio(peak).and_then(|ratio| ratio.interval());
+    let is_below = |point: &Point| share(point).is_some_and(|(_, high)| high < PEAK_SHARE);
+    let least = peak.interval().and_then(|_| curve.iter().find(|point| !is_below(point)));
+    // Of the peak itself, too: it may be the highest by chance.
+    let is_enough = |point: &Point| {
+        let low = |other: &Point| Some(point.ratio(other)?.interval()?.0);
+        let mut others = curve.iter().filter(|other| value(other) != value(point));
+        others.all(|other| low(other).is_some_and(|low| low >= PEAK_SHARE))
+    };
+    let most = curve.iter().find(|point| is_enough(point));
     Some(Knee {
         cell: at.result.cell.clone(),
         axis,
@@ -105,7 +108,7 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
         most: most.map(value),
         confidence: sure.confidence(&summaries, place, PEAK_SHARE),
         holds: curve.iter().filter(|point| value(point) >= value(at)).all(|point| close(&point)),
-        rising: value(peak) == value(&last) && !close(&&before) && !last.overlaps(&before),
+        rising: value(peak) == value(&last) && is_below(&before),
         smallest: value(&first),
         largest: value(&last),
         smaller_skipped: None,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::ratio::{Finding, times_as_fast};
 use crate::analysis::CellResult;
 use crate::plan::{Cache, Job, Op, target_name};
-use crate::stats::{Ratio, Summary};
+use crate::stats::Ratio;
 
 /// The cells of one kind on a target, compared with the same cells on the first target.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,17 +28,17 @@ pub struct TargetRatio {
 
 /// Compares each further target with the first, for each operation and cache state.
 pub fn compare_targets(results: &[CellResult]) -> Vec<TargetRatio> {
-    let first: HashMap<&Job, Summary> = results
-        .iter()
+    let sound =
+        || results.iter().filter(|result| result.error.is_none() && result.wrong().is_none());
+    let first: HashMap<&Job, &CellResult> = sound()
         .filter(|result| result.cell.target == Some(0))
-        .filter_map(|result| Some((&result.cell, summary(result)?)))
+        .map(|result| (&result.cell, result))
         .collect();
     let mut groups: BTreeMap<(u8, Op, Cache), Vec<Ratio>> = BTreeMap::new();
-    for result in results {
+    for result in sound() {
         let Some(target) = result.cell.target.filter(|target| *target > 0) else { continue };
         let base = first.get(&Job { target: Some(0), ..result.cell.clone() });
-        let ratio =
-            summary(result).zip(base).and_then(|(of, base)| Ratio::from_summaries(&of, base));
+        let ratio = base.and_then(|base| result.ratio_to(base));
         groups.entry((target, result.cell.op, result.cell.cache)).or_default().extend(ratio);
     }
     let compare = |((target, op, cache), ratios): (_, Vec<Ratio>)| {
@@ -47,12 +47,6 @@ pub fn compare_targets(results: &[CellResult]) -> Vec<TargetRatio> {
         Some(TargetRatio { target, base, op, cache, cells: ratios.len(), ratio })
     };
     groups.into_iter().filter_map(compare).collect()
-}
-
-/// Returns the figure of a cell; `None` where it has none, it failed or is wrong.
-fn summary(result: &CellResult) -> Option<Summary> {
-    let of = result.throughput.or(result.operations)?;
-    (result.error.is_none() && result.wrong().is_none()).then_some(of.summary)
 }
 
 /// Returns `B reads cold blocks 1.31x [1.27-1.35] as fast as A; no difference between C and A in

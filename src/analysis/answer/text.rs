@@ -200,11 +200,11 @@ fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
         chosen.into_iter().take(MAX_NAMED).partition(|knee| knee.rising);
     let name = |knee: &Knee| labels.curve(&knee.cell, knee.axis);
     let mut needs = Vec::new();
-    for (index, knee) in settled.iter().enumerate() {
-        let size = describe_size(knee);
+    for knee in settled {
+        let Some(size) = describe_size(knee) else { continue };
         // A size that ends in a clause needs a closing comma.
         let close = if size.contains(',') { "," } else { "" };
-        needs.push(match index {
+        needs.push(match needs.len() {
             0 => format!("{} needs {size}{close} to come within 5 % of its peak", name(knee)),
             _ => format!("{} {size}", name(knee)),
         });
@@ -240,24 +240,21 @@ fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
         .collect()
 }
 
-/// From this confidence on, a knee is reported without it.
-pub const MIN_CERTAIN: f64 = 0.95;
-
-/// Describes how much a curve needs, as precisely as its intervals allow.
-fn describe_size(knee: &Knee) -> String {
+/// Describes how much a curve needs, as precisely as its trials show it: what is smaller is surely
+/// below. `None` where they do not show that of any value, nor that the smallest is enough.
+fn describe_size(knee: &Knee) -> Option<String> {
     let show = |value| knee.axis.show(value);
-    match (knee.least, knee.most) {
-        (Some(least), Some(most)) if least != most => format!("{} to {}", show(least), show(most)),
-        (Some(_), None) => format!("about {}", show(knee.at)),
-        _ if knee.at == knee.smallest => {
-            let word = if knee.smaller_skipped.is_some() { "measured" } else { "tried" };
-            format!("no more than {}, the smallest {word}", show(knee.at))
-        }
-        _ => match knee.confidence.filter(|sure| *sure < MIN_CERTAIN) {
-            Some(sure) => format!("{} ({:.0} % sure)", show(knee.at), sure * 100.0),
-            None => show(knee.at),
-        },
+    let least = knee.least?;
+    if least == knee.smallest {
+        let word = if knee.smaller_skipped.is_some() { "measured" } else { "tried" };
+        let text = format!("no more than {}, the smallest {word}", show(least));
+        return (knee.most == Some(least)).then_some(text);
     }
+    Some(match knee.most {
+        Some(most) if most == least => show(least),
+        Some(most) => format!("{} to {}", show(least), show(most)),
+        None => format!("at least {}", show(least)),
+    })
 }
 
 /// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` Where a

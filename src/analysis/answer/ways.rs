@@ -1,11 +1,13 @@
 //! How many times as fast one call or program is as another: the answer of presets that compare
 //! them.
 
+use std::collections::BTreeMap;
+
 use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
 use crate::engine::{info, infos, only_calls};
 use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
-use crate::stats::{Ratio, Summary};
+use crate::stats::{Ratio, Summary, median, paired};
 use crate::units::{show_bytes, show_count};
 
 /// A shorter trial measures its start-up as much as the calls.
@@ -101,22 +103,35 @@ fn sentence(
         .iter()
         // The cache state does not matter to a call that reads nothing.
         .filter_map(|other| Some((*other, rates(results, other, block, &[state, Cache::AsIs])?)))
-        .filter_map(|(other, rate)| clause(&name(other), &rate, &name(base), &of))
+        .filter_map(|(other, rates)| {
+            let (other, base) = (name(other), name(base));
+            Some(times_as_fast((&other, &base), &rates.ratio(&of)?, ["is", "was"], ""))
+        })
         .collect();
     let state = if state == Cache::AsIs { String::new() } else { format!(", {state}") };
-    let calls = format!("{} makes {} calls/s", name(base), show_count(of.median).trim_end());
+    let calls = format!("{} makes {} calls/s", name(base), show_count(of.all.median).trim_end());
     (!clauses.is_empty())
         .then(|| format!("At {}{state}: {calls}; {}.", show_bytes(block), clauses.join("; ")))
 }
 
 /// Operations per second over all trials that are long enough, whatever their count: the rate does
 /// not depend on it.
-fn rates(
-    results: &[CellResult],
-    backend: &Choice,
-    block: u64,
-    states: &[Cache],
-) -> Option<Summary> {
+struct Rates {
+    all: Summary,
+    /// The median of each round.
+    rounds: BTreeMap<u32, f64>,
+}
+
+impl Rates {
+    /// Returns how many times as fast as those of `base` they are, as [`CellResult::ratio_to`].
+    fn ratio(&self, base: &Rates) -> Option<Ratio> {
+        let rounds = |rates: &Rates| rates.rounds.clone();
+        let pairs = paired::pairs_of_rounds(rounds(base), rounds(self));
+        paired::from_pairs(&pairs).or_else(|| Ratio::from_summaries(&self.all, &base.all))
+    }
+}
+
+fn rates(results: &[CellResult], backend: &Choice, block: u64, states: &[Cache]) -> Option<Rates> {
     let same = |job: &Job| {
         job.backend == *backend
             && job.block == block
@@ -130,16 +145,13 @@ fn rates(
         .iter()
         .filter(|result| same(&result.cell) && plain(&result.cell) && result.wrong().is_none());
     let trials = cells.flat_map(|result| &result.trials);
-    let long: Vec<f64> = trials
-        .filter(|trial| trial.nanos >= MIN_NANOS && !trial.short)
-        .map(|trial| trial.operations())
-        .collect();
-    Summary::from_values(&long)
-}
-
-pub(super) fn clause(other: &str, rate: &Summary, base: &str, of: &Summary) -> Option<String> {
-    let ratio = Ratio::from_summaries(rate, of)?;
-    Some(times_as_fast((other, base), &ratio, ["is", "was"], ""))
+    let mut of_round: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for trial in trials.filter(|trial| trial.nanos >= MIN_NANOS && !trial.short) {
+        of_round.entry(trial.round).or_default().push(trial.operations());
+    }
+    let all: Vec<f64> = of_round.values().flatten().copied().collect();
+    let rounds = of_round.iter().filter_map(|(round, rates)| Some((*round, median(rates)?)));
+    Some(Rates { all: Summary::from_values(&all)?, rounds: rounds.collect() })
 }
 
 fn is_plain_call(job: &Job) -> bool {

@@ -1,30 +1,28 @@
 //! What a run shows of its writes: appending compared with overwriting, and whether the data read
 //! back is the data written.
 
-use super::ways::clause;
+use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
 use crate::plan::{Job, Sync, Writes};
-use crate::stats::Summary;
+use crate::stats::Ratio;
 use crate::units::show_bytes;
 
 /// Returns `At 512 B: appending is 3.1x [2.8-3.3] as fast as overwriting.`, for the first backend
 /// with both, at its smallest and largest block.
 pub fn compare_writes(results: &[CellResult]) -> Option<String> {
     // `not-on-device` applies to both sides alike, so their ratio is still valid.
-    fn sound(result: &CellResult) -> bool {
+    fn is_sound(result: &CellResult) -> bool {
         result
             .wrong()
             .is_none_or(|wrong| wrong.id == "not-on-device" && result.cell.sync == Sync::None)
     }
-    let rate =
-        |result: &CellResult| result.throughput.filter(|_| sound(result)).map(|of| of.summary);
-    let pairs: Vec<(&Job, Summary, Summary)> = results
-        .iter()
+    let sound = || results.iter().filter(|of| of.throughput.is_some() && is_sound(of));
+    let pairs: Vec<(&Job, Ratio)> = sound()
         .filter(|result| result.cell.appends())
         .filter_map(|result| {
             let over = Job { writes: Writes::Overwrite, ..result.cell.clone() };
-            let other = results.iter().find(|other| other.cell == over)?;
-            Some((&result.cell, rate(result)?, rate(other)?))
+            let other = sound().find(|other| other.cell == over)?;
+            Some((&result.cell, result.ratio_to(other)?))
         })
         .collect();
     let (first, ..) = pairs.first()?;
@@ -37,14 +35,14 @@ pub fn compare_writes(results: &[CellResult]) -> Option<String> {
         own.iter().max_by_key(|(job, ..)| job.block)?,
     );
     let ends = if least.0 == most.0 { vec![least] } else { vec![least, most] };
-    let said = ends.into_iter().filter_map(|(job, append, over)| {
-        let clause = clause("appending", append, "overwriting", over)?;
+    let said = ends.into_iter().map(|(job, ratio)| {
+        let clause = times_as_fast(("appending", "overwriting"), ratio, ["is", "was"], "");
         let until = if job.sync == Sync::None && !job.direct {
             ", measured until all data is in the page cache"
         } else {
             ""
         };
-        Some(format!("At {} with {}: {clause}{until}.", show_bytes(job.block), job.backend))
+        format!("At {} with {}: {clause}{until}.", show_bytes(job.block), job.backend)
     });
     let said: Vec<String> = said.collect();
     (!said.is_empty()).then(|| said.join(" "))

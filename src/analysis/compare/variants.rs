@@ -61,12 +61,9 @@ pub fn results_in(variant: &Variant, results: &[CellResult]) -> Vec<CellResult> 
 /// too few.
 fn pair_of_rounds(base: &CellResult, other: &CellResult) -> Pair {
     let mut pair = pair(base, other, MeasuredSides::Both, &Widen::none(), &Steps::default());
-    let speeds = |result: &CellResult| {
-        let rounds = result.counted_trials().into_iter().map(|index| result.trials[index].round);
-        rounds.zip(result.speeds()).collect::<Vec<_>>()
-    };
-    let pairs = paired::pairs_of_rounds(speeds(base), speeds(other));
-    if let Some(ratio) = paired::from_pairs(&pairs).filter(|_| pair.ratio.is_some()) {
+    if let Some(ratio) =
+        paired::from_pairs(&other.pairs_with(base)).filter(|_| pair.ratio.is_some())
+    {
         let (failed, wrong) = (pair.outcome == Outcome::Failed, pair.outcome == Outcome::Wrong);
         pair.ratio = Some(ratio);
         pair.outcome = Outcome::from_ratio(failed, wrong, pair.ratio, true);

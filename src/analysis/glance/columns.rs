@@ -3,12 +3,13 @@
 use super::access::{Access, Kinds};
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Point, best_of};
+use crate::analysis::answer::{Finding, Point, best_of};
 use crate::analysis::cell_result::MAIN_SHARE;
 use crate::backend::identity;
 use crate::engine::moves_data;
 use crate::plan::{Axis, Cache, Job};
 use crate::session::Session;
+use crate::stats::Ratio;
 use crate::units::column::{self, PER_SECOND, Unit};
 use crate::units::{self, Rates};
 
@@ -53,7 +54,9 @@ pub struct GlanceBar {
     pub at: String,
     /// The 99th percentile of a commit, nanoseconds; `None` if too few were made.
     pub tail: Option<f64>,
-    /// It is not wrong, and its interval overlaps that of the best row.
+    /// How many times as fast as that of the best row it is.
+    pub ratio: Option<Ratio>,
+    /// It is not wrong, and these trials do not show that it is slower than the best row.
     pub no_difference: bool,
 }
 
@@ -174,7 +177,9 @@ fn column(
     let points: Cells = points.filter_map(|(row, bar)| Some((row, bar.as_ref()?.1))).collect();
     let (_, best, top) = best_of(&points)?;
     for (bar, point) in bars.iter_mut().flatten() {
-        bar.no_difference = !bar.figure.wrong && top.overlaps(point);
+        bar.ratio = point.ratio(&top);
+        let differs = point.compare(&top).is_none_or(|(finding, _)| finding == Finding::Differs);
+        bar.no_difference = !bar.figure.wrong && !differs;
     }
     let cache = top.result.cell.cache;
     let place = match access {
@@ -225,6 +230,7 @@ fn bar<'a>(
         figure: GlanceFigure::of(session, point.result, point.rate),
         at: names.rest(&best.cell),
         tail: point.result.commits.and_then(|commits| commits.total.p99),
+        ratio: None,
         no_difference: false,
     };
     Some((bar, point))

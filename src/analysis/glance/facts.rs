@@ -4,7 +4,7 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Answer, Knee, MIN_CERTAIN, commit_sentences, times};
+use crate::analysis::answer::{Answer, Knee, commit_sentences, times};
 use crate::analysis::compare::{TOLERANCE, describe_variants};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
@@ -83,25 +83,19 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     others.sort_by(|a, b| b.1.figure.summary.median.total_cmp(&a.1.figure.summary.median));
     // The best has an interval if any has one: those without are not ranked.
     others.retain(|(_, bar)| bar.figure.is_certain() || !top.figure.is_certain());
-    let ratio = |bar: &GlanceBar| Ratio::from_summaries(&top.figure.summary, &bar.figure.summary);
     let (second, next) = others.first()?;
-    if others.iter().any(|(_, bar)| ratio(bar).and_then(|ratio| ratio.verdict()).is_none()) {
+    if others.iter().any(|(_, bar)| bar.ratio.and_then(|ratio| ratio.interval()).is_none()) {
         return Some(format!("{place}: {} is ahead so far, not yet certain", name(column.best)));
     }
-    let equal: Vec<&(usize, &GlanceBar)> = others
-        .iter()
-        .filter(|(_, bar)| {
-            ratio(bar).is_none_or(|ratio| {
-                ratio.is_alike(TOLERANCE) || ratio.verdict() == Some(std::cmp::Ordering::Equal)
-            })
-        })
-        .collect();
+    let equal: Vec<&(usize, &GlanceBar)> =
+        others.iter().filter(|(_, bar)| bar.no_difference).collect();
     if equal.is_empty() {
-        let by = times(ratio(next)?.ratio);
+        let by = times(next.ratio?.inverse().ratio);
         let (best, second) = (name(column.best), name(*second));
         return Some(format!("{place}: {best} is fastest, {by} as fast as {second}"));
     }
-    let alike = equal.iter().all(|(_, bar)| ratio(bar).is_some_and(|r| r.is_alike(TOLERANCE)));
+    let alike =
+        equal.iter().all(|(_, bar)| bar.ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)));
     let names: Vec<&str> =
         std::iter::once(name(column.best)).chain(equal.iter().map(|(row, _)| name(*row))).collect();
     // One more name takes no more room than its number.
@@ -145,10 +139,6 @@ fn describe_size(
     let best = &results.get(bar.result)?.cell;
     let is_own = |knee: &&Knee| knee.axis.without(&knee.cell) == knee.axis.without(best);
     let knee = knees.iter().find(is_own).filter(|knee| knee.smallest != knee.largest)?;
-    // A published report has no intervals.
-    if knee.confidence.is_none() && !bar.figure.reported {
-        return None;
-    }
     let (place, show) = (place(column), |value: u64| knee.axis.show(value));
     let name = row_name(rows, column.best);
     let more = if knee.axis == Axis::Block { "larger blocks gain" } else { "more gains" };
@@ -156,10 +146,10 @@ fn describe_size(
         let word = if knee.larger_skipped.is_some() { "measured" } else { "tried" };
         Some(format!("{place}: {name} still gains at {}, the largest {word}", show(knee.largest)))
     } else {
-        let at = show(knee.at);
-        let sized = || format!("{place}: {at} is enough for {name}, {more} less than 5 %");
-        let sure = knee.confidence.is_none_or(|sure| sure >= MIN_CERTAIN);
-        (knee.holds && sure).then(sized)
+        // A published report has no intervals.
+        let at = if bar.figure.reported { knee.at } else { knee.most? };
+        let sized = || format!("{place}: {} is enough for {name}, {more} less than 5 %", show(at));
+        (knee.holds && at == knee.at).then(sized)
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Point, best_of};
+use crate::analysis::answer::{Finding, Point, best_of};
 use crate::backend::identity;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
-use crate::stats::Ratio;
 use crate::units::column::Unit;
 use crate::units::{Rates, short_bytes};
 
@@ -37,8 +36,8 @@ pub struct WorkloadFigure {
     pub operations: Option<f64>,
     /// The median latency of an operation, nanoseconds.
     pub p50: Option<f64>,
-    /// Whether the backend is faster than every other one that is not wrong: false where intervals
-    /// overlap, `None` without intervals, or without others.
+    /// Whether the backend is faster than every other one that is not wrong: false where these
+    /// trials do not show it, `None` without intervals, or without others.
     pub leads: Option<bool>,
 }
 
@@ -143,10 +142,7 @@ fn fastest(
         .map(|(_, point)| point)
         .filter(|point| point.result.cell != best.cell && point.result.wrong().is_none())
         .collect();
-    let verdicts = others.iter().map(|other| {
-        let ratio = Ratio::from_summaries(&top.rate, &other.rate)?;
-        Some(ratio.verdict()? == std::cmp::Ordering::Greater)
-    });
+    let verdicts = others.iter().map(|other| Some(top.compare(other)? == (Finding::Differs, true)));
     // Unknown if one is unknown; then whether all are greater.
     let leads = verdicts.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|on| *on));
     Some(WorkloadFigure {

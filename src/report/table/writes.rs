@@ -17,14 +17,8 @@ pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<E
         times.iter().map(|written| of(written).map(|of| of.summary.median)).collect()
     };
     let (cached, device) = (nanos(|w| w.page_cache), nanos(|w| w.device));
-    let rate = |nanos: &[Option<f64>]| -> Vec<Option<f64>> {
-        let bytes = writing.iter().map(|row| median_bytes(row));
-        bytes
-            .zip(nanos)
-            .map(|(bytes, nanos)| Some(bytes? * 1e9 / (*nanos)?).filter(|rate| rate.is_finite()))
-            .collect()
-    };
-    let (cached_rate, device_rate) = (rate(&cached), rate(&device));
+    let rate = |of: fn(&WriteTimes) -> Option<f64>| times.iter().map(of).collect::<Vec<_>>();
+    let (cached_rate, device_rate) = (rate(|w| w.page_cache_rate), rate(|w| w.device_rate));
     let left = times
         .iter()
         .map(|written| written.left.map_or("-".into(), |left| show_bytes(left as u64)))
@@ -41,11 +35,4 @@ pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<E
                 (fdatasync, O_DSYNC or direct I/O); - where nothing waited for the device, or the page cache was bypassed. Still \
                 dirty: what was not yet written back when the clock stopped. Medians of the trials";
     Some(Extra { id: "writes", title: "Writes", columns, rows: writing.len(), text: text.into() })
-}
-
-/// Returns the median of the trials' bytes.
-fn median_bytes(row: &CellResult) -> Option<f64> {
-    let bytes: Vec<f64> =
-        row.counted_trials().into_iter().map(|index| row.trials[index].bytes as f64).collect();
-    crate::stats::median(&bytes)
 }

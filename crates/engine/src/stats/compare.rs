@@ -137,6 +137,12 @@ impl Ratio {
         self.interval().map_or(f64::INFINITY, |(low, high)| high.max(1.0 / low))
     }
 
+    /// Returns the ratio where one side is in another unit.
+    pub fn scaled(&self, by: f64) -> Ratio {
+        let scale = |value: f64| value * by;
+        Ratio { ratio: scale(self.ratio), low: self.low.map(scale), high: self.high.map(scale) }
+    }
+
     /// Returns the ratio with the two sides exchanged.
     pub fn inverse(&self) -> Ratio {
         fn over(value: f64) -> f64 {
