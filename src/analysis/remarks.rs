@@ -5,7 +5,7 @@ use crate::analysis::ProbeResult;
 use crate::host::{CacheLevel, Host};
 use crate::plan::Param;
 use crate::record::Unit;
-use crate::stats::{Plateau, plateaus};
+use crate::stats::{Plateau, Ratio, Summary, plateaus};
 use crate::units::{show_bytes, show_nanos};
 
 /// A level stretch of a probe's curve, with a name.
@@ -57,18 +57,39 @@ fn along(
     axis: &str,
     fixed: &[(&str, Param)],
 ) -> Vec<(u64, f64)> {
+    let points = summaries_along(probes, probe, axis, fixed).into_iter();
+    points.map(|(at, summary)| (at, summary.median)).collect()
+}
+
+/// Returns the same with their intervals.
+fn summaries_along(
+    probes: &[ProbeResult],
+    probe: &str,
+    axis: &str,
+    fixed: &[(&str, Param)],
+) -> Vec<(u64, Summary)> {
     let place = |of: &ProbeResult| match of.cell.params.get(axis) {
-        Some(Param::Number(at)) => Some((*at, of.value?.summary.median)),
+        Some(Param::Number(at)) => Some((*at, of.value?.summary)),
         _ => None,
     };
     let others = |of: &&ProbeResult| {
         of.cell.params.len() == fixed.len() + 1
             && fixed.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
     };
-    let mut points: Vec<(u64, f64)> =
+    let mut points: Vec<(u64, Summary)> =
         times(probes, probe).filter(others).filter_map(place).collect();
     points.sort_by_key(|(at, _)| *at);
     points
+}
+
+/// Returns how many times as long one thing takes as another: `14.3 times [12.1-17.0]`, or without
+/// an interval where there are too few batches.
+fn times_as_long(of: &Summary, base: &Summary) -> Option<(String, bool)> {
+    let ratio = Ratio::from_summaries(of, base)?;
+    Some(match ratio.interval() {
+        Some((low, high)) => (format!("{:.1} times [{low:.1}-{high:.1}]", ratio.ratio), true),
+        None => (format!("{:.1} times", ratio.ratio), false),
+    })
 }
 
 fn calls(probes: &[ProbeResult]) -> Option<String> {
@@ -165,29 +186,36 @@ fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
 fn waits(probes: &[ProbeResult]) -> Option<String> {
     let of = |pattern: &'static str, cold: bool| {
         let pattern = [("pattern", pattern.into()), ("cold", true.into())];
-        along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
+        summaries_along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
     };
     let (warm, cold, random) = (of("seq", false), of("seq", true), of("random", true));
-    let at = |points: &[(u64, f64)], size| {
-        points.iter().find(|(bytes, _)| *bytes == size).map(|(_, nanos)| *nanos)
+    let longer = |points: &[(u64, Summary)], size, warm: &Summary| {
+        let (_, summary) = points.iter().find(|(bytes, _)| *bytes == size)?;
+        times_as_long(summary, warm)
     };
     warm.iter().rev().find_map(|(size, warm)| {
-        let (cold, random) = (at(&cold, *size)? / warm, at(&random, *size)? / warm);
+        let (cold, is_sure) = longer(&cold, *size, warm)?;
+        let (random, both) = longer(&random, *size, warm)?;
         let size = show_bytes(*size);
-        Some(format!("Reading a {size} file from the device takes {cold:.1} times as long as from the cache, and {random:.1} times in random order."))
+        Some(match is_sure && both {
+            true => format!("Reading a {size} file from the device takes {cold} as long as from the cache, and {random} in random order."),
+            false => format!("In these few batches, reading a {size} file from the device took {cold} as long as from the cache, and {random} in random order."),
+        })
     })
 }
 
 /// Compares processes that read at the same time with a single one.
 fn crowd(probes: &[ProbeResult]) -> Option<String> {
-    let points = along(probes, "contention", "processes", &[]);
-    match points.as_slice() {
-        [(1, alone), .., (most, nanos)] if *alone > 0.0 => Some(format!(
-            "With {most} processes reading at once, a block takes each {:.1} times as long as a single process.",
-            nanos / alone
-        )),
-        _ => None,
-    }
+    let points = summaries_along(probes, "contention", "processes", &[]);
+    let [(1, alone), .., (most, nanos)] = points.as_slice() else { return None };
+    Some(match times_as_long(nanos, alone)? {
+        (longer, true) => format!(
+            "With {most} processes reading at once, a block takes each {longer} as long as a single process."
+        ),
+        (longer, false) => format!(
+            "In these few batches, with {most} processes reading at once, a block took each {longer} as long as a single process."
+        ),
+    })
 }
 
 /// Describes the network penalty: a remote file compared with a local one of the same size, by the

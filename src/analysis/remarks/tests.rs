@@ -166,7 +166,20 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
     assert_eq!(
         said(&all),
         [
-            "Reading a 1 MiB file from the device takes 2.0 times as long as from the cache, and 50.0 times in random order."
+            "In these few batches, reading a 1 MiB file from the device took 2.0 times as long as from the cache, and 50.0 times in random order."
+        ]
+    );
+    let scattered = all.into_iter().map(|mut probe| {
+        let one = probe.value.unwrap().summary.median;
+        let values: Vec<f64> = (0..9).map(|n| one * (0.96 + 0.01 * f64::from(n))).collect();
+        probe.value =
+            Summary::from_values(&values).map(|summary| SummaryOf { summary, unit: "ns" });
+        probe
+    });
+    assert_eq!(
+        said(&scattered.collect::<Vec<_>>()),
+        [
+            "Reading a 1 MiB file from the device takes 2.0 times [1.9-2.1] as long as from the cache, and 50.0 times [48.1-52.0] in random order."
         ]
     );
     fn crowd(counts: &[u64]) -> Vec<ProbeResult> {
@@ -180,7 +193,7 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
     assert_eq!(
         said(&crowd(&[1, 2, 4])),
         [
-            "With 4 processes reading at once, a block takes each 4.0 times as long as a single process."
+            "In these few batches, with 4 processes reading at once, a block took each 4.0 times as long as a single process."
         ]
     );
     assert!(said(&crowd(&[1])).is_empty() && said(&crowd(&[2, 4])).is_empty());

@@ -184,7 +184,13 @@ fn cpu_share(rows: &[&CellResult]) -> Option<Column> {
             100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
         }
     }
-    let values: Vec<Option<f64>> = rows.iter().map(|r| trial_median(r, share)).collect();
+    // Older sessions of peers counted the CPU time of their start, too.
+    let most = |row: &CellResult| match row.cell.backend.peer {
+        true => 100.0 * f64::from(row.cell.threads),
+        false => f64::INFINITY,
+    };
+    let of = |row: &&CellResult| Some(trial_median(row, share)?.min(most(row)));
+    let values: Vec<Option<f64>> = rows.iter().map(of).collect();
     fn text(v: &Option<f64>) -> String {
         v.map_or("-".into(), |v| format!("{v:.0}"))
     }

@@ -184,6 +184,14 @@ fn send_final_sample(done: &[ThreadResult], sample: &mut Watch) -> Sample {
     all
 }
 
+/// Returns the part of the usage of a process that falls in its window of `nanos`, of the `wall`
+/// time that it ran: it also started and prepared, of which only the sum is known.
+fn in_window(usage: Usage, nanos: u64, wall: u64) -> Usage {
+    let part =
+        |of: u64| (u128::from(of) * u128::from(nanos.min(wall)) / u128::from(wall.max(1))) as u64;
+    Usage { user_nanos: part(usage.user_nanos), system_nanos: part(usage.system_nanos), ..usage }
+}
+
 /// Converts the peer's figures to results of lanes.
 fn to_lane_results(
     spec: &Spec,
@@ -201,7 +209,10 @@ fn to_lane_results(
             notes.push(Note::CoarseClock(done.step));
         }
         // The usage of the whole process counts only once.
-        let usage = done.usage.unwrap_or(if index == 0 { ended.usage } else { Usage::default() });
+        let wall = ended.ended.saturating_sub(ended.started);
+        let own =
+            || if index == 0 { in_window(ended.usage, done.nanos, wall) } else { Usage::default() };
+        let usage = done.usage.unwrap_or_else(own);
         let tally = Tally {
             bytes: done.bytes,
             ops: done.ops,
@@ -224,4 +235,20 @@ fn to_lane_results(
         }
     };
     shares.iter().zip(done).enumerate().map(to_lane).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_window_of_a_busy_process_has_its_share_of_the_cpu_time() {
+        let usage =
+            Usage { user_nanos: 900, system_nanos: 2_700, minor_faults: 9, ..Usage::default() };
+        let part = in_window(usage, 500, 4_000);
+        assert_eq!((part.user_nanos, part.system_nanos, part.minor_faults), (112, 337, 9));
+        // A window that the peer rounded up, and a process that took no time.
+        assert_eq!(in_window(usage, 5_000, 4_000), usage);
+        assert_eq!(in_window(usage, 5_000, 0).user_nanos, 0);
+    }
 }

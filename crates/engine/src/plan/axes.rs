@@ -120,7 +120,8 @@ pub(super) static ROWS: [Row; 20] = [
         column: "op",
         place: 1,
         order: 0,
-        value: |job| job.action().into(),
+        // Calls that seek nothing, such as getpid(2), have this operation, too.
+        value: |job| if job.op == Op::Seek { "call".into() } else { job.action().into() },
         // The share of reads implies both; a report may list their figures separately. A seek is
         // named by its call.
         phrase: |job| match job.op {
