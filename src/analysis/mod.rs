@@ -29,6 +29,7 @@ mod result;
 mod session_answer;
 mod signs;
 mod verified;
+mod warning_range;
 mod warning_words;
 mod why;
 mod written;
@@ -65,6 +66,7 @@ pub use remarks::{Step, steps};
 pub use result::{list_skipped, list_skipped_so_far, result, results};
 pub use session_answer::answer_with;
 pub use signs::{Sign, Signs};
+pub use warning_range::{describe_range, differ_in_figures_only};
 pub use warning_words::{brief_words, kind_words};
 pub use why::{
     Basis, Bounds, CurveCost, Estimate, EstimateLine, Limit, LimitCause, Model, Why,

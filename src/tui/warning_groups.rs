@@ -1,7 +1,7 @@
 //! The warnings of a session by kind: which cells have them, what they say, and what helps.
 
 use super::spoken;
-use crate::analysis::{brief_words, kind_words};
+use crate::analysis::{brief_words, describe_range, differ_in_figures_only, kind_words};
 use crate::record::{Severity, Warning};
 
 /// A kind of warning with the cells that have it.
@@ -72,6 +72,7 @@ pub fn group<'a>(
     refinable: bool,
 ) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
+    let mut messages: Vec<Vec<&Warning>> = Vec::new();
     let warnings = cells.flat_map(|(cell, own)| own.iter().map(move |warning| (cell, warning)));
     for (cell, warning) in warnings {
         let words = brief_words(warning);
@@ -80,8 +81,10 @@ pub fn group<'a>(
             let (cells, faulty, words) = (Vec::new(), Vec::new(), words.clone());
             let example = warning.clone();
             groups.push(WarningGroup { example, cells, faulty, all, words, refinable });
+            messages.push(Vec::new());
             groups.len() - 1
         });
+        messages[at].push(warning);
         let group = &mut groups[at];
         group.cells.push(cell);
         if warning.severity > Severity::Note {
@@ -93,6 +96,14 @@ pub fn group<'a>(
         if warning.severity > group.example.severity {
             group.example = warning.clone();
         }
+    }
+    for (group, warnings) in groups.iter_mut().zip(&messages) {
+        let is_like = |warning: &&&Warning| {
+            warning.severity == group.example.severity
+                && differ_in_figures_only(&warning.message, &group.example.message)
+        };
+        let alike = warnings.iter().filter(is_like).map(|warning| &*warning.message);
+        group.example.message = describe_range(&alike.collect::<Vec<&str>>());
     }
     fn rank(group: &WarningGroup) -> (bool, Severity, usize, usize) {
         let WarningGroup { example, faulty, cells, .. } = group;

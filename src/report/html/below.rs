@@ -19,7 +19,8 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         out,
         "<section aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<ol class=\"findings\">"
     )?;
-    for (index, Finding { warning, cells: affected }) in page.findings.0.iter().enumerate() {
+    for (index, Finding { warning, cells: affected, message }) in page.findings.0.iter().enumerate()
+    {
         let (name, about) = match warning.severity {
             Severity::Wrong => ("wrong", "wrong: the number is not what its label says"),
             Severity::Misleading => {
@@ -31,7 +32,7 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
             Severity::Note => "note".into(),
             severity => format!("{}{}", sign(severity, false).0, index + 1),
         };
-        let message = xml(&end_sentence(&warning.message));
+        let message = xml(&end_sentence(message));
         writeln!(
             out,
             "<li class=\"{name}\"><h3><span class=\"mark\" title=\"{about}\">{mark}</span> {message}</h3>"

@@ -63,7 +63,7 @@ pub fn describe_cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all:
 
 pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
     page.gap();
-    for (i, Finding { warning, cells: affected }) in findings.0.iter().enumerate() {
+    for (i, Finding { warning, cells: affected, message }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, page.look.ascii);
         let mark = if warning.severity == Severity::Note {
             mark.into()
@@ -74,7 +74,7 @@ pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
         page.paragraph(
             &mark,
             style,
-            &format!("{} ({}): {cells}", warning.message.trim().trim_end_matches('.'), warning.id),
+            &format!("{} ({}): {cells}", message.trim().trim_end_matches('.'), warning.id),
         );
         let mut body = String::new();
         if !warning.evidence.is_empty() {
@@ -247,8 +247,8 @@ pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
 /// The maximum number of curves with a cost line.
 const MAX_COST_CURVES: usize = 8;
 
-/// Adds the cells whose trials repeat a pass over the whole file because it ends before the trial
-/// time: the duration of one pass.
+/// Adds the cells whose trials repeat a pass over all that they read because it ends before the
+/// trial time: the duration of one pass.
 pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((repeated_pass_nanos(row)?, &row.cell))).collect();
@@ -258,12 +258,21 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
         units::show_nanos(nanos)
     }
     let wanted = units::short_time(session.plan.trial_time.low);
+    // A pass reads whole blocks of its span, which may be less than the file.
+    let size = session.plan.target.size();
+    let passed = |row: &&CellResult| Some(row.work()?.of_a_pass().bytes as u64);
+    let read = rows.iter().filter(|row| took.iter().any(|(_, job)| **job == row.cell));
+    let least = read.filter_map(passed).min().unwrap_or(size);
+    let (mark, what) = match least >= size {
+        true => ("whole file", "the whole file".to_string()),
+        false => ("whole span", format!("a span of {}", units::show_bytes(least))),
+    };
     let body = match took.as_slice() {
         [] => return,
-        [(nanos, job)] => format!("{} covered the whole file in {}", job.label(), time(*nanos)),
+        [(nanos, job)] => format!("{} covered {what} in {}", job.label(), time(*nanos)),
         [(least, first), .., (most, last)] => {
             format!(
-                "{} cells covered the whole file, in {} ({}) to {} ({})",
+                "{} cells covered {what}, in {} ({}) to {} ({})",
                 took.len(),
                 time(*least),
                 first.label(),
@@ -279,7 +288,7 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
     };
     page.gap();
     page.paragraph(
-        "whole file: ",
+        &format!("{mark}: "),
         Style::Dim,
         &format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}."),
     );

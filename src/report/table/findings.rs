@@ -2,7 +2,7 @@
 //! rows.
 
 use super::grid::{Cell, Style};
-use crate::analysis::CellResult;
+use crate::analysis::{CellResult, describe_range, differ_in_figures_only};
 use crate::record::{Severity, Warning};
 
 /// One kind of warning and the cells that have it.
@@ -10,6 +10,8 @@ pub struct Finding<'a> {
     /// The warning of the first cell that has it at this severity.
     pub warning: &'a Warning,
     pub cells: Vec<&'a CellResult>,
+    /// Its message, with the ranges of its figures over all cells.
+    pub message: String,
 }
 
 /// Most severe first, then in order of appearance; the number of a finding is its place, from 1;
@@ -35,9 +37,15 @@ impl<'a> Findings<'a> {
                     Some(finding)
                         if finding.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
                     Some(finding) => finding.cells.push(row),
-                    None => findings.push(Finding { warning, cells: vec![row] }),
+                    None => {
+                        let message = String::new();
+                        findings.push(Finding { warning, cells: vec![row], message });
+                    }
                 }
             }
+        }
+        for finding in &mut findings {
+            finding.message = describe_message(finding);
         }
         findings.sort_by_key(|f| std::cmp::Reverse(f.warning.severity));
         Findings(findings)
@@ -69,6 +77,14 @@ impl<'a> Findings<'a> {
 /// Numbers in one mark; more would widen the column for a single row.
 const MAX_MARK_NUMBERS: usize = 4;
 
+/// Returns the message of a finding for all of its cells.
+fn describe_message(finding: &Finding) -> String {
+    let warnings = finding.cells.iter().flat_map(|cell| &cell.warnings);
+    let own = warnings.filter(|warning| is_same_kind(finding.warning, warning));
+    describe_range(&own.map(|warning| &*warning.message).collect::<Vec<&str>>())
+}
+
+/// Returns whether one sentence serves both warnings.
 fn is_same_kind(a: &Warning, b: &Warning) -> bool {
-    a.id == b.id && a.severity == b.severity
+    a.id == b.id && a.severity == b.severity && differ_in_figures_only(&a.message, &b.message)
 }
