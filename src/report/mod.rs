@@ -21,6 +21,8 @@ mod png;
 mod pretty;
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod sentences;
 mod sparks;
 mod svg;
 pub mod table;
