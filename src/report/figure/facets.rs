@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::plan::{Cache, CpuCache, Job, Op, target_name};
-use crate::units;
+use crate::units::{self, counted};
 
 /// Jobs in one panel that differ in more than their cache; marks tell apart those of one colour.
 const MAX_COLORS: usize = 8;
@@ -28,7 +28,7 @@ const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) 
 }
 
 /// In the order of a name; the last is dropped first if a name does not need all.
-pub static PARTS: [Part; 18] = [
+pub static PARTS: [Part; 20] = [
     part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
     part(
         16,
@@ -95,6 +95,12 @@ pub static PARTS: [Part; 18] = [
         12,
         |j| j.variant.as_ref().map_or_else(String::new, |of| format!("with {of}")),
         |a, b| a.variant.clone_from(&b.variant),
+    ),
+    part(0, |j| counted(j.processes() as usize, "rank"), |a, b| a.ranks = b.ranks),
+    part(
+        0,
+        |j| if j.shares_its_file() { j.layout.to_string() } else { String::new() },
+        |a, b| a.layout = b.layout,
     ),
 ];
 

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::model::about;
 use super::*;
 use crate::analysis;
-use crate::plan::{Cache, CpuCache, Job, Op, ProbeCell};
+use crate::plan::{Cache, Choice, CpuCache, Job, Layout, Op, Pattern, ProbeCell, Sync, Writes};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
 use crate::report::Spread;
 use crate::report::sample;
@@ -87,6 +87,64 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
         "{names:?}"
     );
     assert_eq!(all[0].keys.iter().filter(|key| key.line == Line::Dashed).count(), 6);
+}
+
+#[test]
+fn curves_that_differ_in_anything_have_different_names_and_signs() {
+    let plain = Job { op: Op::Write, ..sample::job("pread", 4096, Cache::Warm) };
+    let shared = Job { ranks: Some(2), layout: Layout::Segmented, ..plain.clone() };
+    // A new field of a job belongs below.
+    let Job {
+        backend: _,
+        op: _,
+        pattern: _,
+        block: _,
+        count: _,
+        span: _,
+        threads: _,
+        depth: _,
+        cache: _,
+        direct: _,
+        xor: _,
+        sync: _,
+        sync_every: _,
+        mix: _,
+        cpu_cache: _,
+        writes: _,
+        file_per: _,
+        target: _,
+        variant: _,
+        ranks: _,
+        layout: _,
+    } = plain.clone();
+    for (one, other) in [
+        (plain.clone(), Job { backend: Choice::plain("uring"), ..plain.clone() }),
+        (plain.clone(), Job { op: Op::Read, ..plain.clone() }),
+        (plain.clone(), Job { pattern: Pattern::Random, ..plain.clone() }),
+        (plain.clone(), Job { span: 1 << 20, ..plain.clone() }),
+        (plain.clone(), Job { threads: 3, ..plain.clone() }),
+        (plain.clone(), Job { depth: 8, ..plain.clone() }),
+        (plain.clone(), Job { cache: Cache::Cold, ..plain.clone() }),
+        (plain.clone(), Job { direct: true, ..plain.clone() }),
+        (plain.clone(), Job { sync: Sync::Fsync, ..plain.clone() }),
+        (plain.clone(), Job { mix: Some(70), ..plain.clone() }),
+        (plain.clone(), Job { writes: Writes::Append, ..plain.clone() }),
+        (plain.clone(), Job { target: Some(1), ..plain.clone() }),
+        (plain.clone(), Job { ranks: Some(2), ..plain.clone() }),
+        (shared.clone(), Job { ranks: Some(4), ..shared.clone() }),
+        (shared.clone(), Job { layout: Layout::Strided, ..shared.clone() }),
+        (shared.clone(), Job { layout: Layout::PerRank, ..shared }),
+    ] {
+        // Two curves along the block size.
+        let cells = [&one, &other]
+            .into_iter()
+            .flat_map(|job| [4096, 65_536, 1 << 20].map(|block| Job { block, ..job.clone() }));
+        let all = drawn(&measured(cells.collect()));
+        let keys: Vec<&Key> = all.iter().flat_map(|group| &group.keys).collect();
+        assert!(keys.len() == 2 && keys[0].name != keys[1].name, "{other:?}: {keys:?}");
+        let sign = |key: &Key| (key.hue, key.mark, key.line);
+        assert_ne!(sign(keys[0]), sign(keys[1]), "{keys:?}");
+    }
 }
 
 #[test]
