@@ -208,11 +208,27 @@ fn a_missing_program_is_skipped_in_a_range_and_refused_alone() {
     assert_eq!(write.status.code(), Some(2));
 }
 
-/// Creates a program named fio that runs this script.
+#[test]
+fn another_program_of_that_name_is_not_offered() {
+    let home = Home::new();
+    home.file("data.bin", MIB as usize);
+    let path = fake(&home, "");
+    for version in ["Usage: fio [OPTIONS] COMMAND", "fio, version 1.4", "fio-next"] {
+        let script = format!("#!/bin/sh\necho '{version}'\n");
+        fs::write(home.path("bin/fio"), script).unwrap();
+        let alone = output(home.std(&format!("{RUN} -b fio -s 64k data.bin")).env("PATH", &path));
+        let said = String::from_utf8(alone.stderr).unwrap();
+        assert_eq!(alone.status.code(), Some(2), "{said}");
+        assert!(said.contains("bin/fio is another program") && said.lines().count() == 1, "{said}");
+    }
+}
+
+/// Creates a program named fio that runs this script unless it is asked for its version.
 fn fake(home: &Home, script: &str) -> std::ffi::OsString {
     let dir = home.path("bin");
     fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("fio"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    let version = "[ \"$1\" = --version ] && echo fio-3.99 && exit";
+    fs::write(dir.join("fio"), format!("#!/bin/sh\n{version}\n{script}\n")).unwrap();
     fs::set_permissions(dir.join("fio"), fs::Permissions::from_mode(0o755)).unwrap();
     let mut path = dir.into_os_string();
     path.push(":/usr/bin:/bin");
@@ -270,10 +286,7 @@ fn ends(pid: u32) -> bool {
 fn hanging(home: &Home, budget: &str) -> (Run, [u32; 2]) {
     home.file("data.bin", MIB as usize);
     let told = home.path("pids");
-    let path = fake(
-        home,
-        &format!("[ $1 = --version ] && exit; sleep 1000 & echo $$ $! > {}; wait", told.display()),
-    );
+    let path = fake(home, &format!("sleep 1000 & echo $$ $! > {}; wait", told.display()));
     let mut watch = kernel::Watch::of(&home.path(""));
     let words = format!(
         "--batch --trials 2 --trial-time 5ms --ceilings never --budget {budget} -b fio -s 64k -c warm data.bin"

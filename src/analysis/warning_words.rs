@@ -67,6 +67,8 @@ static WORDS: &[Words] = &[
     Words("beyond-estimate", "{} the estimate", "far from the estimate"),
     Words("at-least", "", "at least that much"),
     Words("fio-options", "", "options without equivalent"),
+    Words("fio-together", "", "beside other jobs"),
+    Words("fio-commit", "", "write and sync apart"),
     Words("fio-completion", "", "latency without submission"),
     Words("reported", "", "from a report"),
     Words("approximate", "", "a rough figure"),

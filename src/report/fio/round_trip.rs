@@ -36,9 +36,10 @@ fn options(text: &str, section: &str) -> Value {
     Value::Object(options.map(pair).collect::<Map<_, _>>())
 }
 
-/// Returns fio's output for this job file after it has read and written 64 KiB.
-fn output(text: &str, op: Op, mixed: bool) -> String {
-    let moved = json!({"io_bytes": 65_536, "total_ios": 16, "runtime": 100});
+/// Returns fio's output for this file of a job after it has read and written 16 blocks.
+fn output(text: &str, of: &Job) -> String {
+    let moved = json!({"io_bytes": 16 * of.block, "total_ios": 16, "runtime": 100});
+    let (op, mixed) = (of.op, of.mix.is_some());
     let direction = |own: Op| if op == own || mixed { moved.clone() } else { json!({}) };
     let job = json!({
         "jobname": "job",
@@ -108,7 +109,7 @@ fn what_is_exported_is_imported_as_the_same_job() {
             let text = exported(&job, "/data/a".as_ref());
             match info.fio {
                 Fio::Engine(_) => {
-                    let cells = imported(&output(&text, job.op, job.mix.is_some()));
+                    let cells = imported(&output(&text, &job));
                     // fio reports both directions of a mix.
                     let cell = cells.iter().find(|cell| cell.op == job.op);
                     let wanted = Job { count: None, ..job };
@@ -140,7 +141,7 @@ fn an_engine_that_no_backend_has_goes_around_by_its_name() {
     let job = Job { span: SPAN, ..Job::plain(foreign_backend("libpmem"), Op::Read) };
     let text = exported(&job, "/data/a".as_ref());
     assert!(text.contains("\nioengine=libpmem\n"), "{text}");
-    assert_eq!(imported(&output(&text, Op::Read, false)), [Job { count: None, ..job }]);
+    assert_eq!(imported(&output(&text, &job)), [Job { count: None, ..job }]);
     let unknown = Job::plain(Choice::plain("later"), Op::Read);
     assert!(!exported(&unknown, "/data/a".as_ref()).contains("ioengine"));
 }

@@ -3,7 +3,7 @@
 use super::output::Options;
 use crate::backend::BACKENDS;
 use crate::plan::{
-    Choice, FilePer, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync,
+    Choice, DataPath, FilePer, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync,
     foreign_backend,
 };
 
@@ -13,11 +13,47 @@ pub struct JobOptions<'a> {
     pub global: &'a Options,
 }
 
-/// A job, and the options that it cannot express.
+/// A job, and what it cannot express.
 pub struct Read {
     pub job: Job,
-    pub said: Vec<String>,
+    pub said: Vec<Remark>,
 }
+
+/// A remark on an option.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Remark {
+    pub text: String,
+    /// It changes what the figures mean, not only what was done.
+    pub meaning: bool,
+}
+
+impl Remark {
+    pub fn meaning(text: impl Into<String>) -> Remark {
+        Remark { text: text.into(), meaning: true }
+    }
+
+    fn other(text: String) -> Remark {
+        Remark { text, meaning: false }
+    }
+}
+
+/// Options that change what the figures mean, the values that do not, and what fio does.
+const MEANINGS: [(&str, &[&str], &str); 14] = [
+    ("rate", &[], "fio held the job to this rate"),
+    ("rate_iops", &[], "fio held the job to this rate"),
+    ("thinktime", &[], "fio paused between operations"),
+    ("latency_target", &[], "fio varied the queue depth to keep this latency"),
+    ("random_distribution", &["random"], "some blocks come more often, and caches hold them"),
+    ("percentage_random", &["100"], "only a part of the blocks is in random order"),
+    ("read_iolog", &[], "the operations are those of a log"),
+    ("flow", &[], "fio slowed the job down to keep pace with others"),
+    ("verify", &[], "fio checked the data in the same time"),
+    ("zero_buffers", &[], "zeros were written, which devices may store without writing"),
+    ("buffer_compress_percentage", &[], "the data can be compressed"),
+    ("dedupe_percentage", &[], "blocks of the data repeat"),
+    ("zonemode", &["none"], "the blocks are in zones"),
+    ("ignore_error", &[], "operations that failed count as well"),
+];
 
 /// Returns the backend that corresponds to an engine of fio; no two backends share an engine.
 fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
@@ -30,6 +66,28 @@ fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
 impl JobOptions<'_> {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.own.get(name).or(self.global.get(name)).map(|value| value.as_deref().unwrap_or("1"))
+    }
+
+    /// Returns whether it begins when its group does.
+    pub fn starts_with_its_group(&self) -> bool {
+        !["startdelay", "start_delay", "wait_for"].iter().any(|name| self.get(name).is_some())
+    }
+
+    /// Returns what changes the meaning of the figures.
+    fn meanings(&self) -> Vec<Remark> {
+        let given = |name: &str, plain: &[&str]| {
+            self.get(name).filter(|value| !plain.contains(value) && !matches!(*value, "0" | ""))
+        };
+        let mut said: Vec<Remark> = MEANINGS
+            .iter()
+            .filter_map(|(name, plain, what)| Some((name, given(name, plain)?, what)))
+            .map(|(name, value, what)| Remark::meaning(format!("{name}={value}: {what}")))
+            .collect();
+        if self.get("invalidate") == Some("0") {
+            let text = "invalidate=0: the page cache kept what it had of the file";
+            said.push(Remark::meaning(text));
+        }
+        said
     }
 
     fn is_on(&self, name: &str) -> bool {
@@ -60,8 +118,14 @@ impl JobOptions<'_> {
         number.checked_mul(base.checked_pow(power)?)
     }
 
-    /// Bytes of one operation, and the request if it names several sizes.
-    fn block(&self, op: Op) -> Result<u64, String> {
+    /// Returns the bytes of one operation.
+    ///
+    /// # Errors
+    /// What was asked for, if that is several sizes or not known.
+    pub fn block(&self, op: Op) -> Result<u64, String> {
+        if self.own.is_empty() && self.global.is_empty() {
+            return Err("this fio does not print its options".into());
+        }
         let asked = self.get("bs").or(self.get("blocksize")).unwrap_or("4k");
         // Read, write, trim; a missing value equals the one before.
         let parts: Vec<&str> = asked.split(',').collect();
@@ -70,7 +134,7 @@ impl JobOptions<'_> {
         } else {
             parts.first()
         };
-        let several = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned"]
+        let several = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned", "bs_is_seq_rand"]
             .iter()
             .find_map(|name| self.get(name));
         match (several, part.and_then(|part| self.size(part.trim()))) {
@@ -105,7 +169,9 @@ impl JobOptions<'_> {
     }
 
     fn engine(&self) -> &str {
-        self.get("ioengine").unwrap_or("psync")
+        // `external:FILE` names a file.
+        let engine = self.get("ioengine").unwrap_or("psync");
+        engine.split(':').next().unwrap_or(engine)
     }
 
     /// Returns the system calls per operation of the job's engine, if that number is fixed.
@@ -115,7 +181,7 @@ impl JobOptions<'_> {
 
     /// Returns the bytes of the file that `threads` use: each has a separate part if the job gives
     /// each thread its own offset.
-    fn span(&self, threads: u32) -> u64 {
+    pub fn span(&self, threads: u32) -> u64 {
         let part = self.sized("size").unwrap_or(0);
         let apart = self.sized("offset_increment").is_some_and(|apart| apart == part);
         let parts = apart || self.file_per(threads) == FilePer::Thread;
@@ -133,7 +199,7 @@ impl JobOptions<'_> {
     }
 
     /// Returns the order of the blocks and the share of reads; `None` for a job that only trims.
-    fn order(&self, block: u64, said: &mut Vec<String>) -> Option<(Pattern, Option<u8>)> {
+    fn order(&self, block: u64, said: &mut Vec<Remark>) -> Option<(Pattern, Option<u8>)> {
         let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
         let (kind, more) =
             asked.split_once(':').map_or((asked, None), |(kind, more)| (kind, Some(more)));
@@ -145,7 +211,9 @@ impl JobOptions<'_> {
             "read" | "write" => None,
             "trim" => return None,
             _ => {
-                said.push(format!("rw={asked}: only its reads and writes are imported"));
+                said.push(Remark::other(format!(
+                    "rw={asked}: only its reads and writes are imported"
+                )));
                 None
             }
         };
@@ -162,7 +230,7 @@ impl JobOptions<'_> {
                 Pattern::Stride(u64::try_from(step / i128::from(block)).unwrap_or(2))
             }
             (false, Some(_)) => {
-                said.push(format!("rw={asked}: shown as seq"));
+                said.push(Remark::other(format!("rw={asked}: shown as seq")));
                 Pattern::Seq
             }
         };
@@ -195,14 +263,23 @@ impl JobOptions<'_> {
     /// Returns the job of one direction; `moved` is its number of bytes and operations, `None` if
     /// nothing was moved.
     pub fn job(&self, op: Op, threads: u32, moved: Option<(u64, u64)>) -> Read {
-        let mut said = Vec::new();
+        let mut said = self.meanings();
         let mean = moved.filter(|(_, ops)| *ops > 0).map(|(bytes, ops)| (bytes / ops).max(1));
         let block = self.block(op).unwrap_or_else(|asked| {
-            said.push(format!("several block sizes ({asked}): the mean is shown"));
+            let text = format!("several block sizes ({asked}): the mean is shown");
+            said.push(Remark::other(text));
             mean.unwrap_or(4096)
         });
         let (pattern, mix) = self.order(block, &mut said).unwrap_or((Pattern::Seq, None));
-        let direct = self.is_on("direct") || self.get("buffered") == Some("0");
+        let asked_direct = self.is_on("direct") || self.get("buffered") == Some("0");
+        // A mapping is of the page cache, whatever the file was opened with.
+        let maps =
+            backend_of(self.engine()).is_some_and(|(info, _)| info.data_path == DataPath::Copied);
+        let direct = asked_direct && !maps;
+        if asked_direct && maps {
+            let text = format!("direct=1: {} uses the page cache all the same", self.engine());
+            said.push(Remark::meaning(text));
+        }
         let threads = threads.clamp(1, Job::MAX_THREADS);
         let (sync, sync_every) = if op == Op::Write { self.sync() } else { (Sync::None, 1) };
         let mut job = Job {

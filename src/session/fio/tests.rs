@@ -1,7 +1,11 @@
 use super::*;
-use crate::analysis::{CellResult, results};
-use crate::plan::{Pattern, Sync};
+use crate::analysis::{CellResult, LatencyOf, results};
+use crate::plan::{Op, Pattern, Sync};
+use crate::record::Severity;
 use crate::session::{Imported, import, load};
+
+mod figures;
+mod forms;
 
 fn golden(name: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/fio").join(name)
@@ -130,10 +134,10 @@ fn jobs_at_once_are_threads_and_one_after_the_other_are_trials() {
     let together = results(&both);
     assert_eq!(both.plan.budget, Duration::from_millis(225));
     assert_eq!((together.len(), together[0].cell.threads, together[0].trials.len()), (1, 2, 1));
-    assert_eq!(
-        (together[0].trials[0].bytes, together[0].trials[0].nanos, together[0].latency),
-        (8 << 20, 225_000_000, None)
-    );
+    assert_eq!((together[0].trials[0].bytes, together[0].trials[0].nanos), (8 << 20, 225_000_000));
+    // Percentiles of two jobs cannot be added up.
+    let latency = together[0].latency.unwrap();
+    assert!(latency.p50.is_none() && latency.mean > 0.0 && latency.max > latency.mean);
     let one_by_one = imported("repeat.json");
     let repeated = results(&one_by_one);
     // All of it; else a run of that plan would end after the longest of its trials.
@@ -178,9 +182,12 @@ fn output(options: &str, more: &str) -> String {
     )
 }
 
+fn build(text: &str) -> Result<Session, String> {
+    build_session(text::find(text))
+}
+
 fn read(options: &str) -> CellResult {
-    let parsed: Output = serde_json::from_str(&output(options, "")).unwrap();
-    results(&build_session(parsed).unwrap()).remove(0)
+    results(&build(&output(options, "")).unwrap()).remove(0)
 }
 
 #[test]
@@ -204,6 +211,35 @@ fn options_that_have_no_place_are_told() {
         (odd.cell.backend.to_string().as_str(), odd.cell.direct, odd.cell.threads, odd.cell.depth),
         ("fio-execx", true, 1024, 1)
     );
+}
+
+#[test]
+fn options_that_change_what_the_figures_mean_are_named() {
+    for (options, says) in [
+        (r#""rate":"4m""#, "rate=4m: fio held the job to this rate"),
+        (r#""rate_iops":"100""#, "rate_iops=100"),
+        (r#""thinktime":"1000""#, "thinktime=1000: fio paused between operations"),
+        (r#""random_distribution":"zipf:1.2""#, "random_distribution=zipf:1.2"),
+        (r#""latency_target":"500""#, "latency_target=500"),
+        (r#""invalidate":"0""#, "invalidate=0: the page cache kept"),
+        (r#""ioengine":"mmap","direct":"1""#, "direct=1: mmap uses the page cache"),
+    ] {
+        let found = read(options);
+        let said = found.warnings.iter().find(|warning| warning.id == "fio-options").unwrap();
+        assert!(said.evidence.starts_with("j: ") && said.evidence.contains(says), "{said:?}");
+        assert_eq!(said.severity, Severity::Misleading);
+        assert!(!found.cell.direct, "{options}");
+    }
+    for plain in [
+        r#""rate":"0""#,
+        r#""random_distribution":"random""#,
+        r#""invalidate":"1""#,
+        r#""ioengine":"psync","direct":"1""#,
+    ] {
+        assert!(read(plain).warnings.iter().all(|own| own.id != "fio-options"), "{plain}");
+    }
+    let kept = build(&output(r#""invalidate":"0""#, "")).unwrap();
+    assert!(kept.notes.iter().all(|note| !note.contains("drops the file")), "{:?}", kept.notes);
 }
 
 #[test]
@@ -236,8 +272,7 @@ fn huge_figures_and_hostile_names_do_no_harm() {
     let text = text
         .replace("\"runtime\":100", "\"runtime\":18446744073709551615")
         .replace("1795279890", "18446744073709551615");
-    let parsed: Output = serde_json::from_str(&text).unwrap();
-    let session = build_session(parsed).unwrap();
+    let session = build(&text).unwrap();
     assert!(
         session.created.starts_with("9999-12-31") && results(&session).len() == 1,
         "{}",

@@ -1,17 +1,8 @@
 //! The versions of the programs that measure: iotui and the peers of a plan.
 
-use std::time::Duration;
-
 use super::control::Control;
 use crate::peer;
 use crate::plan::Plan;
-use crate::sys::child::{self, ChildAction};
-
-/// Time limit of `--version`.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Longer first lines are not versions.
-const MAX_VERSION_LEN: usize = 80;
 
 /// Returns the version of iotui, then that of each installed peer of the plan, as it names itself.
 pub(super) fn versions(plan: &Plan, control: &Control) -> Vec<String> {
@@ -22,25 +13,11 @@ pub(super) fn versions(plan: &Plan, control: &Control) -> Vec<String> {
     [concat!("iotui ", env!("CARGO_PKG_VERSION")).to_string()].into_iter().chain(peers).collect()
 }
 
-/// Returns the first line that a peer prints for `--version`.
+/// Returns how an installed peer names itself.
 fn version(id: &str, control: &Control) -> Option<String> {
     let program =
         peer::find_program(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
-    let mut watch = |since: Duration| {
-        if control.stopping() || since > VERSION_TIMEOUT {
-            ChildAction::Kill
-        } else {
-            ChildAction::Continue
-        }
-    };
-    let output = child::run(&program, &["--version".to_string()], &mut watch).ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = text.lines().next()?.trim();
-    let plain = output.status.success()
-        && !line.is_empty()
-        && line.len() <= MAX_VERSION_LEN
-        && line.chars().all(|c| c == ' ' || c.is_ascii_graphic());
-    plain.then(|| line.to_string())
+    peer::version(&program, &|| control.stopping())
 }
 
 #[cfg(test)]

@@ -79,6 +79,10 @@ impl Peer for Fio {
         "fio"
     }
 
+    fn version_start(&self) -> Option<&'static str> {
+        Some("fio-")
+    }
+
     fn refusal(&self, job: &Job) -> Option<String> {
         if job.backend.options.len() > 1 {
             return Some(format!("{}: fio uses one engine at a time", job.backend));

@@ -16,6 +16,11 @@ pub trait Peer: Sync {
     /// Returns the name of its package in most distributions.
     fn package(&self) -> &'static str;
 
+    /// Returns what its version starts with, before the number, where other programs have its name.
+    fn version_start(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns why it does not support this job, on any machine.
     fn refusal(&self, job: &Job) -> Option<String>;
 

@@ -12,10 +12,19 @@ mod kind;
 pub use kind::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
 
 use crate::plan::{CpuCache, Job, Op, Unknown, nearest};
-use crate::sys::child;
+use crate::sys::child::{self, ChildAction};
+use crate::text::show_path;
+
+/// Time limit of `--version`.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Longer first lines are not versions.
+const MAX_VERSION_LEN: usize = 80;
 
 /// All peers, in display order.
 pub static PEERS: &[&dyn Peer] = &[&dd::Dd, &fio::Fio];
@@ -32,10 +41,49 @@ pub fn peer(id: &str) -> Result<&'static dyn Peer, Unknown> {
 /// Finds the program in `path`, a list of folders like PATH.
 ///
 /// # Errors
-/// If it is not installed; the message says how to install it.
+/// If it is not installed, or another program has its name; the message says how to install it.
 pub fn find_program(peer: &dyn Peer, path: Option<&OsStr>) -> Result<PathBuf, String> {
     let missing = || format!("not installed: apt-get install {}", peer.package());
-    child::find(peer.info().id, path).ok_or_else(missing)
+    let program = child::find(peer.info().id, path).ok_or_else(missing)?;
+    let Some(start) = peer.version_start() else { return Ok(program) };
+    if is_named(&program, start) {
+        return Ok(program);
+    }
+    Err(format!(
+        "{} is another program, its --version is not {start}N: apt-get install {}, and put its folder first in PATH",
+        show_path(&program),
+        peer.package()
+    ))
+}
+
+/// Returns whether the version of a program has this start and a number. Each program is asked
+/// once.
+fn is_named(program: &Path, start: &str) -> bool {
+    static KNOWN: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((_, named)) = known.iter().find(|(own, _)| own == program) {
+        return *named;
+    }
+    let version = version(program, &|| false);
+    let number = version.as_deref().and_then(|version| version.strip_prefix(start));
+    let named = number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()));
+    known.push((program.into(), named));
+    named
+}
+
+/// Returns the first line that a program prints for `--version`.
+pub fn version(program: &Path, stop: &dyn Fn() -> bool) -> Option<String> {
+    let mut watch = |since: Duration| {
+        if stop() || since > VERSION_TIMEOUT { ChildAction::Kill } else { ChildAction::Continue }
+    };
+    let output = child::run(program, &["--version".to_string()], &mut watch).ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().next()?.trim();
+    let plain = output.status.success()
+        && !line.is_empty()
+        && line.len() <= MAX_VERSION_LEN
+        && line.chars().all(|c| c == ' ' || c.is_ascii_graphic());
+    plain.then(|| line.to_string())
 }
 
 /// Returns why this peer does not support this job.
