@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::common::{Home, QUICK, is_root, output, skip};
+use crate::common::{Home, QUICK, is_root, names, output, skip};
 use iotui::report::FORMATS;
 
 /// Sets a different host name for the command, if permitted.
@@ -91,6 +91,28 @@ fn no_format_of_a_run_tells_whose_it_is() {
     } else {
         skip("no host name of our own")
     }
+}
+
+#[test]
+fn the_file_of_an_anonymous_run_is_anonymous_and_cannot_be_repeated() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("secretfolder")).unwrap();
+    let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
+    for (name, what) in [("shared", file.as_str()), ("scratch", "--dir secretfolder --size 1m")] {
+        let line = format!("--batch -b read -s 4k {QUICK} --save {name} --anonymous {what}");
+        run(&home, &line);
+        let read = |file: String| std::fs::read_to_string(home.sessions_dir().join(file)).unwrap();
+        let mut all = names(&home.sessions_dir()).into_iter().map(read);
+        let text = all.find(|text| text.contains(&format!("\"name\":\"{name}\""))).unwrap();
+        assert!(text.lines().count() > 3 && telling(&home, &text).is_empty(), "{text}");
+        for again in ["--plan", "--refine", "--baseline"] {
+            let ran = output(&mut home.std(&format!("--batch {again} {name}")));
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert!(ran.status.code() != Some(0) && said.contains("anonymous"), "{again}: {said}");
+        }
+    }
+    // On a file that is named, its cells can be measured again.
+    run(&home, &format!("--batch --plan shared --no-save {file}"));
 }
 
 #[test]

@@ -170,9 +170,16 @@ fn recorder(args: &Args, host: &SharedHost, plan: &Plan) -> anyhow::Result<Optio
     if args.no_save {
         return Ok(None);
     }
-    let make = || runner::create_recorder(args.save.as_deref(), host.get(), plan);
+    let names = args.anonymous.then(|| report::PrivateNames::new(host.get(), plan));
+    let hidden =
+        names.as_ref().map(|names| (names.anonymize_host(host.get()), names.anonymize_plan(plan)));
+    let (host, plan) = hidden.as_ref().map_or((host.get(), plan), |(host, plan)| (host, plan));
+    let make = || runner::create_recorder(args.save.as_deref(), host, plan);
     match report::tell_if_slow("creating the session's file", make) {
-        Ok(recorder) => {
+        Ok(mut recorder) => {
+            if let Some(mut names) = names {
+                recorder.rewrite(Box::new(move |event| names.anonymize_event(event)));
+            }
             if recorder.renamed() && !args.quiet {
                 print_message(format!(
                     "iotui: that name is in use: this session is named {}",
@@ -246,6 +253,8 @@ fn finish(
     if let Some(error) = &error {
         print_message(format!("iotui: {error}"));
     }
+    let held = gate.map(|gate| gate.compare(args, &session));
+    let session = if args.anonymous { report::anonymize(&session) } else { session };
     let table = format.id == report::FORMATS[0].id;
     // The table contains the notes; other formats have no place for them.
     if !table && !args.quiet {
@@ -254,8 +263,6 @@ fn finish(
             .iter()
             .for_each(|note| print_message(format!("iotui: {}", text::clean_text(note))));
     }
-    let held = gate.map(|gate| gate.compare(args, &session));
-    let session = if args.anonymous { report::anonymize(&session) } else { session };
     write(args, format, &session, held.as_ref().filter(|_| table))?;
     if let Some(held) = held.as_ref().filter(|_| !table) {
         held.print(args);

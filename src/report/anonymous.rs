@@ -1,22 +1,30 @@
 //! Sessions without private names: host name, user, folders, file names and names chosen by the
 //! user.
 //!
-//! Structured fields are cleared or get a neutral word. In free text every known name is replaced,
-//! and so is every path outside /proc and /sys.
+//! Structured fields are cleared or get a neutral word. In every other text each known name is
+//! replaced, and so is every path outside /proc and /sys.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use crate::host::Host;
 use crate::plan::{ExpectedBy, Param, Plan, Presets, Profiles, TargetSpec, Variant, VariantName};
 use crate::record::{
-    Grounds, LayerKind, Note, Preparation, ProbeFindings, Trial, Verdict, Warning,
+    Event, Grounds, LayerKind, Note, Pick, Preparation, ProbeFindings, TargetEvidence, Trial,
+    Verdict, Warning,
 };
 use crate::session::Session;
 
 /// Names that must not appear, with their replacements; the longest first.
-pub struct PrivateNames(Vec<(String, &'static str)>);
+pub struct PrivateNames(Vec<(String, String)>);
+
+/// Shorter names of machines and images are letters and words of texts: they stay in these.
+const MIN_NAME: usize = 3;
 
 /// Folders that exist on every machine, and destinations of network probes: they identify no one.
 const COMMON: [&str; 16] = [
@@ -67,8 +75,41 @@ impl PrivateNames {
         names.retain(|(name, _)| {
             !matches!(name.as_str(), "" | "/") && !COMMON.contains(&name.trim_matches('/'))
         });
-        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-        PrivateNames(names)
+        let mut own = PrivateNames(Vec::new());
+        own.add(names.into_iter().map(|(name, word)| (name, word.to_string())));
+        own
+    }
+
+    fn add(&mut self, names: impl Iterator<Item = (String, String)>) {
+        self.0.extend(names);
+        self.0.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    }
+
+    /// Adds the names of what is below the targets, and of the machines of ranks with their number.
+    fn add_grounds(&mut self, grounds: &Grounds) {
+        let layers = grounds.targets().flat_map(|target| &target.ground).flat_map(|of| &of.layers);
+        let layers: Vec<(String, String)> = layers
+            .filter_map(|layer| match layer.kind {
+                LayerKind::Image => Some((&layer.name, "image")),
+                LayerKind::Server => Some((&layer.name, "server")),
+                _ => None,
+            })
+            .flat_map(|(name, word)| {
+                let file = name.rsplit('/').next().unwrap_or(name).to_string();
+                [(name.clone(), word.to_string()), (file, word.to_string())]
+            })
+            .filter(|(name, word)| name.len() >= MIN_NAME && name != word)
+            .collect();
+        self.add(layers.into_iter());
+        let machines = number_machines(&grounds.ranks).into_iter();
+        // `lab-7.example.org` is also called `lab-7`.
+        let machines = machines.flat_map(|(name, word)| {
+            let short = name.split('.').next().unwrap_or(&name).to_string();
+            [(name, word.clone()), (short, word)]
+        });
+        // Before those that are as long: the name of this machine is one of them.
+        let others = std::mem::take(&mut self.0);
+        self.add(machines.filter(|(name, _)| name.len() >= MIN_NAME).chain(others));
     }
 
     /// Replaces the names in free text.
@@ -81,6 +122,93 @@ impl PrivateNames {
         words.join(" ")
     }
 
+    /// Replaces the names in every text of a record. One of a few words that a text must be, as the
+    /// id of a backend, stays: it is nobody's name.
+    fn anonymize_texts<T: Serialize + DeserializeOwned>(&self, record: &mut T) {
+        let Ok(value) = serde_json::to_value(&*record) else { return };
+        let mut found = Vec::new();
+        self.find_texts(&value, String::new(), &mut found);
+        let put = |value: &mut Value, (at, text): &(String, String)| {
+            value.pointer_mut(at).into_iter().for_each(|own| *own = text.as_str().into());
+        };
+        let mut all = value.clone();
+        found.iter().for_each(|text| put(&mut all, text));
+        if !found.is_empty() && !read_into(record, &all) {
+            let mut value = value;
+            for text in &found {
+                let mut with = value.clone();
+                put(&mut with, text);
+                if read_into(record, &with) {
+                    value = with;
+                }
+            }
+        }
+    }
+
+    /// Collects the texts that change, with where they are.
+    fn find_texts(&self, value: &Value, at: String, found: &mut Vec<(String, String)>) {
+        match value {
+            Value::String(own) => {
+                let text = self.anonymize_text(own);
+                found.extend((text != *own).then_some((at, text)));
+            }
+            Value::Array(all) => (0..)
+                .zip(all)
+                .for_each(|(index, value)| self.find_texts(value, format!("{at}/{index}"), found)),
+            Value::Object(all) => all.iter().for_each(|(key, value)| {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                self.find_texts(value, format!("{at}/{key}"), found);
+            }),
+            _ => {}
+        }
+    }
+
+    pub fn anonymize_host(&self, host: &Host) -> Host {
+        let mut host = host.clone();
+        (host.name, host.boot_id) = (String::new(), String::new());
+        host.network.iter_mut().for_each(|card| card.name = "card".into());
+        self.anonymize_texts(&mut host);
+        host
+    }
+
+    fn anonymize_grounds(&self, grounds: &mut Grounds) {
+        let machines = number_machines(&grounds.ranks);
+        for name in &mut grounds.ranks {
+            if let Some((_, word)) = machines.iter().find(|(own, _)| own == name) {
+                name.clone_from(word);
+            }
+        }
+        grounds.targets_mut().for_each(anonymize_target);
+        self.anonymize_texts(grounds);
+    }
+
+    fn anonymize_pick(&self, pick: &mut Pick) {
+        let left_out = pick.left_out.iter_mut().map(|out| &mut out.why);
+        left_out.chain([&mut pick.why]).for_each(|text| self.anonymize_in_place(text));
+    }
+
+    /// Returns an event of a run as its file shows it.
+    pub fn anonymize_event(&mut self, event: &Event) -> Event {
+        let mut event = event.clone();
+        match &mut event {
+            Event::Plan { plan } => *plan = Arc::new(self.anonymize_plan(plan)),
+            Event::Grounds { grounds } => {
+                self.add_grounds(grounds);
+                self.anonymize_grounds(Arc::make_mut(grounds));
+            }
+            Event::Trial { trial, .. } => *trial = Arc::new(self.anonymize_trial(trial)),
+            Event::Failed { error: text, .. } | Event::Note { text } => {
+                self.anonymize_in_place(text);
+            }
+            Event::Verdict { verdict, .. } => self.anonymize_verdict(Arc::make_mut(verdict)),
+            Event::Findings { findings, .. } => self.anonymize_findings(Arc::make_mut(findings)),
+            Event::Levels { levels } => self.anonymize_texts(levels),
+            Event::Picked { pick } => self.anonymize_pick(Arc::make_mut(pick)),
+            _ => {}
+        }
+        event
+    }
+
     fn anonymize_in_place(&self, text: &mut String) {
         *text = self.anonymize_text(text);
     }
@@ -89,6 +217,12 @@ impl PrivateNames {
         let mut trial = trial.clone();
         if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
             mapped_by.iter_mut().for_each(|by| *by = "a program".into());
+        }
+        for cache in trial.evidence.below.iter_mut().flat_map(|below| &mut below.caches) {
+            self.anonymize_in_place(&mut cache.name);
+        }
+        for counts in &mut trial.evidence.devices {
+            keep_kernel_name(&mut counts.device);
         }
         for note in &mut trial.evidence.notes {
             if let Note::UringPlain(why) | Note::FileChanged(why) = note {
@@ -101,6 +235,7 @@ impl PrivateNames {
     fn anonymize_verdict(&self, verdict: &mut Verdict) {
         self.anonymize_in_place(&mut verdict.source_reason);
         verdict.warnings.iter_mut().for_each(|warning| self.anonymize_warning(warning));
+        verdict.durability.iter_mut().for_each(|of| self.anonymize_in_place(&mut of.reason));
     }
 
     /// Hides a parameter of a probe that is an address.
@@ -126,6 +261,10 @@ impl PrivateNames {
         [&mut warning.message, &mut warning.evidence, &mut warning.remedy]
             .into_iter()
             .for_each(|text| self.anonymize_in_place(text));
+        let id = self.anonymize_text(&warning.id);
+        if id != warning.id {
+            warning.id = id.into();
+        }
     }
 
     pub fn anonymize_plan(&self, plan: &Plan) -> Plan {
@@ -164,13 +303,47 @@ impl PrivateNames {
             .chain(skipped)
             .flat_map(|cell| cell.params.values_mut())
             .for_each(|value| self.anonymize_param(value));
+        self.anonymize_texts(&mut plan);
+        plan.anonymous = true;
         plan
+    }
+}
+
+/// Returns the machines of ranks in their order, with a word for each.
+fn number_machines(ranks: &[String]) -> Vec<(String, String)> {
+    let mut machines: Vec<(String, String)> = Vec::new();
+    for name in ranks.iter().filter(|name| !name.is_empty()) {
+        if machines.iter().all(|(own, _)| own != name) {
+            machines.push((name.clone(), format!("machine {}", machines.len() + 1)));
+        }
+    }
+    machines
+}
+
+/// Sets a record to what JSON says; returns whether that can be.
+fn read_into<T: DeserializeOwned>(record: &mut T, value: &Value) -> bool {
+    T::deserialize(value).map(|read| *record = read).is_ok()
+}
+
+fn anonymize_target(target: &mut TargetEvidence) {
+    keep_kernel_name(&mut target.device);
+    for layer in target.ground.iter_mut().flat_map(|ground| &mut ground.layers) {
+        match layer.kind {
+            LayerKind::Image => layer.name = "image".into(),
+            LayerKind::Server => layer.name = "server".into(),
+            _ => {}
+        }
+    }
+    for device in target.commit_path.iter_mut().flat_map(|path| &mut path.devices) {
+        keep_kernel_name(&mut device.device);
+        device.path_of.iter_mut().for_each(keep_kernel_name);
     }
 }
 
 /// Returns the session without private names. Measurements stay as they are.
 pub fn anonymize(session: &Session) -> Session {
-    let names = PrivateNames::new(&session.host, &session.plan);
+    let mut names = PrivateNames::new(&session.host, &session.plan);
+    session.grounds.iter().for_each(|grounds| names.add_grounds(grounds));
     let mut out = session.clone();
     // The id ends in the name of the file: only the time remains.
     out.id = session
@@ -182,20 +355,9 @@ pub fn anonymize(session: &Session) -> Session {
         .into();
     out.name = "anonymous".into();
     out.plan = names.anonymize_plan(&session.plan);
-    (out.host.name, out.host.boot_id) = (String::new(), String::new());
-    [&mut out.host.kernel, &mut out.host.os]
-        .into_iter()
-        .for_each(|text| names.anonymize_in_place(text));
-    out.host.network.iter_mut().for_each(|card| card.name = "card".into());
-    for target in out.grounds.iter_mut().flat_map(Grounds::targets_mut) {
-        if !is_kernel_name(&target.device) {
-            target.device = String::new();
-        }
-        let layers = target.ground.iter_mut().flat_map(|ground| &mut ground.layers);
-        layers
-            .filter(|layer| layer.kind == LayerKind::Image)
-            .for_each(|layer| layer.name = "image".into());
-    }
+    out.host = names.anonymize_host(&session.host);
+    out.grounds.iter_mut().for_each(|grounds| names.anonymize_grounds(grounds));
+    names.anonymize_texts(&mut out.levels);
     out.trials =
         session.trials.iter().map(|trial| Arc::new(names.anonymize_trial(trial))).collect();
     out.verdicts
@@ -203,17 +365,20 @@ pub fn anonymize(session: &Session) -> Session {
         .flatten()
         .for_each(|verdict| names.anonymize_verdict(Arc::make_mut(verdict)));
     out.probe_findings.iter_mut().for_each(|findings| names.anonymize_findings(findings));
-    let whys = out
-        .picks
-        .iter_mut()
-        .flat_map(|pick| pick.left_out.iter_mut().map(|out| &mut out.why).chain([&mut pick.why]));
-    whys.for_each(|text| names.anonymize_in_place(text));
+    out.picks.iter_mut().for_each(|pick| names.anonymize_pick(pick));
     out.errors
         .iter_mut()
         .flatten()
         .chain(&mut out.notes)
         .for_each(|text| names.anonymize_in_place(text));
     out
+}
+
+/// Clears the name of a device that the kernel did not give; `dm-0 on sda` has two.
+fn keep_kernel_name(device: &mut String) {
+    if !device.split(" on ").all(is_kernel_name) {
+        device.clear();
+    }
 }
 
 /// Returns whether the kernel named the device, not a user (`vg-anna`) or server (`host:/export`).

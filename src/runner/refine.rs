@@ -52,6 +52,9 @@ pub fn refine(
     if let Some(machine) = session.reference {
         return Err(RefineError::Reference(machine));
     }
+    if session.plan.anonymous {
+        return Err(ReplanError::Anonymous.into());
+    }
     if session.plan.processes() > 1 {
         return Err(RefineError::Ranks(session.plan.processes()));
     }

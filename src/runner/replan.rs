@@ -22,6 +22,11 @@ pub enum ReplanError {
     )]
     Commands,
     #[error(
+        "that session is anonymous and does not say what it measured, so it cannot be repeated: \
+         name a FILE or --dir, and --plan runs its cells there"
+    )]
+    Anonymous,
+    #[error(
         "that plan measures {plan} {}, but {named} {} named: name as many, or none",
         if *.plan == 1 { "target" } else { "targets" },
         if *.named == 1 { "was" } else { "were" }
@@ -49,6 +54,11 @@ pub fn replan(
 ) -> Result<Plan, ReplanError> {
     check_allowed(session, settings)?;
     let mut plan = session.plan.clone();
+    let is_named = !files.is_empty() || !dirs.is_empty() || plan.target == TargetSpec::None;
+    if plan.anonymous && !is_named {
+        return Err(ReplanError::Anonymous);
+    }
+    plan.anonymous = false;
     let write = plan.cells.iter().any(|c| c.op == Op::Write);
     let targets: Vec<TargetSpec> = plan.targets().cloned().collect();
     for named in [files.len(), dirs.len()] {

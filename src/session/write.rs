@@ -42,10 +42,15 @@ pub struct Recorder {
     started: Instant,
     verdict_interval: Duration,
     ended: bool,
+    /// What is written instead of an event.
+    rewrite: Option<Rewrite>,
     /// The file is complete and belongs to its user: it may be renamed or deleted, and is not
     /// created again.
     released: bool,
 }
+
+/// Returns what a session file has instead of an event.
+pub type Rewrite = Box<dyn FnMut(&Event) -> Event + Send>;
 
 /// How much of the data of a cell is in the file.
 #[derive(Default, Clone)]
@@ -112,6 +117,7 @@ impl Recorder {
             started: Instant::now(),
             verdict_interval: VERDICT_INTERVAL,
             ended: false,
+            rewrite: None,
             released: false,
         })
     }
@@ -227,12 +233,19 @@ impl Recorder {
         self.released = true;
     }
 
+    /// Has each further event rewritten.
+    pub fn rewrite(&mut self, with: Rewrite) {
+        self.rewrite = Some(with);
+    }
+
     /// Writes what the file records of an event: the plan, trials, verdicts, errors, notes, the
     /// end.
     pub fn record(&mut self, event: &Event) {
         if self.ended {
             return;
         }
+        let rewritten = self.rewrite.as_mut().map(|rewrite| rewrite(event));
+        let event = rewritten.as_ref().unwrap_or(event);
         match event {
             Event::End { reason, seconds } => {
                 return self.finish_after(*reason, seconds.or(Some(self.elapsed_seconds())));

@@ -214,6 +214,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         skipped_probes,
         pick,
         span_may_shrink,
+        anonymous: false,
         once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,
         rated: whole.rated,

@@ -132,6 +132,9 @@ pub struct Plan {
     /// again would take as long. Omitted from JSON where that does not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once_uncached: bool,
+    /// Names were removed, so that it does not say what to measure; omitted from JSON if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anonymous: bool,
     /// Whether to measure this machine's ceilings before the first cell.
     #[serde(default)]
     pub ceilings: bool,
@@ -288,6 +291,7 @@ impl Plan {
             skipped: Vec::new(),
             pick: false,
             once_uncached: false,
+            anonymous: false,
             ceilings: false,
             rated: None,
             expect: Vec::new(),

@@ -117,6 +117,7 @@ fn plan() -> Plan {
         remote: None,
         pick: true,
         once_uncached: false,
+        anonymous: false,
         ceilings: false,
         rated: None,
         expect: Vec::new(),
