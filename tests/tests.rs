@@ -3,6 +3,7 @@
 mod anonymous;
 mod bad_input;
 mod batch;
+mod below;
 mod between;
 mod commands;
 mod commits;

@@ -84,7 +84,8 @@ mod tests {
         };
         session.grounds = Some(Grounds { target, ..Grounds::default() });
         for (cell, device) in [(0, 1.0), (1, 0.0)] {
-            let source = Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 };
+            let source =
+                Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0, below: 0.0 };
             let verdict = Verdict { source: Some(source), ..Verdict::default() };
             session.verdicts[cell as usize] = Some(verdict.into());
             let mut trial = testing::trial(cell, 1, bytes_per_second * u64::from(1 + 9 * cell));

@@ -162,7 +162,7 @@ fn describe_ties(tried: &[MethodRate]) -> String {
 /// both.
 fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCeiling> {
     let (bounds, source) = (Bounds::from_session(session), result.source?);
-    let (name, bound) = if source.page_cache + source.hole >= MAIN_SHARE {
+    let (name, bound) = if source.page_cache + source.below + source.hole >= MAIN_SHARE {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
         (
             format!("{} can read from memory", counted(threads as usize, "thread")),

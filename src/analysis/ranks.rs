@@ -117,6 +117,7 @@ fn mean(a: Source, of_a: f64, b: Source, of_b: f64) -> Source {
         page_cache: of(a.page_cache, b.page_cache),
         hole: of(a.hole, b.hole),
         unknown: of(a.unknown, b.unknown),
+        below: of(a.below, b.below),
     }
 }
 

@@ -54,7 +54,8 @@ mod tests {
         session.plan.rated = Some(rated);
         session.trials =
             (1..=5).map(|round| testing::trial(0, round, 2_870_000_000).into()).collect();
-        let source = Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 });
+        let source =
+            Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0, below: 0.0 });
         session.verdicts = vec![Some(Verdict { source, ..Verdict::default() }.into())];
         session
     }

@@ -15,6 +15,7 @@ static WORDS: &[Words] = &[
     Words("holes", "only {} is stored, the rest holes", "holes, nothing stored"),
     Words("not-direct", "not direct: {} from memory", "not direct"),
     Words("memory", "", "no disk, memory"),
+    Words("below-cache", "{} from memory below", "from memory below"),
     Words("shared-offsets", "threads read the same {}", "threads read the same bytes"),
     Words("wrapped", "read the file {}", "read the file again"),
     Words("not-cold", "not cold: {} stayed cached", "not cold"),

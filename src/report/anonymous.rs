@@ -225,7 +225,8 @@ impl PrivateNames {
             keep_kernel_name(&mut counts.device);
         }
         for note in &mut trial.evidence.notes {
-            if let Note::UringPlain(why) | Note::FileChanged(why) = note {
+            if let Note::UringPlain(why) | Note::FileChanged(why) | Note::LayersChanged(why) = note
+            {
                 self.anonymize_in_place(why);
             }
         }

@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let mut columns = columns();
     columns.extend(rank_columns().map(|column| Column { describes: true, ..column }));
+    columns.push(job("source_below", |r| number(r.source.map(|s| s.below))));
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     for subject in results.iter().map(Subject::Job).chain(probes.iter().map(Subject::Probe)) {

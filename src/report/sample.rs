@@ -82,8 +82,10 @@ pub struct Like {
     pub from: Option<Source>,
 }
 
-pub const DEVICE: Source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
-pub const CACHE: Source = Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 };
+pub const DEVICE: Source =
+    Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0, below: 0.0 };
+pub const CACHE: Source =
+    Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0, below: 0.0 };
 
 /// Adds `trials` trials of a cell that scatter by 1 %, and its verdict.
 pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
@@ -203,7 +205,7 @@ pub fn troubled() -> Session {
         path: "/data/\u{1b}[31mdünne/文書/sparse\n.img".into(),
         size: 512 << 20,
     };
-    let holes = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
+    let holes = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0, below: 0.0 };
     for cell in 0..4 {
         Arc::make_mut(session.verdicts[cell].as_mut().unwrap()).source = Some(holes);
         let texts = [

@@ -98,8 +98,13 @@ fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) 
         trial.short = short % 2 == 0;
     }
     sample::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
-    Arc::make_mut(session.verdicts[0].as_mut().unwrap()).source =
-        Some(Source { device: share, page_cache: -share, hole: f64::NAN, unknown: 0.5 });
+    Arc::make_mut(session.verdicts[0].as_mut().unwrap()).source = Some(Source {
+        device: share,
+        page_cache: -share,
+        hole: f64::NAN,
+        unknown: 0.5,
+        below: 0.0,
+    });
     (session.errors[3], session.plan.target) =
         (Some(error), TargetSpec::New { path: name.into(), size: 0 });
     session

@@ -124,7 +124,7 @@ pub fn picked() -> Vec<Event> {
         Ceilings { read: Some(2e10), read_all: Some(43e9), threads: 2, ..Ceilings::default() };
     let machine = MachineEvidence { ceilings: Some(ceilings), ..MachineEvidence::default() };
     let grounds = Arc::new(Grounds { machine, ..Grounds::default() });
-    let source = Some(Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0 });
+    let source = Some(Source { device: 0.0, page_cache: 1.0, hole: 0.0, unknown: 0.0, below: 0.0 });
     vec![
         Event::Plan { plan: Arc::new(plan) },
         Event::Grounds { grounds },

@@ -460,7 +460,7 @@ pub(super) fn finite_findings(findings: &ProbeFindings) -> ProbeFindings {
 /// number when loaded.
 pub(super) fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
     let source = verdict.source.is_none_or(|s| {
-        [s.device, s.page_cache, s.hole, s.unknown].iter().all(|share| share.is_finite())
+        [s.device, s.page_cache, s.hole, s.unknown, s.below].iter().all(|share| share.is_finite())
     });
     let is_finite = |of: &Latency| of.mean.is_finite() && of.max.is_finite();
     let latency = verdict.latency.as_ref().is_none_or(is_finite);

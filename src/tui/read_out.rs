@@ -122,7 +122,13 @@ mod tests {
         let mut read = crate::tui::testing::shown().results.remove(0);
         let mut written = read.clone();
         written.cell.op = crate::plan::Op::Write;
-        let none = crate::record::Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+        let none = crate::record::Source {
+            device: 0.0,
+            page_cache: 0.0,
+            hole: 0.0,
+            unknown: 0.0,
+            below: 0.0,
+        };
         read.source = Some(crate::record::Source { device: 1.0, ..none });
         written.source = Some(crate::record::Source { unknown: 1.0, ..none });
         let point = |low, high| CurvePoint {

@@ -204,7 +204,13 @@ pub fn verdict(cache: Cache, cell: u32) -> Verdict {
         buckets: vec![(700, 1000), (800, 3000), (1200, 900), (3000, 99), (90_000, 1)],
     };
     Verdict {
-        source: Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 }),
+        source: Some(Source {
+            device,
+            page_cache: 1.0 - device,
+            hole: 0.0,
+            unknown: 0.0,
+            below: 0.0,
+        }),
         source_reason: "counted".into(),
         amplification: Some(1.0),
         warnings,

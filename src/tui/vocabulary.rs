@@ -46,6 +46,7 @@ pub static WORDS: &[(&str, &str)] = &[
     ("first look", "some cells have fewer than 5 trials: about right, not ranked"),
     ("refine", "add rounds to a session until its intervals are narrow"),
     ("from", "where the bytes came from: device, page cache, or holes of the file"),
+    ("caches below", "memory under the file: the page cache of an image, or a program"),
     ("hole", "a part of a file that was never written: zeros, without a device"),
     ("ceiling", "what this machine can do at best, measured by a bare loop"),
     ("estimate", "a figure computed before the run, with its reasoning"),

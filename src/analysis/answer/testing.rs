@@ -28,7 +28,7 @@ pub fn cell(job: Job, gib: f64, spread: f64, trials: u32) -> CellResult {
         }
     });
     let device = if job.cache == Cache::Cold { 1.0 } else { 0.0 };
-    let source = Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 };
+    let source = Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0, below: 0.0 };
     let verdict = Verdict { source: Some(source), ..Verdict::default() };
     result(&job, trials.map(Into::into).collect(), Some(&verdict), None)
 }

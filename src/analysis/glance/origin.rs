@@ -62,7 +62,7 @@ pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn
 impl<'a> Account<'a> {
     /// Sums the bytes of all results of a column; `None` if none were moved.
     fn new(column: &'a GlanceColumn, results: &[CellResult]) -> Option<Account<'a>> {
-        let mut sum = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+        let mut sum = Source::default();
         let (mut all, mut other) = (0.0, 0.0);
         for result in column.results.iter().filter_map(|of| results.get(*of)) {
             let bytes: f64 = result.trials.iter().map(|trial| trial.bytes as f64).sum();
@@ -75,6 +75,7 @@ impl<'a> Account<'a> {
             sum.page_cache += of.page_cache * bytes;
             sum.hole += of.hole * bytes;
             sum.unknown += of.unknown * bytes;
+            sum.below += of.below * bytes;
             other += other_than_asked(&result.cell, &of) * bytes;
         }
         let share = |bytes: f64| bytes / all;
@@ -85,6 +86,7 @@ impl<'a> Account<'a> {
                 page_cache: share(sum.page_cache),
                 hole: share(sum.hole),
                 unknown: share(sum.unknown),
+                below: share(sum.below),
             },
             other: share(other),
         })
@@ -92,9 +94,14 @@ impl<'a> Account<'a> {
 
     /// Returns the sources with their shares, the largest first.
     fn parts(&self) -> Vec<(&'static str, f64)> {
-        let Source { device, page_cache, hole, unknown } = self.of;
-        let all =
-            [("device", device), ("page cache", page_cache), ("hole", hole), ("unknown", unknown)];
+        let Source { device, page_cache, hole, unknown, below } = self.of;
+        let all = [
+            ("device", device),
+            ("page cache", page_cache),
+            ("caches below", below),
+            ("hole", hole),
+            ("unknown", unknown),
+        ];
         let mut parts: Vec<(&'static str, f64)> =
             all.into_iter().filter(|(_, share)| *share > 0.0).collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -110,9 +117,9 @@ impl<'a> Account<'a> {
 fn other_than_asked(job: &Job, of: &Source) -> f64 {
     match job.cache {
         _ if job.op == Op::Write || job.mix.is_some() => of.hole,
-        _ if job.direct => of.page_cache + of.hole,
-        Cache::Cold => of.page_cache + of.hole,
-        Cache::Warm => of.device + of.hole,
+        _ if job.direct => of.page_cache + of.hole + of.below,
+        Cache::Cold => of.page_cache + of.hole + of.below,
+        Cache::Warm => of.device + of.hole + of.below,
         Cache::AsIs => of.hole,
     }
 }

@@ -83,7 +83,8 @@ fn a_result_without_a_source_is_not_accounted_for_by_the_others() {
     let text = "not every byte accounted for (warm: page cache 50 %, unknown 50 %)";
     assert_eq!(of(&cells).origin.text, text);
     let mut written = cell(Job { op: Op::Write, ..job("write", 4096, Cache::AsIs) }, 4.0, 0.005, 7);
-    written.source = Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 });
+    written.source =
+        Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0, below: 0.0 });
     let origin = of(&[at("read", 4096, Cache::Warm, 4.0), written]).origin;
     let text = "not every byte accounted for (warm: page cache 100 %; written to memory: unknown \
                 100 %)";
@@ -100,7 +101,8 @@ fn warm_reads_come_from_memory_and_direct_ones_from_the_device() {
     ] {
         let mut one = at("read", 4096, Cache::Warm, 1.0);
         one.cell.direct = direct;
-        one.source = Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0 });
+        one.source =
+            Some(Source { device, page_cache: 1.0 - device, hole: 0.0, unknown: 0.0, below: 0.0 });
         assert_eq!(of(&[one]).origin.grade, grade, "direct: {direct}, device: {device}");
     }
 }

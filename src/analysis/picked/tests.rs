@@ -102,7 +102,8 @@ fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
     let mut session = session();
     for event in testing::picked() {
         if let Event::Verdict { cell, verdict } = event {
-            let source = Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 });
+            let source =
+                Some(Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0, below: 0.0 });
             session.apply(&Event::Verdict {
                 cell,
                 verdict: Arc::new(Verdict { source, ..Verdict::clone(&verdict) }),

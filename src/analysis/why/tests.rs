@@ -42,7 +42,13 @@ fn cell(job: Job, op: Op1, spread: f64) -> CellResult {
             ..Trial::default()
         }
     });
-    let source = Source { device: op.device, page_cache: 1.0 - op.device, hole: 0.0, unknown: 0.0 };
+    let source = Source {
+        device: op.device,
+        page_cache: 1.0 - op.device,
+        hole: 0.0,
+        unknown: 0.0,
+        below: 0.0,
+    };
     let latency = Latency {
         count: 1000,
         every: 1,
@@ -435,7 +441,8 @@ fn nothing_is_said_of_what_failed_or_is_not_known() {
     let mut failed = job("pread", 4096, Cache::Warm).with(1e3);
     failed.error = Some("EIO".into());
     let mut unknown = job("pread", 4096, Cache::Warm).with(1e3);
-    unknown.source = Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 });
+    unknown.source =
+        Some(Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0, below: 0.0 });
     let empty = result(&job("pread", 4096, Cache::Warm), Vec::new(), None, None);
     assert_eq!(limits(&[failed, unknown, empty], &bounds()), [None; 3]);
 }

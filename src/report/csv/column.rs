@@ -52,6 +52,7 @@ impl Row<'_> {
                 "source_device" => number(source.map(|of| of.device)),
                 "source_page_cache" => number(source.map(|of| of.page_cache)),
                 "source_hole" => number(source.map(|of| of.hole)),
+                "source_below" => number(source.map(|of| of.below)),
                 "source_unknown" => number(source.map(|of| of.unknown)),
                 _ if column.describes => (column.get)(self),
                 _ => Field::Empty,

@@ -117,9 +117,10 @@ fn sort_key(text: &str) -> Option<f64> {
 }
 
 type Share = fn(&Source) -> f64;
-const SOURCES: [(&str, Share); 4] = [
+const SOURCES: [(&str, Share); 5] = [
     ("device", |s| s.device),
     ("cache", |s| s.page_cache),
+    ("below", |s| s.below),
     ("hole", |s| s.hole),
     ("unknown", |s| s.unknown),
 ];

@@ -8,6 +8,7 @@ use crate::record::Source;
 pub fn source_shares(source: &Source) -> Vec<(&'static str, f64)> {
     let mut parts = vec![
         ("hole", source.hole),
+        ("below", source.below),
         ("unknown", source.unknown),
         ("cache", source.page_cache),
         ("device", source.device),
@@ -74,7 +75,7 @@ mod tests {
             op: Op::Write,
             ..crate::report::sample::job("pread", 4096, crate::plan::Cache::AsIs)
         }]);
-        let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
+        let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0, below: 0.0 };
         let like = |from| crate::report::sample::Like {
             nanos_per_op: 450.0,
             calls_per_op: 1.0,
@@ -99,7 +100,7 @@ mod tests {
             [1.0, 0.9999, 0.994, 0.5, 0.001].map(percent),
             ["100 %", ">99 %", "99 %", "50 %", "<1 %"]
         );
-        let source = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0 };
+        let source = Source { device: 0.5, page_cache: 0.0, hole: 0.5, unknown: 0.0, below: 0.0 };
         assert_eq!(source_shares(&source)[0].0, "hole");
     }
 }

@@ -200,7 +200,7 @@ impl Import {
     fn cell(&mut self, read: Read, name: &str) -> usize {
         let Read { job, said } = read;
         let at = self.cells.iter().position(|own| *own == job).unwrap_or_else(|| {
-            let source = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
+            let source = Source { unknown: 1.0, ..Source::default() };
             self.verdicts.push(Verdict {
                 source: Some(source),
                 source_reason: "fio does not report this".into(),

@@ -185,7 +185,7 @@ fn verdict(table: &Jobs, row: &[f64], source: &str) -> Verdict {
             ),
         );
     }
-    let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0 };
+    let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0, below: 0.0 };
     let moves = table.op != crate::plan::Op::Seek;
     Verdict {
         source: moves.then_some(unknown),

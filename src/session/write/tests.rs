@@ -38,7 +38,7 @@ fn verdict(reason: &str) -> Event {
         buckets: vec![(3, 1), (9, 2)],
         ..Latency::default()
     };
-    let source = Source { device: 0.1, page_cache: 0.7, hole: 0.2, unknown: 0.0 };
+    let source = Source { device: 0.1, page_cache: 0.7, hole: 0.2, unknown: 0.0, below: 0.0 };
     let verdict = Verdict {
         source: Some(source),
         source_reason: reason.into(),

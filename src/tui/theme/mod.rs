@@ -97,7 +97,7 @@ impl Role {
     pub fn of_source(word: &str) -> Role {
         match word {
             "device" => Role::Device,
-            "cache" => Role::PageCache,
+            "cache" | "below" => Role::PageCache,
             "hole" => Role::Hole,
             _ => Role::Unknown,
         }

@@ -4,6 +4,7 @@
 use std::io;
 use std::ops::Range;
 
+use super::below::Layers;
 use super::error::Failure;
 use super::observe::{Cached, measure_cached};
 use super::target::OpenTarget;
@@ -32,6 +33,7 @@ pub(super) fn prepare(
     open_target: &OpenTarget,
     job: &Job,
     scope: &Scope,
+    layers: Option<&mut Layers>,
     cut: &dyn Fn() -> bool,
 ) -> Result<Ready, Failure> {
     fn preparation_error(what: &str, error: io::Error) -> Failure {
@@ -67,6 +69,11 @@ pub(super) fn prepare(
                 Ok(cold::make_cold_within(file, part.clone(), cut)?.left)
             })
             .map_err(|e| stopped_or("cannot drop the file from the page cache", e))?;
+            if let Some(layers) = layers {
+                layers.drop_caches(level, cut).map_err(|e| {
+                    stopped_or("cannot drop the files below from the page cache", e)
+                })?;
+            }
             let left = cached.map_or(0, |c| c.resident);
             let mapped_by = if left > 0 { mapping_processes(open_target) } else { Vec::new() };
             Ok(Ready { reached: Preparation::Cold { left, mapped_by }, cached })

@@ -11,16 +11,18 @@ use std::sync::Arc;
 mod made_files;
 
 use self::made_files::{LaneFile, MadeFiles};
+use super::below::{Layers, drop_files};
 use super::error::EngineError;
 use crate::backend::{Stamps, Target};
 use crate::host::{self, Below, TargetFacts, TargetKind};
 use crate::plan::{Cache, Cold, Job, Plan, TargetSpec};
+use crate::record::Note;
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::content::{Content, FileData};
 use crate::sys::direct::DirectSupport;
-use crate::sys::extents::{Extents, extents};
+use crate::sys::extents::Extents;
 use crate::sys::fill::{FillError, Progress};
 use crate::sys::folder::random_name;
 use crate::sys::held_file::{FileId, HeldFile};
@@ -152,7 +154,7 @@ impl OpenTarget {
     pub fn reload(&mut self) {
         let (path, kind) = (self.facts.path.clone(), self.facts.kind);
         self.facts = TargetFacts::inspect(&self.file, Path::new(&path), kind);
-        self.extents = extents(&self.file, self.facts.size).ok();
+        self.extents = self.below.extents(&self.file, self.facts.size).ok();
     }
 
     /// Finds out what the cells of the plan need to know of it. Nothing else may read it meanwhile.
@@ -243,8 +245,8 @@ impl OpenTarget {
         scratch: Option<Scratch>,
     ) -> io::Result<OpenTarget> {
         let facts = TargetFacts::inspect(&file, shown, kind);
-        let extents = extents(&file, facts.size).ok();
         let below = Below::of(&file);
+        let extents = below.extents(&file, facts.size).ok();
         let device = below.first_device();
         let name = if scratch.is_some() {
             scratch.as_ref().and_then(Scratch::name)
@@ -280,6 +282,16 @@ impl OpenTarget {
         })
     }
 
+    /// Returns what lies below it during a trial, and notes about that, as [`Layers::of`].
+    pub(super) fn layers(
+        &self,
+        job: &Job,
+        span: Range<u64>,
+        observed: bool,
+    ) -> (Option<Layers<'_>>, Vec<Note>) {
+        Layers::of((&self.file, &self.below), self.extents.as_ref(), job, span, observed)
+    }
+
     /// Returns why the target's name no longer leads to the measured file. Lanes keep using the
     /// file that was opened, so its figures would be mistaken for those of another.
     pub fn replacement(&self) -> Option<String> {
@@ -305,11 +317,16 @@ impl OpenTarget {
         if !stored || !cold::make_cold(&self.file, LEN).is_ok_and(|c| c.is_cold()) {
             return;
         }
+        // What an image has in the page cache is charged to no one.
+        drop_files(&self.below);
         let Ok(mut block) = zeroed(LEN as usize) else { return };
         let before = ProcessIo::process();
         let read = self.file.read_exact_at(&mut block, 0);
         if let (Ok(before), Ok(()), Ok(after)) = (before, read, ProcessIo::process()) {
-            self.device_counted = Some(after.read_bytes.saturating_sub(before.read_bytes) >= LEN);
+            let charged = after.read_bytes.saturating_sub(before.read_bytes);
+            // Fewer are read where they are stored compressed.
+            let least = if self.facts.compresses.is_some() { 1 } else { LEN };
+            self.device_counted = Some(charged >= least);
         }
     }
 }

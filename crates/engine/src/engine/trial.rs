@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use super::below::Layers;
 use super::cells::{Amount, Cell};
 use super::control::Cut;
 use super::coverage::{Coverage, hole_bytes, overlap, trial_coverage};
@@ -170,28 +171,24 @@ pub(super) fn run_part_alone(
     let Work { cell, amount, observed } = work;
     let (open_target, job) = (stage.open_target.for_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
-    // Nothing is to be prepared where only the state would be measured.
-    let unprepared = !observed && job.cache == Cache::AsIs && job.op != Op::Write;
-    let ready = if stage.part.is_some() || unprepared {
-        Ready { reached: Preparation::AsIs, cached: None }
-    } else {
-        prepare(open_target, job, &stage.scope(job), &|| (stage.cut)().is_some())?
-    };
-    if let Some(why) = open_target.replacement() {
-        return Err(Failure::Cell(why));
-    }
+    let watched = observed && stage.part.is_none();
+    let (mut layers, notes) = open_target.layers(job, stage.window(job), watched);
+    let ready = make_ready(stage, job, observed, layers.as_mut())?;
+    let layers = layers.filter(|_| watched);
     let prepared = monotonic_nanos();
     let spec = make_spec(stage, cell, amount);
     let files = open_target.files(job);
-    let below = if job.commits() { open_target.facts.devices.as_slice() } else { &[] };
+    let devices = if job.commits() { open_target.facts.devices.as_slice() } else { &[] };
     let huge_page_cache = observed.then(|| Memory::now().ok()?.file_huge_pages).flatten();
     let counters = || match observed {
-        true => Counters::now(&files, open_target.device, below),
+        true => Counters::now(&files, open_target.device, devices),
         false => Counters::default(),
     };
-    let (mut before, mut flushed) = (Counters::default(), None);
+    let (mut before, mut flushed, mut opened, mut below) = <(Counters, _, _, _)>::default();
     let mut at_go = || {
         flushed = (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(stage, job, &ready));
+        opened = watched.then(|| measure_opened(stage, job)).flatten();
+        below = layers.as_ref().map(|layers| layers.now(false));
         before = counters();
         stage.meet.is_none_or(|meet| meet())
     };
@@ -204,7 +201,9 @@ pub(super) fn run_part_alone(
         }
     };
     let after = counters();
-    let cached_after = (stage.part.is_none() && observed)
+    let below = layers.zip(below).map(|(layers, then)| Box::new(layers.counts_since(job, &then)));
+    let ready = Ready { cached: opened.or(ready.cached), ..ready };
+    let cached_after = watched
         .then(|| observe::measure_cached(&files, &stage.window(job), job.cache != Cache::AsIs))
         .flatten();
     let evidence = Evidence {
@@ -214,11 +213,38 @@ pub(super) fn run_part_alone(
         parts: 1,
         huge_page_cache: huge_page_cache.into(),
         cpu_cache: flushed.flatten(),
+        below,
+        notes,
         ..Evidence::default()
     };
     let counters = (&before, &after);
     let cached = (ready, cached_after);
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
+}
+
+/// Prepares the file, unless that was done or only its state would be measured.
+fn make_ready(
+    stage: &Stage,
+    job: &Job,
+    observed: bool,
+    layers: Option<&mut Layers>,
+) -> Result<Ready, Failure> {
+    let unprepared = !observed && job.cache == Cache::AsIs && job.op != Op::Write;
+    let (target, cut) = (stage.open_target.for_job(job), || (stage.cut)().is_some());
+    let ready = match stage.part.is_some() || unprepared {
+        true => Ready { reached: Preparation::AsIs, cached: None },
+        false => prepare(target, job, &stage.scope(job), layers, &cut)?,
+    };
+    target.replacement().map_or(Ok(ready), |why| Err(Failure::Cell(why)))
+}
+
+/// Measures what is cached once all lanes have opened a file of a program or a server, which may
+/// have it dropped then; `None` for other files.
+fn measure_opened(stage: &Stage, job: &Job) -> Option<Cached> {
+    let target = stage.open_target.for_job(job);
+    let is_remote = target.facts.network || target.facts.fuse;
+    let measure = || observe::measure_cached(&target.files(job), &stage.window(job), false);
+    is_remote.then(measure).flatten()
 }
 
 fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {

@@ -12,7 +12,7 @@ use super::throttle;
 use crate::record::{Ground, LinkCeiling, Medium, TargetEvidence, Throttle};
 use crate::sys::block::BlockDevice;
 use crate::sys::direct::{DirectSupport, direct_support};
-use crate::sys::extents::{ExtentMethod, Extents, extents};
+use crate::sys::extents::{ExtentMethod, Extents};
 use crate::sys::mounts::{self, Mount, Space};
 use crate::sys::residency::{Method, residency};
 use crate::sys::{fd, memory};
@@ -101,7 +101,7 @@ impl TargetFacts {
         let is_file = meta.as_ref().is_some_and(|meta| meta.is_file());
         let below = Below::of(file);
         facts.devices = below.devices();
-        facts.ground = below.ground;
+        facts.ground = below.ground.clone();
         if is_device {
             facts.kind = TargetKind::Device;
         }
@@ -123,7 +123,7 @@ impl TargetFacts {
         facts.network |= medium == Medium::Server;
         facts.fuse |= medium == Medium::Program;
         if is_file || is_device {
-            facts.add_data(file);
+            facts.add_data(file, &below);
         }
         facts.huge_page_cache =
             memory::Memory::now().ok().and_then(|memory| memory.file_huge_pages);
@@ -150,7 +150,7 @@ impl TargetFacts {
     }
 
     /// Adds facts about the data: direct I/O, access time, residency, extents.
-    fn add_data(&mut self, file: &File) {
+    fn add_data(&mut self, file: &File, below: &Below) {
         self.direct = direct_support(file).ok();
         let by_mount = self.read_only || self.options.iter().any(|option| option == "noatime");
         self.noatime = fd::reopen(file)
@@ -163,7 +163,7 @@ impl TargetFacts {
             }
             Err(error) => self.resident_error = Some(error.to_string()),
         }
-        if let Ok(found) = extents(file, self.size) {
+        if let Ok(found) = below.extents(file, self.size) {
             if found.encoded && self.compresses.is_none() {
                 self.compresses = Some("encoded extents".into());
             }

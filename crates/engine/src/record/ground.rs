@@ -97,11 +97,16 @@ pub struct BelowCounts {
 pub struct CacheBelow {
     /// The name of its layer.
     pub name: String,
+    /// The layer above bypasses it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub direct: bool,
     /// Bytes that the part has.
     pub bytes: u64,
     /// Bytes of it in the cache before and after the trial; unknown where this user may not look.
     pub resident_before: OptU64,
     pub resident_after: OptU64,
+    /// Bytes of it that were evicted, as far as the kernel remembers when the trial ends.
+    pub evicted: OptU64,
     /// Bytes of it that were never written to the backing file.
     pub hole_bytes: OptU64,
     /// Dirty and under-writeback bytes of it when the trial ended.
@@ -132,6 +137,7 @@ impl CacheBelow {
         self.bytes = self.bytes.saturating_add(more.bytes);
         self.resident_before = add(self.resident_before, more.resident_before);
         self.resident_after = add(self.resident_after, more.resident_after);
+        self.evicted = add(self.evicted, more.evicted);
         self.hole_bytes = add(self.hole_bytes, more.hole_bytes);
         self.unwritten_bytes = add(self.unwritten_bytes, more.unwritten_bytes);
         self.left = add(self.left, more.left);
@@ -146,6 +152,18 @@ impl Ground {
     /// Returns whether the bytes are on a disk, as far as this machine can see.
     pub fn is_disk(&self) -> bool {
         self.medium == Medium::Disk
+    }
+
+    /// Returns the layers whose page cache a cold trial drops: those that have one, and loop devices
+    /// whose file is not visible.
+    pub fn layers_to_drop(&self) -> impl Iterator<Item = &Layer> {
+        let is_hidden = |at: usize, layer: &Layer| {
+            let file = self.layers.get(at + 1).filter(|below| below.depth > layer.depth);
+            let is_file = file.is_some_and(|file| !matches!(file.kind, LayerKind::FileSystem));
+            layer.kind == LayerKind::Loop && !is_file
+        };
+        let layers = self.layers.iter().enumerate();
+        layers.filter(move |(at, layer)| layer.cached || is_hidden(*at, layer)).map(|(_, of)| of)
     }
 
     /// Describes the layers: `ext4 on loop0 on ~/img (ext4) on vda1 on vda`.

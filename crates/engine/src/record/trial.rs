@@ -337,6 +337,8 @@ pub enum Note {
     CoarseClock(u64),
     /// Size, modification time or inode changed during the trial.
     FileChanged(String),
+    /// What lies below the file changed since it was opened.
+    LayersChanged(String),
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::ops::Sub;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::text;
+use super::{block, text};
 
 /// Sectors are 512 bytes in these files, whatever the sector size of the device.
 const SECTOR: u64 = 512;
@@ -77,6 +78,39 @@ impl Sub for DiskStats {
             flush_ms: since(self.flush_ms, earlier.flush_ms),
         }
     }
+}
+
+/// Returns the bytes that these devices (major, minor) read and wrote together; `None` where one
+/// does not count them.
+pub fn count_bytes(devices: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let dirs = devices.iter().map(|number| block::folder(Path::new("/sys"), *number));
+    let dirs = dirs.collect::<Option<Vec<_>>>()?;
+    // What goes over paths to a disk is counted by them, and by the disk in newer kernels.
+    let paths: Vec<PathBuf> = dirs.iter().flat_map(|dir| block::below(dir)).collect();
+    sum_bytes(dirs.into_iter().chain(paths))
+}
+
+/// Returns the bytes that all disks of this machine read and wrote, without devices that are made
+/// of others or of memory; `None` where one does not count them.
+pub fn count_all_bytes() -> Option<(u64, u64)> {
+    const MADE: [&str; 5] = ["loop", "zram", "ram", "dm-", "md"];
+    let disks = std::fs::read_dir("/sys/block").ok()?.flatten().filter(|entry| {
+        let name = entry.file_name();
+        !MADE.iter().any(|made| name.to_string_lossy().starts_with(made))
+    });
+    sum_bytes(disks.map(|entry| entry.path()))
+}
+
+fn sum_bytes(dirs: impl Iterator<Item = PathBuf>) -> Option<(u64, u64)> {
+    dirs.map(|dir| {
+        let stats = parse(text::line(dir.join("stat"))?.split_ascii_whitespace())?;
+        let counts = text::line(dir.join("queue/iostats")).is_none_or(|on| on != "0");
+        counts.then_some((stats.read_bytes, stats.write_bytes))
+    })
+    .try_fold((0u64, 0u64), |all, one| {
+        let one = one?;
+        Some((all.0.saturating_add(one.0), all.1.saturating_add(one.1)))
+    })
 }
 
 fn since(now: Option<u64>, earlier: Option<u64>) -> Option<u64> {

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of holes (24 MiB of memory); a file with more is [`Extents::truncated`].
 pub(super) const MAX_HOLES: usize = 1 << 20;
 
+/// Maximum number of places that are listed.
+const MAX_PLACES: usize = 1 << 12;
+
 /// How the extents were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -40,6 +43,9 @@ pub struct Extents {
     pub shared: bool,
     /// The file is too fragmented to list: everything after the last hole counts as stored.
     pub truncated: bool,
+    /// Where the stored bytes lie on the device of the file system: the offset in the file, and the
+    /// bytes there; `None` where one has no place of its own, or there are too many.
+    pub(super) places: Option<Vec<(u64, Range<u64>)>>,
     /// Sorted, not empty, not adjacent.
     holes: Vec<Range<u64>>,
     /// Total bytes of the holes before the one with the same index.
@@ -57,6 +63,7 @@ impl Extents {
             inline: false,
             shared: false,
             truncated: false,
+            places: None,
             holes: Vec::new(),
             before: Vec::new(),
         }
@@ -82,6 +89,42 @@ impl Extents {
         self.before.push(self.hole_bytes());
         self.holes.push(hole);
         true
+    }
+
+    /// Adds the place of an extent, adjacent ones as one.
+    pub(super) fn add_place(&mut self, logical: u64, place: Range<u64>) {
+        let Some(places) = &mut self.places else { return };
+        let is_full = places.len() == MAX_PLACES;
+        let continued = places.last_mut().filter(|(at, last)| {
+            last.end == place.start && *at + (last.end - last.start) == logical
+        });
+        match continued {
+            Some((_, last)) => last.end = place.end,
+            None if is_full => self.places = None,
+            None => places.push((logical, place)),
+        }
+    }
+
+    /// Returns where the stored bytes of a part lie on the device of the file system; `None` where
+    /// that is not known.
+    pub fn places_of(&self, part: &Range<u64>) -> Option<Vec<Range<u64>>> {
+        let within = |(logical, place): &(u64, Range<u64>)| {
+            let end = logical.saturating_add(place.end - place.start);
+            let (from, to) = (part.start.max(*logical), part.end.min(end));
+            (from < to).then(|| place.start + (from - logical)..place.start + (to - logical))
+        };
+        Some(self.places.as_ref()?.iter().filter_map(within).collect())
+    }
+
+    /// Returns the extents of a part, as those of a file of its own.
+    pub fn of_part(&self, part: Range<u64>) -> Extents {
+        let len = self.len.min(part.end).saturating_sub(part.start);
+        let mut own = Extents { count: self.count, ..Extents::new(self.method, len) };
+        for hole in &self.holes {
+            let at = |n: u64| n.max(part.start) - part.start;
+            own.add_hole(at(hole.start)..at(hole.end));
+        }
+        own
     }
 
     /// Returns the byte ranges that are holes or were never written: sorted, merged, within `[0,

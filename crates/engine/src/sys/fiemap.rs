@@ -12,7 +12,10 @@ use super::extent_list::{ExtentMethod, Extents};
 const FS_IOC_FIEMAP: u32 = 0xc020_660b;
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const LAST: u32 = 0x1;
+const UNKNOWN: u32 = 0x2;
+const DELALLOC: u32 = 0x4;
 const ENCODED: u32 = 0x8;
+const NOT_ALIGNED: u32 = 0x100;
 const INLINE: u32 = 0x200;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
@@ -47,6 +50,7 @@ struct Request {
 /// Returns the holes of `[0, len)`; `None` if the file system does not support FIEMAP.
 pub(super) fn walk(file: &File, len: u64) -> io::Result<Option<Extents>> {
     let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
+    walk.found.places = Some(Vec::new());
     let mut request = Box::new(Request {
         start: 0,
         length: 0,
@@ -94,13 +98,19 @@ impl Walk {
         let room = found.add_hole(self.at..extent.logical.max(self.at))
             && (!unwritten || found.add_hole(extent.logical.max(self.at)..end.max(self.at)));
         if !room || found.count == MAX_EXTENTS {
-            found.truncated = true;
+            (found.truncated, found.places) = (true, None);
             return ControlFlow::Break(());
         }
         found.count += 1;
         found.encoded |= extent.flags & ENCODED != 0;
         found.inline |= extent.flags & INLINE != 0;
         found.shared |= extent.flags & SHARED != 0;
+        if extent.flags & (UNKNOWN | DELALLOC | ENCODED | NOT_ALIGNED | INLINE) != 0 {
+            found.places = None;
+        } else if !unwritten {
+            let place = extent.physical..extent.physical.saturating_add(extent.length);
+            found.add_place(extent.logical, place);
+        }
         if unwritten {
             found.unwritten += end.min(found.len).saturating_sub(extent.logical.max(self.at));
         }

@@ -35,6 +35,7 @@ pub mod memory_limit;
 mod mincore;
 pub mod mountinfo;
 pub mod mounts;
+pub mod network;
 pub mod nonce;
 pub mod pause;
 pub mod process_io;

@@ -224,7 +224,8 @@ fn shares_have_the_colours_of_their_sources() {
     bench.trial(0, 1, 3);
     bench.say(Msg::Tick);
     let last = bench.model.live.run.as_mut().unwrap().view.last.as_mut().unwrap();
-    last.source = Some(Source { device: 0.25, page_cache: 0.25, hole: 0.25, unknown: 0.25 });
+    last.source =
+        Some(Source { device: 0.25, page_cache: 0.25, hole: 0.25, unknown: 0.25, below: 0.0 });
     let look = bench.model.look;
     let roles = [Role::Device, Role::PageCache, Role::Hole, Role::Unknown];
     let mut colors = colors_behind(&bench, "bytes from");

@@ -301,6 +301,7 @@ fn source_shares(source: &Source) -> Vec<(f64, Role)> {
     vec![
         (source.device, Role::Device),
         (source.page_cache, Role::PageCache),
+        (source.below, Role::PageCache),
         (source.hole, Role::Hole),
         (source.unknown, Role::Unknown),
     ]
@@ -311,6 +312,7 @@ fn main_sources(source: &Source) -> Vec<(f64, &'static str)> {
     let mut each = vec![
         (source.device, "device"),
         (source.page_cache, "page cache"),
+        (source.below, "caches below"),
         (source.hole, "hole"),
         (source.unknown, "unknown"),
     ];

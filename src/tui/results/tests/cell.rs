@@ -232,7 +232,8 @@ fn with_one_trial_the_cost_takes_the_place_of_the_chart_of_trials() {
 fn from_four_sources() -> Session {
     let mut session = testing::session();
     let mut verdict = testing::verdict(Cache::Cold, 0);
-    verdict.source = Some(Source { device: 0.3, page_cache: 0.4, hole: 0.2, unknown: 0.1 });
+    verdict.source =
+        Some(Source { device: 0.3, page_cache: 0.4, hole: 0.2, unknown: 0.1, below: 0.0 });
     session.verdicts.fill(Some(verdict.into()));
     session
 }

@@ -63,7 +63,7 @@ fn peak() -> Session {
         }
         let p50 = Some(1e9 * job.block as f64 * f64::from(job.depth * job.threads) / rate);
         let latency = Latency { p50, count: 5000, every: 1, ..Latency::default() };
-        let source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+        let source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0, below: 0.0 };
         session.verdicts[cell as usize] = Some(
             Verdict { source: Some(source), latency: Some(latency), ..Verdict::default() }.into(),
         );

@@ -116,7 +116,7 @@ impl Run<'_> {
         // It serves all methods: a pause or a skip waits for the attempt of one.
         let ends = || self.check_halt().is_err();
         let scope = Scope { part: 0..job.bytes_per_file(), leads: true };
-        let resident = match prepare(self.targets.of(job), job, &scope, &ends) {
+        let resident = match prepare(self.targets.of(job), job, &scope, None, &ends) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
             Err(Failure::Cell(why)) => {
                 let out = candidates

@@ -4,6 +4,7 @@
 //! `walk` goes down; `file_system` knows what a mount lies on, `image` opens a file below,
 //! `overlay` finds the one that serves a file of an overlay.
 
+mod extents;
 mod file_system;
 mod image;
 mod overlay;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::sys::extents::extents;
 use crate::sys::{disk, random, testing};
 use std::os::unix::fs::FileExt;
 

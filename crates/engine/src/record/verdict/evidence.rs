@@ -8,12 +8,21 @@ use crate::plan::{Info, Job};
 use crate::record::{Ceilings, CommitTimes, Ground, Latency, LinkCeiling, Throttle, Trial};
 
 /// Shares of the bytes by their source; they add up to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Source {
     pub device: f64,
+    /// That of the target itself.
     pub page_cache: f64,
     pub hole: f64,
     pub unknown: f64,
+    /// Memory of this machine below the target: the page cache of an image, a compressed disk in
+    /// memory, a program; absent from JSON if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub below: f64,
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// Facts about the target that verdicts rest on.

@@ -37,6 +37,16 @@ impl<'a> CellEvidence<'a> {
         self.job.cache == Cache::Warm && !self.job.direct && !self.writes()
     }
 
+    /// Returns whether the page cache of the target served all bytes of a trial, whoever counts
+    /// them: it held the file when every lane was open, and still did at the end.
+    pub(super) fn is_served_by_cache(&self, trial: &Trial) -> bool {
+        let holds = |bytes: Option<u64>| {
+            bytes.is_some_and(|held| self.job.span.saturating_sub(held) <= self.tolerance(trial))
+        };
+        let whole = holds(trial.resident_before) && holds(trial.resident_after);
+        self.cacheable() && whole && !trial.is_sampled() && trial.bytes > 0
+    }
+
     /// Returns whether a write returns only when a device of this machine has it, as far as the
     /// kernel can tell: direct writes and commits.
     pub(super) fn waits_for_device(&self) -> bool {

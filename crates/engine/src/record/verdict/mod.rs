@@ -1,6 +1,7 @@
 //! The verdict on a cell: where the bytes came from and what limits the value of the result. A pure
 //! function of the evidence.
 
+mod below;
 mod durability;
 mod evidence;
 mod facts;

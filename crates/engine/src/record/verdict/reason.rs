@@ -1,15 +1,20 @@
 //! The explanation of how the source of the bytes was determined, and of its uncertainty.
 
 use super::CellEvidence;
+use super::below::describe_below;
 use super::facts::{share, single_line, size};
 use super::source::{Parts, Visibility, bytes_on_device, visibility};
-use crate::record::Trial;
-use crate::units::show_share;
+use crate::record::{BelowCounts, Medium, OptU64, Trial};
+use crate::units::{show_share, three_digits};
 
 /// Cached share from which a file counts as fully cached.
 const MIN_CACHED_SHARE: f64 = 0.99;
 /// Share of the bytes that is negligible: bounds closer than this are the same number.
 const NEGLIGIBLE_SHARE: f64 = 0.01;
+/// Bytes returned for each byte read from which data was surely compressed.
+const MIN_RATIO: f64 = 1.02;
+/// Caches below whose figures are given.
+const MAX_NAMED: usize = 3;
 
 /// Explains in one line how the source was determined, with caveats.
 pub(super) fn reason(evidence: &CellEvidence, parts: &Parts) -> String {
@@ -29,10 +34,12 @@ pub(super) fn reason(evidence: &CellEvidence, parts: &Parts) -> String {
 fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
     let fs = evidence.fs();
     match visibility(evidence) {
-        Visibility::Memory => format!("{fs} is memory"),
+        Visibility::Memory => name_memory(evidence),
         Visibility::Remote => format!(
-            "{fs}: a server moves the bytes, so device reads are not visible here{}",
-            cache_part(evidence)
+            "{fs}: {} moves the bytes, so device reads are not visible here{}{}",
+            name_server(evidence),
+            cache_part(evidence),
+            below_part(evidence, parts)
         ),
         Visibility::Uncounted => {
             format!("reads of {fs} are not charged to this process{}", cache_part(evidence))
@@ -44,11 +51,71 @@ fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
             "this kernel does not report what a process reads from the device".into()
         }
         Visibility::Counted => format!(
-            "this process read {} from the device for {} of stored data",
+            "this process read {} from the device for {} of stored data{}",
             size(parts.fetched),
-            size(parts.stored)
+            size(parts.stored),
+            below_part(evidence, parts)
         ),
     }
+}
+
+/// Names the memory that a target is: `zram0 is compressed memory`, `tmpfs is memory`.
+pub(super) fn name_memory(evidence: &CellEvidence) -> String {
+    let reason = evidence.target.ground.as_ref().map(|ground| single_line(&ground.reason));
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    reason.unwrap_or_else(|| format!("{} is memory", evidence.fs()))
+}
+
+fn name_server(evidence: &CellEvidence) -> &'static str {
+    match evidence.target.ground.as_ref().map(|ground| ground.medium) {
+        Some(Medium::Program) => "a program",
+        _ => "a server",
+    }
+}
+
+/// Describes what is known of the layers below: how much they had, or why nothing is known.
+fn below_part(evidence: &CellEvidence, parts: &Parts) -> String {
+    let Some(ground) = evidence.target.ground.as_ref() else { return String::new() };
+    if parts.elsewhere > 0 {
+        let came = match describe_below(evidence) {
+            from if from.is_empty() => "came from no disk".into(),
+            from => format!("came from {from}"),
+        };
+        return format!("; {} {came}: {}", size(parts.elsewhere), outside_facts(evidence));
+    }
+    match ground.medium {
+        Medium::Unknown if !ground.reason.is_empty() => {
+            format!("; whether a disk had them is unknown: {}", ground.reason)
+        }
+        Medium::Program | Medium::Server if ground.has_images() => format!("; {}", ground.reason),
+        Medium::Disk if parts.device == 0 && parts.unknown > 0 && ground.has_images() => {
+            let caches = ground.name_caches().unwrap_or("a page cache".into());
+            format!("; how much of it {caches} below served is unknown")
+        }
+        _ => String::new(),
+    }
+}
+
+/// States what the disks and the network moved in all trials.
+pub(super) fn outside_facts(evidence: &CellEvidence) -> String {
+    let below = || evidence.trials().map(|t| t.evidence.below.as_deref());
+    let sum = |of: fn(&BelowCounts) -> OptU64| {
+        let all = below().map(|below| below.and_then(|below| of(below).get()).map(u128::from));
+        all.sum::<Option<u128>>()
+    };
+    let mut facts = Vec::new();
+    facts.extend(sum(|of| of.read_bytes).map(|read| format!("the disks read {}", size(read))));
+    facts.extend(
+        sum(|of| of.received_bytes).map(|got| format!("{} came over the network", size(got))),
+    );
+    let caches = below().flatten().next().map(|below| below.caches.as_slice()).unwrap_or(&[]);
+    for (at, cache) in caches.iter().enumerate().take(MAX_NAMED) {
+        let held = below().filter_map(|of| of?.caches.get(at)?.resident_before.get()).max();
+        if let Some(held) = held {
+            facts.push(format!("{} held up to {} before a trial", cache.name, size(held)));
+        }
+    }
+    if facts.is_empty() { "nothing below was counted".into() } else { facts.join(", ") }
 }
 
 /// Describes the page cache's part as residency shows it, for targets whose device reads are not
@@ -97,9 +164,9 @@ fn write_reason(evidence: &CellEvidence) -> String {
         evidence.split_bytes(t).and_then(|(_, written)| bytes_on_device(evidence, t, written))
     };
     if evidence.target.memory {
-        format!("{fs} is memory")
+        name_memory(evidence)
     } else if evidence.target.remote {
-        format!("{fs}: a server moves the bytes")
+        format!("{fs}: {} moves the bytes", name_server(evidence))
     } else if !evidence.waits_for_device() {
         "buffered writes are charged when dirtied, so their device bytes are unknown".into()
     } else if !evidence.trials().all(|t| reached(t).is_some()) {
@@ -113,6 +180,18 @@ fn write_reason(evidence: &CellEvidence) -> String {
 /// Names writes that wait for the device.
 fn writes(evidence: &CellEvidence) -> &'static str {
     if evidence.job.commits() { "committed writes" } else { "direct writes" }
+}
+
+/// Returns `compressed 3.1:1 (squashfs)` where every byte had to be read from the device, each once.
+fn describe_compression(evidence: &CellEvidence, parts: &Parts, why: &str) -> String {
+    let whole = |t: &Trial| t.resident_before == Some(0) && t.repeat_bytes() == 0;
+    let is_whole = evidence.job.direct || evidence.trials().all(whole);
+    match parts.stored as f64 / parts.fetched as f64 {
+        ratio if is_whole && ratio.is_finite() && ratio >= MIN_RATIO => {
+            format!("compressed {}:1 ({why})", three_digits(ratio))
+        }
+        _ => format!("the data may be stored compressed ({why})"),
+    }
 }
 
 /// Lists what makes the shares of reads less exact than they look.
@@ -139,7 +218,7 @@ fn caveats(evidence: &CellEvidence, parts: &Parts) -> Vec<String> {
         text.push("holes are assumed to be spread evenly".into());
     }
     if let Some(why) = &evidence.target.compresses {
-        text.push(format!("the data may be stored compressed ({why})"));
+        text.push(describe_compression(evidence, parts, why));
     }
     if any(&Trial::is_sampled) {
         text.push("residency was sampled, not counted".into());

@@ -10,7 +10,8 @@
 //! page_cache    = the rest
 //! amplification = d / (U - H)
 //! ```
-//! The rest is attributed to the page cache only if nothing else can explain it: with compression
+//! Of what the device moved, the part that came from a disk is found by [`super::below`]. The rest
+//! is attributed to the page cache only if nothing else can explain it: with compression
 //! or without an extent map, only bytes that were resident before or already read in the same trial
 //! count as page cache, and the others as unknown. Trials are summed in bytes. Writes:
 //! `write_bytes` counts when a page is dirtied, long before it reaches the device if it ever does,
@@ -18,18 +19,23 @@
 //! waits until the device has its bytes; both count as device up to the growth of the disk's own
 //! counter or, without one, if no page of the file was left dirty.
 
+use super::below::{Split, split};
 use super::facts::share;
 use super::reason::reason;
 use super::{CellEvidence, Source};
 use crate::record::Trial;
 
-/// The bytes of a cell by source. The first four add up to the bytes moved.
+/// The bytes of a cell by source. The first five add up to the bytes moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Parts {
     pub device: u128,
     pub page_cache: u128,
     pub hole: u128,
     pub unknown: u128,
+    /// Memory of this machine below the target.
+    pub below: u128,
+    /// What no disk read and no other machine sent, although no page cache of the target had it.
+    pub elsewhere: u128,
     /// Lower bound of `device`, which repeats and readahead can inflate.
     pub device_at_least: u128,
     /// Bytes read from the device, in trials that report them.
@@ -78,6 +84,7 @@ pub(super) fn origin(evidence: &CellEvidence) -> Origin {
         page_cache: share(parts.page_cache, all),
         hole: share(parts.hole, all),
         unknown: share(parts.unknown, all),
+        below: share(parts.below, all),
     };
     let amplification = (parts.stored > 0).then(|| share(parts.fetched, parts.stored));
     Origin { source: Some(source), reason: reason(evidence, &parts), amplification }
@@ -107,7 +114,7 @@ pub(super) fn parts(evidence: &CellEvidence) -> Parts {
 
 impl Parts {
     pub(super) fn all(&self) -> u128 {
-        self.device + self.page_cache + self.hole + self.unknown
+        self.device + self.page_cache + self.hole + self.unknown + self.below
     }
 
     /// Returns `part` as a share of the bytes outside holes.
@@ -115,11 +122,22 @@ impl Parts {
         share(part, self.all() - self.hole)
     }
 
+    fn add_split(&mut self, of: &Split) {
+        self.device += u128::from(of.device);
+        self.device_at_least += u128::from(of.device);
+        self.below += u128::from(of.below);
+        self.hole += u128::from(of.hole);
+        self.unknown += u128::from(of.unknown);
+        self.elsewhere += u128::from(of.elsewhere);
+    }
+
     fn add(&mut self, other: &Parts) {
         self.device += other.device;
         self.page_cache += other.page_cache;
         self.hole += other.hole;
         self.unknown += other.unknown;
+        self.below += other.below;
+        self.elsewhere += other.elsewhere;
         self.device_at_least += other.device_at_least;
         self.fetched += other.fetched;
         self.stored += other.stored;
@@ -171,11 +189,15 @@ fn split_reads(evidence: &CellEvidence, trial: &Trial, read: u64, visibility: Vi
     let stored = read - hole;
     let mut parts = Parts { hole: hole.into(), ..Parts::default() };
     match (visibility, trial.device_bytes) {
-        (Visibility::Memory, _) => parts.page_cache = stored.into(),
+        (Visibility::Memory, charged) => {
+            let moved = charged.filter(|_| has_memory_device(evidence)).unwrap_or(0).min(stored);
+            parts.page_cache = (stored - moved).into();
+            parts.add_split(&split(evidence, trial, moved));
+        }
         (Visibility::Counted, Some(fetched)) => {
             let resident = trial.over_parts(trial.resident_before.unwrap_or(0));
-            let device = stored.min(fetched);
-            let rest = stored - device;
+            let charged = stored.min(fetched);
+            let rest = stored - charged;
             let is_certain = holes.is_some() && evidence.target.compresses.is_none();
             let cached = if is_certain {
                 rest
@@ -183,20 +205,34 @@ fn split_reads(evidence: &CellEvidence, trial: &Trial, read: u64, visibility: Vi
                 rest.min(resident.saturating_add(trial.repeat_bytes()))
             };
             let first = first_visits(trial, read, stored);
-            parts.device = device.into();
             parts.page_cache = cached.into();
             parts.unknown = (rest - cached).into();
+            parts.add_split(&split(evidence, trial, charged));
             // A direct read bypasses the cache and readahead, so its device bytes are exact.
-            let at_least = if evidence.job.direct {
-                device
-            } else {
-                device.min(first.saturating_sub(resident))
-            };
-            parts.device_at_least = at_least.into();
+            if !evidence.job.direct {
+                let at_least = u128::from(first.saturating_sub(resident));
+                parts.device_at_least = parts.device_at_least.min(at_least);
+            }
             parts.fetched = fetched.into();
             parts.stored = stored.into();
             parts.first = first.into();
-            parts.first_cached = first.saturating_sub(device).min(cached).into();
+            parts.first_cached = first.saturating_sub(charged).min(cached).into();
+        }
+        _ if evidence.is_served_by_cache(trial) => parts.page_cache = stored.into(),
+        (Visibility::Remote, _) => {
+            let mut found = split(evidence, trial, stored);
+            // What the page cache of the target may have served is not from below.
+            let own = match evidence.job.direct {
+                true => 0,
+                false => trial
+                    .over_parts(trial.resident_before.unwrap_or(u64::MAX))
+                    .saturating_add(trial.repeat_bytes()),
+            };
+            let from_either = found.below.min(own);
+            found.below -= from_either;
+            found.unknown += from_either;
+            found.elsewhere = found.elsewhere.saturating_sub(own);
+            parts.add_split(&found);
         }
         _ => parts.unknown = stored.into(),
     }
@@ -214,10 +250,19 @@ fn first_visits(trial: &Trial, read: u64, stored: u64) -> u64 {
     }
 }
 
+/// Returns whether the memory of a target is a device below the page cache; tmpfs is the page cache.
+fn has_memory_device(evidence: &CellEvidence) -> bool {
+    evidence.target.ground.is_some() && !evidence.target.device.is_empty()
+}
+
 /// Splits the bytes that a trial wrote by destination.
 fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
     if evidence.target.memory {
-        return Parts { page_cache: written.into(), ..Parts::default() };
+        let all = u128::from(written);
+        return match has_memory_device(evidence) && evidence.job.direct {
+            true => Parts { below: all, elsewhere: all, ..Parts::default() },
+            false => Parts { page_cache: all, ..Parts::default() },
+        };
     }
     let device = match evidence.waits_for_device() {
         true => bytes_on_device(evidence, trial, written).unwrap_or(0),

@@ -63,6 +63,7 @@ fn tell(source: Option<Source>, cached_trials: u32) -> String {
         let parts = [
             (source.device, "the device"),
             (source.page_cache, "the page cache"),
+            (source.below, "caches below"),
             (source.hole, "holes"),
             (source.unknown, "an unknown source"),
         ];

@@ -4,8 +4,8 @@ use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};
-use crate::record::verdict::source::parts;
-use crate::record::{Preparation, Severity, Trial, Warning};
+use crate::record::verdict::source::{Visibility, parts, visibility};
+use crate::record::{CacheBelow, Layer, LayerKind, Preparation, Severity, Trial, Warning};
 use crate::units::{join_names, show_share};
 
 pub(super) const FROM_CACHE: Rule =
@@ -94,7 +94,9 @@ fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let bad = evidence.trials_where(|t| was_prepared(t) && left_cached(t) > evidence.tolerance(t));
-    let most = bad.iter().max_by_key(|t| left_cached(t))?;
+    let Some(most) = bad.iter().max_by_key(|t| left_cached(t)) else {
+        return not_cold_below(evidence);
+    };
     let mut facts = format!(
         "{} of {} {}",
         size(left_cached(most)),
@@ -126,6 +128,46 @@ fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
         show_share(share(left_cached(most), evidence.job.span).min(1.0))
     );
     NOT_COLD.warn(Severity::Wrong, message, facts, remedy)
+}
+
+/// Checks the page caches below the target: one that kept its pages, or that could not be dropped.
+fn not_cold_below(evidence: &CellEvidence) -> Option<Warning> {
+    fn kept(t: &Trial) -> Option<(u64, &str)> {
+        let caches = t.evidence.below.iter().flat_map(|below| &below.caches);
+        let left = caches.filter_map(|cache| Some((cache.left.get()?, cache.name.as_str())));
+        left.max()
+    }
+    let remedy = "use --cold all as root, or losetup --direct-io=on for the loop device";
+    let ground = evidence.target.ground.as_ref().filter(|_| !evidence.target.memory)?;
+    let prepared = evidence.trials_where(was_prepared);
+    let is_kept = |t: &&Trial| kept(t).is_some_and(|(left, _)| left > evidence.tolerance(t));
+    let bad = prepared.iter().filter(|t| is_kept(t)).count();
+    if let Some((left, name)) = prepared.iter().filter(|t| is_kept(t)).filter_map(|t| kept(t)).max()
+    {
+        return NOT_COLD.warn(
+            Severity::Wrong,
+            format!("{} of {name}, below the file, stayed cached after the cache drop", size(left)),
+            evidence.in_trials(bad),
+            remedy,
+        );
+    }
+    let undropped = |t: &Trial| {
+        let dropped = |layer: &Layer| {
+            let mut caches = t.evidence.below.iter().flat_map(|below| &below.caches);
+            let is_dropped = |cache: &CacheBelow| cache.direct || cache.left.get().is_some();
+            caches.any(|cache| cache.name == layer.name && is_dropped(cache))
+        };
+        ground.layers_to_drop().find(|layer| !dropped(layer))
+    };
+    let bad: Vec<&Layer> = prepared.iter().filter_map(|t| undropped(t)).collect();
+    let layer = bad.first()?;
+    let file = if layer.kind == LayerKind::Loop { "the file of " } else { "" };
+    NOT_COLD.warn(
+        Severity::Wrong,
+        format!("{file}{} may have been cached: its page cache could not be dropped", layer.name),
+        evidence.in_trials(bad.len()),
+        remedy,
+    )
 }
 
 fn check_previous_trial(evidence: &CellEvidence) -> Option<Warning> {
@@ -190,9 +232,11 @@ fn check_not_warm(evidence: &CellEvidence) -> Option<Warning> {
             remedy,
         );
     }
+    let counts = visibility(evidence) == Visibility::Counted;
+    let is_counted = |t: &Trial| counts && t.device_bytes.is_some();
     let bad = evidence.trials_where(|t| {
         let missing = t.resident_before.map(|r| evidence.job.span.saturating_sub(r));
-        t.device_bytes.is_none() && missing.is_some_and(|m| m > evidence.tolerance(t))
+        !is_counted(t) && missing.is_some_and(|m| m > evidence.tolerance(t))
     });
     let least = bad.iter().filter_map(|t| t.resident_before).min()?;
     let message = format!(

@@ -7,7 +7,7 @@ use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::{Severity, Throttle, Trial, Warning};
 use crate::stats;
-use crate::units::{show_nanos, show_rate, show_share};
+use crate::units::{counted, join_names, show_nanos, show_rate, show_share};
 
 pub(super) const CPU_BOUND: Rule = rule(
     12,
@@ -287,13 +287,29 @@ fn check_layers(evidence: &CellEvidence) -> Option<Warning> {
     } else {
         format!("below it: {}", target.device)
     };
+    let what_is = match target.fs.as_str() {
+        "" => "a device".into(),
+        fs => format!("file system {fs}"),
+    };
     LAYERS.warn(
         Severity::Note,
         what,
-        format!(
-            "file system {}; {below}; only 1 page cache is visible, this machine's",
-            evidence.fs()
-        ),
+        format!("{what_is}; {below}; {}", count_caches(evidence)),
         "to measure the disk alone, name its block device as FILE; iotui reads it like a file",
     )
+}
+
+/// Names every page cache of this machine that the bytes may come from.
+fn count_caches(evidence: &CellEvidence) -> String {
+    let Some(ground) = &evidence.target.ground else {
+        return "only 1 page cache is visible, this machine's".into();
+    };
+    let own = (!evidence.job.direct && evidence.info.cached).then(|| "the file".to_string());
+    let named: Vec<String> =
+        own.into_iter().chain(ground.caches().map(|layer| layer.name.clone())).collect();
+    let count = counted(named.len(), "page cache");
+    match named.is_empty() {
+        true => "no page cache of this machine is in between".into(),
+        false => format!("{count} of this machine: of {}", join_names(&named, named.len(), ", ")),
+    }
 }

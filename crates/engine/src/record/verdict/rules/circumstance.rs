@@ -7,8 +7,12 @@ use crate::record::verdict::facts::share;
 use crate::record::{CacheFlush, Note, Severity, Trial, Warning};
 use crate::units::{show_nanos, show_share};
 
-pub(super) const FILE_CHANGED: Rule =
-    rule(0, "file-changed", "the file changed while it was measured", check_file_changed);
+pub(super) const FILE_CHANGED: Rule = rule(
+    0,
+    "file-changed",
+    "the file, or what lies below it, changed while it was measured",
+    check_file_changed,
+);
 
 pub(super) const SHARED_DESCRIPTORS: Rule = rule(
     0,
@@ -57,7 +61,10 @@ pub(super) fn trials_with_note(
 }
 
 fn check_file_changed(evidence: &CellEvidence) -> Option<Warning> {
-    let trials = trials_with_note(evidence, |note| matches!(note, Note::FileChanged(_)))?;
+    let Some(trials) = trials_with_note(evidence, |note| matches!(note, Note::FileChanged(_)))
+    else {
+        return check_layers_changed(evidence);
+    };
     let what = evidence.trials().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
         Note::FileChanged(what) => Some(what.as_str()),
         _ => None,
@@ -67,6 +74,20 @@ fn check_file_changed(evidence: &CellEvidence) -> Option<Warning> {
         "the file changed while it was measured".into(),
         format!("{what}; {trials}"),
         "stop the program that writes the file, or measure a copy or a scratch file",
+    )
+}
+
+fn check_layers_changed(evidence: &CellEvidence) -> Option<Warning> {
+    let trials = trials_with_note(evidence, |note| matches!(note, Note::LayersChanged(_)))?;
+    let what = evidence.trials().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
+        Note::LayersChanged(what) => Some(what.as_str()),
+        _ => None,
+    })?;
+    FILE_CHANGED.warn(
+        Severity::Wrong,
+        "what lies below the file changed while it was measured".into(),
+        format!("{what}; {trials}"),
+        "run again without changing devices and mounts meanwhile",
     )
 }
 

@@ -142,6 +142,9 @@ const MIN_OVERSHOOT_BYTES: u128 = 64 << 10;
 /// Ratio from which most device reads were not requested.
 const LARGE_OVERSHOOT: f64 = 2.0;
 
+/// Share of the stored bytes that the device must have read.
+const MIN_FETCHED: f64 = 0.5;
+
 fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     let job = evidence.job;
     if !evidence.cacheable() || job.cache == Cache::Warm {
@@ -158,7 +161,9 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
         );
     }
     let ahead = evidence.target.read_ahead.filter(|ahead| *ahead > job.block)?;
-    if job.cache != Cache::Cold || job.pattern != Pattern::Seq {
+    // What the page cache still had was not fetched.
+    let is_fetched = parts.stored == 0 || times >= MIN_FETCHED;
+    if job.cache != Cache::Cold || job.pattern != Pattern::Seq || !is_fetched {
         return None;
     }
     READ_AHEAD.warn(

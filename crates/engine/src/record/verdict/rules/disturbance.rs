@@ -157,9 +157,13 @@ fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
+/// File systems that nothing is added to: they are always full.
+const READ_ONLY: [&str; 5] = ["squashfs", "erofs", "cramfs", "romfs", "iso9660"];
+
 fn check_nearly_full(evidence: &CellEvidence) -> Option<Warning> {
     let used = evidence.target.fs_used.filter(|used| *used > MAX_USED_SHARE)?;
-    if !evidence.moves() || evidence.is_warm() {
+    let is_image = READ_ONLY.contains(&evidence.fs());
+    if !evidence.moves() || evidence.is_warm() || is_image {
         return None;
     }
     // An old file is not slower to read; a new file is placed in the remaining fragments.

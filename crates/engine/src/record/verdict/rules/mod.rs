@@ -19,6 +19,8 @@ mod write;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+pub(super) mod examples_below;
+#[cfg(test)]
 mod examples_ceiling;
 #[cfg(test)]
 mod examples_trust;
@@ -79,6 +81,7 @@ pub static RULES: &[Rule] = &[
     write::NOT_READ_BACK,
     write::NOT_DURABLE,
     write::LARGE_FOLIOS,
+    path::BELOW_CACHE,
     ranks::OWN_CACHE,
     ranks::STRAGGLER,
 ];

@@ -3,9 +3,11 @@
 use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
+use crate::record::verdict::below::describe_below;
 use crate::record::verdict::facts::{falls_short, size};
+use crate::record::verdict::reason::{name_memory, outside_facts};
 use crate::record::verdict::source::{Parts, parts};
-use crate::record::{Note, Severity, Trial, Warning};
+use crate::record::{Layer, LayerKind, Note, Severity, Trial, Warning};
 use crate::units::show_share;
 
 pub(super) const NOT_DIRECT: Rule = rule(
@@ -22,6 +24,13 @@ pub(super) const OTHER_PATH: Rule = rule(
     "other-path",
     "the kernel refused a feature, so a plainer path was measured",
     check_other_path,
+);
+
+pub(super) const BELOW_CACHE: Rule = rule(
+    0,
+    "below-cache",
+    "bytes came from memory below the target: the page cache of an image, or a program",
+    check_below_cache,
 );
 
 const REMEDY: &str =
@@ -80,7 +89,9 @@ fn check_not_direct(evidence: &CellEvidence) -> Option<Warning> {
         );
     }
     // Measurements outweigh what the file system reports.
-    let is_unsupported = evidence.target.direct == Some(false) || evidence.target.memory;
+    // A file system on a device in memory passes direct I/O on; tmpfs has none.
+    let is_tmpfs = evidence.target.memory && evidence.target.ground.is_none();
+    let is_unsupported = evidence.target.direct == Some(false) || is_tmpfs;
     if is_unsupported && !proved_direct(evidence, &parts) {
         return wrong(
             format!("{} does not support direct I/O, so memory was used", evidence.fs()),
@@ -112,10 +123,56 @@ fn check_memory(evidence: &CellEvidence) -> Option<Warning> {
     let cold = if evidence.job.cache == Cache::Cold { " and cannot be cold" } else { "" };
     MEMORY.warn(
         severity,
-        format!("{} is memory{cold}: no device was measured", evidence.fs()),
+        format!("{}{cold}: no device was measured", name_memory(evidence)),
         format!("a file of {} on {}", size(evidence.job.span), evidence.fs()),
         "choose a FILE on a disk, or put the scratch file on one with --dir DIR",
     )
+}
+
+/// Share of the bytes from below that is not just scatter.
+const MIN_BELOW_SHARE: f64 = 0.02;
+
+fn check_below_cache(evidence: &CellEvidence) -> Option<Warning> {
+    // `memory` reports a target that is nothing else.
+    if !evidence.reads() || evidence.target.memory || evidence.is_warm() {
+        return None;
+    }
+    let parts = parts(evidence);
+    let below = parts.share_of_stored(parts.elsewhere);
+    if below <= MIN_BELOW_SHARE {
+        return None;
+    }
+    let (cell, severity) = match evidence.job.cache {
+        _ if evidence.job.direct => ("a direct", Severity::Wrong),
+        Cache::Cold => ("a cold", Severity::Wrong),
+        _ => ("this", Severity::Note),
+    };
+    let ground = evidence.target.ground.as_ref();
+    let served = ground.is_some_and(|ground| ground.layers.first().is_some_and(is_served));
+    let remedy = match (served, evidence.job.direct) {
+        (true, _) => {
+            "measure where the program or server keeps the file, or use a --size larger than its cache"
+        }
+        (_, true) => {
+            "use losetup --direct-io=on for the loop device, or --cache cold --cold all instead of --direct"
+        }
+        _ => "use --cold all as root, or losetup --direct-io=on for the loop device",
+    };
+    let of = format!("{} of the bytes of {cell} cell", show_share(below.min(1.0)));
+    BELOW_CACHE.warn(
+        severity,
+        match describe_below(evidence) {
+            from if from.is_empty() => format!("{of} came from no disk"),
+            from => format!("{of} came from {from}: no disk read them"),
+        },
+        outside_facts(evidence),
+        remedy,
+    )
+}
+
+/// Returns whether a program or another machine has what is in this layer.
+fn is_served(layer: &Layer) -> bool {
+    matches!(layer.kind, LayerKind::Program | LayerKind::Server)
 }
 
 fn check_other_path(evidence: &CellEvidence) -> Option<Warning> {

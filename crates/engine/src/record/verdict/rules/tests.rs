@@ -1,17 +1,19 @@
 use super::RULES;
 use super::examples::{CACHE, Example, TARGET, WORK};
+use super::examples_below::{BELOW, cold_on_loop, direct_on_direct_loop, direct_on_loop};
 use super::examples_ceiling::CEILING;
 use super::examples_trust::TRUST;
 use crate::record::verdict::testing::*;
 use crate::record::{LinkCeiling, Severity};
 
 fn examples() -> impl Iterator<Item = &'static Example> {
-    [CACHE, TARGET, WORK, TRUST, CEILING].into_iter().flatten()
+    [CACHE, TARGET, WORK, TRUST, CEILING, BELOW].into_iter().flatten()
 }
 
 #[test]
 fn clean_cells_have_no_warnings() {
-    for case in [cold(), warm(), direct(), write(), direct_write()] {
+    let on_images = [cold_on_loop(), direct_on_loop(), direct_on_direct_loop()];
+    for case in [cold(), warm(), direct(), write(), direct_write()].into_iter().chain(on_images) {
         assert_eq!(case.warnings(), [], "{}", case.job.label());
     }
 }
@@ -107,6 +109,8 @@ fn remedies_name_existing_options_only() {
         "--compressible",
         "--dedupe",
         "--shift",
+        // Of losetup.
+        "--direct-io=on",
     ];
     for example in examples() {
         let mut bad = (example.clean)();

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::plan::{FilePer, Job, Layout};
 use crate::record::{
-    BadBlock, Ceilings, CommitDevice, CommitPath, CommitTimes, DeviceCounts, Found, LinkCeiling,
-    Trial, Verified,
+    BadBlock, BelowCounts, CacheBelow, Ceilings, CommitDevice, CommitPath, CommitTimes,
+    DeviceCounts, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, Trial, Verified,
 };
 
 /// Strategies are boxed because those of a whole case would not fit on a test's stack.
@@ -60,7 +60,8 @@ prop_compose! {
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0,
             flushed_bytes: n[0] }),
             read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
-            verified: sampled.map(|direct| any_verified(direct, n[2], o[2])), below: None,
+            verified: sampled.map(|direct| any_verified(direct, n[2], o[2])),
+            below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],
@@ -72,6 +73,44 @@ prop_compose! {
             },
         }
     }
+}
+
+fn any_below(bytes: u64, o: &[Option<u64>; 8]) -> BelowCounts {
+    let cache = CacheBelow {
+        name: "~/img".into(),
+        bytes,
+        direct: bytes == 0,
+        resident_before: o[3].into(),
+        resident_after: o[4].into(),
+        evicted: o[5].into(),
+        hole_bytes: o[6].into(),
+        unwritten_bytes: o[7].into(),
+        left: o[0].into(),
+    };
+    BelowCounts {
+        read_bytes: o[0].into(),
+        write_bytes: o[1].into(),
+        received_bytes: o[2].into(),
+        caches: vec![cache],
+    }
+}
+
+fn any_ground() -> impl Strategy<Value = Option<Ground>> {
+    let media = [Medium::Disk, Medium::Memory, Medium::Program, Medium::Server, Medium::Unknown];
+    let layer = |kind, depth, cached| Layer {
+        name: "~/img".into(),
+        kind,
+        depth,
+        cached,
+        ..Layer::default()
+    };
+    (0..6usize, text(), any::<bool>()).prop_map(move |(at, reason, cached)| {
+        Some(Ground {
+            medium: *media.get(at)?,
+            reason,
+            layers: vec![layer(LayerKind::Loop, 0, false), layer(LayerKind::Image, 1, cached)],
+        })
+    })
 }
 
 /// Returns a read-back with bad blocks of one kind.
@@ -122,7 +161,7 @@ prop_compose! {
         flags in proptest::array::uniform3(any::<bool>()),
         counted: Option<bool>, direct: Option<bool>, hole_bytes in maybe(), read_ahead in maybe(),
         entropy in proptest::option::of(real()), fs_used in proptest::option::of(real()),
-        link in proptest::option::of((text(), real())),
+        link in proptest::option::of((text(), real())), ground in any_ground(),
     ) -> TargetEvidence {
         let link = link.map(|(name, bytes_per_second)| LinkCeiling { name, bytes_per_second });
         TargetEvidence {
@@ -139,7 +178,7 @@ prop_compose! {
             volatile_cache: counted, fua: direct, ..CommitDevice::default() }],
             fastest_write_nanos: read_ahead, median_write_nanos: read_ahead.filter(|_| flags[0]),
             ..CommitPath::default() }),
-            ground: None,
+            ground,
         }
     }
 }
@@ -183,7 +222,8 @@ proptest! {
     fn any_evidence_yields_shares_that_add_up_and_one_line_warnings(case in any_case()) {
         let verdict = judge(&case.evidence());
         if let Some(source) = verdict.source {
-            let shares = [source.device, source.page_cache, source.hole, source.unknown];
+            let shares = [source.device, source.page_cache, source.hole, source.unknown,
+            source.below];
             prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{:?}", source);
             prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{:?}", source);
         }
