@@ -18,6 +18,7 @@ mod expect;
 mod fast;
 mod full;
 mod gate;
+mod ground;
 mod hostile;
 mod html;
 mod lab_files;

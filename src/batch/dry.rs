@@ -8,16 +8,17 @@ use crate::plan::{Plan, TargetSpec, Variant};
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 
-/// Formats the plan; `expected` is what it should reach and `forecast` what its budget buys, where
-/// that is known, on a disk of this speed.
+/// Formats the plan, with what each target lies on. `expected` is what it should reach and
+/// `forecast` what its budget buys, where that is known, on a disk of this speed.
 pub(super) fn text(
     plan: &Plan,
+    places: &[String],
     expected: &str,
     forecast: Option<&str>,
     disk: &DiskSpeed,
 ) -> String {
     let mut text = String::new();
-    push_work(plan, &mut text);
+    push_work(plan, places, &mut text);
     let _ = writeln!(
         text,
         "time    {} {}, at most {}",
@@ -43,7 +44,7 @@ pub(super) fn text(
 }
 
 /// Adds what is measured: targets, variants, cells and probes.
-fn push_work(plan: &Plan, text: &mut String) {
+fn push_work(plan: &Plan, places: &[String], text: &mut String) {
     let rounds = match plan.trials {
         Some(n) if plan.once_uncached => {
             format!("{} of the fastest (1 if the file is not in memory)", show_trials(n as usize))
@@ -55,9 +56,12 @@ fn push_work(plan: &Plan, text: &mut String) {
             show_goal(plan.goal)
         ),
     };
-    for (name, spec) in plan.named_targets() {
+    for (at, (name, spec)) in plan.named_targets().enumerate() {
         let name = name.map_or(String::new(), |name| format!("{name}: "));
         let _ = writeln!(text, "target  {name}{}", target(plan, spec));
+        if let Some(place) = places.get(at).filter(|place| !place.is_empty()) {
+            let _ = writeln!(text, "        {place}");
+        }
     }
     for Variant { name, command } in &plan.variants {
         let _ = writeln!(text, "variant {name}: {}", clean_text(command));

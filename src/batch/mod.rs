@@ -23,7 +23,7 @@ use watch::Outcome;
 
 use crate::analysis;
 use crate::engine::{self, Control, OpenTarget, locate};
-use crate::host::{Host, SharedHost};
+use crate::host::{Host, SharedHost, TargetFacts};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Event, Severity};
 use crate::report::{self, Format, print_message};
@@ -72,14 +72,14 @@ pub fn run(
         } else {
             Plan::clone(&plan)
         };
-        let facts = OpenTarget::probe(&plan.target).ok().map(|bench| bench.facts);
+        let (facts, places) = find_places(&plan, args.anonymous);
         let link = facts.as_ref().and_then(|facts| facts.link());
         let link = link.map(|link| link.bytes_per_second);
         let text = || {
             let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
             let known = runner::saved_experience(host.get(), facts.as_ref());
             let forecast = analysis::describe_forecast(&plan, &known.noise);
-            dry::text(&shown, &expected, forecast.as_deref(), &known.disk)
+            dry::text(&shown, &places, &expected, forecast.as_deref(), &known.disk)
         };
         args.out.text_or_json(text, &shown)?;
         return Ok(0);
@@ -101,6 +101,22 @@ fn print_what_is_amiss(asked: &[String], presets: &Presets) {
     for broken in presets.broken().iter().filter(|broken| !asked.contains(&broken.id)) {
         print_message(format!("iotui: your preset {} is ignored: {}", broken.id, broken.why));
     }
+}
+
+/// Returns the facts of the first target, and what each lies on; empty where that is not known.
+fn find_places(plan: &Plan, is_anonymous: bool) -> (Option<TargetFacts>, Vec<String>) {
+    let find = |target| OpenTarget::probe(target).ok().map(|opened| opened.facts);
+    let all: Vec<Option<TargetFacts>> = plan.targets().map(find).collect();
+    let describe = |mut facts: TargetFacts| {
+        if is_anonymous {
+            facts.ground.hide_paths();
+            facts.source = None;
+        }
+        facts.describe_place()
+    };
+    let places = all.iter().map(|facts| facts.clone().map(describe).unwrap_or_default());
+    let places = places.collect();
+    (all.into_iter().next().flatten(), places)
 }
 
 /// Prints which leftovers of killed runs were removed.

@@ -221,7 +221,13 @@ pub struct Loop {
 impl Loop {
     /// Attaches a loop device; returns `None` and prints why if it cannot be created.
     pub fn over(file: &Path) -> Option<Loop> {
-        let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
+        Loop::with(&[], file)
+    }
+
+    /// Attaches one with further options of losetup(8).
+    pub fn with(options: &[&str], file: &Path) -> Option<Loop> {
+        let made =
+            Command::new("losetup").args(["--find", "--show"]).args(options).arg(file).output();
         match made {
             Ok(made) if made.status.success() => {
                 Some(Loop { device: String::from_utf8_lossy(&made.stdout).trim().into() })

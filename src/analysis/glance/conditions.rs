@@ -34,11 +34,8 @@ impl Conditions {
     pub fn of(session: &Session) -> Conditions {
         let (plan, host) = (&session.plan, &session.host);
         let size = plan.targets().map(TargetSpec::size).sum::<u64>();
-        let facts = session.grounds.as_ref().map(|grounds| &grounds.target);
-        let storage = facts.map_or(String::new(), |facts| {
-            let parts = [&facts.fs, &facts.device].into_iter().filter(|part| !part.is_empty());
-            parts.map(String::as_str).collect::<Vec<_>>().join(" on ")
-        });
+        let storage = session.grounds.as_ref().map(|grounds| grounds.target.describe_place());
+        let storage = storage.unwrap_or_default();
         let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let date = match session.reference {
             Some(machine) => machine.to_string(),

@@ -13,7 +13,7 @@ use crate::host::{
     CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind,
     method_name,
 };
-use crate::record::Warning;
+use crate::record::{Ground, Warning};
 use crate::report::host::layout::{Items, Page};
 use crate::sys::direct::DirectSupport;
 use crate::sys::extents::ExtentMethod;
@@ -253,6 +253,13 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     );
 }
 
+fn add_ground(items: &mut Items, ground: &Ground) {
+    if ground.is_walked() {
+        items.row("lies on", &ground.stack());
+        items.row("ground", &ground.remark().unwrap_or("a disk".into()));
+    }
+}
+
 fn add_target(items: &mut Items, target: &TargetFacts) {
     items.section("Target");
     items.row("path", &target.path);
@@ -273,6 +280,7 @@ fn add_target(items: &mut Items, target: &TargetFacts) {
         items.row("file system", &format!("{}{on}{at}", target.fs));
         items.row("options", &target.options.join(", "));
     }
+    add_ground(items, &target.ground);
     if let (Some(space), Some(used)) = (target.space, target.used_share()) {
         items.row(
             "space",

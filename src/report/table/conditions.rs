@@ -113,12 +113,7 @@ fn describe_target(
         TargetSpec::New { path, .. } => format!("{}, {size}, created by this run", path.display()),
         TargetSpec::None => String::new(),
     };
-    let (fs, device) =
-        facts.map(|facts| (facts.fs.clone(), facts.device.clone())).unwrap_or_default();
-    join_nonempty([
-        file,
-        [fs, device].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on "),
-    ])
+    join_nonempty([file, facts.map(TargetEvidence::describe_place).unwrap_or_default()])
 }
 
 fn join_nonempty(parts: impl IntoIterator<Item = String>) -> String {

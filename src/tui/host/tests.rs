@@ -151,6 +151,39 @@ fn the_path_leads_from_the_file_down_to_the_disks() {
 }
 
 #[test]
+fn the_path_leads_through_the_files_between_the_devices() {
+    let mut target = target(serde_json::json!([device("loop0", 0, "loop")]));
+    let layer = |depth: u32, kind: &str, name: &str| serde_json::json!({ "depth": depth, "kind": kind, "name": name });
+    target.ground = serde_json::from_value(serde_json::json!({
+        "medium": "memory",
+        "reason": "loop0 is a file in memory (tmpfs)",
+        "layers": [
+            layer(0, "file-system", "ext4"),
+            layer(1, "loop", "loop0"),
+            layer(2, "image", "~/disk.img"),
+            layer(3, "memory", "tmpfs"),
+        ],
+    }))
+    .unwrap();
+    let lines = diagram::draw_lines(&Look::default(), &target, 60);
+    let drawn: String =
+        lines.iter().map(|line| line.to_string()[1..].trim_end().to_string() + "\n").collect();
+    insta::assert_snapshot!(drawn, @"
+    ● file.iso  file, 1 GiB
+    │
+    ● ext4  file system, mounted at /home
+    │
+    ● loop0  loop device, 1 GiB
+    │
+    ● ~/disk.img  file
+    │
+    ● tmpfs  in memory
+    │
+    ● ground  loop0 is a file in memory (tmpfs)
+    ");
+}
+
+#[test]
 fn a_narrow_screen_scrolls_and_tab_goes_from_section_to_section() {
     let mut model = model(12);
     assert!(screen(&model).contains("Machine") && screen(&model).contains("bench"));

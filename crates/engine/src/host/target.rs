@@ -81,9 +81,9 @@ pub struct TargetFacts {
     pub ground: Ground,
     /// Whether the bytes are in memory, through all layers: tmpfs, zram, a loop device on tmpfs.
     pub memory: bool,
-    /// Whether the bytes come from another machine, through all layers.
+    /// Whether another machine serves the file system.
     pub network: bool,
-    /// Whether a program serves the bytes, through all layers.
+    /// Whether a user-space program serves the file system.
     pub fuse: bool,
     /// Page cache of the whole machine in huge pages (FileHugePages), which make mmap up to three
     /// times as fast.
@@ -118,10 +118,7 @@ impl TargetFacts {
             Ok(mount) if !is_device => facts.add_mount(mount, mounts::space(file).ok()),
             _ => {}
         }
-        let medium = facts.ground.medium;
-        facts.memory |= medium == Medium::Memory;
-        facts.network |= medium == Medium::Server;
-        facts.fuse |= medium == Medium::Program;
+        facts.memory |= facts.ground.medium == Medium::Memory;
         if is_file || is_device {
             facts.add_data(file, &below);
         }
@@ -233,6 +230,15 @@ impl TargetFacts {
             .map(|m| format!(" ({})", clean(m)))
             .unwrap_or_default();
         clean(&line) + &model
+    }
+
+    /// Describes where it lies: `ext4 on nvme0n1 (model)`, `nfs4 on server:/home`.
+    pub fn describe_place(&self) -> String {
+        let on = match self.device_line() {
+            line if line.is_empty() => self.source.clone().unwrap_or_default(),
+            line => line,
+        };
+        self.ground.describe(&self.fs, &on)
     }
 
     /// Returns the limits of control groups for the devices below.

@@ -186,6 +186,36 @@ impl Ground {
         line
     }
 
+    /// Describes where a target lies: `ext4 on loop0 on ~/img (tmpfs); loop0 is a file in memory
+    /// (tmpfs)`. Of an older session only the file system and what it is `on` are known: a server,
+    /// or devices and the model of the last.
+    pub fn describe(&self, fs: &str, on: &str) -> String {
+        let place = match self.layers.as_slice() {
+            [] | [_] => {
+                let parts = [fs, on].into_iter().filter(|part| !part.is_empty());
+                parts.collect::<Vec<_>>().join(" on ")
+            }
+            _ => self.stack() + on.find(" (").map_or("", |at| &on[at..]),
+        };
+        [Some(place), self.remark()].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns why it is no disk: `tmpfs is memory`, `unknown: the file of loop0 is gone`; `None`
+    /// if it is one, or was not looked for.
+    pub fn remark(&self) -> Option<String> {
+        match self.medium {
+            Medium::Unknown if !self.reason.is_empty() => Some(format!("unknown: {}", self.reason)),
+            Medium::Memory | Medium::Program | Medium::Server => Some(self.reason.clone()),
+            Medium::Unknown | Medium::Disk => None,
+        }
+    }
+
+    /// Leaves out the paths of files.
+    pub fn hide_paths(&mut self) {
+        let images = self.layers.iter_mut().filter(|layer| layer.kind == LayerKind::Image);
+        images.for_each(|image| image.name = "image".into());
+    }
+
     /// Returns whether it was looked for: not in older sessions.
     pub fn is_walked(&self) -> bool {
         *self != Ground::default()

@@ -23,9 +23,9 @@ pub struct Entry {
     pub options: Vec<String>,
 }
 
-/// Returns the mounts of this process.
+/// Returns the mounts of this thread.
 pub fn all() -> Vec<Entry> {
-    parse(&text::read("/proc/self/mountinfo").unwrap_or_default())
+    parse(&text::read("/proc/thread-self/mountinfo").unwrap_or_default())
 }
 
 /// Returns the mounts that the kernel goes through from the root folder to an absolute path without

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::{major, minor};
 use nix::sys::statfs::{fstatfs, statfs};
 use nix::sys::statvfs::fstatvfs;
@@ -213,6 +214,13 @@ fn find<'a>(
             .max_by_key(|e| e.mount_point.as_os_str().len())
     };
     by_id.or_else(by_device)
+}
+
+/// Returns whether the kernel keeps the files of this device (st_dev) in memory although it is
+/// mounted nowhere: those of memfd_create(2).
+pub fn is_unnamed_memory(device: u64) -> bool {
+    let own = memfd_create(c"", MFdFlags::MFD_CLOEXEC).map(File::from);
+    own.is_ok_and(|own| own.metadata().is_ok_and(|meta| meta.dev() == device))
 }
 
 /// Returns the name for a magic number of linux/magic.h.

@@ -4,7 +4,9 @@ use ratatui::text::{Line, Span};
 
 use super::facts::figures;
 use crate::host::{TargetFacts, TargetKind};
+use crate::record::LayerKind;
 use crate::report::host::describe_device;
+use crate::sys::block::BlockDevice;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units::show_bytes;
@@ -42,23 +44,54 @@ fn build_nodes(target: &TargetFacts) -> Vec<Node> {
             depth += 1;
         }
     }
-    if target.devices.is_empty() {
-        let source = target.source.clone().unwrap_or_default();
-        if target.memory {
-            push(depth, "memory", "no disk below".into());
-        } else if target.network {
-            push(depth, "another machine", source);
-        } else if target.fuse {
-            push(depth, "program", "serves the file system (FUSE)".into());
-        } else {
-            push(depth, "?", "the system does not report what is below".into());
+    let layers = &target.ground.layers;
+    if layers.is_empty() {
+        // An older session.
+        nodes.extend(target.devices.iter().map(|device| of_device(depth + device.depth, device)));
+        if target.devices.is_empty() {
+            let what = "the system does not report what is below".into();
+            nodes.push(Node { depth, name: "?".into(), what, more: Vec::new() });
         }
+        return nodes;
     }
-    nodes.extend(target.devices.iter().map(|device| {
-        let words = describe_device(device);
-        Node { depth: depth + device.depth, name: words.name, what: words.what, more: words.more }
-    }));
+    let above = usize::from(target.kind != TargetKind::Device);
+    for layer in &layers[above.min(layers.len())..] {
+        let depth = above + layer.depth as usize;
+        let device = target.devices.iter().find(|device| device.name == layer.name);
+        nodes.push(match device {
+            Some(device) => of_device(depth, device),
+            None => Node {
+                depth,
+                name: layer.name.clone(),
+                what: describe_layer(layer.kind).into(),
+                more: Vec::new(),
+            },
+        });
+    }
+    if let Some(remark) = target.ground.remark() {
+        let depth = nodes.last().map_or(0, |node| node.depth + 1);
+        let far = target.source.as_ref().filter(|_| target.network);
+        let what = far.map_or(remark.clone(), |source| format!("{remark} from {source}"));
+        nodes.push(Node { depth, name: "ground".into(), what, more: Vec::new() });
+    }
     nodes
+}
+
+fn of_device(depth: usize, device: &BlockDevice) -> Node {
+    let words = describe_device(device);
+    Node { depth, name: words.name, what: words.what, more: words.more }
+}
+
+/// Describes a layer that is no block device.
+fn describe_layer(kind: LayerKind) -> &'static str {
+    match kind {
+        LayerKind::Image => "file",
+        LayerKind::FileSystem | LayerKind::Overlay => "file system",
+        LayerKind::Memory => "in memory",
+        LayerKind::Program => "served by a program",
+        LayerKind::Server => "served by another machine",
+        _ => "",
+    }
 }
 
 fn parent(nodes: &[Node], at: usize) -> Option<usize> {

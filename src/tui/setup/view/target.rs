@@ -256,10 +256,7 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
     let mut shown = Vec::new();
     match facts {
         Some(facts) => {
-            let on = facts.device_line();
-            let on = if on.is_empty() { facts.source.clone().unwrap_or_default() } else { on };
-            let fs = if facts.fs.is_empty() { on } else { format!("{} on {on}", facts.fs) };
-            shown.push(("on", fs));
+            shown.push(("on", facts.describe_place()));
             let (resident, holes) = (facts.resident, facts.hole_share());
             let cached = resident.map(|of| format!("{} in the page cache", show_share(of.share)));
             let stored = holes.map(|holes| match holes {

@@ -6,11 +6,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::{major, makedev, minor};
 
-use super::FileBelow;
-use super::walk::{Above, Place, Walk, World};
+use super::found::FileBelow;
+use super::walk::{Above, Place, Walk, World, clip};
 use crate::record::{LayerKind, Medium};
 use crate::sys::block;
 use crate::sys::fd;
@@ -152,8 +151,8 @@ impl Walk<'_> {
             0 => u64::MAX,
             limit => offset.saturating_add(limit),
         };
-        let part =
-            place.part.start.saturating_add(offset)..place.part.end.saturating_add(offset).min(end);
+        let shift = |at: u64| at.saturating_add(offset);
+        let part = clip(shift(place.part.start)..shift(place.part.end), end);
         let above = Some(Above { name: name.into(), direct: found.direct });
         let place = Place { part, above, ..place };
         if found.block_device != 0 {
@@ -184,7 +183,7 @@ impl Walk<'_> {
         }
         let name = self.world.shown(path);
         let layer = self.layer(&place, LayerKind::Image, &name);
-        let part = place.part.start..place.part.end.min(meta.len());
+        let part = clip(place.part.clone(), meta.len());
         let below = FileBelow {
             name,
             layer,
@@ -202,7 +201,7 @@ impl Walk<'_> {
     /// Goes on with a file of which only the device is known that it is on.
     fn unseen_image(&mut self, device: u64, why: String, place: Place) {
         let name = place.above.as_ref().map(|above| above.name.clone()).unwrap_or_default();
-        if is_memory_without_name(device) {
+        if mounts::is_unnamed_memory(device) {
             self.layer(&place, LayerKind::Memory, "memfd");
             let reason = format!("{name} is a file in memory (memfd)");
             return self.end(&place, Medium::Memory, "memfd", reason);
@@ -245,11 +244,4 @@ impl Walk<'_> {
             self.add_file(at, file);
         }
     }
-}
-
-/// Returns whether the kernel keeps the files of this device (st_dev) in memory although it is
-/// mounted nowhere: those of memfd_create(2).
-fn is_memory_without_name(device: u64) -> bool {
-    let own = memfd_create(c"", MFdFlags::MFD_CLOEXEC).map(File::from);
-    own.is_ok_and(|own| own.metadata().is_ok_and(|meta| meta.dev() == device))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::{FcntlArg, fcntl};
 
-use super::FileBelow;
+use super::found::FileBelow;
 use super::walk::{Place, Walk};
 use crate::record::{LayerKind, Medium};
 use crate::sys::mountinfo::{Entry, unescape};

@@ -8,17 +8,19 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
 
-use super::{Below, FileBelow, Leaf, judge};
+use super::found::{Below, FileBelow, Leaf, judge};
 use crate::host::root::clean;
 use crate::record::{Ground, Layer, LayerKind, Medium};
 use crate::sys::block::{self, Kind};
 use crate::sys::link::{self, Transport};
 use crate::sys::loop_device::{self, LoopFile};
 use crate::sys::mountinfo::{self, Entry};
+use crate::sys::mounts;
 use crate::sys::text::line;
 
-/// Maximum number of layers.
+/// Maximum number of layers, and of those that lie on each other.
 const MAX_LAYERS: usize = 256;
+const MAX_DEPTH: u32 = 192;
 
 /// What the walk asks; planted in tests.
 pub(super) struct World {
@@ -198,9 +200,10 @@ impl<'a> Walk<'a> {
 
     /// Returns whether there is room for more layers; if not, the way ends.
     pub fn has_room(&mut self, place: &Place) -> bool {
-        let has_room = self.below.ground.layers.len() < MAX_LAYERS;
+        let layers = self.below.ground.layers.len();
+        let has_room = layers < MAX_LAYERS && place.depth < MAX_DEPTH;
         if !has_room {
-            let reason = format!("there are more than {MAX_LAYERS} layers");
+            let reason = format!("there are more than {} layers", layers.min(MAX_LAYERS));
             self.end(place, Medium::Unknown, "", reason);
         }
         has_room
@@ -240,7 +243,7 @@ impl<'a> Walk<'a> {
         self.below.folders.push((dir.into(), place.device_depth));
         self.above.push(dir.into());
         let size = block::size(dir).unwrap_or(u64::MAX);
-        let part = place.part.start..place.part.end.min(size);
+        let part = clip(place.part.clone(), size);
         let under = Place { device_depth: place.device_depth + 1, part, ..place.under() };
         self.go_below(dir, &name, number, &place, under);
         self.above.pop();
@@ -295,6 +298,9 @@ impl<'a> Walk<'a> {
             return;
         }
         for path in block::below(dir) {
+            if !self.has_room(place) {
+                return;
+            }
             self.layer(&place.under(), LayerKind::Disk, block::named(&path));
             self.below.folders.push((path, place.device_depth + 1));
         }
@@ -302,11 +308,20 @@ impl<'a> Walk<'a> {
 
     /// Goes on with the file system of a file.
     pub fn file(&mut self, file: &File, meta: &fs::Metadata, place: Place) {
-        match crate::sys::mounts::entry_of(file, meta, &self.world.mounts) {
+        match mounts::entry_of(file, meta, &self.world.mounts) {
             Some(entry) => self.file_system(entry, Some(file), place),
+            None if mounts::is_unnamed_memory(meta.dev()) => {
+                self.layer(&place, LayerKind::Memory, "memfd");
+                self.end(&place, Medium::Memory, "memfd", "memfd is memory");
+            }
             None => self.end(&place, Medium::Unknown, "", "its mount is not visible here"),
         }
     }
+}
+
+/// Returns the part of a range before `end`; empty if it begins later.
+pub fn clip(part: Range<u64>, end: u64) -> Range<u64> {
+    part.start..part.end.min(end).max(part.start)
 }
 
 /// Returns what a device is; of one that has none below also what keeps its bytes, and why it is no
@@ -341,6 +356,8 @@ fn describe(dir: &Path, name: &str) -> (LayerKind, Option<(Medium, String)>) {
             let reason = "NAME may be served by a program or by another machine";
             (LayerKind::Unknown, Medium::Unknown, reason)
         }
+        // bcache has slaves, as what the device mapper makes.
+        Kind::Virtual if !block::below(dir).is_empty() => return (LayerKind::Mapper, None),
         Kind::Virtual if name.starts_with("ublk") => {
             (LayerKind::Program, Medium::Program, "a program serves NAME")
         }

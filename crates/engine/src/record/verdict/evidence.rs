@@ -83,6 +83,13 @@ pub struct TargetEvidence {
     pub ground: Option<Ground>,
 }
 
+impl TargetEvidence {
+    /// Describes where it lies: `ext4 on nvme0n1 (model)`.
+    pub fn describe_place(&self) -> String {
+        self.ground.as_ref().unwrap_or(&Ground::default()).describe(&self.fs, &self.device)
+    }
+}
+
 /// The way of a commit from the file to stable storage, as the kernel describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -157,3 +157,104 @@ fn what_drivers_make_up_is_no_disk() {
         assert_eq!(device.claimed_cache.as_deref(), Some("write back"));
     }
 }
+
+/// The folder and files of a device, what keeps its bytes, and the reason.
+type Lowest = (&'static str, &'static [(&'static str, &'static str)], Medium, &'static str);
+
+const LOWEST: &[Lowest] = &[
+    ("pci0/virtio1/block/vda", &[], Medium::Disk, ""),
+    ("virtual/block/ram0", &[], Medium::Memory, "ram0 is memory"),
+    (
+        "virtual/block/zram0",
+        &[("backing_dev", "none")],
+        Medium::Memory,
+        "zram0 is compressed memory",
+    ),
+    ("virtual/block/nullb0", &[], Medium::Memory, "nullb0 is memory"),
+    (
+        "pseudo_0/adapter0/host3/target3:0:0/3:0:0:0/block/sdx",
+        &[],
+        Medium::Memory,
+        "sdx is memory (scsi_debug)",
+    ),
+    (
+        "tcm_loop_0/tcm_loop_adapter_0/host4/target4:0:1/4:0:1:0/block/sdy",
+        &[],
+        Medium::Unknown,
+        "sdy is a target of this machine itself",
+    ),
+    (
+        "platform/host2/session1/target2:0:0/2:0:0:0/block/sdd",
+        &[],
+        Medium::Server,
+        "sdd is on another machine",
+    ),
+    (
+        "virtual/nvme-fabrics/ctl/nvme7/nvme7n1",
+        &[],
+        Medium::Server,
+        "nvme7n1 is on another machine",
+    ),
+    (
+        "virtual/nvme-fabrics/ctl/nvme9/nvme9n1",
+        &[],
+        Medium::Server,
+        "nvme9n1 is on another machine",
+    ),
+    (
+        "virtual/nvme-fabrics/ctl/nvme8/nvme8n1",
+        &[],
+        Medium::Unknown,
+        "nvme8n1 is a target of this machine itself",
+    ),
+    ("virtual/block/rbd0", &[], Medium::Server, "rbd0 is on another machine"),
+    (
+        "virtual/block/nbd0",
+        &[],
+        Medium::Unknown,
+        "nbd0 may be served by a program or by another machine",
+    ),
+    ("virtual/block/ublkb0", &[], Medium::Program, "a program serves ublkb0"),
+    ("virtual/block/zd0", &[], Medium::Unknown, "zd0 does not say what it lies on"),
+    (
+        "virtual/block/dm-7",
+        &[("dm/name", "zero")],
+        Medium::Unknown,
+        "the kernel names no device below dm-7",
+    ),
+];
+
+#[test]
+fn what_keeps_the_bytes_of_a_device_is_known_or_unknown_with_a_reason() {
+    let sys = Sysfs::new();
+    for (name, transport) in [("nvme7", "tcp"), ("nvme8", "loop"), ("nvme9", "rdma")] {
+        sys.files(&format!("virtual/nvme-fabrics/ctl/{name}"), &[("transport", transport)]);
+    }
+    for (at, (place, files, medium, reason)) in LOWEST.iter().enumerate() {
+        sys.device(place, &format!("99:{at}"), files);
+        let found = world(&sys, "").below_device((99, at as u64)).ground;
+        assert_eq!((&found.medium, &*found.reason), (medium, *reason), "{place}");
+    }
+}
+
+#[test]
+fn the_paths_of_a_mapper_lead_to_their_disks_and_vdo_compresses() {
+    let sys = Sysfs::new();
+    let uuid = ("dm/uuid", "mpath-3600508b400105e21");
+    let mapper = sys.device("virtual/block/dm-0", "252:0", &[("dm/name", "data"), uuid]);
+    let vdo = ("dm/uuid", "VDO-1234");
+    let above = sys.device("virtual/block/dm-1", "252:1", &[("dm/name", "dense"), vdo]);
+    for folder in [&mapper, &above] {
+        fs::create_dir_all(folder.join("slaves")).unwrap();
+    }
+    symlink(&mapper, above.join("slaves/dm-0")).unwrap();
+    for (name, number) in [("sda", "8:0"), ("sdb", "8:16")] {
+        let disk = sys.device(&format!("pci0/0000:01:00.0/host1/{name}"), number, &[]);
+        symlink(&disk, mapper.join("slaves").join(name)).unwrap();
+    }
+    let found = world(&sys, "").below_device((252, 1));
+    assert_eq!(found.ground.stack(), "dm-1 on dm-0 on sda and sdb");
+    assert_eq!(found.disks(), Some(vec![(8, 0), (8, 16)]));
+    let transforms: Vec<_> = found.ground.layers.iter().map(|layer| &*layer.transform).collect();
+    assert_eq!(transforms, ["compresses", "", "", ""]);
+}

@@ -1,8 +1,13 @@
-use super::*;
+use super::found::*;
+use super::walk::World;
+use crate::record::{Ground, Medium};
+use crate::sys::block::BlockDevice;
 use crate::sys::block::Kind;
 use crate::sys::block::testing::Sysfs;
 use crate::sys::link::Transport;
+use crate::sys::loop_device::LoopFile;
 use crate::sys::mountinfo;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -10,6 +15,7 @@ use std::path::Path;
 
 mod devices;
 mod mounted;
+mod odd;
 
 /// Returns a world with this sysfs and mount table, whose loop devices have no file.
 fn world(sys: &Sysfs, mounts: &str) -> World {

@@ -2,70 +2,73 @@
 
 use super::*;
 
+/// A line of mountinfo, the layers, what keeps the bytes, and the reason.
+const MOUNTS: &[(&str, &str, Medium, &str)] = &[
+    (
+        "0:52 / /n rw - nfs4 host:/x rw,vers=4.2",
+        "nfs4",
+        Medium::Server,
+        "another machine, or the host of this one, serves nfs4",
+    ),
+    (
+        "0:53 / /n rw - cifs //host/x rw",
+        "cifs",
+        Medium::Server,
+        "another machine, or the host of this one, serves cifs",
+    ),
+    (
+        "0:54 / /n rw - virtiofs data rw",
+        "virtiofs",
+        Medium::Server,
+        "another machine, or the host of this one, serves virtiofs",
+    ),
+    (
+        "0:55 / /n rw - fuse.bindfs /x rw",
+        "fuse.bindfs",
+        Medium::Program,
+        "a program serves fuse.bindfs",
+    ),
+    ("0:56 / /n rw - tmpfs tmpfs rw", "tmpfs", Medium::Memory, "tmpfs is memory"),
+    (
+        "0:57 / /n rw - zfs tank/x rw",
+        "zfs",
+        Medium::Unknown,
+        "zfs does not say which disks it has, and has a cache of its own",
+    ),
+    (
+        "0:58 / /n rw - ecryptfs /x rw",
+        "ecryptfs",
+        Medium::Unknown,
+        "ecryptfs does not say what it lies on",
+    ),
+    (
+        "8:99 / /n rw - ext4 /dev/sdz rw",
+        "ext4",
+        Medium::Unknown,
+        "/sys does not describe the device 8:99",
+    ),
+    (
+        "0:59 / /n rw - overlay overlay rw,lowerdir=l,upperdir=u,workdir=w",
+        "overlay",
+        Medium::Unknown,
+        "a folder of the overlay is not visible here: its path is relative",
+    ),
+    (
+        "0:60 / /n rw - erofs no/image rw",
+        "erofs",
+        Medium::Unknown,
+        "the file of erofs is not visible here: its path is relative",
+    ),
+];
+
 #[test]
 fn what_a_program_or_a_server_serves_is_not_looked_at() {
     let sys = Sysfs::new();
-    for (line, stack, medium, reason) in [
-        (
-            "0:52 / /n rw - nfs4 host:/x rw,vers=4.2",
-            "nfs4",
-            Medium::Server,
-            "another machine, or the host of this one, serves nfs4",
-        ),
-        (
-            "0:53 / /n rw - cifs //host/x rw",
-            "cifs",
-            Medium::Server,
-            "another machine, or the host of this one, serves cifs",
-        ),
-        (
-            "0:54 / /n rw - virtiofs data rw",
-            "virtiofs",
-            Medium::Server,
-            "another machine, or the host of this one, serves virtiofs",
-        ),
-        (
-            "0:55 / /n rw - fuse.bindfs /x rw",
-            "fuse.bindfs",
-            Medium::Program,
-            "a program serves fuse.bindfs",
-        ),
-        ("0:56 / /n rw - tmpfs tmpfs rw", "tmpfs", Medium::Memory, "tmpfs is memory"),
-        (
-            "0:57 / /n rw - zfs tank/x rw",
-            "zfs",
-            Medium::Unknown,
-            "zfs does not say which disks it has, and has a cache of its own",
-        ),
-        (
-            "0:58 / /n rw - ecryptfs /x rw",
-            "ecryptfs",
-            Medium::Unknown,
-            "ecryptfs does not say what it lies on",
-        ),
-        (
-            "8:99 / /n rw - ext4 /dev/sdz rw",
-            "ext4",
-            Medium::Unknown,
-            "/sys does not describe the device 8:99",
-        ),
-        (
-            "0:59 / /n rw - overlay overlay rw,lowerdir=l,upperdir=u,workdir=w",
-            "overlay",
-            Medium::Unknown,
-            "a folder of the overlay is not visible here: its path is relative",
-        ),
-        (
-            "0:60 / /n rw - erofs no/image rw",
-            "erofs",
-            Medium::Unknown,
-            "the file of erofs is not visible here: its path is relative",
-        ),
-    ] {
+    for (line, stack, medium, reason) in MOUNTS {
         let below = mounted(&sys, line);
         let Ground { medium: found, reason: why, .. } = &below.ground;
-        assert_eq!((below.ground.stack().as_str(), *found, why.as_str()), (stack, medium, reason));
-        assert_eq!(below.disks().is_some(), medium == Medium::Memory, "{line}");
+        assert_eq!((&*below.ground.stack(), found, &**why), (*stack, medium, *reason));
+        assert_eq!(below.disks().is_some(), *medium == Medium::Memory, "{line}");
     }
 }
 

@@ -1,0 +1,143 @@
+//! What a walk found: the layers, the files between them, and where it ended.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::record::{Ground, Medium};
+use crate::sys::block::{self, BlockDevice};
+
+/// What lies below a file or block device at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Below {
+    pub ground: Ground,
+    /// The files and devices below whose page cache may hold bytes of the target, from the upper
+    /// down.
+    pub files: Vec<FileBelow>,
+    pub(super) leaves: Vec<Leaf>,
+    /// The sysfs folders of the block devices on the way, each once, with their depth among
+    /// devices.
+    pub(super) folders: Vec<(PathBuf, usize)>,
+}
+
+/// A file or block device that lies below the target.
+#[derive(Debug, Clone)]
+pub struct FileBelow {
+    /// The name of its layer.
+    pub name: String,
+    /// Its layer, as an index.
+    pub layer: usize,
+    /// Its device and inode (st_dev, st_ino; st_rdev and 0 for a block device).
+    pub id: (u64, u64),
+    /// Open for reading; else why it is not.
+    pub file: Result<Arc<File>, String>,
+    /// The bytes of it that all of the target lies in.
+    pub part: Range<u64>,
+    /// Whether byte n of the target is byte n of `part`.
+    pub fixed: bool,
+    /// Whether the layer above bypasses its page cache. It may still hold pages.
+    pub direct: bool,
+    /// Whether its page cache is that of the target, which has none of its own: a file below an
+    /// overlay.
+    pub own: bool,
+}
+
+/// Where the way down ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Leaf {
+    pub medium: Medium,
+    /// Empty for a disk.
+    pub reason: String,
+    /// The name that is shown: `vda`.
+    pub name: String,
+    /// The block device (major, minor), if it is one.
+    pub number: Option<(u64, u64)>,
+}
+
+impl Below {
+    /// Describes the block devices on the way, from the upper down.
+    pub fn devices(&self) -> Vec<BlockDevice> {
+        self.folders.iter().filter_map(|(dir, depth)| block::describe(dir, *depth)).collect()
+    }
+
+    /// Returns the upper block device (major, minor).
+    pub fn first_device(&self) -> Option<(u64, u64)> {
+        block::number_of(&self.folders.first()?.0)
+    }
+
+    /// Returns the disks (major, minor) that all bytes of the target are on that come from disks;
+    /// `None` where bytes may come from elsewhere: where a part of the ground is unknown.
+    pub fn disks(&self) -> Option<Vec<(u64, u64)>> {
+        let is_seen = |leaf: &&Leaf| matches!(leaf.medium, Medium::Disk | Medium::Memory);
+        let all = self.leaves.iter().all(|leaf| is_seen(&leaf));
+        let disks = self.leaves.iter().filter(|leaf| leaf.medium == Medium::Disk);
+        (all && !self.leaves.is_empty()).then(|| disks.filter_map(|leaf| leaf.number).collect())
+    }
+
+    /// Returns the lowest block devices (major, minor), whatever they are.
+    pub fn lowest(&self) -> BTreeSet<(u64, u64)> {
+        self.leaves.iter().filter_map(|leaf| leaf.number).collect()
+    }
+
+    /// Returns what differs from what was found earlier: `~/img is another file now`; `None` if
+    /// nothing does.
+    pub fn change_since(&self, earlier: &Below) -> Option<String> {
+        let mut pairs = self.files.iter().zip(&earlier.files);
+        if self.ground.layers != earlier.ground.layers || self.files.len() != earlier.files.len() {
+            let names = |below: &Below| below.ground.stack();
+            let (was, is) = (names(earlier), names(self));
+            return Some(if was == is {
+                "the layers below the target changed".into()
+            } else {
+                format!("the target lay on {was}, and now on {is}")
+            });
+        }
+        if let Some((now, _)) = pairs.clone().find(|(now, was)| now.id != was.id) {
+            return Some(format!("{} is another file now", now.name));
+        }
+        if let Some((now, _)) = pairs.clone().find(|(now, was)| now.direct != was.direct) {
+            return Some(format!("direct I/O to {} was switched", now.name));
+        }
+        if let Some((now, _)) = pairs.find(|(now, was)| now.part != was.part) {
+            return Some(format!("another part of {} is used now", now.name));
+        }
+        (self.leaves != earlier.leaves).then(|| "the devices below the target changed".into())
+    }
+}
+
+impl FileBelow {
+    /// Returns the bytes of it that a span of the target lies in.
+    pub fn part_of(&self, span: Range<u64>) -> Range<u64> {
+        if !self.fixed {
+            return self.part.clone();
+        }
+        let at = |n: u64| self.part.start.saturating_add(n).min(self.part.end);
+        at(span.start)..at(span.end)
+    }
+}
+
+/// Returns what keeps all bytes, and why it is no disk or unknown.
+pub(super) fn judge(leaves: &[Leaf]) -> (Medium, String) {
+    let Some(first) = leaves.first() else {
+        return (Medium::Unknown, "the kernel does not say what it lies on".into());
+    };
+    if let Some(unknown) = leaves.iter().find(|leaf| leaf.medium == Medium::Unknown) {
+        return (Medium::Unknown, unknown.reason.clone());
+    }
+    let Some(other) = leaves.iter().find(|leaf| leaf.medium != first.medium) else {
+        return (first.medium, first.reason.clone());
+    };
+    let part = |leaf: &Leaf| {
+        let kind = match leaf.medium {
+            Medium::Disk => "a disk",
+            Medium::Memory => "memory",
+            Medium::Program => "a program",
+            Medium::Server => "another machine",
+            Medium::Unknown => "unknown",
+        };
+        format!("partly {kind} ({})", leaf.name)
+    };
+    (Medium::Unknown, format!("{}, {}", part(first), part(other)))
+}
