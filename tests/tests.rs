@@ -16,6 +16,7 @@ mod ends;
 mod errors;
 mod expect;
 mod fast;
+mod fresh;
 mod full;
 mod gate;
 mod ground;

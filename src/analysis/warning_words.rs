@@ -25,6 +25,7 @@ static WORDS: &[Words] = &[
     Words("own-cache", "{} from own page cache", "read from own page cache"),
     Words("compressible", "", "compressible data"),
     Words("beyond-memory", "{} do not fit in memory", "larger than memory"),
+    Words("first-visit", "first visit {}", "slower at first visit"),
     Words("read-ahead", "the device read {}", "readahead"),
     Words("populated-more", "mapped {}, read less", "mapped more than read"),
     Words("above-link", "{} is above the link", "above the link"),

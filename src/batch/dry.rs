@@ -96,6 +96,15 @@ fn push_needs(plan: &Plan, text: &mut String) {
         .map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into()))
         .max()
         .unwrap_or(0);
+    if let Some(fresh) = &plan.fresh {
+        let visited: u64 =
+            fresh.visited.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
+        let _ = writeln!(
+            text,
+            "fresh   each block is read once; runs since this machine started have read {}",
+            show_bytes(visited)
+        );
+    }
     if plan.verify {
         let _ =
             writeln!(text, "verify  what each trial writes is read back and compared, not timed");

@@ -62,7 +62,9 @@ pub(super) fn plan(
     let dedupe = other("dedupe", settings.dedupe, plan.dedupe);
     let verify = settings.verify.filter(|verify| *verify != plan.verify);
     let verify = verify.map(|verify| ("verify", verify.to_string()));
-    if let Some((option, value)) = cold.or(share).or(compressible).or(dedupe).or(verify) {
+    let fresh = settings.fresh.filter(|fresh| *fresh != plan.fresh.is_some());
+    let fresh = fresh.map(|fresh| ("fresh", fresh.to_string()));
+    if let Some((option, value)) = cold.or(share).or(compressible).or(dedupe).or(verify).or(fresh) {
         return Err(OtherCells::Added { option, value }.into());
     }
     describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;

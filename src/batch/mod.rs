@@ -60,7 +60,7 @@ pub fn run(
         Some(ranks) => Measuring::Together(ranks),
         None => Measuring::Alone(earlier),
     };
-    let plan = Arc::new(plan);
+    let plan = runner::add_visited(Arc::new(plan));
     if let Some(path) =
         args.out.output.as_ref().filter(|path| plan.targets().any(|of| locate::is_target(of, path)))
     {

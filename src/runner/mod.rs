@@ -4,7 +4,8 @@
 //! The only room above the engine that starts it. [`start`] runs a plan and writes its events into
 //! a session; [`replan`] and [`plan_baseline`] build the plan of an earlier one;
 //! [`saved_ceilings`], [`saved_experience`] and [`saved_runs`] load what earlier runs found on this
-//! machine; [`expect`] adds to a plan what its results must keep to.
+//! machine; [`expect`] adds to a plan what its results must keep to, [`add_visited`] what
+//! earlier runs have read.
 
 mod baseline;
 mod ceilings;
@@ -15,6 +16,7 @@ mod refine;
 mod replan;
 mod run;
 mod saved_runs;
+mod visited;
 
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
@@ -25,3 +27,4 @@ pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
 pub use run::{BUG, Measuring, Ranks, Report, create_recorder, describe_unrestored, start};
 pub use saved_runs::saved_runs;
+pub use visited::add_visited;

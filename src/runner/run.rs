@@ -12,6 +12,7 @@ use crate::engine::{self, Control, Earlier, Link};
 use crate::host::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Warning};
+use crate::runner::add_visited;
 use crate::runner::ceilings;
 use crate::runner::other_runs::{self, Announcement};
 use crate::session::{NewSession, Recorder, SessionError, find_unrestored, folder};
@@ -128,6 +129,7 @@ fn run_engine(
     relay: &Relay,
 ) {
     let _announced = announce(plan, control, relay);
+    let plan = &add_visited(Arc::clone(plan));
     // The target may open long after the run was ended for it.
     if relay.over.load(Acquire) {
         return control.watchdog.finish();

@@ -10,6 +10,7 @@ pub mod hostile;
 pub mod kernel;
 pub mod pages;
 pub mod pty;
+pub mod slow_first;
 pub mod source;
 
 pub use child::output;

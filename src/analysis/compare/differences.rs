@@ -131,6 +131,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         ("trials per cell", trials(results)),
         ("--trials", trials_setting(plan)),
         ("--cold", plan.cold.to_string()),
+        ("--fresh", if plan.fresh.is_some() { "yes".into() } else { String::new() }),
         ("--verify", if plan.verify { "yes".into() } else { String::new() }),
         ("--compressible", percent_setting(plan.compressible)),
         ("--dedupe", percent_setting(plan.dedupe)),

@@ -126,6 +126,7 @@ pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<
             Some("Sync applies only to writes: set Operation to write".into())
         }
         "verify" if text == "true" => check_verify(constraints),
+        "fresh" if text == "true" => check_fresh(constraints),
         "mix" | "writes" if constraints.exists => Some(NOT_OURS.into()),
         "writes" if text == Writes::Append.name() => check_append(constraints),
         "writes" if text == Writes::Preallocated.name() && constraints.settings.mix.is_some() => {
@@ -222,6 +223,17 @@ fn check_verify(constraints: &Constraints) -> Option<String> {
     }
     (constraints.op() != Op::Write)
         .then(|| "Verify applies only to writes: set Operation to write".into())
+}
+
+/// Returns why blocks cannot be read once, and never before.
+fn check_fresh(constraints: &Constraints) -> Option<String> {
+    if !constraints.exists {
+        return Some("iotui would have just written them: choose a file of yours".into());
+    }
+    let settings = constraints.settings;
+    let cold = settings.cache.as_deref() == Some(&[Cache::Cold]);
+    (!cold && settings.direct != Some(true))
+        .then(|| "the page cache would serve them again: set Cache to cold, or Direct".into())
 }
 
 /// Returns why a file cannot be written by appending.
@@ -372,6 +384,8 @@ mod tests {
             ("", true, "verify=true", "choose the scratch file"),
             ("", false, "verify=true", "only to writes"),
             ("op=write dedupe=5", false, "verify=true", "clear Dedupe"),
+            ("", false, "fresh=true", "choose a file of yours"),
+            ("", true, "fresh=true", "set Cache to cold"),
             ("op=seek", true, "xor=true", "nothing to XOR"),
             ("backend=seek", true, "cache=cold", "has no effect"),
             ("", true, "size=2m", "exceeds the file size, 1 MiB"),
@@ -407,6 +421,8 @@ mod tests {
             ("op=write", false, "sync=end"),
             ("op=write", false, "verify=true"),
             ("", true, "verify=false"),
+            ("cache=cold", true, "fresh=true"),
+            ("direct=true", true, "fresh=true"),
             ("", true, "sync=none"),
             ("", true, "xor=true"),
             ("", true, "size=1m"),

@@ -13,7 +13,7 @@ use super::trial_outcome::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
 use crate::plan::{Cache, CpuCache, Job, Op, TrialTime};
-use crate::record::{LaneSample, Sample};
+use crate::record::{LaneSample, Sample, Visit};
 use crate::sys::clock::monotonic_nanos;
 
 /// The result of a calibration.
@@ -21,6 +21,8 @@ pub(super) struct Calibration {
     pub amount: Amount,
     /// The last step, where it is a trial of this amount.
     pub trial: Option<FirstTrial>,
+    /// The first step.
+    pub first: Option<Visit>,
 }
 
 /// A step of a calibration that is a trial, with the samples that were taken meanwhile.
@@ -54,7 +56,7 @@ pub(super) fn calibrate(
     // Where it takes far longer than a trial, the first step ends early and is taken back.
     let mut limit = Some(Duration::from_nanos(low.saturating_mul(MAX_MISPREDICTION)));
     let mut step = predicted.unwrap_or_else(|| Amount::once(unpredicted_count(&cell.job)));
-    let mut observed = predicted.is_some();
+    let (mut observed, mut first) = (predicted.is_some(), None);
     loop {
         let mut samples = Vec::new();
         let begin = monotonic_nanos();
@@ -62,6 +64,7 @@ pub(super) fn calibrate(
         let run = if observed { run } else { run_unobserved };
         let outcome = run(&limited, cell, &step, &mut |s, lanes| samples.push((s, lanes)))?;
         let wall = monotonic_nanos() - begin;
+        first = first.or(Some(visit(&outcome)));
         if outcome.trial.short {
             if limit.take().is_none() || (stage.cut)().is_some() {
                 return Err(Failure::Stopped);
@@ -85,7 +88,7 @@ pub(super) fn calibrate(
                 let nanos = nanos.saturating_mul(parts);
                 let amount = Amount { count, passes, parts, timed: step.timed, nanos, whole };
                 let last = FirstTrial { outcome, samples };
-                return Ok(complete(stage, cell, amount, step, last, observed));
+                return Ok(complete(stage, cell, (amount, step), last, first, observed));
             }
         }
     }
@@ -100,17 +103,22 @@ const MIN_TRIAL_SHARE: f64 = 0.5;
 fn complete(
     stage: &Stage,
     cell: &Cell,
-    amount: Amount,
-    step: Amount,
+    (amount, step): (Amount, Amount),
     last: FirstTrial,
+    first: Option<Visit>,
     observed: bool,
 ) -> Calibration {
     let same = Amount { nanos: step.nanos, whole: step.whole, ..amount } == step;
     if same && step.timed != Timed::None && observed && stage.crew.is_none() {
-        return Calibration { amount, trial: Some(last) };
+        return Calibration { amount, trial: Some(last), first };
     }
     let timed = choose_timing(cell, last.outcome.per_op);
-    Calibration { amount: Amount { timed, ..amount }, trial: None }
+    Calibration { amount: Amount { timed, ..amount }, trial: None, first }
+}
+
+/// Returns what a step did.
+fn visit(outcome: &TrialOutcome) -> Visit {
+    Visit { bytes: outcome.trial.bytes, ops: outcome.trial.ops, nanos: outcome.busy }
 }
 
 /// The smallest step.
@@ -312,7 +320,8 @@ fn calibrate_peer(
 ) -> Result<Calibration, Failure> {
     let blocks = peer::round_to_blocks(&cell.job).blocks();
     let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
-    let trial = run(&stage, cell, &Amount::once(blocks), &mut |_, _| {})?.trial;
+    let outcome = run(&stage, cell, &Amount::once(blocks), &mut |_, _| {})?;
+    let (first, trial) = (Some(visit(&outcome)), outcome.trial);
     // At least the resolution of its clock.
     let nanos = trial.nanos.max(1000);
     let whole = trial.ops >= blocks && nanos < low;
@@ -327,7 +336,7 @@ fn calibrate_peer(
     let takes = (u128::from(nanos) * u128::from(count) / u128::from(trial.ops.max(1))) as u64;
     let nanos = takes.saturating_mul(passes);
     let amount = Amount { passes, nanos, whole, ..Amount::once(count) };
-    Ok(Calibration { amount, trial: None })
+    Ok(Calibration { amount, trial: None, first })
 }
 
 /// Warms up a cell with a fixed count by one run, cut at the trial time, and finds the time per
@@ -337,7 +346,8 @@ fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibrati
     let outcome = run_unobserved(&stage, cell, &Amount::once(count), &mut |_, _| {})?;
     let nanos = (outcome.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     let timed = choose_timing(cell, outcome.per_op);
-    Ok(Calibration { amount: Amount { timed, nanos, ..Amount::once(count) }, trial: None })
+    let amount = Amount { timed, nanos, ..Amount::once(count) };
+    Ok(Calibration { amount, trial: None, first: Some(visit(&outcome)) })
 }
 
 /// Chooses which operations are timed. A clock reading costs 10 to 20 ns: all of them where that is

@@ -11,7 +11,7 @@ use crate::backend::Commits;
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, CpuCache, Job, Plan};
 use crate::record::{
-    CellEvidence, CommitTimes, Grounds, Latency, RankVerdict, Spread, Trial, Verdict, judge,
+    CellEvidence, CommitTimes, Grounds, Latency, RankVerdict, Spread, Trial, Verdict, Visit, judge,
     judge_ranks,
 };
 use crate::stats::{Histogram, Summary, outliers, paired, two_modes};
@@ -48,6 +48,8 @@ pub(super) struct Cell {
     pub histogram: Histogram,
     /// `None` where it commits nothing.
     pub commits: Option<Commits>,
+    /// The first step of its calibration, until its first trial has it.
+    pub first: Option<Visit>,
     /// One in this many operations is timed.
     pub every: u32,
     /// One trial is what was requested.
@@ -98,6 +100,7 @@ impl Cell {
             trials: Vec::new(),
             histogram: Histogram::new(),
             commits: None,
+            first: None,
             every: 0,
             once: false,
             out: false,

@@ -1,6 +1,7 @@
 //! Runs a plan, from opening the target to the last verdict.
 
 mod earlier;
+mod first_visit;
 mod fitting;
 mod halt;
 mod open;
@@ -11,6 +12,7 @@ mod reserve;
 mod span;
 mod start;
 mod switch;
+mod unread;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +24,8 @@ use self::ratios::Ratios;
 use self::reserve::Reserve;
 pub use self::start::{continue_run, run, run_together};
 pub use self::switch::set_back;
-use super::calibrate::{FirstTrial, calibrate};
+use self::unread::Unread;
+use super::calibrate::{FirstTrial, calibrate, choose_timing};
 use super::cells::{Amount, Cell};
 use super::control::Cutter;
 use super::error::{Failure, Halt};
@@ -67,6 +70,8 @@ struct Run<'a> {
     precision: Option<Precision>,
     ratios: Ratios,
     reserve: Reserve,
+    /// What no trial has read, where each block is read once.
+    unread: Option<Unread>,
 }
 
 impl<'a> Run<'a> {
@@ -239,6 +244,13 @@ impl<'a> Run<'a> {
         let is_open = |cell: &&Cell| !cell.out && cell.amount.is_none();
         let uncalibrated = self.cells.iter().flatten().filter(is_open).count();
         let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
+        if self.unread.is_some() {
+            // Its trials end by time: to find their work, blocks would have to be read.
+            let nanos = u64::try_from(time.low.as_nanos()).unwrap_or(u64::MAX);
+            let timed = choose_timing(&cell, f64::INFINITY);
+            cell.amount = Some(Amount { timed, nanos, ..Amount::once(cell.job.blocks()) });
+            return Ok(StepResult::Done(cell));
+        }
         let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
         let cut = self.cutter(index);
         let (open_target, seed) = (self.targets.of(&cell.job), self.trial_seed(round));
@@ -251,6 +263,7 @@ impl<'a> Run<'a> {
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
             run.set_amount(index, cell, calibration.amount);
+            cell.first = calibration.first;
             if let Some(FirstTrial { outcome, samples }) = calibration.trial {
                 for (sample, lanes) in samples {
                     run.sink.event(Event::Sample { cell: index as u32, round, sample, lanes });
@@ -277,6 +290,16 @@ impl<'a> Run<'a> {
             // Its calibration ended with it.
             return Ok(StepResult::Done(cell));
         }
+        let part = match &mut self.unread {
+            None => None,
+            Some(unread) => match unread.take(&cell.job) {
+                Some(blocks) => Some(blocks),
+                None => {
+                    self.end_cell(index, &mut cell);
+                    return Ok(StepResult::Done(cell));
+                }
+            },
+        };
         self.sink.event(Event::Progress(self.pace.progress(
             Phase::Trial,
             Some(index as u32),
@@ -289,6 +312,9 @@ impl<'a> Run<'a> {
         let stage = Stage {
             deadline: Some(self.pace.deadline()),
             crew: self.crew.map(|crew| crew as &dyn Together),
+            limit: part.is_some().then(|| Duration::from_nanos(amount.nanos)),
+            ends_by_time: part.is_some(),
+            part,
             ..Stage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
@@ -301,6 +327,15 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Ends a cell that has nothing left to read.
+    fn end_cell(&mut self, index: usize, cell: &mut Cell) {
+        cell.out = true;
+        if cell.trials.is_empty() {
+            let error = "no blocks are left that nothing has read since this machine started";
+            self.sink.event(Event::Failed { cell: index as u32, error: error.into() });
+        }
+    }
+
     /// Adds a trial to its cell and reports it.
     fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
         let TrialOutcome { mut trial, histogram, commits, samples, .. } = outcome;
@@ -309,6 +344,7 @@ impl<'a> Run<'a> {
             return;
         }
         (trial.cell, trial.round) = (index as u32, round);
+        trial.evidence.first = cell.first.take();
         cell.histogram.merge(&histogram);
         let waits = commits.as_ref().map_or((&histogram, cell.every), |of| (&of.total, 1));
         let latency = Latency::from_histogram(waits.0, waits.1).map(Arc::new);
@@ -384,6 +420,7 @@ impl<'a> Run<'a> {
         if let Some(precision) = self.precision {
             notes.extend(precision.describe_missed(self.ratios.measured(&self.cells), end));
         }
+        notes.extend(self.unread.as_ref().map(Unread::describe));
         notes.extend(self.earlier.describe_drift(self.cells.iter().flatten()));
         notes.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
     }

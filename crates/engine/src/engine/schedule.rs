@@ -155,7 +155,7 @@ pub(super) fn shuffled_indexes(count: usize, seed: u64, round: u32) -> Vec<usize
 }
 
 /// Shuffles by Fisher-Yates with splitmix64; the bias of the remainder is below 2^-50 for any plan.
-fn shuffle(items: &mut [usize], mut seed: u64) {
+pub(super) fn shuffle<T>(items: &mut [T], mut seed: u64) {
     for last in (1..items.len()).rev() {
         seed = mix(seed);
         items.swap(last, (seed % (last as u64 + 1)) as usize);

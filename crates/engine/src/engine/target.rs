@@ -16,7 +16,7 @@ use super::error::EngineError;
 use crate::backend::{Stamps, Target};
 use crate::host::{self, Below, TargetFacts, TargetKind};
 use crate::plan::{Cache, Cold, Job, Plan, TargetSpec};
-use crate::record::Note;
+use crate::record::{FirstVisits, Note};
 use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::clock::monotonic_nanos;
@@ -46,6 +46,7 @@ pub struct OpenTarget {
     pub below: Below,
     /// Whether a cold read was charged to this process; `None` = not tested.
     pub device_counted: Option<bool>,
+    pub first_visits: Option<FirstVisits>,
     /// Which caches are dropped to make it cold.
     pub cold: Cold,
     /// What the files that iotui makes are filled with.
@@ -159,9 +160,18 @@ impl OpenTarget {
 
     /// Finds out what the cells of the plan need to know of it. Nothing else may read it meanwhile.
     pub fn inspect(&mut self, plan: &Plan) {
-        if plan.cells.iter().any(|cell| cell.cache == Cache::Cold) {
+        // A block that is to be read once is not read here.
+        if plan.fresh.is_none() && plan.cells.iter().any(|cell| cell.cache == Cache::Cold) {
             self.check_device_counter();
         }
+    }
+
+    /// Opens its file for direct reads.
+    ///
+    /// # Errors
+    /// The errno of open(2): EINVAL where the file system has no direct I/O.
+    pub fn open_direct(&self) -> io::Result<File> {
+        open_direct(&self.held)
     }
 
     /// Returns the file that a job works on.
@@ -180,8 +190,12 @@ impl OpenTarget {
         match spec {
             TargetSpec::File { path, .. } => {
                 let mut open_target = OpenTarget::existing(path)?;
-                open_target.facts.entropy =
-                    host::entropy(&open_target.file, open_target.facts.size, stop).ok().flatten();
+                if plan.fresh.is_none() {
+                    open_target.facts.entropy =
+                        host::entropy(&open_target.file, open_target.facts.size, stop)
+                            .ok()
+                            .flatten();
+                }
                 Ok(open_target)
             }
             TargetSpec::Scratch { dir, keep: false, .. } => {
@@ -273,6 +287,7 @@ impl OpenTarget {
             device,
             below,
             device_counted: None,
+            first_visits: None,
             cold: Cold::Data,
             data: FileData { seed: 0, content: Content::default() },
             made: MadeFiles::default(),
@@ -351,9 +366,11 @@ fn logical_block(device: &BlockDevice) -> Option<u32> {
 
 /// Returns why the kernel refuses O_DIRECT, if it does.
 fn direct_refusal(held: &HeldFile) -> Option<String> {
-    let open =
-        held.open(File::options().read(true), libc::O_DIRECT | libc::O_NONBLOCK, false, false);
-    open.err().map(|error| format!("open(2) with O_DIRECT failed: {error}"))
+    open_direct(held).err().map(|error| format!("open(2) with O_DIRECT failed: {error}"))
+}
+
+fn open_direct(held: &HeldFile) -> io::Result<File> {
+    held.open(File::options().read(true), libc::O_DIRECT | libc::O_NONBLOCK, false, false)
 }
 
 /// Removes files that killed runs left in the folder where this run creates its own. Errors are

@@ -74,6 +74,21 @@ impl Targets {
         &mut self.main
     }
 
+    /// Returns a target of the plan by its index, if it is open.
+    pub fn nth_mut(&mut self, index: usize) -> Option<&mut OpenTarget> {
+        if index == self.main_index {
+            return Some(&mut self.main);
+        }
+        let found = self.others.iter_mut().find(|(other, _)| *other == index);
+        found.and_then(|(_, found)| found.as_mut().ok())
+    }
+
+    /// Returns the bytes of each target of the plan; 0 where it is not open.
+    pub fn sizes(&mut self, plan: &Plan) -> Vec<u64> {
+        let size = |at| self.nth_mut(at).map_or(0, |open_target| open_target.facts.size);
+        (0..plan.targets().count()).map(size).collect()
+    }
+
     /// Returns the target of a job; the main one where that is not open.
     pub fn of(&self, job: &Job) -> &OpenTarget {
         let other = self.find(job).and_then(|found| found.as_ref().ok());
@@ -103,6 +118,7 @@ impl Targets {
                 compressible: plan.stored_compressible().filter(|_| spec.is_ours()),
                 dedupe: plan.dedupe.filter(|_| spec.is_ours()),
                 device_counted: open_target.device_counted,
+                first_visits: open_target.first_visits,
                 commit_path: commit_path(plan, open_target, spec),
                 ..open_target.facts.evidence(span, open_target.extents.as_ref())
             })

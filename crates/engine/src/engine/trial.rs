@@ -42,8 +42,10 @@ pub(super) struct Stage<'a> {
     pub cut: &'a dyn Fn() -> Option<Cut>,
     /// Ends the trial this long after its lanes began.
     pub limit: Option<Duration>,
-    /// The blocks to use, of a file that is already prepared; `None` = all, prepared here.
+    /// The blocks to use; `None` = all.
     pub part: Option<Range<u64>>,
+    /// The file is prepared already: neither prepared here nor looked at.
+    pub is_prepared: bool,
     /// When the budget ends, for ranks that cannot see it.
     pub deadline: Option<Instant>,
     /// The ranks that run it together; `None` = this process alone.
@@ -73,6 +75,7 @@ impl<'a> Stage<'a> {
             cut,
             limit: None,
             part: None,
+            is_prepared: false,
             deadline: None,
             crew: None,
             meet: None,
@@ -88,8 +91,19 @@ impl<'a> Stage<'a> {
             // The blocks of all are between each other: one process sees to them.
             Some(place) if place.strided && self.is_led => 0..0,
             Some(place) => place.window(job.span),
-            None => 0..job.bytes_per_file(),
+            None => match &self.part {
+                Some(part) => {
+                    part.start * job.block..(part.end.saturating_mul(job.block)).min(job.span)
+                }
+                None => 0..job.bytes_per_file(),
+            },
         }
+    }
+
+    /// Returns the bytes, `[start, end]`, that the trial alone reads.
+    fn visited(&self, job: &Job) -> Option<(u64, u64)> {
+        let Range { start, end } = self.window(job);
+        self.part.is_some().then_some((start, end))
     }
 
     /// Returns what of the files this process prepares.
@@ -171,7 +185,7 @@ pub(super) fn run_part_alone(
     let Work { cell, amount, observed } = work;
     let (open_target, job) = (stage.open_target.for_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
-    let watched = observed && stage.part.is_none();
+    let watched = observed && !stage.is_prepared;
     let (mut layers, notes) = open_target.layers(job, stage.window(job), watched);
     let ready = make_ready(stage, job, observed, layers.as_mut())?;
     let layers = layers.filter(|_| watched);
@@ -215,6 +229,7 @@ pub(super) fn run_part_alone(
         cpu_cache: flushed.flatten(),
         below,
         notes,
+        visited: stage.visited(job),
         ..Evidence::default()
     };
     let counters = (&before, &after);

@@ -127,6 +127,8 @@ fn join_evidence(
         // The start of the trial, and the state at that time.
         started: all.started,
         prepared: all.prepared,
+        visited: all.visited,
+        first: all.first,
         huge_page_cache: all.huge_page_cache,
     }
 }

@@ -201,8 +201,7 @@ pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec
         direct,
         xor,
         size,
-        // Its meaning depends on the memory available at that time.
-        memory_share: _,
+        memory_share: _, // Its meaning depends on the memory available at that time.
         sync,
         sync_every,
         mix,
@@ -221,6 +220,7 @@ pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec
         compressible: _,
         dedupe: _,
         verify: _,
+        fresh: _,
         probe: _,
         sets: _,
         remote: _,
@@ -244,8 +244,8 @@ pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec
         ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
         ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
     ];
-    let others = rank_options(ranks, *layout).into_iter();
-    let others = others.chain(write_options(sync, sync_every, writes, file_per));
+    let others = write_options(sync, sync_every, writes, file_per);
+    let others = rank_options(ranks, *layout).into_iter().chain(others);
     options.into_iter().chain(others).filter_map(|(name, of)| Some((name, of?))).collect()
 }
 

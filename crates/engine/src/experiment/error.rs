@@ -50,6 +50,20 @@ pub enum PlanError {
         "--verify reads back what iotui writes, and it writes nothing here; add --op write, and leave out FILE for a scratch file"
     )]
     VerifyOfNone,
+    #[error(
+        "--fresh reads blocks that nothing has read, and iotui has just written these: name a FILE that was written long ago"
+    )]
+    FreshOfOurs,
+    #[error(
+        "--fresh reads each block once, past the page cache: add --cache cold or --direct to {0}, or leave it out"
+    )]
+    FreshCached(String),
+    #[error(
+        "--fresh chooses where a trial reads: it cannot have --count, --file-per, a peer or a pick among methods, as {0} has"
+    )]
+    FreshCount(String),
+    #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
+    FreshRanks,
     #[error("--verify marks each block, so that none repeats: drop --dedupe, or --verify")]
     VerifyDedupe,
     #[error(

@@ -32,8 +32,8 @@ pub use sweep::{
 use std::collections::HashSet;
 
 use crate::plan::{
-    Cache, Cold, Job, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell, Resolved, Settings,
-    Skipped, TrialTime, Unknown, nearest,
+    Cache, Cold, Fresh, Job, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell, Resolved,
+    Settings, Skipped, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
 
@@ -178,6 +178,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     check_cold(request, cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)))?;
     let (compressible, dedupe) = asked_content(request, &cells)?;
     let verify = asked_verify(request, &cells, dedupe)?;
+    let fresh = asked_fresh(request, &cells, pick)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let trials = trials(user, whole)?;
@@ -225,6 +226,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         compressible,
         dedupe,
         verify,
+        fresh,
         shift: request.ranks.is_some_and(|ranks| ranks > 1) && whole.shift.unwrap_or(true),
     };
     Ok(Plan { ceilings: measures_ceilings(whole, &plan), ..plan })
@@ -286,6 +288,37 @@ fn asked_verify(
         _ if dedupe.is_some() => Err(PlanError::VerifyDedupe),
         Some(percent) if percent > MAX_COMPRESSIBLE => Err(PlanError::VerifyCompressible(percent)),
         _ => Ok(writes),
+    }
+}
+
+/// Returns what a plan that reads each block once needs to know, if that is requested.
+///
+/// # Errors
+/// A cell would read blocks again, or blocks that iotui has just written.
+fn asked_fresh(
+    request: &PlanRequest,
+    cells: &[Job],
+    picks: bool,
+) -> Result<Option<Fresh>, PlanError> {
+    if request.resolved.whole.fresh != Some(true) || cells.is_empty() {
+        return Ok(None);
+    }
+    if request.target.is_ours() {
+        return Err(PlanError::FreshOfOurs);
+    }
+    if request.ranks.is_some_and(|ranks| ranks > 1) {
+        return Err(PlanError::FreshRanks);
+    }
+    let cached = |job: &&Job| job.op != Op::Read || !job.direct && job.cache != Cache::Cold;
+    if let Some(job) = cells.iter().find(cached) {
+        return Err(PlanError::FreshCached(job.label()));
+    }
+    let is_peer =
+        |job: &Job| request.infos.iter().any(|info| info.id == job.backend.id && info.is_peer());
+    let is_bound = |job: &Job| picks || job.count.is_some() || job.has_own_files() || is_peer(job);
+    match cells.iter().find(|job| is_bound(job)) {
+        Some(job) => Err(PlanError::FreshCount(job.label())),
+        None => Ok(Some(Fresh::default())),
     }
 }
 

@@ -172,6 +172,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         compressible: unlike(plan.compressible, known.compressible),
         dedupe: unlike(plan.dedupe, known.dedupe),
         verify: unlike(plan.verify.then_some(true), known.verify),
+        fresh: unlike(plan.fresh.is_some().then_some(true), known.fresh),
         ..Settings::default()
     }
 }

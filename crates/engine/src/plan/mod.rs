@@ -60,4 +60,4 @@ pub use settings::{Setting, Settings};
 pub use trial_time::TrialTime;
 pub use value_kind::ValueKind;
 pub use variant::{Variant, VariantError, VariantName};
-pub use work::{Plan, Skipped, TargetSpec};
+pub use work::{Fresh, Plan, Skipped, TargetSpec};

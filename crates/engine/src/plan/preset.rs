@@ -86,6 +86,7 @@ const ONCE: &[&str] = &[
     "compressible",
     "dedupe",
     "verify",
+    "fresh",
     "set",
     "remote",
     "ranks",

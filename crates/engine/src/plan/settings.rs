@@ -44,6 +44,7 @@ pub struct Settings {
     pub compressible: Option<u8>,
     pub dedupe: Option<u8>,
     pub verify: Option<bool>,
+    pub fresh: Option<bool>,
     pub trials: Option<u32>,
     /// Half width of the intervals at which the run may end, in hundredths of a percent.
     pub until: Option<u32>,
@@ -338,6 +339,13 @@ impl Settings {
             verify: switch => |v| v.to_string(),
             "After each trial, drop the file from the page cache, read back what was written and \
              compare every byte; exit 1 if it differs; =no overrides a preset",
+        ),
+        setting!(
+            "fresh", "Fresh", ValueKind::Switch,
+            default: "",
+            fresh: switch => |v| v.to_string(),
+            "Read each block of FILE once: caches below this machine, of a host, a server or a \
+             drive, have not seen it; needs --cache cold or --direct",
         ),
         setting!(
             "mix", "Read share", ValueKind::Form("READ%"),

@@ -159,6 +159,10 @@ pub struct Plan {
     /// that was not requested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
+    /// Each block is read by one trial, and by none of earlier runs; omitted from JSON if that was
+    /// not requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<Fresh>,
     /// Requested probes that are unavailable here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_probes: Vec<Skipped<ProbeCell>>,
@@ -168,6 +172,14 @@ pub struct Plan {
     /// A rank reads what a rank of another machine wrote; omitted from JSON where it does not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shift: bool,
+}
+
+/// What of the target was read before a run that reads each block once (`--fresh`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fresh {
+    /// The bytes, `[start, end]`, that runs since this machine started have read or written.
+    pub visited: Vec<(u64, u64)>,
 }
 
 impl Plan {
@@ -299,6 +311,7 @@ impl Plan {
             compressible: None,
             dedupe: None,
             verify: false,
+            fresh: None,
             skipped_probes: Vec::new(),
             remote: None,
             shift: false,

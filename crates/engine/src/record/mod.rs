@@ -3,6 +3,7 @@
 
 mod ceilings;
 mod event;
+mod first_visit;
 mod ground;
 mod host_summary;
 mod latency;
@@ -19,6 +20,7 @@ mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
 pub use event::{End, Event, Phase, Progress};
+pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use host_summary::HostSummary;
 pub use latency::{CommitTimes, Latency};
@@ -30,7 +32,7 @@ pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
 pub use sample::{LaneSample, Sample};
 pub use trial::{
     CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
-    Xor,
+    Visit, Xor,
 };
 pub use verdict::{
     Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence, RULES,

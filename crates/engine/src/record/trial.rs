@@ -240,7 +240,22 @@ pub struct Evidence {
     /// What the layers below the target did; absent from JSON where they were not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Box<BelowCounts>>,
+    /// What the cell did first in this run, before its first trial, which alone has it; absent from
+    /// JSON elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<Visit>,
+    /// The bytes, `[start, end]`, that it alone reads; absent from JSON where trials read the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visited: Option<(u64, u64)>,
     pub notes: Vec<Note>,
+}
+
+/// Work that is no trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Visit {
+    pub bytes: u64,
+    pub ops: u64,
+    pub nanos: u64,
 }
 
 /// What a device counted during a trial; unknown where it does not count it.

@@ -13,6 +13,7 @@ pub mod outlier;
 pub mod paired;
 pub mod plateau;
 pub mod series;
+pub mod sign_test;
 pub mod summary;
 pub mod tail;
 
@@ -29,5 +30,6 @@ pub use order::median;
 pub use outlier::{outliers, two_modes};
 pub use plateau::{Plateau, plateaus};
 pub use series::{merge_neighbours, reduce};
+pub use sign_test::sign_test;
 pub use summary::Summary;
 pub use tail::tail_limits;

@@ -114,6 +114,11 @@ pub fn monotonic_nanos() -> u64 {
     nanos_of(libc::CLOCK_MONOTONIC)
 }
 
+/// Returns the time since this machine started, with that which it slept.
+pub fn since_boot() -> Duration {
+    Duration::from_nanos(nanos_of(libc::CLOCK_BOOTTIME))
+}
+
 /// Returns the reading of a kernel clock in nanoseconds; 0 if that clock does not exist.
 #[inline(always)]
 pub fn nanos_of(clock: libc::clockid_t) -> u64 {

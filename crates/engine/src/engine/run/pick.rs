@@ -235,6 +235,7 @@ impl Run<'_> {
         let stage = Stage {
             limit: Some(TRY_LIMIT),
             part: Some(part.clone()),
+            is_prepared: true,
             ..Stage::new(self.targets.main(), self.origin, seed, cut)
         };
         let amount = Amount::once(part.end - part.start);

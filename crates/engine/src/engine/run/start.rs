@@ -8,7 +8,7 @@ use super::precision::Precision;
 use super::ratios::Ratios;
 use super::reserve::Reserve;
 use super::span::Span;
-use super::{Earlier, Run, open, span};
+use super::{Earlier, Run, first_visit, open, span};
 use crate::engine::error::EngineError;
 use crate::engine::fleet::{Crew, Link};
 use crate::engine::progress::Pace;
@@ -125,23 +125,17 @@ fn run_jobs(
         sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
     }
     let levels = levels::measure_existing(plan, pace.deadline(), control);
-    open::remove_leftovers(plan);
-    let (left, deadline) = (pace.budget(), pace.deadline());
-    let over = || control.stopping() || Instant::now() > deadline;
-    let mut own = || open::open(plan, pace, control, sink);
-    let targets = match crew {
-        Some(crew) => crew.open(plan, (left, &over), own),
-        None => own(),
-    };
-    let Some(targets) = targets? else { return Ok(End::Budget) };
+    let targets = open_targets(plan, crew, control, pace, sink);
+    let Some(mut targets) = targets? else { return Ok(End::Budget) };
     watchdog.doing("the file was being inspected");
     let stop = || control.stopping() || pace.is_over();
-    let Span { plan, reading } = span::choose(plan, &targets, &stop, sink);
-    let plan = &plan;
+    let Span { mut plan, reading } = span::choose(plan, &targets, &stop, sink);
     watchdog.doing("the machine was being measured");
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
+    let unread = first_visit::prepare(&mut plan, &mut targets, crew.is_none(), &stop);
+    let plan = &plan;
     let grounds = Arc::new(find_grounds(plan, &targets, crew, machine, control));
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
@@ -166,8 +160,27 @@ fn run_jobs(
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
         reserve: Reserve::default(),
+        unread,
     };
     Ok(run.run_all())
+}
+
+/// Opens the targets of a plan on all ranks; `None` where the budget ended meanwhile.
+fn open_targets(
+    plan: &Plan,
+    crew: Option<&Crew>,
+    control: &Control,
+    pace: &mut Pace,
+    sink: &mut dyn Sink,
+) -> Result<Option<Targets>, EngineError> {
+    open::remove_leftovers(plan);
+    let (left, deadline) = (pace.budget(), pace.deadline());
+    let over = || control.stopping() || Instant::now() > deadline;
+    let mut own = || open::open(plan, pace, control, sink);
+    match crew {
+        Some(crew) => crew.open(plan, (left, &over), own),
+        None => own(),
+    }
 }
 
 /// Finds out what the verdicts of a plan rest on.

@@ -70,6 +70,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         precision: None,
         ratios: Ratios::new(&plan),
         reserve: Reserve::default(),
+        unread: None,
     };
     let end = run.run_to_end();
     *hold.0.lock().unwrap() = false;

@@ -112,6 +112,7 @@ fn every_setting_of_a_cell_is_held() {
             "compressible",
             "dedupe",
             "verify",
+            "fresh",
             "probe",
             "set",
             "remote",

@@ -40,6 +40,7 @@ const EACH: &[(&str, &str)] = &[
     ("compressible", "50"),
     ("dedupe", "20"),
     ("verify", "true"),
+    ("fresh", "true"),
     ("probe", "call,network"),
     ("set", "processes=1..10 latency.bytes=64k,1m"),
     ("remote", "lab-7:80"),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Info, Job};
-use crate::record::{Ceilings, CommitTimes, Ground, Latency, LinkCeiling, Throttle, Trial};
+use crate::record::{
+    Ceilings, CommitTimes, FirstVisits, Ground, Latency, LinkCeiling, Throttle, Trial,
+};
 
 /// Shares of the bytes by their source; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -78,6 +80,9 @@ pub struct TargetEvidence {
     /// The way of commits; absent from JSON where nothing is committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_path: Option<CommitPath>,
+    /// The times of first and second reads of blocks; absent from JSON where none were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_visits: Option<FirstVisits>,
     /// What it lies on; absent from JSON in older sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground: Option<Ground>,

@@ -4,9 +4,11 @@ use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use super::stack::Section;
+use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::tui::plot::{Bar, Bars, Part};
 use crate::tui::theme::Role;
+use crate::units::{show_bytes, show_rate};
 
 pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(source) = &s.result.source else { return Vec::new() };
@@ -48,9 +50,20 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
             Role::Dim,
         ));
     }
+    if let Some(first) = first_visit(s.result) {
+        below.extend(s.wrap(&first, Role::Dim));
+    }
     vec![
         Section::Lines(vec![s.heading("Where the bytes came from")]),
         Section::Picture { height: 1, draw: Box::new(draw) },
         Section::Lines(below),
     ]
+}
+
+/// Describes what the cell read before its first trial, and how fast.
+fn first_visit(result: &CellResult) -> Option<String> {
+    let visit = result.trials.iter().find_map(|trial| trial.evidence.first)?;
+    let rate = visit.bytes as f64 * 1e9 / visit.nanos.max(1) as f64;
+    (visit.bytes > 0)
+        .then(|| format!("first visit: {} at {}", show_bytes(visit.bytes), show_rate(rate)))
 }

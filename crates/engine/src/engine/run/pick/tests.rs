@@ -124,6 +124,7 @@ fn plan() -> Plan {
         compressible: None,
         dedupe: None,
         verify: false,
+        fresh: None,
         shift: false,
         cold: Default::default(),
         probes: vec![],

@@ -6,6 +6,7 @@ mod circumstance;
 mod consistency;
 mod depth;
 mod disturbance;
+mod first_visit;
 mod level_change;
 mod overlap;
 mod path;
@@ -82,6 +83,7 @@ pub static RULES: &[Rule] = &[
     write::NOT_DURABLE,
     write::LARGE_FOLIOS,
     path::BELOW_CACHE,
+    first_visit::FIRST_VISIT,
     ranks::OWN_CACHE,
     ranks::STRAGGLER,
 ];

@@ -108,6 +108,7 @@ fn remedies_name_existing_options_only() {
         "--dir",
         "--compressible",
         "--dedupe",
+        "--fresh",
         "--shift",
         // Of losetup.
         "--direct-io=on",

@@ -7,7 +7,8 @@ use super::*;
 use crate::plan::{FilePer, Job, Layout};
 use crate::record::{
     BadBlock, BelowCounts, CacheBelow, Ceilings, CommitDevice, CommitPath, CommitTimes,
-    DeviceCounts, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, Trial, Verified,
+    DeviceCounts, FirstVisits, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, Trial,
+    Verified, Visit,
 };
 
 /// Strategies are boxed because those of a whole case would not fit on a test's stack.
@@ -62,6 +63,8 @@ prop_compose! {
             read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
             verified: sampled.map(|direct| any_verified(direct, n[2], o[2])),
             below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
+            visited: o[0].map(|end| (0, end)),
+            first: o[1].map(|bytes| Visit { bytes, ops: n[0], nanos: n[1] }),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],
@@ -179,6 +182,8 @@ prop_compose! {
             fastest_write_nanos: read_ahead, median_write_nanos: read_ahead.filter(|_| flags[0]),
             ..CommitPath::default() }),
             ground,
+            first_visits: read_ahead.map(|nanos| FirstVisits { pairs: 512, slower: 50,
+            first_nanos: nanos, again_nanos: 7, ..FirstVisits::default() }),
         }
     }
 }

@@ -1,0 +1,40 @@
+//! A rule about caches below this machine: of a host, a server, an array or a drive.
+
+use super::rule::{Rule, rule};
+use crate::plan::{Cache, Op};
+use crate::record::verdict::CellEvidence;
+use crate::record::{FirstVisits, Severity, Trial, Warning};
+
+pub(super) const FIRST_VISIT: Rule = rule(
+    0,
+    "first-visit",
+    "something below this machine caches: the first read of a block is slower than the next",
+    check_first_visit,
+);
+
+/// Trials read the same blocks again and again, so a cache below this machine serves all of them
+/// but the first. Where each block is read once, it serves none.
+fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
+    let job = evidence.job;
+    let reads_the_device = job.op == Op::Read && (job.direct || job.cache == Cache::Cold);
+    let is_repeated = |trial: &Trial| trial.evidence.visited.is_none();
+    if !reads_the_device || evidence.target.memory || !evidence.trials().any(is_repeated) {
+        return None;
+    }
+    let visits = evidence.target.first_visits.filter(FirstVisits::show_a_cache)?;
+    let FirstVisits { pairs, slower, faster, .. } = visits;
+    FIRST_VISIT.warn(
+        Severity::Misleading,
+        format!(
+            "something below this machine caches: a block's first read took {:.1}x as long as its \
+             next",
+            visits.ratio()?
+        ),
+        format!(
+            "of {pairs} blocks, {slower} took at least {}x as long at first, {faster} the other \
+             way; chance alone does this in 1 of 1,000 runs",
+            FirstVisits::FACTOR
+        ),
+        "use --fresh, which reads only blocks that nothing has read since this machine started",
+    )
+}
