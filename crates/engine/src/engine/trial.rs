@@ -17,7 +17,7 @@ use super::read_back::read_back;
 use super::target::OpenTarget;
 use super::trial_outcome::{TrialOutcome, add_notes};
 use super::trial_parts;
-use super::verify::{failure as read_back_failure, verify};
+use super::verify::{drop_below, failure as read_back_failure, verify};
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::Commits;
 use crate::backend::access_pattern::Place;
@@ -220,8 +220,9 @@ pub(super) fn run_part_alone(
     let cached_after = watched
         .then(|| observe::measure_cached(&files, &stage.window(job), job.cache != Cache::AsIs))
         .flatten();
+    let ground = || drop_below(open_target, &stop);
     let evidence = Evidence {
-        verified: verify(&files, open_target.data, &spec, &ran.lanes, &stop)?,
+        verified: verify(&files, open_target.data, &spec, &ran.lanes, &ground, &stop)?,
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
         parts: 1,

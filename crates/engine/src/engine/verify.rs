@@ -9,39 +9,112 @@ use std::os::unix::fs::FileExt;
 use super::coverage::{Coverage, trial_coverage};
 use super::error::Failure;
 use super::observe::Cached;
+use super::target::OpenTarget;
 use super::workers::{LaneResult, Spec};
 use crate::backend::access_pattern::Share;
 use crate::backend::{PIECE as STAMPED, Stamps, Target, Verifier};
+use crate::host::Below;
 use crate::plan::{Job, Op, Pattern};
-use crate::record::{BadBlock, Found, Verified};
+use crate::record::{BadBlock, Found, LayerKind, Medium, Verified};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cold;
 use crate::sys::content::FileData;
 use crate::sys::process_io::ProcessIo;
+use crate::sys::{fd, loop_device};
 
 /// Bytes that are read at once, or a block if that is larger.
 const PIECE: u64 = 1 << 20;
 
-/// Reads back what `lanes` wrote to `files`, which were `filled` if they were filled. `None` where
-/// nothing is to be verified, or `stop` ended it before anything was read.
+/// What lies below the files that are verified.
+#[derive(Debug, Default)]
+pub(super) struct Ground {
+    /// `None`: not looked for.
+    pub medium: Option<Medium>,
+    /// The page cache that still holds bytes of them, or may; empty if none.
+    pub through: String,
+}
+
+/// Drops what the layers below a target hold of it, which was written back above, and returns what
+/// is left.
+///
+/// # Errors
+/// `Interrupted` when `stop` ends it.
+pub(super) fn drop_below(target: &OpenTarget, stop: &dyn Fn() -> bool) -> io::Result<Ground> {
+    let below = &target.below;
+    let medium = Some(below.ground.medium);
+    if below.ground.medium == Medium::Memory {
+        return Ok(Ground { medium, ..Ground::default() });
+    }
+    // What is written back above is dirty below.
+    let mut kept = None;
+    for file in below.files.iter().filter(|file| !file.direct && !file.own) {
+        let open = file.file.as_ref().ok();
+        let dropped = open.map(|open| drop_part(open, &file.part, stop)).transpose()?;
+        if dropped != Some(true) && kept.is_none() {
+            kept = Some(file.name.as_str());
+        }
+    }
+    // The run wrote through such a file just now: it answers as long as the run does.
+    for name in hidden_files(below) {
+        let dropped = loop_device::open_file(name)
+            .and_then(|file| drop_part(&file, &(0..fd::size(&file)?), stop));
+        match dropped {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Ok(true) => {}
+            _ if kept.is_none() => kept = Some(name),
+            _ => {}
+        }
+    }
+    let through = kept.map_or(String::new(), |name| format!("the page cache of {name}"));
+    Ok(Ground { medium, through })
+}
+
+/// Writes a part of a file back and drops it; returns whether it is known that nothing stays.
+fn drop_part(file: &File, part: &Range<u64>, stop: &dyn Fn() -> bool) -> io::Result<bool> {
+    let end = part.end.min(fd::size(file)?);
+    let part = part.start.min(end)..end;
+    match file.sync_data().and_then(|()| cold::make_cold_within(file, part, stop)) {
+        Ok(dropped) => Ok(dropped.is_cold()),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Returns the loop devices whose file is not among those that are open.
+fn hidden_files(below: &Below) -> impl Iterator<Item = &str> {
+    let layers = below.ground.layers.iter().enumerate();
+    let is_hidden = |at: &usize| {
+        let file = below.files.iter().any(|file| file.layer == at + 1);
+        below.ground.layers[*at].kind == LayerKind::Loop && !file
+    };
+    layers.filter(move |(at, _)| is_hidden(at)).map(|(_, layer)| layer.name.as_str())
+}
+
+/// Reads back what `lanes` wrote to `files`, which were `filled` if they were filled; `below` drops
+/// what lies below them. `None` where nothing is to be verified, or `stop` ended it before anything
+/// was read.
 pub(super) fn verify(
     files: &[&File],
     filled: FileData,
     spec: &Spec,
     lanes: &[LaneResult],
+    below: &dyn Fn() -> io::Result<Ground>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Verified>, Failure> {
     if spec.target.stamps.is_none() || spec.job.op != Op::Write || stop() {
         return Ok(None);
     }
     let began = monotonic_nanos();
-    let left = match drop_files(files, spec.job.bytes_per_file(), stop) {
+    let dropped = drop_files(files, spec.job.bytes_per_file(), stop);
+    let (left, ground) = match dropped.and_then(|left| Ok((left, below()?))) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(None),
-        left => left.map_err(|error| failure("fdatasync(2) and fadvise(2)", &error))?,
+        dropped => dropped.map_err(|error| failure("fdatasync(2) and fadvise(2)", &error))?,
     };
     let mut found = Verified {
         left,
+        medium: ground.medium,
+        through: ground.through,
         direct: true,
         stamp_nanos: lanes.iter().map(|lane| lane.tally.stamp_nanos).sum(),
         ..Verified::default()

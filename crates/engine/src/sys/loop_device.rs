@@ -7,6 +7,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use nix::sys::stat::makedev;
+
+use super::block;
+
 /// LOOP_GET_STATUS64 of <linux/loop.h>.
 const LOOP_GET_STATUS64: u64 = 0x4c05;
 /// LO_FLAGS_DIRECT_IO.
@@ -65,6 +69,28 @@ pub fn file_of(name: &str, number: u64) -> io::Result<LoopFile> {
     ask(&device)
 }
 
+/// Opens the file of the loop device with this kernel name for reading. Waits for the program or
+/// server that serves it, if one does.
+///
+/// # Errors
+/// As [`file_of`]; `NotFound` where its name leads to another file.
+pub fn open_file(name: &str) -> io::Result<File> {
+    let not_found = || io::Error::from(io::ErrorKind::NotFound);
+    let dir = Path::new("/sys/block").join(name);
+    let path = block::backing_file(&dir).ok_or_else(not_found)?;
+    let (major, minor) = block::number_of(&dir).ok_or_else(not_found)?;
+    let is = file_of(name, makedev(major, minor))?;
+    let meta = fs::metadata(&path)?;
+    let is_it =
+        |meta: &fs::Metadata| meta.is_file() && (meta.dev(), meta.ino()) == (is.device, is.inode);
+    // Opening another kind of file may do anything.
+    if !is_it(&meta) {
+        return Err(not_found());
+    }
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(&path)?;
+    if is_it(&file.metadata()?) { Ok(file) } else { Err(not_found()) }
+}
+
 fn ask(device: &File) -> io::Result<LoopFile> {
     let mut info = std::mem::MaybeUninit::<Info>::zeroed();
     // SAFETY: the kernel writes one struct loop_info64 there, which `Info` has the size of.
@@ -94,6 +120,7 @@ mod tests {
         assert_eq!(size_of::<Info>(), 232);
         for (name, number) in [("null", 259), ("no-such-device", 0), ("../etc/passwd", 0)] {
             assert!(file_of(name, number).is_err(), "{name}");
+            assert!(open_file(name).is_err(), "{name}");
         }
         assert_eq!(ask(&tempfile::tempfile().unwrap()).unwrap_err().raw_os_error(), Some(25));
     }

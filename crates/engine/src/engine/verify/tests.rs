@@ -26,8 +26,12 @@ fn file(len: u64, trial: u32) -> (tempfile::NamedTempFile, Target) {
     (file, Target { stamps, size: len, ..target })
 }
 
+fn plain_ground() -> io::Result<Ground> {
+    Ok(Ground::default())
+}
+
 fn check(file: &File, spec: &Spec, lanes: &[LaneResult]) -> Verified {
-    verify(&[file], FileData::random(SEED), spec, lanes, &|| false)
+    verify(&[file], FileData::random(SEED), spec, lanes, &plain_ground, &|| false)
         .unwrap_or_else(|_| panic!("failed"))
         .unwrap()
 }
@@ -197,7 +201,8 @@ fn nothing_is_read_back_where_nothing_is_stamped_or_it_is_stopped() {
     let read = |target: &Target, stop: bool| {
         let spec = spec(plain(), target, 1);
         let lanes = run(&spec).unwrap().lanes;
-        verify(&[file.as_file()], FileData::random(SEED), &spec, &lanes, &|| stop)
+        let files = [file.as_file()];
+        verify(&files, FileData::random(SEED), &spec, &lanes, &plain_ground, &|| stop)
             .unwrap_or_else(|_| panic!("failed"))
     };
     assert_eq!(read(&Target { stamps: None, ..target.clone() }, false), None);
@@ -216,7 +221,8 @@ fn a_stop_while_it_is_read_leaves_a_part() {
         calls.set(calls.get() + 1);
         calls.get() > 4
     };
-    let found = verify(&[file.as_file()], FileData::random(SEED), &spec, &lanes, &stop)
+    let files = [file.as_file()];
+    let found = verify(&files, FileData::random(SEED), &spec, &lanes, &plain_ground, &stop)
         .unwrap_or_else(|_| panic!());
     let found = found.unwrap();
     assert_eq!((found.written, found.bad.total()), (8 << 20, 0));
