@@ -5,6 +5,11 @@ use crate::analysis::cell_result::MAIN_SHARE;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
 
+/// Factor by which a disk may exceed its rated speed, which is rounded.
+const TOLERANCE: f64 = 1.1;
+const EXCEEDED: &str = " That is more than a disk with this rating can do: a cache served the \
+                        bytes, or this is another disk.";
+
 /// Returns `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
 pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let rated = session.plan.rated.filter(|rate| *rate > 0)?;
@@ -18,12 +23,11 @@ pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let name = decimal(rated);
     Some(match rates.max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((best, rate)) => {
-            let share = show_share(rate / rated as f64);
-            format!(
-                "The device reached {share} of the rated {name}: {}, {}.",
-                best.cell.label(),
-                show_rate(rate)
-            )
+            let share = rate / rated as f64;
+            let (cell, shown) = (best.cell.label(), show_rate(rate));
+            let more = if share > TOLERANCE { EXCEEDED } else { "" };
+            let share = show_share(share);
+            format!("The device reached {share} of the rated {name}: {cell}, {shown}.{more}")
         }
         None => {
             format!("Not compared with the rated {name}: no cell's data came from the device.")
@@ -73,6 +77,9 @@ mod tests {
             ),
             "{text}"
         );
+        let text = said(&session(1.0, 100_000_000));
+        assert!(text.contains(" The device reached 2870 % of the rated 100 MB/s"), "{text}");
+        assert!(text.ends_with(" a cache served the bytes, or this is another disk."), "{text}");
         let text = said(&session(0.0, 550_000_000));
         assert!(
             text.ends_with(

@@ -74,7 +74,8 @@ impl Damage {
     }
 
     pub fn grounds(&mut self, number: u64) {
-        self.grounds = Some(number);
+        // They follow again where a limit of a control group changes.
+        self.grounds.get_or_insert(number);
     }
 
     pub fn replan(&mut self) {

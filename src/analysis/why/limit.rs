@@ -26,9 +26,15 @@ pub enum Limit {
     Device,
     /// The device would reach more with more operations in flight.
     DeviceQueue,
+    /// How long the one operation in flight takes.
+    Latency,
     Link,
     /// A rate limit, such as a control group's.
     RateLimit,
+    /// The CPU time that a control group allows.
+    CpuQuota,
+    /// Other programs are served first.
+    IoPriority,
 }
 
 impl Limit {
@@ -41,8 +47,11 @@ impl Limit {
             Limit::OneCpu => "CPU",
             Limit::Device => "device",
             Limit::DeviceQueue => "device queue",
+            Limit::Latency => "latency",
             Limit::Link => "link",
             Limit::RateLimit => "rate limit",
+            Limit::CpuQuota => "CPU quota",
+            Limit::IoPriority => "I/O priority",
         }
     }
 }
@@ -74,8 +83,13 @@ const MIN_DECISIVE_SHARE: f64 = 0.5;
 const COPYING: f64 = 0.55;
 
 /// From this share of a ceiling on, a cell was not limited by it: no loop over memory is that much
-/// faster than another.
+/// faster than another, and no device than its link or its rated speed.
 const MAX_CEILING_SHARE: f64 = 1.15;
+/// From this share of the time on, waiting for a CPU is worth a word.
+const MIN_KEPT_SHARE: f64 = 0.1;
+/// Warnings that decide what limits a cell.
+const RATE_LIMITED: &str = "rate-limited";
+const DISTURBED: &str = "disturbed";
 
 /// Determines what limits this cell; `None` if the figures do not show it.
 pub fn limit(
@@ -92,6 +106,9 @@ pub fn limit(
         return None;
     }
     let cell = Cell::from_result(result)?;
+    if let Some(quota) = cell.of_the_quota(bounds) {
+        return Some(quota);
+    }
     if !moves_data(&result.cell) {
         cell.of_calls(bounds)
     } else if from_device(result.source) {
@@ -113,6 +130,10 @@ struct Cell<'a> {
     /// Share of the workers' time on a CPU, excluding the time in which they were ready but others
     /// were running.
     busy: f64,
+    /// Share of the workers' time in which they were ready but others were running.
+    kept: f64,
+    /// CPUs kept busy.
+    used: f64,
 }
 
 impl<'a> Cell<'a> {
@@ -126,6 +147,8 @@ impl<'a> Cell<'a> {
             result.counted_trials().into_iter().map(|index| &*result.trials[index]).collect();
         let sum = |of: fn(&Trial) -> u64| counted.iter().map(|trial| of(trial) as f64).sum::<f64>();
         let unknown = result.syscalls.is_none();
+        let used = sum(|t| t.user_nanos) + sum(|t| t.system_nanos);
+        let (time, kept) = (sum(|t| t.nanos), sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)));
         fn share(part: f64, whole: f64) -> f64 {
             if whole > 0.0 { part / whole } else { 0.0 }
         }
@@ -137,11 +160,39 @@ impl<'a> Cell<'a> {
             } else {
                 share(sum(|t| t.syscalls.get().unwrap_or(0)), sum(|t| t.ops))
             },
-            busy: share(
-                sum(|t| t.user_nanos) + sum(|t| t.system_nanos),
-                sum(|t| t.nanos) * threads - sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)),
-            ),
+            busy: share(used, time * threads - kept),
+            kept: share(kept, time * threads),
+            used: share(used, time),
         })
+    }
+
+    /// Returns the CPU time that control groups allow, where the threads used it up.
+    fn of_the_quota(&self, bounds: &Bounds) -> Option<LimitCause> {
+        let quota = bounds.cpu_quota.filter(|quota| self.used >= BUSY * quota)?;
+        let why = format!(
+            "the threads kept {} CPUs busy of the {} that the control group allows",
+            three_digits(self.used),
+            three_digits(quota)
+        );
+        LimitCause::new(Limit::CpuQuota, why)
+    }
+
+    /// Describes how busy the CPU was: `busy for 51 % of the time, while others held it for 45 %`.
+    fn describe_busy(&self, bounds: &Bounds) -> String {
+        let kept = self.kept.min(1.0);
+        if kept < MIN_KEPT_SHARE {
+            return format!("busy for {} of the time", show_share(self.busy.min(1.0)));
+        }
+        let (busy, kept) = (show_share((self.busy * (1.0 - kept)).min(1.0)), show_share(kept));
+        let (threads, [allowed, online]) = (self.result.cell.threads, bounds.cpus);
+        let who = if threads > allowed && allowed > 0 {
+            let of =
+                if allowed < online { format!(" of {online} (cpuset)") } else { String::new() };
+            format!("{threads} threads waited for {allowed} CPUs{of} for another {kept}")
+        } else {
+            format!("others held it for another {kept}")
+        };
+        format!("busy for {busy} of the time; {who}")
     }
 
     /// Returns the limit of operations that move no bytes.
@@ -207,10 +258,7 @@ impl<'a> Cell<'a> {
             String::new()
         };
         (self.busy >= BUSY).then(|| {
-            LimitCause::new(
-                Limit::OneCpu,
-                format!("busy for {} of the time{also}", show_share(self.busy.min(1.0))),
-            )
+            LimitCause::new(Limit::OneCpu, format!("{}{also}", self.describe_busy(bounds)))
         })?
     }
 
@@ -240,8 +288,10 @@ impl<'a> Cell<'a> {
     fn of_device(&self, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
         let rate = throughput(self.result)?;
         self.of_a_known_rate(rate, device, bounds)
-            .or_else(|| self.of_the_cpu(rate, device))
+            .or_else(|| self.of_the_cpu(rate, device, bounds))
+            .or_else(|| self.of_others(bounds))
             .or_else(|| self.of_the_device(rate, device))
+            .filter(|of| !(bounds.off_disk && matches!(of.by, Limit::Device | Limit::DeviceQueue)))
     }
 
     /// Returns a known rate that caps it: a rate limit, the link, or the disk's rated speed.
@@ -259,21 +309,21 @@ impl<'a> Cell<'a> {
                 ),
             );
         }
-        if let Some(granted) =
-            bounds.granted_to(job).filter(|granted| rate >= MIN_CEILING_SHARE * granted)
-        {
+        // The verdict knows what passed the control group, and at which rate.
+        if let Some(warning) = self.result.warnings.iter().find(|of| of.id == RATE_LIMITED) {
             return LimitCause::new(
                 Limit::RateLimit,
-                format!("{} that the control group allows (io.max)", of(granted)),
+                format!("{}; {}", show_rate(rate), warning.evidence),
             );
         }
-        if let Some(link) = bounds.link.filter(|link| rate >= MIN_CEILING_SHARE * link) {
+        let near = |most: &f64| (MIN_CEILING_SHARE..=MAX_CEILING_SHARE).contains(&(rate / most));
+        if let Some(link) = bounds.link.filter(near) {
             return LimitCause::new(
                 Limit::Link,
                 format!("{} that the link to the disk carries", of(link)),
             );
         }
-        if let Some(rated) = bounds.rated.filter(|rated| rate >= MIN_CEILING_SHARE * rated) {
+        if let Some(rated) = bounds.rated.filter(near) {
             return LimitCause::new(
                 Limit::Device,
                 format!("{} of the rated {}", show_rate(rate), show_rate(rated)),
@@ -291,15 +341,12 @@ impl<'a> Cell<'a> {
     }
 
     /// Returns the CPU as the limit if it is too busy to use the device fully.
-    fn of_the_cpu(&self, rate: f64, device: &Device) -> Option<LimitCause> {
+    fn of_the_cpu(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
         if self.busy >= BUSY {
-            return LimitCause::new(
-                Limit::OneCpu,
-                format!(
-                    "busy for {} of the time; more threads may be faster",
-                    show_share(self.busy.min(1.0))
-                ),
-            );
+            // More threads would wait for the same CPUs.
+            let more = if self.kept < MIN_KEPT_SHARE { "; more threads may be faster" } else { "" };
+            let why = format!("{}{more}", self.describe_busy(bounds));
+            return LimitCause::new(Limit::OneCpu, why);
         }
         let memory = device.memory.get(&in_any_state(&self.result.cell));
         if let Some(memory) = memory.filter(|memory| rate >= MIN_CEILING_SHARE * **memory) {
@@ -311,13 +358,18 @@ impl<'a> Cell<'a> {
             return LimitCause::new(Limit::OneCpu, why);
         }
         if self.busy >= MIN_DECISIVE_SHARE && !self.is_best(rate, device) {
-            let why = format!(
-                "busy for {} of the time, longer than it waited for the device",
-                show_share(self.busy)
-            );
+            let why =
+                format!("{}, longer than it waited for the device", self.describe_busy(bounds));
             return LimitCause::new(Limit::OneCpu, why);
         }
         None
+    }
+
+    /// Returns the priority as the limit, where others used the disk and are served first.
+    fn of_others(&self, bounds: &Bounds) -> Option<LimitCause> {
+        let yields = bounds.yields.as_ref()?;
+        let others = self.result.warnings.iter().find(|warning| warning.id == DISTURBED)?;
+        LimitCause::new(Limit::IoPriority, format!("{yields}, and {}", others.message))
     }
 
     /// Returns the device itself as the limit, or too few operations in flight.
@@ -325,17 +377,28 @@ impl<'a> Cell<'a> {
         let job = &self.result.cell;
         let peak = device.peak(job.op).rate;
         let best = self.is_best(rate, device);
+        let (asked, each) = (
+            job.depth.max(1).saturating_mul(job.all_threads()),
+            show_nanos(self.nanos * f64::from(job.depth.max(1))),
+        );
+        // Readahead requests the next blocks early: an operation is not a request to the device.
+        let ahead = !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read;
+        if asked == 1 && !ahead {
+            let other =
+                (rate < BEST * peak).then(|| format!("; another cell reached {}", show_rate(peak)));
+            let other = other.unwrap_or_default();
+            let why = format!("one operation at a time, {each} each{other}");
+            return LimitCause::new(Limit::Latency, why);
+        }
         if best && rate >= BEST * peak {
-            let why = if rate < peak {
-                format!(
-                    "{}, near the device's highest rate in this run, {}",
+            let (rate, near) = match rate < peak {
+                true => (
                     show_rate(rate),
-                    show_rate(peak)
-                )
-            } else {
-                format!("{}, the device's highest rate in this run", show_rate(rate))
+                    format!("near the device's highest rate in this run, {}", show_rate(peak)),
+                ),
+                false => (show_rate(rate), "the device's highest rate in this run".into()),
             };
-            return LimitCause::new(Limit::Device, why);
+            return LimitCause::new(Limit::Device, format!("{rate}, {near}"));
         }
         if best {
             let why = format!(
@@ -353,8 +416,7 @@ impl<'a> Cell<'a> {
             );
             return LimitCause::new(Limit::Device, why);
         }
-        // Readahead requests the next blocks early: an operation is not a request to the device.
-        if !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read {
+        if ahead {
             let waited = show_share((1.0 - self.busy).max(0.0));
             let why = format!(
                 "{}, and the program waited for {waited} of the time; another cell reached {}",
@@ -363,18 +425,10 @@ impl<'a> Cell<'a> {
             );
             return LimitCause::new(Limit::Device, why);
         }
-        let (asked, each) = (
-            job.depth.max(1).saturating_mul(job.all_threads()),
-            show_nanos(self.nanos * f64::from(job.depth.max(1))),
-        );
-        let at_once = if asked == 1 {
-            "one operation at a time".into()
-        } else {
-            format!("{asked} operations at once")
-        };
+        let peak = show_rate(peak);
         LimitCause::new(
             Limit::DeviceQueue,
-            format!("{at_once}, {each} each; another cell reached {}", show_rate(peak)),
+            format!("{asked} operations at once, {each} each; another cell reached {peak}"),
         )
     }
 }

@@ -16,9 +16,10 @@ use serde::Serialize;
 
 use crate::analysis::{Axis, CellResult};
 use crate::plan::{CpuCache, Job, Op};
-use crate::record::{Ceilings, TargetEvidence};
+use crate::record::{Ceilings, TargetEvidence, Throttle};
 use crate::session::Session;
 use crate::stats::Cost;
+use crate::text::clean_text;
 
 pub use curve::{CurveCost, Model};
 use device::Devices;
@@ -31,16 +32,24 @@ pub use estimate::{
 pub use limit::{Limit, LimitCause};
 
 /// Known bounds that results are compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bounds {
     pub ceilings: Ceilings,
     /// Bytes per second of the link to the disk, and the disk's rated speed.
     pub link: Option<f64>,
     pub rated: Option<f64>,
-    /// Bytes per second that control groups allow for reads and writes.
-    pub granted: [Option<f64>; 2],
+    /// What control groups allow.
+    pub throttle: Throttle,
+    /// Why the disk serves others first.
+    pub yields: Option<String>,
+    /// CPUs that control groups let this process keep busy.
+    pub cpu_quota: Option<f64>,
+    /// CPUs that this process may use, and those of the machine; 0 if unknown.
+    pub cpus: [u32; 2],
     /// Size of the largest CPU cache, bytes.
     pub cache: u64,
+    /// The bytes lie on something other than a disk, or on what is not known.
+    pub off_disk: bool,
 }
 
 impl Bounds {
@@ -60,10 +69,13 @@ impl Bounds {
         let ceilings = machine.and_then(|machine| machine.ceilings).unwrap_or_default();
         let link = facts.and_then(|facts| facts.link.as_ref()).map(|link| link.bytes_per_second);
         let mut bounds = Bounds::new(ceilings, link, session.plan.rated);
-        let throttle = facts.and_then(|facts| facts.throttle.as_ref());
+        bounds.throttle = facts.and_then(|facts| facts.throttle.clone()).unwrap_or_default();
+        bounds.yields = facts.and_then(|facts| facts.yields.as_deref()).map(clean_text);
+        bounds.cpu_quota = machine.and_then(|machine| machine.cpu_quota);
+        bounds.cpus = [session.host.cpu.allowed, session.host.cpu.online];
         bounds.cache = session.host.last_cache();
-        bounds.granted =
-            [false, true].map(|writes| throttle?.limits(writes).0.map(|bytes| bytes as f64));
+        // Older sessions do not say.
+        bounds.off_disk = facts.and_then(|of| of.ground.as_ref()).is_some_and(|of| !of.is_disk());
         bounds
     }
 
@@ -91,12 +103,17 @@ impl Bounds {
             None => f64::from(u8::from(job.op == Op::Write)),
             Some(read) => 1.0 - f64::from(read.min(100)) / 100.0,
         };
-        let parts = self
-            .granted
-            .into_iter()
-            .zip([1.0 - written, written])
-            .filter(|(_, share)| *share > 0.0);
-        parts.filter_map(|(granted, share)| Some(granted? / share)).min_by(f64::total_cmp)
+        let granted = |(writes, share): (bool, f64)| {
+            let (bytes, operations) = self.throttle.limits(writes);
+            // Only with direct I/O are operations requests of the disk.
+            let operations = operations.filter(|_| job.direct);
+            let operations = operations.map(|most| most as f64 * job.block as f64);
+            let least = bytes.map(|most| most as f64).into_iter().chain(operations);
+            Some(least.min_by(f64::total_cmp)? / share)
+        };
+        let parts = [(false, 1.0 - written), (true, written)];
+        let parts = parts.into_iter().filter(|(_, share)| *share > 0.0);
+        parts.filter_map(granted).min_by(f64::total_cmp)
     }
 
     /// Returns the lines that apply to every cell of a throughput chart: name and bytes per second.

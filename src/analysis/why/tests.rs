@@ -1,14 +1,15 @@
 use super::*;
 use crate::analysis::{describe_lines, result};
-use crate::plan::{Cache, CpuCache, Job, Op, Plan, Sync};
-use crate::record::{Latency, Source, Trial, Verdict};
+use crate::plan::{Cache, CpuCache, Job, Op, Pattern, Plan, Sync};
+use crate::record::{Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::session::testing::job;
 
 fn explain_limits(results: &[CellResult], bounds: &Bounds) -> Why {
-    super::explain_limits(results, |_| *bounds)
+    super::explain_limits(results, |_| bounds.clone())
 }
 
 mod estimates;
+mod held_back;
 
 const SECOND: f64 = 1e9;
 
@@ -200,7 +201,7 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
         why.limits.iter().map(|limit| limit.as_ref().unwrap().text.as_str()).collect();
     assert_eq!(
         text[0],
-        "device queue: one operation at a time, 80.0 µs each; another cell reached 2.44 GiB/s"
+        "latency: one operation at a time, 80.0 µs each; another cell reached 2.44 GiB/s"
     );
     assert!(text[1].starts_with("device queue: 32 operations at once, 320 µs each"), "{}", text[1]);
     assert_eq!(text[2], "device: 2.44 GiB/s, the device's highest rate in this run");
@@ -211,13 +212,13 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
 fn a_device_gave_less_only_where_the_intervals_say_so() {
     fn told(spread: f64) -> String {
         let direct = |block: u64, rate: f64| {
-            let job = Job { direct: true, ..job("pread", block, Cache::AsIs) };
+            let job = Job { direct: true, depth: 2, ..job("uring", block, Cache::AsIs) };
             cell(job, Op1 { nanos: block as f64 / rate * SECOND, ..DISK }, spread)
         };
         let why = explain_limits(&[direct(1 << 20, 0.7e9), direct(2 << 20, 1e9)], &bounds());
         why.limits[0].clone().unwrap().text
     }
-    assert!(told(0.01).starts_with("device queue: one operation at a time"), "{}", told(0.01));
+    assert!(told(0.01).starts_with("device queue: 2 operations at once"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
         "device: 667 MiB/s; these trials cannot distinguish it from 952 MiB/s, the device's highest rate in this run"
@@ -293,8 +294,13 @@ fn a_cpu_that_others_use_is_no_wait_for_the_device() {
     let told = explain_limits(&[cold], &bounds()).limits[0].clone().unwrap();
     assert_eq!(
         (told.by, told.text.as_str()),
-        (Limit::OneCpu, "CPU: busy for 90 % of the time; more threads may be faster")
+        (Limit::OneCpu, "CPU: busy for 30 % of the time; others held it for another 66.7 %")
     );
+}
+
+fn warning(id: &'static str, message: &str, evidence: &str) -> Warning {
+    let (severity, remedy) = (Severity::Misleading, "stop it".into());
+    Warning { id: id.into(), severity, message: message.into(), evidence: evidence.into(), remedy }
 }
 
 #[test]
@@ -360,32 +366,50 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
     let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 560e6 * SECOND);
     let link = Bounds { link: Some(600e6), ..bounds() };
     assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
-    let rated = Bounds { rated: Some(560_000_000.0), ..bounds() };
-    assert_eq!(
-        explain_limits(&[result], &rated).limits[0].as_ref().unwrap().text,
-        "device: 534 MiB/s of the rated 534 MiB/s"
-    );
+    let told = |rated| {
+        let bounds = Bounds { rated: Some(rated), ..bounds() };
+        let result = std::slice::from_ref(&result);
+        explain_limits(result, &bounds).limits[0].clone().unwrap().text
+    };
+    assert_eq!(told(560e6), "device: 534 MiB/s of the rated 534 MiB/s");
+    // Ten times the rated speed is not that of the rated disk.
+    assert!(!told(56e6).contains("rated"), "{}", told(56e6));
 }
 
 #[test]
 fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
     let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
-    let granted =
-        |reads: f64| Bounds { granted: [Some(reads), Some(1.0)], rated: Some(100e6), ..bounds() };
-    let limited = |bounds: &Bounds| {
-        explain_limits(std::slice::from_ref(&result), bounds).limits[0].clone().unwrap()
+    let granted = |reads| {
+        let throttle = Throttle { read_bytes: Some(reads), ..Throttle::default() };
+        Bounds { throttle, rated: Some(100e6), ..bounds() }
     };
-    assert_eq!(
-        limited(&granted(104e6)).text,
-        "rate limit: 95.0 MiB/s of the 99.2 MiB/s that the control group allows (io.max)"
-    );
-    assert_eq!(limited(&granted(300e6)).by, Limit::Device);
-    assert_eq!(estimate(&result.cell, &granted(50e6)).map(|e| e.basis), Some(Basis::Granted));
+    let limited = |result: &CellResult, reads| {
+        explain_limits(std::slice::from_ref(result), &granted(reads)).limits[0].clone().unwrap()
+    };
+    // The verdict says whether it is reached.
+    assert_eq!(limited(&result, 104_000_000).by, Limit::Device);
+    let mut reached = result.clone();
+    let evidence = "blkio.throttle of this process's control group allows 99.2 MiB/s";
+    reached.warnings.push(warning("rate-limited", "", evidence));
+    assert_eq!(limited(&reached, 104_000_000).text, format!("rate limit: 95.0 MiB/s; {evidence}"));
+    let basis = |job: &Job, bounds: &Bounds| estimate(job, bounds).map(|of| of.basis);
+    assert_eq!(basis(&result.cell, &granted(50_000_000)), Some(Basis::Granted));
+    // Operations are requests only with direct I/O: 50 of 1 MiB are less than the rated speed.
+    let throttle = Throttle { reads: Some(50), ..Throttle::default() };
+    let operations = Bounds { throttle, rated: Some(100e6), ..bounds() };
+    assert_eq!(basis(&result.cell, &operations), Some(Basis::Rated));
+    let direct = Job { direct: true, ..result.cell };
+    assert_eq!(basis(&direct, &operations), Some(Basis::Granted));
 }
 
 #[test]
 fn a_mix_is_granted_what_its_scarcer_part_is() {
-    let bounds = Bounds { granted: [Some(1e9), Some(90e6)], ..bounds() };
+    let throttle = Throttle {
+        read_bytes: Some(1_000_000_000),
+        write_bytes: Some(90_000_000),
+        ..Throttle::default()
+    };
+    let bounds = Bounds { throttle, ..bounds() };
     let mixed =
         |reads| Job { mix: Some(reads), direct: true, ..job("pread", 1 << 20, Cache::AsIs) };
     for (job, rate) in [

@@ -4,6 +4,7 @@ mod earlier;
 mod first_visit;
 mod fitting;
 mod halt;
+mod limits;
 mod open;
 mod pick;
 mod precision;
@@ -99,6 +100,7 @@ impl<'a> Run<'a> {
         self.make_cells();
         let end = self.run_to_end();
         self.restore_variant();
+        self.read_limits_again();
         self.send_notes(end);
         self.send_verdicts(true);
         end
@@ -124,6 +126,7 @@ impl<'a> Run<'a> {
             if self.cells.iter().flatten().all(|c| c.out) {
                 return Ok(End::Finished);
             }
+            self.read_limits_again();
             self.send_verdicts(false);
             self.ratios.update(&self.cells);
             let precision =

@@ -6,7 +6,7 @@ use super::error::EngineError;
 use super::target::OpenTarget;
 use super::write_times::time_writes;
 use crate::plan::{Job, Plan, TargetSpec};
-use crate::record::{CommitPath, TargetEvidence};
+use crate::record::{CommitPath, TargetEvidence, Throttle};
 
 /// The targets of a plan, of which at least one is open.
 #[derive(Debug)]
@@ -109,9 +109,6 @@ impl Targets {
     /// open.
     pub fn evidence(&self, plan: &Plan) -> Vec<TargetEvidence> {
         let span = plan.cells.iter().map(|cell| cell.span).max().unwrap_or(0);
-        let mut all: Vec<Option<&OpenTarget>> =
-            self.others.iter().map(|(_, found)| found.as_ref().ok()).collect();
-        all.insert(self.main_index.min(all.len()), Some(&self.main));
         let evidence = |(open_target, spec): (Option<&OpenTarget>, &TargetSpec)| {
             open_target.map_or_else(TargetEvidence::default, |open_target| TargetEvidence {
                 ours: spec.is_ours(),
@@ -123,7 +120,20 @@ impl Targets {
                 ..open_target.facts.evidence(span, open_target.extents.as_ref())
             })
         };
-        all.into_iter().zip(plan.targets()).map(evidence).collect()
+        self.all().into_iter().zip(plan.targets()).map(evidence).collect()
+    }
+
+    /// Returns each target of the plan, if it is open.
+    fn all(&self) -> Vec<Option<&OpenTarget>> {
+        let mut all: Vec<Option<&OpenTarget>> =
+            self.others.iter().map(|(_, found)| found.as_ref().ok()).collect();
+        all.insert(self.main_index.min(all.len()), Some(&self.main));
+        all
+    }
+
+    /// Returns what control groups allow each target of the plan now.
+    pub fn throttles(&self) -> Vec<Option<Throttle>> {
+        self.all().into_iter().map(|found| found?.facts.throttle()).collect()
     }
 
     /// Returns the targets that are open.

@@ -94,7 +94,23 @@ pub(super) fn container(root: &Root) -> Option<String> {
         .or_else(|| {
             GROUPS.iter().find(|(part, _)| groups.contains(part)).map(|(_, name)| name.to_string())
         })
-        .or_else(|| marker("/.dockerenv", "docker"))
+        .or_else(|| marker("/.dockerenv", "docker").filter(|_| !has_own_disk(root)))
+}
+
+/// Returns whether the root of the file system is that of a disk: a virtual machine whose disk was
+/// made of the image of a container has its traces too.
+fn has_own_disk(root: &Root) -> bool {
+    let mounts = root.text("/proc/self/mountinfo").unwrap_or_default();
+    let of_root = mounts.lines().rev().find_map(|line| {
+        let (mount, source) = line.split_once(" - ")?;
+        let mut fields = mount.split(' ').skip(3);
+        let (part, at) = (fields.next()?, fields.next()?);
+        (at == "/").then(|| part == "/" && source.split(' ').nth(1).is_some_and(is_device))
+    });
+    fn is_device(source: &str) -> bool {
+        source.starts_with("/dev/")
+    }
+    of_root.unwrap_or(false)
 }
 
 /// Returns true if this virtual machine returns freed memory to its host
@@ -159,6 +175,11 @@ mod tests {
             container(&Tree::new(files).root())
         }
         assert_eq!(found(&[(".dockerenv", "")]).as_deref(), Some("docker"));
+        let mounted = |line| found(&[(".dockerenv", ""), ("proc/self/mountinfo", line)]);
+        assert_eq!(mounted("27 1 254:0 / / rw,relatime - ext4 /dev/root rw\n"), None);
+        let overlay = "27 1 0:50 / / rw,relatime - overlay overlay rw,lowerdir=/a\n";
+        let folder = "27 1 254:0 /var/lib/docker/vfs/dir/1 / rw - ext4 /dev/vda rw\n";
+        assert_eq!([overlay, folder].map(mounted), [Some("docker".into()), Some("docker".into())]);
         assert_eq!(
             found(&[("proc/self/cgroup", "0::/kubepods/burstable/pod1\n"), (".dockerenv", "")])
                 .as_deref(),

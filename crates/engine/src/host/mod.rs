@@ -12,10 +12,12 @@ mod cycle;
 mod doctor;
 mod entropy;
 mod ground;
+mod groups;
 mod kernel;
 mod machine;
 mod memory;
 mod network;
+mod priority;
 mod quota;
 mod root;
 mod shared;
@@ -139,6 +141,7 @@ impl Host {
             on_battery: self.conditions.on_battery,
             memory: Some(self.memory.usable()).filter(|memory| *memory > 0),
             ceilings: None,
+            cpu_quota: self.cpu.quota,
             hypervisor: self.virtualisation.clone(),
         }
     }

@@ -1,24 +1,22 @@
-//! The CPU quota of this process's control groups (version 2).
+//! The CPU quota of this process's control groups.
 
-use std::path::Path;
-
+use super::groups;
 use super::root::Root;
 
-/// Returns the number of CPUs that this process may keep busy: the lowest `cpu.max` up to the root;
-/// `None`: no visible limit.
+/// Returns the number of CPUs that this process may keep busy: the lowest `cpu.max` (version 2) or
+/// `cpu.cfs_quota_us` (version 1) up to the root; `None`: no visible limit.
 pub(super) fn cpus(root: &Root) -> Option<f64> {
-    let groups = root.text("/proc/self/cgroup")?;
-    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    // Only a pure version 2 hierarchy is mounted here; next to version 1 it has no CPU controller.
-    let limits =
-        Path::new(group.trim_start_matches('/')).ancestors().take(64).filter_map(|folder| {
-            let parts = folder.to_str().filter(|folder| !folder.contains(".."))?;
-            parse_quota(&root.line(&format!("/sys/fs/cgroup/{parts}/cpu.max"))?)
-        });
-    limits.min_by(f64::total_cmp)
+    let version_2 = groups::folders(root, "")
+        .into_iter()
+        .filter_map(|folder| parse_quota(&root.line(&format!("{folder}/cpu.max"))?));
+    let version_1 = groups::folders(root, "cpu").into_iter().filter_map(|folder| {
+        let line = |name: &str| root.line(&format!("{folder}/cpu.cfs_{name}_us"));
+        parse_quota(&format!("{} {}", line("quota")?, line("period")?))
+    });
+    version_2.chain(version_1).min_by(f64::total_cmp)
 }
 
-/// Parses `150000 100000`, microseconds per period, into CPUs; `max` means no limit.
+/// Parses `150000 100000`, microseconds per period, into CPUs; `max` and -1 mean no limit.
 fn parse_quota(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     let share = quota.parse::<u64>().ok()? as f64 / period.trim().parse::<u64>().ok()? as f64;
@@ -38,6 +36,17 @@ mod tests {
             ("sys/fs/cgroup/a/cpu.max", "150000 100000\n"),
         ]);
         assert_eq!(cpus(&tree.root()), Some(1.5));
+        let quota = |quota| {
+            Tree::new(&[
+                ("proc/self/cgroup", "2:cpu,cpuacct:/a/b\n"),
+                ("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n"),
+                ("sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n"),
+                ("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", quota),
+                ("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "50000\n"),
+            ])
+        };
+        assert_eq!(cpus(&quota("10000\n").root()), Some(0.2));
+        assert_eq!(cpus(&quota("-1\n").root()), None);
     }
 
     #[test]

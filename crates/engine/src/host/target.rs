@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ground::{Below, compression};
 use super::root::{Root, clean};
-use super::throttle;
+use super::{priority, throttle};
 use crate::record::{Ground, LinkCeiling, Medium, TargetEvidence, Throttle};
-use crate::sys::block::BlockDevice;
+use crate::sys::block::{BlockDevice, Kind};
 use crate::sys::direct::{DirectSupport, direct_support};
 use crate::sys::extents::{ExtentMethod, Extents};
+use crate::sys::io_priority::io_priority;
 use crate::sys::mounts::{self, Mount, Space};
 use crate::sys::residency::{Method, residency};
 use crate::sys::{fd, memory};
@@ -201,9 +202,11 @@ impl TargetFacts {
             direct: self.direct_is_real(),
             noatime: self.noatime,
             read_ahead: self.read_ahead(),
-            fs_used: self.used_share(),
+            queue: self.queue(),
+            fs_used: self.used_share().filter(|_| !self.read_only),
             link: self.link(),
             throttle: self.throttle(),
+            yields: priority::yields(&Root::system(), &self.devices, io_priority()),
             walks_folios: walks_folios(
                 &self.fs,
                 &self.options,
@@ -269,6 +272,12 @@ impl TargetFacts {
             Some(DirectSupport::Refused) => Some(false),
             Some(DirectSupport::Unknown) | None => None,
         }
+    }
+
+    /// Returns the requests that the smallest queue of the disks below holds.
+    fn queue(&self) -> Option<u64> {
+        let disks = self.devices.iter().filter(|device| device.kind == Kind::Disk);
+        disks.filter_map(|device| device.nr_requests).min()
     }
 
     /// Returns the readahead of the mounted device, bytes.

@@ -1,36 +1,24 @@
 //! Disk limits of this process's control groups: io.max (version 2), blkio.throttle (version 1).
 
-use std::path::Path;
-
+use super::groups;
 use super::root::Root;
 use crate::record::Throttle;
 
-/// Reads the lowest limits up to the root for these devices (major, minor); `None`: no visible
-/// limit.
+/// Reads the limits for these devices (major, minor): the lowest up to the root of version 2, and
+/// those of the own group of version 1, which has no hierarchy of limits; `None`: no visible limit.
 ///
 /// io.latency and io.weight are not limits: their effect depends on other groups.
 pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
-    let groups = root.text("/proc/self/cgroup")?;
     let mut found = Throttle::default();
-    for line in groups.lines().take(64) {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
-        let folders = Path::new(group.trim_start_matches('/')).ancestors().take(64);
-        let folders =
-            folders.filter_map(|folder| folder.to_str().filter(|folder| !folder.contains("..")));
-        if controllers.is_empty() {
-            folders
-                .filter_map(|folder| root.text(&format!("/sys/fs/cgroup/{folder}/io.max")))
-                .for_each(|text| apply_io_max(&mut found, &text, devices));
-        } else if controllers.split(',').any(|name| name == "blkio") {
-            for folder in folders {
-                for (file, slot) in VERSION_1 {
-                    let text = root.text(&format!("/sys/fs/cgroup/blkio/{folder}/{file}"));
-                    text.iter()
-                        .flat_map(|text| rows(text, devices))
-                        .for_each(|value| lower_limit(&mut found, "blkio.throttle", slot, value));
-                }
-            }
+    for folder in groups::folders(root, "") {
+        let text = root.text(&format!("{folder}/io.max")).unwrap_or_default();
+        apply_io_max(&mut found, &text, devices);
+    }
+    if let Some(folder) = groups::folders(root, "blkio").first() {
+        for (file, slot) in VERSION_1 {
+            let text = root.text(&format!("{folder}/{file}")).unwrap_or_default();
+            rows(&text, devices)
+                .for_each(|value| lower_limit(&mut found, "blkio.throttle", slot, value));
         }
     }
     (found != Throttle::default()).then_some(found)
@@ -117,7 +105,7 @@ mod tests {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "7:cpuset:/\n4:blkio,x:/job\n0::/\n"),
             ("sys/fs/cgroup/blkio/job/blkio.throttle.write_bps_device", "8:0 500\n"),
-            ("sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", "8:0 7\n8:16 3\n"),
+            ("sys/fs/cgroup/blkio/job/blkio.throttle.read_iops_device", "8:0 7\n8:16 3\n"),
         ]);
         let expected = Throttle {
             by: "blkio.throttle".into(),
@@ -126,6 +114,19 @@ mod tests {
             ..Throttle::default()
         };
         assert_eq!(limits(&tree.root(), DISK), Some(expected));
+    }
+
+    #[test]
+    fn only_the_own_group_of_version_1_limits() {
+        const FILE: &str = "blkio.throttle.read_bps_device";
+        let parent = format!("sys/fs/cgroup/blkio/job/{FILE}");
+        let child = format!("sys/fs/cgroup/blkio/job/child/{FILE}");
+        let groups = ("proc/self/cgroup", "4:blkio:/job/child\n");
+        let nested = Tree::new(&[groups, (&parent, "8:0 500\n"), (&child, "")]);
+        assert_eq!(limits(&nested.root(), DISK), None, "the limit of the parent");
+        // In a container the root of the mount is its own group.
+        let container = Tree::new(&[groups, (&format!("sys/fs/cgroup/blkio/{FILE}"), "8:0 500\n")]);
+        assert_eq!(limits(&container.root(), DISK).and_then(|of| of.read_bytes), Some(500));
     }
 
     #[test]

@@ -122,6 +122,12 @@ impl Probe for Clocks {
                 1500.0,
                 "a clock in nanoseconds; two readings are a system call apart",
             ),
+            Source::Counter | Source::Ordered => estimate(
+                // It counts at most as fast as the CPU runs.
+                context.cycle().map_or(0.2, |cycle| cycle.min(1.0)),
+                40.0,
+                "one step of a counter, or the cycles between two readings",
+            ),
             _ => estimate(
                 1.0,
                 40.0,

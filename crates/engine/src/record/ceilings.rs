@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::units::show_rate;
+
 /// Upper limits of a machine, measured by bare loops; `None` = could not be measured. Each rate is
 /// the highest and each time the shortest of several passes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -126,6 +128,23 @@ impl Throttle {
         }
     }
 
+    /// Describes the limits: `blkio.throttle allows reads of 10.0 MiB/s and 300 operations/s`.
+    pub fn describe(&self) -> String {
+        let parts = [("reads", false), ("writes", true)].map(|(name, writes)| {
+            let (bytes, operations) = self.limits(writes);
+            let bytes = bytes.map(|most| show_rate(most as f64));
+            let all =
+                bytes.into_iter().chain(operations.map(|most| format!("{most} operations/s")));
+            let all: Vec<String> = all.collect();
+            (!all.is_empty()).then(|| format!("{name} of {}", all.join(" and ")))
+        });
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            return "no limit".into();
+        }
+        format!("{} allows {}", self.by, parts.join(" and "))
+    }
+
     /// Returns the limits of writes or reads: bytes and operations per second.
     pub fn limits(&self, writes: bool) -> (Option<u64>, Option<u64>) {
         if writes { (self.write_bytes, self.writes) } else { (self.read_bytes, self.reads) }
@@ -172,5 +191,15 @@ mod tests {
         assert_eq!((all.read_all, all.over), (None, 300));
         let limits = Throttle { reads: Some(5), ..Throttle::default() };
         assert_eq!(limits.of_machines(3).limits(false), (None, Some(15)));
+    }
+
+    #[test]
+    fn limits_of_control_groups_are_described() {
+        let (by, none) = ("io.max".to_string(), Throttle::default());
+        let reads = Throttle { by, read_bytes: Some(10 << 20), reads: Some(300), ..none.clone() };
+        assert_eq!(reads.describe(), "io.max allows reads of 10.0 MiB/s and 300 operations/s");
+        let both = Throttle { writes: Some(5), ..reads };
+        assert!(both.describe().ends_with(" operations/s and writes of 5 operations/s"));
+        assert_eq!(none.describe(), "no limit");
     }
 }

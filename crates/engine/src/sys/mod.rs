@@ -24,6 +24,7 @@ mod fiemap;
 pub mod fill;
 pub mod folder;
 pub mod held_file;
+pub mod io_priority;
 pub mod leftovers;
 pub mod link;
 pub mod loop_device;

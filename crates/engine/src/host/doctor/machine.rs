@@ -44,8 +44,8 @@ pub(super) fn cpu_quota(facts: &Facts) -> Option<Finding> {
     finding(
         Misleading,
         "a trial that exceeds its CPU quota is paused until the next period, which looks like disk latency",
-        format!("cpu.max allows {quota:.2} CPUs of {}", cpu.online),
-        "run outside the container, raise cpu.max, or use fewer threads",
+        format!("the control group allows {quota:.2} CPUs of {}", cpu.online),
+        "run outside the container, raise its CPU quota, or use fewer threads",
     )
 }
 

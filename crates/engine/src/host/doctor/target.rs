@@ -119,15 +119,15 @@ fn from_source(source: Option<&str>) -> String {
 const MAX_USED_SHARE: f64 = 0.9;
 
 pub(super) fn full(facts: &Facts) -> Option<Finding> {
-    let target = facts.target?;
+    let target = facts.target.filter(|target| !target.read_only)?;
     let used = target.used_share().filter(|used| *used > MAX_USED_SHARE)?;
-    let severity = if facts.plan.is_some() && facts.writes() || target.kind == TargetKind::Scratch {
-        Misleading
-    } else {
-        Note
-    };
+    // A file that is there is not slower to read.
+    let is_new = facts.plan.is_some() && facts.writes() || target.kind == TargetKind::Scratch;
+    if facts.plan.is_some() && !is_new {
+        return None;
+    }
     finding(
-        severity,
+        if is_new { Misleading } else { Note },
         "the file system is nearly full: new files are fragmented and writes are slower",
         format!(
             "{} used, {} free",

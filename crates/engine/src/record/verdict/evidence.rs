@@ -67,7 +67,10 @@ pub struct TargetEvidence {
     pub noatime: Option<bool>,
     /// The disk's readahead, bytes.
     pub read_ahead: Option<u64>,
-    /// Used share of the file system.
+    /// Requests that the queue of the disk holds; absent from JSON if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u64>,
+    /// Used share of the file system, if it can be written.
     pub fs_used: Option<f64>,
     /// The slowest link to the disk, if its speed is known.
     pub link: Option<LinkCeiling>,
@@ -77,6 +80,10 @@ pub struct TargetEvidence {
     pub walks_folios: Option<String>,
     /// Limits of control groups.
     pub throttle: Option<Throttle>,
+    /// Why the disks serve others before this process: `I/O class idle (ionice)`; absent from JSON
+    /// where nothing shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yields: Option<String>,
     /// The way of commits; absent from JSON where nothing is committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit_path: Option<CommitPath>,
@@ -168,6 +175,9 @@ pub struct MachineEvidence {
     pub memory: Option<u64>,
     /// Rates of bare loops on this machine; `None` = not measured.
     pub ceilings: Option<Ceilings>,
+    /// CPUs that control groups let this process keep busy; absent from JSON without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
     /// The hypervisor of a virtual machine; absent from JSON if it is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<String>,

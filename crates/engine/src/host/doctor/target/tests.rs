@@ -103,7 +103,9 @@ fn full_file_systems() {
         ..on_disk()
     };
     assert_eq!(severity("full", &target(50), Some(&plan(&["write"]))), Some(Misleading));
-    assert_eq!(severity("full", &target(50), Some(&plan(&["read"]))), Some(Note));
+    assert_eq!(severity("full", &target(50), Some(&plan(&["read"]))), None);
+    assert_eq!(severity("full", &target(50), None), Some(Note));
+    assert_eq!(severity("full", &TargetFacts { read_only: true, ..target(50) }, None), None);
     assert_eq!(
         severity("full", &TargetFacts { kind: TargetKind::Scratch, ..target(50) }, None),
         Some(Misleading)

@@ -5,6 +5,7 @@ use super::rule::{Rule, rule};
 use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
+use crate::record::verdict::source::parts;
 use crate::record::{Severity, Throttle, Trial, Warning};
 use crate::stats;
 use crate::units::{counted, join_names, show_nanos, show_rate, show_share};
@@ -90,6 +91,11 @@ fn check_beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
     let memory = evidence.machine.memory.filter(|memory| *memory > 0)?;
     let uses_cache = evidence.cacheable() && evidence.job.cache != Cache::Cold;
     if !uses_cache || evidence.job.span as f64 <= memory as f64 * MAX_MEMORY_SHARE {
+        return None;
+    }
+    // Pages that others read are not charged to this process's control group.
+    let parts = parts(evidence);
+    if parts.page_cache + parts.hole == parts.all() && parts.all() > 0 {
         return None;
     }
     BEYOND_MEMORY.warn(
@@ -188,14 +194,18 @@ fn check_above_memory(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// Share of a limit from which a rate counts as limited by it.
+/// Share of a limit from which a rate counts as limited by it, and up to which.
 const MIN_LIMIT_SHARE: f64 = 0.9;
+const MAX_LIMIT_SHARE: f64 = 1.1;
+/// The kernel grants a limit for the rest of a period of 100 ms at once, seconds.
+const THROTTLE_PERIOD: f64 = 0.1;
 
 /// Detects a limit of the control group. Other limits show only as a plateau of several cells (see
 /// `analysis::explain_limits`).
 fn check_rate_limited(evidence: &CellEvidence) -> Option<Warning> {
     let throttle = evidence.target.throttle.as_ref()?;
-    if !claims_device(evidence) && !evidence.writes() {
+    let parts = parts(evidence);
+    if !claims_device(evidence) && !evidence.writes() && parts.device * 2 < parts.all() {
         return None;
     }
     let rate = median_rate(evidence)?;
@@ -224,9 +234,11 @@ fn limit_reached(
         return None;
     }
     let (bytes, operations) = throttle.limits(writes);
-    fn is_reached(limit: u64, rate: f64) -> bool {
-        rate >= limit as f64 * MIN_LIMIT_SHARE
-    }
+    let times: Vec<f64> = evidence.rated_trials().iter().map(|t| t.nanos as f64 / 1e9).collect();
+    let most = MAX_LIMIT_SHARE + THROTTLE_PERIOD / stats::median(&times)?.max(THROTTLE_PERIOD);
+    // A rate far above a limit passed it by: its bytes went another way.
+    let is_reached =
+        |limit: u64, rate: f64| (MIN_LIMIT_SHARE..=most).contains(&(rate / limit.max(1) as f64));
     let operation_rate = rate / evidence.job.block.max(1) as f64;
     let limit = if let Some(bytes) = bytes.filter(|limit| is_reached(*limit, rate)) {
         show_rate(bytes as f64)

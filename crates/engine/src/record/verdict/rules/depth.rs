@@ -35,6 +35,27 @@ struct Queue {
     request_size: Option<u64>,
 }
 
+impl Queue {
+    /// Returns whether the disk's queue of so many requests was full.
+    fn fills(&self, most: u64) -> bool {
+        (FULL..=1.0).contains(&(self.requests / most.max(1) as f64))
+    }
+}
+
+/// Share of the disk's queue from which it is full: it empties between submissions.
+const FULL: f64 = 0.75;
+
+/// Returns what brings more direct requests into the disk's queue.
+fn unused_depth_remedy(evidence: &CellEvidence) -> &'static str {
+    let cpus = evidence.machine.ceilings.map_or(1, |ceilings| ceilings.threads);
+    match (evidence.job.threads < cpus.max(1), evidence.job.block > 4096) {
+        (true, true) => "use more --threads or a smaller --block-size",
+        (true, false) => "use more --threads",
+        (false, true) => "use a smaller --block-size",
+        (false, false) => "use a smaller --depth: the CPUs cannot submit so many at once",
+    }
+}
+
 /// Computes the average content of the disk's queue; `None` if no trial recorded it.
 fn average_queue(evidence: &CellEvidence) -> Option<Queue> {
     let mut requests = 0.0;
@@ -104,12 +125,17 @@ fn check_depth_unused(evidence: &CellEvidence) -> Option<Warning> {
     let remedy = if is_buffered {
         "add --direct: buffered requests wait for each other"
     } else {
-        "use more --threads or a smaller --block-size"
+        unused_depth_remedy(evidence)
     };
     match average_queue(evidence) {
         Some(queue) if queue.operations < requested / 2.0 => {
+            let full = evidence.target.queue.filter(|most| queue.fills(*most));
+            let remedy =
+                if full.is_some() { "use a smaller --depth or fewer --threads" } else { remedy };
+            let most = full.map_or(String::new(), |most| format!(": its queue holds {most}"));
             let message = format!(
-                "{requested:.0} operations in flight were requested, but the disk averaged {}",
+                "{requested:.0} operations in flight were requested, but the disk averaged \
+                 {}{most}",
                 three_digits(queue.operations)
             );
             let kind = if is_buffered { "buffered" } else { "direct" };
@@ -151,6 +177,10 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let parts = parts(evidence);
+    // What was cached all the same was not fetched.
+    if parts.page_cache * 2 > parts.all() {
+        return None;
+    }
     let times = share(parts.fetched, parts.stored);
     if times >= MIN_OVERSHOOT && parts.fetched >= parts.stored + MIN_OVERSHOOT_BYTES {
         return READ_AHEAD.warn(

@@ -54,7 +54,11 @@ fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
         findings.push(format!("steal time was {}", show_share(stolen)));
     }
     if queued > MAX_LOST_SHARE {
-        findings.push(format!("other tasks held the CPU for {} of the time", show_share(queued)));
+        findings.push(if meets_cpu_quota(evidence) {
+            format!("the CPU quota kept the threads waiting for {} of the time", show_share(queued))
+        } else {
+            format!("other tasks held the CPU for {} of the time", show_share(queued))
+        });
     }
     if on_battery {
         findings.push("the machine runs on battery".into());
@@ -78,6 +82,18 @@ fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
              state"
         },
     )
+}
+
+/// Share of a CPU quota from which it was used up.
+const MIN_QUOTA_SHARE: f64 = 0.85;
+
+/// Returns whether the threads used all the CPU time that their control group allows.
+fn meets_cpu_quota(evidence: &CellEvidence) -> bool {
+    let used = share(
+        evidence.sum(|t| t.user_nanos.saturating_add(t.system_nanos)),
+        evidence.sum(|t| t.nanos),
+    );
+    evidence.machine.cpu_quota.is_some_and(|quota| used >= quota * MIN_QUOTA_SHARE)
 }
 
 /// Returns the share of the time that threads waited for a CPU that another task held; 0 if there
@@ -157,23 +173,15 @@ fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-/// File systems that nothing is added to: they are always full.
-const READ_ONLY: [&str; 5] = ["squashfs", "erofs", "cramfs", "romfs", "iso9660"];
-
 fn check_nearly_full(evidence: &CellEvidence) -> Option<Warning> {
     let used = evidence.target.fs_used.filter(|used| *used > MAX_USED_SHARE)?;
-    let is_image = READ_ONLY.contains(&evidence.fs());
-    if !evidence.moves() || evidence.is_warm() || is_image {
+    // An old file is not slower to read; a new file is placed in the remaining fragments.
+    let is_new = evidence.writes() || evidence.target.ours;
+    if !evidence.moves() || evidence.is_warm() || !is_new {
         return None;
     }
-    // An old file is not slower to read; a new file is placed in the remaining fragments.
-    let severity = if evidence.writes() || evidence.target.ours {
-        Severity::Misleading
-    } else {
-        Severity::Note
-    };
     NEARLY_FULL.warn(
-        severity,
+        Severity::Misleading,
         format!("the file system is {} full, so new files are fragmented", show_share(used)),
         format!("above {}", show_share(MAX_USED_SHARE)),
         "free some space, or put --dir on another disk",

@@ -316,10 +316,10 @@ pub static TARGET: &[Example] = &[
     ),
     example(
         "nearly-full",
-        Note,
+        Misleading,
         cold,
+        |c| c.target.fs_used = Some(0.99),
         |c| (c.target.ours, c.target.fs_used) = (false, Some(0.99)),
-        |c| c.target.ours = false,
     ),
 ];
 

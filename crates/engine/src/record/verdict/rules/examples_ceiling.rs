@@ -75,8 +75,16 @@ pub static CEILING: &[Example] = &[
         "beyond-memory",
         Misleading,
         warm,
+        |c| partly_cached(c, SPAN),
+        |c| partly_cached(c, 2 * SPAN),
+    ),
+    // Others had read it.
+    example(
+        "beyond-memory",
+        Misleading,
+        warm,
+        |c| partly_cached(c, SPAN),
         |c| c.machine.memory = Some(SPAN),
-        |c| c.machine.memory = Some(2 * SPAN),
     ),
     example("timing-dominates", Note, warm, |c| op_nanos(c, 50), |c| op_nanos(c, 200)),
     example("above-link", Misleading, cold, |c| link(c, 600e6), |c| link(c, 890e6)),
@@ -93,8 +101,23 @@ pub static CEILING: &[Example] = &[
         "rate-limited",
         Misleading,
         direct,
-        |c| throttle(c, u64::MAX, 300),
+        |c| throttle(c, u64::MAX, 850),
         |c| throttle(c, u64::MAX, 1_000_000),
+    ),
+    // Far above a limit, the bytes did not pass it.
+    example(
+        "rate-limited",
+        Misleading,
+        cold,
+        |c| throttle(c, 700_000_000, 9),
+        |c| throttle(c, 10_000_000, 9),
+    ),
+    example(
+        "rate-limited",
+        Misleading,
+        direct,
+        |c| throttle(c, u64::MAX, 700),
+        |c| throttle(c, u64::MAX, 300),
     ),
     example(
         "rate-limited",

@@ -169,7 +169,8 @@ prop_compose! {
         let link = link.map(|(name, bytes_per_second)| LinkCeiling { name, bytes_per_second });
         TargetEvidence {
             device: fs.clone(), fs, ours: flags[0], memory: flags[1], remote: flags[2],
-            device_counted: counted, compresses, entropy,
+            device_counted: counted, compresses, entropy, queue: read_ahead,
+            yields: counted.map(|_| "I/O class idle (ionice)".into()),
             walks_folios: counted.map(|_| "ext4 on Linux 6.18".into()), hole_bytes,
             hole_method: method, direct, noatime: counted, read_ahead, fs_used, link,
             compressible: counted.map(|_| 50), dedupe: direct.map(|_| 20),
@@ -213,6 +214,7 @@ prop_compose! {
             job, target, trials: trials.into_iter().map(Into::into).collect(),
             info: Info { data_path, depth, cached, ..PREAD },
             machine: MachineEvidence { governor, on_battery, memory, ceilings,
+            cpu_quota: half_width,
             hypervisor: many.then(|| "KVM".into()) },
             commits: cached.then(|| CommitTimes { total: latency.clone(), ..CommitTimes::default() }),
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency),
