@@ -197,10 +197,10 @@ impl CellResult {
         Some(TrialWork { count: first.ops / repeats, repeats, bytes, nanos })
     }
 
-    /// Indexes of the trials that the summaries are computed from: those that were not cut short,
-    /// or all if all were.
+    /// Indexes of the trials that the summaries are computed from: those that count, or all if none
+    /// does.
     pub fn counted_trials(&self) -> Vec<usize> {
-        counted::counted_trials(self.trials.iter().map(|trial| trial.short))
+        counted::counted_trials(self.trials.iter().map(|trial| !trial.counts()))
     }
 
     /// Indexes of the counted trials whose speed is an outlier. They stay in every summary.

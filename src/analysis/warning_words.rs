@@ -46,6 +46,7 @@ static WORDS: &[Words] = &[
     Words("wide", "±{}", "wide interval"),
     Words("two-modes", "", "two groups of trials"),
     Words("level-change", "", "changed during the run"),
+    Words("stalls", "stalls hold {} of the time", "stalls hold most of the time"),
     Words("depth-unused", "", "depth not reached"),
     Words("cpu-bound", "CPU busy {} with the XOR", "CPU busy with the XOR"),
     Words("rate-limited", "limited to {} by a control group", "limited by a control group"),

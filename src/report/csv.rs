@@ -150,7 +150,7 @@ fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
     result
         .trials
         .iter()
-        .find(|trial| few && trial.round == round && !trial.short)
+        .find(|trial| few && trial.round == round && trial.counts())
         .map(|trial| &**trial)
 }
 

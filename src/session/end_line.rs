@@ -43,8 +43,8 @@ fn medians(session: &Session) -> Vec<Option<f64>> {
         if !moves_data(job) || warnings.into_iter().any(|w| w.severity == Severity::Wrong) {
             return None;
         }
-        let all_cut = trials.iter().all(|trial| trial.short);
-        let counted = trials.iter().filter(|trial| all_cut || !trial.short);
+        let all_cut = !trials.iter().any(|trial| trial.counts());
+        let counted = trials.iter().filter(|trial| all_cut || trial.counts());
         let rates: Vec<f64> = counted.map(|trial| trial.throughput()).collect();
         median(&rates).filter(|median| *median > 0.0)
     });

@@ -71,7 +71,10 @@ pub fn figures(
     of: impl Fn(&Trial) -> f64,
 ) -> Vec<(String, Vec<Option<f64>>)> {
     let trial = |row: &CellResult, round: u32| {
-        row.trials.iter().find(|trial| trial.round == round && !trial.short).map(|trial| of(trial))
+        row.trials
+            .iter()
+            .find(|trial| trial.round == round && trial.counts())
+            .map(|trial| of(trial))
     };
     let mut all: Vec<(String, Vec<Option<f64>>)> = (1..=trial_count)
         .map(|round| (ordinal(round), rows.iter().map(|row| trial(row, round)).collect()))

@@ -3,7 +3,7 @@
 //!
 //! A last step that did the work of a trial is the first trial. The others are not results.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::cells::{Amount, Cell};
 use super::error::Failure;
@@ -67,7 +67,7 @@ pub(super) fn calibrate(
         first = first.or(Some(visit(&outcome)));
         if outcome.trial.short {
             if limit.take().is_none() || (stage.cut)().is_some() {
-                return Err(Failure::Stopped);
+                return keep_cut_step(stage, Amount { nanos: low, ..step }, outcome, samples);
             }
             (step, observed) = (Amount::once(bounds.group), false);
             continue;
@@ -92,6 +92,22 @@ pub(super) fn calibrate(
             }
         }
     }
+}
+
+/// Returns a step that the end of the budget cut, as a trial: where it ran for the time of one, it
+/// shows how slow the cell is.
+fn keep_cut_step(
+    stage: &Stage,
+    amount: Amount,
+    outcome: TrialOutcome,
+    samples: Vec<(Sample, Vec<LaneSample>)>,
+) -> Result<Calibration, Failure> {
+    let over = stage.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    if !over || stage.crew.is_some() || outcome.trial.ops == 0 || outcome.trial.nanos < amount.nanos
+    {
+        return Err(Failure::Stopped);
+    }
+    Ok(Calibration { amount, trial: Some(FirstTrial { outcome, samples }) })
 }
 
 /// A step that is expected to take less than this share of the trial time is not the last one, so

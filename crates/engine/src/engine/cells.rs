@@ -175,10 +175,10 @@ fn summarize_commits(commits: &Commits) -> Option<CommitTimes> {
 }
 
 fn complete(trials: &[Arc<Trial>]) -> impl Iterator<Item = &Arc<Trial>> {
-    trials.iter().filter(|trial| !trial.short)
+    trials.iter().filter(|trial| trial.counts())
 }
 
-/// Returns the rates of the complete trials: bytes per second, or operations per second where no
+/// Returns the rates of the trials that count: bytes per second, or operations per second where no
 /// data moves.
 fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     let moves = trials.iter().any(|t| t.bytes > 0);

@@ -35,7 +35,7 @@ use super::fleet::Crew;
 use super::progress::Pace;
 use super::schedule::{order_of_pairs, order_of_round};
 use super::targets::Targets;
-use super::trial::{self, Stage, Together};
+use super::trial::{self, Stage, Together, overran};
 use super::trial_outcome::TrialOutcome;
 use super::variants::Variants;
 use super::{Control, Sink};
@@ -348,6 +348,9 @@ impl<'a> Run<'a> {
         }
         (trial.cell, trial.round) = (index as u32, round);
         trial.evidence.first = cell.first.take();
+        if let Some(amount) = cell.amount.filter(|of| trial.short && overran(trial.nanos, of)) {
+            trial.evidence.overran = amount.nanos;
+        }
         cell.histogram.merge(&histogram);
         let waits = commits.as_ref().map_or((&histogram, cell.every), |of| (&of.total, 1));
         let latency = Latency::from_histogram(waits.0, waits.1).map(Arc::new);

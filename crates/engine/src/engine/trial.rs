@@ -151,11 +151,23 @@ pub(super) fn run(
         match run_part(stage, work, &mut later) {
             // The result of the parts before it is complete without it.
             Err(Failure::Stopped) => break,
-            Ok(more) if more.trial.short => break,
-            more => trial_parts::join_parts(&mut outcome, more?),
+            Ok(more) if more.trial.short && !overran(before + more.trial.nanos, amount) => break,
+            more => {
+                let more = more?;
+                let short = more.trial.short;
+                trial_parts::join_parts(&mut outcome, more);
+                outcome.trial.short = short;
+            }
         }
     }
     Ok(outcome)
+}
+
+/// Returns whether a trial that was cut after `nanos` had taken so much longer than planned that it
+/// shows how slow the cell became.
+pub(super) fn overran(nanos: u64, amount: &Amount) -> bool {
+    const MIN_OVERRUN: u64 = 5;
+    amount.nanos > 0 && nanos / MIN_OVERRUN >= amount.nanos
 }
 
 /// Runs a step of a calibration that cannot be a trial: prepared like one, but without evidence of

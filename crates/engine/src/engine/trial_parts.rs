@@ -126,6 +126,7 @@ fn join_evidence(
         ended_by_time: all.ended_by_time || more.ended_by_time,
         // The start of the trial, and the state at that time.
         started: all.started,
+        overran: all.overran,
         prepared: all.prepared,
         visited: all.visited,
         first: all.first,

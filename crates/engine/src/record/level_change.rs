@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Trial;
-use crate::stats::course::Kind;
-use crate::stats::{Summary, course};
+use crate::stats::course::{Course, Kind};
+use crate::stats::{Summary, course, median};
 
 /// A change of a cell's figure during the measurement, which makes its median meaningless.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,22 +34,22 @@ pub struct Stretch {
 
 impl LevelChange {
     /// Detects how the level of these trials changed over time; `None` if it did not. Trials that
-    /// were cut short are ignored.
+    /// do not count are ignored.
     pub fn from_trials(trials: &[Arc<Trial>]) -> Option<Self> {
         let full: Vec<(usize, &Trial)> = trials
             .iter()
             .enumerate()
-            .filter(|(_, t)| !t.short)
+            .filter(|(_, t)| t.counts())
             .map(|(index, t)| (index, &**t))
             .collect();
         let moves = full.iter().any(|(_, t)| t.bytes > 0);
         let values: Vec<f64> =
             full.iter().map(|(_, t)| if moves { t.throughput() } else { t.operations() }).collect();
-        let course = course(&values)?;
-        let stretch = |range: &crate::stats::course::Stretch| {
-            let (first_trial, first) = full[range.first];
-            let (last_trial, last) = full[range.last];
-            let summary = Summary::from_values(&values[range.first..=range.last])?;
+        let (kind, ranges) = find_ranges(&full, &values)?;
+        let stretch = |&(from, to): &(usize, usize)| {
+            let (first_trial, first) = full[from];
+            let (last_trial, last) = full[to];
+            let summary = Summary::from_values(&values[from..=to])?;
             Some(Stretch {
                 first_trial,
                 last_trial,
@@ -58,8 +58,8 @@ impl LevelChange {
                 summary,
             })
         };
-        let levels = course.stretches.iter().map(stretch).collect::<Option<Vec<_>>>()?;
-        Some(Self { kind: course.kind, unit: if moves { "B/s" } else { "1/s" }, levels })
+        let levels = ranges.iter().map(stretch).collect::<Option<Vec<_>>>()?;
+        Some(Self { kind, unit: if moves { "B/s" } else { "1/s" }, levels })
     }
 
     /// Returns the first and the last level.
@@ -90,6 +90,25 @@ impl LevelChange {
         let pair = pairs.max_by(|a, b| step_size(a).total_cmp(&step_size(b)))?;
         Some((pair[0].ended, pair[1].began))
     }
+}
+
+/// Finds the stretches of the values of these trials: the first and the last of each. A last trial
+/// that was cut far too late, at less than half of the rate of the others, is a level of its own:
+/// it lasted as long as several.
+fn find_ranges(trials: &[(usize, &Trial)], values: &[f64]) -> Option<(Kind, Vec<(usize, usize)>)> {
+    let ranges = |course: Course| {
+        let of = course.stretches.iter().map(|stretch| (stretch.first, stretch.last));
+        (course.kind, of.collect())
+    };
+    let (last, before) = values.split_last()?;
+    let fell = median(before).is_some_and(|median| *last > 0.0 && *last < median / 2.0);
+    if !fell || !trials.last().is_some_and(|(_, trial)| trial.short) {
+        return course(values).map(ranges);
+    }
+    let steps = course(before).filter(|course| course.kind == Kind::Step).map(ranges);
+    let mut all = steps.map_or_else(|| vec![(0, before.len() - 1)], |(_, all)| all);
+    all.push((before.len(), before.len()));
+    Some((Kind::Step, all))
 }
 
 /// Returns the ratio of two neighbouring levels as an absolute logarithm.

@@ -121,6 +121,12 @@ impl Trial {
         per_second(self.ops, self.nanos)
     }
 
+    /// Returns whether its rate counts: it is complete, or was cut so late that its slowness is a
+    /// result.
+    pub fn counts(&self) -> bool {
+        !self.short || self.evidence.overran > 0
+    }
+
     /// Returns when the timed work of the trial ended, in nanoseconds since the session started.
     /// What was not timed between its parts is included: their preparation and reading back.
     pub fn end_time(&self) -> u64 {
@@ -225,6 +231,10 @@ pub struct Evidence {
     /// It ended when its time was over, not with its amount of work; absent from JSON if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ended_by_time: bool,
+    /// The planned time, nanoseconds, of a trial that was cut after five times as long or more: it
+    /// is not unfinished but slow. 0, and absent from JSON, for all others.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub overran: u64,
     /// How residency was determined.
     pub residency: Option<Residency>,
     /// Result of flushing the CPU caches, if that was requested.

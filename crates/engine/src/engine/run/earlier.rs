@@ -98,7 +98,7 @@ impl Earlier {
         let rounds = self.rounds();
         let ratio = |cell: &'a Cell| {
             let (before, after): (Vec<_>, Vec<_>) =
-                cell.trials.iter().filter(|t| !t.short).partition(|trial| trial.round <= rounds);
+                cell.trials.iter().filter(|t| t.counts()).partition(|trial| trial.round <= rounds);
             let summary = |trials: Vec<&Arc<Trial>>| {
                 let rate = |trial: &Arc<Trial>| {
                     if trial.bytes > 0 { trial.throughput() } else { trial.operations() }

@@ -89,10 +89,9 @@ impl<'a> CellEvidence<'a> {
         units::show_trials(self.trials.len())
     }
 
-    /// Returns the trials that rates are computed from: those not cut short, or all if every one
-    /// was.
+    /// Returns the trials that rates are computed from: those that count, or all if none does.
     pub(super) fn rated_trials(&self) -> Vec<&'a Trial> {
-        let full = self.trials_where(|t| !t.short);
+        let full = self.trials_where(Trial::counts);
         if full.is_empty() { self.trials().collect() } else { full }
     }
     pub(super) fn trials(&self) -> impl Iterator<Item = &'a Trial> + Clone {

@@ -1,9 +1,10 @@
-//! For each rule, a cell that triggers it and one that nearly does: ceilings, limits and layers.
+//! For each rule, a cell that triggers it and one that nearly does: ceilings, limits, stalls and
+//! layers.
 
 use super::examples::{Example, example};
 use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
-use crate::record::{Ceilings, LinkCeiling, Throttle};
+use crate::record::{Ceilings, Latency, LinkCeiling, Throttle};
 
 /// Sets the link of a cold cell, which reads 256 MiB in 300 ms: 895 MB/s.
 fn link(case: &mut Case, bytes_per_second: f64) {
@@ -56,7 +57,37 @@ fn op_nanos(case: &mut Case, nanos: u64) {
     case.each(|t| t.evidence.lane_nanos = t.ops * nanos);
 }
 
+/// Sets the usable memory; the device had to read half of the bytes.
+fn partly_cached(case: &mut Case, memory: u64) {
+    case.machine.memory = Some(memory);
+    case.each(|t| t.device_bytes = Some(SPAN / 2));
+}
+
+/// Sets latencies: 1,000 of 100 µs, and `stalls` that take half a second each.
+fn stalled(case: &mut Case, stalls: u64) {
+    let buckets = vec![(100_000, 1000), (500_000_000, stalls)];
+    case.latency = Some(Latency {
+        count: 1000 + stalls,
+        every: 1,
+        p50: Some(100e3),
+        buckets: buckets.into_iter().filter(|(_, count)| *count > 0).collect(),
+        ..Latency::default()
+    });
+}
+
 pub static CEILING: &[Example] = &[
+    example("stalls", Misleading, direct, |c| stalled(c, 3), |c| stalled(c, 0)),
+    // Readahead makes most operations of a buffered sequential read wait for nothing.
+    example(
+        "stalls",
+        Misleading,
+        direct,
+        |c| stalled(c, 1),
+        |c| {
+            c.job.direct = false;
+            stalled(c, 1)
+        },
+    ),
     example(
         "cpu-bound",
         Misleading,

@@ -22,6 +22,13 @@ fn small_writes(case: &mut Case, nanos: u64, block: u64) {
     });
 }
 
+/// Cuts the last trial after ten times its time, at a twentieth of the rate.
+fn overrun(case: &mut Case) {
+    let trial = case.trial(4);
+    (trial.short, trial.evidence.overran) = (true, trial.nanos);
+    (trial.nanos, trial.bytes) = (trial.nanos * 10, trial.bytes / 2);
+}
+
 fn read(xor: u32, other_blocks: u64) -> Option<ReadBack> {
     Some(ReadBack { xor: Xor(xor), other_blocks })
 }
@@ -80,6 +87,9 @@ pub static TRUST: &[Example] = &[
         },
     ),
     example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
+    // Cut after ten times its time, at a twentieth of the rate.
+    example("cut", Misleading, cold, overrun, |c| c.trials.truncate(5)),
+    example("level-change", Misleading, cold, overrun, |c| c.trial(4).short = true),
     example(
         "cut",
         Misleading,

@@ -14,6 +14,7 @@ mod peer;
 mod ranks;
 mod rule;
 mod sample_size;
+mod stalls;
 mod stored_data;
 mod write;
 
@@ -52,6 +53,7 @@ pub static RULES: &[Rule] = &[
     sample_size::WIDE,
     sample_size::TWO_MODES,
     level_change::LEVEL_CHANGE,
+    stalls::STALLS,
     ceiling::RATE_LIMITED,
     ceiling::BEYOND_MEMORY,
     depth::READ_AHEAD,

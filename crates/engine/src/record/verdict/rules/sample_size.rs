@@ -79,6 +79,9 @@ fn check_few(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
+    if let Some(slow) = evidence.trials_where(|t| t.short && t.counts()).last() {
+        return warn_overrun(evidence, slow);
+    }
     let count = evidence.trials_where(|t| t.short).len();
     if count == 0 {
         return None;
@@ -102,6 +105,25 @@ fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
         ),
         format!("rates of {}; latencies and byte sources cover all trials", show_trials(complete)),
         remedy,
+    )
+}
+
+/// Warns of a trial that was cut far too late to be called unfinished.
+fn warn_overrun(evidence: &CellEvidence, slow: &Trial) -> Option<Warning> {
+    let rate = match slow.bytes {
+        0 => format!("{} operations/s", show_count(slow.operations()).trim()),
+        _ => show_rate(slow.throughput()),
+    };
+    CUT.warn(
+        Severity::Misleading,
+        format!(
+            "a trial planned for {} was cut after {}: it ran at {rate}, which counts",
+            show_nanos(slow.evidence.overran as f64),
+            show_nanos(slow.nanos as f64)
+        ),
+        format!("trial {} of {}", slow.round, evidence.trials.len()),
+        "find what became slow (a rate limit, credits or a cache used up); a longer --budget shows \
+         whether it lasts",
     )
 }
 
@@ -221,7 +243,7 @@ fn check_two_modes(evidence: &CellEvidence) -> Option<Warning> {
 fn slow_trials(evidence: &CellEvidence, slow: f64, fast: f64) -> String {
     let moves = evidence.trials().any(|t| t.bytes > 0);
     let value = |t: &Trial| if moves { t.throughput() } else { t.operations() };
-    let is_slow = |t: &Trial| !t.short && (value(t) - slow).abs() < (value(t) - fast).abs();
+    let is_slow = |t: &Trial| t.counts() && (value(t) - slow).abs() < (value(t) - fast).abs();
     let numbers: Vec<usize> =
         evidence.trials().enumerate().filter(|(_, t)| is_slow(t)).map(|(i, _)| i + 1).collect();
     let runs: Vec<String> = numbers
