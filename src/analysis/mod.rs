@@ -63,7 +63,7 @@ pub use picked::{MethodRate, PickedMethod, picked_methods};
 pub use probe::{ProbeResult, ReferenceValue, missed_probes, probes, skipped_probes};
 pub use probe_curves::{ProbeCurve, ProbeCurves};
 pub use remarks::{Step, steps};
-pub use result::{list_skipped, list_skipped_so_far, result, results};
+pub use result::{describe_end, list_skipped, list_skipped_so_far, result, results};
 pub use session_answer::answer_with;
 pub use signs::{Sign, Signs};
 pub use warning_range::{describe_range, differ_in_figures_only};

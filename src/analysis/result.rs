@@ -104,7 +104,7 @@ pub fn results(session: &Session) -> Vec<CellResult> {
 }
 
 /// Returns why a cell has no trial.
-pub(super) fn describe_end(session: &Session) -> &'static str {
+pub fn describe_end(session: &Session) -> &'static str {
     match session.end {
         Some(End::Budget) => "the budget ended before its first trial",
         Some(End::Interrupted) | None => "the run was stopped before its first trial",

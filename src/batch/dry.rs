@@ -2,23 +2,34 @@
 
 use std::fmt::Write;
 
-use crate::engine::{DiskSpeed, predict_missed};
+use crate::engine::{DiskSpeed, Unfillable, predict_missed};
 use crate::experiment::estimate;
 use crate::plan::{Plan, TargetSpec, Variant};
+use crate::record::Warning;
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 
-/// Formats the plan, with what each target lies on. `expected` is what it should reach and
-/// `forecast` what its budget buys, where that is known, on a disk of this speed.
-pub(super) fn text(
-    plan: &Plan,
-    places: &[String],
-    expected: &str,
-    forecast: Option<&str>,
-    disk: &DiskSpeed,
-) -> String {
+/// What is known of a plan before its run.
+pub(super) struct Outlook {
+    /// What each target lies on; empty where that is not known.
+    pub places: Vec<String>,
+    /// What it should reach.
+    pub expected: String,
+    /// What its budget buys, where that is known.
+    pub forecast: Option<String>,
+    pub disk: DiskSpeed,
+    pub unfillable: Option<Unfillable>,
+    /// What would disturb or falsify it.
+    pub found: Vec<Warning>,
+}
+
+/// Formats the plan with what is known of it.
+pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
     let mut text = String::new();
-    push_work(plan, places, &mut text);
+    push_work(plan, &known.places, &mut text);
+    if let Some(why) = &known.unfillable {
+        let _ = writeln!(text, "fills   {}", why.text());
+    }
     let _ = writeln!(
         text,
         "time    {} {}, at most {}",
@@ -27,15 +38,19 @@ pub(super) fn text(
         show_wait(estimate(plan)),
         show_wait(plan.budget)
     );
-    if let Some(missed) = predict_missed(plan, disk) {
+    if let Some(missed) = predict_missed(plan, &known.disk) {
         let _ = writeln!(text, "reach   {}", missed.text());
     }
-    if let Some(forecast) = forecast {
+    if let Some(forecast) = &known.forecast {
         let _ = writeln!(text, "buys    {forecast}");
     }
     push_needs(plan, &mut text);
-    if let Some((name, said)) = expected.split_once(": ") {
+    if let Some((name, said)) = known.expected.split_once(": ") {
         let _ = writeln!(text, "{name} {said}");
+    }
+    for Warning { severity, message, evidence, remedy, .. } in &known.found {
+        let name = severity.name();
+        let _ = writeln!(text, "{name}: {message} ({}); {remedy}", clean_text(evidence));
     }
     text.push('\n');
     push_cells(plan, &mut text);

@@ -22,10 +22,10 @@ use make::Task;
 use watch::Outcome;
 
 use crate::analysis;
-use crate::engine::{self, Control, OpenTarget, locate};
-use crate::host::{Host, SharedHost, TargetFacts};
+use crate::engine::{self, Control, OpenTarget, check_filling, infos, locate};
+use crate::host::{self, Host, Planned, SharedHost, TargetFacts};
 use crate::plan::{Plan, Presets, Settings};
-use crate::record::{End, Event, Severity};
+use crate::record::{End, Event, Severity, Throttle};
 use crate::report::{self, Format, print_message};
 use crate::runner::{self, Measuring, Ranks};
 use crate::session::{Recorder, Session};
@@ -67,22 +67,7 @@ pub fn run(
         anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
     }
     if args.dry_run {
-        let shown = if args.anonymous {
-            report::PrivateNames::new(host.get(), &plan).anonymize_plan(&plan)
-        } else {
-            Plan::clone(&plan)
-        };
-        let (facts, places) = find_places(&plan, args.anonymous);
-        let link = facts.as_ref().and_then(|facts| facts.link());
-        let link = link.map(|link| link.bytes_per_second);
-        let text = || {
-            let expected = analysis::describe_estimates(&plan, runner::saved_ceilings(), link);
-            let known = runner::saved_experience(host.get(), facts.as_ref());
-            let forecast = analysis::describe_forecast(&plan, &known.noise);
-            dry::text(&shown, &places, &expected, forecast.as_deref(), &known.disk)
-        };
-        args.out.text_or_json(text, &shown)?;
-        return Ok(0);
+        return dry_run(args, &plan, host.get());
     }
     signals::install().context("cannot handle signals")?;
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
@@ -117,6 +102,34 @@ fn find_places(plan: &Plan, is_anonymous: bool) -> (Option<TargetFacts>, Vec<Str
     let places = all.iter().map(|facts| facts.clone().map(describe).unwrap_or_default());
     let places = places.collect();
     (all.into_iter().next().flatten(), places)
+}
+
+/// Prints the plan, what it should reach, and what would disturb or falsify it.
+fn dry_run(args: &Args, plan: &Plan, host: &Host) -> anyhow::Result<u8> {
+    let names = args.anonymous.then(|| report::PrivateNames::new(host, plan));
+    let shown = names.as_ref().map_or_else(|| plan.clone(), |names| names.anonymize_plan(plan));
+    let (facts, places) = find_places(plan, args.anonymous);
+    let link = facts.as_ref().and_then(|facts| facts.link()).map(|link| link.bytes_per_second);
+    let text = || {
+        let known = runner::saved_experience(host, facts.as_ref());
+        let planned = Planned { plan, infos: &infos() };
+        let mut found = host::examine(host, facts.as_ref(), Some(planned));
+        found.retain(|finding| finding.severity >= Severity::Misleading);
+        names.iter().for_each(|of| found.iter_mut().for_each(|one| of.anonymize_warning(one)));
+        dry::text(
+            &shown,
+            &dry::Outlook {
+                places: places.clone(),
+                expected: analysis::describe_estimates(plan, runner::saved_ceilings(), link),
+                forecast: analysis::describe_forecast(plan, &known.noise),
+                disk: known.disk,
+                unfillable: check_filling(plan).err(),
+                found,
+            },
+        )
+    };
+    args.out.text_or_json(text, &shown)?;
+    Ok(0)
 }
 
 /// Prints which leftovers of killed runs were removed.
@@ -297,6 +310,7 @@ fn finish(
         print_message(format!("iotui: --remote: {}", text::clean_text(why)));
     }
     let failed = unsaved
+        || is_empty(&session)
         || unmet.is_some()
         || error.is_some()
         || session.has_failed_cell()
@@ -307,6 +321,30 @@ fn finish(
     let ruling = held.as_ref().and_then(|held| held.ruling.as_ref());
     let outcome = expected.iter().map(|one| one.outcome).max();
     Ok(gate::code(signal, failed, wrong, ruling, outcome))
+}
+
+/// Returns whether no trial was completed although some were to be, and says why, with the limits
+/// that are known.
+fn is_empty(session: &Session) -> bool {
+    let plan = &session.plan;
+    let asked = !plan.cells.is_empty() || !plan.probes.is_empty();
+    let complete = session.trials.iter().any(|trial| !trial.short)
+        || session.probe_trials.iter().any(|trial| !trial.short);
+    if complete || !session.levels.is_empty() || !asked {
+        return false;
+    }
+    let why = match session.has_trials() {
+        true => "no trial was completed".into(),
+        false => format!("nothing was measured: {}", analysis::describe_end(session)),
+    };
+    let limits = session.grounds.iter().flat_map(|grounds| grounds.targets());
+    let limits = limits.filter_map(|target| target.throttle.as_ref()).map(Throttle::describe);
+    let said = match limits.collect::<Vec<_>>().join("; ") {
+        none if none.is_empty() => format!("{why}; use a longer --budget"),
+        limits => format!("{why}; {limits}: use a longer --budget"),
+    };
+    print_message(format!("iotui: {}", text::clean_text(&said)));
+    true
 }
 
 /// Returns the results, with the comparison below them where there is one.

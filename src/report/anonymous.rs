@@ -258,7 +258,7 @@ impl PrivateNames {
             .for_each(|text| self.anonymize_in_place(text));
     }
 
-    fn anonymize_warning(&self, warning: &mut Warning) {
+    pub fn anonymize_warning(&self, warning: &mut Warning) {
         [&mut warning.message, &mut warning.evidence, &mut warning.remedy]
             .into_iter()
             .for_each(|text| self.anonymize_in_place(text));

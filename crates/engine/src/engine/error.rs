@@ -32,6 +32,13 @@ pub enum EngineError {
     Full(u64),
     #[error("cannot write the file: {0}")]
     Fill(io::Error),
+    #[error(
+        "the disk quota is used up: the file needs {}; use a smaller --size or another --dir",
+        show_bytes(*.0)
+    )]
+    Quota(u64),
+    #[error("{0}")]
+    Unfillable(String),
     /// What another rank cannot do, with its number and machine.
     #[error("{0}")]
     Rank(String),

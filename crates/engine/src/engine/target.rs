@@ -393,7 +393,8 @@ fn fill_file(
 
 fn fill_error(failed: FillError, size: u64) -> EngineError {
     match failed.error.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT) => EngineError::Full(size),
+        Some(libc::ENOSPC) => EngineError::Full(size),
+        Some(libc::EDQUOT) => EngineError::Quota(size),
         _ if failed.error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
         _ => EngineError::Fill(failed.into()),
     }

@@ -10,6 +10,7 @@ use super::reserve::Reserve;
 use super::span::Span;
 use super::{Earlier, Run, first_visit, open, span};
 use crate::engine::error::EngineError;
+use crate::engine::filling::{self, check_filling};
 use crate::engine::fleet::{Crew, Link};
 use crate::engine::progress::Pace;
 use crate::engine::target::OpenTarget;
@@ -20,6 +21,7 @@ use crate::plan::Plan;
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::leftovers;
+use crate::units::show_bytes;
 
 /// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
 /// stop where a system call does not return.
@@ -125,6 +127,7 @@ fn run_jobs(
         sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
     }
     let levels = levels::measure_existing(plan, pace.deadline(), control);
+    let plan = &fit_filling(plan, crew, sink)?;
     let targets = open_targets(plan, crew, control, pace, sink);
     let Some(mut targets) = targets? else { return Ok(End::Budget) };
     watchdog.doing("the file was being inspected");
@@ -180,6 +183,27 @@ fn open_targets(
     match crew {
         Some(crew) => crew.open(plan, (left, &over), own),
         None => own(),
+    }
+}
+
+/// Returns the plan, with smaller files where these cannot be filled in time and no size was
+/// requested. Ranks fill a file together.
+fn fit_filling(
+    plan: &Arc<Plan>,
+    crew: Option<&Crew>,
+    sink: &mut dyn Sink,
+) -> Result<Arc<Plan>, EngineError> {
+    let Err(slow) = check_filling(plan) else { return Ok(Arc::clone(plan)) };
+    if crew.is_some() {
+        return Ok(Arc::clone(plan));
+    }
+    match slow.fits.filter(|_| plan.span_may_shrink) {
+        None => Err(EngineError::Unfillable(slow.text())),
+        Some(fits) => {
+            let text = format!("{}: cells use {}", slow.why, show_bytes(fits));
+            sink.event(Event::Note { text });
+            Ok(Arc::new(filling::shrink(plan, fits)))
+        }
     }
 }
 
