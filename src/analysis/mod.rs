@@ -18,6 +18,7 @@ mod gate;
 mod glance;
 mod measured_time;
 mod network;
+mod outrun;
 mod picked;
 mod probe;
 mod probe_curves;

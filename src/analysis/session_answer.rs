@@ -2,7 +2,9 @@
 
 use crate::analysis::answer::{Answer, answer_beside, answer_experiment};
 use crate::analysis::compare::describe_variants;
-use crate::analysis::{CellResult, ProbeResult, list_skipped, network, picked, rated, remarks};
+use crate::analysis::{
+    CellResult, ProbeResult, list_skipped, network, outrun, picked, rated, remarks,
+};
 use crate::plan::Param;
 use crate::record::Unit;
 use crate::session::Session;
@@ -25,6 +27,9 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
         answer.text = clean_text(&format!("{} {said}", answer.text));
     }
     if let Some(said) = rated::rated(session, results).filter(|_| !results.is_empty()) {
+        answer.text = clean_text(&format!("{} {said}", answer.text));
+    }
+    if let Some(said) = outrun::describe_outrun(session, results) {
         answer.text = clean_text(&format!("{} {said}", answer.text));
     }
     answer.network = network(probes);
