@@ -107,7 +107,8 @@ fn keep_cut_step(
     {
         return Err(Failure::Stopped);
     }
-    Ok(Calibration { amount, trial: Some(FirstTrial { outcome, samples }) })
+    let first = Some(visit(&outcome));
+    Ok(Calibration { amount, trial: Some(FirstTrial { outcome, samples }), first })
 }
 
 /// A step that is expected to take less than this share of the trial time is not the last one, so
