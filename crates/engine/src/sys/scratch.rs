@@ -61,7 +61,6 @@ impl Scratch {
         }
     }
 
-    /// Creates a file with a name, which is removed at once if `goes_unnamed`.
     /// Creates a file that other processes can open by its name.
     ///
     /// # Errors
@@ -70,6 +69,7 @@ impl Scratch {
         Self::create_named(Folder::open(dir)?, |_| false)
     }
 
+    /// Creates a file with a name, which is removed at once if `goes_unnamed`.
     fn create_named(folder: Folder, goes_unnamed: impl Fn(&File) -> bool) -> io::Result<Self> {
         let entry = folder.create_file(OWNER_ONLY, &next_name)?;
         let file = match entry.file.try_clone() {
