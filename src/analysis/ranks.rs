@@ -1,6 +1,7 @@
 //! What the ranks of a run did in a cell: how long all of them measured at once, and which was
 //! slowest.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::analysis::cell_result::{NodeOf, RankOf, RanksOf};
@@ -71,13 +72,14 @@ impl RanksOf {
     /// did.
     pub fn judge(&mut self, verdicts: &[RankVerdict], names: &[String]) {
         self.nodes.clear();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for rank in &mut self.each {
             if let Some(verdict) = verdicts.get(rank.rank as usize) {
                 (rank.source, rank.cached_trials) = (verdict.source, verdict.cached_trials);
             }
             rank.node = names.get(rank.rank as usize).cloned().unwrap_or_default();
-            let known = self.nodes.iter_mut().find(|node| node.node == rank.node);
-            match known {
+            let place = *places.entry(rank.node.clone()).or_insert(self.nodes.len());
+            match self.nodes.get_mut(place) {
                 Some(node) => node.add(rank),
                 None => self.nodes.push(NodeOf::of(rank)),
             }

@@ -27,6 +27,7 @@ mod throttle;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{HostSummary, MachineEvidence};
+use crate::sys::threads;
 
 pub use cache::CacheLevel;
 pub use conditions::Conditions;
@@ -92,6 +93,14 @@ impl Host {
         host
     }
 
+    /// Collects the facts as [`Host::collect`] does, with the CPUs that the machine has for all its
+    /// ranks: a launcher binds each of them to some.
+    pub fn collect_of_ranks() -> Host {
+        let mut host = Host::collect();
+        host.cpu.allowed = threads::run_unbound(threads::usable_cpus);
+        host
+    }
+
     /// Reads the facts about the machine whose `proc`, `sys` and `etc` are in `root`.
     pub fn read(root: &Root) -> Host {
         let info = cpu_info::Info::read(root);
@@ -140,6 +149,7 @@ impl Host {
             governor: self.cpu.governor.clone(),
             on_battery: self.conditions.on_battery,
             memory: Some(self.memory.usable()).filter(|memory| *memory > 0),
+            rank_cpus: None,
             ceilings: None,
             cpu_quota: self.cpu.quota,
             hypervisor: self.virtualisation.clone(),

@@ -19,6 +19,13 @@ impl SharedHost {
         host
     }
 
+    /// Collects the facts now, as [`Host::collect_of_ranks`] does.
+    pub fn collect_of_ranks() -> SharedHost {
+        let host = SharedHost::default();
+        host.set(Host::collect_of_ranks());
+        host
+    }
+
     /// Keeps `host`, if no facts have been collected yet.
     pub fn set(&self, host: Host) {
         let _ = self.0.set(host);

@@ -69,6 +69,9 @@ pub struct BadBlock {
     /// The thread whose file it is, from 0; omitted from JSON where there is one file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<u32>,
+    /// The rank that wrote the block; omitted from JSON where one process measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     #[serde(flatten)]
     pub found: Found,
     /// Bytes of the block that hold what was written; omitted from JSON if none.
@@ -247,14 +250,16 @@ impl Found {
 }
 
 impl BadBlock {
-    /// Returns where it is: `offset 4096`, `offset 4096 of the file of thread 2`.
+    /// Returns where it is: `offset 4096`, `offset 4096 of the file of thread 2`, `offset 4096,
+    /// written by rank 3`.
     pub fn place(&self) -> String {
-        place(self.offset, self.file)
+        let rank = self.rank.map_or(String::new(), |rank| format!(", written by rank {rank}"));
+        place(self.offset, self.file) + &rank
     }
 
     /// Returns a block of which nothing is known to be as written.
     pub fn new(offset: u64, file: Option<u32>, found: Found) -> BadBlock {
-        BadBlock { offset, file, found, right: 0 }
+        BadBlock { offset, file, rank: None, found, right: 0 }
     }
 
     /// Returns what is there in place of the written data: `zeros`.

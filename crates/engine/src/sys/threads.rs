@@ -125,6 +125,12 @@ impl Affinity {
         (0..self.mask.len() * 64).filter(|cpu| self.mask[cpu / 64] >> (cpu % 64) & 1 == 1).collect()
     }
 
+    /// Returns the set of all CPUs: once applied, those that the machine and its control group
+    /// leave to a process, whatever the process was bound to.
+    fn all() -> Self {
+        Self { mask: vec![u64::MAX; 4096] }
+    }
+
     /// Restricts the calling thread to this set.
     ///
     /// # Errors
@@ -136,6 +142,28 @@ impl Affinity {
         };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
+}
+
+/// Returns what `run` returns on a thread that is not bound to some of the CPUs, as a launcher may
+/// have bound the process.
+pub fn run_unbound<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let unbound = || {
+            // If that is refused, it runs where it is bound.
+            let _ = Affinity::all().apply();
+            run()
+        };
+        match scope.spawn(unbound).join() {
+            Ok(value) => value,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Returns how many CPUs the calling thread may use.
+pub fn usable_cpus() -> u32 {
+    let all = Affinity::current().map_or(1, |of| of.cpus().len());
+    u32::try_from(all).unwrap_or(u32::MAX).max(1)
 }
 
 #[cfg(test)]
@@ -190,6 +218,20 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[test]
+    fn a_bound_thread_sees_all_cpus_of_the_machine_again() {
+        let all = usable_cpus();
+        let bound = || {
+            let first = Affinity::current().unwrap().cpus()[0];
+            Affinity::only(first).apply().unwrap();
+            let seen = (usable_cpus(), run_unbound(usable_cpus));
+            (seen, usable_cpus())
+        };
+        let (seen, after) = std::thread::spawn(bound).join().unwrap();
+        assert_eq!((seen.0, after), (1, 1));
+        assert!(seen.1 >= all, "{seen:?} of {all}");
     }
 
     #[test]

@@ -173,6 +173,10 @@ pub struct MachineEvidence {
     pub on_battery: Option<bool>,
     /// Bytes of usable memory: the machine's, or the limit of the control group.
     pub memory: Option<u64>,
+    /// The fewest CPUs that a launcher bound a rank to, where its machine has more; absent from
+    /// JSON if none is bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank_cpus: Option<u32>,
     /// Rates of bare loops on this machine; `None` = not measured.
     pub ceilings: Option<Ceilings>,
     /// CPUs that control groups let this process keep busy; absent from JSON without a limit.

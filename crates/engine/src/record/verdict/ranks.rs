@@ -1,5 +1,6 @@
 //! The verdict on each of several ranks that measured a cell together.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::facts::share;
@@ -31,16 +32,20 @@ pub fn judge_ranks(evidence: &CellEvidence) -> Vec<RankVerdict> {
         threads: (evidence.job.threads / ranks as u32).max(1),
         ..evidence.job.clone()
     };
-    let of = |rank| judge_rank(&CellEvidence { job, ..*evidence }, rank, ranks as u64);
+    // Of blocks between those of others, the first rank of a machine looks after the whole file.
+    let strided = job.layout == Layout::Strided;
+    let mut firsts: HashMap<&String, usize> = HashMap::new();
+    let of = |rank| {
+        let node = evidence.ranks.get(rank).filter(|_| strided);
+        let keeper = node.map_or(rank, |node| *firsts.entry(node).or_insert(rank));
+        judge_rank(&CellEvidence { job, ..*evidence }, (rank, keeper), ranks as u64)
+    };
     (0..ranks).map(of).collect()
 }
 
-fn judge_rank(evidence: &CellEvidence, rank: usize, ranks: u64) -> RankVerdict {
-    // Of blocks between those of others, the first rank of a machine looks after the whole file.
+/// Judges a rank by its own part, and by what `keeper` saw of the page cache.
+fn judge_rank(evidence: &CellEvidence, (rank, keeper): (usize, usize), ranks: u64) -> RankVerdict {
     let strided = evidence.job.layout == Layout::Strided;
-    let node = evidence.ranks.get(rank);
-    let first = evidence.ranks.iter().position(|of| Some(of) == node);
-    let keeper = first.filter(|_| strided).unwrap_or(rank);
     let own = |trial: &Trial| {
         let resident = trial.ranks.get(keeper)?.resident_before;
         Some(Arc::new(Trial { resident_before: resident, ..alone(trial, trial.ranks.get(rank)?) }))

@@ -4,7 +4,7 @@ use super::rule::{Rule, rule};
 use crate::plan::CpuCache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;
-use crate::record::{CacheFlush, Note, Severity, Trial, Warning};
+use crate::record::{CacheFlush, Note, RankShare, Severity, Trial, Warning};
 use crate::units::{show_nanos, show_share};
 
 pub(super) const FILE_CHANGED: Rule = rule(
@@ -133,28 +133,45 @@ fn check_helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
 
 /// Share of a trial by which starts may differ; the figure changes by no more than that share.
 const MAX_SKEW: f64 = 0.02;
+/// Starts that are further apart make the interval wide, and are not excused by it.
+const FAR_APART: f64 = 0.1;
 
 fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
     fn skew(t: &Trial) -> f64 {
         share(t.evidence.skew_nanos, t.nanos)
     }
-    let limit = evidence.spread.half_width.unwrap_or(0.0).max(MAX_SKEW);
+    let limit = evidence.spread.half_width.unwrap_or(0.0).clamp(MAX_SKEW, FAR_APART);
     let bad = evidence.trials_where(|t| skew(t) > limit);
     let most = bad.iter().max_by(|a, b| skew(a).total_cmp(&skew(b)))?;
     let (who, remedy) = match most.ranks.is_empty() {
         true => ("threads", "use a longer --trial-time, or no more --threads than CPUs"),
         false => ("ranks", "use a longer --trial-time, or start no more ranks than there are CPUs"),
     };
+    let apart = bad.iter().filter(|t| were_apart(t)).count();
+    let (severity, never) = match apart {
+        0 => (Severity::Note, String::new()),
+        _ => {
+            let trials = evidence.in_trials(apart);
+            (Severity::Misleading, format!("; one rank was done before another began {trials}"))
+        }
+    };
     UNEVEN_START.warn(
-        Severity::Note,
+        severity,
         format!(
             "{who} started {} apart, {} of the trial",
             show_nanos(most.evidence.skew_nanos as f64),
             show_share(skew(most))
         ),
-        evidence.in_trials(bad.len()),
+        format!("{}{never}", evidence.in_trials(bad.len())),
         remedy,
     )
+}
+
+/// Returns whether the first rank was done before the last one began.
+fn were_apart(trial: &Trial) -> bool {
+    let last_start = trial.ranks.iter().map(|rank| rank.start).max();
+    let first_end = trial.ranks.iter().map(RankShare::end).min();
+    last_start.zip(first_end).is_some_and(|(start, end)| start >= end)
 }
 
 fn check_cloned(evidence: &CellEvidence) -> Option<Warning> {

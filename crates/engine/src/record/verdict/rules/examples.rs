@@ -3,7 +3,7 @@
 use crate::plan::{Cache, Depth, Pattern, Sync};
 use crate::record::Severity::{self, Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{Note as Noted, Preparation, RankShare, Residency};
+use crate::record::{Note as Noted, Preparation, Residency};
 
 /// A change to a clean cell that a rule must detect, and a similar one that it must ignore.
 pub struct Example {
@@ -40,30 +40,6 @@ pub fn queue(case: &mut Case, depth: u32, seen: Option<f64>) {
 
 /// Sets direct blocks of 1 MiB at depth 8, with an average of `requests` in the disk's queue, of
 /// `blocks` blocks each.
-/// Divides the work among ranks, of whose parts so much is cached before.
-fn ranks(case: &mut Case, cached: &[u64]) {
-    let count = cached.len() as u64;
-    let share = |(rank, cached): (usize, &u64)| RankShare {
-        rank: rank as u32,
-        bytes: SPAN / count,
-        ops: SPAN / MIB / count,
-        unique_bytes: SPAN / count,
-        device_bytes: Some(SPAN / count - cached),
-        resident_before: Some(*cached),
-        ..RankShare::default()
-    };
-    case.each(|t| t.ranks = cached.iter().enumerate().map(share).collect());
-}
-
-/// Divides the work between two ranks, of which one is done so long before the other, nanoseconds.
-fn late(case: &mut Case, nanos: u64) {
-    ranks(case, &[0, 0]);
-    case.each(|t| {
-        t.ranks[0].nanos = t.nanos - nanos;
-        t.ranks[1].nanos = t.nanos;
-    });
-}
-
 fn merged(case: &mut Case, requests: f64, blocks: u64) {
     queue(case, 8, Some(requests));
     case.each(|t| t.evidence.disk_requests = (SPAN / MIB / blocks).into());
@@ -158,9 +134,6 @@ pub static CACHE: &[Example] = &[
         |c| c.each(|t| (t.device_bytes, t.resident_before) = (None, Some(SPAN / 2))),
         |c| c.each(|t| (t.device_bytes, t.resident_before) = (None, Some(SPAN - 2 * MIB))),
     ),
-    example("own-cache", Wrong, cold, |c| ranks(c, &[0, SPAN / 8]), |c| ranks(c, &[0, MIB])),
-    example("own-cache", Misleading, asis, |c| ranks(c, &[SPAN / 2, 0]), |c| ranks(c, &[0, 0])),
-    example("straggler", Note, cold, |c| late(c, 120_000_000), |c| late(c, 20_000_000)),
     example("wrapped", Wrong, cold, |c| c.passes(4), |c| c.passes(1)),
     example(
         "wrapped",

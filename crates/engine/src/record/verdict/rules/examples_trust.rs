@@ -470,6 +470,14 @@ pub static TRUST: &[Example] = &[
         |c| c.trial(0).evidence.skew_nanos = 9_000_000,
         |c| c.trial(0).evidence.skew_nanos = 5_000_000,
     ),
+    // However wide the interval, as such starts make it wide.
+    example(
+        "uneven-start",
+        Note,
+        cold,
+        |c| (c.spread.half_width, c.trial(0).evidence.skew_nanos) = (Some(1.1), 60_000_000),
+        |c| (c.spread.half_width, c.trial(0).evidence.skew_nanos) = (Some(1.1), 29_000_000),
+    ),
 ];
 
 /// Adds the note to the second trial.

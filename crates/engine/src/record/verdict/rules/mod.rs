@@ -25,6 +25,8 @@ pub(super) mod examples_below;
 #[cfg(test)]
 mod examples_ceiling;
 #[cfg(test)]
+mod examples_ranks;
+#[cfg(test)]
 mod examples_trust;
 #[cfg(test)]
 mod tests;
@@ -88,4 +90,5 @@ pub static RULES: &[Rule] = &[
     first_visit::FIRST_VISIT,
     ranks::OWN_CACHE,
     ranks::STRAGGLER,
+    ranks::BOUND,
 ];

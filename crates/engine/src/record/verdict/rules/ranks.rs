@@ -5,7 +5,7 @@ use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;
 use crate::record::verdict::ranks::{RankVerdict, judge_ranks};
-use crate::record::{RankShare, Severity, Trial, Warning};
+use crate::record::{Severity, Trial, Warning};
 use crate::units::{counted, join_names, show_nanos, show_rank, show_share};
 
 pub(super) const OWN_CACHE: Rule = rule(
@@ -16,10 +16,17 @@ pub(super) const OWN_CACHE: Rule = rule(
 );
 
 pub(super) const STRAGGLER: Rule =
-    rule(0, "straggler", "one rank was done long after the first", check_straggler);
+    rule(0, "straggler", "one rank took much longer than the quickest", check_straggler);
 
-/// A rank is late if it ends this share of the trial after the first.
-const MAX_TAIL: f64 = 0.1;
+pub(super) const BOUND: Rule = rule(
+    0,
+    "bound",
+    "a rank has more threads than CPUs that the launcher bound it to",
+    check_bound,
+);
+
+/// A rank is late if it takes this share of the trial longer than the quickest.
+const MAX_LAG: f64 = 0.1;
 
 /// Ranks that are named; more are counted.
 const MAX_NAMED: usize = 4;
@@ -57,35 +64,51 @@ fn name(evidence: &CellEvidence, rank: u32) -> String {
     show_rank(rank, evidence.ranks.get(rank as usize).map_or("", String::as_str))
 }
 
-/// The end of a trial: how long the last rank ran after the first was done, and which that was.
-struct Tail {
+/// How much longer than the quickest rank the slowest one took, each from its own start.
+struct Lag {
     nanos: u64,
     share: f64,
-    last: u32,
+    slowest: u32,
 }
 
-impl Tail {
-    fn of(trial: &Trial) -> Option<Tail> {
-        let first = trial.ranks.iter().map(RankShare::end).min()?;
-        let last = trial.ranks.iter().max_by_key(|rank| rank.end())?;
-        let nanos = last.end() - first;
-        Some(Tail { nanos, share: share(nanos, trial.nanos), last: last.rank })
+impl Lag {
+    fn of(trial: &Trial) -> Option<Lag> {
+        let quickest = trial.ranks.iter().map(|rank| rank.nanos).min()?;
+        let slowest = trial.ranks.iter().max_by_key(|rank| rank.nanos)?;
+        let nanos = slowest.nanos - quickest;
+        Some(Lag { nanos, share: share(nanos, trial.nanos), slowest: slowest.rank })
     }
 }
 
 fn check_straggler(evidence: &CellEvidence) -> Option<Warning> {
-    let late: Vec<Tail> =
-        evidence.trials().filter_map(Tail::of).filter(|tail| tail.share > MAX_TAIL).collect();
+    let late: Vec<Lag> =
+        evidence.trials().filter_map(Lag::of).filter(|lag| lag.share > MAX_LAG).collect();
     let longest = late.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
     STRAGGLER.warn(
         Severity::Note,
         format!(
-            "{} was done {} after the first rank, {} of the trial",
-            name(evidence, longest.last),
+            "{} took {} longer than the quickest rank, {} of the trial",
+            name(evidence, longest.slowest),
             show_nanos(longest.nanos as f64),
             show_share(longest.share)
         ),
         evidence.in_trials(late.len()),
         "find out what slows that machine; the session has the part of every rank",
+    )
+}
+
+fn check_bound(evidence: &CellEvidence) -> Option<Warning> {
+    let cpus = evidence.machine.rank_cpus?;
+    let ranks = evidence.trials().map(|trial| trial.ranks.len() as u32).max()?;
+    let threads = evidence.job.threads.checked_div(ranks)?;
+    if threads <= cpus {
+        return None;
+    }
+    let own = counted(cpus as usize, "CPU");
+    BOUND.warn(
+        Severity::Note,
+        format!("{threads} threads of a rank share {own}, which the launcher bound it to"),
+        format!("the machine has more for a rank that is not bound; {}", evidence.trial_count()),
+        "have the launcher bind no rank, or leave each as many CPUs as it has threads",
     )
 }

@@ -2,12 +2,13 @@ use super::RULES;
 use super::examples::{CACHE, Example, TARGET, WORK};
 use super::examples_below::{BELOW, cold_on_loop, direct_on_direct_loop, direct_on_loop};
 use super::examples_ceiling::CEILING;
+use super::examples_ranks::RANKS;
 use super::examples_trust::TRUST;
 use crate::record::verdict::testing::*;
 use crate::record::{LinkCeiling, Severity};
 
 fn examples() -> impl Iterator<Item = &'static Example> {
-    [CACHE, TARGET, WORK, TRUST, CEILING, BELOW].into_iter().flatten()
+    [CACHE, TARGET, WORK, TRUST, CEILING, BELOW, RANKS].into_iter().flatten()
 }
 
 #[test]

@@ -215,7 +215,7 @@ prop_compose! {
             job, target, trials: trials.into_iter().map(Into::into).collect(),
             info: Info { data_path, depth, cached, ..PREAD },
             machine: MachineEvidence { governor, on_battery, memory, ceilings,
-            cpu_quota: half_width,
+            cpu_quota: half_width, rank_cpus: many.then_some(1),
             hypervisor: many.then(|| "KVM".into()) },
             commits: cached.then(|| CommitTimes { total: latency.clone(), ..CommitTimes::default() }),
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency),
