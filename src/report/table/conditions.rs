@@ -1,9 +1,11 @@
 //! The text above the table: target, machine, run, and what all cells have in common.
 
+use std::collections::HashMap;
+
 use super::axes;
 use crate::analysis;
 use crate::analysis::CellResult;
-use crate::plan::{Layout, Op, Plan, TargetSpec};
+use crate::plan::{self, Layout, Op, Plan, TargetSpec};
 use crate::record::{End, HostSummary, TargetEvidence};
 use crate::session::Session;
 use crate::text::clean_text;
@@ -50,23 +52,31 @@ pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
 /// measured.
 fn describe_ranks(session: &Session) -> String {
     let ranks = session.grounds.as_ref().map_or(&[][..], |grounds| &grounds.ranks);
-    let mut nodes: Vec<(&str, usize)> = Vec::new();
+    if ranks.len() < 2 {
+        return String::new();
+    }
+    let (mut nodes, mut machines): (Vec<(&str, usize)>, Vec<u32>) = Default::default();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for name in ranks {
-        match nodes.iter_mut().find(|(node, _)| node == name) {
+        let place = *places.entry(name).or_insert(nodes.len());
+        match nodes.get_mut(place) {
             Some((_, count)) => *count += 1,
             None => nodes.push((name, 1)),
         }
+        machines.push(place as u32);
     }
     let nodes: Vec<String> =
         nodes.iter().map(|(name, count)| format!("{count} on {}", clean_text(name))).collect();
-    match ranks.len() {
-        0 | 1 => String::new(),
-        count => format!("{count}, {}: {}", describe_layout(&session.plan), nodes.join(", ")),
-    }
+    let bound = session.grounds.as_ref().and_then(|grounds| grounds.machine.rank_cpus);
+    let bound = bound.map_or(String::new(), |cpus| {
+        format!("; each bound to {}", units::counted(cpus as usize, "CPU"))
+    });
+    let layout = describe_layout(&session.plan, &machines);
+    format!("{}, {layout}: {}{bound}", ranks.len(), nodes.join(", "))
 }
 
-/// Says which data the ranks of a plan use.
-fn describe_layout(plan: &Plan) -> String {
+/// Says which data the ranks of a plan use, by the machines that they are on.
+fn describe_layout(plan: &Plan, machines: &[u32]) -> String {
     let layout = plan.cells.first().map_or(Layout::PerRank, |cell| cell.layout);
     let files = match layout {
         Layout::PerRank => "each with a file of its own",
@@ -74,9 +84,17 @@ fn describe_layout(plan: &Plan) -> String {
         Layout::Strided => "each with every n-th block of a shared file",
     };
     let reads = plan.cells.iter().any(|cell| cell.op == Op::Read);
-    match plan.shift && reads {
-        true => format!("{files}, reading what another machine wrote"),
-        false => files.into(),
+    // Who wrote a named file is not known.
+    if !plan.shift || !reads || !plan.target.is_ours() {
+        return files.into();
+    }
+    let count = (plan.processes() as usize).min(machines.len());
+    let sources = plan::shifted(&machines[..count]);
+    let of_other = |(rank, of): &(usize, &u32)| machines[*rank] != machines[**of as usize];
+    match sources.iter().enumerate().filter(of_other).count() {
+        0 => files.into(),
+        all if all == count => format!("{files}, reading what another machine wrote"),
+        some => format!("{files}, {some} of {count} reading what another machine wrote"),
     }
 }
 
@@ -167,5 +185,41 @@ fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
         Some(End::Goal) => "every interval is narrow enough",
         Some(End::Failed) => "failed",
         Some(End::Interrupted) | None => "interrupted",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Grounds, MachineEvidence};
+    use crate::session::testing;
+
+    #[test]
+    fn what_another_machine_wrote_is_claimed_only_of_ranks_that_read_it() {
+        let mut session = testing::session(1);
+        session.plan.shift = true;
+        session.plan.cells.iter_mut().for_each(|cell| cell.ranks = Some(3));
+        session.plan.target = TargetSpec::File { path: "/data/named".into(), size: 1 << 20 };
+        let mut told = |nodes: [&str; 3], rank_cpus| {
+            let machine = MachineEvidence { rank_cpus, ..MachineEvidence::default() };
+            let ranks = nodes.map(String::from).to_vec();
+            session.grounds = Some(Grounds { machine, ranks, ..Grounds::default() });
+            let named = describe_ranks(&session);
+            let own = TargetSpec::Scratch { dir: "/data".into(), size: 1 << 20, keep: false };
+            let named_file = std::mem::replace(&mut session.plan.target, own);
+            let ours = describe_ranks(&session);
+            session.plan.target = named_file;
+            (named, ours)
+        };
+        let (named, ours) = told(["a", "a", "b"], None);
+        assert_eq!(named, "3, each with a file of its own: 2 on a, 1 on b");
+        let some = "3, each with a file of its own, 2 of 3 reading what another machine wrote: \
+                    2 on a, 1 on b";
+        assert_eq!(ours, some);
+        let (_, ours) = told(["a", "b", "c"], Some(1));
+        let all = "3, each with a file of its own, reading what another machine wrote: 1 on a, \
+                   1 on b, 1 on c; each bound to 1 CPU";
+        assert_eq!(ours, all);
+        assert_eq!(told(["a", "a", "a"], None).1, "3, each with a file of its own: 3 on a");
     }
 }
