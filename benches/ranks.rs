@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use common::table::{Table, verdict};
-use iotui::engine::{Control, Link, Proposal, propose, run_together};
+use iotui::engine::{Control, Link, Proposal, Started, propose, run_together};
 use iotui::plan::{Plan, Settings, preset};
 use iotui::record::{Event, MachineEvidence, Trial};
 
@@ -132,7 +132,7 @@ fn plan(dir: &Path) -> Plan {
         settings.set(name, text).expect("a setting");
     }
     let presets = [preset("quick").expect("a preset")];
-    let ranks = Some(RANKS);
+    let ranks = Some(Started { ranks: RANKS, here: 1 });
     let asked = Proposal { dir: Some(dir), ranks, ..Proposal::new(&presets, &settings) };
     propose(&asked).expect("a plan").plan
 }

@@ -25,6 +25,9 @@ use crate::units::show_bytes;
 /// Exit code of wrong usage: nothing was run.
 pub const USAGE: u8 = 2;
 
+/// Exit code of a run that failed.
+const FAILED: u8 = 1;
+
 pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     signals::ignore_file_size();
     let argv: Vec<OsString> = argv.into_iter().collect();
@@ -54,7 +57,8 @@ pub fn main_of_ranks(argv: impl IntoIterator<Item = OsString>, ranks: Ranks) -> 
     signals::ignore_file_size();
     if ranks.rank() > 0 {
         let followed = signals::install().context("cannot handle signals").and_then(|()| {
-            engine::follow(&*ranks, signals::stop_flag()).map_err(anyhow::Error::msg)
+            engine::follow(&*ranks, signals::stop_flag(), signals::pending)
+                .map_err(anyhow::Error::msg)
         });
         return Ended { together: followed.is_ok(), code: code(followed.map(|()| 0)) };
     }
@@ -68,10 +72,16 @@ pub fn main_of_ranks(argv: impl IntoIterator<Item = OsString>, ranks: Ranks) -> 
     if together {
         engine::dismiss(&*ranks);
     }
+    // Then it hangs in a rank or in a system call: nothing was used wrongly, and nothing is well.
+    let code = if !together && matches!(code, 0 | USAGE) { FAILED } else { code };
     Ended { code, together }
 }
 
-fn measure_together(asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
+fn measure_together(mut asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
+    // A launcher may give a rank a terminal of its own, whatever it then does with what is printed.
+    if asked.cli.run.out.color == report::When::Auto {
+        asked.cli.run.out.color = report::When::Never;
+    }
     let cli = &asked.cli;
     if !cli.batch || cli.command.is_some() || cli.list.is_some() || cli.generate.is_some() {
         anyhow::bail!("iotui-mpi only measures: add --batch; for the rest there is iotui");

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::common::{Home, assert_valid, is_root, skip};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 /// The launcher: that of the library which the program was built with.
@@ -245,7 +247,7 @@ fn what_one_machine_does_not_see_is_told_in_a_line() {
             "each machine must see the files of the others, or use --shift=no",
         ),
         (cover, "shared --size 64k --layout strided", "rank 1 on b: cannot open "),
-        (cover, "--dir shared --size 8m --shift=no", "rank 1 on b: the disk is full"),
+        (cover, "--dir shared --size 8m --shift=no", "/shared: 8 MiB needed, 1 MiB free"),
         (other, "data.bin --size 64k", "data.bin is another file here"),
     ] {
         let line = format!("--batch -b pread -s 4k --quiet --no-save --trials 5 {line}");
@@ -258,31 +260,209 @@ fn what_one_machine_does_not_see_is_told_in_a_line() {
     assert_eq!(fs::read_dir(home.path("shared")).unwrap().count(), 0);
 }
 
+/// A run of two ranks in which something happens to the second.
+struct Stricken {
+    child: Child,
+    lines: Box<dyn Iterator<Item = String>>,
+    second: nix::unistd::Pid,
+}
+
+impl Stricken {
+    /// Starts it, and waits for so many trials; `None` without a launcher.
+    fn start(home: &Home, line: &str, trials: usize) -> Option<Stricken> {
+        // A name that no other process has, nor another test.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let second = format!("b{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
+        let line = format!(
+            "--batch -b pread -s 4k -c warm --size 64k --trial-time 1ms \
+                            --until 0.01% --ceilings never --format jsonl {line}"
+        );
+        let mut command = launch(home, &[("a", 1), (&second, 1)], &line);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().ok()?;
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut lines: Box<dyn Iterator<Item = String>> = Box::new(lines);
+        let found = lines.by_ref().filter(|line| line.contains("\"trial\"")).take(trials);
+        assert_eq!(found.count(), trials);
+        let wanted = format!("IOTUI_NODE={second}");
+        let victim = fs::read_dir("/proc").unwrap().filter_map(Result::ok).find_map(|entry| {
+            let environment = fs::read(entry.path().join("environ")).ok()?;
+            let own = environment.split(|byte| *byte == 0).any(|word| word == wanted.as_bytes());
+            own.then(|| entry.file_name().to_str()?.parse::<i32>().ok())?
+        });
+        let second = nix::unistd::Pid::from_raw(victim.expect("the second rank"));
+        Some(Stricken { child, lines, second })
+    }
+
+    /// Sends the second rank a signal; returns the exit code and stderr.
+    fn strike(self, signal: Signal) -> (Option<i32>, String) {
+        nix::sys::signal::kill(self.second, signal).unwrap();
+        self.lines.for_each(drop);
+        let output = self.child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
 #[test]
 fn a_killed_rank_loses_no_finished_round() {
     let home = Home::new();
-    let line = "--batch -b pread -s 4k -c warm --size 64k --trial-time 1ms --budget 2m \
-                --until 0.01% --ceilings never --save killed --format jsonl";
-    // A name that no other process has.
-    let second = format!("b{}", std::process::id());
-    let mut command = launch(&home, &[("a", 1), (&second, 1)], line);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else { return };
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let trials = lines.by_ref().filter(|line| line.contains("\"trial\"")).take(20);
-    assert_eq!(trials.count(), 20);
-    let wanted = format!("IOTUI_NODE={second}");
-    let victim = fs::read_dir("/proc").unwrap().filter_map(Result::ok).find_map(|entry| {
-        let environment = fs::read(entry.path().join("environ")).ok()?;
-        let own = environment.split(|byte| *byte == 0).any(|word| word == wanted.as_bytes());
-        own.then(|| entry.file_name().to_str()?.parse::<i32>().ok())?
-    });
-    let victim = nix::unistd::Pid::from_raw(victim.expect("the second rank"));
-    nix::sys::signal::kill(victim, nix::sys::signal::Signal::SIGKILL).unwrap();
-    assert!(!child.wait().unwrap().success());
-    drop(lines);
+    let Some(run) = Stricken::start(&home, "--budget 2m --save killed", 20) else { return };
+    let (code, _) = run.strike(Signal::SIGKILL);
+    assert_ne!(code, Some(0));
     let document = home.json("sessions show killed");
     assert!(document["results"][0]["trials"].as_array().unwrap().len() >= 20);
+}
+
+#[test]
+fn a_frozen_rank_is_named_and_the_run_fails() {
+    let home = Home::new();
+    let Some(run) = Stricken::start(&home, "--budget 8s --save frozen", 5) else { return };
+    let (code, said) = run.strike(Signal::SIGSTOP);
+    let line = said.lines().find(|line| line.starts_with("iotui: the budget ended while "));
+    let line = line.unwrap_or_else(|| panic!("{said}"));
+    assert!(line.contains(": rank 1 on b") && line.contains(" has not answered for "), "{line}");
+    assert_eq!(code, Some(1), "{said}");
+    let document = home.json("sessions show frozen");
+    assert!(document["results"][0]["trials"].as_array().unwrap().len() >= 5);
+}
+
+#[test]
+fn a_signal_to_any_rank_is_the_exit_code_and_the_rank_is_named() {
+    let home = Home::new();
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+        let Some(run) = Stricken::start(&home, "--budget 2m --no-save", 5) else { return };
+        let (found, said) = run.strike(signal);
+        let named = said
+            .lines()
+            .any(|line| line.starts_with("iotui: rank 1 on b") && line.ends_with(signal.as_str()));
+        assert!(named, "{said}");
+        assert_eq!(found, Some(code), "{said}");
+    }
+}
+
+/// A file system of 64 MiB, removed at the end.
+struct Small<'a>(&'a Home);
+
+impl Small<'_> {
+    fn mount(home: &Home) -> Option<Small<'_>> {
+        fs::create_dir(home.path("small")).unwrap();
+        let mount = ["-t", "tmpfs", "-o", "size=64m", "none"];
+        let done = Command::new("mount").args(mount).arg(home.path("small")).status();
+        if !is_root() || !done.is_ok_and(|status| status.success()) {
+            skip("a small file system cannot be mounted");
+            return None;
+        }
+        Some(Small(home))
+    }
+}
+
+impl Drop for Small<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path("small")).status();
+    }
+}
+
+#[test]
+fn the_space_for_all_ranks_is_counted_before_one_writes() {
+    let home = Home::new();
+    let Some(_small) = Small::mount(&home) else { return };
+    for layout in ["per-rank", "strided"] {
+        for more in ["", "--dry-run"] {
+            let line =
+                format!("--batch -b pread -s 64k --dir small --size 30m --layout {layout} {more}");
+            let Some(output) = start(&home, 4, &line) else { return };
+            let said = String::from_utf8_lossy(&output.stderr);
+            let why = "not enough space in small: 120 MiB needed for 4 ranks, 64 MiB free";
+            assert!(said.contains(why), "{line}: {said}");
+            assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        }
+    }
+    // Of a plan, each rank finds out by itself.
+    let line = format!("{} --dir small --save plan", SHORT.replace("--size 1m", "--size 12m"));
+    let made = start(&home, 4, &line).unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    home.file("small/other", 30 << 20);
+    let again = start(&home, 4, "--batch --plan plan --no-save").unwrap();
+    let said = String::from_utf8_lossy(&again.stderr);
+    let free = "iotui: rank 0 on ";
+    assert!(
+        said.contains(free) && said.contains("48 MiB needed for 4 ranks, 34 MiB free"),
+        "{said}"
+    );
+    assert_eq!(again.status.code(), Some(2), "{said}");
+    let dry = start(&home, 4, "--batch --dry-run --dir . --size 2m").unwrap();
+    let said = String::from_utf8_lossy(&dry.stdout);
+    assert!(said.contains("4 scratch files of 2 MiB, one of each rank, in "), "{said}");
+    assert!(said.contains("writes  8 MiB to make the files"), "{said}");
+    let dry = start(&home, 4, "--batch --dry-run --dir . --size 2m --layout strided").unwrap();
+    let said = String::from_utf8_lossy(&dry.stdout);
+    assert!(said.contains("a scratch file of 8 MiB, 2 MiB of each of 4 ranks, in "), "{said}");
+}
+
+/// The launcher may give the first rank a terminal, and passes on what it prints to stdout and
+/// stderr in any order.
+#[test]
+fn a_report_has_no_colours_and_its_saved_line_is_its_last() {
+    let home = Home::new();
+    let line = format!("{} --save shown", SHORT.replace(" --quiet", ""));
+    let Some(output) = start(&home, 2, &line) else { return };
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(!told.contains('\u{1b}'), "{told}");
+    let last = told.lines().last().unwrap_or_default();
+    assert!(last.starts_with("saved   ") && last.ends_with(".jsonl"), "{told}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("saved   "));
+}
+
+/// Only Open MPI binds its ranks unless it is asked to.
+#[test]
+fn the_cpus_that_a_launcher_leaves_to_a_rank_are_not_those_of_its_machine() {
+    let home = Home::new();
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    if cpus < 2 {
+        return skip("a rank of one CPU is not bound");
+    }
+    let line = format!("{SHORT} -t 2 --save bound --format json");
+    let mut command = launcher();
+    command.args(["-n", "1", "taskset", "-c", "0", env!("CARGO_BIN_EXE_iotui-mpi")]);
+    command.args(line.split_whitespace());
+    home.bring_in(&mut command);
+    let Ok(output) = command.output() else { return skip("mpirun is not installed") };
+    let document = document(&output);
+    assert_eq!(document["host"]["cpu"]["allowed"].as_u64(), Some(cpus as u64));
+    let shown = home.stdout("sessions show bound");
+    assert!(shown.contains(&format!("{cpus} CPUs")), "{shown}");
+    assert!(shown.contains("2 threads of a rank share 1 CPU"), "{shown}");
+}
+
+/// Open MPI refuses more ranks than CPUs unless it is told to take them.
+#[test]
+fn the_commands_of_the_guide_start_on_two_cpus() {
+    let home = Home::new();
+    let guide = fs::read_to_string("docs/guide.md").unwrap().replace("\\\n", "");
+    let begins = guide.match_indices("mpirun ").map(|(at, _)| &guide[at..]);
+    let ends = begins.map(|rest| rest.split(['`', '\n']).next().unwrap());
+    let mut tried = 0;
+    for line in ends.filter(|line| {
+        line.contains("iotui-mpi --batch") && line.contains(" . ") || line.ends_with(" .")
+    }) {
+        if launcher().get_program() != "mpirun" {
+            return skip("these are for Open MPI");
+        }
+        let program = env!("CARGO_BIN_EXE_iotui-mpi");
+        let line = line.replace("iotui-mpi --batch", &format!("{program} --batch --dry-run"));
+        let mut words = line.split_whitespace();
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words);
+        home.bring_in(&mut command);
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            command.env(name, "1");
+        }
+        let Ok(output) = command.output() else { return skip("mpirun is not installed") };
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {said}");
+        tried += 1;
+    }
+    assert_eq!(tried, 2, "those of two CPUs");
 }
 
 #[test]

@@ -125,9 +125,10 @@ fn push_needs(plan: &Plan, text: &mut String) {
             writeln!(text, "verify  what each trial writes is read back and compared, not timed");
     }
     if !plan.cells.is_empty() {
-        let _ = writeln!(text, "memory  up to {} of buffers", show_bytes(buffers));
+        let each = if plan.processes() > 1 { " in each rank" } else { "" };
+        let _ = writeln!(text, "memory  up to {} of buffers{each}", show_bytes(buffers));
     }
-    let ours: u64 = plan.targets().filter(|target| target.is_ours()).map(TargetSpec::size).sum();
+    let ours = plan.filled();
     if ours > 0 {
         let size = show_bytes(ours);
         let more =
@@ -135,7 +136,11 @@ fn push_needs(plan: &Plan, text: &mut String) {
         let text_of = if plan.makes_every_file() {
             format!("up to {size} in each pass")
         } else {
-            format!("{size} to make the file{more}")
+            let files = match plan.processes() > 1 && plan.whole_of(&plan.target).is_none() {
+                true => "files",
+                false => "file",
+            };
+            format!("{size} to make the {files}{more}")
         };
         let _ = writeln!(text, "writes  {text_of}");
     }
@@ -190,10 +195,13 @@ fn target(plan: &Plan, target: &TargetSpec) -> String {
         }
         TargetSpec::Scratch { dir, .. } => {
             let data = data.unwrap_or("random data".into());
-            format!(
-                "a scratch file of {size} in {}, filled with {data}, removed afterwards",
-                show_path(dir)
-            )
+            let (ranks, all) = (plan.processes(), show_bytes(plan.filled()));
+            let file = match plan.whole_of(target) {
+                _ if ranks == 1 => format!("a scratch file of {size}"),
+                None => format!("{ranks} scratch files of {size}, one of each rank,"),
+                Some(_) => format!("a scratch file of {all}, {size} of each of {ranks} ranks,"),
+            };
+            format!("{file} in {}, filled with {data}, removed afterwards", show_path(dir))
         }
         TargetSpec::File { path, .. } => format!("{}, {size}, read-only", show_path(path)),
         TargetSpec::New { path, .. } if plan.makes_every_file() => {

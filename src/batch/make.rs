@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::args::Args;
 use super::gate::{self, Gate};
 use super::named_session::load_named;
-use crate::engine::{Earlier, Proposal, ProposeError, propose};
+use crate::engine::{Earlier, Proposal, ProposeError, Started, propose};
 use crate::experiment::PlanError;
 use crate::host::Host;
 use crate::plan::{Plan, Presets, ProbeCell, Settings, Variant};
@@ -35,7 +35,7 @@ pub(super) fn task(
     args: &Args,
     settings: &Settings,
     presets: &Presets,
-    ranks: Option<u32>,
+    ranks: Option<Started>,
 ) -> anyhow::Result<Task> {
     // An expectation belongs to no cell, so an earlier plan may have another one.
     let (asked, settings) = (settings, &Settings { expect: None, ..settings.clone() });
@@ -71,7 +71,7 @@ fn make_new(
     args: &Args,
     settings: &Settings,
     chosen: &Presets,
-    ranks: Option<u32>,
+    ranks: Option<Started>,
 ) -> anyhow::Result<Plan> {
     let presets = match args.preset.is_empty() {
         true => runner::presets_of_profiles(settings).context("--expect")?,

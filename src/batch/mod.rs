@@ -22,7 +22,7 @@ use make::Task;
 use watch::Outcome;
 
 use crate::analysis;
-use crate::engine::{self, Control, OpenTarget, check_filling, infos, locate};
+use crate::engine::{self, Control, OpenTarget, Started, check_filling, infos, locate};
 use crate::host::{self, Host, Planned, SharedHost, TargetFacts};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Event, Severity, Throttle};
@@ -50,9 +50,12 @@ pub fn run(
         print_what_is_amiss(&args.preset, presets);
     }
     // Meanwhile the plan is made: both read many small files of the kernel.
-    let host = SharedHost::collect();
+    let host = match ranks {
+        Some(_) => SharedHost::collect_of_ranks(),
+        None => SharedHost::collect(),
+    };
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
-    let started = ranks.as_ref().map(|ranks| ranks.size());
+    let started = ranks.as_ref().map(|ranks| Started { ranks: ranks.size(), here: ranks.here() });
     let Task { plan, earlier, gate } =
         planning::within(budget, || make::task(args, settings, presets, started))?;
     ranks::check(args, &plan, started)?;
@@ -73,7 +76,8 @@ pub fn run(
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
     let outcome = measure(args, format, (&plan, how, &host), recorder.as_ref(), gate.as_ref());
     let unopened = ranks::could_not_open(&outcome, started);
-    let finished = finish(args, format, recorder.as_ref(), outcome, gate.as_ref());
+    let together = started.is_some();
+    let finished = finish(args, format, recorder.as_ref(), outcome, gate.as_ref(), together);
     finished.map_err(|error| if unopened { anyhow::Error::msg(error.to_string()) } else { error })
 }
 
@@ -164,7 +168,7 @@ fn measure(
     }
     match started {
         Ok(_) => {
-            let mut outcome = watch::until_over(args, format, &events, session, recorder);
+            let mut outcome = watch::until_over(args, format, &events, session, recorder, &control);
             // An engine that hangs has not.
             if let Some(text) = engine::set_back(plan, &control) {
                 for event in [Event::Note { text }, Event::Unrestored] {
@@ -268,6 +272,7 @@ fn finish(
     recorder: Option<&Arc<Mutex<Recorder>>>,
     outcome: Outcome,
     gate: Option<&Gate>,
+    together: bool,
 ) -> anyhow::Result<u8> {
     let Outcome { mut session, error, signal } = outcome;
     print_leftovers(args);
@@ -292,7 +297,9 @@ fn finish(
             .iter()
             .for_each(|note| print_message(format!("iotui: {}", text::clean_text(note))));
     }
-    write(args, format, &session, held.as_ref().filter(|_| table))?;
+    // A launcher passes on what a rank prints to stdout and stderr in any order.
+    let below = saved.clone().filter(|_| table && together && args.out.output.is_none());
+    write(args, format, &session, held.as_ref().filter(|_| table), below.as_deref())?;
     if let Some(held) = held.as_ref().filter(|_| !table) {
         held.print(args);
     }
@@ -301,7 +308,7 @@ fn finish(
         gate::print_expected(args, &expected);
     }
     // Last, so that it is in view when the run is over.
-    if let Some(saved) = saved {
+    if let Some(saved) = saved.filter(|_| below.is_none()) {
         print_message(saved);
     }
     // The remote host was requested, so a run without it has failed.
@@ -347,12 +354,13 @@ fn is_empty(session: &Session) -> bool {
     true
 }
 
-/// Returns the results, with the comparison below them where there is one.
+/// Writes the results, with the comparison and a line below them where there are any.
 fn write(
     args: &Args,
     format: &Format,
     session: &Session,
     held: Option<&GateResult>,
+    below: Option<&str>,
 ) -> anyhow::Result<()> {
     let streamed = format.id == report::JSONL && args.out.output.is_none();
     let look = args.out.look();
@@ -362,6 +370,7 @@ fn write(
         } else {
             (format.write)(session, &look, to)?
         }
-        held.map_or(Ok(()), |held| held.write(&look, to))
+        held.map_or(Ok(()), |held| held.write(&look, to))?;
+        below.map_or(Ok(()), |line| writeln!(to, "{}", text::clean_text(line)))
     })
 }

@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use super::watch::Outcome;
+use crate::engine::Started;
 use crate::plan::{Plan, TargetSpec};
 
 /// Refuses a plan that is not for the processes that were started: `started` ranks, or this one
@@ -9,8 +10,8 @@ use crate::plan::{Plan, TargetSpec};
 ///
 /// # Errors
 /// The plan or an option is for others.
-pub(super) fn check(args: &Args, plan: &Plan, started: Option<u32>) -> anyhow::Result<()> {
-    let (needs, started) = (plan.processes(), started.unwrap_or(1));
+pub(super) fn check(args: &Args, plan: &Plan, started: Option<Started>) -> anyhow::Result<()> {
+    let (needs, started) = (plan.processes(), started.map_or(1, |of| of.ranks));
     if needs > started {
         anyhow::bail!(
             "this plan is for {needs} ranks: start it with mpirun -n {needs} iotui-mpi --batch"
@@ -45,7 +46,7 @@ pub(super) fn check(args: &Args, plan: &Plan, started: Option<u32>) -> anyhow::R
 }
 
 /// Returns whether ranks could not open what they are to measure: they were started wrongly.
-pub(super) fn could_not_open(outcome: &Outcome, started: Option<u32>) -> bool {
-    let several = started.is_some_and(|ranks| ranks > 1);
+pub(super) fn could_not_open(outcome: &Outcome, started: Option<Started>) -> bool {
+    let several = started.is_some_and(|of| of.ranks > 1);
     several && outcome.session.grounds.is_none() && outcome.signal.is_none()
 }

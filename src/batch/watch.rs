@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::args::Args;
 use super::bar::Bar;
-use crate::engine::RESTORE_TIMEOUT;
+use crate::engine::{Control, RESTORE_TIMEOUT};
 use crate::plan::Plan;
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
@@ -89,6 +89,7 @@ pub(super) fn until_over(
     events: &Receiver<Report>,
     mut session: Session,
     recorder: Option<&Arc<Mutex<Recorder>>>,
+    control: &Control,
 ) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
     let mut saving = Saving { recorder, reported: false, recovered: args.quiet };
@@ -126,12 +127,15 @@ pub(super) fn until_over(
         if signals::pending().is_some()
             && since.get_or_insert_with(Instant::now).elapsed() > timeout
         {
+            if let Some(missing) = control.watchdog.describe_missing() {
+                bar.say(&format!("iotui: {missing}"));
+            }
             break;
         }
     }
     bar.clear();
     signals::engine_is_over();
-    Outcome { session, error, signal: signals::pending() }
+    Outcome { session, error, signal: signals::pending().or(control.signal()) }
 }
 
 /// Reports that a session cannot be saved, and that it is being saved again: once each.

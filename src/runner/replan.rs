@@ -144,7 +144,7 @@ fn replace_target(
     if *old == TargetSpec::None && named.is_none() {
         return Ok(TargetSpec::None);
     }
-    Ok(locate_target(named, dir.or(own_dir), Some(old.size().max(need)), write, keep)?)
+    Ok(locate_target(named, dir.or(own_dir), Some(old.size().max(need)), write, keep, None)?)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::runner::add_visited;
 use crate::runner::ceilings;
 use crate::runner::other_runs::{self, Announcement};
 use crate::session::{NewSession, Recorder, SessionError, find_unrestored, folder};
+use crate::sys::threads::run_unbound;
 use crate::text::slug;
 
 /// A report of the run to the front end.
@@ -138,11 +139,7 @@ fn run_engine(
         control.watchdog.mark_alive();
         relay.pass_on(event);
     };
-    let machine = || {
-        let host = host();
-        let ceilings = plan.ceilings.then(|| ceilings::measure_or_load(host.last_cache()));
-        MachineEvidence { ceilings, ..host.evidence() }
-    };
+    let machine = || measure_machine(&host(), plan, &how);
     let end = catch_unwind(AssertUnwindSafe(|| match &how {
         Measuring::Alone(earlier) => {
             engine::continue_run(plan, earlier, machine, control, &mut sink)
@@ -159,6 +156,18 @@ fn run_engine(
     // Before the front end hears that it is over, and uses the ranks again.
     drop(how);
     relay.end(end.map_or_else(|_| Some(BUG.into()), |end| end.err().map(|e| e.to_string())));
+}
+
+/// Returns the facts about the machine that the verdicts rest on; measures its ceilings where the
+/// plan has time for them.
+fn measure_machine(host: &Host, plan: &Plan, how: &Measuring) -> MachineEvidence {
+    let measure = || ceilings::measure_or_load(host.last_cache());
+    let ceilings = plan.ceilings.then(|| match how {
+        Measuring::Alone(_) => measure(),
+        // Of the machine, not of the CPUs that the launcher left to this rank.
+        Measuring::Together(_) => run_unbound(measure),
+    });
+    MachineEvidence { ceilings, ..host.evidence() }
 }
 
 /// Tells other processes of the run, and the front end of theirs.

@@ -1,21 +1,36 @@
 //! The ranks of MPI's world.
 
+use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
-use iotui::engine::{Link, boot_id};
+use iotui::engine::{Link, Roll, boot_id};
 use iotui::sys::pause;
-use mpi::Count;
-use mpi::datatype::PartitionMut;
-use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+use mpi::Tag;
+use mpi::topology::{Process, SimpleCommunicator};
+use mpi::traits::{Communicator, Destination, Root, Source};
 
 /// How long a waiting rank sleeps before it asks again, at first and at most. MPI itself would
 /// spin, and take the CPU from a neighbour that still measures.
 const FIRST_SLEEP: Duration = Duration::from_micros(20);
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
+/// A rank has come to a message that all take part in.
+const COME: Tag = 1;
+/// All have come.
+const GO: Tag = 2;
+const DATA: Tag = 3;
+/// Bytes that are sent at once: MPI counts them in 32 bits.
+const PIECE: usize = 1 << 30;
+/// A message of more bytes goes from rank to rank. Any other goes to each rank by itself, so that
+/// one that hangs keeps it from no other.
+const LARGE: usize = 64 << 10;
+
 /// All processes that the launcher started.
-pub struct World;
+pub struct World {
+    roll: Arc<Roll>,
+    here: u32,
+}
 
 /// Names the machine, so that ranks of one can be tried as those of several.
 const NODE: &str = "IOTUI_NODE";
@@ -28,14 +43,58 @@ fn world() -> SimpleCommunicator {
     SimpleCommunicator::world()
 }
 
-/// Waits, asleep, until all ranks have come as far.
-fn wait_for_all() {
-    let mut request = world().immediate_barrier();
+/// Waits, asleep, until something is so.
+fn sleep_until(so: impl Fn() -> bool) {
     let mut sleep = FIRST_SLEEP;
-    while let Err(waiting) = request.test() {
-        request = waiting;
+    while !so() {
         pause::sleep(sleep);
         sleep = (sleep * 2).min(LONGEST_SLEEP);
+    }
+}
+
+impl World {
+    /// Counts the ranks on this machine; all ranks call it together.
+    pub fn new() -> World {
+        let here = world().split_shared(0).size().unsigned_abs();
+        World { roll: Arc::new(Roll::new(world().size().unsigned_abs())), here }
+    }
+
+    /// Waits, asleep, until all ranks have come as far; returns the number of the first. A barrier
+    /// would not tell it who is missing.
+    fn meet(&self, mut number: u64) -> u64 {
+        let world = world();
+        if world.rank() != 0 {
+            let first = world.process_at_rank(0);
+            first.send_with_tag(&0u8, COME);
+            sleep_until(|| first.immediate_probe_with_tag(GO).is_some());
+            first.receive_into_with_tag(&mut number, GO);
+            return number;
+        }
+        self.roll.come(0);
+        sleep_until(|| {
+            self.call_roll(&world);
+            self.roll.is_complete()
+        });
+        (1..world.size()).for_each(|rank| world.process_at_rank(rank).send_with_tag(&number, GO));
+        number
+    }
+
+    /// Exchanges something with each rank but the first, in turn.
+    fn with_each(&self, world: &SimpleCommunicator, mut exchange: impl FnMut(Process)) {
+        for rank in 1..world.size() {
+            self.roll.expect(Some(rank.unsigned_abs()));
+            exchange(world.process_at_rank(rank));
+        }
+        self.roll.expect(None);
+    }
+
+    /// Notes which ranks have come.
+    fn call_roll(&self, world: &SimpleCommunicator) {
+        while let Some(come) = world.any_process().immediate_probe_with_tag(COME) {
+            let rank = come.source_rank();
+            world.process_at_rank(rank).receive_into_with_tag(&mut 0u8, COME);
+            self.roll.come(rank.unsigned_abs());
+        }
     }
 }
 
@@ -48,15 +107,22 @@ impl Link for World {
         world().size().unsigned_abs()
     }
 
+    fn here(&self) -> u32 {
+        self.here
+    }
+
     fn node(&self) -> String {
         named_node().unwrap_or_else(|| mpi::environment::processor_name().unwrap_or_default())
     }
 
     fn machine(&self) -> String {
-        match named_node() {
-            Some(name) => name,
-            None => boot_id(),
-        }
+        // The clock of a time namespace is another one.
+        let clock = fs::read_link("/proc/self/ns/time").unwrap_or_default();
+        named_node().unwrap_or_else(|| format!("{} {}", boot_id(), clock.display()))
+    }
+
+    fn roll(&self) -> Arc<Roll> {
+        Arc::clone(&self.roll)
     }
 
     fn library(&self) -> String {
@@ -72,36 +138,40 @@ impl Link for World {
     }
 
     fn broadcast(&self, mut message: Vec<u8>) -> Vec<u8> {
-        wait_for_all();
-        let (world, mut length) = (world(), message.len() as u64);
+        let length = self.meet(message.len() as u64) as usize;
+        message.resize(length, 0);
+        let world = world();
         let first = world.process_at_rank(0);
-        first.broadcast_into(&mut length);
-        message.resize(length as usize, 0);
-        first.broadcast_into(&mut message[..]);
+        if length > LARGE {
+            message.chunks_mut(PIECE).for_each(|piece| first.broadcast_into(piece));
+        } else if world.rank() != 0 {
+            first.receive_into_with_tag(&mut message[..], DATA);
+        } else {
+            self.with_each(&world, |process| process.send_with_tag(&message[..], DATA));
+        }
         message
     }
 
     fn gather(&self, message: Vec<u8>) -> Vec<Vec<u8>> {
-        wait_for_all();
-        let (world, length) = (world(), message.len() as Count);
-        let first = world.process_at_rank(0);
+        self.meet(0);
+        let world = world();
         if world.rank() != 0 {
-            first.gather_into(&length);
-            first.gather_varcount_into(&message[..]);
+            let first = world.process_at_rank(0);
+            first.send_with_tag(&(message.len() as u64), DATA);
+            message.chunks(PIECE).for_each(|piece| first.send_with_tag(piece, DATA));
             return Vec::new();
         }
-        let mut lengths = vec![0; world.size() as usize];
-        first.gather_into_root(&length, &mut lengths[..]);
-        let places: Vec<Count> = lengths
-            .iter()
-            .scan(0, |next: &mut Count, length| Some(std::mem::replace(next, *next + length)))
-            .collect();
-        let mut all = vec![0; lengths.iter().sum::<Count>() as usize];
-        let mut parts = PartitionMut::new(&mut all[..], &lengths[..], &places[..]);
-        first.gather_varcount_into_root(&message[..], &mut parts);
-        let part =
-            |(place, length): (&Count, &Count)| all[*place as usize..][..*length as usize].to_vec();
-        places.iter().zip(&lengths).map(part).collect()
+        let mut all = vec![message];
+        self.with_each(&world, |process| {
+            let mut length = 0u64;
+            process.receive_into_with_tag(&mut length, DATA);
+            let mut message = vec![0u8; length as usize];
+            message.chunks_mut(PIECE).for_each(|piece| {
+                process.receive_into_with_tag(piece, DATA);
+            });
+            all.push(message);
+        });
+        all
     }
 
     fn send(&self, to: u32, value: u64) {
@@ -109,6 +179,9 @@ impl Link for World {
     }
 
     fn receive(&self, from: u32) -> u64 {
-        world().process_at_rank(from.cast_signed()).receive::<u64>().0
+        self.roll.expect(Some(from));
+        let (number, _) = world().process_at_rank(from.cast_signed()).receive::<u64>();
+        self.roll.expect(None);
+        number
     }
 }

@@ -20,9 +20,9 @@ fn main() -> ExitCode {
         );
         universe.world().abort(iotui::app::USAGE.into());
     }
-    let ended = iotui::app::main_of_ranks(std::env::args_os(), Arc::new(link::World));
+    let ended = iotui::app::main_of_ranks(std::env::args_os(), Arc::new(link::World::new()));
     if !ended.together {
-        // A system call hangs in the engine's thread: the others wait for orders in vain.
+        // A rank or a system call hangs: the others wait in vain.
         universe.world().abort(ended.code.into());
     }
     ExitCode::from(ended.code)

@@ -182,7 +182,7 @@ fn describe_place(error: &PlaceError, on_setup: bool) -> String {
         PlaceError::Folder { dir, error } => {
             format!("{}: {}; choose another folder", show_path(dir), describe_io_error(error))
         }
-        PlaceError::Full { dir, need, free } => format!(
+        PlaceError::Full { dir, need, free, .. } => format!(
             "not enough space in {}: {} needed, {} free; use a smaller Size or another folder",
             show_path(dir),
             show_bytes(*need),
@@ -406,7 +406,7 @@ mod tests {
                 "/a FILE --dir: permission denied; choose another folder",
             ),
             (
-                PlaceError::Full { dir: dir(), need: 4096, free: 1024 }.into(),
+                PlaceError::Full { dir: dir(), need: 4096, files: 1, free: 1024 }.into(),
                 "in /a FILE --dir: 4 KiB needed, 1 KiB free; use a smaller Size or another folder",
             ),
             (PlaceError::Empty(dir()).into(), "/a FILE --dir is empty"),

@@ -1,7 +1,7 @@
 //! The commands of a front end to a run, and what they mean for the current step.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use super::watchdog::Watchdog;
 #[derive(Debug)]
 pub struct Control {
     pub stop: &'static AtomicBool,
+    /// The signal that stopped another rank, and with it the run; 0: none did.
+    signal: AtomicI32,
     /// Cells or probes to exclude from this and all later rounds. The user names one that may be
     /// measured no more when the engine reads it.
     skips: Mutex<Vec<u32>>,
@@ -31,6 +33,7 @@ impl Control {
     pub fn new(stop: &'static AtomicBool) -> Control {
         Control {
             stop,
+            signal: AtomicI32::new(0),
             skips: Mutex::default(),
             pause: AtomicBool::new(false),
             watchdog: Watchdog::default(),
@@ -40,6 +43,17 @@ impl Control {
 
     pub fn stopping(&self) -> bool {
         self.stop.load(Relaxed)
+    }
+
+    /// Stops the run, as another rank has received this signal.
+    pub(super) fn stop_for(&self, signal: i32) {
+        self.signal.store(signal, Relaxed);
+        self.stop.store(true, Relaxed);
+    }
+
+    /// Returns the signal that stopped another rank, if one did.
+    pub fn signal(&self) -> Option<i32> {
+        Some(self.signal.load(Relaxed)).filter(|signal| *signal != 0)
     }
 
     /// Excludes a cell, or a probe, at its current or next step.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use super::fleet::Started;
 use crate::host::Below;
 use crate::plan::TargetSpec;
 use crate::record::Medium;
@@ -54,13 +55,14 @@ pub enum PlaceError {
     )]
     Folder { dir: PathBuf, error: std::io::Error },
     #[error(
-        "not enough space in {}: {} needed, {} free; use a smaller --size or another folder \
+        "not enough space in {}: {} needed{}, {} free; use a smaller --size or another folder \
          (scratch files: --dir)",
         .dir.display(),
         show_bytes(*.need),
+        if *.files > 1 { format!(" for {} ranks", .files) } else { String::new() },
         show_bytes(*.free)
     )]
-    Full { dir: PathBuf, need: u64, free: u64 },
+    Full { dir: PathBuf, need: u64, files: u64, free: u64 },
 }
 
 /// Describes why a file cannot be opened, and where that is known, who may open it.
@@ -84,18 +86,20 @@ fn remedy(errno: Option<i32>, is_device: bool) -> &'static str {
 const DEFAULT_SIZE: u64 = 512 << 20;
 
 /// Returns the named target, or a scratch file. `size` is the largest `--size`. The path becomes
-/// absolute so that the plan can be rerun from any folder; symbolic links in it stay.
+/// absolute so that the plan can be rerun from any folder; symbolic links in it stay. Of several
+/// ranks, each makes a file of that size, or a part of one.
 pub fn locate_target(
     file: Option<&Path>,
     dir: Option<&Path>,
     size: Option<u64>,
     write: bool,
     keep: bool,
+    ranks: Option<Started>,
 ) -> Result<TargetSpec, PlaceError> {
     match file {
         None => {
             let dir = scratch_dir(dir)?;
-            let size = choose_size(&dir, size)?;
+            let size = choose_size(&dir, size, ranks)?;
             Ok(TargetSpec::Scratch { dir: absolute(&dir), size, keep })
         }
         Some(path) => match fs::metadata(path) {
@@ -109,7 +113,7 @@ pub fn locate_target(
             Err(_) => {
                 let dir =
                     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let size = choose_size(&scratch_dir(Some(dir))?, size)?;
+                let size = choose_size(&scratch_dir(Some(dir))?, size, ranks)?;
                 Ok(TargetSpec::New { path: absolute(path), size })
             }
         },
@@ -212,27 +216,39 @@ fn is_usable(dir: &Path, accepts: impl Fn(Medium) -> bool) -> bool {
     writable && disk() && Scratch::create(dir).is_ok()
 }
 
-/// Returns the size of a file to create in `dir`: the requested one if it fits; else 512 MiB, or a
-/// quarter of the free space where less than a tenth of the disk is free.
-fn choose_size(dir: &Path, requested: Option<u64>) -> Result<u64, PlaceError> {
+/// Returns the size of a file to create in `dir`: the requested one if it fits, as often as ranks
+/// make one there; else 512 MiB, or a quarter of the free space where that does not fit or less
+/// than a tenth of the disk is free.
+fn choose_size(
+    dir: &Path,
+    requested: Option<u64>,
+    ranks: Option<Started>,
+) -> Result<u64, PlaceError> {
     let folder = |error| PlaceError::Folder { dir: dir.into(), error };
-    let space = File::open(dir).and_then(|d| mounts::space(&d)).map_err(folder)?;
+    let opened = File::open(dir).map_err(folder)?;
+    let space = mounts::space(&opened).map_err(folder)?;
+    // Of a disk of this machine, the ranks of others use none.
+    let is_network = || mounts::mount_of(&opened).is_ok_and(|mount| mount.is_network());
+    let files = ranks.map_or(1, |of| if is_network() { of.ranks } else { of.here }).max(1).into();
+    let free = usable(space.available);
     let nearly_full = space.total > 0 && space.available < space.total / 10;
-    let size = requested.unwrap_or(if nearly_full {
-        DEFAULT_SIZE.min(space.available / 4 / 4096 * 4096)
+    let size = requested.unwrap_or(if nearly_full || files > 1 && DEFAULT_SIZE * files > free {
+        DEFAULT_SIZE.min(space.available / 4 / files / 4096 * 4096)
     } else {
         DEFAULT_SIZE
     });
-    // Leave some space for metadata and for other programs.
-    let free = space.available.saturating_sub(space.available / 50);
-    if size > free || (requested.is_none() && size == 0) {
-        return Err(PlaceError::Full {
-            dir: dir.into(),
-            need: size.max(4096),
-            free: space.available,
-        });
+    let need = size.saturating_mul(files);
+    if need > free || (requested.is_none() && size == 0) {
+        let need = need.max(4096);
+        return Err(PlaceError::Full { dir: dir.into(), need, files, free: space.available });
     }
     Ok(size)
+}
+
+/// Returns how much of the free space a run may take: some is left for metadata and for other
+/// programs.
+pub(super) fn usable(available: u64) -> u64 {
+    available.saturating_sub(available / 50)
 }
 
 #[cfg(test)]

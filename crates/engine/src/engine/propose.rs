@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::ceilings;
 use super::error::EngineError;
 use super::executor::{Executor, infos};
+use super::fleet::Started;
 use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir};
 use super::probing;
 use super::target::OpenTarget;
@@ -45,8 +46,8 @@ pub struct Proposal<'a> {
     pub settings: &'a Settings,
     /// Check all backends and peers, also those that the plan does not use.
     pub survey: bool,
-    /// How many ranks were started; `None` = this process alone.
-    pub ranks: Option<u32>,
+    /// `None` = this process alone.
+    pub ranks: Option<Started>,
 }
 
 impl<'a> Proposal<'a> {
@@ -140,6 +141,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         }
         others => place_others(asked, others, &resolved, allowed)?,
     };
+    let ranks = ranks.map(|of| of.ranks);
     let here = Here { target, open_target, others, variants, allowed, dropping, ranks };
     let plan = here.plan(&resolved)?;
     if plan.pick && !plan.others.is_empty() {
@@ -260,7 +262,7 @@ fn without_file(
     resolved: &Resolved,
 ) -> Result<(TargetSpec, Option<OpenTarget>), ProposeError> {
     if asked.file.is_some() {
-        let target = locate_target(asked.file, None, None, false, false)?;
+        let target = locate_target(asked.file, None, None, false, false, None)?;
         let open_target = OpenTarget::probe(&target)?;
         return Ok((target, Some(open_target)));
     }
@@ -379,13 +381,14 @@ fn place_target(
         // A size the user requested is not reduced.
         sizes.truncate(1);
     }
-    let place = |size: Option<u64>| locate_target(asked.file, asked.dir, size, write, asked.keep);
+    let most = user.ranks.as_ref().and_then(|ranks| ranks.values.iter().max().copied());
+    let files = asked.ranks.map(|of| of.at_most(most));
+    let place =
+        |size: Option<u64>| locate_target(asked.file, asked.dir, size, write, asked.keep, files);
     let mut first = None;
     for size in &sizes {
         match place(Some(*size)) {
-            Err(PlaceError::Full { dir, need, free }) => {
-                first = first.or(Some(PlaceError::Full { dir, need, free }))
-            }
+            Err(full @ PlaceError::Full { .. }) => first = first.or(Some(full)),
             done => return done,
         }
     }

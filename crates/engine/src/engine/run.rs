@@ -423,6 +423,7 @@ impl<'a> Run<'a> {
     /// Sends what the budget cost, in length and in number of trials.
     fn send_notes(&mut self, end: End) {
         let mut notes: Vec<String> = self.fitting.note(self.plan).into_iter().collect();
+        notes.extend(self.crew.and_then(Crew::stopped).cloned());
         if let Some(precision) = self.precision {
             notes.extend(precision.describe_missed(self.ratios.measured(&self.cells), end));
         }

@@ -1,8 +1,10 @@
 //! Tracks what the engine is doing and since when, for the thread that ends a run whose system call
 //! does not return.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::roll::Roll;
 
 /// The engine ends a run within little more than a second of its budget. After this time it is
 /// considered stuck...
@@ -16,6 +18,8 @@ const PROGRESS_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Watchdog {
     state: Mutex<State>,
     changed: Condvar,
+    /// Of the ranks that measure together.
+    roll: OnceLock<Arc<Roll>>,
 }
 
 #[derive(Debug, Default)]
@@ -31,6 +35,17 @@ struct State {
 impl Watchdog {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Watches the ranks that measure together, too.
+    pub fn watch_ranks(&self, roll: Arc<Roll>) {
+        // A run has one set of ranks.
+        let _ = self.roll.set(roll);
+    }
+
+    /// Describes the ranks that the engine waits for; `None` if it waits for none.
+    pub fn describe_missing(&self) -> Option<String> {
+        self.roll.get()?.describe_missing()
     }
 
     /// Sets the end of the budget. Also ends a pause, which moved it.
@@ -84,10 +99,10 @@ impl Watchdog {
             if wait.is_zero() {
                 let doing =
                     if state.doing.is_empty() { "the run was being prepared" } else { state.doing };
-                return Some(format!(
-                    "the budget ended while {doing}: a system call has not returned for {:.1} s",
-                    quiet.as_secs_f64()
-                ));
+                let why = self.describe_missing().unwrap_or_else(|| {
+                    format!("a system call has not returned for {:.1} s", quiet.as_secs_f64())
+                });
+                return Some(format!("the budget ended while {doing}: {why}"));
             }
             (state, _) =
                 self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
@@ -113,6 +128,23 @@ mod tests {
         let expected = "the budget ended while the file was being filled: a system call has not \
                         returned for 60.";
         assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn a_rank_that_does_not_answer_is_the_reason() {
+        let watchdog = Watchdog::default();
+        let roll = Arc::new(Roll::new(2));
+        watchdog.watch_ranks(Arc::clone(&roll));
+        watchdog.doing("the file was being filled");
+        watchdog.until(past());
+        watchdog.state().since = Some(past());
+        roll.come(0);
+        let text = watchdog.wait(|| false).unwrap();
+        let expected = "the budget ended while the file was being filled: rank 1 has not answered";
+        assert!(text.starts_with(expected), "{text}");
+        roll.come(1);
+        let text = watchdog.wait(|| false).unwrap();
+        assert!(text.contains("a system call has not returned for 60."), "{text}");
     }
 
     #[test]

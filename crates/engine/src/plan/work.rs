@@ -251,6 +251,24 @@ impl Plan {
         shared.then(|| spec.size().saturating_mul(self.processes().into()))
     }
 
+    /// Returns the bytes that are written to make the files of iotui's, by all ranks.
+    pub fn filled(&self) -> u64 {
+        let ours = self.targets().filter(|target| target.is_ours());
+        let size = ours.fold(0u64, |sum, target| sum.saturating_add(target.size()));
+        size.saturating_mul(self.processes().into())
+    }
+
+    /// Returns the plan of a rank: one that measures no cell makes no large file.
+    pub fn of_rank(&self, rank: u32) -> Plan {
+        const SMALL: u64 = 4096;
+        let idle = self.target.is_ours() && rank >= self.processes();
+        let target = match idle {
+            true => self.target.with_size(self.target.size().min(SMALL)),
+            false => self.target.clone(),
+        };
+        Plan { target, ..self.clone() }
+    }
+
     /// Returns the most bytes that files of iotui's take: one that cells overwrite or read, one
     /// that cells start fresh, and those of single threads are beside each other.
     pub fn stored(&self) -> u64 {
@@ -258,9 +276,7 @@ impl Plan {
         let kinds = u64::from(!self.makes_every_file())
             + any(|job| job.starts_fresh() && !job.has_own_files())
             + any(Job::has_own_files);
-        let ours = self.targets().filter(|target| target.is_ours());
-        let size = ours.fold(0u64, |sum, target| sum.saturating_add(target.size()));
-        size.saturating_mul(kinds)
+        self.filled().saturating_mul(kinds)
     }
 
     /// Returns by how many percent the data compresses that iotui writes, if that is known: blocks

@@ -165,6 +165,11 @@ pub fn pending() -> Option<i32> {
     Some(FIRST.load(Ordering::Relaxed)).filter(|n| *n != 0)
 }
 
+/// Returns the name of a signal: `SIGTERM`.
+pub fn name(signal: i32) -> String {
+    Signal::try_from(signal).map_or_else(|_| format!("signal {signal}"), |of| of.as_str().into())
+}
+
 /// Returns the stop flag, which the first signal and other code can set: a run stops soon after.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP

@@ -1,4 +1,4 @@
-//! How far the clocks of the ranks are apart.
+//! How far the clocks of the machines are apart.
 //!
 //! Each machine counts CLOCK_MONOTONIC from its own start. Rank 0 asks a rank for its time again
 //! and again; the answer of the shortest way there and back is nearest to the truth, and off by at
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::link::Link;
 
-/// Questions to each rank.
+/// Questions to each machine.
 const QUESTIONS: usize = 32;
 
 /// One question, and the answer to it.
@@ -46,29 +46,28 @@ fn estimate(answers: &[Answer]) -> Option<Offset> {
     Some(Offset { ahead, error: way(best).div_ceil(2) })
 }
 
-/// Measures the clocks of all ranks on other machines, in turn, where `clock` returns the time of
-/// this one. All ranks call it together. Returns the offset of each, at rank 0; nothing elsewhere.
-pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, is_elsewhere: &[bool]) -> Vec<Offset> {
-    let others = (1..link.size()).zip(is_elsewhere.iter().skip(1));
-    let asked = others.filter_map(|(rank, elsewhere)| elsewhere.then_some(rank));
+/// Measures the clocks of all machines, in turn, each by its first rank, where `clock` returns the
+/// time of this one. All ranks call it together. Returns the offset of each machine, at rank 0;
+/// nothing elsewhere.
+pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, firsts: &[u32]) -> Vec<Offset> {
+    let asked = firsts.get(1..).unwrap_or_default();
     if link.rank() != 0 {
-        for _ in asked.filter(|rank| *rank == link.rank()).flat_map(|_| 0..QUESTIONS) {
+        for _ in asked.iter().filter(|rank| **rank == link.rank()).flat_map(|_| 0..QUESTIONS) {
             link.receive(0);
             link.send(0, clock());
         }
         return Vec::new();
     }
-    let mut offsets = vec![Offset::default(); link.size() as usize];
-    for rank in asked {
+    let compare = |rank: &u32| {
         let ask = |_| {
             let asked = clock();
-            link.send(rank, asked);
-            Answer { asked, theirs: link.receive(rank), heard: clock() }
+            link.send(*rank, asked);
+            Answer { asked, theirs: link.receive(*rank), heard: clock() }
         };
         let answers: Vec<Answer> = (0..QUESTIONS).map(ask).collect();
-        offsets[rank as usize] = estimate(&answers).unwrap_or_default();
-    }
-    offsets
+        estimate(&answers).unwrap_or_default()
+    };
+    std::iter::once(Offset::default()).chain(asked.iter().map(compare)).collect()
 }
 
 #[cfg(test)]

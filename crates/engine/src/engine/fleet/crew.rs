@@ -9,9 +9,10 @@ use super::join::Opening;
 use super::link::Link;
 use super::merge::{Merger, OfRank};
 use super::nodes::Nodes;
-use super::order::{Order, Part, Report, pack, unpack};
+use super::order::{Order, Part, Reply, Report, pack, unpack};
 use super::part::take_part;
 use super::site::Site;
+use crate::engine::control::Control;
 use crate::engine::error::{EngineError, Failure};
 use crate::engine::targets::Targets;
 use crate::engine::trial::{Stage, Together, Work};
@@ -19,6 +20,7 @@ use crate::engine::trial_outcome::TrialOutcome;
 use crate::engine::workers::Watch;
 use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
+use crate::sys::signals;
 
 /// Within a round, clocks of other machines are compared again after this time: quartz drifts by up
 /// to 50 microseconds in a second.
@@ -27,12 +29,15 @@ const CLOCKS_HOLD: Duration = Duration::from_secs(1);
 /// The ranks of a run, at rank 0.
 pub struct Crew<'a> {
     link: &'a dyn Link,
+    control: &'a Control,
     nodes: Nodes,
-    /// Of the clock of each rank.
+    /// Of the clock of each machine.
     offsets: RefCell<Vec<Offset>>,
     compared: Slot<Option<Instant>>,
     /// What this rank works on, once it is open.
     site: OnceCell<Site>,
+    /// Which rank was stopped, and by which signal.
+    stopped: OnceCell<String>,
 }
 
 impl<'a> Crew<'a> {
@@ -40,17 +45,43 @@ impl<'a> Crew<'a> {
     ///
     /// # Errors
     /// Not all are of one version, or were started alike.
-    pub fn new(link: &'a dyn Link) -> Result<Crew<'a>, EngineError> {
+    pub fn new(link: &'a dyn Link, control: &'a Control) -> Result<Crew<'a>, EngineError> {
         link.broadcast(pack(&Order::Meet));
         let nodes = Nodes::find(link).map_err(EngineError::Rank)?;
-        let offsets = RefCell::new(vec![Offset::default(); link.size() as usize]);
-        let compared = Slot::new(None);
-        Ok(Crew { link, nodes, offsets, compared, site: OnceCell::new() })
+        link.roll().name(nodes.names());
+        Ok(Crew {
+            link,
+            control,
+            offsets: RefCell::new(vec![Offset::default(); nodes.count()]),
+            nodes,
+            compared: Slot::default(),
+            site: OnceCell::new(),
+            stopped: OnceCell::new(),
+        })
     }
 
     /// Returns the name of the machine of each rank.
     pub fn names(&self) -> Vec<String> {
         self.nodes.names().to_vec()
+    }
+
+    /// Returns the fewest CPUs that a rank is bound to; `None` = each may use all of its machine.
+    pub fn bound(&self) -> Option<u32> {
+        self.nodes.bound()
+    }
+
+    /// Returns which rank a signal has stopped, and with it the run.
+    pub fn stopped(&self) -> Option<&String> {
+        self.stopped.get()
+    }
+
+    /// Stops the run where a rank has received a signal, which stops all.
+    fn heed(&self, rank: usize, signal: i32) {
+        if !self.control.stopping() {
+            let why = format!("stopped by {}", signals::name(signal));
+            let _ = self.stopped.set(self.nodes.blame(rank, &why));
+        }
+        self.control.stop_for(signal);
     }
 
     /// Returns how many machines there are, each with a kernel of its own.
@@ -96,7 +127,8 @@ impl<'a> Crew<'a> {
                 Err(why)
             }
         };
-        let opening = Opening { link: self.link, nodes: &self.nodes, plan, stop };
+        let (link, nodes, signal) = (self.link, &self.nodes, &|| self.control.signal());
+        let opening = Opening { link, nodes, plan, stop, signal };
         match (opening.open(own), failed) {
             (Ok((mut targets, site)), _) => {
                 if opening.is_shared() {
@@ -107,8 +139,15 @@ impl<'a> Crew<'a> {
                 let _ = self.site.set(site);
                 Ok(Some(targets))
             }
-            (Err(_), Some(own)) => own.map(|()| None),
-            (Err(why), None) => Err(EngineError::Rank(why)),
+            (Err(_), Some(Ok(()))) => Ok(None),
+            (Err(_), Some(Err(own))) if self.link.size() == 1 => Err(own),
+            (Err(_), Some(Err(stopped @ EngineError::Stopped))) => Err(stopped),
+            (Err(refusal), _) => {
+                if let Some(signal) = refusal.signal {
+                    self.control.stop_for(signal);
+                }
+                Err(EngineError::Rank(refusal.why))
+            }
         }
     }
 
@@ -118,7 +157,7 @@ impl<'a> Crew<'a> {
             return;
         }
         self.send(&Order::CompareClocks);
-        let found = clock::measure(self.link, &monotonic_nanos, &self.nodes.elsewhere());
+        let found = clock::measure(self.link, &monotonic_nanos, self.nodes.firsts());
         let known = self.compared.replace(Some(Instant::now())).is_some();
         let before = self.offsets.take();
         let since = |(now, before): (Offset, &Offset)| now.since(known.then_some(*before));
@@ -129,9 +168,14 @@ impl<'a> Crew<'a> {
     fn collect(&self, messages: Vec<Vec<u8>>) -> Result<TrialOutcome, Failure> {
         let (mut ranks, mut stopped, mut abandoned) = (Merger::default(), false, false);
         for (rank, message) in messages.iter().enumerate() {
-            match unpack(message).unwrap_or_else(Report::Failed) {
+            let reply: Result<Reply, String> = unpack(message);
+            if let Ok(Reply { signal: Some(signal), .. }) = reply {
+                self.heed(rank, signal);
+            }
+            match reply.map_or_else(Report::Failed, |reply| reply.report) {
                 Report::Measured(measured) => {
-                    let clock_error = self.offsets.borrow().get(rank).map_or(0, |of| of.error);
+                    let node = self.nodes.of(rank) as usize;
+                    let clock_error = self.offsets.borrow().get(node).map_or(0, |of| of.error);
                     let kernel = self.nodes.kernel_of(rank);
                     ranks.add(OfRank { kernel, clock_error, outcome: *measured });
                 }
@@ -192,6 +236,7 @@ impl Together for Crew<'_> {
             ..*stage
         };
         let own = take_part(self.link, 0, &stage, Work { amount: &amount, ..work }, sample);
-        self.collect(self.link.gather(pack(&Report::from(own))))
+        let reply = Reply { report: own.into(), signal: None };
+        self.collect(self.link.gather(pack(&reply)))
     }
 }

@@ -8,7 +8,7 @@ use super::clock;
 use super::join::Opening;
 use super::link::Link;
 use super::nodes::Nodes;
-use super::order::{Order, Part, Report, pack, unpack};
+use super::order::{Order, Part, Reply, Report, pack, unpack};
 use super::part::{Presence, appoint, take_part};
 use super::site::Site;
 use crate::engine::cells::Cell;
@@ -24,27 +24,33 @@ use crate::sys::clock::monotonic_nanos;
 struct Follower<'a> {
     link: &'a dyn Link,
     stop: &'static AtomicBool,
+    signal: fn() -> Option<i32>,
     nodes: Nodes,
     opened: Option<(Targets, Site)>,
 }
 
-/// Does what rank 0 orders until the run is over; `stop` ends what is being measured.
+/// Does what rank 0 orders until the run is over; `stop` ends what is being measured, and `signal`
+/// says which signal has set it.
 ///
 /// # Errors
 /// A message of rank 0 is none of this version.
-pub fn follow(link: &dyn Link, stop: &'static AtomicBool) -> Result<(), String> {
-    let mut follower = Follower { link, stop, nodes: Nodes::default(), opened: None };
+pub fn follow(
+    link: &dyn Link,
+    stop: &'static AtomicBool,
+    signal: fn() -> Option<i32>,
+) -> Result<(), String> {
+    let mut follower = Follower { link, stop, signal, nodes: Nodes::default(), opened: None };
     loop {
         match unpack(&link.broadcast(Vec::new()))? {
             // Rank 0 tells of another version, and sends the end.
             Order::Meet => follower.nodes = Nodes::find(link).unwrap_or_default(),
             Order::Open { plan, left } => follower.opened = follower.open(&plan, left),
             Order::CompareClocks => {
-                clock::measure(link, &monotonic_nanos, &follower.nodes.elsewhere());
+                clock::measure(link, &monotonic_nanos, follower.nodes.firsts());
             }
             Order::Part(part) => {
                 let report = follower.run_part(&part);
-                link.gather(pack(&report));
+                link.gather(pack(&Reply { report, signal: signal() }));
             }
             Order::End => return Ok(()),
         }
@@ -56,11 +62,13 @@ impl Follower<'_> {
     fn open(&self, plan: &Plan, left: u64) -> Option<(Targets, Site)> {
         let deadline = Instant::now().checked_add(Duration::from_nanos(left));
         let stop = || self.stop.load(Relaxed) || is_past(deadline);
-        let opening = Opening { link: self.link, nodes: &self.nodes, plan, stop: &stop };
+        let (link, nodes, signal) = (self.link, &self.nodes, self.signal);
+        let opening = Opening { link, nodes, plan, stop: &stop, signal: &signal };
         let own = || {
             if opening.is_shared() {
                 return Ok(None);
             }
+            let plan = &plan.of_rank(self.link.rank());
             let opened = Targets::open(plan, &stop, &mut |_| ControlFlow::Continue(()));
             opened.map(Some).map_err(|error| error.to_string())
         };
@@ -82,7 +90,8 @@ impl Follower<'_> {
     /// Runs a part of a trial, and keeps its appointment whatever happens.
     fn run_part(&self, part: &Part) -> Report {
         let rank = self.link.rank();
-        let offset = part.offsets.get(rank as usize).map_or(0, |offset| offset.ahead);
+        let node = self.nodes.of(rank as usize) as usize;
+        let offset = part.offsets.get(node).map_or(0, |offset| offset.ahead);
         if rank >= part.job.processes() {
             appoint(self.link, Presence::Idle, offset);
             return Report::Idle;

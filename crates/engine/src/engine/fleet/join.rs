@@ -1,24 +1,26 @@
 //! Opens what the ranks measure, in steps that all take together: if one cannot, none goes on.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::link::Link;
+use super::link::{Link, boot_id};
 use super::nodes::Nodes;
-use super::order::{pack, unpack};
+use super::order::{Refusal, pack, unpack};
 use super::site::{Seats, Site};
+use crate::engine::locate::{PlaceError, usable};
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::sys::nonce::random;
-use crate::sys::{cold, fd};
+use crate::sys::{cold, fd, mounts, signals};
 use crate::text::show_path;
 
 /// A file as another rank finds it.
@@ -67,12 +69,54 @@ fn sample(file: &File, size: u64) -> io::Result<u64> {
     Ok(hasher.finish())
 }
 
+/// The space that the file of a rank needs, and where.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Room {
+    /// Names the file system, the same on all ranks that share it.
+    place: String,
+    dir: String,
+    need: u64,
+    free: u64,
+}
+
+impl Room {
+    fn of(dir: &Path, need: u64) -> io::Result<Room> {
+        let folder = File::open(dir)?;
+        let mount = mounts::mount_of(&folder)?;
+        // What a server exports has one name on all machines, and a disk one on each.
+        let place = match (mount.is_network(), mount.source) {
+            (true, Some(source)) => source,
+            _ => format!("{} {}", boot_id(), folder.metadata()?.dev()),
+        };
+        let free = mounts::space(&folder)?.available;
+        Ok(Room { place, dir: show_path(dir), need, free })
+    }
+}
+
+/// Returns the first rank whose file does not fit beside those of the others, and why.
+fn find_full(rooms: &[Option<Room>]) -> Option<(usize, String)> {
+    let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for room in rooms.iter().flatten().filter(|room| room.need > 0) {
+        let (ranks, need) = places.entry(&room.place).or_default();
+        (*ranks, *need) = (*ranks + 1, need.saturating_add(room.need));
+    }
+    rooms.iter().enumerate().find_map(|(rank, room)| {
+        let room = room.as_ref()?;
+        let (files, need) = *places.get(room.place.as_str())?;
+        let (dir, free) = (room.dir.clone().into(), room.free);
+        let full = PlaceError::Full { dir, need, files, free };
+        (need > usable(free)).then(|| (rank, full.to_string()))
+    })
+}
+
 /// The ranks that open something together.
 pub struct Opening<'a> {
     pub link: &'a dyn Link,
     pub nodes: &'a Nodes,
     pub plan: &'a Plan,
     pub stop: &'a dyn Fn() -> bool,
+    /// Which signal this rank has received.
+    pub signal: &'a dyn Fn() -> Option<i32>,
 }
 
 impl Opening<'_> {
@@ -81,13 +125,36 @@ impl Opening<'_> {
     ///
     /// # Errors
     /// One rank could not.
-    pub fn agree(&self, own: Result<(), String>) -> Result<(), String> {
+    pub fn agree(&self, own: Result<(), String>) -> Result<(), Refusal> {
+        let own = own.map_err(|why| {
+            let signal = (self.signal)();
+            let stopped = signal.map(|signal| format!("stopped by {}", signals::name(signal)));
+            Refusal { why: stopped.unwrap_or(why), signal }
+        });
         let mut all = self.link.gather(pack(&own)).into_iter().enumerate();
         let blamed = all.find_map(|(rank, message)| {
-            let done: Result<(), String> = unpack(&message).and_then(|done| done);
-            done.err().map(|why| self.nodes.blame(rank, &why))
+            let done: Result<(), Refusal> =
+                unpack(&message).map_err(Refusal::from).and_then(|done| done);
+            done.err().map(|of| Refusal { why: self.nodes.blame(rank, &of.why), ..of })
         });
-        unpack::<Option<String>>(&self.link.broadcast(pack(&blamed)))?.map_or(Ok(()), Err)
+        self.decide(blamed)
+    }
+
+    /// Ends a step as rank 0 says, whose `blamed` counts.
+    fn decide(&self, blamed: Option<Refusal>) -> Result<(), Refusal> {
+        unpack::<Option<Refusal>>(&self.link.broadcast(pack(&blamed)))?.map_or(Ok(()), Err)
+    }
+
+    /// Checks that the files of all ranks fit, before one of them writes.
+    fn check_space(&self) -> Result<(), Refusal> {
+        let TargetSpec::Scratch { dir, size, .. } = &self.plan.target else { return Ok(()) };
+        let measures = self.link.rank() < self.plan.processes();
+        // What cannot be found out is told by the attempt to make the file.
+        let own = Room::of(dir, if measures { *size } else { 0 }).ok();
+        let all = self.link.gather(pack(&own));
+        let all: Vec<Option<Room>> = all.iter().map(|room| unpack(room).ok().flatten()).collect();
+        let full = find_full(&all);
+        self.decide(full.map(|(rank, why)| self.nodes.blame(rank, &why).into()))
     }
 
     /// Returns whether all ranks use the file that the first opens.
@@ -103,8 +170,9 @@ impl Opening<'_> {
     pub fn open(
         &self,
         own: impl FnOnce() -> Result<Option<Targets>, String>,
-    ) -> Result<(Targets, Site), String> {
+    ) -> Result<(Targets, Site), Refusal> {
         let seats = Seats::new(self.link.rank(), self.nodes, self.plan);
+        self.check_space()?;
         let own = own();
         self.agree(own.as_ref().map(|_| ()).map_err(Clone::clone))?;
         let (targets, others) = match own? {
@@ -113,13 +181,13 @@ impl Opening<'_> {
                 let others = self.open_others(&seats, &own)?;
                 (own, others)
             }
-            None => return Err("there is no file".into()),
+            None => return Err(String::from("there is no file").into()),
         };
         Ok((targets, Site { seats, others }))
     }
 
     /// Opens the files of other ranks that this one reads.
-    fn open_others(&self, seats: &Seats, own: &Targets) -> Result<Vec<(u32, OpenTarget)>, String> {
+    fn open_others(&self, seats: &Seats, own: &Targets) -> Result<Vec<(u32, OpenTarget)>, Refusal> {
         if !self.plan.shift {
             return Ok(Vec::new());
         }
@@ -140,7 +208,7 @@ impl Opening<'_> {
         let opened: Result<Vec<(u32, OpenTarget)>, String> =
             seats.sources(self.plan).into_iter().map(|rank| Ok((rank, open(rank)?))).collect();
         self.agree(opened.as_ref().map(|_| ()).map_err(Clone::clone))?;
-        opened
+        Ok(opened?)
     }
 
     /// Opens a file that another rank made or named, for reading.
@@ -153,7 +221,7 @@ impl Opening<'_> {
     }
 
     /// Opens the one file of all ranks, and fills it if it is ours, each its own part.
-    fn open_shared(&self, own: Option<Targets>) -> Result<Targets, String> {
+    fn open_shared(&self, own: Option<Targets>) -> Result<Targets, Refusal> {
         let ours = self.plan.target.is_ours();
         let offer = own.as_ref().map(|targets| self.offer_shared(targets.main()));
         let offer: Result<Offer, String> =
@@ -233,5 +301,32 @@ mod tests {
         }
         let empty = Offer::of(&path, &write(&[]), 0).unwrap();
         assert_eq!(empty.check(&write(&[])), Ok(()));
+    }
+
+    #[test]
+    fn files_of_ranks_that_share_a_disk_are_counted_together() {
+        let room = |place: &str, need, free| {
+            Some(Room { place: place.into(), dir: "/data".into(), need, free })
+        };
+        let mib = |count: u64| count << 20;
+        let all = [
+            room("a", mib(30), mib(100)),
+            room("b", mib(30), mib(50)),
+            None,
+            room("b", mib(30), mib(50)),
+            room("b", 0, mib(50)),
+        ];
+        let (rank, why) = find_full(&all).unwrap();
+        assert_eq!(rank, 1);
+        let expected = "not enough space in /data: 60 MiB needed for 2 ranks, 50 MiB free; ";
+        assert!(why.starts_with(expected), "{why}");
+        assert_eq!(find_full(&all[..3]), None);
+        // One place, and what is free in it, for all ranks of this machine.
+        let dir = tempfile::tempdir().unwrap();
+        let own = |need| Room::of(dir.path(), need).unwrap();
+        assert_eq!((own(1).place, own(1).need), (own(2).place, 1));
+        let most = usable(own(0).free);
+        assert_eq!(find_full(&[Some(own(most / 4)), Some(own(most / 4))]), None);
+        assert!(find_full(&[Some(own(most)), Some(own(most))]).is_some());
     }
 }

@@ -1,6 +1,24 @@
 //! What connects the ranks.
 
 use std::fs;
+use std::sync::Arc;
+
+use crate::engine::roll::Roll;
+
+/// How many ranks were started, and how many of them on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Started {
+    pub ranks: u32,
+    pub here: u32,
+}
+
+impl Started {
+    /// Returns how many make a file where at most so many measure.
+    pub(in crate::engine) fn at_most(self, most: Option<u64>) -> Started {
+        let most = most.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX);
+        Started { ranks: self.ranks.min(most), here: self.here.min(most) }
+    }
+}
 
 /// Messages between the ranks of one run. All ranks call the same methods in the same order, each
 /// on one thread; a method returns when the others have called it too. Numbers and texts only: data
@@ -14,6 +32,11 @@ pub trait Link {
     /// Returns how many ranks there are, at least 1.
     fn size(&self) -> u32;
 
+    /// Returns how many of them are on this machine, this one too.
+    fn here(&self) -> u32 {
+        1
+    }
+
     /// Returns the name of the machine of this rank.
     fn node(&self) -> String;
 
@@ -21,6 +44,11 @@ pub trait Link {
     /// containers of one machine, which share its clock, are not.
     fn machine(&self) -> String {
         boot_id()
+    }
+
+    /// Returns the roll that rank 0 keeps of those who have come to a message of all.
+    fn roll(&self) -> Arc<Roll> {
+        Arc::default()
     }
 
     /// Returns the name and version of the library that passes the messages; empty for none.

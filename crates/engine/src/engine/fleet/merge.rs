@@ -61,6 +61,10 @@ impl Merger {
         }
         self.busy = self.busy.max(busy);
         let OfRank { kernel, clock_error, .. } = of;
+        let mut trial = trial;
+        for bad in trial.evidence.verified.iter_mut().flat_map(|of| &mut of.first) {
+            bad.rank = Some(self.ranks.len() as u32);
+        }
         self.ranks.push(Rest { kernel, clock_error, trial, samples });
     }
 

@@ -28,4 +28,4 @@ mod threads;
 
 pub use crew::{Crew, dismiss};
 pub use follow::follow;
-pub use link::{Link, boot_id};
+pub use link::{Link, Started, boot_id};

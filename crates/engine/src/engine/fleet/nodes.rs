@@ -1,9 +1,13 @@
 //! The machines that the ranks run on.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::link::{Link, boot_id};
 use super::order::{pack, unpack};
+use crate::plan::shifted;
+use crate::sys::threads::{run_unbound, usable_cpus};
 use crate::text::clean_text;
 use crate::units::show_rank;
 
@@ -17,6 +21,10 @@ pub struct Nodes {
     of_rank: Vec<u32>,
     /// By rank: the number of its kernel, whose counters are those of all its ranks.
     kernels: Vec<u32>,
+    /// By machine: its first rank.
+    firsts: Vec<u32>,
+    /// The fewest CPUs that a rank is bound to; `None` = each may use all of its machine.
+    bound: Option<u32>,
 }
 
 /// A machine as a rank on it sees it.
@@ -25,6 +33,9 @@ struct Seen {
     name: String,
     machine: String,
     kernel: String,
+    /// CPUs that it may use, and those that its machine would leave it unbound.
+    #[serde(default)]
+    cpus: (u32, u32),
     /// The version of iotui.
     version: String,
     /// The command line, without the program.
@@ -55,6 +66,7 @@ impl Nodes {
             name: clean_text(&link.node()),
             machine: link.machine(),
             kernel: boot_id(),
+            cpus: (usable_cpus(), run_unbound(usable_cpus)),
             version: VERSION.into(),
             arguments: arguments.map(|of| of.to_string_lossy().into_owned()).collect(),
         };
@@ -71,28 +83,30 @@ impl Nodes {
     }
 
     fn from_seen(all: &[Seen]) -> Nodes {
-        fn number<'a>(known: &mut Vec<&'a str>, id: &'a str) -> u32 {
-            let place = known.iter().position(|known| *known == id);
-            place.unwrap_or_else(|| {
-                known.push(id);
-                known.len() - 1
-            }) as u32
+        fn number<'a>(known: &mut HashMap<&'a str, u32>, id: &'a str) -> u32 {
+            let next = known.len() as u32;
+            *known.entry(id).or_insert(next)
         }
-        let (mut machines, mut kernels) = (Vec::new(), Vec::new());
+        let (mut machines, mut kernels) = (HashMap::new(), HashMap::new());
+        let mut named: HashMap<String, u32> = HashMap::new();
         let mut nodes = Nodes::default();
-        for seen in all {
+        for (rank, seen) in (0..).zip(all) {
             let node = number(&mut machines, &seen.machine);
             nodes.kernels.push(number(&mut kernels, &seen.kernel));
-            let before = nodes.of_rank.iter().zip(&nodes.names);
-            let other = |(of, name): (&u32, &String)| *of != node && *name == seen.name;
             // Two machines of one name.
-            let name = match before.into_iter().any(other) {
+            let name = match named.get(&seen.name).is_some_and(|of| *of != node) {
                 true => format!("{}-{}", seen.name, node + 1),
                 false => seen.name.clone(),
             };
+            named.entry(name.clone()).or_insert(node);
+            if node as usize == nodes.firsts.len() {
+                nodes.firsts.push(rank);
+            }
             nodes.of_rank.push(node);
             nodes.names.push(name);
         }
+        let bound = all.iter().filter(|seen| seen.cpus.0 < seen.cpus.1).map(|seen| seen.cpus.0);
+        nodes.bound = bound.min();
         nodes
     }
 
@@ -103,7 +117,7 @@ impl Nodes {
 
     /// Returns how many machines there are.
     pub fn count(&self) -> usize {
-        self.of_rank.iter().max().map_or(0, |last| *last as usize + 1)
+        self.firsts.len()
     }
 
     /// Returns the number of the machine of a rank.
@@ -121,22 +135,26 @@ impl Nodes {
         self.kernels.get(rank).copied().unwrap_or(0)
     }
 
+    /// Returns the first rank of each machine.
+    pub fn firsts(&self) -> &[u32] {
+        &self.firsts
+    }
+
+    /// Returns the fewest CPUs that a rank is bound to; `None` = each may use all of its machine.
+    pub fn bound(&self) -> Option<u32> {
+        self.bound
+    }
+
     /// Returns whether a lower rank is on the same machine.
     pub fn is_led(&self, rank: u32) -> bool {
-        self.of_rank.iter().take(rank as usize).any(|of| *of == self.of(rank as usize))
+        self.firsts.get(self.of(rank as usize) as usize).is_some_and(|first| *first < rank)
     }
 
     /// Returns the rank whose data `rank` reads, where the first `ranks` measure and read what
-    /// those of another machine wrote: each what one wrote that is as many places further on as
-    /// the largest machine has ranks. A machine with more than half of them reads some of its own.
+    /// those of another machine wrote.
     pub fn shifted(&self, rank: u32, ranks: u32) -> u32 {
-        let ranks = ranks.clamp(1, (self.of_rank.len() as u32).max(1));
-        let mut order: Vec<u32> = (0..ranks).collect();
-        order.sort_by_key(|rank| self.of(*rank as usize));
-        let on = |node: u32| order.iter().filter(|rank| self.of(**rank as usize) == node).count();
-        let most = (0..self.count() as u32).map(on).max().unwrap_or(0);
-        let place = order.iter().position(|of| *of == rank);
-        place.map_or(rank, |place| order[(place + most) % order.len()])
+        let count = (ranks.max(1) as usize).min(self.of_rank.len());
+        shifted(&self.of_rank[..count]).get(rank as usize).copied().unwrap_or(rank)
     }
 
     /// Returns those of ranks on machines of these names.
@@ -146,20 +164,50 @@ impl Nodes {
             name: (*name).into(),
             machine: (*name).into(),
             kernel: (*name).into(),
+            cpus: (1, 1),
             version: VERSION.into(),
             arguments: Vec::new(),
         };
         Nodes::from_seen(&names.iter().map(seen).collect::<Vec<Seen>>())
     }
 
-    /// Returns which ranks are on another machine than rank 0.
-    pub fn elsewhere(&self) -> Vec<bool> {
-        self.of_rank.iter().map(|node| *node != self.of(0)).collect()
-    }
-
     /// Returns whose fault something is: `rank 3 on node7: ...`
     pub fn blame(&self, rank: usize, why: &str) -> String {
         let node = self.names.get(rank).map_or("", String::as_str);
         format!("{}: {why}", show_rank(rank as u32, node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_numbered_and_named_by_their_first_ranks() {
+        let seen = |name: &str, machine: &str, cpus| Seen {
+            name: name.into(),
+            machine: machine.into(),
+            kernel: "k".into(),
+            cpus,
+            version: VERSION.into(),
+            arguments: Vec::new(),
+        };
+        let all = [seen("n", "x", (4, 4)), seen("n", "y", (2, 4)), seen("n", "x", (1, 4))];
+        let nodes = Nodes::from_seen(&all);
+        assert_eq!(nodes.names(), ["n", "n-2", "n"]);
+        assert_eq!((nodes.firsts(), nodes.count(), nodes.kernels()), (&[0, 1][..], 2, 1));
+        assert_eq!([0, 1, 2].map(|rank| nodes.is_led(rank)), [false, false, true]);
+        assert_eq!((nodes.bound(), Nodes::from_seen(&all[..1]).bound()), (Some(1), None));
+    }
+
+    /// A figure that a quadratic loop over so many ranks would not reach within minutes.
+    #[test]
+    fn a_hundred_thousand_ranks_are_found_and_shifted_at_once() {
+        let names: Vec<String> =
+            (0..100_000).map(|rank| format!("node{}", rank % 50_000)).collect();
+        let nodes = Nodes::named(&names.iter().map(String::as_str).collect::<Vec<&str>>());
+        assert_eq!(nodes.count(), 50_000);
+        let source = nodes.shifted(7, 100_000) as usize;
+        assert_ne!(nodes.of(7), nodes.of(source));
     }
 }

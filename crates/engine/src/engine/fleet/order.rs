@@ -41,8 +41,30 @@ pub struct Part {
     pub left: u64,
     /// The start of the run, on the clock of rank 0.
     pub origin: u64,
-    /// Of the clock of each rank.
+    /// Of the clock of each machine.
     pub offsets: Vec<Offset>,
+}
+
+/// Why a rank cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    pub why: String,
+    /// The signal that stopped it, if one did.
+    pub signal: Option<i32>,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Refusal {
+        Refusal { why, signal: None }
+    }
+}
+
+/// What a rank says after a part of a trial.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Reply {
+    pub report: Report,
+    /// The signal that it has received, if any.
+    pub signal: Option<i32>,
 }
 
 /// What a rank measured, or why it did not.

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
 
 use super::clock;
 use super::merge::{Merger, OfRank};
@@ -10,13 +10,17 @@ use super::threads;
 use crate::backend::access_pattern::mix;
 use crate::engine::trial_outcome::TrialOutcome;
 use crate::engine::trial_outcome::testing::outcome;
-use crate::engine::{Control, Link, Proposal, dismiss, follow, propose, run_together};
+use crate::engine::{Control, Link, Proposal, Started, dismiss, follow, propose, run_together};
 use crate::plan::{Choice, Op, Pattern, Plan, Settings, TargetSpec, preset};
-use crate::record::{End, Event, MachineEvidence, Trial};
+use crate::record::{BadBlock, End, Event, Found, MachineEvidence, Trial, Verified};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn no_signal() -> Option<i32> {
+    None
+}
 
 /// A plan of pread at 4 KiB for three ranks, on scratch files in `dir`, with these settings beside.
 fn plan_with(dir: &Path, more: &str, ranks: u32) -> Arc<Plan> {
@@ -28,7 +32,7 @@ fn plan_with(dir: &Path, more: &str, ranks: u32) -> Arc<Plan> {
         settings.set(name, text).unwrap();
     }
     let presets = [preset("quick").unwrap()];
-    let ranks = Some(ranks);
+    let ranks = Some(Started { ranks, here: ranks });
     let asked = Proposal { dir: Some(dir), ranks, ..Proposal::new(&presets, &settings) };
     Arc::new(propose(&asked).unwrap().plan)
 }
@@ -106,7 +110,7 @@ fn measure_misled(
         let rank = link.rank();
         if rank > 0 {
             let mislead = |order| mislead(rank, order);
-            return (events, follow(&Misled { link, mislead: &mislead }, &NEVER));
+            return (events, follow(&Misled { link, mislead: &mislead }, &NEVER, no_signal));
         }
         let control = Control::new(&NEVER);
         let mut sink = |event: Event| events.push(event);
@@ -224,18 +228,129 @@ fn one_rank_measures_as_a_process_alone() {
 }
 
 #[test]
-fn clocks_are_compared_by_messages_with_the_machines_elsewhere_only() {
+fn clocks_are_compared_by_messages_once_for_each_machine() {
     const AHEAD: u64 = 3_600_000_000_000;
-    let found = threads::run(&["a", "a", "b"], |link| {
-        let ahead = if link.rank() == 2 { AHEAD } else { 0 };
-        clock::measure(link, &|| monotonic_nanos() + ahead, &[false, false, true])
+    let found = threads::run(&["a", "a", "b", "b"], |link| {
+        let ahead = if link.rank() >= 2 { AHEAD } else { 0 };
+        // A question to the second rank of a machine would stay without an answer.
+        clock::measure(link, &|| monotonic_nanos() + ahead, &[0, 2])
     });
-    let [here, beside, there] = found[0][..] else { panic!("{found:?}") };
-    assert_eq!((here, beside), Default::default());
+    let [here, there] = found[0][..] else { panic!("{found:?}") };
+    assert_eq!(here, Default::default());
     // A message between threads takes far less than a second.
     assert!(there.error < 1_000_000_000, "{there:?}");
     assert!(there.ahead.abs_diff(AHEAD as i64) <= there.error, "{there:?}");
-    assert!(found[1].is_empty() && found[2].is_empty());
+    assert!(found[1..].iter().all(Vec::is_empty));
+}
+
+/// A rank that measures no more is named, and the run is over although nobody else can end it.
+#[test]
+fn a_rank_that_does_not_answer_is_named_at_the_end_of_the_budget() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan_with(dir.path(), "budget=500ms", 3);
+    let (frozen, thawed) = (AtomicBool::new(false), Barrier::new(2));
+    let freeze = |order| {
+        if matches!(order, Order::Part(_)) && !frozen.swap(true, Relaxed) {
+            thawed.wait();
+        }
+        order
+    };
+    let why = threads::run(&["a", "b", "b"], |link| {
+        match link.rank() {
+            1 => return follow(link, &NEVER, no_signal).map(|()| None),
+            2 => {
+                return follow(&Misled { link, mislead: &freeze }, &NEVER, no_signal)
+                    .map(|()| None);
+            }
+            _ => {}
+        }
+        let control = Control::new(&NEVER);
+        std::thread::scope(|scope| {
+            let hung = scope.spawn(|| {
+                let why = control.watchdog.wait(|| false);
+                thawed.wait();
+                why
+            });
+            let end = run_together(&plan, link, MachineEvidence::default, &control, &mut |_| {});
+            dismiss(link);
+            end.map(|_| hung.join().unwrap()).map_err(|error| error.to_string())
+        })
+    });
+    let [Ok(Some(why)), Ok(None), Ok(None)] = &why[..] else { panic!("{why:?}") };
+    let (doing, missing) = why.rsplit_once(": ").unwrap();
+    assert_eq!(doing, "the budget ended while the file was being prepared or measured");
+    assert!(missing.starts_with("rank 2 on b has not answered for "), "{why}");
+}
+
+/// Runs a plan on three ranks, of which the last has received SIGTERM as soon as `is_time` holds
+/// for an order; returns how it ended, the events, and the signal that rank 0 ends with.
+fn stop_one(
+    stop: &'static [AtomicBool; 2],
+    signal: fn() -> Option<i32>,
+    is_time: fn(&Order) -> bool,
+) -> (Result<End, String>, Vec<Event>, Option<i32>) {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan_with(dir.path(), "", 3);
+    let mut all = threads::run(&["a", "b", "b"], |link| {
+        let mislead = |order| {
+            stop[1].fetch_or(is_time(&order), Relaxed);
+            order
+        };
+        match link.rank() {
+            0 => {}
+            1 => return follow(link, &NEVER, no_signal).err().map(|_| panic!("rank 1")),
+            _ => {
+                let link = Misled { link, mislead: &mislead };
+                return follow(&link, &stop[1], signal).err().map(|_| panic!("rank 2"));
+            }
+        }
+        let (control, mut events) = (Control::new(&stop[0]), Vec::new());
+        let mut sink = |event: Event| events.push(event);
+        let end = run_together(&plan, link, MachineEvidence::default, &control, &mut sink);
+        dismiss(link);
+        Some((end.map_err(|error| error.to_string()), events, control.signal()))
+    });
+    all.swap_remove(0).unwrap()
+}
+
+#[test]
+fn a_signal_to_one_rank_stops_the_run_and_names_it() {
+    static STOP: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+    let signal = || STOP[1].load(Relaxed).then_some(libc::SIGTERM);
+    let (end, events, received) = stop_one(&STOP, signal, |order| matches!(order, Order::Part(_)));
+    assert_eq!((end, received), (Ok(End::Interrupted), Some(libc::SIGTERM)));
+    let notes = events.iter().filter_map(|event| match event {
+        Event::Note { text } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(notes.collect::<Vec<&str>>(), ["rank 2 on b: stopped by SIGTERM"]);
+}
+
+#[test]
+fn a_signal_to_a_rank_that_opens_its_file_names_it_too() {
+    static STOP: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
+    let signal = || STOP[1].load(Relaxed).then_some(libc::SIGTERM);
+    let is_time = |order: &Order| matches!(order, Order::Open { .. });
+    let (end, _, received) = stop_one(&STOP, signal, is_time);
+    let why = "rank 2 on b: stopped by SIGTERM".to_string();
+    assert_eq!((end, received), (Err(why), Some(libc::SIGTERM)));
+}
+
+#[test]
+fn a_bad_block_belongs_to_the_rank_that_wrote_it() {
+    let mut merger = Merger::default();
+    for bad in [0, 2] {
+        let mut outcome = outcome();
+        let mut verified = Verified::default();
+        let block = |offset| BadBlock::new(offset, None, Found::Zeros);
+        (0..bad).for_each(|offset| verified.add(block(offset)));
+        outcome.trial.evidence.verified = Some(verified);
+        merger.add(OfRank { kernel: 0, clock_error: 0, outcome });
+    }
+    let trial = merger.finish().unwrap().trial;
+    let places: Vec<String> =
+        trial.evidence.verified.unwrap().first.iter().map(BadBlock::place).collect();
+    assert_eq!(places, ["offset 0, written by rank 1", "offset 1, written by rank 1"]);
 }
 
 #[test]
@@ -324,10 +439,12 @@ fn a_machine_that_reads_what_it_wrote_is_called_in_every_trial() {
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         let warnings = warnings(&events);
         let own = warnings.iter().find(|(id, _)| *id == "own-cache");
-        own.map(|(_, evidence)| (*evidence).to_string())
+        // One in which no rank had a CPU is none.
+        let every = format!("in all {} trials", trials(&events).len());
+        own.map(|(_, evidence)| ((*evidence).to_string(), every))
     };
-    let said = called("", "shift=no").unwrap();
-    assert!(said.contains("rank 0 on a") && said.ends_with("in all 100 trials"), "{said}");
+    let (said, every) = called("", "shift=no").unwrap();
+    assert!(said.contains("rank 0 on a") && said.ends_with(&every), "{said}");
 }
 
 #[test]

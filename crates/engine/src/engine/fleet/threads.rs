@@ -5,6 +5,7 @@ use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 
 use super::link::Link;
+use crate::engine::roll::Roll;
 
 /// One of the threads.
 pub struct Thread {
@@ -19,6 +20,7 @@ pub struct Thread {
 struct Shared {
     messages: Vec<Mutex<Vec<u8>>>,
     barrier: Barrier,
+    roll: Arc<Roll>,
     /// The machine that each pretends to be on.
     nodes: Vec<String>,
 }
@@ -29,6 +31,7 @@ pub fn run<T: Send>(nodes: &[&str], body: impl Fn(&dyn Link) -> T + Sync) -> Vec
     let shared = Arc::new(Shared {
         messages: nodes.iter().map(|_| Mutex::default()).collect(),
         barrier: Barrier::new(nodes.len()),
+        roll: Arc::new(Roll::new(nodes.len() as u32)),
         nodes: nodes.iter().map(ToString::to_string).collect(),
     });
     let (mut ways, mut numbers): (Vec<Vec<_>>, Vec<Vec<_>>) = Default::default();
@@ -63,6 +66,7 @@ impl Thread {
     fn leave(&self, message: Vec<u8>) {
         let own = &self.shared.messages[self.rank as usize];
         *own.lock().unwrap_or_else(PoisonError::into_inner) = message;
+        self.shared.roll.come(self.rank);
         self.shared.barrier.wait();
     }
 }
@@ -82,6 +86,10 @@ impl Link for Thread {
 
     fn machine(&self) -> String {
         self.node()
+    }
+
+    fn roll(&self) -> Arc<Roll> {
+        Arc::clone(&self.shared.roll)
     }
 
     fn broadcast(&self, message: Vec<u8>) -> Vec<u8> {

@@ -51,7 +51,8 @@ pub fn run_together(
     control: &Control,
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
-    let crew = Crew::new(link)?;
+    control.watchdog.watch_ranks(link.roll());
+    let crew = Crew::new(link, control)?;
     let plan = &Arc::new(crew.adapt(plan));
     run_with(plan, &Earlier::default(), Some(&crew), machine, control, sink)
 }
@@ -217,7 +218,7 @@ fn find_grounds(
 ) -> Grounds {
     let mut evidence = targets.evidence(plan);
     // First: it waits for threads that read the kernel's files.
-    let machine = machine();
+    let machine = MachineEvidence { rank_cpus: crew.and_then(Crew::bound), ..machine() };
     let programs = programs::versions(plan, control).into_iter();
     let overhead = |job| harness::overhead_nanos(job, &targets.main().target);
     let mut grounds = Grounds {
