@@ -156,7 +156,7 @@ mod tests {
             nanos: 1024 * 1_000_000_000 / (rate + rate * n / 100),
             ..Trial::default()
         };
-        let source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0 };
+        let source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0, below: 0.0 };
         let verdict = Verdict { source: Some(source), ..Verdict::default() };
         result(&job, (0..trials).map(|n| trial(n).into()).collect(), Some(&verdict), None)
     }
