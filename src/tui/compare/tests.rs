@@ -261,8 +261,10 @@ fn curves_of_several_sessions_are_told_apart_without_the_cursor() {
         for letter in ["A", "B", "C"] {
             let words = plot.iter().flat_map(|row| row.split(|c: char| !c.is_alphanumeric()));
             let count = words.filter(|word| *word == letter).count();
-            assert_eq!(count, 4, "one at each curve of {letter}:\n{picture}");
+            assert!((2..=4).contains(&count), "at most one at each curve of {letter}:\n{picture}");
         }
+        // Curves that share all their places are named together.
+        assert!(plot.iter().any(|row| row.contains(" A, C ")), "{picture}");
     }
 }
 

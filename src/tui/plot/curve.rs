@@ -98,11 +98,12 @@ impl<'f> Curve<'f> {
         self.piece.truncate(merged);
     }
 
-    /// Draws the markers, and one for each point that no line shows.
-    pub fn draw_markers(&self, series: &Series, canvas: &mut Canvas) {
+    /// Draws the markers, and one for each point that no line shows; returns their cells.
+    pub fn draw_markers(&self, series: &Series, canvas: &mut Canvas) -> Vec<(u16, u16)> {
         let style = series_style(series);
         let marker = if series.marker.width() == Some(1) { series.marker } else { '*' };
         let mut before: Option<u16> = None;
+        let mut shown = Vec::new();
         for (index, point) in series.points.iter().enumerate() {
             let (x, y) = self.dots(canvas, point.x, point.y);
             let Some((column, row)) = canvas.cell_of(x, y) else { continue };
@@ -119,12 +120,14 @@ impl<'f> Curve<'f> {
             };
             if is_shown {
                 before = Some(column);
+                shown.push((column, row));
                 if let Some(cell) = canvas.cell(column, row) {
                     cell.set_bg(Color::Reset);
                     put(cell, marker, style);
                 }
             }
         }
+        shown
     }
 
     /// Draws the intervals, behind everything else.

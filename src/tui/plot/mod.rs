@@ -12,6 +12,7 @@ mod chart;
 mod curve;
 mod frame;
 mod histogram;
+mod names;
 mod overlay;
 mod range;
 mod render;

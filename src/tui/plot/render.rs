@@ -7,6 +7,7 @@ use super::canvas::Canvas;
 use super::chart::Chart;
 use super::curve::Curve;
 use super::frame::Frame;
+use super::names::{self, Marks};
 use super::overlay;
 
 impl Chart<'_> {
@@ -24,10 +25,17 @@ impl Chart<'_> {
         if self.bands {
             self.for_each_series(|series| curve.draw_band(series, &mut canvas));
         }
-        self.for_each_series(|series| curve.draw_markers(series, &mut canvas));
+        let mut marks = Marks::default();
+        self.for_each_series(|series| {
+            let cells = curve.draw_markers(series, &mut canvas);
+            marks.add(series, cells);
+        });
         overlay::draw_rules(self, &frame, &mut canvas);
         overlay::draw_cursor(self, &frame, &mut canvas);
         overlay::draw_labels(self, &frame, &mut canvas);
+        if self.names {
+            names::draw(self, &frame, &marks, &mut canvas);
+        }
     }
 
     /// Returns where the curves are, inside of the labels.
