@@ -258,14 +258,15 @@ fn a_cell_that_fails_names_its_call_and_its_offset() {
 }
 
 #[test]
-fn a_fill_that_fails_names_its_call_and_its_offset() {
+fn a_file_that_the_shell_limits_is_refused_before_the_run() {
     let home = Home::new();
     let mut command = home.std(&format!("--batch --size 8m {QUICK} --no-save"));
     kernel::limit_files(&mut command, (4 << 20) + 4096);
     let ran = output(&mut command);
     assert_eq!((ran.status.code(), told(&ran).lines().count()), (Some(1), 1), "{}", told(&ran));
     assert!(
-        told(&ran).contains("cannot write the file: pwrite(2) at offset 4198400: File too large"),
+        told(&ran)
+            .contains("a file may have at most 4.00 MiB here (ulimit -f), and this plan needs 8"),
         "{}",
         told(&ran)
     );

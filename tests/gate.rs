@@ -215,7 +215,7 @@ fn a_cell_without_an_answer_is_no_pass() {
         "{stdout}"
     );
     let (code, stdout, _) = texts(&output(&mut home.std(line)));
-    assert!(code == 0 && stdout.contains("nothing to compare"), "{code}: {stdout}");
+    assert!(code == 1 && stdout.contains("nothing to compare"), "{code}: {stdout}");
 }
 
 #[test]

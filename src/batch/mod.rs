@@ -284,18 +284,14 @@ fn finish(
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(report::Failure(code, error.unwrap_or_default()).into());
     }
-    if let Some(error) = &error {
-        print_message(format!("iotui: {error}"));
-    }
+    error.iter().for_each(|error| print_message(format!("iotui: {error}")));
     let held = gate.map(|gate| gate.compare(args, &session));
     let session = if args.anonymous { report::anonymize(&session) } else { session };
     let table = format.id == report::FORMATS[0].id;
     // The table contains the notes; other formats have no place for them.
     if !table && !args.quiet {
-        session
-            .notes
-            .iter()
-            .for_each(|note| print_message(format!("iotui: {}", text::clean_text(note))));
+        let print = |note: &String| print_message(format!("iotui: {}", text::clean_text(note)));
+        session.notes.iter().for_each(print);
     }
     // A launcher passes on what a rank prints to stdout and stderr in any order.
     let below = saved.clone().filter(|_| table && together && args.out.output.is_none());

@@ -95,8 +95,16 @@ mod tests {
 
     /// Options of other programs, and those that no screen has a row for: the lists, secrets for
     /// the other machine, what is dropped for good, and commands between rounds.
-    const FOREIGN: [&str; 7] =
-        ["--sparse", "--setra", "--version", "--list", "--secret-file", "--keep", "--between"];
+    const FOREIGN: [&str; 8] = [
+        "--sparse",
+        "--setra",
+        "--version",
+        "--list",
+        "--secret-file",
+        "--keep",
+        "--between",
+        "--direct-io",
+    ];
     /// Where remedies are, and reasons why a cell is skipped or fails.
     const FOLDERS: [&str; 8] = [
         "record/verdict/rules",

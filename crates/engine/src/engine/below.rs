@@ -251,9 +251,9 @@ fn is_watched(below: &Below) -> bool {
     }
 }
 
-/// Returns whether all that a file system gets from other machines comes through a network card, and
-/// all that it gets from this one from its disks. Shared folders of a host and memory of its own
-/// (virtiofs, 9p, ublk) are seen by neither.
+/// Returns whether all that a file system gets from other machines comes through a network card,
+/// and all that it gets from this one from its disks. Shared folders of a host and memory of its
+/// own (virtiofs, 9p, ublk) are seen by neither.
 fn is_fed_by_cards(fs: &str) -> bool {
     const NAMES: [&str; 9] =
         ["nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs", "fuse", "fuseblk"];

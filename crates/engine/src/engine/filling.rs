@@ -22,6 +22,8 @@ pub struct Unfillable {
     pub why: String,
     /// The largest size with which they can; `None` where none suffices.
     pub fits: Option<u64>,
+    /// What to do where none suffices.
+    remedy: &'static str,
 }
 
 impl Unfillable {
@@ -29,7 +31,7 @@ impl Unfillable {
     pub fn text(&self) -> String {
         match self.fits {
             Some(fits) => format!("{}: use --size {}", self.why, short_bytes(fits)),
-            None => format!("{}: use a longer --budget or another --dir", self.why),
+            None => format!("{}: {}", self.why, self.remedy),
         }
     }
 }
@@ -45,7 +47,11 @@ pub fn check_filling(plan: &Plan) -> Result<(), Unfillable> {
             show_bytes(limit),
             show_bytes(largest)
         );
-        return Err(Unfillable { why, fits: usable(plan, limit) });
+        return Err(Unfillable {
+            why,
+            fits: usable(plan, limit),
+            remedy: "use a smaller -s, or raise it",
+        });
     }
     // Others are made in their trials.
     if plan.makes_every_file() {
@@ -76,7 +82,8 @@ fn check_time(plan: &Plan, bytes: u64, rate: u64, by: &str) -> Result<(), Unfill
         show_rate(rate as f64),
         show_wait(plan.budget)
     );
-    Err(Unfillable { why, fits: usable(plan, (rate as f64 * most) as u64 / count) })
+    let fits = usable(plan, (rate as f64 * most) as u64 / count);
+    Err(Unfillable { why, fits, remedy: "use a longer --budget or another --dir" })
 }
 
 /// Returns the largest whole number of MiB and of blocks up to `most` that the cells can use.

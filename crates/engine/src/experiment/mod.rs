@@ -195,9 +195,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let fits = sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
-        experiment: presets
-            .first()
-            .map_or_else(|| sweep::Sweep.id().into(), |p| p.experiment.clone()),
+        experiment: presets.first().map_or(sweep::Sweep.id(), |p| &*p.experiment).into(),
         presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: request.target.clone(),
         others: Vec::new(),

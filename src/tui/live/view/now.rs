@@ -300,8 +300,7 @@ impl Rows<'_> {
 fn source_shares(source: &Source) -> Vec<(f64, Role)> {
     vec![
         (source.device, Role::Device),
-        (source.page_cache, Role::PageCache),
-        (source.below, Role::PageCache),
+        (source.page_cache + source.below, Role::PageCache),
         (source.hole, Role::Hole),
         (source.unknown, Role::Unknown),
     ]

@@ -62,13 +62,12 @@ fn marker(buf: &Buffer, plot: Rect, at: (u16, u16)) -> Option<usize> {
     Some(usize::from(found as u8 - b'A'))
 }
 
-fn series<'a>(
-    look: &Look,
-    all: &[(Vec<(u8, u8)>, usize, bool)],
-    points: &'a [Vec<Point>],
-) -> Vec<Series<'a>> {
+/// Its points, how it is drawn, and whether it is emphasised.
+type Drawing = (Vec<(u8, u8)>, usize, bool);
+
+fn series<'a>(look: &Look, all: &[Drawing], points: &'a [Vec<Point>]) -> Vec<Series<'a>> {
     let draws = [Draw::Points, Draw::LineAndMarkers, Draw::Line];
-    let one = |(index, (_, draw, emphasis)): (usize, &(Vec<(u8, u8)>, usize, bool))| Series {
+    let one = |(index, (_, draw, emphasis)): (usize, &Drawing)| Series {
         marker: char::from(b'A' + index as u8),
         emphasis: *emphasis,
         ..Series::new(look, index, NAMES[index], &points[index]).draw(draws[*draw])

@@ -182,7 +182,8 @@ fn writes(evidence: &CellEvidence) -> &'static str {
     if evidence.job.commits() { "committed writes" } else { "direct writes" }
 }
 
-/// Returns `compressed 3.1:1 (squashfs)` where every byte had to be read from the device, each once.
+/// Returns `compressed 3.1:1 (squashfs)` where every byte had to be read from the device, each
+/// once.
 fn describe_compression(evidence: &CellEvidence, parts: &Parts, why: &str) -> String {
     let whole = |t: &Trial| t.resident_before == Some(0) && t.repeat_bytes() == 0;
     let is_whole = evidence.job.direct || evidence.trials().all(whole);

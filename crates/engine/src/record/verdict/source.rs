@@ -250,7 +250,8 @@ fn first_visits(trial: &Trial, read: u64, stored: u64) -> u64 {
     }
 }
 
-/// Returns whether the memory of a target is a device below the page cache; tmpfs is the page cache.
+/// Returns whether the memory of a target is a device below the page cache; tmpfs is the page
+/// cache.
 fn has_memory_device(evidence: &CellEvidence) -> bool {
     evidence.target.ground.is_some() && !evidence.target.device.is_empty()
 }

@@ -1,10 +1,11 @@
-//! For each rule about what lies below the target, a cell that triggers it and one that nearly does.
+//! For each rule about what lies below the target, a cell that triggers it and one that nearly
+//! does.
 
 use super::examples::{Example, example};
 use crate::plan::Cache;
-use crate::record::Severity::{Note, Wrong};
+use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
-use crate::record::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
+use crate::record::{BelowCounts, CacheBelow, FirstVisits, Ground, Layer, LayerKind, Medium};
 
 fn layer(name: &str, kind: LayerKind, depth: u32, cached: bool) -> Layer {
     Layer { name: name.into(), kind, depth, cached, ..Layer::default() }
@@ -103,7 +104,30 @@ fn on_zram() -> Case {
     case
 }
 
+/// First and second reads of 512 blocks, of which these differ.
+fn visits(slower: u32, faster: u32) -> FirstVisits {
+    FirstVisits { pairs: 512, slower, faster, first_nanos: 27, again_nanos: 10 }
+}
+
 pub static BELOW: &[Example] = &[
+    example(
+        "first-visit",
+        Misleading,
+        cold,
+        |c| c.target.first_visits = Some(visits(50, 6)),
+        |c| c.target.first_visits = Some(visits(9, 6)),
+    ),
+    // Nothing is read again.
+    example(
+        "first-visit",
+        Misleading,
+        cold,
+        |c| c.target.first_visits = Some(visits(50, 6)),
+        |c| {
+            c.target.first_visits = Some(visits(50, 6));
+            c.each(|t| t.evidence.visited = Some((0, SPAN)));
+        },
+    ),
     // On a busy disk only the cache of the image tells.
     example("below-cache", Wrong, direct_on_loop, |c| below(c, SPAN * 2, SPAN), |_| {}),
     example(

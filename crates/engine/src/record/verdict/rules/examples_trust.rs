@@ -6,8 +6,7 @@ use crate::plan::{CpuCache, Sync, Writes};
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
 use crate::record::{
-    BadBlock, CacheFlush, FirstVisits, Found, MachineEvidence, Note as Noted, ReadBack, Verified,
-    Xor,
+    BadBlock, CacheFlush, Found, MachineEvidence, Note as Noted, ReadBack, Verified, Xor,
 };
 
 /// Writes of `block` bytes to a cached file on a kernel that scans its folios, with `nanos` of
@@ -31,11 +30,6 @@ fn overrun(case: &mut Case) {
 
 fn read(xor: u32, other_blocks: u64) -> Option<ReadBack> {
     Some(ReadBack { xor: Xor(xor), other_blocks })
-}
-
-/// First and second reads of 512 blocks, of which these differ.
-fn visits(slower: u32, faster: u32) -> FirstVisits {
-    FirstVisits { pairs: 512, slower, faster, first_nanos: 27, again_nanos: 10 }
 }
 
 pub static TRUST: &[Example] = &[
@@ -67,24 +61,6 @@ pub static TRUST: &[Example] = &[
         committed,
         |c| count_devices(c, &[("sda", 1.1, 0.9)]),
         |c| count_devices(c, &[("sda", 1.1, 0.96)]),
-    ),
-    example(
-        "first-visit",
-        Misleading,
-        cold,
-        |c| c.target.first_visits = Some(visits(50, 6)),
-        |c| c.target.first_visits = Some(visits(9, 6)),
-    ),
-    // Nothing is read again.
-    example(
-        "first-visit",
-        Misleading,
-        cold,
-        |c| c.target.first_visits = Some(visits(50, 6)),
-        |c| {
-            c.target.first_visits = Some(visits(50, 6));
-            c.each(|t| t.evidence.visited = Some((0, SPAN)));
-        },
     ),
     example("cut", Note, cold, |c| c.trial(4).short = true, |c| c.trials.truncate(5)),
     // Cut after ten times its time, at a twentieth of the rate.
