@@ -6,7 +6,7 @@ use super::reach::Reach;
 use crate::plan::{Sync, Writes};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::evidence::{CommitDevice, CommitPath};
-use crate::record::verdict::facts::{falls_short, size};
+use crate::record::verdict::facts::{falls_short, single_line, size};
 use crate::record::{CommitTimes, Medium};
 use crate::units::show_nanos;
 
@@ -73,9 +73,9 @@ impl<'a> Judge<'a> {
         }
         let ground = self.evidence.target.ground.as_ref();
         let medium = ground.map(|ground| ground.medium);
-        let why = ground.map(|ground| ground.reason.as_str()).filter(|why| !why.is_empty());
+        let why = ground.map(|ground| single_line(&ground.reason)).filter(|why| !why.is_empty());
         if self.evidence.target.memory || medium == Some(Medium::Memory) {
-            return not_reached(why.map_or_else(|| format!("{fs} is memory"), String::from));
+            return not_reached(why.unwrap_or_else(|| format!("{fs} is memory")));
         }
         let leaves_out = |option: &&str| option.ends_with("volatile");
         if let Some(option) = self.path.no_barrier.as_deref().filter(leaves_out) {
@@ -88,7 +88,7 @@ impl<'a> Judge<'a> {
             Some(Medium::Program) => Some("a program"),
             Some(Medium::Server) => Some("another machine"),
             Some(Medium::Unknown) => {
-                return unknown(why.unwrap_or("the disk is not known").into());
+                return unknown(why.unwrap_or_else(|| "the disk is not known".into()));
             }
             _ if is_remote && fs.starts_with("fuse") => Some("a program"),
             _ => is_remote.then_some("a server"),
@@ -96,7 +96,7 @@ impl<'a> Judge<'a> {
         if let Some(who) = who {
             return unknown(format!(
                 "{}: {who} confirms each commit, and what it does is not visible here",
-                why.unwrap_or(fs)
+                why.as_deref().unwrap_or(fs)
             ));
         }
         self.disks()
