@@ -41,7 +41,7 @@ fn assert_kept_back(result: &Value, reason: &str) {
 /// where they are `sound`.
 fn assert_passes(home: &Home, dir: &Path, sound: bool) {
     let line = format!(
-        "--batch --no-save --op write -s 4k {PLAIN} --trials 5 --trial-time 5ms --dir {}",
+        "--batch --no-save --op write -s 4k {PLAIN} --trials 5 -n 20 --dir {}",
         dir.display()
     );
     let ended = |line: &str| home.cmd(line).output().unwrap().status.code();

@@ -63,12 +63,13 @@ impl Recent {
     }
 
     fn nanos(&self) -> u64 {
-        self.samples.iter().map(|(nanos, _)| nanos).sum()
+        self.samples.iter().map(|(nanos, _)| *nanos).fold(0, u64::saturating_add)
     }
 
     /// Returns the rate of all lanes together, per second; `None` before the first sample.
     pub fn rate(&self, of: fn(&LaneSample) -> u64) -> Option<f64> {
-        let all = self.samples.iter().flat_map(|(_, lanes)| lanes).map(of).sum();
+        let lanes = self.samples.iter().flat_map(|(_, lanes)| lanes);
+        let all = lanes.map(of).fold(0, u64::saturating_add);
         (!self.samples.is_empty()).then(|| per_second(all, self.nanos()))
     }
 
@@ -76,7 +77,8 @@ impl Recent {
     pub fn lanes(&self, of: fn(&LaneSample) -> u64) -> Vec<f64> {
         let count = self.samples.front().map_or(0, |(_, lanes)| lanes.len());
         let sum = |lane: usize| {
-            self.samples.iter().filter_map(|(_, lanes)| lanes.get(lane)).map(of).sum()
+            let samples = self.samples.iter().filter_map(|(_, lanes)| lanes.get(lane));
+            samples.map(of).fold(0, u64::saturating_add)
         };
         let nanos = self.nanos();
         (0..count).map(|lane| per_second(sum(lane), nanos)).collect()
@@ -384,5 +386,23 @@ impl RunView {
             End::Interrupted => "stopped before the end",
             End::Failed => "failed before the end",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_any_samples_is_a_number() {
+        let mut recent = Recent::default();
+        for _ in 0..2 {
+            let lane = LaneSample { bytes: u64::MAX, ..LaneSample::default() };
+            let sample = Sample { nanos: u64::MAX, ..Sample::default() };
+            recent.push(0, &sample, vec![lane; 2]);
+        }
+        let bytes = |lane: &LaneSample| lane.bytes;
+        assert!(recent.rate(bytes).is_some_and(f64::is_finite));
+        assert!(recent.lanes(bytes).into_iter().all(f64::is_finite));
     }
 }
