@@ -13,9 +13,9 @@ const COMMON: &str = "--batch --no-save --ceilings never --quiet --strict --form
                       -b pread --trial-time 10ms --budget 30s";
 /// Bytes that disks read ahead, or for others, that do not prove anything.
 const SLACK: f64 = (8 << 20) as f64;
-/// So large a share of the bytes is all of them.
+/// A share of the bytes from this on counts as all of them.
 const ALL: f64 = 0.9;
-/// So small a share of the bytes is none.
+/// A share of the bytes below this counts as zero.
 const NONE: f64 = 0.05;
 
 /// The operations, in the order of the columns, with the options of iotui and where they work: `T`

@@ -43,9 +43,8 @@ struct Held {
 
 impl<'a> Layers<'a> {
     /// Returns the layers that may have bytes of the target without reading them from a disk;
-    /// `None` if there are none. Where a trial is observed they are looked at again, and a note
-    /// says if they changed since the target was opened; not where the run itself changes the
-    /// machine.
+    /// `None` without such a layer. An observed trial looks at them again, and a note says if they
+    /// changed since the target was opened; not where the run itself changes the machine.
     pub fn of(
         (file, opened): (&File, &'a Below),
         extents: Option<&Extents>,

@@ -198,7 +198,7 @@ fn time_from_memory(forms: &[Form]) -> (Vec<Times>, usize) {
     (time_turns(forms, TURNS, fold), piece)
 }
 
-/// Returns the speeds of forms that take these times for a piece of so many bytes.
+/// Returns the speed of each form, from its times for a piece of `piece` bytes.
 fn speeds(times: &[Times], piece: usize) -> Vec<Speed> {
     let speed = |((name, _), turns): &Times| {
         let nanos = median(turns).filter(|nanos| *nanos > 0.0)?;
