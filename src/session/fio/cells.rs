@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use super::jobs::{self, Part};
 use super::latencies::Parts;
 use super::options::{Read, Remark};
-use super::output::{Direction, Job as FioJob, Output};
+use super::output::{Direction, Job as FioJob, Output, sum};
 use super::text;
 use crate::plan::{FilePer, Job, Op};
 use crate::record::CALLS_UNKNOWN;
@@ -23,14 +23,19 @@ const MAX_REMARKS: usize = 16;
 /// The state of an import while the jobs are read.
 #[derive(Default)]
 pub struct Import {
-    pub cells: Vec<Job>,
-    pub errors: Vec<Option<String>>,
+    pub cells: Vec<Cell>,
     pub trials: Vec<Trial>,
     pub notes: Vec<String>,
     /// Total time of the groups, which ran one after the other.
     pub nanos: u64,
-    verdicts: Vec<Verdict>,
-    latencies: Vec<Parts>,
+}
+
+/// A cell, and what is known of it so far.
+pub struct Cell {
+    pub job: Job,
+    pub error: Option<String>,
+    verdict: Verdict,
+    latencies: Parts,
 }
 
 /// Parts that ran at the same time and do the same.
@@ -89,24 +94,19 @@ fn nanos(of: &Direction) -> u64 {
 /// Returns one direction of parts that ran as one. `alone`: those parts, if they have no other
 /// direction, so that all CPU time belongs to this one.
 fn make_trial(all: &[&Direction], alone: &[&Part]) -> Trial {
-    let sum = |of: fn(&Direction) -> u64| {
-        all.iter().fold(0u64, |sum, direction| sum.saturating_add(of(direction)))
-    };
-    let cpu = |percent: fn(&Part) -> f64| {
-        let nanos: f64 =
-            alone.iter().map(|part| percent(part) / 100.0 * part.runtime() as f64 * 1e6).sum();
+    let cpu = |percent: fn(&FioJob) -> f64| {
+        let of = |part: &&Part| percent(part.job) / 100.0 * part.runtime() as f64 * 1e6;
+        let nanos: f64 = alone.iter().map(of).sum();
         if nanos.is_finite() { nanos.max(0.0) as u64 } else { 0 }
     };
-    let faults =
-        |of: fn(&Part) -> u64| alone.iter().fold(0u64, |sum, part| sum.saturating_add(of(part)));
     Trial {
-        bytes: sum(|of| of.io_bytes),
-        ops: sum(|of| of.total_ios),
+        bytes: sum(all.iter().map(|of| of.io_bytes)),
+        ops: sum(all.iter().map(|of| of.total_ios)),
         nanos: all.iter().map(|of| nanos(of)).max().unwrap_or(0),
-        user_nanos: cpu(|part| part.job.usr_cpu),
-        system_nanos: cpu(|part| part.job.sys_cpu),
-        minor_faults: faults(|part| part.job.minf),
-        major_faults: faults(|part| part.job.majf),
+        user_nanos: cpu(|job| job.usr_cpu),
+        system_nanos: cpu(|job| job.sys_cpu),
+        minor_faults: sum(alone.iter().map(|part| part.job.minf)),
+        major_faults: sum(alone.iter().map(|part| part.job.majf)),
         ..Trial::default()
     }
 }
@@ -119,20 +119,19 @@ impl Import {
     /// Adds the jobs of a run, group by group. `before` is the text before fio's reports.
     pub fn run(&mut self, run: &Output, before: &str) {
         let all = jobs::parts(run);
-        let mut groups: Vec<u64> = Vec::new();
+        let mut groups: Vec<Vec<Vec<&Part>>> = Vec::new();
         for part in &all {
-            if !groups.contains(&part.job.groupid) {
-                groups.push(part.job.groupid);
+            let is_own = |sets: &Vec<Vec<&Part>>| sets[0][0].job.groupid == part.job.groupid;
+            let at = groups.iter().position(is_own).unwrap_or(groups.len());
+            if at == groups.len() {
+                groups.push(Vec::new());
+            }
+            match groups[at].iter_mut().find(|set| set[0].is_alike(part)) {
+                Some(set) => set.push(part),
+                None => groups[at].push(vec![part]),
             }
         }
-        for group in groups {
-            let mut sets: Vec<Vec<&Part>> = Vec::new();
-            for part in all.iter().filter(|part| part.job.groupid == group) {
-                match sets.iter_mut().find(|set| set[0].is_alike(part)) {
-                    Some(set) => set.push(part),
-                    None => sets.push(vec![part]),
-                }
-            }
+        for sets in groups {
             let names: Vec<&str> = sets.iter().map(|set| set[0].job.jobname.as_str()).collect();
             let mut longest = 0;
             for (at, parts) in sets.into_iter().enumerate() {
@@ -163,7 +162,7 @@ impl Import {
         if moved.is_empty() && !asked.only_trims() {
             let cell = self.cell(set.read(asked.direction(), None), &name);
             let why = error.map(|error| text::complaint(before).unwrap_or(error));
-            self.errors[cell] =
+            self.cells[cell].error =
                 Some(why.map_or("fio completed no operation".into(), text::describe_nothing));
         }
         let alone = moved.len() == 1;
@@ -178,14 +177,14 @@ impl Import {
             let calls = asked.calls_per_op();
             let cell = self.cell(read, &name);
             if let Some(error) = &error {
-                self.errors[cell] = Some(format!("fio: {error}"));
+                self.cells[cell].error = Some(format!("fio: {error}"));
             }
             let round = self.trials.iter().filter(|trial| trial.cell as usize == cell).count();
             // For a mapping, fio makes no calls for its blocks; other calls are unknown.
             let calls_each = calls.filter(|calls| *calls > 0);
             let syscalls = calls_each.map(|calls| trial.ops.saturating_mul(calls.into())).into();
-            self.add_latencies(cell, op, &all, set, run);
-            self.judge(cell, &all, calls.is_some(), set);
+            self.cells[cell].add_latencies(op, &all, set, run);
+            self.cells[cell].judge(&all, calls.is_some(), set);
             self.trials.push(Trial {
                 cell: cell as u32,
                 round: round as u32 + 1,
@@ -199,18 +198,15 @@ impl Import {
     /// Returns the index of a cell, which is added if none is equal.
     fn cell(&mut self, read: Read, name: &str) -> usize {
         let Read { job, said } = read;
-        let at = self.cells.iter().position(|own| *own == job).unwrap_or_else(|| {
-            let source = Source { unknown: 1.0, ..Source::default() };
-            self.verdicts.push(Verdict {
-                source: Some(source),
+        let at = self.cells.iter().position(|own| own.job == job).unwrap_or(self.cells.len());
+        if at == self.cells.len() {
+            let verdict = Verdict {
+                source: Some(Source { unknown: 1.0, ..Source::default() }),
                 source_reason: "fio does not report this".into(),
                 ..Verdict::default()
-            });
-            self.cells.push(job);
-            self.errors.push(None);
-            self.latencies.push(Parts::default());
-            self.cells.len() - 1
-        });
+            };
+            self.cells.push(Cell { job, error: None, verdict, latencies: Parts::default() });
+        }
         for remark in said {
             let message = if remark.meaning {
                 "a fio option changes what the figures mean"
@@ -219,21 +215,23 @@ impl Import {
             };
             let evidence = format!("{name}: {}", remark.text);
             let found = warning("fio-options", Severity::Misleading, message, evidence);
-            let own = &mut self.verdicts[at].warnings;
+            let own = &mut self.cells[at].verdict.warnings;
             if own.len() < MAX_REMARKS && !own.contains(&found) {
                 own.push(found);
             }
         }
         at
     }
+}
 
-    /// Adds what fio reports of the times of a cell: of the sum of all servers, where that is it.
-    fn add_latencies(&mut self, cell: usize, op: Op, all: &[&Direction], set: &Set, run: &Output) {
-        let own = &mut self.latencies[cell];
-        let ops = all.iter().fold(0u64, |sum, of| sum.saturating_add(of.total_ios));
-        let sum = run.sum.as_ref().map(|sum| if op == Op::Write { &sum.write } else { &sum.read });
-        match sum.filter(|of| of.total_ios == ops && !of.latencies().percentile.is_empty()) {
-            Some(sum) => own.blocks.push(sum.latencies().clone()),
+impl Cell {
+    /// Adds what fio reports of its times: of the sum of all servers, where that is it.
+    fn add_latencies(&mut self, op: Op, all: &[&Direction], set: &Set, run: &Output) {
+        let own = &mut self.latencies;
+        let ops = sum(all.iter().map(|of| of.total_ios));
+        let whole = run.sum.as_ref().map(|of| if op == Op::Write { &of.write } else { &of.read });
+        match whole.filter(|of| of.total_ios == ops && !of.latencies().percentile.is_empty()) {
+            Some(whole) => own.blocks.push(whole.latencies().clone()),
             None => own.blocks.extend(all.iter().map(|of| of.latencies().clone())),
         }
         if op == Op::Write {
@@ -241,11 +239,10 @@ impl Import {
         }
     }
 
-    /// Judges a cell; `calls`: the number of system calls per operation is known.
-    fn judge(&mut self, cell: usize, all: &[&Direction], calls: bool, set: &Set) {
+    /// Judges it; `calls`: the number of system calls per operation is known.
+    fn judge(&mut self, all: &[&Direction], calls: bool, set: &Set) {
         let millis = all.iter().map(|of| of.runtime).max().unwrap_or(0);
-        let job = &self.cells[cell];
-        let verdict = &mut self.verdicts[cell];
+        let Cell { job, verdict, .. } = self;
         let mut add = |found: Warning| {
             if !verdict.warnings.iter().any(|own| own.id == found.id) {
                 verdict.warnings.push(found);
@@ -283,16 +280,13 @@ impl Import {
         }
     }
 
-    /// Returns the verdicts of all cells.
-    pub fn verdicts(&mut self) -> Vec<Verdict> {
-        let cells = self.cells.iter().zip(&self.latencies);
-        let verdicts = std::mem::take(&mut self.verdicts);
-        let whole = |(verdict, (job, times)): (Verdict, (&Job, &Parts))| {
-            let commits = job.syncs_after_writes();
-            let of_commits = commits.then(|| times.commits(job.writes_per_commit()));
-            Verdict { latency: times.latency(commits), commits: of_commits.flatten(), ..verdict }
-        };
-        verdicts.into_iter().zip(cells).map(whole).collect()
+    /// Returns its verdict.
+    pub fn into_verdict(self) -> Verdict {
+        let Cell { job, verdict, latencies, .. } = self;
+        let commits = job.syncs_after_writes();
+        let of_commits = commits.then(|| latencies.commits(job.writes_per_commit()));
+        let latency = latencies.latency(commits);
+        Verdict { latency, commits: of_commits.flatten(), ..verdict }
     }
 }
 

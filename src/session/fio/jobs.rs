@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::options::{JobOptions, Remark};
-use super::output::{Job as FioJob, Options, Output};
+use super::output::{Direction, Job as FioJob, Options, Output, sum};
 use crate::plan::{Job, Op};
 
 /// The job in client mode that sums up all others.
@@ -30,11 +30,12 @@ impl Part<'_> {
 
     /// Returns the name of its file.
     pub fn file(&self) -> String {
-        let named = self.asked.get("filename").map(String::from);
         let name = &self.job.jobname;
-        named
-            .or_else(|| self.asked.get("directory").map(|dir| format!("{dir}/{name}")))
-            .unwrap_or_else(|| name.clone())
+        match (self.asked.get("filename"), self.asked.get("directory")) {
+            (Some(file), _) => file.into(),
+            (None, Some(dir)) => format!("{dir}/{name}"),
+            (None, None) => name.clone(),
+        }
     }
 
     /// Milliseconds of all its threads.
@@ -91,11 +92,8 @@ fn is_one_job(a: &FioJob, b: &FioJob) -> bool {
 /// # Errors
 /// The figures of a job contradict each other.
 pub fn modernize(run: &mut Output) -> Result<bool, String> {
-    let blocks: Vec<[Option<u64>; 2]> = run
-        .jobs
-        .iter()
-        .map(|job| [Op::Read, Op::Write].map(|op| run.asked(job).block(op).ok()))
-        .collect();
+    let blocks = |job| [Op::Read, Op::Write].map(|op| run.asked(job).block(op).ok());
+    let blocks: Vec<[Option<u64>; 2]> = run.jobs.iter().map(blocks).collect();
     let mut old = false;
     for (job, blocks) in run.jobs.iter_mut().zip(blocks) {
         let name = crate::text::clean::brief(&job.jobname, 80);
@@ -171,20 +169,22 @@ impl Output {
             let longest = groups.entry(job.groupid).or_default();
             *longest = job.longest().max(*longest);
         }
-        groups.values().fold(0, |sum, longest| sum.saturating_add(*longest))
+        sum(groups.into_values())
     }
 }
 
 impl FioJob {
+    fn directions(&self) -> [&Direction; 4] {
+        [&self.read, &self.write, &self.trim, &self.mixed]
+    }
+
     fn ops(&self) -> u64 {
-        let all = [&self.read, &self.write, &self.trim, &self.mixed];
-        all.iter().fold(0, |sum, of| sum.saturating_add(of.total_ios))
+        sum(self.directions().iter().map(|of| of.total_ios))
     }
 
     /// Milliseconds of the longest direction.
     fn longest(&self) -> u64 {
-        let all = [&self.read, &self.write, &self.trim, &self.mixed];
-        all.iter().map(|of| of.runtime).max().unwrap_or(0)
+        self.directions().iter().map(|of| of.runtime).max().unwrap_or(0)
     }
 
     /// Returns how many jobs it sums up: the sum of their times over the longest.

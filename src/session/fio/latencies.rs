@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::output::Times;
+use super::output::{Times, sum};
 use crate::record::{CommitTimes, Latency};
 
 /// What fio reports of the jobs and runs that make up a cell, each apart.
@@ -54,12 +54,12 @@ fn merge(parts: &[Times]) -> Option<Latency> {
     let sound =
         |of: &&Times| of.count() > 0 && of.mean.is_finite() && of.max.is_finite() && of.mean >= 0.0;
     let parts: Vec<&Times> = parts.iter().filter(sound).collect();
-    let count = parts.iter().fold(0u64, |sum, of| sum.saturating_add(of.count()));
+    let count = sum(parts.iter().map(|of| of.count()));
     let mut bins = BTreeMap::<u64, u64>::new();
     for (at, count) in parts.iter().flat_map(|of| &of.bins) {
         let Ok(at) = at.parse() else { continue };
-        let sum = bins.entry(at).or_default();
-        *sum = sum.saturating_add(*count);
+        let bin = bins.entry(at).or_default();
+        *bin = bin.saturating_add(*count);
     }
     let binned = parts.iter().all(|of| !of.bins.is_empty());
     let at = |percent: f64| {
@@ -86,8 +86,7 @@ fn printed(of: &Times, percent: f64) -> Option<f64> {
 
 /// Returns a percentile from bins.
 fn in_bins(bins: &BTreeMap<u64, u64>, percent: f64) -> Option<f64> {
-    let count = bins.values().fold(0u64, |sum, count| sum.saturating_add(*count));
-    let wanted = count as f64 * percent / 100.0;
+    let wanted = sum(bins.values().copied()) as f64 * percent / 100.0;
     let mut below = 0.0;
     let found = bins.iter().find(|(_, some)| {
         below += **some as f64;

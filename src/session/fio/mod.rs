@@ -20,13 +20,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::cells::Import;
+use self::cells::{Cell, Import};
 use self::jobs::Part;
 use self::output::{Disk, Output};
 use self::text::Found;
 use super::{Session, SessionError, reader};
 use crate::host::Host;
-use crate::plan::{Job, Plan, TargetSpec, TrialTime};
+use crate::plan::{Plan, TargetSpec, TrialTime};
 use crate::record::End;
 use crate::text::{clean, utc};
 use crate::units::counted;
@@ -133,29 +133,31 @@ fn describe_disk(disk: &Disk) -> String {
     clean::brief(&text, 160)
 }
 
-fn target(parts: &[Part], cells: &[Job]) -> (TargetSpec, Option<String>) {
+fn target(parts: &[Part], cells: &[Cell]) -> (TargetSpec, Option<String>) {
     let files: Vec<String> = parts.iter().map(|part| clean::brief(&part.file(), 4096)).collect();
     let first = files.first().cloned().unwrap_or_default();
     let files = files.into_iter().collect::<BTreeSet<_>>().len();
     let more = (files > 1).then(|| format!("fio used {files} files; the first is named above"));
-    let size = cells.iter().map(|cell| cell.span).max().unwrap_or(0);
+    let size = cells.iter().map(|cell| cell.job.span).max().unwrap_or(0);
     (TargetSpec::File { path: first.into(), size }, more)
 }
 
-fn finish(mut import: Import, host: Host, target: TargetSpec, timestamp: u64) -> Session {
-    let verdicts = import.verdicts();
+fn finish(import: Import, host: Host, target: TargetSpec, timestamp: u64) -> Session {
     let longest = import.trials.iter().map(|trial| trial.nanos).max().unwrap_or(0);
-    let (time, budget) = (
-        TrialTime::from_duration(Duration::from_nanos(longest)),
-        Duration::from_nanos(import.nanos),
-    );
-    let plan = Plan { cells: import.cells, trial_time: time, budget, ..Plan::plain("fio", target) };
+    let plan = Plan {
+        cells: import.cells.iter().map(|cell| cell.job.clone()).collect(),
+        trial_time: TrialTime::from_duration(Duration::from_nanos(longest)),
+        budget: Duration::from_nanos(import.nanos),
+        ..Plan::plain("fio", target)
+    };
     // Years beyond 9999 cannot be written in this format.
     let created = utc(std::time::UNIX_EPOCH + Duration::from_secs(timestamp.min(253_402_300_799)));
     let mut session = Session::new(String::new(), String::new(), created, host, plan);
     session.trials = import.trials.into_iter().map(Into::into).collect();
-    session.verdicts = verdicts.into_iter().map(|verdict| Some(Arc::new(verdict))).collect();
-    session.errors = import.errors;
+    for (at, mut cell) in import.cells.into_iter().enumerate() {
+        session.errors[at] = cell.error.take();
+        session.verdicts[at] = Some(Arc::new(cell.into_verdict()));
+    }
     session.notes = import.notes;
     session.end = Some(End::Finished);
     session

@@ -75,14 +75,12 @@ impl JobOptions<'_> {
 
     /// Returns what changes the meaning of the figures.
     fn meanings(&self) -> Vec<Remark> {
-        let given = |name: &str, plain: &[&str]| {
-            self.get(name).filter(|value| !plain.contains(value) && !matches!(*value, "0" | ""))
-        };
-        let mut said: Vec<Remark> = MEANINGS
-            .iter()
-            .filter_map(|(name, plain, what)| Some((name, given(name, plain)?, what)))
-            .map(|(name, value, what)| Remark::meaning(format!("{name}={value}: {what}")))
-            .collect();
+        let mut said = Vec::new();
+        for (name, plain, what) in MEANINGS {
+            let value = self.get(name).filter(|value| !matches!(*value, "0" | ""));
+            let value = value.filter(|value| !plain.contains(value));
+            said.extend(value.map(|value| Remark::meaning(format!("{name}={value}: {what}"))));
+        }
         if self.get("invalidate") == Some("0") {
             let text = "invalidate=0: the page cache kept what it had of the file";
             said.push(Remark::meaning(text));
@@ -128,16 +126,12 @@ impl JobOptions<'_> {
         }
         let asked = self.get("bs").or(self.get("blocksize")).unwrap_or("4k");
         // Read, write, trim; a missing value equals the one before.
-        let parts: Vec<&str> = asked.split(',').collect();
-        let part = if op == Op::Write {
-            parts.get(1).filter(|part| !part.is_empty()).or(parts.first())
-        } else {
-            parts.first()
-        };
+        let (read, rest) = asked.split_once(',').unwrap_or((asked, ""));
+        let write = rest.split(',').next().filter(|part| !part.is_empty() && op == Op::Write);
         let several = ["bsrange", "blocksize_range", "bssplit", "bs_unaligned", "bs_is_seq_rand"]
             .iter()
             .find_map(|name| self.get(name));
-        match (several, part.and_then(|part| self.size(part.trim()))) {
+        match (several, self.size(write.unwrap_or(read).trim())) {
             (None, Some(block)) => Ok(block),
             (Some(several), _) => Err(several.into()),
             (None, None) => Err(asked.into()),
@@ -198,9 +192,14 @@ impl JobOptions<'_> {
         self.size(self.get(name)?)
     }
 
+    /// Returns what the job does: `randrw`, `read:8k`.
+    fn kind(&self) -> &str {
+        self.get("rw").or(self.get("readwrite")).unwrap_or("read")
+    }
+
     /// Returns the order of the blocks and the share of reads; `None` for a job that only trims.
     fn order(&self, block: u64, said: &mut Vec<Remark>) -> Option<(Pattern, Option<u8>)> {
-        let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
+        let asked = self.kind();
         let (kind, more) =
             asked.split_once(':').map_or((asked, None), |(kind, more)| (kind, Some(more)));
         let random = kind.starts_with("rand");
@@ -221,15 +220,15 @@ impl JobOptions<'_> {
             Some(back) => self.size(back).map(|back| -i128::from(back)),
             None => self.size(more).map(i128::from),
         });
-        let step = skip.map(|skip| skip + i128::from(block));
-        let pattern = match (random, step) {
-            (true, _) => Pattern::Random,
-            (false, None) => Pattern::Seq,
-            (false, Some(step)) if step == -i128::from(block) => Pattern::Reverse,
-            (false, Some(step)) if step > i128::from(block) && step % i128::from(block) == 0 => {
-                Pattern::Stride(u64::try_from(step / i128::from(block)).unwrap_or(2))
+        let block = i128::from(block);
+        let pattern = match skip.map(|skip| skip + block) {
+            _ if random => Pattern::Random,
+            None => Pattern::Seq,
+            Some(step) if step == -block => Pattern::Reverse,
+            Some(step) if step > block && step % block == 0 => {
+                Pattern::Stride(u64::try_from(step / block).unwrap_or(2))
             }
-            (false, Some(_)) => {
+            Some(_) => {
                 said.push(Remark::other(format!("rw={asked}: shown as seq")));
                 Pattern::Seq
             }
@@ -242,7 +241,7 @@ impl JobOptions<'_> {
         match self.get("sync") {
             Some("sync" | "1") => return (Sync::Osync, 1),
             Some(value) if !matches!(value, "0" | "none") => return (Sync::Dsync, 1),
-            _ if self.get("dsync").is_some_and(|value| value != "0") => return (Sync::Dsync, 1),
+            _ if self.is_on("dsync") => return (Sync::Dsync, 1),
             _ => {}
         }
         for (name, sync) in [("fsync", Sync::Fsync), ("fdatasync", Sync::Fdatasync)] {
@@ -252,12 +251,8 @@ impl JobOptions<'_> {
                 return (sync, every);
             }
         }
-        let at_end = if self.is_on("end_fsync") || self.is_on("fsync_on_close") {
-            Sync::End
-        } else {
-            Sync::None
-        };
-        (at_end, 1)
+        let at_end = self.is_on("end_fsync") || self.is_on("fsync_on_close");
+        (if at_end { Sync::End } else { Sync::None }, 1)
     }
 
     /// Returns the job of one direction; `moved` is its number of bytes and operations, `None` if
@@ -301,19 +296,13 @@ impl JobOptions<'_> {
     }
 
     pub fn only_trims(&self) -> bool {
-        self.get("rw")
-            .or(self.get("readwrite"))
-            .is_some_and(|kind| matches!(kind, "trim" | "randtrim"))
+        matches!(self.kind(), "trim" | "randtrim")
     }
 
     /// Returns the direction of a job that did nothing.
     pub fn direction(&self) -> Op {
-        let asked = self.get("rw").or(self.get("readwrite")).unwrap_or("read");
-        if asked.starts_with("write") || asked.starts_with("randwrite") {
-            Op::Write
-        } else {
-            Op::Read
-        }
+        let writes = self.kind().trim_start_matches("rand").starts_with("write");
+        if writes { Op::Write } else { Op::Read }
     }
 
     /// Returns the threads of a job with a single entry: all of `numjobs`, which are reported

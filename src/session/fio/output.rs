@@ -147,11 +147,8 @@ impl Job {
         let failed = self.error != 0;
         let of = [&mut self.read, &mut self.write, &mut self.trim, &mut self.mixed];
         for (of, block) in of.into_iter().zip([block[0], block[1], None, None]) {
-            for (new, old) in [
-                (&mut of.slat_ns, &of.slat),
-                (&mut of.clat_ns, &of.clat),
-                (&mut of.lat_ns, &of.lat),
-            ] {
+            let times = [&mut of.slat_ns, &mut of.clat_ns, &mut of.lat_ns];
+            for (new, old) in times.into_iter().zip([&of.slat, &of.clat, &of.lat]) {
                 if new.mean == 0.0 && old.mean > 0.0 {
                     *new = old.to_nanos();
                 }
@@ -195,11 +192,8 @@ impl Direction {
     /// Returns the latencies from submission to completion, as iotui defines them, if fio printed
     /// their distribution; else fio's completion latencies.
     pub fn latencies(&self) -> &Times {
-        if self.slat_ns.count() > 0 && !self.lat_ns.percentile.is_empty() {
-            &self.lat_ns
-        } else {
-            &self.clat_ns
-        }
+        let is_queued = self.slat_ns.count() > 0;
+        if is_queued && !self.lacks_submission() { &self.lat_ns } else { &self.clat_ns }
     }
 
     /// Returns whether [`latencies`](Direction::latencies) leave out the submission.
@@ -248,15 +242,17 @@ impl Times {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct Disk {
-    #[serde(default)]
     pub name: String,
-    #[serde(default)]
     pub read_ios: u64,
-    #[serde(default)]
     pub write_ios: u64,
     /// Percent of the time.
-    #[serde(default)]
     pub util: f64,
+}
+
+/// Returns the sum of figures that anyone may have written.
+pub fn sum(figures: impl Iterator<Item = u64>) -> u64 {
+    figures.fold(0, u64::saturating_add)
 }
