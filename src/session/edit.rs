@@ -133,23 +133,17 @@ pub fn import(dir: &Path, from: &Path) -> Result<Imported, SessionError> {
 
 /// Copies the file of a session into `dir`.
 fn import_session(dir: &Path, from: &Path, session: Session) -> Result<Imported, SessionError> {
+    let created = time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH);
     let wanted = match naming::is_id(&session.id) && session.id.len() <= 100 {
         true => session.id,
-        false => naming::new_id(
-            time::parse_utc(&session.created).unwrap_or(std::time::UNIX_EPOCH),
-            &session.name,
-        ),
+        false => naming::new_id(created, &session.name),
     };
     let name = Some(session.name.as_str()).filter(|name| !name.is_empty());
     let made =
         publish(dir, &wanted, name, LOCK_TIMEOUT, |to, id, name| copy(from, to, Some(id), name))?;
     unlock(&made.file);
-    Ok(Imported {
-        id: made.id,
-        path: made.path,
-        renamed: made.name != session.name,
-        name: made.name,
-    })
+    let renamed = made.name != session.name;
+    Ok(Imported { id: made.id, path: made.path, name: made.name, renamed })
 }
 
 /// Copies a session with another name, and another id if given, in its first line; syncs the copy.
@@ -190,8 +184,7 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
     }
     let lost = damage.unnumbered() - damage.omitted_lines;
     if lost > 0 {
-        let line = line::bytes(&Line::Lost { lines: lost })
-            .map_err(|e| SessionError::Json(e.to_string()))?;
+        let line = line::bytes(&Line::Lost { lines: lost })?;
         let line = if damage.sealed { seal::seal(&line, damage.next()) } else { line };
         to.write_all(&line).map_err(failed)?;
     }

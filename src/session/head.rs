@@ -41,10 +41,13 @@ impl Head {
 }
 
 /// A line without its seal, and whether it has a valid one.
-type Body = (Vec<u8>, Option<bool>);
+pub(super) type Body = (Vec<u8>, Option<bool>);
 
 /// Returns the body of the next line.
-fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<Body>, SessionError> {
+pub(super) fn body<R: BufRead>(
+    lines: &mut Lines<R>,
+    path: &Path,
+) -> Result<Option<Body>, SessionError> {
     let Some(line) = reader::next_line(lines, path)? else { return Ok(None) };
     Ok(Some(match seal::check(line) {
         Seal::Whole(_, open) => {

@@ -28,15 +28,9 @@ pub(super) fn restore(
     id: Option<&str>,
     name: &str,
 ) -> Result<String, SessionError> {
-    let header = Header::new(
-        id.unwrap_or(&session.id),
-        name,
-        &session.created,
-        0,
-        &session.host,
-        &session.plan,
-    );
-    let bytes = line::bytes(&header).map_err(|e| SessionError::Json(e.to_string()))?;
+    let Session { id: own, created, host, plan, .. } = session;
+    let header = Header::new(id.unwrap_or(own), name, created, 0, host, plan);
+    let bytes = line::bytes(&header)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::SessionError;
 use super::error;
 use super::label::label;
 use super::schema::SCHEMA;
@@ -219,8 +220,8 @@ impl From<Option<Severity>> for Worst {
 
 /// Returns one line as bytes, its line feed included. Fails for text that JSON cannot hold (a path
 /// that is not UTF-8).
-pub fn bytes(line: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
-    let mut bytes = serde_json::to_vec(line)?;
+pub fn bytes(line: &impl Serialize) -> Result<Vec<u8>, SessionError> {
+    let mut bytes = serde_json::to_vec(line).map_err(|e| SessionError::Json(e.to_string()))?;
     bytes.push(b'\n');
     Ok(bytes)
 }

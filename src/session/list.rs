@@ -27,7 +27,7 @@ const MAX_CHECKED_BYTES: u64 = 8 << 20;
 const END: &[u8] = br#"{"kind":"end","#;
 
 /// The state of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     Finished,
@@ -39,6 +39,7 @@ pub enum State {
     /// Ships with iotui and never changes.
     Reference,
     /// The file is not a session that this version can read.
+    #[default]
     Unreadable,
 }
 
@@ -69,7 +70,7 @@ impl State {
 }
 
 /// One session of a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Listed {
     /// The name of the file, by which it can be found.
     pub id: String,
@@ -212,25 +213,7 @@ pub(super) fn header(path: &Path) -> Option<Listed> {
 }
 
 fn describe(path: &Path, ends: bool) -> Listed {
-    let id = id_of(path);
-    let mut listed = Listed {
-        id,
-        name: String::new(),
-        target: String::new(),
-        label: String::new(),
-        created: String::new(),
-        nanos: 0,
-        seconds: None,
-        cells: 0,
-        probes: 0,
-        measured: None,
-        failed: 0,
-        verdict: None,
-        best: None,
-        curve: Vec::new(),
-        lost_lines: None,
-        state: State::Unreadable,
-    };
+    let mut listed = Listed { id: id_of(path), ..Listed::default() };
     let Ok((file, length)) = reader::open(path) else { return listed };
     let Some(head) = head(&file) else { return salvage(listed, path, ends) };
     listed.name = clean::brief(&head.name, NAME_LENGTH);

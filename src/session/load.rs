@@ -280,16 +280,8 @@ fn verdict_at<R: BufRead + Seek>(
     lines
         .go_to(place.start, place.number)
         .map_err(|error| error.into_session_error(path, place.number + 1))?;
-    let Some(bytes) = reader::next_line(lines, path)? else { return Ok(None) };
-    Ok(match seal::check(bytes) {
-        Seal::Whole(_, open) => {
-            let mut body = Vec::new();
-            seal::unsealed(open, &mut body);
-            line::parse(&body).ok()
-        }
-        Seal::None => line::parse(bytes).ok(),
-        Seal::Broken => None,
-    })
+    let body = head::body(lines, path)?.filter(|(_, fits)| *fits != Some(false));
+    Ok(body.and_then(|(body, _)| line::parse(&body).ok()))
 }
 
 /// Describes how much of the file is missing.

@@ -85,7 +85,7 @@ pub(super) fn unpack(
     while let Some(bytes) = reader::next_line(&mut lines, from)? {
         match line::json(bytes).ok().and_then(native) {
             Some(line) if line["kind"] == "end" => end = serde_json::from_value(line).ok(),
-            Some(line) => to.write_all(&bytes_of(&line)?).map_err(failed)?,
+            Some(line) => to.write_all(&line::bytes(&line)?).map_err(failed)?,
             None => {}
         }
     }
@@ -96,13 +96,9 @@ pub(super) fn unpack(
     if let Some(EndLine { reason, seconds, .. }) = end {
         session.end = Some(reason);
         let end = Line::End(end_line(&session, seconds));
-        made.file.write_all(&bytes_of(&end)?).map_err(failed)?;
+        made.file.write_all(&line::bytes(&end)?).map_err(failed)?;
     }
     Ok(Some((made, session)))
-}
-
-fn bytes_of(line: &impl Serialize) -> Result<Vec<u8>, SessionError> {
-    line::bytes(line).map_err(|e| SessionError::Json(e.to_string()))
 }
 
 /// Returns the first line of the session that an export contains.

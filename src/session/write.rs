@@ -101,8 +101,7 @@ impl Recorder {
         let nanos = since_epoch.map_or(0, |since| since.subsec_nanos());
         let id = naming::new_id(created, slug);
         let created = time::utc(created);
-        let header = line::bytes(&Header::new(&id, "", &created, nanos, host, plan))
-            .map_err(|e| SessionError::Json(e.to_string()))?;
+        let header = line::bytes(&Header::new(&id, "", &created, nanos, host, plan))?;
         let name = requested_name.clone().unwrap_or_default();
         Ok(Recorder {
             dir: dir.into(),

@@ -101,21 +101,11 @@ fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), Strin
     let choice = Choice::parse(&table.backend).map_err(|error| error.to_string())?;
     let threads = of(Column::Threads)?.unwrap_or(1) as u32;
     let span = bytes.unwrap_or(0);
-    let job = Job {
-        block,
-        count,
-        span,
-        threads,
-        cache: table.cache,
-        xor: table.xor,
-        ..Job::plain(choice, table.op)
-    };
-    let figures = table
-        .columns
-        .iter()
-        .zip(row)
-        .filter(|(column, _)| is_figure(**column))
-        .map(|(column, value)| (*column, *value));
+    let (cache, xor) = (table.cache, table.xor);
+    let plain = Job::plain(choice, table.op);
+    let job = Job { block, count, span, threads, cache, xor, ..plain };
+    let figures = table.columns.iter().copied().zip(row.iter().copied());
+    let figures = figures.filter(|(column, _)| is_figure(*column));
     let said = table.seconds.map(|seconds| (Column::Seconds, seconds));
     let trials = (1..).zip(figures.chain(said)).map(|(round, (column, value))| {
         let (bytes, nanos) = match (column, bytes) {
@@ -128,15 +118,8 @@ fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), Strin
         };
         let ops = (bytes / block as f64).ceil() as u64;
         let bytes = if crate::engine::moves_data(&job) { bytes.round() as u64 } else { 0 };
-        Ok(Trial {
-            cell,
-            round,
-            bytes,
-            ops,
-            syscalls: ops.into(),
-            nanos: nanos.round() as u64,
-            ..Trial::default()
-        })
+        let (syscalls, nanos) = (ops.into(), nanos.round() as u64);
+        Ok(Trial { cell, round, bytes, ops, syscalls, nanos, ..Trial::default() })
     });
     let trials = trials.collect::<Result<_, String>>()?;
     Ok((job, trials))
@@ -147,13 +130,8 @@ fn is_figure(column: Column) -> bool {
 }
 
 fn warning(id: &'static str, severity: Severity, message: &str, evidence: &str) -> Warning {
-    Warning {
-        id: id.into(),
-        severity,
-        message: message.into(),
-        evidence: evidence.into(),
-        remedy: String::new(),
-    }
+    let (id, message, evidence) = (id.into(), message.into(), evidence.into());
+    Warning { id, severity, message, evidence, remedy: String::new() }
 }
 
 fn reported(source: &str, approximate: Option<&String>) -> Vec<Warning> {
@@ -166,26 +144,16 @@ fn reported(source: &str, approximate: Option<&String>) -> Vec<Warning> {
 }
 
 fn verdict(table: &Jobs, row: &[f64], source: &str) -> Verdict {
-    let rates = table
-        .columns
-        .iter()
-        .zip(row)
-        .filter(|(column, value)| **column == Column::Rate && value.fract() == 0.0);
+    let rates = table.columns.iter().zip(row);
+    let rates = rates.filter(|(column, of)| **column == Column::Rate && of.fract() == 0.0);
     let least = rates.map(|(_, value)| *value).fold(f64::MAX, f64::min);
     let mut warnings = reported(source, table.approximate.as_ref());
     if 0.5 / least > ROUNDED {
         let evidence = format!("{least} MiB/s may be {} to {}", least - 0.5, least + 0.5);
-        warnings.insert(
-            0,
-            warning(
-                "rounded",
-                Severity::Misleading,
-                "the report rounds to whole MiB/s, which is coarse here",
-                &evidence,
-            ),
-        );
+        let message = "the report rounds to whole MiB/s, which is coarse here";
+        warnings.insert(0, warning("rounded", Severity::Misleading, message, &evidence));
     }
-    let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0, below: 0.0 };
+    let unknown = Source { unknown: 1.0, ..Source::default() };
     let moves = table.op != crate::plan::Op::Seek;
     Verdict {
         source: moves.then_some(unknown),
@@ -226,11 +194,8 @@ fn read_findings(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
         let value =
             |figure| table.unit.value(figure, file.host.nanos_per_cycle).map(|(value, _)| value);
         let (one, two) = (value(of.low)?, value(of.high)?);
-        Ok::<_, String>(Estimate {
-            low: one.min(two),
-            high: one.max(two),
-            reason: of.reason.clone(),
-        })
+        let reason = of.reason.clone();
+        Ok::<_, String>(Estimate { low: one.min(two), high: one.max(two), reason })
     });
     Ok(ProbeFindings {
         estimate: estimate.transpose()?,

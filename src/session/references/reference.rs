@@ -25,21 +25,16 @@ impl Reference {
         let cells = self.session.plan.cells.len() as u64 + probes;
         Listed {
             id: self.id.into(),
-            name: String::new(),
             target: self.about.clone(),
-            label: String::new(),
             created: self.session.created.clone(),
-            seconds: None,
             cells,
             probes,
             measured: Some(cells),
-            failed: 0,
             verdict: self.session.worst().map(|worst| Some(worst).into()),
-            state: State::Reference,
             best: best(&self.session),
-            curve: Vec::new(),
             lost_lines: Some(0),
-            nanos: 0,
+            state: State::Reference,
+            ..Listed::default()
         }
     }
 }
