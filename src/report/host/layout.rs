@@ -34,10 +34,10 @@ impl Items {
         self.0.push(Item::Section(title));
     }
 
-    /// Adds a row unless its value is empty.
-    pub(super) fn row(&mut self, label: &'static str, value: &str) {
-        if !value.trim().is_empty() {
-            self.0.push(Item::Row { label, value: value.into() });
+    /// Adds a row if it has a value.
+    pub(super) fn row(&mut self, label: &'static str, value: impl Into<Option<String>>) {
+        if let Some(value) = value.into().filter(|value| !value.trim().is_empty()) {
+            self.0.push(Item::Row { label, value });
         }
     }
 
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn rows_wrap_under_their_value() {
         let mut items = Items::default();
-        items.row("none", "");
-        items.row("words", &"word ".repeat(20));
+        items.row("none", None);
+        items.row("words", "word ".repeat(20));
         let mut page = Page::default();
         page.items(&items.list());
         let text = page.text();

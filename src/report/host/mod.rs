@@ -62,14 +62,11 @@ pub fn target_items(facts: &TargetFacts) -> Vec<Item> {
 
 fn add_machine(items: &mut Items, host: &Host) {
     items.section("Machine");
-    items.row("name", &host.name);
-    items.row("system", &host.os);
-    items.row("kernel", &format!("Linux {} on {}", host.kernel, host.architecture));
-    items.row("hypervisor", host.virtualisation.as_deref().unwrap_or("none detected"));
-    items.row(
-        "container",
-        &host.container.as_ref().map(|name| format!("{name} (inferred)")).unwrap_or_default(),
-    );
+    items.row("name", host.name.clone());
+    items.row("system", host.os.clone());
+    items.row("kernel", format!("Linux {} on {}", host.kernel, host.architecture));
+    items.row("hypervisor", host.virtualisation.clone().unwrap_or("none detected".into()));
+    items.row("container", host.container.as_ref().map(|name| format!("{name} (inferred)")));
     let now = &host.conditions;
     let parts = [
         now.load.map(|load| format!("load {load:.2}")),
@@ -77,7 +74,7 @@ fn add_machine(items: &mut Items, host: &Host) {
         now.steal.map(|share| format!("steal time {} since boot", show_share(share))),
         now.on_battery.map(|on| if on { "on battery".into() } else { "on AC power".into() }),
     ];
-    items.row("now", &parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+    items.row("now", parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
 }
 
 /// Returns `avx2; from memory: 64 bit 14.0 GiB/s, avx2 37.3 GiB/s`.
@@ -95,49 +92,29 @@ fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<fold::Comparison>) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
-    items.row(
-        "model",
-        &format!("{}{vendor}", if cpu.model.is_empty() { "unknown" } else { &cpu.model }),
-    );
+    let model = if cpu.model.is_empty() { "unknown" } else { &cpu.model };
+    items.row("model", format!("{model}{vendor}"));
     let by = if host.virtualisation.is_some() { " (as reported by the hypervisor)" } else { "" };
-    items.row("CPUs", &format!("{}{by}", describe_cpus(cpu)));
-    items.row(
-        "one cycle",
-        &match cpu.cycle_nanos {
-            Some(nanos) => {
-                format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source)
-            }
-            None => "unknown".into(),
-        },
-    );
-    items.row(
-        "governor",
-        cpu.governor.as_deref().unwrap_or("none: this system does not control the frequency"),
-    );
-    items.row("instructions", &cpu.simd.join(" "));
-    items.row("XOR loop", &xor_loop.map(describe_xor_loop).unwrap_or_default());
-    items.row(
-        "clock",
-        &[std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat().join(" "),
-    );
-    let slow: Vec<_> =
-        host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str()).collect();
-    items.row(
-        "mitigations",
-        &if slow.is_empty() {
-            String::new()
-        } else {
-            format!("slowing system calls: {}", slow.join(", "))
-        },
-    );
-    items.row(
-        "io_uring",
-        match host.io_uring_disabled {
-            None | Some(0) => "allowed",
-            Some(1) => "restricted to privileged users and one group",
-            Some(_) => "disabled",
-        },
-    );
+    items.row("CPUs", format!("{}{by}", describe_cpus(cpu)));
+    let cycle = cpu.cycle_nanos.map(|nanos| {
+        format!("{nanos:.3} ns = {} GHz ({})", three_digits(1.0 / nanos), cpu.cycle_source)
+    });
+    items.row("one cycle", cycle.unwrap_or("unknown".into()));
+    let fixed = "none: this system does not control the frequency";
+    items.row("governor", cpu.governor.clone().unwrap_or(fixed.into()));
+    items.row("instructions", cpu.simd.join(" "));
+    items.row("XOR loop", xor_loop.map(describe_xor_loop));
+    let clocks = [std::slice::from_ref(&host.clock.current), cpu.tsc.as_slice()].concat();
+    items.row("clock", clocks.join(" "));
+    let slow = host.mitigations.iter().filter(|m| m.slows_calls()).map(|m| m.name.as_str());
+    let slow = Some(slow.collect::<Vec<_>>().join(", ")).filter(|names| !names.is_empty());
+    items.row("mitigations", slow.map(|names| format!("slowing system calls: {names}")));
+    let uring = match host.io_uring_disabled {
+        None | Some(0) => "allowed",
+        Some(1) => "restricted to privileged users and one group",
+        Some(_) => "disabled",
+    };
+    items.row("io_uring", uring.to_string());
 }
 
 fn describe_cpus(cpu: &Cpu) -> String {
@@ -185,43 +162,25 @@ fn add_caches(items: &mut Items, caches: &[CacheLevel]) {
 
 fn add_memory(items: &mut Items, memory: &Memory) {
     items.section("Memory");
-    items.row(
-        "size",
-        &format!("{}, {} available", show_bytes(memory.total), show_bytes(memory.available)),
-    );
-    items.row(
-        "limit",
-        &memory
-            .limit
-            .map(|limit| format!("{} (control group)", show_bytes(limit)))
-            .unwrap_or_default(),
-    );
+    let (total, available) = (show_bytes(memory.total), show_bytes(memory.available));
+    items.row("size", format!("{total}, {available} available"));
+    let limit = memory.limit.map(|limit| format!("{} (control group)", show_bytes(limit)));
+    items.row("limit", limit);
     let huge = match (&memory.huge_pages, memory.huge_page) {
         (Some(setting), Some(size)) => format!("huge {} ({setting})", show_bytes(size)),
         (Some(setting), None) => format!("huge ({setting})"),
         (None, _) => "no huge pages".into(),
     };
-    items.row("pages", &format!("{}, {huge}", show_bytes(memory.page_size)));
-    items.row("NUMA nodes", &memory.nodes.to_string());
-    items.row(
-        "swap",
-        &match memory.swap_total {
-            0 => "none".into(),
-            total => format!(
-                "{} used of {}",
-                show_bytes(total.saturating_sub(memory.swap_free)),
-                show_bytes(total)
-            ),
-        },
-    );
-    items.row(
-        "evictor",
-        &memory
-            .kdamond
-            .as_ref()
-            .map(|name| format!("{name} may evict idle cached files"))
-            .unwrap_or_default(),
-    );
+    items.row("pages", format!("{}, {huge}", show_bytes(memory.page_size)));
+    items.row("NUMA nodes", memory.nodes.to_string());
+    let used = show_bytes(memory.swap_total.saturating_sub(memory.swap_free));
+    let swap = match memory.swap_total {
+        0 => "none".into(),
+        total => format!("{used} used of {}", show_bytes(total)),
+    };
+    items.row("swap", swap);
+    let evictor = memory.kdamond.as_ref().map(|name| format!("{name} may evict idle cached files"));
+    items.row("evictor", evictor);
 }
 
 fn add_network(items: &mut Items, cards: &[NetworkCard]) {
@@ -230,20 +189,15 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     }
     items.section("Network interfaces");
     let rows = cards.iter().map(|card| {
-        let speed = card.speed.map_or("-".into(), |speed| speed.to_string());
-        let driver = card
-            .driver
-            .clone()
-            .unwrap_or_else(|| if card.is_virtual { "virtual".into() } else { "-".into() });
-        let mtu = card.mtu.map_or("-".into(), |mtu| mtu.to_string());
-        vec![
-            card.name.clone(),
-            card.state.clone(),
-            speed,
-            card.duplex.clone().unwrap_or("-".into()),
-            mtu,
+        let driver = card.driver.clone().or(card.is_virtual.then(|| "virtual".into()));
+        let (name, state) = (card.name.clone(), card.state.clone());
+        let known = [
+            card.speed.map(|speed| speed.to_string()),
+            card.duplex.clone(),
+            card.mtu.map(|mtu| mtu.to_string()),
             driver,
-        ]
+        ];
+        [name, state].into_iter().chain(known.map(|text| text.unwrap_or("-".into()))).collect()
     });
     use Align::{Left, Right};
     items.table(
@@ -255,70 +209,42 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
 
 fn add_ground(items: &mut Items, ground: &Ground) {
     if ground.is_walked() {
-        items.row("lies on", &ground.stack());
-        items.row("ground", &ground.remark().unwrap_or("a disk".into()));
+        items.row("lies on", ground.stack());
+        items.row("ground", ground.remark().unwrap_or("a disk".into()));
     }
 }
 
 fn add_target(items: &mut Items, target: &TargetFacts) {
     items.section("Target");
-    items.row("path", &target.path);
+    items.row("path", target.path.clone());
     let kind = kind_name(target.kind);
     // A scratch file that does not exist yet has no size.
-    items.row(
-        "size",
-        &if target.size == 0 && target.kind == TargetKind::Scratch {
-            kind.into()
-        } else {
-            format!("{}, {kind}", show_bytes(target.size))
-        },
-    );
+    let size = match target.size {
+        0 if target.kind == TargetKind::Scratch => kind.into(),
+        size => format!("{}, {kind}", show_bytes(size)),
+    };
+    items.row("size", size);
     if !target.fs.is_empty() {
         let on = target.source.as_ref().map(|source| format!(" on {source}")).unwrap_or_default();
         let at =
             target.mount_point.as_ref().map(|at| format!(", mounted at {at}")).unwrap_or_default();
-        items.row("file system", &format!("{}{on}{at}", target.fs));
-        items.row("options", &target.options.join(", "));
+        items.row("file system", format!("{}{on}{at}", target.fs));
+        items.row("options", target.options.join(", "));
     }
     add_ground(items, &target.ground);
     if let (Some(space), Some(used)) = (target.space, target.used_share()) {
-        items.row(
-            "space",
-            &format!(
-                "{} free of {}, {} used",
-                show_bytes(space.available),
-                show_bytes(space.total),
-                show_share(used)
-            ),
-        );
+        let (free, total) = (show_bytes(space.available), show_bytes(space.total));
+        items.row("space", format!("{free} free of {total}, {} used", show_share(used)));
     }
-    items.row("direct I/O", &describe_direct(target));
-    items.row(
-        "access time",
-        target.noatime.map_or("", |noatime| {
-            if noatime { "not updated by reads" } else { "updated by reads" }
-        }),
-    );
-    items.row(
-        "cached now",
-        &target
-            .resident
-            .map(describe_residency)
-            .or(target.resident_error.clone())
-            .unwrap_or_default(),
-    );
-    items.row(
-        "stored",
-        &target.stored.map(|found| describe_extents(target, found)).unwrap_or_default(),
-    );
-    items.row("compression", target.compresses.as_deref().unwrap_or(""));
-    items.row(
-        "entropy",
-        &target
-            .entropy
-            .map(|bits| format!("{bits:.2} bits per byte (sampled)"))
-            .unwrap_or_default(),
-    );
+    items.row("direct I/O", describe_direct(target));
+    let updates =
+        |noatime| if noatime { "not updated by reads" } else { "updated by reads" }.to_string();
+    items.row("access time", target.noatime.map(updates));
+    let cached = target.resident.map(describe_residency).or(target.resident_error.clone());
+    items.row("cached now", cached);
+    items.row("stored", target.stored.map(|found| describe_extents(target, found)));
+    items.row("compression", target.compresses.clone());
+    items.row("entropy", target.entropy.map(|bits| format!("{bits:.2} bits per byte (sampled)")));
 }
 
 fn kind_name(kind: TargetKind) -> &'static str {
