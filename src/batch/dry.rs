@@ -1,10 +1,10 @@
 //! `--dry-run`: the plan in words.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use crate::engine::{DiskSpeed, Unfillable, predict_missed};
 use crate::experiment::estimate;
-use crate::plan::{Plan, TargetSpec, Variant};
+use crate::plan::{Job, Plan, TargetSpec, Variant};
 use crate::record::Warning;
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
@@ -23,26 +23,27 @@ pub(super) struct Outlook {
     pub found: Vec<Warning>,
 }
 
+/// Adds a line with a label.
+fn put(text: &mut String, label: &str, value: impl Display) {
+    let _ = writeln!(text, "{label:<7} {value}");
+}
+
 /// Formats the plan with what is known of it.
 pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
     let mut text = String::new();
     push_work(plan, &known.places, &mut text);
     if let Some(why) = &known.unfillable {
-        let _ = writeln!(text, "fills   {}", why.text());
+        put(&mut text, "fills", why.text());
     }
-    let _ = writeln!(
-        text,
-        "time    {} {}, at most {}",
-        // How long a goal takes is not known.
-        if plan.until && plan.trials.is_none() { "at least" } else { "about" },
-        show_wait(estimate(plan)),
-        show_wait(plan.budget)
-    );
+    // How long a goal takes is not known.
+    let about = if plan.until && plan.trials.is_none() { "at least" } else { "about" };
+    let (time, budget) = (show_wait(estimate(plan)), show_wait(plan.budget));
+    put(&mut text, "time", format!("{about} {time}, at most {budget}"));
     if let Some(missed) = predict_missed(plan, &known.disk) {
-        let _ = writeln!(text, "reach   {}", missed.text());
+        put(&mut text, "reach", missed.text());
     }
     if let Some(forecast) = &known.forecast {
-        let _ = writeln!(text, "buys    {forecast}");
+        put(&mut text, "buys", forecast);
     }
     push_needs(plan, &mut text);
     if let Some((name, said)) = known.expected.split_once(": ") {
@@ -73,60 +74,45 @@ fn push_work(plan: &Plan, places: &[String], text: &mut String) {
     };
     for (at, (name, spec)) in plan.named_targets().enumerate() {
         let name = name.map_or(String::new(), |name| format!("{name}: "));
-        let _ = writeln!(text, "target  {name}{}", target(plan, spec));
+        put(text, "target", format!("{name}{}", target(plan, spec)));
         if let Some(place) = places.get(at).filter(|place| !place.is_empty()) {
-            let _ = writeln!(text, "        {place}");
+            put(text, "", place);
         }
     }
     for Variant { name, command } in &plan.variants {
-        let _ = writeln!(text, "variant {name}: {}", clean_text(command));
+        put(text, "variant", format!("{name}: {}", clean_text(command)));
     }
-    if !plan.cells.is_empty() {
-        let _ = writeln!(
-            text,
-            "cells   {}, {rounds}, in random order (seed {})",
-            plan.cells.len(),
-            plan.seed
-        );
+    let (cells, probes) = (plan.cells.len(), plan.probes.len());
+    let order = format!("in random order (seed {})", plan.seed);
+    if cells > 0 {
+        put(text, "cells", format!("{cells}, {rounds}, {order}"));
     }
-    if !plan.probes.is_empty() {
-        let _ = writeln!(
-            text,
-            "probes  {}, {} batches of each, in random order (seed {})",
-            plan.probes.len(),
-            plan.probe_rounds(),
-            plan.seed
-        );
+    if probes > 0 {
+        put(text, "probes", format!("{probes}, {} batches of each, {order}", plan.probe_rounds()));
     }
 }
 
 /// Adds what the results must keep to, and the memory and the space that the plan takes.
 fn push_needs(plan: &Plan, text: &mut String) {
     for expectation in &plan.expect {
-        let _ = writeln!(text, "expect  {}", clean_text(&expectation.describe()));
+        put(text, "expect", clean_text(&expectation.describe()));
     }
-    let buffers = plan
-        .cells
-        .iter()
-        .map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into()))
-        .max()
-        .unwrap_or(0);
+    let buffers = |cell: &Job| {
+        cell.block.saturating_mul(cell.depth.into()).saturating_mul(cell.threads.into())
+    };
+    let buffers = plan.cells.iter().map(buffers).max().unwrap_or(0);
     if let Some(fresh) = &plan.fresh {
-        let visited: u64 =
-            fresh.visited.iter().map(|(start, end)| end.saturating_sub(*start)).sum();
-        let _ = writeln!(
-            text,
-            "fresh   each block is read once; runs since this machine started have read {}",
-            show_bytes(visited)
-        );
+        let visited = fresh.visited.iter().map(|(start, end)| end.saturating_sub(*start));
+        let visited = show_bytes(visited.sum());
+        let since = "runs since this machine started have read";
+        put(text, "fresh", format!("each block is read once; {since} {visited}"));
     }
     if plan.verify {
-        let _ =
-            writeln!(text, "verify  what each trial writes is read back and compared, not timed");
+        put(text, "verify", "what each trial writes is read back and compared, not timed");
     }
     if !plan.cells.is_empty() {
         let each = if plan.processes() > 1 { " in each rank" } else { "" };
-        let _ = writeln!(text, "memory  up to {} of buffers{each}", show_bytes(buffers));
+        put(text, "memory", format!("up to {} of buffers{each}", show_bytes(buffers)));
     }
     let ours = plan.filled();
     if ours > 0 {
@@ -142,7 +128,7 @@ fn push_needs(plan: &Plan, text: &mut String) {
             };
             format!("{size} to make the {files}{more}")
         };
-        let _ = writeln!(text, "writes  {text_of}");
+        put(text, "writes", text_of);
     }
 }
 

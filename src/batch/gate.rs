@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::args::Args;
 use super::named_session::load_named;
 use crate::analysis;
-use crate::analysis::{Comparison, Expected, Holds, Ruling};
+use crate::analysis::{Comparison, Difference, Expected, Holds, Ruling};
 use crate::experiment::{OtherCells, describes};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::{self, Look, print_message};
@@ -45,27 +45,26 @@ pub(super) fn plan(
     let limit = args.fail_if_slower;
     let plan =
         runner::plan_baseline(&base, &args.files, &args.dir, args.keep, &free, limit.is_some())?;
-    let chosen = if args.preset.is_empty() {
-        Vec::new()
-    } else {
-        presets.select(&args.preset, false).context("--preset")?
+    let chosen = match args.preset.is_empty() {
+        true => Vec::new(),
+        false => presets.select(&args.preset, false).context("--preset")?,
     };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // These are not part of a cell, and a run of the baseline's plan would ignore them.
-    let cold =
-        settings.cold.filter(|cold| *cold != plan.cold).map(|cold| ("cold", cold.to_string()));
-    let share = settings.memory_share.as_ref().map(|share| ("memory-share", share.to_string()));
-    let other = |option, asked: Option<u8>, base: Option<u8>| {
-        asked.filter(|_| asked != base).map(|percent| (option, percent.to_string()))
-    };
-    let compressible = other("compressible", settings.compressible, plan.compressible);
-    let dedupe = other("dedupe", settings.dedupe, plan.dedupe);
-    let verify = settings.verify.filter(|verify| *verify != plan.verify);
-    let verify = verify.map(|verify| ("verify", verify.to_string()));
-    let fresh = settings.fresh.filter(|fresh| *fresh != plan.fresh.is_some());
-    let fresh = fresh.map(|fresh| ("fresh", fresh.to_string()));
-    if let Some((option, value)) = cold.or(share).or(compressible).or(dedupe).or(verify).or(fresh) {
-        return Err(OtherCells::Added { option, value }.into());
+    fn show(value: Option<impl ToString>) -> Option<String> {
+        value.map(|value| value.to_string())
+    }
+    for (option, asked, base) in [
+        ("cold", show(settings.cold), show(Some(plan.cold))),
+        ("memory-share", show(settings.memory_share.as_ref()), None),
+        ("compressible", show(settings.compressible), show(plan.compressible)),
+        ("dedupe", show(settings.dedupe), show(plan.dedupe)),
+        ("verify", show(settings.verify), show(Some(plan.verify))),
+        ("fresh", show(settings.fresh), show(Some(plan.fresh.is_some()))),
+    ] {
+        if let Some(value) = asked.filter(|value| Some(value) != base.as_ref()) {
+            return Err(OtherCells::Added { option, value }.into());
+        }
     }
     describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;
     Ok((plan, Gate { with: Base::Session(base.into()), limit }))
@@ -93,13 +92,10 @@ impl Gate {
         if differing.is_empty() || args.quiet {
             return;
         }
-        let differences: Vec<String> = differing
-            .iter()
-            .map(|d| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other))
-            .collect();
+        let show = |d: &Difference| format!("{} {}: {} | {}", d.about, d.what, d.base, d.other);
+        let differences = differing.iter().map(show).collect::<Vec<_>>().join("; ");
         print_message(format!(
-            "iotui: this is not the machine of the baseline, which may explain differences: {}",
-            differences.join("; ")
+            "iotui: this is not the machine of the baseline, which may explain differences: {differences}"
         ));
     }
 
@@ -170,15 +166,10 @@ impl GateResult {
     }
 
     fn text(&self, look: &Look) -> String {
-        let comparison = self
-            .comparison
-            .as_ref()
-            .map_or(String::new(), |comparison| report::comparison_text(comparison, look));
-        let ruling = self
-            .ruling
-            .as_ref()
-            .map_or(String::new(), |ruling| format!("\n{}", report::ruling_text(ruling, look)));
-        format!("\n{comparison}{ruling}")
+        let comparison = self.comparison.as_ref().map(|of| report::comparison_text(of, look));
+        let ruling = self.ruling.as_ref();
+        let ruling = ruling.map(|of| format!("\n{}", report::ruling_text(of, look)));
+        format!("\n{}{}", comparison.unwrap_or_default(), ruling.unwrap_or_default())
     }
 }
 

@@ -63,14 +63,15 @@ pub fn run(
         Some(ranks) => Measuring::Together(ranks),
         None => Measuring::Alone(earlier),
     };
-    let plan = runner::add_visited(Arc::new(plan));
+    let plan = Arc::new(plan);
     if let Some(path) =
         args.out.output.as_ref().filter(|path| plan.targets().any(|of| locate::is_target(of, path)))
     {
         anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
     }
     if args.dry_run {
-        return dry_run(args, &plan, host.get());
+        // A run adds it when it starts.
+        return dry_run(args, &runner::add_visited(plan), host.get());
     }
     signals::install().context("cannot handle signals")?;
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::{Arg, Subcommand, ValueEnum};
 
-use crate::report::{COMPARISONS, DisplayArgs, OUTPUT, Out, When, comparisons, formats};
+use crate::report::{COMPARISONS, DisplayArgs, Out, comparisons, formats};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {
@@ -49,6 +49,7 @@ pub enum Sessions {
         out: Out,
     },
     /// Compare the cells of sessions with the same cells of a base session
+    #[command(mut_arg("format", compare_formats))]
     Compare {
         /// Session to compare the others with; alone, one of --between, whose variants are compared
         base: String,
@@ -57,7 +58,7 @@ pub enum Sessions {
         #[arg(long)]
         anonymous: bool,
         #[command(flatten)]
-        to: CompareTo,
+        out: Out,
     },
     /// Export a session to stdout or a file
     Export {
@@ -101,25 +102,7 @@ pub struct ExportTo {
     pub shown: DisplayArgs,
 }
 
-/// Where a comparison goes, and as what.
-#[derive(Debug, clap::Args)]
-pub struct CompareTo {
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = COMPARISONS[0].id, value_parser = comparisons(), help_heading = OUTPUT)]
-    pub format: String,
-
-    /// Write to FILE, atomically
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    pub output: Option<PathBuf>,
-
-    /// Use only ASCII characters
-    #[arg(long, help_heading = OUTPUT)]
-    pub ascii: bool,
-
-    /// When to use colors
-    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = OUTPUT)]
-    pub color: When,
-
-    #[command(flatten)]
-    pub shown: DisplayArgs,
+/// Gives the option the formats of comparisons.
+fn compare_formats(option: Arg) -> Arg {
+    option.default_value(COMPARISONS[0].id).value_parser(comparisons())
 }

@@ -89,49 +89,34 @@ fn references(out: &Out) -> anyhow::Result<u8> {
 
 /// A profile of `--expect`.
 #[derive(Serialize)]
-struct ListedProfile {
-    id: String,
-    title: &'static str,
-    about: String,
-    source: String,
-    published: String,
-    conditions: Vec<Condition>,
-    /// What is wrong with its file; null if nothing is.
-    unavailable: Option<String>,
+struct ListedProfile<'a> {
+    #[serde(flatten)]
+    entry: Entry,
+    source: &'a str,
+    published: &'a str,
+    conditions: &'a [Condition],
 }
 
 fn list_profiles(out: &Out) -> anyhow::Result<u8> {
     let profiles = runner::profiles();
     let good = profiles.iter().map(|one: &Profile| ListedProfile {
-        id: one.id.clone(),
-        title: title(Profiles::is_built_in(&one.id)),
-        about: one.about.clone(),
-        source: one.source.clone(),
-        published: one.published.clone(),
-        conditions: one.conditions.clone(),
-        unavailable: None,
+        entry: plain(&one.id, title(Profiles::is_built_in(&one.id)), &one.about),
+        source: &one.source,
+        published: &one.published,
+        conditions: &one.conditions,
     });
     let broken = profiles.broken().iter().map(|broken| ListedProfile {
-        id: broken.id.clone(),
-        title: title(false),
-        about: "not a valid profile file".into(),
-        source: String::new(),
-        published: String::new(),
-        conditions: Vec::new(),
-        unavailable: Some(broken.why.clone()),
+        entry: Entry {
+            unavailable: Some(broken.why.clone()),
+            ..plain(&broken.id, title(false), "not a valid profile file")
+        },
+        source: "",
+        published: "",
+        conditions: &[],
     });
     let all: Vec<ListedProfile> = good.chain(broken).collect();
-    let mut rows = Vec::new();
-    for one in &all {
-        let title = if one.title.is_empty() { String::new() } else { format!("{}: ", one.title) };
-        rows.push([one.id.clone(), format!("{title}{}", one.about)]);
-        let below = [&one.published, &one.source].into_iter().filter(|text| !text.is_empty());
-        rows.extend(below.map(|text| [String::new(), text.clone()]));
-        if let Some(why) = &one.unavailable {
-            rows.push([String::new(), format!("unavailable: {why}")]);
-        }
-    }
-    out.text_or_json(|| lines(&rows), &all)?;
+    let rows = all.iter().flat_map(|one| one.entry.rows(&[one.published, one.source]));
+    out.text_or_json(|| lines(&rows.collect::<Vec<_>>()), &all)?;
     Ok(0)
 }
 
@@ -238,17 +223,20 @@ fn probes() -> Vec<Entry> {
 }
 
 fn text(entries: &[Entry]) -> String {
-    let all = || entries.iter().flat_map(|e| std::iter::once(e).chain(&e.options));
-    let mut rows = Vec::new();
-    for entry in all() {
-        let title =
-            if entry.title.is_empty() { String::new() } else { format!("{}: ", entry.title) };
-        rows.push([entry.id.clone(), format!("{title}{}", entry.about)]);
-        if let Some(why) = &entry.unavailable {
-            rows.push([String::new(), format!("unavailable: {why}")]);
-        }
+    let all = entries.iter().flat_map(|e| std::iter::once(e).chain(&e.options));
+    lines(&all.flat_map(|entry| entry.rows(&[])).collect::<Vec<_>>())
+}
+
+impl Entry {
+    /// Returns its rows, with `more` below what it is.
+    fn rows(&self, more: &[&str]) -> Vec<[String; 2]> {
+        let title = if self.title.is_empty() { String::new() } else { format!("{}: ", self.title) };
+        let mut rows = vec![[self.id.clone(), format!("{title}{}", self.about)]];
+        let more = more.iter().filter(|text| !text.is_empty()).map(|text| text.to_string());
+        let why = self.unavailable.iter().map(|why| format!("unavailable: {why}"));
+        rows.extend(more.chain(why).map(|text| [String::new(), text]));
+        rows
     }
-    lines(&rows)
 }
 
 fn lines(rows: &[[String; 2]]) -> String {

@@ -8,5 +8,5 @@ pub mod list;
 pub mod serve;
 pub mod sessions;
 
-pub use args::{CompareTo, ExportTo, Generate, Lists, Sessions};
+pub use args::{ExportTo, Generate, Lists, Sessions};
 pub use serve::Serve;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{CompareTo, ExportTo, Sessions};
+use super::{ExportTo, Sessions};
 use anyhow::Context;
 
 use crate::analysis;
 use crate::plan::Settings;
 use crate::report::{self, Out, When, failure, print_message, tell_if_slow};
 use crate::runner;
-use crate::session::{self, Listed, Session, SessionError};
+use crate::session::{self, Listed, Session};
 use crate::text::table::{Align, Cell, lay_out};
 use crate::text::{cut_front, show_path};
 use crate::units;
@@ -43,11 +43,11 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             };
             return show_one(&dir, session, expect.as_deref(), *anonymous, &out);
         }
-        Sessions::Compare { base, others, anonymous, to } => {
-            compare(&dir, [base].into_iter().chain(others), *anonymous, to)?
+        Sessions::Compare { base, others, anonymous, out } => {
+            compare(&dir, [base].into_iter().chain(others), *anonymous, out)?
         }
         Sessions::Rename { session, name } => {
-            let path = session::find(&dir, session).map_err(unknown)?;
+            let path = session::find(&dir, session).map_err(failure)?;
             let got = session::rename(&dir, &path, name).map_err(failure)?;
             // Only where a number was added: the requested name may have one.
             let taken = if session::check_name(name).is_ok_and(|asked| asked != got) {
@@ -63,7 +63,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             print_message(format!("{taken}now named {got}{hides}"));
         }
         Sessions::Delete { session } => {
-            let path = session::find(&dir, session).map_err(unknown)?;
+            let path = session::find(&dir, session).map_err(failure)?;
             session::delete(&dir, &path).map_err(failure)?;
             print_message(format!("deleted {}", show_path(&path)));
         }
@@ -106,17 +106,9 @@ fn compare<'a>(
     dir: &Path,
     texts: impl Iterator<Item = &'a String>,
     anonymous: bool,
-    to: &CompareTo,
+    out: &Out,
 ) -> anyhow::Result<()> {
-    let CompareTo { format, output, ascii, color, shown } = to;
-    let out = Out {
-        format: format.clone(),
-        output: output.clone(),
-        ascii: *ascii,
-        color: *color,
-        shown: *shown,
-    };
-    let format = report::find_comparison_format(format).context(report::FORMAT_OPTION)?;
+    let format = report::find_comparison_format(&out.format).context(report::FORMAT_OPTION)?;
     let open = |text: &String| tell_if_slow(READING, || session::open(dir, text));
     let one = |text: &String| Ok(open(text).map_err(failure)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
@@ -130,11 +122,6 @@ fn compare<'a>(
     };
     let Some(comparison) = comparison else { return Ok(()) };
     out.write(|to| (format.write)(&comparison, &out.look(), to))
-}
-
-/// Reports a session that cannot be found or opened; the exit code is 1.
-fn unknown(error: SessionError) -> anyhow::Error {
-    failure(error)
 }
 
 fn table(all: &[Listed], dir: &Path) -> String {
@@ -161,15 +148,12 @@ fn row(listed: &Listed) -> [String; 7] {
         listed.seconds.map_or("-".into(), units::three_digits),
         cells,
         listed.verdict.map_or("-", |v| v.name()).into(),
-        match listed.lost_lines {
-            Some(lost) if lost > 0 => {
-                format!(
-                    "{}, {} damaged",
-                    listed.state.name(),
-                    units::counted(lost as usize, "line")
-                )
+        match listed.lost_lines.unwrap_or(0) {
+            0 => listed.state.name().into(),
+            lost => {
+                let lines = units::counted(lost as usize, "line");
+                format!("{}, {lines} damaged", listed.state.name())
             }
-            _ => listed.state.name().into(),
         },
     ]
 }
