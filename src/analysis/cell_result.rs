@@ -203,6 +203,11 @@ impl CellResult {
         counted::counted_trials(self.trials.iter().map(|trial| !trial.counts()))
     }
 
+    /// Returns the trials that the summaries are computed from.
+    pub fn counted(&self) -> Vec<&Trial> {
+        self.counted_trials().into_iter().map(|index| &*self.trials[index]).collect()
+    }
+
     /// Indexes of the counted trials whose speed is an outlier. They stay in every summary.
     pub fn outliers(&self) -> Vec<usize> {
         counted::outliers(&self.counted_trials(), &self.speeds())
@@ -211,13 +216,13 @@ impl CellResult {
     /// Bytes per second of each counted trial; operations per second if no bytes are moved.
     pub fn speeds(&self) -> Vec<f64> {
         let speed = if self.throughput.is_some() { Trial::throughput } else { Trial::operations };
-        self.counted_trials().into_iter().map(|index| speed(&self.trials[index])).collect()
+        self.counted().into_iter().map(speed).collect()
     }
 
     /// Returns the speeds in the rounds that both have a counted trial of, this one's last.
     pub fn pairs_with(&self, base: &CellResult) -> Vec<(f64, f64)> {
         fn by_round(result: &CellResult) -> impl Iterator<Item = (u32, f64)> {
-            let rounds = result.counted_trials().into_iter().map(|at| result.trials[at].round);
+            let rounds = result.counted().into_iter().map(|trial| trial.round);
             rounds.zip(result.speeds())
         }
         paired::pairs_of_rounds(by_round(base), by_round(self))
@@ -244,6 +249,31 @@ impl CellResult {
     /// Returns the first warning that the figure is not what it claims to be.
     pub fn wrong(&self) -> Option<&Warning> {
         self.warnings.iter().find(|w| w.severity == Severity::Wrong)
+    }
+
+    /// Returns whether it has not failed and is not marked wrong.
+    pub fn is_sound(&self) -> bool {
+        self.error.is_none() && self.wrong().is_none()
+    }
+
+    /// Returns whether nearly all of its bytes came from the device.
+    pub fn is_from_device(&self) -> bool {
+        self.source.is_some_and(|source| source.device >= MAIN_SHARE)
+    }
+}
+
+/// Returns the sources of amounts together, each with its share of the sum.
+pub fn mean_source(parts: &[(Source, f64)]) -> Source {
+    let all: f64 = parts.iter().map(|(_, amount)| amount).sum();
+    let mean = |share: fn(&Source) -> f64| {
+        parts.iter().map(|(of, amount)| share(of) * amount).sum::<f64>() / all
+    };
+    Source {
+        device: mean(|of| of.device),
+        page_cache: mean(|of| of.page_cache),
+        hole: mean(|of| of.hole),
+        unknown: mean(|of| of.unknown),
+        below: mean(|of| of.below),
     }
 }
 

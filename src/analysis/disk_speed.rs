@@ -8,9 +8,6 @@ use crate::record::TargetEvidence;
 use crate::session::Session;
 use crate::stats;
 
-/// Share of the bytes from which on the disk is what was measured.
-const MAIN_SHARE: f64 = 0.9;
-
 /// Returns whether a target of the session was on the disk and file system of these facts.
 pub fn was_on_disk(session: &Session, facts: &TargetFacts) -> bool {
     let mut targets = session.grounds.iter().flat_map(|grounds| grounds.targets());
@@ -34,13 +31,11 @@ pub fn disk_speed<'a>(
         let fastest = |is_of: fn(&CellResult) -> bool| {
             let of_disk =
                 results.iter().filter(|result| is_on_disk(grounds.target_of(&result.cell), facts));
-            let sound = of_disk.filter(|result| result.error.is_none() && result.wrong().is_none());
-            let figures = sound.filter(|result| is_of(result)).filter_map(|result| {
-                result.throughput.as_ref().map(|throughput| throughput.summary.median)
-            });
+            let figures = of_disk.filter(|result| result.is_sound() && is_of(result));
+            let figures = figures.filter_map(|result| Some(result.throughput?.summary.median));
             figures.filter(|rate| *rate > 0.0).reduce(f64::max)
         };
-        reads.extend(fastest(is_read_from_disk));
+        reads.extend(fastest(|result| result.cell.op == Op::Read && result.is_from_device()));
         writes.extend(fastest(|result| is_written_to_disk(&result.cell)));
     }
     let rate = |of_runs: &[f64]| match stats::median(of_runs) {
@@ -48,10 +43,6 @@ pub fn disk_speed<'a>(
         None => DiskRate::default(),
     };
     DiskSpeed { read: rate(&reads), write: rate(&writes) }
-}
-
-fn is_read_from_disk(result: &CellResult) -> bool {
-    result.cell.op == Op::Read && result.source.is_some_and(|source| source.device >= MAIN_SHARE)
 }
 
 fn is_written_to_disk(job: &Job) -> bool {

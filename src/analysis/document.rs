@@ -85,6 +85,13 @@ pub struct JobRow {
     outliers: Vec<usize>,
     /// What limits the cell; null where the figures do not show it.
     limit: Option<LimitCause>,
+    #[serde(flatten)]
+    of_probes: OfProbes,
+}
+
+/// The keys of probes alone, which are null in the row of a job.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+struct OfProbes {
     value: (),
     cycles: (),
     estimate: (),
@@ -116,6 +123,22 @@ fn ceilings(session: &Session) -> BTreeMap<String, f64> {
 pub struct ProbeRow {
     cell: ProbeCell,
     trials: Vec<ProbeTrial>,
+    #[serde(flatten)]
+    of_jobs: OfJobs,
+    warnings: Vec<Warning>,
+    error: Option<String>,
+    skipped: bool,
+    outliers: Vec<usize>,
+    value: Option<SummaryOf>,
+    cycles: Option<f64>,
+    estimate: Option<Estimate>,
+    reference: Vec<ReferenceValue>,
+    evidence: Vec<String>,
+}
+
+/// The keys of jobs alone, which are null in the row of a probe.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+struct OfJobs {
     limit: (),
     throughput: (),
     operations: (),
@@ -126,15 +149,6 @@ pub struct ProbeRow {
     source: (),
     source_reason: (),
     amplification: (),
-    warnings: Vec<Warning>,
-    error: Option<String>,
-    skipped: bool,
-    outliers: Vec<usize>,
-    value: Option<SummaryOf>,
-    cycles: Option<f64>,
-    estimate: Option<Estimate>,
-    reference: Vec<ReferenceValue>,
-    evidence: Vec<String>,
 }
 
 impl Row {
@@ -156,57 +170,24 @@ impl SkippedCell {
 }
 
 fn job_row((result, limit): (CellResult, Option<LimitCause>)) -> Row {
-    Row::Job(Box::new(JobRow {
-        limit,
-        outliers: result.outliers(),
-        result,
-        value: (),
-        cycles: (),
-        estimate: (),
-        reference: (),
-        evidence: (),
-    }))
+    let outliers = result.outliers();
+    Row::Job(Box::new(JobRow { result, outliers, limit, of_probes: OfProbes::default() }))
 }
 
 fn probe_row(result: ProbeResult) -> Row {
-    let outliers = result.outliers();
-    let ProbeResult {
-        cell,
-        trials,
-        value,
-        cycles,
-        estimate,
-        reference,
-        warnings,
-        error,
-        skipped,
-        unit: _,
-        evidence,
-    } = result;
-    let (limit, throughput, operations, syscalls, latency, source, source_reason, amplification) =
-        ((), (), (), (), (), (), (), ());
     Row::Probe(Box::new(ProbeRow {
-        cell,
-        trials,
-        limit,
-        throughput,
-        operations,
-        syscalls,
-        latency,
-        level_change: (),
-        written: (),
-        source,
-        source_reason,
-        amplification,
-        warnings,
-        error,
-        skipped,
-        outliers,
-        value,
-        cycles,
-        estimate,
-        reference,
-        evidence,
+        outliers: result.outliers(),
+        cell: result.cell,
+        trials: result.trials,
+        of_jobs: OfJobs::default(),
+        warnings: result.warnings,
+        error: result.error,
+        skipped: result.skipped,
+        value: result.value,
+        cycles: result.cycles,
+        estimate: result.estimate,
+        reference: result.reference,
+        evidence: result.evidence,
     }))
 }
 

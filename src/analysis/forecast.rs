@@ -56,8 +56,7 @@ impl Noise {
 /// Returns how much the trials of a cell scatter; `None` if they are too few, or wrong.
 fn scatter_of(result: &CellResult) -> Option<f64> {
     let summary = result.throughput.or(result.operations)?.summary;
-    let sound = result.error.is_none() && result.wrong().is_none();
-    let width = summary.half_width().filter(|_| sound)?;
+    let width = summary.half_width().filter(|_| result.is_sound())?;
     Some(width * (result.trials.len() as f64).sqrt())
 }
 

@@ -14,7 +14,7 @@ pub const MIN_TRIALS: usize = 5;
 const MAX_NAMED: usize = 3;
 
 /// The verdict of the gate on a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ruling {
     /// The share of its speed that a cell may lose, 0 to 1.
     pub limit: f64,
@@ -70,17 +70,8 @@ pub fn judge_variants(session: &Session, versus: &Versus, limit: f64) -> Ruling 
 
 /// Judges the cells of `versus` that have a sound baseline.
 fn judge(sound: Vec<Job>, versus: &Versus, limit: f64) -> Ruling {
-    let mut ruling = Ruling {
-        limit,
-        judged: 0,
-        slower: Vec::new(),
-        open: Vec::new(),
-        seen: None,
-        unheld: 0,
-        drift: None,
-        one_run: false,
-    };
-    ruling.drift = versus.drift.as_ref().map(|drift| drift.text.clone());
+    let drift = versus.drift.as_ref().map(|drift| drift.text.clone());
+    let mut ruling = Ruling { limit, drift, ..Ruling::default() };
     for cell in sound {
         match versus.cells.iter().find(|pair| pair.cell == cell) {
             Some(pair) => match open(pair).or_else(|| moved_together(pair, limit)) {
@@ -98,17 +89,10 @@ fn judge(sound: Vec<Job>, versus: &Versus, limit: f64) -> Ruling {
                 }
             },
             None => {
-                let why = versus
-                    .alone
-                    .iter()
-                    .find(|alone| alone.cell == cell)
-                    .and_then(|alone| alone.reason.clone());
-                ruling.open.push(UnjudgedCell {
-                    cell,
-                    why: why.unwrap_or_else(|| "it was not measured".into()),
-                    wrong: false,
-                    together: false,
-                });
+                let lone = versus.alone.iter().find(|alone| alone.cell == cell);
+                let why = lone.and_then(|alone| alone.reason.clone());
+                let why = why.unwrap_or_else(|| "it was not measured".into());
+                ruling.open.push(UnjudgedCell { cell, why, wrong: false, together: false });
             }
         }
     }
@@ -180,19 +164,11 @@ impl Ruling {
 
     /// Returns which losses the intervals could show: "none slower" means little if they are wide.
     fn describe_detectable(&self) -> String {
-        let text = |(least, most): (f64, f64)| match [least, most]
-            .map(|loss| format!("{:.0} %", (loss * 100.0).ceil()))
-        {
-            [least, most] if least == most => {
-                format!("; the intervals detect losses of {least} or more")
-            }
-            [least, most] => {
-                format!(
-                    "; the intervals detect losses of {least} or more, the widest of {most} or more"
-                )
-            }
-        };
-        self.seen.map_or(String::new(), text)
+        let Some((least, most)) = self.seen else { return String::new() };
+        let [least, most] = [least, most].map(|loss| format!("{:.0} %", (loss * 100.0).ceil()));
+        let widest =
+            if least == most { String::new() } else { format!(", the widest of {most} or more") };
+        format!("; the intervals detect losses of {least} or more{widest}")
     }
 
     /// Returns the ruling in one line.
@@ -207,7 +183,7 @@ impl Ruling {
             ),
             slower => {
                 let mut named: Vec<String> =
-                    self.slower.iter().take(MAX_NAMED).map(figure).collect();
+                    self.slower.iter().take(MAX_NAMED).map(Pair::describe).collect();
                 named.extend((slower > MAX_NAMED).then(|| format!("{} more", slower - MAX_NAMED)));
                 let verb = verb(slower, "is", "are");
                 format!(
@@ -218,16 +194,12 @@ impl Ruling {
             }
         };
         if let Some(first) = self.open.first() {
-            let more = if self.open.len() > 1 {
-                format!(", and {} more", self.open.len() - 1)
-            } else {
-                String::new()
+            let more = match self.open.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {more} more"),
             };
-            said += &format!(
-                " Not judged: {}{more}: {}.",
-                first.cell.label(),
-                first.why.trim_end_matches('.')
-            );
+            let (cell, why) = (first.cell.label(), first.why.trim_end_matches('.'));
+            said += &format!(" Not judged: {cell}{more}: {why}.");
         }
         if let Some(drift) = self.drift.as_ref().filter(|_| self.judged > 0) {
             said += &format!(" {drift}");
@@ -256,15 +228,6 @@ impl Ruling {
     }
 }
 
-/// Returns `read 4 KiB warm 0.50x [0.48-0.52]`.
-fn figure(pair: &Pair) -> String {
-    let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {
-        Some((low, high)) => format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high)),
-        None => format!(" {}x", times(ratio.ratio)),
-    });
-    pair.cell.label() + &ratio
-}
-
 /// Returns the cells of a session that another run can be judged against.
 pub fn judgeable(session: &Session) -> Vec<Job> {
     results(session).into_iter().filter(is_sound).map(|result| result.cell).collect()
@@ -273,8 +236,7 @@ pub fn judgeable(session: &Session) -> Vec<Job> {
 fn is_sound(result: &CellResult) -> bool {
     let above_0 =
         |of: SummaryOf| of.summary.median > 0.0 && of.summary.low.is_some_and(|low| low > 0.0);
-    result.error.is_none()
-        && result.wrong().is_none()
+    result.is_sound()
         && result.counted_trials().len() >= MIN_TRIALS
         && result.throughput.or(result.operations).is_some_and(above_0)
 }

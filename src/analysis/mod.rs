@@ -16,6 +16,7 @@ mod first_look;
 mod forecast;
 mod gate;
 mod glance;
+mod groups;
 mod measured_time;
 mod network;
 mod outrun;
@@ -36,7 +37,7 @@ mod why;
 mod written;
 
 pub use crate::plan::Axis;
-pub use answer::{Answer, Best, ColdCost, Knee, answer, name_cells};
+pub use answer::{Answer, Best, ColdCost, Knee, answer, capitalize, name_cells};
 pub use cell_result::{
     CellResult, CommitsOf, FirstBad, LatencyOf, NodeOf, RankOf, RanksOf, SKIPPED_BY_USER,
     SummaryOf, TrialWork, VerifiedOf, WriteTimes,
@@ -58,6 +59,7 @@ pub use glance::{
     Access, Conditions, Glance, GlanceBar, GlanceColumn, GlanceFigure, GlanceRow, Grade, Statement,
     Workload, WorkloadFigure, glance,
 };
+pub use groups::group_by_key;
 pub use measured_time::{MeasuredTime, measured_time};
 pub use network::{Network, NetworkShare, RoundTrips, network};
 pub use picked::{MethodRate, PickedMethod, picked_methods};

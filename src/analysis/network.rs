@@ -45,8 +45,7 @@ pub struct Network {
 
 /// Returns the median and the interval, in nanoseconds of one operation or of 1 MB.
 fn nanos(result: &ProbeResult) -> Option<(f64, Option<(f64, f64)>)> {
-    let summary =
-        result.value.filter(|_| result.error.is_none() && result.wrong().is_none())?.summary;
+    let summary = result.value.filter(|_| result.is_sound())?.summary;
     let interval = summary.low.zip(summary.high);
     fn of_rate(rate: f64) -> f64 {
         1e6 / rate * 1e9
@@ -96,15 +95,9 @@ fn share(far: &ProbeResult, probes: &[ProbeResult]) -> Option<NetworkShare> {
     let near = find(probes, &near).filter(|near| near.unit == far.unit)?;
     let ((remote, of_remote), (loopback, of_loopback)) = (nanos(far)?, nanos(near)?);
     let bounds = of_remote.zip(of_loopback).map(|(far, near)| (far.0 - near.1, far.1 - near.0));
-    let (low, high) = (bounds.map(|(low, _)| low), bounds.map(|(_, high)| high));
-    Some(NetworkShare {
-        cell: far.cell.clone(),
-        remote,
-        loopback,
-        network: remote - loopback,
-        low,
-        high,
-    })
+    let (low, high) = bounds.unzip();
+    let (cell, network) = (far.cell.clone(), remote - loopback);
+    Some(NetworkShare { cell, remote, loopback, network, low, high })
 }
 
 fn setup(result: &ProbeResult, probes: &[ProbeResult]) -> Option<RoundTrips> {
@@ -159,43 +152,26 @@ impl NetworkShare {
 impl Network {
     /// Returns a sentence for each probe that has something to say.
     pub fn describe(&self) -> Vec<String> {
-        let of = |probe: &str, what: &str| {
-            fn describe(share: &NetworkShare) -> String {
-                share.describe() + &share.describe_parameters()
-            }
-            let shares: Vec<String> = self
-                .shares
-                .iter()
-                .filter(|share| share.cell.probe == probe)
-                .map(describe)
-                .collect();
-            (!shares.is_empty())
-                .then(|| format!("the network's share of {what}: {}", shares.join("; ")))
-        };
-        let setups: Vec<String> = self
-            .setups
-            .iter()
-            .map(|of| format!("{:.2} {}", of.round_trips, to_and_ip(&of.cell)))
-            .collect();
-        let setups = (!setups.is_empty())
-            .then(|| format!("setting up a connection in round trips: {}", setups.join("; ")));
-        let times = self
-            .megabytes
-            .iter()
-            .map(|(cell, nanos)| format!("{} ({})", Unit::Nanos.show(*nanos), to_and_ip(cell)));
-        let times: Vec<String> = times.collect();
-        let times =
-            (!times.is_empty()).then(|| format!("1 MB (10^6 bytes) takes {}", times.join("; ")));
-        [
+        let mut told: Vec<(String, Vec<String>)> = Vec::new();
+        for (probe, what) in [
             ("rtt", "a round trip"),
             ("net-bandwidth", "the time for 1 MB"),
             ("connect", "setting up a connection"),
-        ]
-        .into_iter()
-        .filter_map(|(probe, what)| of(probe, what))
-        .chain(setups)
-        .chain(times)
-        .collect()
+        ] {
+            let shares = self.shares.iter().filter(|share| share.cell.probe == probe);
+            let shares = shares.map(|share| share.describe() + &share.describe_parameters());
+            told.push((format!("the network's share of {what}:"), shares.collect()));
+        }
+        let trips = |of: &RoundTrips| format!("{:.2} {}", of.round_trips, to_and_ip(&of.cell));
+        let setups = self.setups.iter().map(trips).collect();
+        told.push(("setting up a connection in round trips:".into(), setups));
+        let time = |(cell, nanos): &(ProbeCell, f64)| {
+            format!("{} ({})", Unit::Nanos.show(*nanos), to_and_ip(cell))
+        };
+        let times = self.megabytes.iter().map(time).collect();
+        told.push(("1 MB (10^6 bytes) takes".into(), times));
+        told.retain(|(_, figures)| !figures.is_empty());
+        told.into_iter().map(|(what, figures)| format!("{what} {}", figures.join("; "))).collect()
     }
 
     /// Returns the sentence for an answer: the one about the plain round trip.

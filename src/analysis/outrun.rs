@@ -1,7 +1,6 @@
 //! Sequential writes that are faster than reads or than the link: a cache takes them.
 
 use crate::analysis::CellResult;
-use crate::analysis::cell_result::MAIN_SHARE;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::stats::{Ratio, Summary};
@@ -80,11 +79,7 @@ fn waits_for_device(result: &CellResult) -> bool {
         && job.pattern == Pattern::Seq
         && !job.commits()
         && result.wrong().is_none()
-        && from_device(result)
-}
-
-fn from_device(result: &CellResult) -> bool {
-    result.source.is_some_and(|source| source.device >= MAIN_SHARE)
+        && result.is_from_device()
 }
 
 /// Compares writes with the fastest reads of the same blocks.
@@ -100,7 +95,7 @@ fn of_reads<'a>(
         load(&read.cell) == load(&write.cell)
             && read.cell.op == Op::Read
             && read.wrong().is_none()
-            && from_device(read)
+            && read.is_from_device()
     });
     let read = reads
         .filter_map(|read| Some(read.throughput?.summary))

@@ -92,19 +92,15 @@ pub fn picked_methods(session: &Session, results: &[&CellResult]) -> Vec<PickedM
 
 fn describe_pick(session: &Session, pick: &Pick, result: &CellResult) -> PickedMethod {
     let throughput = result.throughput.as_ref().map(|of| of.summary.median);
-    let times: Vec<f64> = result
-        .counted_trials()
-        .into_iter()
-        .map(|index| &result.trials[index])
-        .map(|trial| trial.nanos as f64 / trial.passes.max(1) as f64)
-        .collect();
+    let times = result.counted().into_iter();
+    let times = times.map(|trial| trial.nanos as f64 / trial.passes.max(1) as f64);
     fn xor_of_whole_passes(trial: &Trial) -> Option<Xor> {
         trial.xor.filter(|_| trial.passes > 0)
     }
     let mut picked = PickedMethod {
         cell: result.cell.clone(),
         xor: result.trials.iter().find_map(|trial| xor_of_whole_passes(trial)),
-        nanos: median(&times),
+        nanos: median(&times.collect::<Vec<f64>>()),
         throughput,
         ceiling: throughput.and_then(|rate| ceiling(session, result, rate)),
         tried: tried_methods(session, pick),
@@ -202,7 +198,7 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
             show_rate(ceiling.bytes_per_second),
             ceiling.name
         ),
-        None if result.source.is_some_and(|source| source.device >= MAIN_SHARE) => {
+        None if result.is_from_device() => {
             " (the disk's rated speed is unknown; set it with --rated SPEED)".into()
         }
         None => String::new(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::analysis::cell_result::{SKIPPED_BY_USER, SummaryOf};
 use crate::analysis::counted;
 use crate::analysis::probe_rules;
-use crate::analysis::result::describe_end;
+use crate::analysis::result::{describe_end, mark_reached};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
 use crate::session::{Reference, Session, references};
@@ -45,17 +45,30 @@ impl ProbeResult {
         self.warnings.iter().find(|w| w.severity == Severity::Wrong)
     }
 
+    /// Returns whether it has not failed and is not marked wrong.
+    pub fn is_sound(&self) -> bool {
+        self.error.is_none() && self.wrong().is_none()
+    }
+
     /// Indexes of the trials that the summary is computed from: complete ones, or all if all were
     /// cut short.
     pub fn counted_trials(&self) -> Vec<usize> {
         counted::counted_trials(self.trials.iter().map(|trial| trial.short))
     }
 
+    /// Returns the trials that the summary is computed from.
+    pub fn counted(&self) -> Vec<ProbeTrial> {
+        self.counted_trials().into_iter().map(|index| self.trials[index]).collect()
+    }
+
+    /// Returns the values of the counted trials.
+    pub fn values(&self) -> Vec<f64> {
+        self.counted().iter().map(|trial| trial.value).collect()
+    }
+
     /// Indexes of the counted trials that are outliers. They stay in the summary.
     pub fn outliers(&self) -> Vec<usize> {
-        let counted = self.counted_trials();
-        let values: Vec<f64> = counted.iter().map(|index| self.trials[*index].value).collect();
-        counted::outliers(&counted, &values)
+        counted::outliers(&self.counted_trials(), &self.values())
     }
 }
 
@@ -79,13 +92,10 @@ fn result(cell: &ProbeCell, mut trials: Vec<ProbeTrial>, findings: &ProbeFinding
         skipped,
         evidence,
     };
-    let counted: Vec<ProbeTrial> =
-        result.counted_trials().iter().map(|index| result.trials[*index]).collect();
-    let values: Vec<f64> = counted.iter().map(|trial| trial.value).collect();
-    result.value = Summary::from_values(&values)
+    result.value = Summary::from_values(&result.values())
         .zip(unit)
         .map(|(summary, unit)| SummaryOf { summary, unit: unit.name() });
-    let cycles: Option<Vec<f64>> = counted.iter().map(|trial| trial.cycles).collect();
+    let cycles: Option<Vec<f64>> = result.counted().iter().map(|trial| trial.cycles).collect();
     result.cycles =
         cycles.and_then(|cycles| Summary::from_values(&cycles)).map(|summary| summary.median);
     result
@@ -142,13 +152,8 @@ pub fn skipped_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
 
 /// Lists the probes of the plan that were never reached, and why.
 pub fn missed_probes(session: &Session) -> Vec<Skipped<ProbeCell>> {
-    let mut reached: Vec<bool> =
-        session.probe_findings.iter().map(|findings| findings.error.is_some()).collect();
-    for trial in &session.probe_trials {
-        if let Some(reached) = reached.get_mut(trial.cell as usize) {
-            *reached = true;
-        }
-    }
+    let failed = session.probe_findings.iter().map(|findings| findings.error.is_some());
+    let reached = mark_reached(failed, session.probe_trials.iter().map(|trial| trial.cell));
     let cells = session.plan.probes.iter().zip(&session.probe_findings).zip(reached);
     let missed = cells.filter(|(_, reached)| !reached).map(|((cell, findings), _)| {
         let reason = match findings.skipped {

@@ -2,6 +2,7 @@
 //! combination of the others.
 
 use crate::analysis::ProbeResult;
+use crate::analysis::groups::group_by_key;
 use crate::plan::{Param, ProbeCell};
 use crate::probe::PROBES;
 use crate::record::Unit;
@@ -40,15 +41,12 @@ impl ProbeCurves {
         let of = |unit: Unit| own.iter().copied().filter(move |at| results[*at].unit == Some(unit));
         let along = |unit: Unit| Some((unit, axis(of(unit).map(|at| &results[at].cell))?));
         let (unit, axis) = own.iter().filter_map(|at| results[*at].unit).find_map(along)?;
-        let mut curves: Vec<(ProbeCell, Vec<usize>)> = Vec::new();
-        for at in of(unit).filter(|at| number(&results[*at].cell, &axis).is_some()) {
-            let mut rest = results[at].cell.clone();
+        let points = of(unit).filter(|at| number(&results[*at].cell, &axis).is_some());
+        let curves = group_by_key(points, |at| {
+            let mut rest = results[*at].cell.clone();
             rest.params.remove(&axis);
-            match curves.iter_mut().find(|(known, _)| *known == rest) {
-                Some((_, points)) => points.push(at),
-                None => curves.push((rest, vec![at])),
-            }
-        }
+            rest
+        });
         let alone = curves.len() == 1;
         let curve = |(rest, mut own): (ProbeCell, Vec<usize>)| {
             own.sort_by_key(|at| number(&results[*at].cell, &axis));

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::analysis::cell_result::{NodeOf, RankOf, RanksOf};
-use crate::record::{RankShare, RankVerdict, Source, Trial};
+use crate::analysis::cell_result::{NodeOf, RankOf, RanksOf, mean_source};
+use crate::record::{RankShare, RankVerdict, Trial};
 use crate::stats::median;
 
 /// The windows of one trial.
@@ -103,23 +103,15 @@ impl NodeOf {
 
     fn add(&mut self, rank: &RankOf) {
         let both = self.source.zip(rank.source);
-        self.source = both.map(|(all, own)| mean(all, self.rate, own, rank.rate));
+        self.source = match both {
+            // Neither has moved anything: they do not differ.
+            Some((all, _)) if self.rate + rank.rate <= 0.0 => Some(all),
+            Some((all, own)) => Some(mean_source(&[(all, self.rate), (own, rank.rate)])),
+            None => None,
+        };
         self.cached_trials = self.cached_trials.max(rank.cached_trials);
         self.rate += rank.rate;
         self.ranks += 1;
-    }
-}
-
-/// Returns the sources of two amounts together.
-fn mean(a: Source, of_a: f64, b: Source, of_b: f64) -> Source {
-    let all = of_a + of_b;
-    let of = |a: f64, b: f64| if all > 0.0 { (a * of_a + b * of_b) / all } else { a };
-    Source {
-        device: of(a.device, b.device),
-        page_cache: of(a.page_cache, b.page_cache),
-        hole: of(a.hole, b.hole),
-        unknown: of(a.unknown, b.unknown),
-        below: of(a.below, b.below),
     }
 }
 

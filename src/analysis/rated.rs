@@ -1,7 +1,6 @@
 //! The share of the disk's rated speed that was reached.
 
 use crate::analysis::CellResult;
-use crate::analysis::cell_result::MAIN_SHARE;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
 
@@ -13,12 +12,7 @@ const EXCEEDED: &str = " That is more than a disk with this rating can do: a cac
 /// Returns `The device reached 82 % of the rated 3.5 GB/s: read 1 MiB cold, 2.67 GiB/s.`
 pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
     let rated = session.plan.rated.filter(|rate| *rate > 0)?;
-    let from_device =
-        |result: &&CellResult| result.source.is_some_and(|source| source.device >= MAIN_SHARE);
-    let sound = results
-        .iter()
-        .filter(from_device)
-        .filter(|result| result.error.is_none() && result.wrong().is_none());
+    let sound = results.iter().filter(|result| result.is_from_device() && result.is_sound());
     let rates = sound.filter_map(|result| Some((result, result.throughput?.summary.median)));
     let name = decimal(rated);
     Some(match rates.max_by(|a, b| a.1.total_cmp(&b.1)) {

@@ -3,7 +3,7 @@
 
 use crate::analysis::ProbeResult;
 use crate::host::{CacheLevel, Host};
-use crate::plan::Param;
+use crate::plan::{Param, ProbeCell};
 use crate::record::Unit;
 use crate::stats::{Plateau, Ratio, Summary, plateaus};
 use crate::units::{show_bytes, show_nanos};
@@ -34,19 +34,20 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
 /// Returns the probes of that name whose times are usable: without errors, and without warnings
 /// that they are wrong.
 fn times<'a>(probes: &'a [ProbeResult], probe: &str) -> impl Iterator<Item = &'a ProbeResult> {
-    fn sound(of: &&ProbeResult) -> bool {
-        of.unit == Some(Unit::Nanos) && of.error.is_none() && of.wrong().is_none()
-    }
-    probes.iter().filter(move |of| of.cell.probe == probe).filter(sound)
+    probes
+        .iter()
+        .filter(move |of| of.cell.probe == probe && of.unit == Some(Unit::Nanos) && of.is_sound())
+}
+
+/// Returns whether a cell has these parameters, and so many others.
+fn has(cell: &ProbeCell, params: &[(&str, Param)], others: usize) -> bool {
+    cell.params.len() == params.len() + others
+        && params.iter().all(|(name, value)| cell.params.get(*name) == Some(value))
 }
 
 /// Returns the time of the probe with the given parameters.
 fn nanos(probes: &[ProbeResult], probe: &str, params: &[(&str, Param)]) -> Option<f64> {
-    let is = |of: &&ProbeResult| {
-        of.cell.params.len() == params.len()
-            && params.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
-    };
-    let found = times(probes, probe).find(is)?;
+    let found = times(probes, probe).find(|of| has(&of.cell, params, 0))?;
     found.value.map(|value| value.summary.median)
 }
 
@@ -56,28 +57,13 @@ fn along(
     probe: &str,
     axis: &str,
     fixed: &[(&str, Param)],
-) -> Vec<(u64, f64)> {
-    let points = summaries_along(probes, probe, axis, fixed).into_iter();
-    points.map(|(at, summary)| (at, summary.median)).collect()
-}
-
-/// Returns the same with their intervals.
-fn summaries_along(
-    probes: &[ProbeResult],
-    probe: &str,
-    axis: &str,
-    fixed: &[(&str, Param)],
 ) -> Vec<(u64, Summary)> {
     let place = |of: &ProbeResult| match of.cell.params.get(axis) {
         Some(Param::Number(at)) => Some((*at, of.value?.summary)),
         _ => None,
     };
-    let others = |of: &&ProbeResult| {
-        of.cell.params.len() == fixed.len() + 1
-            && fixed.iter().all(|(name, value)| of.cell.params.get(*name) == Some(value))
-    };
-    let mut points: Vec<(u64, Summary)> =
-        times(probes, probe).filter(others).filter_map(place).collect();
+    let own = times(probes, probe).filter(|of| has(&of.cell, fixed, 1));
+    let mut points: Vec<(u64, Summary)> = own.filter_map(place).collect();
     points.sort_by_key(|(at, _)| *at);
     points
 }
@@ -110,15 +96,17 @@ fn calls(probes: &[ProbeResult]) -> Option<String> {
 /// twice its standard error.
 fn argument(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "call", "arguments", &[]);
+    let points = points.iter().map(|(at, summary)| (*at as f64, summary.median));
+    let points: Vec<(f64, f64)> = points.collect();
     let count = points.len() as f64;
     if points.len() < 3 {
         return None;
     }
-    let mean = |of: &dyn Fn(&(u64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(&|p| p.0 as f64), mean(&|p| p.1));
-    let (sxy, sxx) = (mean(&|p| (p.0 as f64 - x) * (p.1 - y)), mean(&|p| (p.0 as f64 - x).powi(2)));
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
+    let (sxy, sxx) = (mean(&|p| (p.0 - x) * (p.1 - y)), mean(&|p| (p.0 - x).powi(2)));
     let slope = sxy / sxx;
-    let rest = mean(&|p| (p.1 - y - slope * (p.0 as f64 - x)).powi(2));
+    let rest = mean(&|p| (p.1 - y - slope * (p.0 - x)).powi(2));
     // The standard error of a slope (any text on linear regression).
     let error = (rest * count / (count - 2.0) / (sxx * count)).sqrt();
     let sure = slope.is_finite() && slope > 2.0 * error;
@@ -160,10 +148,10 @@ pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
 
 fn name_steps(
     probe: &'static str,
-    points: &[(u64, f64)],
+    points: &[(u64, Summary)],
     name: impl Fn(u64, u64) -> String,
 ) -> Vec<Step> {
-    let values: Vec<f64> = points.iter().map(|(_, value)| *value).collect();
+    let values: Vec<f64> = points.iter().map(|(_, summary)| summary.median).collect();
     let step = |plateau: Plateau| {
         let (from, to) = (points.get(plateau.first)?.0, points.get(plateau.last)?.0);
         Some(Step { probe, name: name(from, to), from, to, nanos: plateau.level })
@@ -186,7 +174,7 @@ fn staircase(steps: &[Step], probe: &str, begin: &str) -> Option<String> {
 fn waits(probes: &[ProbeResult]) -> Option<String> {
     let of = |pattern: &'static str, cold: bool| {
         let pattern = [("pattern", pattern.into()), ("cold", true.into())];
-        summaries_along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
+        along(probes, "file-read", "bytes", &pattern[..if cold { 2 } else { 1 }])
     };
     let (warm, cold, random) = (of("seq", false), of("seq", true), of("random", true));
     let longer = |points: &[(u64, Summary)], size, warm: &Summary| {
@@ -197,25 +185,24 @@ fn waits(probes: &[ProbeResult]) -> Option<String> {
         let (cold, is_sure) = longer(&cold, *size, warm)?;
         let (random, both) = longer(&random, *size, warm)?;
         let size = show_bytes(*size);
-        Some(match is_sure && both {
-            true => format!("Reading a {size} file from the device takes {cold} as long as from the cache, and {random} in random order."),
-            false => format!("In these few batches, reading a {size} file from the device took {cold} as long as from the cache, and {random} in random order."),
-        })
+        let (begin, takes) = match is_sure && both {
+            true => ("Reading", "takes"),
+            false => ("In these few batches, reading", "took"),
+        };
+        Some(format!("{begin} a {size} file from the device {takes} {cold} as long as from the cache, and {random} in random order."))
     })
 }
 
 /// Compares processes that read at the same time with a single one.
 fn crowd(probes: &[ProbeResult]) -> Option<String> {
-    let points = summaries_along(probes, "contention", "processes", &[]);
+    let points = along(probes, "contention", "processes", &[]);
     let [(1, alone), .., (most, nanos)] = points.as_slice() else { return None };
-    Some(match times_as_long(nanos, alone)? {
-        (longer, true) => format!(
-            "With {most} processes reading at once, a block takes each {longer} as long as a single process."
-        ),
-        (longer, false) => format!(
-            "In these few batches, with {most} processes reading at once, a block took each {longer} as long as a single process."
-        ),
-    })
+    let (longer, is_sure) = times_as_long(nanos, alone)?;
+    let (begin, takes) =
+        if is_sure { ("With", "takes") } else { ("In these few batches, with", "took") };
+    Some(format!(
+        "{begin} {most} processes reading at once, a block {takes} each {longer} as long as a single process."
+    ))
 }
 
 /// Describes the network penalty: a remote file compared with a local one of the same size, by the
@@ -225,13 +212,11 @@ fn penalty(probes: &[ProbeResult]) -> Vec<String> {
     let one = |pattern: &Param, cold: bool| {
         let fixed = [("pattern", pattern.clone()), ("cold", true.into())];
         let fixed = &fixed[..if cold { 2 } else { 1 }];
-        let (far, near) = (
-            along(probes, "remote-read", "bytes", fixed),
-            along(probes, "file-read", "bytes", fixed),
-        );
+        let [far, near] =
+            ["remote-read", "file-read"].map(|probe| along(probes, probe, "bytes", fixed));
         let (size, far, near) = far.iter().rev().find_map(|(size, far)| {
-            let near = near.iter().find(|(bytes, _)| bytes == size)?.1;
-            Some((*size, *far, near))
+            let (_, near) = near.iter().find(|(bytes, _)| bytes == size)?;
+            Some((*size, far.median, near.median))
         })?;
         let order = if *pattern == params[0] { "in sequential order" } else { "in random order" };
         let state = if cold { "not cached here" } else { "read before" };

@@ -41,9 +41,9 @@ pub fn result(
         error: error.map(String::from),
         skipped: false,
     };
-    let counted = result.counted_trials();
+    let counted = result.counted();
     let summary = |of: fn(&Trial) -> f64, unit| {
-        let values: Vec<f64> = counted.iter().map(|index| of(&result.trials[*index])).collect();
+        let values: Vec<f64> = counted.iter().map(|trial| of(trial)).collect();
         Summary::from_values(&values).map(|summary| SummaryOf { summary, unit })
     };
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
@@ -123,14 +123,24 @@ pub fn list_skipped_so_far(session: &Session) -> Vec<Skipped> {
     list_unmeasured(session, "not measured yet")
 }
 
-/// Lists what was not measured; `reason`: why cells were not reached.
-fn list_unmeasured(session: &Session, reason: &str) -> Vec<Skipped> {
-    let mut reached: Vec<bool> = session.errors.iter().map(Option::is_some).collect();
-    for trial in &session.trials {
-        if let Some(reached) = reached.get_mut(trial.cell as usize) {
+/// Returns which cells have failed or have a trial.
+pub fn mark_reached(
+    failed: impl Iterator<Item = bool>,
+    trials: impl Iterator<Item = u32>,
+) -> Vec<bool> {
+    let mut reached: Vec<bool> = failed.collect();
+    for cell in trials {
+        if let Some(reached) = reached.get_mut(cell as usize) {
             *reached = true;
         }
     }
+    reached
+}
+
+/// Lists what was not measured; `reason`: why cells were not reached.
+fn list_unmeasured(session: &Session, reason: &str) -> Vec<Skipped> {
+    let failed = session.errors.iter().map(Option::is_some);
+    let reached = mark_reached(failed, session.trials.iter().map(|trial| trial.cell));
     let cells =
         (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
     let reason = |cell| match picked::reason_not_picked(session, cell) {

@@ -55,7 +55,7 @@ fn sum(probes: &[ProbeResult]) -> String {
     let is_step =
         |probe: &&ProbeResult| probe.cell.params.get("part") == Some(&Param::from("resolution"));
     let timed = probes.iter().filter(|probe| probe.unit == Some(Unit::Nanos) && !is_step(probe));
-    let trusted = timed.filter(|probe| probe.error.is_none() && probe.wrong().is_none());
+    let trusted = timed.filter(|probe| probe.is_sound());
     let mut times: Vec<(f64, &ProbeResult)> =
         trusted.filter_map(|probe| Some((probe.value?.summary.median, probe))).collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));

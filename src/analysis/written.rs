@@ -9,8 +9,7 @@ use crate::stats::{Summary, median};
 /// read, or that were not measured.
 pub fn write_times(result: &CellResult) -> Option<WriteTimes> {
     let job = &result.cell;
-    let counted: Vec<&Trial> =
-        result.counted_trials().into_iter().map(|index| &*result.trials[index]).collect();
+    let counted = result.counted();
     if job.op != Op::Write || job.mix.is_some() || counted.is_empty() {
         return None;
     }

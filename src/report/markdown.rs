@@ -5,11 +5,11 @@
 use std::io::{self, Write};
 
 use super::table::{
-    axes, below, columns, conditions, extras, findings::Findings, grid::Column, page_faults, probes,
+    add_notes, axes, below, columns, conditions, extras, findings::Findings, grid::Column, probes,
 };
-use super::text::capitalize;
+use super::text::{safe, squeeze};
 use super::{Format, Look, sparks};
-use crate::analysis;
+use crate::analysis::{self, capitalize};
 use crate::session::Session;
 
 pub const FORMAT: Format = Format {
@@ -32,7 +32,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     for (label, body) in conditions::conditions(session, &rows, false) {
         if !body.is_empty() {
-            writeln!(out, "- **{label}**: {}", escape(&below::safe(&body, &look)))?;
+            writeln!(out, "- **{label}**: {}", escape(&safe(&body, &look)))?;
         }
     }
     writeln!(out)?;
@@ -48,7 +48,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     if !chart.is_empty() {
         // Text between fences is not interpreted.
         let safe: Vec<String> =
-            chart.iter().map(|line| below::safe(line, &look).replace("```", "'''")).collect();
+            chart.iter().map(|line| safe(line, &look).replace("```", "'''")).collect();
         writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
     }
     for extra in extras(session, &rows, &look) {
@@ -57,21 +57,12 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "\n{}\n", escape(&capitalize(&below::end_sentence(&extra.text))))?;
     }
     let mut page = below::Page { look: &look, lines: Vec::new() };
-    below::add_warnings(&mut page, &findings, rows.len());
-    below::add_missing(&mut page, &rows, &analysis::list_skipped(session));
-    probes::add_notes(&mut page, &probes, &analysis::skipped_probes(session));
-    probes::add_estimates(&mut page, &probes, true);
-    below::add_whole_file(&mut page, session, &rows);
-    page_faults::add_page_faults(&mut page, &rows);
-    below::add_xor_coverage(&mut page, &rows);
-    below::add_ending(&mut page, session);
-    below::add_expected(&mut page, session, &rows);
-    below::add_why(&mut page, session, &rows);
+    add_notes(&mut page, session, &rows, &probes, &findings, true);
     write_list(&page.lines, out)?;
     writeln!(
         out,
         "**Answer**: {}",
-        escape(&below::safe(&analysis::answer_with(session, &results, &probes).text, &look))
+        escape(&safe(&analysis::answer_with(session, &results, &probes).text, &look))
     )
 }
 
@@ -88,14 +79,7 @@ fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
 /// Writes a table of these columns, with titles and units in its head.
 pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
     fn title(column: &Column) -> String {
-        escape(
-            format!(
-                "{} {}",
-                column.title,
-                column.unit.split_whitespace().collect::<Vec<_>>().join(" ")
-            )
-            .trim(),
-        )
+        escape(format!("{} {}", column.title, squeeze(&column.unit)).trim())
     }
     writeln!(out, "{}", format_row(columns.iter().map(title).collect()))?;
     writeln!(
@@ -107,9 +91,7 @@ pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::
         let text = |column: &Column| -> String {
             column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect()
         };
-        let cell = |column: &Column| {
-            escape(&text(column).split_whitespace().collect::<Vec<_>>().join(" "))
-        };
+        let cell = |column: &Column| escape(&squeeze(&text(column)));
         writeln!(out, "{}", format_row(columns.iter().map(cell).collect()))?;
     }
     Ok(())

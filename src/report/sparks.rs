@@ -85,9 +85,8 @@ fn draw_chart(group: &Group, figure: &Figure) -> Vec<String> {
         let bars: String = places.iter().map(bar_at).collect();
         lines.push(format!("{name:<wide$}  {bars}").trim_end().to_string());
     }
-    let expected: Vec<analysis::EstimateLine> =
-        figure.panels.iter().flat_map(|panel| panel.expected.iter().cloned()).collect();
-    let reasons = analysis::describe_lines(&expected).replace("Dotted: estimates", "estimates are");
+    let reasons = analysis::describe_lines(figure::estimates(&figure.panels));
+    let reasons = reasons.replace("Dotted: estimates", "estimates are");
     lines.extend((!reasons.is_empty()).then_some(reasons));
     lines
 }

@@ -1,13 +1,18 @@
 //! Text for people, and the escaping of what must not reach a terminal or a page.
 
 use super::Look;
-use crate::text::{Replacement, safe};
+use crate::text::{self, Replacement};
 pub use crate::text::{find_cut, pad_right, width, wrap, wrap_where};
 
 /// Escapes everything in `text` that could control a terminal: names and paths may come from
 /// anyone.
 pub fn clean(text: &str) -> String {
-    safe(text, Replacement::Escape)
+    text::safe(text, Replacement::Escape)
+}
+
+/// Makes text safe for the destination.
+pub fn safe(text: &str, look: &Look) -> String {
+    show_with(&clean(text), look)
 }
 
 /// Escapes `text` for XML and HTML, between tags or in an attribute; drops the noncharacters that
@@ -16,6 +21,16 @@ pub fn xml(text: &str) -> String {
     let text: String =
         clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Returns the words of a text with one space between them.
+pub fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Joins the parts that are not empty by commas.
+pub fn join_nonempty(parts: impl IntoIterator<Item = String>) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// Bars of one to eight eighths of a line.
@@ -65,14 +80,6 @@ pub fn ascii(text: &str) -> String {
         }
     }
     out
-}
-
-/// Makes the first letter a capital.
-pub fn capitalize(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }
 
 #[cfg(test)]

@@ -30,13 +30,11 @@ const LISTED: &[(&[&str], &str)] = &[
         &["record/verdict/reason.rs", "record/verdict/source.rs"],
         "the shares of the bytes and the reason for them",
     ),
-    (&["report/figure/facets.rs", "report/figure/jobs.rs"], "a figure is split into panels"),
     (&["report/gbench/mod.rs", "report/gbench/probes.rs"], "the entries of one document"),
     (
         &["report/html/charts.rs", "report/html/page.rs", "report/html/timeline.rs"],
         "charts share the ids and styles of their page",
     ),
-    (&["report/table/narrow.rs", "report/table/probes.rs"], "one table in two widths"),
     (&["tui/update/palette.rs", "tui/update/popup.rs"], "the palette is one of the popups"),
 ];
 

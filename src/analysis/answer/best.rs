@@ -1,13 +1,12 @@
 //! The fastest cell, and those that do not differ from it.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::point::Point;
 use super::ratio::Finding;
 use crate::analysis::SummaryOf;
 use crate::analysis::compare::TOLERANCE;
+use crate::analysis::groups::group_by_key;
 use crate::plan::Job;
 
 /// The fastest cell of a group.
@@ -124,18 +123,12 @@ pub fn best_of<'a>(group: &[(usize, Point<'a>)]) -> Option<(Best, usize, Point<'
 /// Keeps, of cells that differ only in their count, the one with the longest trials: a thousand
 /// calls measure the start as much as the calls, and chance would decide which is the fastest.
 fn keep_longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {
-    let mut kept: Vec<Point> = Vec::new();
-    let mut places: HashMap<Job, usize> = HashMap::new();
-    let operations =
-        |point: &Point| point.result.trials.iter().map(|trial| trial.ops).max().unwrap_or(0);
-    for point in group {
-        let at =
-            *places.entry(Job { count: None, ..point.result.cell.clone() }).or_insert(kept.len());
-        match kept.get_mut(at) {
-            Some(known) if operations(known) < operations(point) => *known = *point,
-            Some(_) => {}
-            None => kept.push(*point),
-        }
-    }
-    kept
+    let operations = |point: &Point| point.result.trials.iter().map(|trial| trial.ops).max();
+    let groups = group_by_key(group.iter().copied(), |point| Job {
+        count: None,
+        ..point.result.cell.clone()
+    });
+    // Of equals the first.
+    let longest = |(_, all): (Job, Vec<Point<'a>>)| all.into_iter().rev().max_by_key(operations);
+    groups.into_iter().filter_map(longest).collect()
 }

@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::best::rank;
 use super::point::Point;
+use super::ratio::times_as_fast;
 use super::series::Knee;
 use crate::analysis::Axis;
-use crate::analysis::cell_result::MAIN_SHARE;
 use crate::plan::{Cache, Job};
+use crate::stats::Ratio;
 
 /// The warm peak compared with the cold peak, over the jobs measured in both states.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +31,14 @@ pub struct ColdCost {
     pub fastest: bool,
     /// The block size from which the cold curve stays within 5 % of its peak.
     pub from: Option<u64>,
+}
+
+impl ColdCost {
+    /// Returns `warm is 9.5x as fast as cold`.
+    pub fn describe(&self) -> String {
+        let ratio = Ratio { ratio: self.ratio, low: self.low, high: self.high };
+        times_as_fast(("warm", "cold"), &ratio, ["is", "was"], false)
+    }
 }
 
 /// Returns the peak, chosen as the fastest is.
@@ -65,7 +74,7 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         throughput: cold.rate.median,
         fastest: first_ranked(jobs(Cache::Cold))
             .is_some_and(|first| first.result.cell == cold.result.cell),
-        device: cold.result.source.is_some_and(|source| source.device >= MAIN_SHARE),
+        device: cold.result.is_from_device(),
         from: knees.iter().find(curve).filter(|knee| knee.holds).map(|knee| knee.at),
     })
 }

@@ -111,7 +111,7 @@ fn describe_groups(results: &[&CellResult]) -> Option<String> {
         (&format!("syncing after every {writes}"), "syncing each one"),
         &largest.ratio_to(base)?,
         ["is", "was"],
-        "",
+        true,
     );
     Some(format!("Grouping: {said}, per byte."))
 }
@@ -130,7 +130,7 @@ fn describe_writers(results: &[&CellResult]) -> Option<String> {
     more.sort_by_key(|result| result.cell.threads);
     let (last, best) = (*more.last()?, fastest(more.iter().copied())?);
     let ways = (writers(last), writers(base));
-    let said = times_as_fast((&ways.0, &ways.1), &last.ratio_to(base)?, ["is", "was"], "");
+    let said = times_as_fast((&ways.0, &ways.1), &last.ratio_to(base)?, ["is", "was"], true);
     let p99 = |result: &CellResult| result.commits.as_ref()?.total.p99.map(show_nanos);
     let tail = p99(last).zip(p99(base));
     let tail =

@@ -32,6 +32,7 @@ pub use best::Best;
 pub use cold::ColdCost;
 pub use model::Answer;
 pub use series::Knee;
+pub use text::capitalize;
 
 use crate::analysis::verified::describe_verified;
 use crate::analysis::{CellResult, Network, TrialWork};

@@ -37,17 +37,17 @@ pub fn times(ratio: f64) -> String {
 }
 
 /// Returns `other is 2.1x [1.9-2.3] as fast as base`, with the verb in the present and the past, or
-/// that there is no difference `within` something.
+/// that there is no difference; the interval only if `exact`.
 pub fn times_as_fast(
     (other, base): (&str, &str),
     ratio: &Ratio,
     [now, then]: [&str; 2],
-    within: &str,
+    exact: bool,
 ) -> String {
     match Finding::of(ratio) {
-        Finding::Alike => return format!("no difference between {other} and {base}{within}"),
+        Finding::Alike => return format!("no difference between {other} and {base}"),
         Finding::Open => {
-            return format!("these trials cannot distinguish {other} from {base}{within}");
+            return format!("these trials cannot distinguish {other} from {base}");
         }
         Finding::Differs => {}
     }
@@ -58,6 +58,7 @@ pub fn times_as_fast(
     }
     let ratio_is = times(ratio.ratio);
     match ratio.interval() {
+        Some(_) if !exact => format!("{fast} {now} {ratio_is} as fast as {slow}"),
         Some((low, high)) => {
             format!("{fast} {now} {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high))
         }

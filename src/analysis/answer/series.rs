@@ -1,11 +1,10 @@
 //! Curves over one axis, and where each comes close to its peak.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::point::Point;
 use crate::analysis::Axis;
+use crate::analysis::groups::group_by_key;
 use crate::plan::Job;
 use crate::stats::{Knees, Summary};
 
@@ -52,20 +51,12 @@ pub fn axis(points: &[Point]) -> Option<Axis> {
 /// Finds the knee of every curve of two points or more, in the order of the plan.
 pub fn knees(points: &[Point], axis: Axis, missing: &[&Job]) -> Vec<Knee> {
     let mut sure = None;
-    let mut curves: Vec<Vec<Point>> = Vec::new();
-    let mut known: HashMap<Job, usize> = HashMap::new();
-    for point in points {
-        let at = *known.entry(axis.without(&point.result.cell)).or_insert(curves.len());
-        match curves.get_mut(at) {
-            Some(curve) => curve.push(*point),
-            None => curves.push(vec![*point]),
-        }
-    }
-    curves
-        .iter_mut()
-        .filter_map(|curve| knee(curve, axis, sure.get_or_insert_with(Knees::default)))
-        .map(|knee| add_missing(knee, missing))
-        .collect()
+    let of_curve = |(_, mut curve): (Job, Vec<Point>)| {
+        knee(&mut curve, axis, sure.get_or_insert_with(Knees::default))
+    };
+    let curves = group_by_key(points.iter().copied(), |point| axis.without(&point.result.cell));
+    let knees = curves.into_iter().filter_map(of_curve);
+    knees.map(|knee| add_missing(knee, missing)).collect()
 }
 
 /// Adds what of the curve was not measured.

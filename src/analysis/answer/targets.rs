@@ -28,8 +28,7 @@ pub struct TargetRatio {
 
 /// Compares each further target with the first, for each operation and cache state.
 pub fn compare_targets(results: &[CellResult]) -> Vec<TargetRatio> {
-    let sound =
-        || results.iter().filter(|result| result.error.is_none() && result.wrong().is_none());
+    let sound = || results.iter().filter(|result| result.is_sound());
     let first: HashMap<&Job, &CellResult> = sound()
         .filter(|result| result.cell.target == Some(0))
         .map(|result| (&result.cell, result))
@@ -121,7 +120,7 @@ fn describe(found: &TargetRatio) -> String {
     let what = state(found.cache).map_or("blocks".into(), |state| format!("{state} blocks"));
     let verbs = verbs.map(|verb| format!("{verb}{what}"));
     let verbs = verbs.each_ref().map(String::as_str);
-    times_as_fast((&found.target, &found.base), &found.ratio, verbs, "")
+    times_as_fast((&found.target, &found.base), &found.ratio, verbs, true)
 }
 
 #[cfg(test)]

@@ -4,13 +4,11 @@ use super::best::Best;
 use super::cold::ColdCost;
 use super::label::Labels;
 use super::model::Answer;
-use super::ratio::times;
 use super::series::Knee;
 use super::targets::describe_targets;
 use crate::analysis::CellResult;
-use crate::analysis::compare::TOLERANCE;
 use crate::plan::{Cache, Job, Op};
-use crate::stats::{Ratio, Summary};
+use crate::stats::Summary;
 use crate::text::clean_text;
 use crate::units::{self, counted, join_names, verb};
 
@@ -257,6 +255,14 @@ fn describe_size(knee: &Knee) -> Option<String> {
     })
 }
 
+/// Makes the first letter a capital.
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
 /// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` Where a
 /// cell that was not measured warm is faster, the device reaches more.
 fn describe_cold(cost: &ColdCost) -> String {
@@ -266,27 +272,7 @@ fn describe_cold(cost: &ColdCost) -> String {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
         _ => format!(" at {}", describe_best(&cost.cold)),
     };
-    let gives = format!("{gives} {rate}{from}");
-    match (cost.low, cost.high) {
-        (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => {
-            let alike =
-                Ratio { ratio: cost.ratio, low: cost.low, high: cost.high }.is_alike(TOLERANCE);
-            let said = if alike {
-                "No difference between cold and warm"
-            } else {
-                "These trials cannot distinguish cold from warm"
-            };
-            format!("{said} at their peaks: {gives}.")
-        }
-        (None, _) if cost.ratio < 1.0 => format!(
-            "In these few trials cold was {} as fast as warm: {gives}.",
-            times(1.0 / cost.ratio)
-        ),
-        _ if cost.ratio < 1.0 => {
-            format!("Cold is {} as fast as warm: {gives}.", times(1.0 / cost.ratio))
-        }
-        _ => format!("Warm is {} as fast as cold: {gives}.", times(cost.ratio)),
-    }
+    format!("{}: {gives} {rate}{from}.", capitalize(&cost.describe()))
 }
 
 fn describe_best(job: &Job) -> String {

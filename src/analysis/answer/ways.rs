@@ -105,7 +105,7 @@ fn sentence(
         .filter_map(|other| Some((*other, rates(results, other, block, &[state, Cache::AsIs])?)))
         .filter_map(|(other, rates)| {
             let (other, base) = (name(other), name(base));
-            Some(times_as_fast((&other, &base), &rates.ratio(&of)?, ["is", "was"], ""))
+            Some(times_as_fast((&other, &base), &rates.ratio(&of)?, ["is", "was"], true))
         })
         .collect();
     let state = if state == Cache::AsIs { String::new() } else { format!(", {state}") };

@@ -36,7 +36,7 @@ pub fn compare_writes(results: &[CellResult]) -> Option<String> {
     );
     let ends = if least.0 == most.0 { vec![least] } else { vec![least, most] };
     let said = ends.into_iter().map(|(job, ratio)| {
-        let clause = times_as_fast(("appending", "overwriting"), ratio, ["is", "was"], "");
+        let clause = times_as_fast(("appending", "overwriting"), ratio, ["is", "was"], true);
         let until = if job.sync == Sync::None && !job.direct {
             ", measured until all data is in the page cache"
         } else {

@@ -53,9 +53,7 @@ pub fn pair_up(
     let paired = |result: &CellResult| {
         pairs.iter().any(|(a, b)| std::ptr::eq(*a, result) || std::ptr::eq(*b, result))
     };
-    let sound = |result: &&CellResult| {
-        !paired(result) && result.error.is_none() && result.wrong().is_none()
-    };
+    let sound = |result: &&CellResult| !paired(result) && result.is_sound();
     let mut free: Vec<&CellResult> = results[1].iter().filter(sound).collect();
     let mut found = Vec::new();
     for base in results[0].iter().filter(sound) {
@@ -76,15 +74,8 @@ pub fn pair_up(
             free.remove(at);
             let cells = [base.cell.clone(), other.cell.clone()];
             alone.retain(|alone| cells[usize::from(alone.only_in != "A")] != alone.cell);
-            let (base_value, other_value) = (of(base), of(other));
-            found.push(SideBySide {
-                cell: base.cell.clone(),
-                differs,
-                base_value,
-                other_value,
-                base: a,
-                other: b,
-            });
+            let (cell, base_value, other_value) = (base.cell.clone(), of(base), of(other));
+            found.push(SideBySide { cell, differs, base_value, other_value, base: a, other: b });
             break;
         }
     }
@@ -101,10 +92,7 @@ pub fn describe(laid: &[SideBySide]) -> Option<String> {
     } else {
         (format!("{} cells are", laid.len()), "they differ")
     };
-    (!laid.is_empty()).then(|| {
-        format!(
-            "{cells} shown side by side without a ratio because {they} in {}.",
-            axes.join(" or ")
-        )
-    })
+    let axes = axes.join(" or ");
+    (!laid.is_empty())
+        .then(|| format!("{cells} shown side by side without a ratio because {they} in {axes}."))
 }

@@ -60,22 +60,18 @@ fn by_name(base: Facts, mut other: Facts) -> Vec<Difference> {
         let same = other.iter().position(|(of, named, _)| *of == about && *named == what);
         let partner = same.map(|at| other.remove(at).2).unwrap_or_default();
         if value != partner {
-            found.push(Difference {
-                about,
-                what,
-                base: text_or_dash(&value),
-                other: text_or_dash(&partner),
-            });
+            found.push(difference(about, what, [&value, &partner]));
         }
     }
     let left = other.into_iter().filter(|(.., value)| !value.is_empty());
-    found.extend(left.map(|(about, what, value)| Difference {
-        about,
-        what,
-        base: text_or_dash(""),
-        other: text_or_dash(&value),
-    }));
+    found.extend(left.map(|(about, what, value)| difference(about, what, ["", &value])));
     found
+}
+
+fn difference(about: &'static str, what: String, sides: [&str; 2]) -> Difference {
+    let [base, other] =
+        sides.map(|text| if text.is_empty() { "-".into() } else { clean_text(text) });
+    Difference { about, what, base, other }
 }
 
 /// Folds the facts that a report does not state into one line: they may or may not differ.
@@ -98,10 +94,6 @@ fn fold_unreported(found: &mut Vec<Difference>, reference: usize) {
 /// Returns the differences between the machines and kernels of two sessions; needs no results.
 pub fn machine_differences(sessions: [&Session; 2]) -> Vec<Difference> {
     by_name(host(sessions[0]), host(sessions[1])).into_iter().chain(mitigations(sessions)).collect()
-}
-
-fn text_or_dash(text: &str) -> String {
-    if text.is_empty() { "-".into() } else { clean_text(text) }
 }
 
 fn settings(session: &Session, results: &[CellResult]) -> Facts {
@@ -227,14 +219,7 @@ fn mitigations(sessions: [&Session; 2]) -> Vec<Difference> {
         }
     }
     let differing = states.into_iter().filter(|(_, [base, other])| base != other);
-    differing
-        .map(|(what, [a, b])| Difference {
-            about: "kernel",
-            what: clean_text(what),
-            base: text_or_dash(a),
-            other: text_or_dash(b),
-        })
-        .collect()
+    differing.map(|(what, sides)| difference("kernel", clean_text(what), sides)).collect()
 }
 
 /// Returns the warnings that affect a different share of the cells.

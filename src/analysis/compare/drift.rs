@@ -32,9 +32,9 @@ impl SavedRuns {
             wanted.filter_map(|of| Some((of.cell.clone(), sound_level(of)?))).collect();
         let mut any = !levels.is_empty();
         self.jobs.extend(any.then_some(levels));
-        for result in probes(run).iter().filter(|result| {
-            result.error.is_none() && result.wrong().is_none() && cells.contains(&result.cell)
-        }) {
+        let probes = probes(run);
+        let sound = probes.iter().filter(|of| of.is_sound() && cells.contains(&of.cell));
+        for result in sound {
             if let Some(level) = result.value.and_then(|of| level(&of.summary)) {
                 self.probes.entry(result.cell.clone()).or_default().push(level);
                 any = true;
@@ -90,7 +90,7 @@ impl SavedRuns {
 /// Returns the median of a cell as a logarithm; `None` if it failed or is marked wrong.
 pub fn sound_level(result: &CellResult) -> Option<f64> {
     let figure = result.throughput.or(result.operations);
-    let figure = figure.filter(|_| result.error.is_none() && result.wrong().is_none());
+    let figure = figure.filter(|_| result.is_sound());
     figure.and_then(|of| level(&of.summary))
 }
 
@@ -175,10 +175,7 @@ impl WidenProbes {
         kept: &SavedRuns,
         trusted: bool,
     ) -> WidenProbes {
-        fn values(result: &ProbeResult) -> Vec<f64> {
-            result.counted_trials().into_iter().map(|at| result.trials[at].value).collect()
-        }
-        let all: Vec<Vec<f64>> = results.iter().flatten().map(values).collect();
+        let all: Vec<Vec<f64>> = results.iter().flatten().map(ProbeResult::values).collect();
         Widths::new(&kept.probes, within(all.iter().map(Vec::as_slice)), trusted)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use serde::Serialize;
 
@@ -112,17 +113,8 @@ fn with_reference<'a>(
     let paired = |result: &&CellResult| {
         pairs.iter().any(|(a, b)| std::ptr::eq(*a, *result) || std::ptr::eq(*b, *result))
     };
-    let lone = |side: usize, name: &str| -> Vec<LoneCell> {
-        let why = reasons(sessions[1 - side], &Job::clone);
-        let left = results[side].iter().filter(|result| !paired(result));
-        left.map(|result| LoneCell {
-            only_in: name.into(),
-            cell: result.cell.clone(),
-            reason: why.get(&result.cell).cloned(),
-        })
-        .collect()
-    };
-    let alone = [lone(0, "A"), lone(1, letter)].concat();
+    let alone = results.map(|all| all.iter().filter(|result| !paired(result)).collect());
+    let alone = describe_alone(sessions, alone, letter, &Job::clone);
     let left_out = differing(&pairs);
     Matched { pairs, alone, left_out }
 }
@@ -145,7 +137,7 @@ fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String
     UNREPORTED.into_iter().filter_map(of).collect()
 }
 
-/// Pairs cells with the same key; of several, the first.
+/// Pairs cells with the same key.
 fn by_key<'a>(
     sessions: [&Session; 2],
     results: [&'a [CellResult]; 2],
@@ -153,30 +145,62 @@ fn by_key<'a>(
     key: Key,
 ) -> Matched<'a> {
     let key = |job: &Job| key.reduce(job);
-    let mut waiting: HashMap<Job, &CellResult> = HashMap::new();
-    for result in results[1] {
-        waiting.entry(key(&result.cell)).or_insert(result);
+    let (pairs, alone) = pair_up(results, |result| key(&result.cell));
+    let alone = describe_alone(sessions, alone, letter, &key);
+    Matched { pairs, alone, left_out: Vec::new() }
+}
+
+/// The pairs of results, and what is left on either side.
+pub type Paired<'a, T> = (Vec<(&'a T, &'a T)>, [Vec<&'a T>; 2]);
+
+/// Pairs results with the same key, in the order of the base; of several, the first.
+pub fn pair_up<'a, T, K: Hash + Eq>(
+    [base, other]: [&'a [T]; 2],
+    key: impl Fn(&T) -> K,
+) -> Paired<'a, T> {
+    let mut waiting: HashMap<K, &T> = HashMap::new();
+    for result in other {
+        waiting.entry(key(result)).or_insert(result);
     }
-    let mut found = Matched { pairs: Vec::new(), alone: Vec::new(), left_out: Vec::new() };
-    let mut alone = Vec::new();
-    for result in results[0] {
-        match waiting.remove(&key(&result.cell)) {
-            Some(partner) => found.pairs.push((result, partner)),
-            None => alone.push(("A", result)),
+    let (mut pairs, mut alone) = (Vec::new(), Vec::new());
+    for result in base {
+        match waiting.remove(&key(result)) {
+            Some(partner) => pairs.push((result, partner)),
+            None => alone.push(result),
         }
     }
-    let left = |result: &&CellResult| {
-        waiting.get(&key(&result.cell)).is_some_and(|left| std::ptr::eq(*left, *result))
-    };
-    alone.extend(results[1].iter().filter(left).map(|result| (letter, result)));
-    let why = [reasons(sessions[1], &key), reasons(sessions[0], &key)];
-    let told = |(only_in, result): (&str, &CellResult)| LoneCell {
-        only_in: only_in.into(),
-        cell: result.cell.clone(),
-        reason: why[usize::from(only_in != "A")].get(&key(&result.cell)).cloned(),
-    };
-    found.alone = alone.into_iter().map(told).collect();
-    found
+    let is_left =
+        |result: &&T| waiting.get(&key(result)).is_some_and(|left| std::ptr::eq(*left, *result));
+    (pairs, [alone, other.iter().filter(is_left).collect()])
+}
+
+/// Returns the cells that only one side has, with the reason of the other by its index.
+pub fn list_alone<Cell: Clone>(
+    cells: [Vec<&Cell>; 2],
+    letter: &str,
+    reason: impl Fn(usize, &Cell) -> Option<String>,
+) -> Vec<LoneCell<Cell>> {
+    let mut all = Vec::new();
+    for ((cells, only_in), other) in cells.into_iter().zip(["A", letter]).zip([1, 0]) {
+        all.extend(cells.into_iter().map(|cell| LoneCell {
+            only_in: only_in.into(),
+            cell: cell.clone(),
+            reason: reason(other, cell),
+        }));
+    }
+    all
+}
+
+/// Returns the jobs that only one side has, with the reasons of the other.
+fn describe_alone(
+    sessions: [&Session; 2],
+    alone: [Vec<&CellResult>; 2],
+    letter: &str,
+    key: &impl Fn(&Job) -> Job,
+) -> Vec<LoneCell> {
+    let why = sessions.map(|session| reasons(session, key));
+    let cells = alone.map(|results| results.into_iter().map(|result| &result.cell).collect());
+    list_alone(cells, letter, |side, cell| why[side].get(&key(cell)).cloned())
 }
 
 fn one_span(results: &[CellResult]) -> Option<u64> {

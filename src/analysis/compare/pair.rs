@@ -48,26 +48,16 @@ impl Outcome {
             (true, ..) | (_, false, None) => Outcome::Failed,
             (_, true, _) => Outcome::Wrong,
             (.., Some(None)) => Outcome::TooFew,
-            (.., Some(Some(Ordering::Equal)))
-                if ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)) =>
-            {
-                Outcome::Same
-            }
-            (.., Some(Some(Ordering::Equal))) => Outcome::Unclear,
-            (.., Some(Some(Ordering::Greater))) => {
-                if speed {
-                    Outcome::Faster
-                } else {
-                    Outcome::Larger
+            (.., Some(Some(order))) => match (order, speed) {
+                (Ordering::Equal, _) if ratio.is_some_and(|of| of.is_alike(TOLERANCE)) => {
+                    Outcome::Same
                 }
-            }
-            (.., Some(Some(Ordering::Less))) => {
-                if speed {
-                    Outcome::Slower
-                } else {
-                    Outcome::Smaller
-                }
-            }
+                (Ordering::Equal, _) => Outcome::Unclear,
+                (Ordering::Greater, true) => Outcome::Faster,
+                (Ordering::Greater, false) => Outcome::Larger,
+                (Ordering::Less, true) => Outcome::Slower,
+                (Ordering::Less, false) => Outcome::Smaller,
+            },
         }
     }
 

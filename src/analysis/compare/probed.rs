@@ -1,12 +1,10 @@
 //! Compares the probes of two sessions: matched by id and parameters; the unit decides which is
 //! faster.
 
-use std::collections::HashMap;
-
 use super::drift::{self, SavedRuns};
-use super::matching::LoneCell;
+use super::matching::{LoneCell, list_alone, pair_up};
 use super::pair::{MeasuredSides, Outcome, ProbePair};
-use super::text::times;
+use super::text::show_ratio;
 use crate::analysis::{ProbeResult, probes, skipped_probes};
 use crate::plan::ProbeCell;
 use crate::session::Session;
@@ -30,29 +28,14 @@ pub fn match_probes(
         kept,
         sides == MeasuredSides::Both && drift::is_same_setup(sessions[0], sessions[1]),
     );
-    let mut waiting: HashMap<&ProbeCell, &ProbeResult> =
-        results[1].iter().rev().map(|result| (&result.cell, result)).collect();
-    let (mut pairs, mut alone) = (Vec::new(), Vec::new());
-    for result in &results[0] {
-        match waiting.remove(&result.cell) {
-            Some(partner) => pairs.push(pair(result, partner, sides, &widen)),
-            None => alone.push(lone_cell("A", result, sessions[1])),
-        }
-    }
-    let left = results[1].iter().filter(|result| {
-        waiting.get(&result.cell).is_some_and(|left| std::ptr::eq(*left, *result))
+    let (paired, alone) = pair_up([&results[0], &results[1]], |result| result.cell.clone());
+    let pairs = paired.into_iter().map(|(base, other)| pair(base, other, sides, &widen)).collect();
+    let alone = alone.map(|left| left.into_iter().map(|result| &result.cell).collect());
+    let alone = list_alone(alone, letter, |side, cell| {
+        let missed = skipped_probes(sessions[side]).into_iter().find(|of| of.cell == *cell);
+        missed.map(|skipped| clean_text(&skipped.reason))
     });
-    alone.extend(left.map(|result| lone_cell(letter, result, sessions[0])));
     (pairs, alone)
-}
-
-fn lone_cell(only_in: &str, result: &ProbeResult, other: &Session) -> LoneCell<ProbeCell> {
-    let missed = skipped_probes(other).into_iter().find(|skipped| skipped.cell == result.cell);
-    LoneCell {
-        only_in: only_in.into(),
-        cell: result.cell.clone(),
-        reason: missed.map(|skipped| clean_text(&skipped.reason)),
-    }
 }
 
 fn pair(
@@ -136,12 +119,8 @@ fn list_cells(pairs: &[ProbePair], outcome: Outcome) -> Option<String> {
         .filter_map(|pair| Some((pair, turned(pair.ratio?))))
         .collect();
     having.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio));
-    let shown = |(pair, of): &(&ProbePair, Ratio)| {
-        let interval = of
-            .interval()
-            .map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
-        format!("{} {}x{interval}", pair.cell.label(), times(of.ratio))
-    };
+    let shown =
+        |(pair, of): &(&ProbePair, Ratio)| format!("{} {}", pair.cell.label(), show_ratio(of));
     let mut said: Vec<String> = having.iter().take(MAX_NAMED).map(shown).collect();
     said.extend((having.len() > MAX_NAMED).then(|| format!("{} more", having.len() - MAX_NAMED)));
     (!said.is_empty()).then(|| said.join(", "))

@@ -1,8 +1,9 @@
 //! Compares a run with a reported machine, in sentences: how many times as fast the run is.
 
 use super::pair::{Outcome, Pair};
-use super::text::{count_cells, times};
+use super::text::{count_cells, show_ratio, times};
 use crate::analysis::Axis;
+use crate::analysis::groups::group_by_key;
 use crate::plan::{Cache, Job, Op};
 use crate::session::Session;
 use crate::stats::Ratio;
@@ -23,18 +24,15 @@ pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone
         if run.host.name.is_empty() { String::new() } else { format!(" ({})", run.host.name) };
     // Ratios describe the second session; the text describes how fast the run is.
     let turned = |of: Ratio| if base.reference.is_some() { of } else { of.inverse() };
-    let judged: Vec<&Pair> = cells
-        .iter()
-        .filter(|pair| !matches!(pair.outcome, Outcome::Wrong | Outcome::Failed))
-        .collect();
-    let mut curves: Vec<Vec<&Pair>> = Vec::new();
-    for pair in judged {
-        match curves.iter_mut().find(|curve| same(&curve[0].cell, &pair.cell)) {
-            Some(curve) => curve.push(pair),
-            None => curves.push(vec![pair]),
-        }
-    }
-    let mut said: Vec<String> = curves.iter_mut().map(|curve| clause(curve, turned)).collect();
+    let judged = cells.iter();
+    let judged = judged.filter(|of| !matches!(of.outcome, Outcome::Wrong | Outcome::Failed));
+    let mut curves = group_by_key(judged, |pair| Job {
+        count: None,
+        span: 0,
+        xor: false,
+        ..Axis::Block.without(&pair.cell)
+    });
+    let mut said: Vec<String> = curves.iter_mut().map(|(_, curve)| clause(curve, turned)).collect();
     if let Some(last) = said.last_mut() {
         *last += &format!(" as fast as {machine}");
     }
@@ -49,13 +47,6 @@ pub fn text(base: &Session, other: &Session, letter: &str, cells: &[Pair], alone
     told.into_iter().chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
 
-fn same(a: &Job, b: &Job) -> bool {
-    fn key(job: &Job) -> Job {
-        Job { count: None, span: 0, xor: false, ..Axis::Block.without(job) }
-    }
-    key(a) == key(b)
-}
-
 /// Returns `reads cold blocks of 512 B 4.90x [4.80-5.00], 64 KiB 12x`.
 fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     curve.sort_by_key(|pair| pair.cell.block);
@@ -66,19 +57,15 @@ fn clause(curve: &mut Vec<&Pair>, turned: impl Fn(Ratio) -> Ratio) -> String {
     let job = &curve[0].cell;
     let figure = |pair: &Pair| {
         let Some(ratio) = pair.ratio.map(&turned) else { return String::new() };
-        let interval = ratio
-            .interval()
-            .map_or(String::new(), |(low, high)| format!(" [{}-{}]", times(low), times(high)));
         let same = match pair.outcome {
             Outcome::Same => " (no difference)",
             Outcome::Unclear => " (inconclusive)",
             _ => "",
         };
-        format!(
-            "{}x{}{same}",
-            times(ratio.ratio),
-            if points == 1 { interval } else { String::new() }
-        )
+        match points {
+            1 => format!("{}{same}", show_ratio(&ratio)),
+            _ => format!("{}x{same}", times(ratio.ratio)),
+        }
     };
     let way = format!(
         "{}{}",

@@ -1,11 +1,10 @@
 //! The comparison in one line.
 
-use std::collections::HashMap;
-
 use super::pair::{Outcome, Pair};
 use crate::analysis::Axis;
 use crate::analysis::answer::Labels;
-use crate::plan::{Cache, Job};
+use crate::analysis::groups::group_by_key;
+use crate::plan::Cache;
 use crate::stats::{Ratio, may_be_chance};
 use crate::units::{counted, verb};
 
@@ -141,16 +140,10 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
 }
 
 fn curves<'a>(judged: &[&'a Pair], axis: Option<Axis>) -> Vec<Curve<'a>> {
-    let mut curves: Vec<Curve> = Vec::new();
-    let mut known: HashMap<Job, usize> = HashMap::new();
-    for pair in judged {
-        let key = axis.map_or_else(|| pair.cell.clone(), |axis| axis.without(&pair.cell));
-        let at = *known.entry(key).or_insert(curves.len());
-        match curves.get_mut(at) {
-            Some(curve) => curve.push(pair),
-            None => curves.push(vec![pair]),
-        }
-    }
+    let groups = group_by_key(judged.iter().copied(), |pair| {
+        axis.map_or_else(|| pair.cell.clone(), |axis| axis.without(&pair.cell))
+    });
+    let mut curves: Vec<Curve> = groups.into_iter().map(|(_, curve)| curve).collect();
     if let Some(axis) = axis {
         curves.iter_mut().for_each(|curve| curve.sort_by_key(|pair| axis.value_of(&pair.cell)));
     }
@@ -218,13 +211,27 @@ fn figure(pairs: &[&Pair]) -> Option<String> {
     let alike = ratios
         .iter()
         .all(|r| r.interval().is_some_and(|(low, high)| low <= mean.ratio && mean.ratio <= high));
-    let text = match mean.interval() {
-        Some((low, high)) if alike => {
-            format!("{}x [{}-{}]", times(mean.ratio), times(low), times(high))
-        }
-        _ => range(&ratios.iter().map(|r| r.ratio).collect::<Vec<_>>()),
+    let text = if alike && mean.interval().is_some() {
+        show_ratio(&mean)
+    } else {
+        range(&ratios.iter().map(|r| r.ratio).collect::<Vec<_>>())
     };
     Some(format!("{text} {}", outcome.name()))
+}
+
+impl Pair {
+    /// Returns `read 4 KiB warm 0.50x [0.48-0.52]`.
+    pub fn describe(&self) -> String {
+        let ratio = self.ratio.map_or(String::new(), |ratio| format!(" {}", show_ratio(&ratio)));
+        self.cell.label() + &ratio
+    }
+}
+
+/// Formats a ratio with its interval, if it has one: `1.31x [1.27-1.36]`.
+pub fn show_ratio(ratio: &Ratio) -> String {
+    let interval = ratio.interval();
+    let interval = interval.map(|(low, high)| format!(" [{}-{}]", times(low), times(high)));
+    format!("{}x{}", times(ratio.ratio), interval.unwrap_or_default())
 }
 
 /// Formats a ratio: `1.31`, `12`, `0.0310`; with three decimals near 1, so that no end of an

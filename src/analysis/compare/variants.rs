@@ -1,9 +1,8 @@
 //! The variants of one run compared: their trials alternated, so what the machine does by itself
 //! affects all alike.
 
-use std::collections::HashMap;
-
 use super::drift::Widen;
+use super::matching::{list_alone, pair_up};
 use super::pair::MeasuredSides;
 use super::steps::Steps;
 use super::{Comparison, LoneCell, Outcome, Pair, SCHEMA, Side, Versus, letter, pair, side, text};
@@ -91,23 +90,10 @@ fn match_cells(
     other: &[CellResult],
     letter: &str,
 ) -> (Vec<Pair>, Vec<LoneCell>) {
-    let mut waiting: HashMap<&Job, &CellResult> =
-        other.iter().map(|result| (&result.cell, result)).collect();
-    let (mut cells, mut alone) = (Vec::new(), Vec::new());
-    fn lone(only_in: &str, result: &CellResult) -> LoneCell {
-        LoneCell { only_in: only_in.into(), cell: result.cell.clone(), reason: None }
-    }
-    for result in base {
-        match waiting.remove(&result.cell) {
-            Some(partner) => {
-                cells.push(pair_of_rounds(result, partner));
-            }
-            None => alone.push(lone("A", result)),
-        }
-    }
-    let rest = other.iter().filter(|result| waiting.contains_key(&result.cell));
-    alone.extend(rest.map(|result| lone(letter, result)));
-    (cells, alone)
+    let (pairs, alone) = pair_up([base, other], |result| result.cell.clone());
+    let cells = pairs.into_iter().map(|(base, other)| pair_of_rounds(base, other)).collect();
+    let alone = alone.map(|left| left.into_iter().map(|result| &result.cell).collect());
+    (cells, list_alone(alone, letter, |_, _| None))
 }
 
 fn side_of(session: &Session, variant: &Variant, letter: String) -> Side {

@@ -15,32 +15,26 @@ pub fn describe_durable(results: &[&CellResult]) -> Statement {
         of.map_or("not measured", |of| of.reason.as_str())
     };
     let (yes, no, open) = (count(Some(true)), count(Some(false)), count(None));
+    let (cells, unknown) = (counted(results.len(), "cell"), reason(None));
     let (grade, text) = match (yes, no, open) {
         (0, 0, 0) => (Grade::Good, String::new()),
         (_, 0, 0) => (Grade::Good, format!("every commit is durable: {}", reason(Some(true)))),
         (0, _, 0) => {
             (Grade::Misleading, format!("no commit here is durable: {}", reason(Some(false))))
         }
-        (0, 0, _) => (
-            Grade::Unfinished,
-            format!("whether commits are durable cannot be told: {}", reason(None)),
-        ),
+        (0, 0, _) => {
+            (Grade::Unfinished, format!("whether commits are durable cannot be told: {unknown}"))
+        }
         (_, 0, _) => (
             Grade::Unfinished,
             format!(
-                "commits are durable in {yes} of {}; in the others it cannot be told: {}",
-                counted(results.len(), "cell"),
-                reason(None)
+                "commits are durable in {yes} of {cells}; in the others it cannot be told: {unknown}"
             ),
         ),
-        (_, _, _) => (
-            Grade::Misleading,
-            format!(
-                "commits are not durable in {no} of {}: {}",
-                counted(results.len(), "cell"),
-                reason(Some(false))
-            ),
-        ),
+        (_, _, _) => {
+            let why = reason(Some(false));
+            (Grade::Misleading, format!("commits are not durable in {no} of {cells}: {why}"))
+        }
     };
     Statement { grade, text }
 }

@@ -4,13 +4,12 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Answer, Knee, commit_sentences, times};
+use crate::analysis::answer::{Answer, ColdCost, Knee, commit_sentences, times};
 use crate::analysis::compare::{TOLERANCE, describe_variants};
 use crate::analysis::outrun::brief_outrun;
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
 use crate::session::Session;
-use crate::stats::Ratio;
 use crate::units::{self, join_names};
 
 /// Rows that are named; more are counted.
@@ -44,7 +43,7 @@ pub fn facts(
     } else if workloads.is_empty() {
         let shown = || columns.iter().take(COLUMNS);
         facts.extend(shown().filter_map(|column| describe_best(column, rows)));
-        facts.extend(describe_cold(answer));
+        facts.extend(answer.cold_cost.iter().map(ColdCost::describe));
         facts.extend(
             shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
         );
@@ -106,26 +105,6 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     Some(match alike {
         true => format!("{place}: no difference between {names}"),
         false => format!("{place}: these trials cannot distinguish {names}"),
-    })
-}
-
-/// Returns `warm is 9.5x as fast as cold`.
-fn describe_cold(answer: &Answer) -> Option<String> {
-    let cost = answer.cold_cost.as_ref()?;
-    let (fast, slow, ratio) = match cost.ratio < 1.0 {
-        true => ("cold", "warm", 1.0 / cost.ratio),
-        false => ("warm", "cold", cost.ratio),
-    };
-    Some(match (cost.low, cost.high) {
-        (Some(low), Some(high)) if low <= 1.0 && high >= 1.0 => {
-            let ratio = Ratio { ratio: cost.ratio, low: cost.low, high: cost.high };
-            match ratio.is_alike(TOLERANCE) {
-                true => "no difference between cold and warm".into(),
-                false => "these trials cannot distinguish cold from warm".into(),
-            }
-        }
-        (Some(_), Some(_)) => format!("{fast} is {} as fast as {slow}", times(ratio)),
-        _ => format!("{fast} was {} as fast as {slow} in these few trials", times(ratio)),
     })
 }
 

@@ -5,6 +5,7 @@ use super::columns::GlanceColumn;
 use super::durable::describe_durable;
 use super::model::{Grade, Statement};
 use crate::analysis::CellResult;
+use crate::analysis::cell_result::mean_source;
 use crate::plan::{Cache, Job, Op};
 use crate::record::Source;
 use crate::session::Session;
@@ -62,34 +63,15 @@ pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn
 impl<'a> Account<'a> {
     /// Sums the bytes of all results of a column; `None` if none were moved.
     fn new(column: &'a GlanceColumn, results: &[CellResult]) -> Option<Account<'a>> {
-        let mut sum = Source::default();
-        let (mut all, mut other) = (0.0, 0.0);
+        let (mut sources, mut all, mut other) = (Vec::new(), 0.0, 0.0);
         for result in column.results.iter().filter_map(|of| results.get(*of)) {
             let bytes: f64 = result.trials.iter().map(|trial| trial.bytes as f64).sum();
             all += bytes;
-            let Some(of) = result.source else {
-                sum.unknown += bytes;
-                continue;
-            };
-            sum.device += of.device * bytes;
-            sum.page_cache += of.page_cache * bytes;
-            sum.hole += of.hole * bytes;
-            sum.unknown += of.unknown * bytes;
-            sum.below += of.below * bytes;
+            let of = result.source.unwrap_or(Source { unknown: 1.0, ..Source::default() });
             other += other_than_asked(&result.cell, &of) * bytes;
+            sources.push((of, bytes));
         }
-        let share = |bytes: f64| bytes / all;
-        (all > 0.0).then(|| Account {
-            column,
-            of: Source {
-                device: share(sum.device),
-                page_cache: share(sum.page_cache),
-                hole: share(sum.hole),
-                unknown: share(sum.unknown),
-                below: share(sum.below),
-            },
-            other: share(other),
-        })
+        (all > 0.0).then(|| Account { column, of: mean_source(&sources), other: other / all })
     }
 
     /// Returns the sources with their shares, the largest first.

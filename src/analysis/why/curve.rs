@@ -1,10 +1,9 @@
 //! The cost of an operation on each curve over the block size, as far as its points show it.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use crate::analysis::answer::Labels;
+use crate::analysis::groups::group_by_key;
 use crate::analysis::{Axis, CellResult};
 use crate::engine::moves_data;
 use crate::plan::Job;
@@ -98,20 +97,15 @@ impl Point {
 
 /// Returns the curves that have at least three block sizes, in the order of the plan.
 pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
-    let mut order: Vec<Job> = Vec::new();
-    let mut points: HashMap<Job, Vec<Point>> = HashMap::new();
-    for result in
-        results.iter().filter(|result| result.wrong().is_none() && moves_data(&result.cell))
-    {
-        let Some(point) = Point::from_result(result) else { continue };
-        let curve = Axis::Block.without(&result.cell);
-        if !points.contains_key(&curve) {
-            order.push(curve.clone());
-        }
-        points.entry(curve).or_default().push(point);
-    }
-    let labels = Labels::from_jobs(order.iter());
-    order.iter().filter_map(|cell| curve(&points[cell], cell, &labels)).collect()
+    let drawn = results.iter().filter(|of| of.wrong().is_none() && moves_data(&of.cell));
+    let points = drawn.filter_map(|result| Some((result, Point::from_result(result)?)));
+    let curves = group_by_key(points, |(result, _)| Axis::Block.without(&result.cell));
+    let labels = Labels::from_jobs(curves.iter().map(|(cell, _)| cell));
+    let of_curve = |(cell, points): &(Job, Vec<(&CellResult, Point)>)| {
+        let points: Vec<Point> = points.iter().map(|(_, point)| *point).collect();
+        curve(&points, cell, &labels)
+    };
+    curves.iter().filter_map(of_curve).collect()
 }
 
 fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {

@@ -40,6 +40,11 @@ impl Basis {
         }
     }
 
+    /// Returns whether it is the memory and the CPU that bound a rate.
+    fn is_of_memory(self) -> bool {
+        matches!(self, Basis::CallAndCopy | Basis::Copy | Basis::Memory)
+    }
+
     /// Describes the basis, with the figures of one thread, and of this many if jobs have more.
     fn reason(self, bounds: &Bounds, threads: u32) -> String {
         fn rate(rate: Option<f64>) -> String {
@@ -142,38 +147,30 @@ pub fn estimate_lines<'a>(
     axis: Axis,
     bounds: &Bounds,
 ) -> Vec<EstimateLine> {
-    type Key = (Basis, u64, u32, u32);
+    type Key = (Basis, [u64; 3]);
+    const OTHERS: [Axis; 3] = [Axis::Block, Axis::Threads, Axis::Depth];
     let mut lines: BTreeMap<Key, (BTreeMap<u64, f64>, u32)> = BTreeMap::new();
     for job in jobs {
         let Some(Estimate { rate, basis }) = estimate(job, bounds) else { continue };
         // A rate that depends on neither block nor threads is one line, however the jobs differ.
         let own = axis.without(job);
-        let memory = !matches!(basis, Basis::Link | Basis::Rated | Basis::Granted);
-        let calls = basis == Basis::CallAndCopy;
-        let key = (
-            basis,
-            if calls { own.block } else { 0 },
-            if memory { own.threads } else { 0 },
-            if calls { own.depth } else { 0 },
-        );
-        let (points, most) = lines.entry(key).or_default();
+        let key = OTHERS.map(|of| match of {
+            Axis::Threads if basis.is_of_memory() => of.value_of(&own),
+            Axis::Block | Axis::Depth if basis == Basis::CallAndCopy => of.value_of(&own),
+            _ => 0,
+        });
+        let (points, most) = lines.entry((basis, key)).or_default();
         points.insert(axis.value_of(job), rate);
         *most = job.all_threads().max(*most);
     }
-    let twins = |basis: Basis| lines.keys().filter(|key| key.0 == basis).count() > 1;
-    let name = |(basis, block, threads, depth): &Key| {
+    let name = |(basis, values): &Key| {
         let mut name = format!("estimate: {}", basis.name());
-        let told = [
-            (Axis::Block, *block),
-            (Axis::Threads, u64::from(*threads)),
-            (Axis::Depth, u64::from(*depth)),
-        ];
-        for (of, value) in
-            told.into_iter().filter(|(of, value)| twins(*basis) && *of != axis && *value > 0)
-        {
-            let same =
-                lines.keys().filter(|key| key.0 == *basis).all(|key| value == of_key(key, of));
-            name += &if same { String::new() } else { format!(", {}", of.show(value)) };
+        for (at, of) in OTHERS.into_iter().enumerate() {
+            let mut twins = lines.keys().filter(|key| key.0 == *basis);
+            let differs = twins.any(|(_, others)| others[at] != values[at]);
+            if differs && of != axis && values[at] > 0 {
+                name += &format!(", {}", of.show(values[at]));
+            }
         }
         name
     };
@@ -183,16 +180,6 @@ pub fn estimate_lines<'a>(
         points: points.iter().map(|(at, rate)| (*at as f64, *rate)).collect(),
     };
     lines.iter().map(line).collect()
-}
-
-fn of_key(key: &(Basis, u64, u32, u32), axis: Axis) -> u64 {
-    match axis {
-        Axis::Block => key.1,
-        Axis::Threads => key.2.into(),
-        Axis::Depth => key.3.into(),
-        // No estimate depends on these.
-        _ => 0,
-    }
 }
 
 /// Describes the expected rate of a plan in one sentence; empty if nothing is known about the
@@ -226,9 +213,9 @@ fn contradiction<'a>(
 ) -> Option<String> {
     let above = |result: &'a CellResult| {
         let job = &result.cell;
-        let of_memory = |basis| matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory);
-        let estimate = estimate(job, bounds)
-            .filter(|of| of_memory(of.basis) && job.op == Op::Read && !bounds.fits_caches(job))?;
+        let estimate = estimate(job, bounds).filter(|of| {
+            of.basis.is_of_memory() && job.op == Op::Read && !bounds.fits_caches(job)
+        })?;
         let times =
             result.throughput.filter(|_| result.wrong().is_none())?.summary.median / estimate.rate;
         (times.is_finite() && times >= MIN_EXCESS).then(|| (times, job.label()))
@@ -244,24 +231,18 @@ pub fn describe_within(plan: &Plan, bounds: &Bounds) -> String {
     for (job, Estimate { rate, basis }) in
         plan.cells.iter().filter_map(|job| Some((job, estimate(job, bounds)?)))
     {
-        let told = told.entry(basis).or_insert(RateRange {
-            low: rate,
-            high: rate,
-            threads: 1,
-            known: false,
-        });
+        let none = RateRange { low: rate, high: rate, threads: 1, known: false };
+        let told = told.entry(basis).or_insert(none);
         (told.low, told.high, told.threads) =
             (told.low.min(rate), told.high.max(rate), told.threads.max(job.all_threads()));
         told.known |= job.cache != Cache::AsIs || job.op == Op::Write;
     }
-    fn memory(basis: &Basis) -> bool {
-        matches!(basis, Basis::CallAndCopy | Basis::Copy | Basis::Memory)
-    }
-    let granted = told.iter().all(|(basis, told)| memory(basis) && !told.known);
+    let granted = told.iter().all(|(basis, told)| basis.is_of_memory() && !told.known);
     let part = |(basis, told): (Basis, RateRange)| {
         let (low, high) = (show_rate(told.low), show_rate(told.high));
         let rates = if low == high { high } else { format!("{low} to {high}") };
-        let where_cached = if memory(&basis) && !told.known && !granted { IN_MEMORY } else { "" };
+        let assumes = basis.is_of_memory() && !told.known && !granted;
+        let where_cached = if assumes { IN_MEMORY } else { "" };
         format!("{where_cached}{rates} from {}", basis.reason(bounds, told.threads))
     };
     let parts: Vec<String> = told.into_iter().map(part).collect();
@@ -283,7 +264,7 @@ struct RateRange {
 }
 
 /// Describes in one sentence what the dotted lines are derived from; empty if there are none.
-pub fn describe_lines(lines: &[EstimateLine]) -> String {
+pub fn describe_lines<'a>(lines: impl IntoIterator<Item = &'a EstimateLine>) -> String {
     let mut told: Vec<String> = Vec::new();
     for line in lines {
         if !told.contains(&line.reason) {

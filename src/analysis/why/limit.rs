@@ -143,10 +143,8 @@ impl<'a> Cell<'a> {
             .operations
             .map(|of| of.summary.median)
             .filter(|rate| rate.is_finite() && *rate > 0.0)?;
-        let counted: Vec<&Trial> =
-            result.counted_trials().into_iter().map(|index| &*result.trials[index]).collect();
+        let counted = result.counted();
         let sum = |of: fn(&Trial) -> u64| counted.iter().map(|trial| of(trial) as f64).sum::<f64>();
-        let unknown = result.syscalls.is_none();
         let used = sum(|t| t.user_nanos) + sum(|t| t.system_nanos);
         let (time, kept) = (sum(|t| t.nanos), sum(|t| t.evidence.queued_nanos.get().unwrap_or(0)));
         fn share(part: f64, whole: f64) -> f64 {
@@ -155,11 +153,9 @@ impl<'a> Cell<'a> {
         Some(Cell {
             result,
             nanos: 1e9 * threads / operations,
-            calls: if unknown {
-                f64::NAN
-            } else {
+            calls: result.syscalls.map_or(f64::NAN, |_| {
                 share(sum(|t| t.syscalls.get().unwrap_or(0)), sum(|t| t.ops))
-            },
+            }),
             busy: share(used, time * threads - kept),
             kept: share(kept, time * threads),
             used: share(used, time),
@@ -297,39 +293,26 @@ impl<'a> Cell<'a> {
     /// Returns a known rate that caps it: a rate limit, the link, or the disk's rated speed.
     fn of_a_known_rate(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
         let job = &self.result.cell;
-        let of = |most: f64| format!("{} of the {}", show_rate(rate), show_rate(most));
-        if let Some(held) = device.held[usize::from(job.op == Op::Write)]
-            .filter(|held| (rate / held - 1.0).abs() <= MAX_HELD_SPREAD)
-        {
-            return LimitCause::new(
-                Limit::RateLimit,
-                format!(
-                    "several block sizes stop at the same {}, and single operations are held back",
-                    show_rate(held)
-                ),
-            );
-        }
+        let given = show_rate(rate);
+        let held = device.held[usize::from(job.op == Op::Write)]
+            .filter(|held| (rate / held - 1.0).abs() <= MAX_HELD_SPREAD);
         // The verdict knows what passed the control group, and at which rate.
-        if let Some(warning) = self.result.warnings.iter().find(|of| of.id == RATE_LIMITED) {
-            return LimitCause::new(
-                Limit::RateLimit,
-                format!("{}; {}", show_rate(rate), warning.evidence),
-            );
-        }
+        let limited = self.result.warnings.iter().find(|of| of.id == RATE_LIMITED);
         let near = |most: &f64| (MIN_CEILING_SHARE..=MAX_CEILING_SHARE).contains(&(rate / most));
-        if let Some(link) = bounds.link.filter(near) {
-            return LimitCause::new(
-                Limit::Link,
-                format!("{} that the link to the disk carries", of(link)),
+        let (by, why) = if let Some(held) = held.map(show_rate) {
+            let why = format!(
+                "several block sizes stop at the same {held}, and single operations are held back"
             );
-        }
-        if let Some(rated) = bounds.rated.filter(near) {
-            return LimitCause::new(
-                Limit::Device,
-                format!("{} of the rated {}", show_rate(rate), show_rate(rated)),
-            );
-        }
-        None
+            (Limit::RateLimit, why)
+        } else if let Some(warning) = limited {
+            (Limit::RateLimit, format!("{given}; {}", warning.evidence))
+        } else if let Some(link) = bounds.link.filter(near).map(show_rate) {
+            (Limit::Link, format!("{given} of the {link} that the link to the disk carries"))
+        } else {
+            let rated = bounds.rated.filter(near).map(show_rate)?;
+            (Limit::Device, format!("{given} of the rated {rated}"))
+        };
+        LimitCause::new(by, why)
     }
 
     /// Returns whether it is near the device's highest rate, if there are other cells to compare
@@ -342,27 +325,21 @@ impl<'a> Cell<'a> {
 
     /// Returns the CPU as the limit if it is too busy to use the device fully.
     fn of_the_cpu(&self, rate: f64, device: &Device, bounds: &Bounds) -> Option<LimitCause> {
-        if self.busy >= BUSY {
+        let busy = self.describe_busy(bounds);
+        let memory = device.memory.get(&in_any_state(&self.result.cell));
+        let why = if self.busy >= BUSY {
             // More threads would wait for the same CPUs.
             let more = if self.kept < MIN_KEPT_SHARE { "; more threads may be faster" } else { "" };
-            let why = format!("{}{more}", self.describe_busy(bounds));
-            return LimitCause::new(Limit::OneCpu, why);
-        }
-        let memory = device.memory.get(&in_any_state(&self.result.cell));
-        if let Some(memory) = memory.filter(|memory| rate >= MIN_CEILING_SHARE * **memory) {
-            let why = format!(
-                "{} from the device, {} from memory: it does not wait for the device",
-                show_rate(rate),
-                show_rate(*memory)
-            );
-            return LimitCause::new(Limit::OneCpu, why);
-        }
-        if self.busy >= MIN_DECISIVE_SHARE && !self.is_best(rate, device) {
-            let why =
-                format!("{}, longer than it waited for the device", self.describe_busy(bounds));
-            return LimitCause::new(Limit::OneCpu, why);
-        }
-        None
+            format!("{busy}{more}")
+        } else if let Some(memory) = memory.filter(|most| rate >= MIN_CEILING_SHARE * **most) {
+            let (rate, memory) = (show_rate(rate), show_rate(*memory));
+            format!("{rate} from the device, {memory} from memory: it does not wait for the device")
+        } else if self.busy >= MIN_DECISIVE_SHARE && !self.is_best(rate, device) {
+            format!("{busy}, longer than it waited for the device")
+        } else {
+            return None;
+        };
+        LimitCause::new(Limit::OneCpu, why)
     }
 
     /// Returns the priority as the limit, where others used the disk and are served first.
@@ -383,53 +360,32 @@ impl<'a> Cell<'a> {
         );
         // Readahead requests the next blocks early: an operation is not a request to the device.
         let ahead = !job.direct && job.pattern == Pattern::Seq && job.op == Op::Read;
-        if asked == 1 && !ahead {
-            let other =
-                (rate < BEST * peak).then(|| format!("; another cell reached {}", show_rate(peak)));
-            let other = other.unwrap_or_default();
-            let why = format!("one operation at a time, {each} each{other}");
+        let (given, most) = (show_rate(rate), show_rate(peak));
+        let highest = "the device's highest rate in this run";
+        let why = if asked == 1 && !ahead {
+            let other = (rate < BEST * peak).then(|| format!("; another cell reached {most}"));
+            let why = format!("one operation at a time, {each} each{}", other.unwrap_or_default());
             return LimitCause::new(Limit::Latency, why);
-        }
-        if best && rate >= BEST * peak {
-            let (rate, near) = match rate < peak {
-                true => (
-                    show_rate(rate),
-                    format!("near the device's highest rate in this run, {}", show_rate(peak)),
-                ),
-                false => (show_rate(rate), "the device's highest rate in this run".into()),
-            };
-            return LimitCause::new(Limit::Device, format!("{rate}, {near}"));
-        }
-        if best {
-            let why = format!(
-                "{}; these trials cannot distinguish it from {}, the device's highest rate in this run",
-                show_rate(rate),
-                show_rate(peak)
-            );
-            return LimitCause::new(Limit::Device, why);
-        }
-        if !device.has_others(job.op) {
-            let why = format!(
-                "{}, and the CPU was busy for only {} of the time",
-                show_rate(rate),
-                show_share(self.busy)
-            );
-            return LimitCause::new(Limit::Device, why);
-        }
-        if ahead {
+        } else if best && rate >= peak {
+            format!("{given}, {highest}")
+        } else if best && rate >= BEST * peak {
+            format!("{given}, near {highest}, {most}")
+        } else if best {
+            format!("{given}; these trials cannot distinguish it from {most}, {highest}")
+        } else if !device.has_others(job.op) {
+            let busy = show_share(self.busy);
+            format!("{given}, and the CPU was busy for only {busy} of the time")
+        } else if ahead {
             let waited = show_share((1.0 - self.busy).max(0.0));
-            let why = format!(
-                "{}, and the program waited for {waited} of the time; another cell reached {}",
-                show_rate(rate),
-                show_rate(peak)
-            );
-            return LimitCause::new(Limit::Device, why);
-        }
-        let peak = show_rate(peak);
-        LimitCause::new(
-            Limit::DeviceQueue,
-            format!("{asked} operations at once, {each} each; another cell reached {peak}"),
-        )
+            format!(
+                "{given}, and the program waited for {waited} of the time; another cell reached {most}"
+            )
+        } else {
+            let why =
+                format!("{asked} operations at once, {each} each; another cell reached {most}");
+            return LimitCause::new(Limit::DeviceQueue, why);
+        };
+        LimitCause::new(Limit::Device, why)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::analysis::{Conditions, GlanceFigure};
 use crate::report::figure::{Fill, Mark};
 use crate::report::picture::font::{cut, width, wrap};
-use crate::report::picture::scene::{Anchor, Ink, Scene, Shape, Stroke};
+use crate::report::picture::scene::{Anchor, Ink, Scene, Stroke};
 use crate::report::text::clean;
 
 pub const WIDTH: f64 = 840.0;
@@ -37,7 +37,7 @@ impl Page {
             Scene { width: WIDTH, height: 0.0, title: clean(title), about, shapes: Vec::new() };
         let mut page = Page { scene, y: MARGIN + 16.0 };
         let title = cut(&clean(title), TITLE, true, CONTENT * 0.5);
-        page.scene.bold((MARGIN, page.y), &title, TITLE);
+        page.scene.bold((MARGIN, page.y), &title, Ink::Text, TITLE);
         let beside = MARGIN + width(&title, TITLE, true) + 10.0;
         let room = WIDTH - MARGIN - beside;
         page.text((beside, page.y), &cut(&rest.join(" · "), TEXT, false, room), Ink::Soft, TEXT);
@@ -54,10 +54,8 @@ impl Page {
     /// Draws a large figure, faint if more trials are needed; returns where text beside it begins.
     pub fn digits(&mut self, at: (f64, f64), text: &str, size: f64, certain: bool) -> f64 {
         let ink = if certain { Ink::Text } else { Ink::Soft };
-        let (anchor, bold, text) = (Anchor::Start, true, text.to_string());
-        let end = at.0 + width(&text, size, true);
-        self.scene.shapes.push(Shape::Text { at, text, ink, size, bold, anchor });
-        end
+        self.scene.bold(at, text, ink, size);
+        at.0 + width(text, size, true)
     }
 
     pub fn skip(&mut self, by: f64) {
@@ -65,11 +63,11 @@ impl Page {
     }
 
     pub fn text(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64) {
-        self.scene.text(at, text, ink, size, Anchor::Start);
+        self.scene.text(at, text, ink, size);
     }
 
     pub fn text_end(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64) {
-        self.scene.text(at, text, ink, size, Anchor::End);
+        self.scene.anchored(at, text, ink, size, Anchor::End);
     }
 
     /// Draws a line across the page.
@@ -133,7 +131,7 @@ mod tests {
         page.paragraph(&text, Ink::Text, None);
         page.paragraph(&text, Ink::Text, Some(Ink::Text));
         for shape in page.finish().shapes {
-            if let Shape::Text { at, text, size, bold, .. } = shape {
+            if let crate::report::picture::scene::Shape::Text { at, text, size, bold, .. } = shape {
                 let end = at.0 + width(&text, size, bold);
                 assert!(end <= WIDTH - MARGIN + 1.0, "{text}");
             }

@@ -22,7 +22,7 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
     let max = Workload::max(workloads);
     for (at, title) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
         let left = MARGIN + NAMES + at as f64 * (each + GAP);
-        page.scene.bold((left, top), title, TEXT);
+        page.scene.bold((left, top), title, Ink::Text, TEXT);
         let beside = left + width(title, TEXT, true) + 5.0;
         page.text((beside, top), unit, Ink::Soft, TEXT);
         let of = |row: &Workload| if at == 0 { row.read.clone() } else { row.write.clone() };
@@ -47,7 +47,7 @@ pub fn draw(page: &mut Page, workloads: &[Workload], rates: Rates) {
     }
     for (row, workload) in workloads.iter().enumerate() {
         let y = top + 38.0 + row as f64 * ROW;
-        page.scene.bold((MARGIN, y - 6.0), &workload.name, TEXT + 2.0);
+        page.scene.bold((MARGIN, y - 6.0), &workload.name, Ink::Text, TEXT + 2.0);
         page.text((MARGIN, y + 12.0), &workload.load, Ink::Soft, TEXT);
     }
     page.y = top + 38.0 + workloads.len() as f64 * ROW - 22.0;

@@ -4,7 +4,6 @@
 use super::bar::Scale;
 use crate::analysis::{Axis, Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::report::Look;
-use crate::report::table::below::safe;
 use crate::report::table::grid::{Column, Style};
 use crate::stats::Ratio;
 use crate::units;
@@ -17,18 +16,13 @@ pub const INTERVAL_RANK: u8 = 2;
 /// the last one.
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
-    let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
-    let outcomes: Vec<Outcome> = pairs.iter().map(|pair| pair.outcome).collect();
     let mut columns: Vec<Column> = Axis::columns()
         .into_iter()
         .filter(|axis| axis.differs(jobs()))
-        .map(|axis| Column {
-            right: axis.is_number(),
-            ..Column::text_column(axis.column(), 0, jobs().map(|job| axis.value(job)).collect())
-        })
+        .map(|axis| Column::of_axis(axis, jobs()))
         .collect();
     columns.extend(medians(pairs, letter, look));
-    columns.extend(ratio_columns(&ratios, &outcomes, letter, look));
+    columns.extend(ratio_columns(pairs, letter, look));
     make_safe(columns, look)
 }
 
@@ -46,42 +40,37 @@ pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Colu
     }
     columns.push(Column { right: true, rank: 3, ..words("A", &|pair| value(pair.base)) });
     columns.push(Column { right: true, rank: 3, ..words(letter, &|pair| value(pair.other)) });
-    let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
-    let outcomes: Vec<Outcome> = pairs.iter().map(|pair| pair.outcome).collect();
-    columns.extend(ratio_columns(&ratios, &outcomes, letter, look));
+    columns.extend(ratio_columns(&pairs.iter().collect::<Vec<_>>(), letter, look));
     make_safe(columns, look)
 }
 
 /// Returns the ratio, its interval as numbers and as a bar, and the outcome.
-fn ratio_columns(
-    ratios: &[Option<Ratio>],
-    outcomes: &[Outcome],
-    letter: &str,
-    look: &Look,
-) -> Vec<Column> {
+fn ratio_columns<Cell>(pairs: &[&Pair<Cell>], letter: &str, look: &Look) -> Vec<Column> {
+    let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
     let of = |text: fn(&Ratio) -> String| {
         ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect()
     };
-    let scale = Scale::for_ratios(ratios, look.width);
-    let bars =
-        ratios.iter().map(|ratio| scale.bar(ratio.as_ref(), look.has_plain_bars())).collect();
-    let outcomes =
-        outcomes.iter().map(|outcome| vec![(style(*outcome), outcome.name().into())]).collect();
+    let scale = Scale::for_ratios(&ratios, look.width);
+    let bar = |ratio: &Option<Ratio>| scale.bar(ratio.as_ref(), look.has_plain_bars());
+    let outcome = |pair: &&Pair<Cell>| vec![(style(pair.outcome), pair.outcome.name().into())];
     vec![
         Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))),
         Column::numbers("95 %", "", 1, of(interval)),
-        Column { unit: scale.title(), ..Column::text_column("", INTERVAL_RANK, bars) },
-        Column { cells: outcomes, ..Column::text_column("", 0, Vec::new()) },
+        Column {
+            unit: scale.title(),
+            ..Column::text_column("", INTERVAL_RANK, ratios.iter().map(bar).collect())
+        },
+        Column {
+            cells: pairs.iter().map(outcome).collect(),
+            ..Column::text_column("", 0, Vec::new())
+        },
     ]
 }
 
+/// Makes the text safe; bars are already drawn for the destination.
 fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
-    for column in &mut columns {
-        // Bars are already drawn for the destination.
-        if column.rank != INTERVAL_RANK {
-            column.cells.iter_mut().flatten().for_each(|(_, piece)| *piece = safe(piece, look));
-        }
-    }
+    let texts = columns.iter_mut().filter(|column| column.rank != INTERVAL_RANK);
+    texts.for_each(|column| column.make_safe(look));
     columns
 }
 

@@ -2,7 +2,7 @@
 //! summary.
 
 use super::table::MAX_LISTED;
-use crate::analysis::{Ruling, times};
+use crate::analysis::Ruling;
 use crate::report::Look;
 use crate::report::table::below::Page;
 use crate::report::table::grid::Style;
@@ -11,13 +11,7 @@ use crate::report::table::grid::Style;
 pub fn ruling_text(ruling: &Ruling, look: &Look) -> String {
     let mut page = Page { look, lines: Vec::new() };
     for pair in ruling.slower.iter().take(MAX_LISTED) {
-        let ratio = pair.ratio.map_or(String::new(), |ratio| match ratio.interval() {
-            Some((low, high)) => {
-                format!(" {}x [{}-{}]", times(ratio.ratio), times(low), times(high))
-            }
-            None => format!(" {}x", times(ratio.ratio)),
-        });
-        page.paragraph("slower: ", Style::Yellow, &(pair.cell.label() + &ratio));
+        page.paragraph("slower: ", Style::Yellow, &pair.describe());
     }
     for open in ruling.open.iter().take(MAX_LISTED) {
         page.paragraph("not judged: ", Style::Red, &format!("{}: {}", open.cell.label(), open.why));

@@ -3,14 +3,17 @@
 
 use std::io::{self, Write};
 
-use super::table::{MAX_LISTED, describe_side, describe_unmatched, group_unjudged, sort_pairs};
+use super::table::{
+    describe_beside, describe_side, describe_unjudged, describe_unmatched, sort_pairs,
+};
 use super::{ComparisonFormat, columns};
 use crate::analysis::{Comparison, Difference, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::Look;
 use crate::report::markdown::{escape, format_row, write_table};
 use crate::report::table::axes;
-use crate::report::table::below::safe;
+use crate::report::table::grid::Column;
+use crate::report::text::safe;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
     id: "markdown",
@@ -52,13 +55,7 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
         if !constants.is_empty() {
             writeln!(out, "\nCells: {}.", text(&constants))?;
         }
-        // Drawn intervals need a fixed-width font.
-        let columns: Vec<_> = columns::columns(&pairs, &versus.side.letter, look)
-            .into_iter()
-            .filter(|c| c.rank != columns::INTERVAL_RANK)
-            .collect();
-        writeln!(out)?;
-        write_table(&columns, pairs.len(), out)?;
+        write_columns(columns::columns(&pairs, &versus.side.letter, look), pairs.len(), out)?;
     }
     if versus.side.variant.is_some() {
         return Ok(());
@@ -66,32 +63,26 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
     write_differences(&versus.differences, &versus.side.letter, look, out)?;
     if !versus.probes.is_empty() {
         let columns = columns::probe_columns(&versus.probes, &versus.side.letter, look);
-        let columns: Vec<_> =
-            columns.into_iter().filter(|c| c.rank != columns::INTERVAL_RANK).collect();
-        writeln!(out)?;
-        write_table(&columns, versus.probes.len(), out)?;
+        write_columns(columns, versus.probes.len(), out)?;
     }
-    let of_jobs = group_unjudged(&versus.cells, |pair| {
-        (pair.outcome, pair.reason.as_deref(), pair.cell.label())
-    });
-    let of_probes = group_unjudged(&versus.probes, |pair| {
-        (pair.outcome, pair.reason.as_deref(), pair.cell.label())
-    });
-    let reasons = of_jobs
+    let lines: Vec<(String, String)> = describe_unjudged(&versus.cells, Job::label)
         .into_iter()
-        .chain(of_probes)
-        .map(|(outcome, cells, why)| format!("{}: {cells}: {why}", outcome.name()));
-    let alone = describe_unmatched(&versus.alone, Job::label)
-        .chain(describe_unmatched(&versus.probes_alone, ProbeCell::label));
-    let beside =
-        versus.beside.iter().take(MAX_LISTED).map(|laid| laid.describe(&versus.side.letter));
-    let beside = beside.map(|(cell, both)| format!("not the same job: {cell}: {both}"));
-    let lines: Vec<String> =
-        reasons.chain(beside).chain(alone.map(|(whose, cell)| whose + &cell)).collect();
+        .chain(describe_unjudged(&versus.probes, ProbeCell::label))
+        .chain(describe_beside(versus))
+        .chain(describe_unmatched(&versus.alone, Job::label))
+        .chain(describe_unmatched(&versus.probes_alone, ProbeCell::label))
+        .collect();
     if !lines.is_empty() {
         writeln!(out)?;
     }
-    lines.iter().try_for_each(|line| writeln!(out, "- {}", text(line)))
+    lines.iter().try_for_each(|(mark, body)| writeln!(out, "- {}", text(&format!("{mark}{body}"))))
+}
+
+/// Writes a table without drawn intervals, which need a fixed-width font.
+fn write_columns(mut columns: Vec<Column>, rows: usize, out: &mut dyn Write) -> io::Result<()> {
+    columns.retain(|column| column.rank != columns::INTERVAL_RANK);
+    writeln!(out)?;
+    write_table(&columns, rows, out)
 }
 
 fn write_differences(

@@ -7,7 +7,7 @@ use super::{ComparisonFormat, columns};
 use crate::analysis::{Comparison, Difference, LoneCell, Outcome, Pair, Side, Versus};
 use crate::plan::{Job, ProbeCell};
 use crate::report::table::axes;
-use crate::report::table::below::Page;
+use crate::report::table::below::{Page, name_first};
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
 use crate::units::counted;
@@ -43,7 +43,7 @@ pub fn describe_side(side: &Side) -> String {
     let session =
         if side.session.is_empty() { "not saved".into() } else { format!("({})", side.session) };
     let parts = [name + &session, side.created.clone(), side.host.clone(), side.target.clone()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    text::join_nonempty(parts)
 }
 
 fn add_comparison(page: &mut Page, versus: &Versus) {
@@ -55,15 +55,16 @@ fn add_comparison(page: &mut Page, versus: &Versus) {
     if !versus.cells.is_empty() {
         add_cells(page, versus);
     }
-    add_reasons(
-        page,
-        group_unjudged(&versus.cells, |pair| {
-            (pair.outcome, pair.reason.as_deref(), pair.cell.label())
-        }),
-    );
-    add_different_jobs(page, versus);
-    add_unmatched(page, &versus.alone, Job::label);
-    add_probes(page, versus);
+    add_list(page, Style::Red, describe_unjudged(&versus.cells, Job::label));
+    add_list(page, Style::Dim, describe_beside(versus));
+    add_list(page, Style::Dim, describe_unmatched(&versus.alone, Job::label));
+    if !versus.probes.is_empty() {
+        page.gap();
+        let columns = columns::probe_columns(&versus.probes, &versus.side.letter, page.look);
+        page.lines.extend(grid::format_rows(&grid::fit(columns, page.look.width), page.look));
+    }
+    add_list(page, Style::Red, describe_unjudged(&versus.probes, ProbeCell::label));
+    add_list(page, Style::Dim, describe_unmatched(&versus.probes_alone, ProbeCell::label));
     page.gap();
     page.plain(&versus.describe());
 }
@@ -113,78 +114,43 @@ fn add_cells(page: &mut Page, versus: &Versus) {
     page.lines.extend(grid::format_lines(&columns, &breaks, look.width, look.color));
 }
 
-fn add_reasons(page: &mut Page, groups: Vec<(Outcome, String, &str)>) {
+/// Adds lines, each with its mark.
+fn add_list(page: &mut Page, style: Style, lines: impl IntoIterator<Item = (String, String)>) {
     page.gap();
-    for (outcome, cells, why) in groups {
-        page.paragraph(&format!("{}: ", outcome.name()), Style::Red, &format!("{cells}: {why}"));
+    for (mark, body) in lines {
+        page.paragraph(&mark, style, &body);
     }
 }
 
-/// Groups the pairs without a verdict by reason: the outcome, the cells, the reason. `of` returns
-/// the three for a pair.
-pub fn group_unjudged<Pair>(
-    pairs: &[Pair],
-    of: fn(&Pair) -> (Outcome, Option<&str>, String),
-) -> Vec<(Outcome, String, &str)> {
-    let mut groups: Vec<(Outcome, &str, Vec<String>)> = Vec::new();
-    for (outcome, reason, label) in pairs
-        .iter()
-        .map(of)
-        .filter(|(outcome, ..)| matches!(outcome, Outcome::Wrong | Outcome::Failed))
-    {
-        let why = reason.unwrap_or("one side has no figure");
-        match groups.iter_mut().find(|(known, reason, _)| *known == outcome && *reason == why) {
-            Some((.., affected)) => affected.push(label),
-            None => groups.push((outcome, why, vec![label])),
+/// Describes the pairs without a verdict by reason: the outcome, then the cells and the reason.
+pub fn describe_unjudged<Cell>(
+    pairs: &[Pair<Cell>],
+    label: fn(&Cell) -> String,
+) -> Vec<(String, String)> {
+    let mut groups: Vec<(Outcome, &str, Vec<&Cell>)> = Vec::new();
+    for Pair { cell, outcome, reason, .. } in pairs {
+        if !matches!(outcome, Outcome::Wrong | Outcome::Failed) {
+            continue;
+        }
+        let why = reason.as_deref().unwrap_or("one side has no figure");
+        match groups.iter_mut().find(|(known, reason, _)| known == outcome && *reason == why) {
+            Some((.., affected)) => affected.push(cell),
+            None => groups.push((*outcome, why, vec![cell])),
         }
     }
-    let cells = |affected: &[String]| {
-        let more = if affected.len() > 1 {
-            format!(", and {} more", affected.len() - 1)
-        } else {
-            String::new()
-        };
-        format!("{}{more}", affected[0])
+    let describe = |(outcome, why, affected): (Outcome, &str, Vec<&Cell>)| {
+        let cells = name_first(&label(affected[0]), affected.len());
+        (format!("{}: ", outcome.name()), format!("{cells}: {why}"))
     };
-    groups.into_iter().map(|(outcome, why, affected)| (outcome, cells(&affected), why)).collect()
+    groups.into_iter().map(describe).collect()
 }
 
-fn add_probes(page: &mut Page, versus: &Versus) {
-    if !versus.probes.is_empty() {
-        page.gap();
-        let columns = grid::fit(
-            columns::probe_columns(&versus.probes, &versus.side.letter, page.look),
-            page.look.width,
-        );
-        page.lines.extend(grid::format_lines(
-            &columns,
-            &vec![false; versus.probes.len()],
-            page.look.width,
-            page.look.color,
-        ));
-    }
-    add_reasons(
-        page,
-        group_unjudged(&versus.probes, |pair| {
-            (pair.outcome, pair.reason.as_deref(), pair.cell.label())
-        }),
-    );
-    add_unmatched(page, &versus.probes_alone, ProbeCell::label);
-}
-
-fn add_different_jobs(page: &mut Page, versus: &Versus) {
-    page.gap();
-    for (cell, both) in
-        versus.beside.iter().take(MAX_LISTED).map(|laid| laid.describe(&versus.side.letter))
-    {
-        page.paragraph("not the same job: ", Style::Dim, &format!("{cell}: {both}"));
-    }
-}
-
-fn add_unmatched<Cell>(page: &mut Page, alone: &[LoneCell<Cell>], label: fn(&Cell) -> String) {
-    page.gap();
-    describe_unmatched(alone, label)
-        .for_each(|(mark, body)| page.paragraph(mark.as_str(), Style::Dim, &body));
+/// Describes the cells that also differ in one axis, up to [`MAX_LISTED`].
+pub fn describe_beside(versus: &Versus) -> impl Iterator<Item = (String, String)> {
+    versus.beside.iter().take(MAX_LISTED).map(|laid| {
+        let (cell, both) = laid.describe(&versus.side.letter);
+        ("not the same job: ".into(), format!("{cell}: {both}"))
+    })
 }
 
 /// Describes the cells without a partner, up to [`MAX_LISTED`]: the side, and the cell.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::plan::{Cache, CpuCache, Job, Op, target_name};
-use crate::units::{self, counted};
+use crate::analysis::Axis;
+use crate::plan::{Cache, Job, Op};
+use crate::report::text::join_nonempty;
 
 /// Jobs in one panel that differ in more than their cache; marks tell apart those of one colour.
 const MAX_COLORS: usize = 8;
@@ -12,120 +13,64 @@ const MAX_CURVES: usize = 16;
 /// Panels of one figure.
 const MAX_PANELS: usize = 24;
 
-/// A property in which jobs differ.
-pub struct Part {
-    /// Its name in a legend or a title.
-    pub word: fn(&Job) -> String,
-    /// Gives the first job the second one's value of it.
-    level: fn(&mut Job, &Job),
-    /// How much worse a split by it reads than one by another part: backends are compared within a
-    /// panel.
-    cost: usize,
-}
-
-const fn part(cost: usize, word: fn(&Job) -> String, level: fn(&mut Job, &Job)) -> Part {
-    Part { word, level, cost }
-}
-
-/// In the order of a name; the last is dropped first if a name does not need all.
-pub static PARTS: [Part; 20] = [
-    part(12, |j| j.backend.to_string(), |a, b| a.backend = b.backend.clone()),
-    part(
-        16,
-        |j| if j.cache == Cache::AsIs { String::new() } else { j.cache.to_string() },
-        |a, b| a.cache = b.cache,
-    ),
-    part(0, |j| units::show_bytes(j.block), |a, b| a.block = b.block),
-    part(
-        0,
-        |j| if j.span == 0 { String::new() } else { units::show_bytes(j.span) },
-        |a, b| a.span = b.span,
-    ),
-    part(
-        0,
-        |j| if j.threads == 1 { "1 thread".into() } else { format!("{} threads", j.threads) },
-        |a, b| a.threads = b.threads,
-    ),
-    part(0, |j| format!("depth {}", j.depth), |a, b| a.depth = b.depth),
-    part(0, |j| j.pattern.to_string(), |a, b| a.pattern = b.pattern),
-    part(
-        0,
-        |j| j.mix.map_or_else(String::new, |mix| format!("{mix} % reads")),
-        |a, b| a.mix = b.mix,
-    ),
-    part(0, |j| (if j.direct { "direct" } else { "buffered" }).into(), |a, b| a.direct = b.direct),
-    part(
-        0,
-        |j| {
-            format!(
-                "CPU caches {}",
-                if j.cpu_cache == CpuCache::Flush { "flushed" } else { "kept" }
-            )
-        },
-        |a, b| a.cpu_cache = b.cpu_cache,
-    ),
-    part(0, |j| format!("sync {}", j.sync), |a, b| a.sync = b.sync),
-    part(
-        0,
-        |j| match j.sync_every {
-            0 | 1 => String::new(),
-            every => format!("every {every} writes"),
-        },
-        |a, b| a.sync_every = b.sync_every,
-    ),
-    part(
-        0,
-        |j| if j.has_own_files() { "a file per thread".into() } else { String::new() },
-        |a, b| a.file_per = b.file_per,
-    ),
-    part(0, |j| (if j.xor { "with XOR" } else { "without XOR" }).into(), |a, b| a.xor = b.xor),
-    part(0, count, |a, b| a.count = b.count),
-    part(
-        0,
-        |j| if j.op == Op::Read { String::new() } else { j.action().to_string() },
-        |a, b| (a.op, a.writes) = (b.op, b.writes),
-    ),
-    // Targets are compared within a panel, as backends are.
-    part(
-        12,
-        |j| j.target.map_or_else(String::new, |at| format!("on {}", target_name(at))),
-        |a, b| a.target = b.target,
-    ),
-    part(
-        12,
-        |j| j.variant.as_ref().map_or_else(String::new, |of| format!("with {of}")),
-        |a, b| a.variant.clone_from(&b.variant),
-    ),
-    part(0, |j| counted(j.processes() as usize, "rank"), |a, b| a.ranks = b.ranks),
-    part(
-        0,
-        |j| if j.shares_its_file() { j.layout.to_string() } else { String::new() },
-        |a, b| a.layout = b.layout,
-    ),
+/// The axes in the order of a name; the last is dropped first if a name does not need all.
+const AXES: [Axis; 20] = [
+    Axis::Backend,
+    Axis::Cache,
+    Axis::Block,
+    Axis::Size,
+    Axis::Threads,
+    Axis::Depth,
+    Axis::Pattern,
+    Axis::Mix,
+    Axis::Direct,
+    Axis::CpuCache,
+    Axis::Sync,
+    Axis::SyncEvery,
+    Axis::FilePer,
+    Axis::Xor,
+    Axis::Count,
+    Axis::Op,
+    Axis::Target,
+    Axis::Variant,
+    Axis::Ranks,
+    Axis::Layout,
 ];
 
-/// The index of the page cache in [`PARTS`]; dashed lines show it.
-const CACHE: usize = 1;
-/// The index of the block size.
-const BLOCK: usize = 2;
-
-fn count(job: &Job) -> String {
-    match job.count {
-        None => "calibrated".into(),
-        Some(0) => "one pass".into(),
-        Some(count) => format!("{} operations", super::jobs::show_binary_count(count as f64)),
+/// Returns a job's value in a legend or a title; empty where it goes without saying.
+fn word(axis: Axis, job: &Job) -> String {
+    match axis {
+        Axis::Threads | Axis::Depth => axis.show(axis.value_of(job)),
+        Axis::Pattern => axis.value(job),
+        // Names are short: a phrase would say that these are of the file.
+        Axis::Size if job.span > 0 => axis.value(job),
+        // Reads go without saying.
+        Axis::Op if job.op == Op::Read => String::new(),
+        Axis::Op => job.action().into(),
+        _ => axis.phrase_among(job, true).unwrap_or_default(),
     }
 }
 
-/// Returns the parts in which these jobs differ.
-fn varying_parts(jobs: &[Job]) -> Vec<usize> {
-    let differ =
-        |part: &Part| jobs.windows(2).any(|two| (part.word)(&two[0]) != (part.word)(&two[1]));
-    (0..PARTS.len()).filter(|at| differ(&PARTS[*at])).collect()
+/// Returns how much worse panels of it read than panels of another axis: backends, targets and
+/// variants are compared within a panel.
+fn cost(axis: Axis) -> usize {
+    match axis {
+        Axis::Cache => 16,
+        Axis::Backend | Axis::Target | Axis::Variant => 12,
+        _ => 0,
+    }
 }
 
-fn part_words(job: &Job, parts: &[usize]) -> Vec<String> {
-    parts.iter().map(|part| (PARTS[*part].word)(job)).filter(|word| !word.is_empty()).collect()
+/// Returns the axes on which these jobs differ.
+fn varying_axes(jobs: &[Job]) -> Vec<Axis> {
+    let differ =
+        |axis: &Axis| jobs.windows(2).any(|two| word(*axis, &two[0]) != word(*axis, &two[1]));
+    AXES.into_iter().filter(differ).collect()
+}
+
+fn words(job: &Job, axes: &[Axis]) -> String {
+    let words = axes.iter().map(|axis| word(*axis, job)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the name of each job: the backend, and whatever distinguishes it from the others.
@@ -135,44 +80,44 @@ pub fn names(jobs: &[Job]) -> Vec<String> {
 
 /// Returns names with the block size, for cells on no axis.
 pub fn full_names(jobs: &[Job]) -> Vec<String> {
-    build_names(jobs, &[BLOCK])
+    build_names(jobs, &[Axis::Block])
 }
 
-fn build_names(jobs: &[Job], always: &[usize]) -> Vec<String> {
-    let mut parts = varying_parts(jobs);
-    parts.extend(always.iter().filter(|part| !parts.contains(part)).copied().collect::<Vec<_>>());
-    parts.sort_unstable();
-    let count = |parts: &[usize]| {
-        jobs.iter().map(|job| part_words(job, parts)).collect::<HashSet<_>>().len()
-    };
-    let needed = count(&parts);
-    // Drop what other parts imply, such as the operation of a backend that has only one.
-    for part in (2..PARTS.len()).rev().filter(|part| !always.contains(part)) {
-        let without: Vec<usize> = parts.iter().copied().filter(|other| *other != part).collect();
-        if without.len() < parts.len() && count(&without) == needed {
-            parts = without;
+fn build_names(jobs: &[Job], always: &[Axis]) -> Vec<String> {
+    let varying = varying_axes(jobs);
+    let mut axes = AXES.to_vec();
+    axes.retain(|axis| varying.contains(axis) || always.contains(axis));
+    let count =
+        |axes: &[Axis]| jobs.iter().map(|job| words(job, axes)).collect::<HashSet<_>>().len();
+    let needed = count(&axes);
+    // Drop what others imply, such as the operation of a backend that has only one.
+    for axis in AXES[2..].iter().rev().filter(|axis| !always.contains(axis)) {
+        let without: Vec<Axis> = axes.iter().copied().filter(|other| other != axis).collect();
+        if count(&without) == needed {
+            axes = without;
         }
     }
-    if parts.first() != Some(&0) {
-        parts.insert(0, 0);
-    }
+    let has_cache = axes.contains(&Axis::Cache);
+    axes.retain(|axis| !matches!(axis, Axis::Backend | Axis::Cache));
     let name = |job: &Job| {
-        let cache = parts
-            .contains(&CACHE)
-            .then(|| (PARTS[CACHE].word)(job))
-            .filter(|word| !word.is_empty());
-        let first =
-            [Some((PARTS[0].word)(job)), cache].into_iter().flatten().collect::<Vec<_>>().join(" ");
-        let rest: Vec<usize> = parts.iter().copied().filter(|part| *part > CACHE).collect();
-        std::iter::once(first).chain(part_words(job, &rest)).collect::<Vec<_>>().join(", ")
+        let cache = Some(word(Axis::Cache, job)).filter(|word| has_cache && !word.is_empty());
+        let backend = job.backend.to_string();
+        let first = cache.map_or(backend.clone(), |cache| format!("{backend} {cache}"));
+        join_nonempty([first, words(job, &axes)])
     };
     jobs.iter().map(name).collect()
 }
 
-/// Copies these parts from `like` to the job.
-fn equalize(job: &Job, parts: &[usize], like: &Job) -> Job {
-    let mut job = job.clone();
-    parts.iter().for_each(|part| (PARTS[*part].level)(&mut job, like));
+/// Copies the values on these axes from `like` to the job.
+fn equalize(job: &Job, axes: &[Axis], like: &Job) -> Job {
+    let mut job = axes.iter().fold(job.clone(), |job, axis| axis.without(&job));
+    // Names, colours and lines show these two.
+    if axes.contains(&Axis::Backend) {
+        job.backend = like.backend.clone();
+    }
+    if axes.contains(&Axis::Cache) {
+        job.cache = like.cache;
+    }
     job
 }
 
@@ -193,20 +138,16 @@ pub fn split(jobs: &[Job]) -> Split {
             jobs: jobs.to_vec(),
         };
     }
-    let parts = varying_parts(jobs);
-    let best = subsets(&parts)
+    let best = subsets(&varying_axes(jobs))
         .into_iter()
-        .filter_map(|parts| Some((count_panels(jobs, &parts)?, parts)))
-        .min_by_key(|(count, parts)| {
-            count + parts.iter().map(|part| PARTS[*part].cost).sum::<usize>() + parts.len()
+        .filter_map(|axes| Some((count_panels(jobs, &axes)?, axes)))
+        .min_by_key(|(count, axes)| {
+            count + axes.iter().map(|axis| cost(*axis)).sum::<usize>() + axes.len()
         });
-    let Some((_, parts)) = best else { return split_in_order(jobs) };
+    let Some((_, axes)) = best else { return split_in_order(jobs) };
     let mut titles: Vec<String> = Vec::new();
-    let panel = jobs
-        .iter()
-        .map(|job| index_or_insert(&mut titles, part_words(job, &parts).join(", ")))
-        .collect();
-    Split { panel, titles, jobs: jobs.iter().map(|job| equalize(job, &parts, &jobs[0])).collect() }
+    let panel = jobs.iter().map(|job| index_or_insert(&mut titles, words(job, &axes))).collect();
+    Split { panel, titles, jobs: jobs.iter().map(|job| equalize(job, &axes, &jobs[0])).collect() }
 }
 
 /// Splits in order, with a few curves per panel.
@@ -234,26 +175,26 @@ fn fits(jobs: &[Job]) -> bool {
     ways.len() <= MAX_COLORS && jobs.len() <= MAX_CURVES
 }
 
-/// Returns all subsets of one to three parts.
-fn subsets(parts: &[usize]) -> Vec<Vec<usize>> {
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    for (at, first) in parts.iter().enumerate() {
+/// Returns all subsets of one to three axes.
+fn subsets(axes: &[Axis]) -> Vec<Vec<Axis>> {
+    let mut all: Vec<Vec<Axis>> = Vec::new();
+    for (at, first) in axes.iter().enumerate() {
         all.push(vec![*first]);
-        for (next, second) in parts.iter().enumerate().skip(at + 1) {
+        for (next, second) in axes.iter().enumerate().skip(at + 1) {
             all.push(vec![*first, *second]);
-            all.extend(parts.iter().skip(next + 1).map(|third| vec![*first, *second, *third]));
+            all.extend(axes.iter().skip(next + 1).map(|third| vec![*first, *second, *third]));
         }
     }
     all
 }
 
-/// Returns the number of panels of a split by these parts; `None` if one would be too full, or
+/// Returns the number of panels of a split by these axes; `None` if one would be too full, or
 /// there would be too many.
-fn count_panels(jobs: &[Job], parts: &[usize]) -> Option<usize> {
+fn count_panels(jobs: &[Job], axes: &[Axis]) -> Option<usize> {
     let mut titles: Vec<String> = Vec::new();
     let mut on: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let at = index_or_insert(&mut titles, part_words(job, parts).join(", "));
+        let at = index_or_insert(&mut titles, words(job, axes));
         on.resize_with(titles.len(), Vec::new);
         on[at].push(job.clone());
     }

@@ -4,10 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, index_or_insert};
-use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
+use super::model::{
+    Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, points, spans,
+};
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
-use crate::analysis::{Axis, Bounds, CellResult, EstimateLine, Sign, Signs, SummaryOf};
+use crate::analysis::{
+    Axis, Bounds, CellResult, EstimateLine, Sign, Signs, SummaryOf, group_by_key,
+};
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
@@ -85,18 +89,9 @@ struct Curves {
 
 impl Curves {
     fn new(results: &[CellResult], axis: Axis, own: &HashSet<usize>) -> Curves {
-        let mut jobs: Vec<Job> = Vec::new();
-        let mut known: HashMap<Job, usize> = HashMap::new();
-        let mut cells: Vec<Vec<usize>> = Vec::new();
-        for of in (0..results.len()).filter(|of| own.contains(of)) {
-            let job = without_position(axis, &results[of].cell);
-            let at = *known.entry(job.clone()).or_insert(jobs.len());
-            if at == jobs.len() {
-                jobs.push(job);
-                cells.push(Vec::new());
-            }
-            cells[at].push(of);
-        }
+        let own = (0..results.len()).filter(|of| own.contains(of));
+        let curves = group_by_key(own, |of| without_position(axis, &results[*of].cell));
+        let (jobs, mut cells): (Vec<Job>, Vec<Vec<usize>>) = curves.into_iter().unzip();
         cells
             .iter_mut()
             .for_each(|cells| cells.sort_by_key(|of| axis.value_of(&results[*of].cell)));
@@ -198,16 +193,11 @@ impl FigureSpec<'_> {
         look: &Look,
     ) -> Option<Figure> {
         let (mut panels, cells) = self.make_panels(results, axis, curves);
-        let mut scale =
-            Scale::for_values(points(&panels).map(|point| point.span), look.scale, self.units)?;
+        let mut scale = Scale::for_values(spans(&panels), look.scale, self.units)?;
         if self.metric == Metric::Throughput {
             let far = if scale.log { MAX_ESTIMATE_RATIO_LOG } else { MAX_ESTIMATE_RATIO };
             add_expected(&mut panels, &cells, axis, bounds, far);
-            let lines =
-                panels.iter().flat_map(|panel| &panel.expected).flat_map(|line| &line.points);
-            let lines = lines.map(|(_, rate)| (*rate, *rate, *rate));
-            let all: Vec<Span> = points(&panels).map(|point| point.span).chain(lines).collect();
-            scale = Scale::for_values(all, look.scale, self.units)?;
+            scale = Scale::for_values(spans(&panels), look.scale, self.units)?;
         }
         panels.retain(|panel| !panel.curves.is_empty());
         let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
@@ -259,10 +249,6 @@ impl FigureSpec<'_> {
         let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
         Some(Point { at: axis.value_of(&result.cell) as f64, span, expected: None, wrong, of })
     }
-}
-
-fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> + Clone {
-    panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points)
 }
 
 /// Adds the expected lines, except those above `far` times the highest value.

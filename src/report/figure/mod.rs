@@ -17,7 +17,7 @@ use crate::session::Session;
 
 pub use self::model::{
     Bar, Bars, COLORS, Curve, DIAMOND, Figure, Fill, Group, Key, Line, MARKS, Mark, Metric,
-    NEUTRAL, Panel, Point, ROUND,
+    NEUTRAL, Panel, Point, ROUND, estimates, spans,
 };
 pub use self::scale::{Scale, Span};
 use super::Look;

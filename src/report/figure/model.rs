@@ -109,6 +109,23 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
+/// Returns the points of all curves.
+pub fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> + Clone {
+    panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points)
+}
+
+/// Returns the expected lines.
+pub fn estimates(panels: &[Panel]) -> impl Iterator<Item = &EstimateLine> {
+    panels.iter().flat_map(|panel| &panel.expected)
+}
+
+/// Returns all values that a scale must hold.
+pub fn spans(panels: &[Panel]) -> impl Iterator<Item = Span> {
+    let lines = estimates(panels).flat_map(|line| &line.points);
+    let lines = lines.map(|(_, rate)| (*rate, *rate, *rate));
+    points(panels).map(|point| point.span).chain(lines)
+}
+
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {

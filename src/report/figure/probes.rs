@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 
 use super::facets::index_or_insert;
-use super::model::{Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about};
+use super::model::{
+    Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, points,
+};
 use super::scale::{Across, Scale, Span, is_drawable};
-use crate::analysis::{ProbeCurves, ProbeResult};
+use crate::analysis::{ProbeCurves, ProbeResult, capitalize};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
-use crate::report::text::capitalize;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
@@ -133,13 +134,12 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
             .enumerate()
             .map(|(at, name)| Key::ordinal(format!("reported: {name}"), at + 1, Line::Marks)),
     );
-    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-    let spans: Vec<Span> = points()
+    let spans: Vec<Span> = points(&panels)
         .flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))])
         .flatten()
         .collect();
     let scale = Scale::for_values(spans, look.scale, units_of(all.unit, look))?;
-    let places: Vec<f64> = points().map(|point| point.at).collect();
+    let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
     let (axis, sizes) = (all.axis.as_str(), all.axis == "bytes");
     // Processes are counted in small numbers, not doubled.
     let log = sizes
@@ -153,7 +153,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let figure = Figure {
         metric: Metric::Value,
         title: title.clone(),
-        about: about(points()),
+        about: about(points(&panels)),
         units: units_of(all.unit, look),
         across,
         scale,

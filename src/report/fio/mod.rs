@@ -15,12 +15,12 @@ mod tests;
 
 use std::io::{self, Write};
 
-use self::line::write_comment;
+use self::line::comment;
 use self::target::Target;
 use super::{Format, Look};
 use crate::analysis;
 use crate::analysis::CellResult;
-use crate::plan::Plan;
+use crate::plan::{Plan, Variant};
 use crate::session::Session;
 use crate::units;
 
@@ -33,78 +33,67 @@ pub const FORMAT: Format = Format {
 };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    build_lines(session).iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn build_lines(session: &Session) -> Vec<String> {
     let plan = &session.plan;
     let targets: Vec<Target> = plan.targets().map(Target::from_spec).collect();
-    write_comment(
-        out,
-        "An iotui plan as fio jobs, one after the other: fio --readonly FILE, or without --readonly if jobs write.",
-    )?;
-    write_comment(
-        out,
-        "Each job runs once; iotui ran its cells several times, in random order, and verified where the bytes came from.",
-    )?;
-    writeln!(out, "[global]")?;
+    let mut lines = vec![
+        comment(
+            "An iotui plan as fio jobs, one after the other: fio --readonly FILE, or without --readonly if jobs write.",
+        ),
+        comment(
+            "Each job runs once; iotui ran its cells several times, in random order, and verified where the bytes came from.",
+        ),
+        "[global]".into(),
+    ];
     let shared = targets.first().filter(|_| targets.len() == 1);
-    for line in shared.into_iter().flat_map(Target::to_lines) {
-        line.write(out)?;
-    }
-    for option in ["thread=1", "group_reporting=1", "fallocate=none", "refill_buffers=1"] {
-        writeln!(out, "{option}")?;
-    }
-    write_content(plan, out)?;
-    writeln!(out, "randseed={}", plan.seed)?;
+    lines.extend(shared.into_iter().flat_map(Target::to_lines));
+    let options = ["thread=1", "group_reporting=1", "fallocate=none", "refill_buffers=1"];
+    lines.extend(options.map(String::from));
+    lines.extend(describe_content(plan));
+    lines.push(format!("randseed={}", plan.seed));
+    lines.extend(plan.variants.iter().map(|Variant { name, command }| {
+        comment(&format!("variant {name}: run this before its jobs: {command}"))
+    }));
     let results = analysis::results(session);
-    for variant in &plan.variants {
-        let name = &variant.name;
-        let line = format!("variant {name}: run this before its jobs: {}", variant.command);
-        write_comment(out, &line)?;
-    }
     for (index, cell) in plan.cells.iter().enumerate() {
-        writeln!(out)?;
-        if let Some(variant) = &cell.variant {
-            write_comment(out, &format!("with {variant}"))?;
-        }
+        lines.push(String::new());
+        lines.extend(cell.variant.iter().map(|variant| comment(&format!("with {variant}"))));
         // A cell is in the plan once; one that was never reached has no result.
         let result = results.iter().find(|result| result.cell == *cell);
-        if let Some(line) = result.map(describe_result) {
-            write_comment(out, &line)?;
-        }
+        lines.extend(result.map(|result| comment(&describe_result(result))));
         let Some(target) = targets.get(cell.target_index()) else { continue };
-        let mut lines = section::build_lines(index + 1, cell, target, plan.trial_time.low);
+        lines.extend(section::build_lines(index + 1, cell, target, plan.trial_time.low));
         if shared.is_none() {
             lines.extend(target.to_lines());
         }
-        for line in lines {
-            line.write(out)?;
-        }
     }
-    for probe in &plan.probes {
-        writeln!(out)?;
-        write_comment(out, &format!("probe {}: fio has no such job", probe.label()))?;
-    }
-    for skipped in &plan.skipped {
-        writeln!(out)?;
-        write_comment(out, &format!("skipped: {}: {}", skipped.cell.label(), skipped.reason))?;
-    }
-    Ok(())
+    let probes = plan.probes.iter();
+    let probes = probes.map(|probe| format!("probe {}: fio has no such job", probe.label()));
+    let skipped = plan.skipped.iter();
+    let skipped = skipped.map(|of| format!("skipped: {}: {}", of.cell.label(), of.reason));
+    lines.extend(probes.chain(skipped).flat_map(|text| [String::new(), comment(&text)]));
+    lines
 }
 
-/// Writes how far the written data compresses and repeats, and what became of it.
-fn write_content(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+/// Returns how far the written data compresses and repeats, and what became of it.
+fn describe_content(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
     if plan.verify {
         let what = "iotui read back what it wrote, and compared it; fio's verify= marks its own";
-        write_comment(out, what)?;
+        lines.push(comment(what));
     }
     let above_none = |percent: &u8| *percent > 0;
     if let Some(percent) = plan.compressible.filter(above_none) {
-        writeln!(out, "buffer_compress_percentage={}", percent.min(100))?;
+        lines.push(format!("buffer_compress_percentage={}", percent.min(100)));
         // By default these are 512 bytes.
-        writeln!(out, "buffer_compress_chunk=4k")?;
+        lines.push("buffer_compress_chunk=4k".into());
     }
-    match plan.dedupe.filter(above_none) {
-        Some(percent) => writeln!(out, "dedupe_percentage={}", percent.min(100)),
-        None => Ok(()),
-    }
+    let repeated = plan.dedupe.filter(above_none);
+    lines.extend(repeated.map(|percent| format!("dedupe_percentage={}", percent.min(100))));
+    lines
 }
 
 /// Describes iotui's result for the cell.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::dd;
-use super::line::Line;
+use super::line::comment;
 use super::target::Target;
 use crate::engine::info;
 use crate::plan::{
@@ -30,9 +30,9 @@ impl Section {
 }
 
 /// Builds the lines of a cell; only comments if fio has no equivalent.
-pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<Line> {
+pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<String> {
     let label = job.label();
-    let skip = |why: &str| vec![Line::Comment(format!("{label}: {why}"))];
+    let skip = |why: &str| vec![comment(&format!("{label}: {why}"))];
     if !target.allows(job.op) {
         return skip("skipped, it would write to an existing file");
     }
@@ -53,10 +53,10 @@ pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Durati
         .comments
         .into_iter()
         .chain(dd::command(job, target).map(|line| format!("dd: {line}")));
-    let mut lines: Vec<Line> = comments.map(Line::Comment).collect();
-    lines.push(Line::Option(format!("[{number} {name}]")));
-    lines.extend(section.options.into_iter().map(Line::Option));
-    lines.push(Line::Option("stonewall".into()));
+    let mut lines: Vec<String> = comments.map(|text| comment(&text)).collect();
+    lines.push(format!("[{number} {name}]"));
+    lines.extend(section.options);
+    lines.push("stonewall".into());
     lines
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::line::Line;
+use super::line::comment;
 use crate::plan::{Op, TargetSpec};
 use crate::units;
 
@@ -54,18 +54,18 @@ impl Target {
         self.writable || op != Op::Write
     }
 
-    pub fn to_lines(&self) -> Vec<Line> {
-        let mut lines: Vec<Line> = self.comments.iter().cloned().map(Line::Comment).collect();
+    pub fn to_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.comments.iter().map(|text| comment(text)).collect();
         let name = fio_filename(&self.path).unwrap_or_else(|| {
             let name = self.path.display();
-            lines.push(Line::Comment(format!(
+            lines.push(comment(&format!(
                 "A job file cannot contain this name: {name}. Create a link to it with the name below."
             )));
             FALLBACK_NAME.into()
         });
-        lines.push(Line::Option(format!("filename={name}")));
+        lines.push(format!("filename={name}"));
         if !self.writable {
-            lines.push(Line::Option("allow_file_create=0".into()));
+            lines.push("allow_file_create=0".into());
         }
         lines
     }
@@ -107,11 +107,7 @@ mod tests {
         let size = 4096;
         let file = Target::from_spec(&TargetSpec::File { path: "/data/a".into(), size });
         assert!(!file.allows(Op::Write) && file.allows(Op::Read));
-        assert!(
-            file.to_lines()
-                .iter()
-                .any(|line| matches!(line, Line::Option(text) if text == "allow_file_create=0"))
-        );
+        assert!(file.to_lines().iter().any(|line| line == "allow_file_create=0"));
         let new = Target::from_spec(&TargetSpec::New { path: "/data/a".into(), size });
         assert!(new.allows(Op::Write) && new.path == Path::new("/data/a.fio"));
     }

@@ -98,27 +98,16 @@ fn build_context(
     failed: &[String],
 ) -> Value {
     let host: &Host = &session.host;
-    let skipped = analysis::list_skipped(session);
-    let mut skipped: Vec<String> = skipped
-        .iter()
-        .map(|s| format!("{}: {}", names.name(&s.cell), text::clean(&s.reason)))
-        .collect();
-    skipped.extend(
-        analysis::skipped_probes(session)
-            .iter()
-            .map(|s| format!("{}: {}", probes::name(&s.cell), text::clean(&s.reason))),
-    );
-    let sizes = probes
-        .iter()
-        .filter_map(|probe| Some((probe, probe.value?)))
-        .filter(|(probe, _)| probe.unit == Some(Unit::Bytes));
-    skipped.extend(sizes.map(|(probe, value)| {
-        format!(
-            "{}: {} bytes, a size and not a time",
-            probes::name(&probe.cell),
-            value.summary.median
-        )
-    }));
+    let skip = |name: String, why: &str| format!("{name}: {}", text::clean(why));
+    let cells = analysis::list_skipped(session);
+    let cells = cells.iter().map(|s| skip(names.name(&s.cell), &s.reason));
+    let more = analysis::skipped_probes(session);
+    let more = more.iter().map(|s| skip(probes::name(&s.cell), &s.reason));
+    let sizes = probes.iter().filter(|probe| probe.unit == Some(Unit::Bytes)).filter_map(|probe| {
+        let why = format!("{} bytes, a size and not a time", probe.value?.summary.median);
+        Some(skip(probes::name(&probe.cell), &why))
+    });
+    let skipped: Vec<String> = cells.chain(more).chain(sizes).collect();
     json!({
         "date": text::clean(&session.created),
         "host_name": text::clean(&host.name),
@@ -197,6 +186,17 @@ impl<'a> Entry<'a> {
             label: severity_label(warnings),
         }
     }
+
+    /// Returns a statistic over some trials, without its figures.
+    fn aggregate(&self, name: &'static str, trials: usize) -> Entry<'a> {
+        Entry {
+            name: format!("{}_{name}", self.run_name),
+            run_type: "aggregate",
+            aggregate: Some(Aggregate { aggregate_name: name, aggregate_unit: "time" }),
+            iterations: trials as u64,
+            ..self.clone()
+        }
+    }
 }
 
 #[derive(Serialize, Clone)]
@@ -207,13 +207,7 @@ struct Aggregate {
 
 /// Returns the trials that count, or why there are none.
 fn counted_trials(result: &CellResult) -> Result<Vec<&Trial>, &str> {
-    let trials: Vec<&Trial> = result
-        .counted_trials()
-        .into_iter()
-        .filter_map(|i| result.trials.get(i))
-        .map(|t| &**t)
-        .filter(|t| t.ops > 0)
-        .collect();
+    let trials: Vec<&Trial> = result.counted().into_iter().filter(|trial| trial.ops > 0).collect();
     match result.error.as_deref() {
         Some(why) => Err(why),
         None if trials.is_empty() => Err("no operation completed"),
@@ -283,15 +277,11 @@ fn build_aggregate(
         Summary::from_values(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s))
     };
     let entry = Entry {
-        name: format!("{}_{name}", plain.run_name),
-        run_type: "aggregate",
-        aggregate: Some(Aggregate { aggregate_name: name, aggregate_unit: "time" }),
-        iterations: trials.len() as u64,
         real_time: of(real_time)?,
         cpu_time: of(cpu_time)?,
         bytes_per_second: result.throughput.and_then(|_| of(Trial::throughput)),
         items_per_second: of(Trial::operations)?,
-        ..plain.clone()
+        ..plain.aggregate(name, trials.len())
     };
     serde_json::to_value(entry).ok()
 }

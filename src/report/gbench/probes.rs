@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{AGGREGATES, Aggregate, Entry};
+use super::{AGGREGATES, Entry};
 use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
 use crate::record::Unit;
@@ -26,12 +26,7 @@ pub fn push_entries(
     let run_name = name(&probe.cell);
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
-    let values: Vec<f64> = probe
-        .counted_trials()
-        .into_iter()
-        .map(|index| probe.trials[index].value)
-        .filter(|value| *value > 0.0)
-        .collect();
+    let values: Vec<f64> = probe.values().into_iter().filter(|value| *value > 0.0).collect();
     let plain = Entry::plain(&run_name, family, values.len().max(1), &probe.warnings);
     let failure = probe.error.as_deref().or(values.is_empty().then_some("nothing was measured"));
     if let Some(why) = failure {
@@ -47,25 +42,12 @@ pub fn push_entries(
     let times: Vec<f64> = values.iter().map(|value| nanos(*value)).collect();
     if let Some(summary) = Summary::from_values(&times).filter(|_| times.len() > 1) {
         for (name, get) in AGGREGATES {
-            let aggregate = Some(Aggregate { aggregate_name: name, aggregate_unit: "time" });
-            let name_is_spread = name == "stddev";
-            let (name, run_type) = (format!("{run_name}_{name}"), "aggregate");
-            let entry = Entry {
-                name,
-                run_type,
-                aggregate,
-                repetition_index: None,
-                iterations: times.len() as u64,
-                ..plain.clone()
-            };
+            let (entry, time) = (plain.aggregate(name, times.len()), get(&summary));
             // A spread of times has no rate.
-            let time = get(&summary);
-            let entry = if name_is_spread {
-                Entry { real_time: time, cpu_time: time, ..entry }
-            } else {
-                with_time(entry, time, unit)
-            };
-            list.extend(serde_json::to_value(entry));
+            list.extend(serde_json::to_value(match name {
+                "stddev" => Entry { real_time: time, cpu_time: time, ..entry },
+                _ => with_time(entry, time, unit),
+            }));
         }
     }
 }

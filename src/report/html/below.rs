@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 
 use super::page::Page;
+use super::parts::{begin_section, write_list};
 use crate::record::Severity;
-use crate::report::Look;
 use crate::report::table::below::{self, describe_cells, end_sentence, group_by_text};
 use crate::report::table::findings::{Finding, sign};
 use crate::report::table::page_faults;
@@ -15,10 +15,8 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.findings.0.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "<section aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n<ol class=\"findings\">"
-    )?;
+    begin_section("warnings", "Warnings", out)?;
+    writeln!(out, "<ol class=\"findings\">")?;
     for (index, Finding { warning, cells: affected, message }) in page.findings.0.iter().enumerate()
     {
         let (name, about) = match warning.severity {
@@ -65,10 +63,8 @@ pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if failed.is_empty() && skipped.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "<section aria-labelledby=\"gaps\">\n<h2 id=\"gaps\">Not measured</h2>\n<ul class=\"findings\">"
-    )?;
+    begin_section("gaps", "Not measured", out)?;
+    writeln!(out, "<ul class=\"findings\">")?;
     for (class, mark, all, list) in
         [("wrong", "× failed", page.rows.len(), failed), ("note", "skipped", usize::MAX, skipped)]
     {
@@ -86,25 +82,13 @@ pub fn gaps(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Returns how the run ended, its notes, and what the page is.
 pub fn notes(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    // The browser wraps the lines of a page.
-    let look = Look { width: usize::MAX / 2, ..Look::default() };
-    let mut lines = below::Page { look: &look, lines: Vec::new() };
+    let mut lines = below::Page { look: &page.look, lines: Vec::new() };
     below::add_cut(&mut lines, &page.rows);
     below::add_whole_file(&mut lines, page.session, &page.rows);
     page_faults::add_page_faults(&mut lines, &page.rows);
     below::add_xor_coverage(&mut lines, &page.rows);
     below::add_ending(&mut lines, page.session);
-    let lines: Vec<&String> = lines.lines.iter().filter(|line| !line.is_empty()).collect();
-    if !lines.is_empty() {
-        writeln!(
-            out,
-            "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul class=\"notes\">"
-        )?;
-        for line in lines {
-            writeln!(out, "<li>{}</li>", xml(line))?;
-        }
-        writeln!(out, "</ul>\n</section>")?;
-    }
+    write_list("notes", "Notes", &lines.lines, out)?;
     writeln!(
         out,
         "<footer>\n<p>Measured and written by iotui {}. This page is self-contained: it loads nothing and holds every trial as JSON \

@@ -137,41 +137,25 @@ impl Chart<'_> {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let title = xml(&self.title);
         let wide = if self.wide { " wide" } else { "" };
-        let log = self.other.as_ref().map(|other| {
-            if other.log { " data-scale=\"linear\"" } else { " data-scale=\"logarithmic\"" }
+        let (log, other) = self.other.as_ref().map_or(Default::default(), |other| {
+            let own = if other.log { "linear" } else { "logarithmic" };
+            let about = format!(" data-other=\"{}\"", xml(&other.about));
+            (format!(" data-scale=\"{own}\""), about)
         });
-        writeln!(
-            out,
-            "<figure class=\"chart{wide}\" id=\"chart-{}\"{}>",
-            self.id,
-            log.unwrap_or_default()
-        )?;
-        let about = self
-            .other
-            .as_ref()
-            .map_or_else(String::new, |other| format!(" data-other=\"{}\"", xml(&other.about)));
-        writeln!(
-            out,
-            "<figcaption><h3>{title}</h3><p{about}>{}</p></figcaption>",
-            xml(&self.about)
-        )?;
+        let (id, about) = (&self.id, xml(&self.about));
+        writeln!(out, "<figure class=\"chart{wide}\" id=\"chart-{id}\"{log}>")?;
+        writeln!(out, "<figcaption><h3>{title}</h3><p{other}>{about}</p></figcaption>")?;
         writeln!(
             out,
             "<div class=\"plot\" data-title=\"{title}\">\n<svg class=\"up\" aria-hidden=\"true\">"
         )?;
-        self.write_ticks(out, |tick| {
-            format!(
-                "<text x=\"100%\" y=\"{:.2}%\" dx=\"-8\" dy=\"4\">{}</text>",
-                tick.at,
-                xml(&tick.label)
-            )
+        self.write_ticks(out, |Tick { at, label, .. }| {
+            let label = xml(label);
+            format!("<text x=\"100%\" y=\"{at:.2}%\" dx=\"-8\" dy=\"4\">{label}</text>")
         })?;
         let names: Vec<&str> = self.series.iter().map(|series| series.name).collect();
-        let label = xml(&format!(
-            "{}: {}. The table below lists the figures.",
-            self.title,
-            names.join(", ")
-        ));
+        let names = names.join(", ");
+        let label = xml(&format!("{}: {names}. The table below lists the figures.", self.title));
         writeln!(out, "</svg>\n<svg class=\"area\" role=\"img\" aria-label=\"{label}\">")?;
         self.write_grid(out)?;
         for series in &self.series {
@@ -202,11 +186,10 @@ impl Chart<'_> {
         for (index, tick) in self.across.iter().enumerate() {
             let more = if index % every(MAX_NARROW_LABELS) == 0 { "" } else { " more" };
             let most = if index % every(MAX_HALF_LABELS) == 0 { "" } else { " most" };
+            let (class, at, label) = (format!("across{more}{most}"), tick.at, xml(&tick.label));
             writeln!(
                 out,
-                "<text class=\"across{more}{most}\" x=\"{:.2}%\" y=\"100%\" dy=\"20\">{}</text>",
-                tick.at,
-                xml(&tick.label)
+                "<text class=\"{class}\" x=\"{at:.2}%\" y=\"100%\" dy=\"20\">{label}</text>"
             )?;
         }
         Ok(())
@@ -227,20 +210,12 @@ fn format_points(points: &[(f64, Position)]) -> String {
 
 impl Series<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Series { index, color, .. } = self;
-        writeln!(
-            out,
-            "<g class=\"series{}\" data-series=\"{index}\" color=\"{color}\">",
-            self.line.class()
-        )?;
+        let (Series { index, color, .. }, class) = (self, self.line.class());
+        writeln!(out, "<g class=\"series{class}\" data-series=\"{index}\" color=\"{color}\">")?;
         let stretched = "<svg viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">";
         if let Some(band) = &self.band {
-            writeln!(
-                out,
-                "{stretched}<polygon opacity=\"{:.3}\" {}/></svg>",
-                band.haze,
-                format_points(&band.points)
-            )?;
+            let (haze, points) = (band.haze, format_points(&band.points));
+            writeln!(out, "{stretched}<polygon opacity=\"{haze:.3}\" {points}/></svg>")?;
         }
         if self.joined && self.dots.len() > 1 {
             let points: Vec<(f64, Position)> = self.dots.iter().map(|dot| (dot.x, dot.y)).collect();

@@ -10,12 +10,13 @@ use super::chart::{
     Band, Chart, Dot, OtherScale, Position, Series, Style, Tick, fill_class, outline,
 };
 use super::page::Page;
+use super::parts::begin_section;
 use super::timeline;
 use crate::analysis::{EstimateLine, ProbeResult, SummaryOf};
 use crate::report::Spread;
 use crate::report::figure::{
     Bars, Curve, DIAMOND, Figure, Fill, Group, Key, Line, Mark, Metric, NEUTRAL, Panel, Point,
-    Scale, Span,
+    Scale, estimates, spans,
 };
 use crate::report::picture;
 use crate::report::table::origin;
@@ -28,7 +29,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.groups.is_empty() && over_time.is_none() {
         return Ok(());
     }
-    writeln!(out, "<section aria-labelledby=\"charts\">\n<h2 id=\"charts\">Charts</h2>")?;
+    begin_section("charts", "Charts", out)?;
     let mut ids = Ids::default();
     for (at, group) in page.groups.iter().enumerate() {
         if page.groups.len() > 1 {
@@ -62,9 +63,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 /// Returns the names of a group's estimates, without duplicates.
 fn unique_estimates(group: &Group) -> Vec<&EstimateLine> {
     let mut lines: Vec<&EstimateLine> = Vec::new();
-    for line in
-        group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.expected)
-    {
+    for line in group.figures.iter().flat_map(|figure| estimates(&figure.panels)) {
         if !lines.iter().any(|known| known.name == line.name) {
             lines.push(line);
         }
@@ -85,26 +84,19 @@ fn write_legend(page: &Page, at: usize, out: &mut dyn Write) -> io::Result<()> {
     }
     let first = page.first[at];
     writeln!(out, "<ul class=\"legend\" aria-label=\"Series\">")?;
-    for (index, key) in group.keys.iter().enumerate() {
+    let keys = group.keys.iter().map(|key| {
+        let class = format!("{}{}", style(key).class(), fill_class(key.mark.fill));
+        let mark = format!("<path d=\"{}\"/>", outline(key.mark.shape));
+        (class, key.color(), mark, &key.name)
+    });
+    let estimates = unique_estimates(group).into_iter();
+    let estimates = estimates.map(|line| (" dotted".into(), NEUTRAL, String::new(), &line.name));
+    for (index, (class, color, mark, name)) in (first..).zip(keys.chain(estimates)) {
         writeln!(
             out,
-            "<li data-series=\"{}\"><svg class=\"swatch{}{}\" viewBox=\"-14 -7 28 14\" color=\"{}\" aria-hidden=\"true\">\
-             <line x1=\"-14\" x2=\"14\"/><path d=\"{}\"/></svg><span>{}</span></li>",
-            first + index,
-            style(key).class(),
-            fill_class(key.mark.fill),
-            key.color(),
-            outline(key.mark.shape),
-            xml(&key.name)
-        )?;
-    }
-    for (index, line) in unique_estimates(group).iter().enumerate() {
-        writeln!(
-            out,
-            "<li data-series=\"{}\"><svg class=\"swatch dotted\" viewBox=\"-14 -7 28 14\" color=\"{NEUTRAL}\" aria-hidden=\"true\">\
-             <line x1=\"-14\" x2=\"14\"/></svg><span>{}</span></li>",
-            first + group.keys.len() + index,
-            xml(&line.name)
+            "<li data-series=\"{index}\"><svg class=\"swatch{class}\" viewBox=\"-14 -7 28 14\" color=\"{color}\" aria-hidden=\"true\">\
+             <line x1=\"-14\" x2=\"14\"/>{mark}</svg><span>{}</span></li>",
+            xml(name)
         )?;
     }
     writeln!(out, "</ul>")
@@ -159,23 +151,8 @@ fn ticks(scale: &Scale) -> Vec<Tick> {
 impl<'a> PanelChart<'a> {
     /// Returns the alternative scale, shown after a click.
     fn other_scale(&self) -> Option<Scale> {
-        let curves = self
-            .figure
-            .panels
-            .iter()
-            .flat_map(|panel| &panel.curves)
-            .flat_map(|curve| &curve.points)
-            .map(|point| point.span);
-        let lines = self
-            .figure
-            .panels
-            .iter()
-            .flat_map(|panel| &panel.expected)
-            .flat_map(|line| &line.points);
         let spread = if self.figure.scale.log { Spread::Linear } else { Spread::Log };
-        let values: Vec<Span> =
-            curves.chain(lines.map(|(_, rate)| (*rate, *rate, *rate))).collect();
-        Scale::for_values(values, spread, self.figure.units)
+        Scale::for_values(spans(&self.figure.panels), spread, self.figure.units)
     }
 
     fn across(&self, at: f64) -> f64 {
@@ -315,16 +292,7 @@ impl<'a> PanelChart<'a> {
 fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     let mut lines = vec![probe.cell.label()];
     let Some((unit, value)) = probe.unit.zip(probe.value) else { return lines };
-    let summary = value.summary;
-    lines.push(match (summary.low, summary.high) {
-        (Some(low), Some(high)) => format!(
-            "{} (95 %: {} to {})",
-            unit.show(summary.median),
-            unit.show(low),
-            unit.show(high)
-        ),
-        _ => unit.show(summary.median),
-    });
+    lines.push(show_figure(value, |value| unit.show(value)));
     lines.extend(probe.estimate.as_ref().map(|of| {
         format!("expected {} to {}: {}", unit.show(of.low), unit.show(of.high), of.reason)
     }));
@@ -338,6 +306,15 @@ fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     lines
 }
 
+/// Returns `2.71 GiB/s (95 %: 2.68 GiB/s to 2.75 GiB/s)`.
+fn show_figure(of: SummaryOf, show: impl Fn(f64) -> String) -> String {
+    let median = show(of.summary.median);
+    match of.summary.low.zip(of.summary.high) {
+        Some((low, high)) => format!("{median} (95 %: {} to {})", show(low), show(high)),
+        None => median,
+    }
+}
+
 /// Draws the cells without a curve: name, bar and value.
 fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     if page.groups.len() == 1 {
@@ -347,18 +324,10 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
     let at = |value: f64| 100.0 * bars.scale.share(value);
     for row in &bars.rows {
         let key = &bars.keys[row.key];
-        writeln!(
-            out,
-            "<dt>{}</dt><dd><svg aria-hidden=\"true\" color=\"{}\">",
-            xml(&row.label),
-            key.color()
-        )?;
-        for (value, _) in &bars.scale.ticks {
-            writeln!(
-                out,
-                "<line class=\"grid\" x1=\"{0:.2}%\" x2=\"{0:.2}%\" y2=\"100%\"/>",
-                at(*value)
-            )?;
+        let (label, color) = (xml(&row.label), key.color());
+        writeln!(out, "<dt>{label}</dt><dd><svg aria-hidden=\"true\" color=\"{color}\">")?;
+        for x in bars.scale.ticks.iter().map(|(value, _)| at(*value)) {
+            writeln!(out, "<line class=\"grid\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y2=\"100%\"/>")?;
         }
         let (to, wrong) = (at(row.point.span.1), if row.point.wrong { " wrong" } else { "" });
         // As in pictures: a logarithmic axis has no 0 at which a bar could begin.
@@ -384,13 +353,10 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
             )?;
         }
         for (name, value) in &row.reported {
-            let title = format!("reported by {name}");
+            let (x, name, mark) = (at(*value), xml(name), outline(DIAMOND));
             writeln!(
                 out,
-                "<svg class=\"reported\" x=\"{:.2}%\" y=\"50%\" overflow=\"visible\"><title>{}</title><path d=\"{}\"/></svg>",
-                at(*value),
-                xml(&title),
-                outline(DIAMOND)
+                "<svg class=\"reported\" x=\"{x:.2}%\" y=\"50%\" overflow=\"visible\"><title>reported by {name}</title><path d=\"{mark}\"/></svg>"
             )?;
         }
         writeln!(out, "</svg><span>{}</span></dd>", xml(&row.show))?;
@@ -402,18 +368,9 @@ fn write_bars(page: &Page, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
 pub fn describe_cell(page: &Page, of: usize) -> Vec<String> {
     let Some(result) = page.results.get(of) else { return Vec::new() };
     let mut lines = vec![result.cell.label()];
-    fn figure(of: &SummaryOf, show: fn(f64) -> String) -> String {
-        match (of.summary.low, of.summary.high) {
-            (Some(low), Some(high)) => {
-                format!("{} (95 %: {} to {})", show(of.summary.median), show(low), show(high))
-            }
-            _ => show(of.summary.median),
-        }
-    }
-    lines.extend(result.throughput.map(|of| figure(&of, show_rate)));
-    lines.extend(
-        result.operations.map(|of| figure(&of, |value| format!("{}/s", show_count(value)))),
-    );
+    lines.extend(result.throughput.map(|of| show_figure(of, show_rate)));
+    let calls = |value| format!("{}/s", show_count(value));
+    lines.extend(result.operations.map(|of| show_figure(of, calls)));
     if let Some(latency) = result.latency {
         let percentiles = [("p50", latency.p50), ("p99", latency.p99), ("max", Some(latency.max))];
         let known = percentiles

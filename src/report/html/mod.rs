@@ -10,6 +10,7 @@ mod chart;
 mod charts;
 mod data;
 mod page;
+mod parts;
 mod probes;
 mod table;
 #[cfg(test)]

@@ -3,45 +3,33 @@
 use std::io::{self, Write};
 
 use super::page::Page;
-use super::table::{class, write_head};
-use crate::analysis;
+use super::parts::{begin_table, class, write_list};
+use crate::analysis::{self, capitalize};
 use crate::report::table::below;
 use crate::report::table::below::Page as Lines;
 use crate::report::table::grid::{Cell, Column, Style};
 use crate::report::table::{extras as tables, probes};
-use crate::report::text::{capitalize, xml};
+use crate::report::text::{squeeze, xml};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if !page.probes.is_empty() {
-        write_section(
-            "probes",
-            "Probes",
-            &probes::columns(&page.probes, &page.look),
-            page.probes.len(),
-            "",
-            out,
-        )?;
+        let columns = probes::columns(&page.probes, &page.look);
+        write_section("probes", "Probes", &columns, page.probes.len(), "", out)?;
     }
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probes::add_notes(&mut lines, &page.probes, &analysis::skipped_probes(page.session));
-    write_list("about-probes", "About the probes", &lines, out)?;
+    write_list("about-probes", "About the probes", &lines.lines, out)?;
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     probes::add_estimates(&mut lines, &page.probes, true);
-    write_list("estimates", "Estimates and their reasons", &lines, out)
+    write_list("estimates", "Estimates and their reasons", &lines.lines, out)
 }
 
 /// Writes the small tables that only some sessions have.
 pub fn extras(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut extras = tables(page.session, &page.rows, &page.look).into_iter();
     extras.try_for_each(|extra| {
-        write_section(
-            extra.id,
-            extra.title,
-            &extra.columns,
-            extra.rows,
-            &capitalize(&below::end_sentence(&extra.text)),
-            out,
-        )
+        let text = capitalize(&below::end_sentence(&extra.text));
+        write_section(extra.id, extra.title, &extra.columns, extra.rows, &text, out)
     })
 }
 
@@ -54,22 +42,12 @@ fn write_section(
     text: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>")?;
-    writeln!(
-        out,
-        "<div class=\"scroll\" role=\"region\" aria-labelledby=\"{id}\" tabindex=\"0\">\n<table>\n<thead>\n<tr>"
-    )?;
-    columns.iter().try_for_each(|column| write_head(column, out))?;
-    writeln!(out, "</tr>\n</thead>\n<tbody>")?;
+    begin_table(id, title, columns, out)?;
     for row in 0..rows {
         writeln!(out, "<tr>")?;
         for column in columns {
-            writeln!(
-                out,
-                "<td{}>{}</td>",
-                class(column),
-                column.cells.get(row).map(cell_html).unwrap_or_default()
-            )?;
+            let cell = column.cells.get(row).map(cell_html).unwrap_or_default();
+            writeln!(out, "<td{}>{cell}</td>", class(column))?;
         }
         writeln!(out, "</tr>")?;
     }
@@ -83,7 +61,7 @@ fn write_section(
 
 fn cell_html(cell: &Cell) -> String {
     let piece = |(style, piece): &(Style, String)| {
-        let piece = xml(&piece.split_whitespace().collect::<Vec<_>>().join(" "));
+        let piece = xml(&squeeze(piece));
         match style {
             _ if piece.is_empty() => piece.to_string(),
             Style::Plain => piece.to_string(),
@@ -100,18 +78,5 @@ fn cell_html(cell: &Cell) -> String {
 pub fn write_reasons(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Lines { look: &page.look, lines: Vec::new() };
     below::add_why(&mut lines, page.session, &page.rows);
-    write_list("why", "Why", &lines, out)
-}
-
-fn write_list(id: &str, title: &str, lines: &Lines, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = lines.lines.iter().filter(|line| !line.is_empty()).peekable();
-    if lines.peek().is_none() {
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n<ul class=\"notes\">"
-    )?;
-    lines.try_for_each(|line| writeln!(out, "<li>{}</li>", xml(line)))?;
-    writeln!(out, "</ul>\n</section>")
+    write_list("why", "Why", &lines.lines, out)
 }

@@ -4,33 +4,20 @@
 use std::io::{self, Write};
 
 use super::page::Page;
+use super::parts::{begin_table, class};
 use crate::analysis::CellResult;
 use crate::record::Source;
-use crate::report::Look;
 use crate::report::table::columns;
 use crate::report::table::grid::{Cell, Column, Style};
-use crate::report::text::xml;
+use crate::report::text::{squeeze, xml};
 use crate::units;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.rows.is_empty() {
         return Ok(());
     }
-    let columns = columns::columns(
-        &page.rows,
-        &page.findings,
-        &Look { unit: page.look.unit, ..Look::default() },
-        false,
-    );
-    writeln!(out, "<section aria-labelledby=\"results\">\n<h2 id=\"results\">Results</h2>")?;
-    writeln!(
-        out,
-        "<div class=\"scroll\" role=\"region\" aria-labelledby=\"results\" tabindex=\"0\">\n<table>\n<thead>\n<tr>"
-    )?;
-    for column in &columns {
-        write_head(column, out)?;
-    }
-    writeln!(out, "</tr>\n</thead>\n<tbody>")?;
+    let columns = columns::columns(&page.rows, &page.findings, &page.look, false);
+    begin_table("results", "Results", &columns, out)?;
     for (at, (row, apart)) in page.rows.iter().zip(&page.breaks).enumerate() {
         writeln!(out, "<tr{}>", if *apart { " class=\"apart\"" } else { "" })?;
         for column in &columns {
@@ -45,30 +32,6 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         out,
         "<p class=\"quiet\">Throughput is the median with the half width of its 95 % interval. Bytes came from: {sources}.</p>\n</section>"
     )
-}
-
-/// Returns the title of a column; the last one has none in the text table.
-fn title(column: &Column) -> &str {
-    if column.title.is_empty() { "verdict" } else { &column.title }
-}
-
-pub fn write_head(column: &Column, out: &mut dyn Write) -> io::Result<()> {
-    let unit: Vec<&str> = column.unit.split_whitespace().collect();
-    let unit = if unit.is_empty() {
-        String::new()
-    } else {
-        format!(" <small>{}</small>", xml(&unit.join(" ")))
-    };
-    writeln!(
-        out,
-        "<th scope=\"col\"{}><span>{}</span>{unit}</th>",
-        class(column),
-        xml(title(column))
-    )
-}
-
-pub fn class(column: &Column) -> &'static str {
-    if column.right { " class=\"n\"" } else { "" }
 }
 
 fn write_cell(
@@ -86,7 +49,7 @@ fn write_cell(
     };
     write!(out, "<td{}{key}>", class(column))?;
     for (style, piece) in pieces {
-        let piece = xml(&piece.split_whitespace().collect::<Vec<_>>().join(" "));
+        let piece = xml(&squeeze(piece));
         match style {
             _ if piece.is_empty() => {}
             Style::Plain => write!(out, "{piece}")?,

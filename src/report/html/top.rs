@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use super::page::Page;
+use super::parts::begin_section;
 use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};
 use crate::record::{Severity, Warning};
 use crate::report;
 use crate::report::host::Item;
 use crate::report::table::conditions;
-use crate::report::text::xml;
+use crate::report::text::{join_nonempty, xml};
 use crate::units::{show_count, show_rate};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
@@ -19,10 +20,8 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     for (label, body) in conditions::conditions(session, &page.rows, false).iter().take(2) {
         writeln!(out, "<p class=\"what\"><b>{label}</b> {}</p>", xml(body))?;
     }
-    writeln!(
-        out,
-        "</header>\n<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Answer</h2>"
-    )?;
+    writeln!(out, "</header>")?;
+    begin_section("answer", "Answer", out)?;
     writeln!(out, "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">", xml(&page.answer.text))?;
     for best in page.answer.best.iter().chain(&page.answer.also) {
         write_fastest(best, out)?;
@@ -126,7 +125,7 @@ pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if descriptions.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<section aria-labelledby=\"done\">\n<h2 id=\"done\">What was done</h2>")?;
+    begin_section("done", "What was done", out)?;
     for (what, paragraphs) in descriptions {
         writeln!(out, "<p><b>{}</b></p>", xml(&what))?;
         paragraphs
@@ -138,10 +137,8 @@ pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes everything that was constant, and the machine.
 pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "<section aria-labelledby=\"conditions\">\n<h2 id=\"conditions\">Conditions</h2>\n<dl>"
-    )?;
+    begin_section("conditions", "Conditions", out)?;
+    writeln!(out, "<dl>")?;
     for (label, body) in conditions::conditions(page.session, &page.rows, false) {
         write_row(out, label, &body)?;
     }
@@ -153,17 +150,8 @@ pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
                 writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?
             }
             Item::Table { rows, .. } => {
-                for line in rows.iter().skip(1) {
-                    write_row(
-                        out,
-                        "",
-                        &line
-                            .iter()
-                            .map(String::as_str)
-                            .filter(|part| !part.is_empty())
-                            .collect::<Vec<_>>()
-                            .join(", "),
-                    )?;
+                for line in rows.into_iter().skip(1) {
+                    write_row(out, "", &join_nonempty(line))?;
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::font::{cut, width};
 use super::place::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Stroke};
-use crate::report::figure::{Bar, Bars, DIAMOND, Fill, Mark, NEUTRAL, ROUND};
+use crate::report::figure::{Bar, Bars, DIAMOND, Fill, Mark, NEUTRAL, Point, ROUND};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 13.0;
@@ -70,7 +70,7 @@ impl<'a> Column<'a> {
             scene.line(vec![(x, self.top + 18.0), (x, bottom)], Stroke::new(Ink::Grid, 1.0));
             let half = width(label, SMALL, false) / 2.0;
             if x - half > end + 8.0 {
-                scene.text((x, self.top + 11.0), label, Ink::Soft, SMALL, Anchor::Middle);
+                scene.anchored((x, self.top + 11.0), label, Ink::Soft, SMALL, Anchor::Middle);
                 end = x + half;
             }
         }
@@ -79,7 +79,7 @@ impl<'a> Column<'a> {
     /// Draws a bar with its label and its value around the height `middle`.
     fn draw_row(&self, row: &Bar, middle: f64, scene: &mut Scene) {
         let label = cut(&row.label, TEXT, false, self.labels);
-        scene.text((self.labels_end, middle + 4.5), &label, Ink::Text, TEXT, Anchor::End);
+        scene.anchored((self.labels_end, middle + 4.5), &label, Ink::Text, TEXT, Anchor::End);
         let to = self.x(row.point.span.1);
         if self.bars.scale.log {
             // A logarithmic axis has no 0 at which a bar could begin: its length would mean
@@ -96,46 +96,26 @@ impl<'a> Column<'a> {
         }
         let (low, high) = (self.x(row.point.span.0), self.x(row.point.span.2));
         if high - low > 2.0 {
-            scene.line(
-                vec![(low, middle), (high, middle)],
-                Stroke::new(Ink::Text, 1.5).opacity(0.7),
-            );
+            let stroke = Stroke::new(Ink::Text, 1.5).opacity(0.7);
+            scene.line(vec![(low, middle), (high, middle)], stroke);
         }
         self.draw_marks(row, middle, scene);
         // The expected range may extend beyond the value: the text is right of both.
         let reported = row.reported.iter().map(|(_, value)| self.x(*value));
         let beyond =
             reported.chain(expected.map(|(_, high)| high)).chain([high]).fold(to, f64::max);
-        scene.text(
-            (beyond + ROUND + 6.0, middle + 4.5),
-            &row.show,
-            Ink::Text,
-            SMALL,
-            Anchor::Start,
-        );
+        scene.text((beyond + ROUND + 6.0, middle + 4.5), &row.show, Ink::Text, SMALL);
     }
 
     /// Draws the value, and those reported by others.
     fn draw_marks(&self, row: &Bar, middle: f64, scene: &mut Scene) {
-        let mut mark = |value: f64, ink: Ink, mark: Mark, wrong: bool, says: String| {
-            scene.mark((self.x(value), middle), mark, ink, wrong, says);
-        };
-        let key = &self.bars.keys[row.key];
-        mark(
-            row.point.span.1,
-            Ink::Color(key.color()),
-            key.mark,
-            row.point.wrong,
-            format!("{}: {}", row.label, row.show),
-        );
+        let (key, Point { span, wrong, .. }) = (&self.bars.keys[row.key], &row.point);
+        let (at, ink) = ((self.x(span.1), middle), Ink::Color(key.color()));
+        scene.mark(at, key.mark, ink, *wrong, format!("{}: {}", row.label, row.show));
+        let diamond = Mark { shape: DIAMOND, fill: Fill::Hollow };
         for (name, value) in &row.reported {
-            mark(
-                *value,
-                Ink::Color(NEUTRAL),
-                Mark { shape: DIAMOND, fill: Fill::Hollow },
-                false,
-                format!("{}, reported: {name}", row.label),
-            );
+            let (at, says) = ((self.x(*value), middle), format!("{}, reported: {name}", row.label));
+            scene.mark(at, diamond, Ink::Color(NEUTRAL), false, says);
         }
     }
 }
@@ -143,10 +123,9 @@ impl<'a> Column<'a> {
 fn draw_expected((low, high): (f64, f64), middle: f64, scene: &mut Scene) {
     scene.area(rectangle(low, high, middle, ROW_HEIGHT - 4.0), Ink::Color(NEUTRAL), 0.3);
     for end in [low, high] {
-        scene.line(
-            vec![(end, middle - ROW_HEIGHT / 2.0 + 2.0), (end, middle + ROW_HEIGHT / 2.0 - 2.0)],
-            Stroke::new(Ink::Soft, 1.0),
-        );
+        let half = ROW_HEIGHT / 2.0 - 2.0;
+        let ends = vec![(end, middle - half), (end, middle + half)];
+        scene.line(ends, Stroke::new(Ink::Soft, 1.0));
     }
 }
 

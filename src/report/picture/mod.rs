@@ -30,13 +30,8 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     let groups = figure::groups(session, &results, &probes, look);
     let answer = text::clean(&analysis::answer_with(session, &results, &probes).text);
-    let mut scene = Scene {
-        width: WIDTH,
-        height: 0.0,
-        title: title(session, &groups),
-        about: answer.clone(),
-        shapes: Vec::new(),
-    };
+    let (title, about) = (title(session, &groups), answer.clone());
+    let mut scene = Scene { width: WIDTH, height: 0.0, title, about, shapes: Vec::new() };
     let mut y = draw_head(&mut scene, session);
     let is_only = groups.len() == 1;
     // Small figures are placed in pairs side by side.
@@ -66,13 +61,7 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         at += 1 + usize::from(second.is_some());
     }
     if groups.is_empty() {
-        scene.text(
-            (MARGIN, y + 20.0),
-            "Nothing was measured.",
-            Ink::Soft,
-            HEADER_HEIGHT,
-            Anchor::Start,
-        );
+        scene.text((MARGIN, y + 20.0), "Nothing was measured.", Ink::Soft, HEADER_HEIGHT);
         y += 44.0;
     }
     y = draw_footer(&mut scene, session, &groups, &answer, y);
@@ -104,7 +93,7 @@ fn draw_head(scene: &mut Scene, session: &Session) -> f64 {
     let mut y = MARGIN + 12.0;
     let title = scene.title.clone();
     for line in font::wrap(&title, TITLE_HEIGHT * 1.06, CONTENT_WIDTH).into_iter().take(2) {
-        scene.bold((MARGIN, y), &line, TITLE_HEIGHT);
+        scene.bold((MARGIN, y), &line, Ink::Text, TITLE_HEIGHT);
         y += TITLE_HEIGHT + 6.0;
     }
     let results = analysis::results(session);
@@ -113,7 +102,7 @@ fn draw_head(scene: &mut Scene, session: &Session) -> f64 {
     for (label, body) in about.iter().take(2).filter(|(_, body)| !body.trim().is_empty()) {
         let lines = font::wrap(&text::clean(&format!("{label}: {body}")), NOTE, CONTENT_WIDTH);
         for line in lines.into_iter().take(2) {
-            scene.text((MARGIN, y - 4.0), &line, Ink::Soft, NOTE, Anchor::Start);
+            scene.text((MARGIN, y - 4.0), &line, Ink::Soft, NOTE);
             y += NOTE + 5.0;
         }
     }
@@ -141,6 +130,7 @@ fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f6
         scene.bold(
             (left, y + HEADER_HEIGHT),
             &format!("{}, {}", bars.title, bars.scale.about()),
+            Ink::Text,
             HEADER_HEIGHT,
         );
         return bars::draw(bars, scene, left, y + HEADER_HEIGHT + 14.0, wide);
@@ -156,7 +146,7 @@ fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f6
 }
 
 fn draw_heading(scene: &mut Scene, figure: &Figure, (left, top, _): (f64, f64, f64)) -> f64 {
-    scene.bold((left, top + HEADER_HEIGHT), &figure.title, HEADER_HEIGHT);
+    scene.bold((left, top + HEADER_HEIGHT), &figure.title, Ink::Text, HEADER_HEIGHT);
     top + HEADER_HEIGHT + 14.0
 }
 
@@ -178,7 +168,7 @@ fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f6
             scene.line(vec![(x, y), (x + 32.0, y)], Stroke::new(ink, 2.25).dash(dash));
         }
         scene.mark((x + 16.0, y), key.mark, ink, false, String::new());
-        scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT, Anchor::Start);
+        scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT);
         x += entry;
     }
     y + 20.0
@@ -218,7 +208,6 @@ fn draw_panels(
         &format!("{}: {}", figure.scale.about(), figure.about),
         Ink::Soft,
         NOTE,
-        Anchor::Start,
     );
     y += 20.0;
     for row in 0..rows {
@@ -229,13 +218,13 @@ fn draw_panels(
             let place =
                 Place { left: left + up + at as f64 * (each + GAP), top: y, width: each, height };
             if titled {
-                scene.bold((place.left, y - 8.0), &panel.title, SMALL);
+                scene.bold((place.left, y - 8.0), &panel.title, Ink::Text, SMALL);
             }
             PanelDrawing { figure, keys, panel, place, up: at == 0, across: true }.draw(scene);
         }
         y += height + 36.0;
     }
-    scene.text(
+    scene.anchored(
         (left + up + (wide - up) / 2.0, y + 4.0),
         &figure.across.title,
         Ink::Soft,
@@ -257,13 +246,13 @@ fn draw_footer(
     scene.line(vec![(MARGIN, y - 12.0), (WIDTH - MARGIN, y - 12.0)], Stroke::new(Ink::Grid, 1.0));
     for line in font::wrap(answer, TEXT, CONTENT_WIDTH) {
         y += TEXT + 6.0;
-        scene.text((MARGIN, y), &line, Ink::Text, TEXT, Anchor::Start);
+        scene.text((MARGIN, y), &line, Ink::Text, TEXT);
     }
     let notes = text::clean(&notes(session, groups));
     y += 4.0;
     for line in font::wrap(&notes, NOTE, CONTENT_WIDTH) {
         y += NOTE + 5.0;
-        scene.text((MARGIN, y), &line, Ink::Soft, NOTE, Anchor::Start);
+        scene.text((MARGIN, y), &line, Ink::Soft, NOTE);
     }
     y
 }
@@ -280,33 +269,27 @@ pub fn notes(session: &Session, groups: &[Group]) -> String {
             |curve| is_measured(group, curve.key) && curve.points.iter().any(|point| point.wrong),
         )
     };
-    let mut notes: Vec<String> = Vec::new();
-    notes.extend(
-        dashed.then(|| "Filled marks with dashed lines are cold, hollow ones warm.".into()),
-    );
-    notes.extend(
-        figures()
-            .any(|figure| figure.means && !figure.again)
-            .then(|| "A thin dashed line is the mean of its curve.".into()),
-    );
-    notes.extend(
-        (groups.iter().any(warned) || rows().any(|row| row.point.wrong))
-            .then(|| "Marks that are struck through have a warning that they are wrong.".into()),
-    );
-    notes.extend(
-        rows().any(|row| row.point.expected.is_some()).then(|| "Grey: the expected range.".into()),
-    );
-    notes.extend(
-        rows()
-            .any(|row| !row.reported.is_empty())
-            .then(|| "Hollow diamond: a value that a reference machine reported.".into()),
-    );
+    let said = [
+        (dashed, "Filled marks with dashed lines are cold, hollow ones warm."),
+        (
+            figures().any(|figure| figure.means && !figure.again),
+            "A thin dashed line is the mean of its curve.",
+        ),
+        (
+            groups.iter().any(warned) || rows().any(|row| row.point.wrong),
+            "Marks that are struck through have a warning that they are wrong.",
+        ),
+        (rows().any(|row| row.point.expected.is_some()), "Grey: the expected range."),
+        (
+            rows().any(|row| !row.reported.is_empty()),
+            "Hollow diamond: a value that a reference machine reported.",
+        ),
+    ];
+    let shown = said.into_iter().filter(|(is_shown, _)| *is_shown);
+    let mut notes: Vec<String> = shown.map(|(_, note)| note.to_string()).collect();
     notes.extend(session.reference.map(|machine| format!("As reported from {machine}.")));
-    let expected: Vec<analysis::EstimateLine> = figures()
-        .flat_map(|figure| &figure.panels)
-        .flat_map(|panel| panel.expected.iter().cloned())
-        .collect();
-    notes.push(analysis::describe_lines(&expected));
+    let expected = figures().flat_map(|figure| figure::estimates(&figure.panels));
+    notes.push(analysis::describe_lines(expected));
     notes.retain(|note| !note.is_empty());
     notes.join(" ")
 }

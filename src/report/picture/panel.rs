@@ -32,6 +32,11 @@ impl PanelDrawing<'_> {
             + self.figure.across.share(at) * (self.place.width - 2.0 * PADDING)
     }
 
+    /// Returns the ends of a line as wide as the panel.
+    fn across(&self, y: f64) -> Vec<(f64, f64)> {
+        vec![(self.place.left, y), (self.place.left + self.place.width, y)]
+    }
+
     pub fn draw(&self, scene: &mut Scene) {
         self.draw_grid(scene);
         for curve in &self.panel.curves {
@@ -46,32 +51,35 @@ impl PanelDrawing<'_> {
     fn draw_grid(&self, scene: &mut Scene) {
         let Place { left, top, width: wide, height } = self.place;
         let scale = &self.figure.scale;
-        let across = |y: f64| vec![(left, y), (left + wide, y)];
         for value in &scale.minor {
-            scene.line(across(self.y(*value)), Stroke::new(Ink::Grid, 1.0).opacity(0.5));
+            scene.line(self.across(self.y(*value)), Stroke::new(Ink::Grid, 1.0).opacity(0.5));
         }
         for (value, label) in &scale.ticks {
             let y = self.y(*value);
-            scene.line(across(y), Stroke::new(Ink::Grid, 1.0));
+            scene.line(self.across(y), Stroke::new(Ink::Grid, 1.0));
             if self.up {
-                scene.text((left - 10.0, y + 4.5), label, Ink::Soft, SMALL, Anchor::End);
+                scene.anchored((left - 10.0, y + 4.5), label, Ink::Soft, SMALL, Anchor::End);
             }
         }
-        scene.line(across(top + height), Stroke::new(Ink::Soft, 1.0));
+        scene.line(self.across(top + height), Stroke::new(Ink::Soft, 1.0));
         let room = wide - 2.0 * PADDING;
         for (at, label) in
             self.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room)
         {
             let x = self.x(at);
-            scene.line(
-                vec![(x, top + height), (x, top + height + 5.0)],
-                Stroke::new(Ink::Soft, 1.0),
-            );
+            let ends = vec![(x, top + height), (x, top + height + 5.0)];
+            scene.line(ends, Stroke::new(Ink::Soft, 1.0));
             if self.across {
                 // The first and the last label must stay within the panel.
                 let half = (width(&label, SMALL, false) / 2.0).min(wide / 2.0);
                 let middle = x.clamp(left + half, left + wide - half);
-                scene.text((middle, top + height + 20.0), &label, Ink::Soft, SMALL, Anchor::Middle);
+                scene.anchored(
+                    (middle, top + height + 20.0),
+                    &label,
+                    Ink::Soft,
+                    SMALL,
+                    Anchor::Middle,
+                );
             }
         }
     }
@@ -97,11 +105,8 @@ impl PanelDrawing<'_> {
                 };
                 let known: Vec<(f64, f64, f64)> = known.iter().map(thin).collect();
                 let low = known.iter().map(|(x, low, _)| (*x, *low));
-                scene.area(
-                    low.chain(known.iter().rev().map(|(x, _, high)| (*x, *high))).collect(),
-                    ink,
-                    haze,
-                );
+                let high = known.iter().rev().map(|(x, _, high)| (*x, *high));
+                scene.area(low.chain(high).collect(), ink, haze);
             }
         }
     }
@@ -120,19 +125,14 @@ impl PanelDrawing<'_> {
             let stroke = Stroke::new(Ink::Color(NEUTRAL), 2.0).dash(Dash::Dotted);
             // It is the same for every block size: as wide as the panel.
             let level = near.iter().all(|point| (point.1 - y).abs() < 0.01);
-            let points = if level {
-                vec![(self.place.left, y), (self.place.left + self.place.width, y)]
-            } else {
-                near
-            };
-            scene.line(points, stroke);
+            scene.line(if level { self.across(y) } else { near }, stroke);
             let mut below = y - 7.0;
             while taken.iter().any(|other| (other - below).abs() < NOTE + 1.0) {
                 below += NOTE + 1.0;
             }
             taken.push(below);
             let end = if level { self.place.left + self.place.width - 4.0 } else { x };
-            scene.text((end, below), &line.name, Ink::Soft, NOTE, Anchor::End);
+            scene.anchored((end, below), &line.name, Ink::Soft, NOTE, Anchor::End);
         }
     }
 
@@ -142,13 +142,9 @@ impl PanelDrawing<'_> {
         let places: Vec<(f64, f64)> =
             curve.points.iter().map(|point| (self.x(point.at), self.y(point.span.1))).collect();
         if self.figure.means && curve.points.len() > 1 {
-            let mean = curve.points.iter().map(|point| point.span.1).sum::<f64>()
-                / curve.points.len() as f64;
-            let y = self.y(mean);
-            scene.line(
-                vec![(self.place.left, y), (self.place.left + self.place.width, y)],
-                Stroke::new(ink, 1.0).dash(Dash::Fine).opacity(0.8),
-            );
+            let sum: f64 = curve.points.iter().map(|point| point.span.1).sum();
+            let y = self.y(sum / curve.points.len() as f64);
+            scene.line(self.across(y), Stroke::new(ink, 1.0).dash(Dash::Fine).opacity(0.8));
         }
         if places.len() > 1 && key.line != Line::Marks {
             let dash = if key.line == Line::Dashed { Dash::Dashed } else { Dash::Solid };

@@ -167,19 +167,18 @@ impl Scene {
         }
     }
 
-    /// Draws text in the regular weight.
-    pub fn text(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64, anchor: Anchor) {
+    /// Draws text that begins at a point.
+    pub fn text(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64) {
+        self.anchored(at, text, ink, size, Anchor::Start);
+    }
+
+    /// Draws text whose start, middle or end is at a point.
+    pub fn anchored(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64, anchor: Anchor) {
         self.shapes.push(Shape::Text { at, text: text.into(), ink, size, bold: false, anchor });
     }
 
-    pub fn bold(&mut self, at: (f64, f64), text: &str, size: f64) {
-        self.shapes.push(Shape::Text {
-            at,
-            text: text.into(),
-            ink: Ink::Text,
-            size,
-            bold: true,
-            anchor: Anchor::Start,
-        });
+    pub fn bold(&mut self, at: (f64, f64), text: &str, ink: Ink, size: f64) {
+        let (text, anchor) = (text.into(), Anchor::Start);
+        self.shapes.push(Shape::Text { at, text, ink, size, bold: true, anchor });
     }
 }

@@ -22,7 +22,7 @@ impl Page<'_> {
     /// Adds one paragraph; `mark` precedes its first line, and the others are indented by its
     /// width.
     pub fn paragraph(&mut self, mark: &str, style: Style, body: &str) {
-        let (mark, body) = (safe(mark, self.look), safe(body, self.look));
+        let (mark, body) = (text::safe(mark, self.look), text::safe(body, self.look));
         let indent = text::width(&mark);
         let most = self.look.width.saturating_sub(indent).max(20);
         for (i, line) in text::wrap(&body, most).into_iter().enumerate() {
@@ -30,6 +30,11 @@ impl Page<'_> {
                 if i == 0 { paint(style, &mark, self.look.color) } else { " ".repeat(indent) };
             self.lines.push(start + &line);
         }
+    }
+
+    /// Adds what holds for these cells: `skipped: read 4 KiB — the file is not ours.`
+    pub fn reason(&mut self, mark: &str, style: Style, cells: &str, why: &str) {
+        self.paragraph(mark, style, &format!("{cells} — {}", end_sentence(why)));
     }
 
     /// Adds a paragraph without a mark.
@@ -45,19 +50,20 @@ impl Page<'_> {
     }
 }
 
-/// Makes text safe for the destination.
-pub fn safe(body: &str, look: &Look) -> String {
-    text::show_with(&text::clean(body), look)
-}
-
 /// Returns `read 4 KiB cold, and 5 more`, or `every cell`.
 pub fn describe_cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all: usize) -> String {
     let count = jobs.len();
-    match (jobs.next(), count) {
-        (None, _) => String::new(),
-        (Some(first), 1) => first.label(),
-        (Some(_), n) if n == all => "every cell".into(),
-        (Some(first), n) => format!("{}, and {} more", first.label(), n - 1),
+    match jobs.next() {
+        Some(_) if count == all && count > 1 => "every cell".into(),
+        first => name_first(&first.map(Job::label).unwrap_or_default(), count),
+    }
+}
+
+/// Returns the first of so many, and how many others there are.
+pub fn name_first(first: &str, count: usize) -> String {
+    match count {
+        0 | 1 => first.into(),
+        count => format!("{first}, and {} more", count - 1),
     }
 }
 
@@ -129,26 +135,12 @@ pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
     let (mark, red) = sign(Severity::Wrong, page.look.ascii);
     for (error, jobs) in group_by_text(failed) {
-        page.paragraph(
-            &format!("{mark}failed: "),
-            red,
-            &format!(
-                "{} — {}",
-                describe_cells(jobs.iter().copied(), rows.len()),
-                end_sentence(error)
-            ),
-        );
+        let cells = describe_cells(jobs.into_iter(), rows.len());
+        page.reason(&format!("{mark}failed: "), red, &cells, error);
     }
     for (reason, jobs) in group_by_text(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
-        page.paragraph(
-            "skipped: ",
-            Style::Dim,
-            &format!(
-                "{} — {}",
-                describe_cells(jobs.iter().copied(), usize::MAX),
-                end_sentence(reason)
-            ),
-        );
+        let cells = describe_cells(jobs.into_iter(), usize::MAX);
+        page.reason("skipped: ", Style::Dim, &cells, reason);
     }
     let by_user = rows.iter().filter(|row| row.error.is_none());
     let by_user: Vec<(String, &Job)> =
@@ -168,14 +160,8 @@ pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     };
     let cut: Vec<&Job> = rows.iter().filter(is_unreported).map(|row| &row.cell).collect();
     if !cut.is_empty() {
-        page.paragraph(
-            "cut short: ",
-            Style::Dim,
-            &format!(
-                "{} — a trial was stopped early.",
-                describe_cells(cut.into_iter(), rows.len())
-            ),
-        );
+        let cells = describe_cells(cut.into_iter(), rows.len());
+        page.reason("cut short: ", Style::Dim, &cells, "a trial was stopped early");
     }
 }
 

@@ -2,7 +2,6 @@
 //! it can be trusted.
 
 use super::axes;
-use super::below::safe;
 use super::findings::Findings;
 use super::grid::{Cell, Column, Style};
 use super::origin;
@@ -10,7 +9,7 @@ use crate::analysis::{CellResult, SummaryOf};
 use crate::record::{LevelChange, Trial};
 use crate::report::Look;
 use crate::stats;
-use crate::units::column::{self, PER_SECOND, TIME, Unit, align};
+use crate::units::column::{self, PER_SECOND, TIME, align};
 use crate::units::show_percent;
 
 /// Returns all columns of `rows`; the most useful have the lowest rank.
@@ -18,14 +17,7 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
     let mut columns: Vec<Column> = axes::column_axes(rows, tight)
         .into_iter()
-        .map(|axis| Column {
-            right: axis.is_number(),
-            ..Column::text_column(
-                axis.column(),
-                0,
-                rows.iter().map(|r| axis.value(&r.cell)).collect(),
-            )
-        })
+        .map(|axis| Column::of_axis(axis, rows.iter().map(|row| &row.cell)))
         .collect();
     columns.push(throughput(rows, look));
     columns.extend(trial_time(rows));
@@ -35,9 +27,9 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     } else {
         3
     };
-    columns.push(number_column("ops", rank, &of(operations), PER_SECOND));
+    columns.push(Column::figures("ops", rank, &of(operations), PER_SECOND));
     if rows.iter().any(|r| calls_differ(r)) {
-        columns.push(number_column("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
+        columns.push(Column::figures("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
     }
     columns.extend(latencies(rows));
     columns.extend(cpu_share(rows));
@@ -57,17 +49,8 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
         cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(),
         ..Column::text_column("", 0, Vec::new())
     });
-    columns.iter_mut().for_each(|column| make_safe(column, look));
+    columns.iter_mut().for_each(|column| column.make_safe(look));
     columns
-}
-
-/// Makes the text safe to show.
-pub fn make_safe(column: &mut Column, look: &Look) {
-    column.title = safe(&column.title, look);
-    column.unit = safe(&column.unit, look);
-    for (_, piece) in column.cells.iter_mut().flatten() {
-        *piece = safe(piece, look);
-    }
 }
 
 pub fn median(summary: &Option<SummaryOf>) -> Option<f64> {
@@ -88,11 +71,6 @@ fn calls_differ(result: &CellResult) -> bool {
         (Some(calls), Some(ops)) => (calls - ops).abs() > 0.01 * ops,
         _ => false,
     }
-}
-
-fn number_column(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
-    let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
-    Column::numbers(title, unit, rank, align(values, factor))
 }
 
 /// Returns the median and half of its interval's width in percent.

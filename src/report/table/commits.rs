@@ -1,6 +1,6 @@
 //! The table of commits: how long one takes, of which the sync, and how many are made.
 
-use super::extra::{Extra, distinguishing_columns, number_column};
+use super::extra::{Extra, distinguishing_columns, figures, numbers, words};
 use super::grid::Column;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::plan::Job;
@@ -18,16 +18,13 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Extr
     }
     let own = ["cache", "sync", "direct", "per sync"];
     let mut columns = distinguishing_columns(&committing, &own, true);
-    let methods = committing.iter().map(|row| method(&row.cell)).collect();
-    columns.push(Column::text_column("method", 0, methods));
-    let rates: Vec<Option<f64>> = commits.iter().map(|of| of.per_second).collect();
-    columns.push(number_column("commits", PER_SECOND, &rates));
+    columns.push(words("method", 0, &committing, |row| method(&row.cell)));
+    columns.push(figures("commits", PER_SECOND, &commits, |of| of.per_second));
     columns.extend(percentiles(&commits));
     columns.extend(durable_columns(&committing));
     let sync = |of: &CommitsOf| of.sync.as_ref().and_then(|sync| sync.p50);
-    let syncs: Vec<Option<f64>> = commits.iter().map(sync).collect();
-    if syncs.iter().any(Option::is_some) {
-        columns.push(Column { rank: 4, ..number_column("sync p50", TIME, &syncs) });
+    if commits.iter().any(|of| sync(of).is_some()) {
+        columns.push(Column { rank: 4, ..figures("sync p50", TIME, &commits, sync) });
     }
     let text = "a commit lasts from its first write until its sync has returned. p50 to max: of \
                 every commit of all trials; - where there were too few for the percentile, or \
@@ -49,22 +46,17 @@ fn method(job: &Job) -> String {
 
 /// Returns the columns of how far the commits got; none where no session records it.
 fn durable_columns(rows: &[&CellResult]) -> Vec<Column> {
-    if rows.iter().all(|row| row.durability.is_none()) {
+    let known: Vec<Option<&Durability>> = rows.iter().map(|row| row.durability.as_ref()).collect();
+    if known.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let figure = |of: fn(&Durability) -> Option<f64>| {
-        let text = |row: &&CellResult| {
-            row.durability.as_ref().and_then(of).map_or("-".into(), |figure| format!("{figure:.2}"))
-        };
-        rows.iter().map(text).collect()
-    };
-    let reach = |row: &&CellResult| {
-        row.durability.as_ref().map_or("-".into(), |of| of.reach.name().to_string())
-    };
+    fn show(figure: Option<f64>) -> String {
+        figure.map_or("-".into(), |figure| format!("{figure:.2}"))
+    }
     vec![
-        Column::numbers("flushes", "", 1, figure(|of| of.flushes)),
-        Column::numbers("written", "", 2, figure(|of| of.amplification)),
-        Column::text_column("durable", 1, rows.iter().map(reach).collect()),
+        numbers("flushes", 1, &known, |of| show(of.and_then(|of| of.flushes))),
+        numbers("written", 2, &known, |of| show(of.and_then(|of| of.amplification))),
+        words("durable", 1, &known, |of| of.map_or("-", |of| of.reach.name()).to_string()),
     ]
 }
 

@@ -1,12 +1,11 @@
 //! The text above the table: target, machine, run, and what all cells have in common.
 
-use std::collections::HashMap;
-
 use super::axes;
 use crate::analysis;
-use crate::analysis::CellResult;
+use crate::analysis::{CellResult, group_by_key};
 use crate::plan::{self, Layout, Op, Plan, TargetSpec};
 use crate::record::{End, HostSummary, TargetEvidence};
+use crate::report::text::{join_nonempty, squeeze};
 use crate::session::Session;
 use crate::text::clean_text;
 use crate::units;
@@ -37,12 +36,7 @@ pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
         .iter()
         .filter(|id| *id != "quick")
         .filter_map(|id| crate::plan::preset(id).ok());
-    let paragraphs = |doc: &str| {
-        doc.trim()
-            .split("\n\n")
-            .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
-            .collect()
-    };
+    let paragraphs = |doc: &str| doc.trim().split("\n\n").map(squeeze).collect();
     known
         .map(|preset| (format!("{}: {}", preset.id, preset.about), paragraphs(&preset.doc)))
         .collect()
@@ -55,18 +49,13 @@ fn describe_ranks(session: &Session) -> String {
     if ranks.len() < 2 {
         return String::new();
     }
-    let (mut nodes, mut machines): (Vec<(&str, usize)>, Vec<u32>) = Default::default();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for name in ranks {
-        let place = *places.entry(name).or_insert(nodes.len());
-        match nodes.get_mut(place) {
-            Some((_, count)) => *count += 1,
-            None => nodes.push((name, 1)),
-        }
-        machines.push(place as u32);
+    let nodes = group_by_key(ranks.iter().enumerate(), |(_, name)| name.as_str());
+    let mut machines = vec![0; ranks.len()];
+    for (machine, (_, own)) in (0..).zip(&nodes) {
+        own.iter().for_each(|(rank, _)| machines[*rank] = machine);
     }
-    let nodes: Vec<String> =
-        nodes.iter().map(|(name, count)| format!("{count} on {}", clean_text(name))).collect();
+    let describe = |(name, own): &(&str, Vec<_>)| format!("{} on {}", own.len(), clean_text(name));
+    let nodes: Vec<String> = nodes.iter().map(describe).collect();
     let bound = session.grounds.as_ref().and_then(|grounds| grounds.machine.rank_cpus);
     let bound = bound.map_or(String::new(), |cpus| {
         format!("; each bound to {}", units::counted(cpus as usize, "CPU"))
@@ -132,10 +121,6 @@ fn describe_target(
         TargetSpec::None => String::new(),
     };
     join_nonempty([file, facts.map(TargetEvidence::describe_place).unwrap_or_default()])
-}
-
-fn join_nonempty(parts: impl IntoIterator<Item = String>) -> String {
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn describe_run(session: &Session, rows: &[&CellResult]) -> String {

@@ -1,7 +1,7 @@
 //! The table of `measure`: the number of operations that take the trial time, for every block size,
 //! and how to use them.
 
-use super::extra::{Extra, distinguishing_columns};
+use super::extra::{Extra, distinguishing_columns, numbers};
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
@@ -29,12 +29,9 @@ pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option
     let last = calibrations.iter().max_by_key(|found| found.count)?;
     let counted_rows: Vec<&CellResult> = calibrations.iter().map(|found| found.row).collect();
     let mut columns = distinguishing_columns(&counted_rows, &["block"], true);
-    let of = |title: &str, text: &dyn Fn(&Calibration) -> String| {
-        Column::numbers(title, "", 0, calibrations.iter().map(text).collect())
-    };
-    columns.push(of("block", &|found| show_bytes(found.row.cell.block)));
-    columns.push(of("count", &|found| found.count.to_string()));
-    columns.push(of("size", &|found| show_bytes(found.bytes)));
+    columns.push(numbers("block", 0, &calibrations, |found| show_bytes(found.row.cell.block)));
+    columns.push(numbers("count", 0, &calibrations, |found| found.count.to_string()));
+    columns.push(numbers("size", 0, &calibrations, |found| show_bytes(found.bytes)));
     let times: Vec<Option<f64>> = calibrations.iter().map(|found| Some(found.nanos)).collect();
     let (factor, name) = unit(times.iter().flatten().copied(), TIME);
     columns.push(Column::numbers("time", name, 0, align_with(&times, factor, four_digits)));

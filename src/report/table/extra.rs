@@ -2,8 +2,8 @@
 
 use super::axes;
 use super::grid::Column;
-use crate::analysis::{Axis, CellResult};
-use crate::units::column::{Unit, align, unit};
+use crate::analysis::CellResult;
+use crate::units::column::Unit;
 
 /// A small table with the text below it.
 #[derive(Debug)]
@@ -19,24 +19,32 @@ pub struct Extra {
 /// Returns the columns that distinguish these rows, except for those `without`; `tight`: only
 /// these, else also those that always help.
 pub fn distinguishing_columns(rows: &[&CellResult], without: &[&str], tight: bool) -> Vec<Column> {
-    let column = |axis: Axis| Column {
-        right: axis.is_number(),
-        ..Column::text_column(
-            axis.column(),
-            0,
-            rows.iter().map(|row| axis.value(&row.cell)).collect(),
-        )
-    };
     axes::column_axes(rows, tight)
         .into_iter()
         .filter(|axis| !without.contains(&axis.column()))
-        .map(column)
+        .map(|axis| Column::of_axis(axis, rows.iter().map(|row| &row.cell)))
         .collect()
 }
 
-/// Returns a column of figures in a suitable unit.
-pub fn number_column(title: &str, units: &[Unit], values: &[Option<f64>]) -> Column {
-    let (factor, name) = unit(values.iter().flatten().copied(), units);
-    let name = if values.iter().any(Option::is_some) { name } else { "" };
-    Column::numbers(title, name, 0, align(values, factor))
+/// Returns a column with a text of each row.
+pub fn words<T>(title: &str, rank: u8, rows: &[T], text: impl Fn(&T) -> String) -> Column {
+    Column::text_column(title, rank, rows.iter().map(text).collect())
+}
+
+/// Returns a column with a number of each row, as text.
+pub fn numbers<T>(title: &str, rank: u8, rows: &[T], text: impl Fn(&T) -> String) -> Column {
+    Column { right: true, ..words(title, rank, rows, text) }
+}
+
+/// Returns a column of figures in a suitable unit, which is not named where there are none.
+pub fn figures<T>(
+    title: &str,
+    units: &[Unit],
+    rows: &[T],
+    value: impl Fn(&T) -> Option<f64>,
+) -> Column {
+    let values: Vec<Option<f64>> = rows.iter().map(value).collect();
+    let column = Column::figures(title, 0, &values, units);
+    let unit = if values.iter().any(Option::is_some) { column.unit } else { String::new() };
+    Column { unit, ..column }
 }

@@ -1,6 +1,5 @@
 //! The small tables below the large one, and their order.
 
-use super::columns::make_safe;
 use super::extra::Extra;
 use super::{commits, counts, levels, ranks, runs, tried, verified, writes};
 use crate::analysis::CellResult;
@@ -25,10 +24,8 @@ const BUILDERS: &[BuildExtra] = &[
 
 /// Returns the small tables of this session.
 pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Extra> {
-    let built = BUILDERS.iter().filter_map(|build| build(session, rows, look.unit));
-    let safe = |mut extra: Extra| {
-        extra.columns.iter_mut().for_each(|column| make_safe(column, look));
-        extra
-    };
-    built.map(safe).collect()
+    let mut built: Vec<Extra> =
+        BUILDERS.iter().filter_map(|build| build(session, rows, look.unit)).collect();
+    built.iter_mut().flat_map(|extra| &mut extra.columns).for_each(|own| own.make_safe(look));
+    built
 }

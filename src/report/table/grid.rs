@@ -1,7 +1,10 @@
 //! Lays out columns of text as lines: which of them fit, and where each is placed.
 
-use crate::report::text;
+use crate::plan::{Axis, Job};
+use crate::report::Look;
+use crate::report::text::{self, safe};
 use crate::text::table::{self, Align};
+use crate::units::column::{self, Unit, align};
 
 /// The style of a piece of text; it carries no information of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +57,27 @@ impl Column {
 
     pub fn numbers(title: &str, unit: &str, rank: u8, cells: Vec<String>) -> Column {
         Column { unit: unit.into(), right: true, ..Column::text_column(title, rank, cells) }
+    }
+
+    /// Returns a column of figures in one suitable unit.
+    pub fn figures(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
+        let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
+        Column::numbers(title, unit, rank, align(values, factor))
+    }
+
+    /// Returns the column of an axis of these jobs.
+    pub fn of_axis<'a>(axis: Axis, jobs: impl Iterator<Item = &'a Job>) -> Column {
+        let cells = jobs.map(|job| axis.value(job)).collect();
+        Column { right: axis.is_number(), ..Column::text_column(axis.column(), 0, cells) }
+    }
+
+    /// Makes the text safe to show.
+    pub fn make_safe(&mut self, look: &Look) {
+        self.title = safe(&self.title, look);
+        self.unit = safe(&self.unit, look);
+        for (_, piece) in self.cells.iter_mut().flatten() {
+            *piece = safe(piece, look);
+        }
     }
 
     /// Returns the width that its title, unit and cells need, in terminal columns.
@@ -115,6 +139,12 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     }
     columns.retain(|c| kept.contains(&c.rank));
     columns
+}
+
+/// Formats like [`format_lines`], with no gaps between the rows.
+pub fn format_rows(columns: &[Column], look: &Look) -> Vec<String> {
+    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+    format_lines(columns, &vec![false; rows], look.width, look.color)
 }
 
 /// Formats two lines of titles and units, then a line per row, with an empty one before each row of

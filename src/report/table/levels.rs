@@ -1,8 +1,7 @@
 //! The table of the cache-drop levels: what each further level costs the open, the first read and
 //! the whole pass.
 
-use super::extra::{Extra, number_column};
-use super::grid::Column;
+use super::extra::{Extra, figures, words};
 use crate::analysis::CellResult;
 use crate::record::{DropLevel, Level, Reading};
 use crate::session::Session;
@@ -17,33 +16,21 @@ pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Optio
     if session.levels.is_empty() {
         return None;
     }
-    let of = |part: fn(&Reading) -> u64| -> Vec<Option<f64>> {
-        let middle = |level: &&Level| {
-            let values: Vec<f64> =
-                level.readings.iter().map(|reading| part(reading) as f64).collect();
-            median(&values)
-        };
-        known.iter().map(middle).collect()
+    fn middle(level: &Level, part: fn(&Reading) -> u64) -> Option<f64> {
+        let values = level.readings.iter().map(|reading| part(reading) as f64);
+        median(&values.collect::<Vec<f64>>())
+    }
+    let whole = |level: &&Level| middle(level, |reading| reading.whole);
+    let rate = |level: &&Level| {
+        Some(level.bytes as f64 * 1e9 / whole(level)?).filter(|rate| rate.is_finite())
     };
-    let whole = of(|reading| reading.whole);
-    let rate = known.iter().zip(&whole).map(|(level, nanos)| {
-        Some(level.bytes as f64 * 1e9 / (*nanos)?).filter(|rate| rate.is_finite())
-    });
     let columns = vec![
-        Column::text_column(
-            "dropped",
-            0,
-            known.iter().map(|level| level.dropped.name().into()).collect(),
-        ),
-        Column::text_column(
-            "details",
-            1,
-            known.iter().map(|level| about(level.dropped).into()).collect(),
-        ),
-        number_column("open", TIME, &of(|reading| reading.open)),
-        number_column("first read", TIME, &of(|reading| reading.first)),
-        number_column("whole read", TIME, &whole),
-        number_column("rate", rates.units(), &rate.collect::<Vec<_>>()),
+        words("dropped", 0, &known, |level| level.dropped.name().into()),
+        words("details", 1, &known, |level| about(level.dropped).into()),
+        figures("open", TIME, &known, |level| middle(level, |reading| reading.open)),
+        figures("first read", TIME, &known, |level| middle(level, |reading| reading.first)),
+        figures("whole read", TIME, &known, whole),
+        figures("rate", rates.units(), &known, rate),
     ];
     Some(Extra {
         id: "levels",

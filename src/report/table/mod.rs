@@ -11,7 +11,6 @@ pub(super) mod extras;
 pub(super) mod findings;
 pub mod grid;
 mod levels;
-mod narrow;
 pub mod origin;
 pub(super) mod page_faults;
 pub(super) mod probes;
@@ -87,19 +86,13 @@ fn page(
         page.gap();
         page.lines.extend(probes::format_lines(probes, look));
     }
-    for extra in extras::extras(session, &rows, look) {
+    for extra in extras(session, &rows, look) {
         page.gap();
-        let columns = grid::fit(extra.columns, look.width);
-        page.lines.extend(grid::format_lines(
-            &columns,
-            &vec![false; extra.rows],
-            look.width,
-            look.color,
-        ));
+        page.lines.extend(grid::format_rows(&grid::fit(extra.columns, look.width), look));
         page.gap();
         page.paragraph(&format!("{}: ", extra.id), Style::Dim, &below::end_sentence(&extra.text));
     }
-    add_notes(&mut page, session, &rows, probes, &findings);
+    add_notes(&mut page, session, &rows, probes, &findings, false);
     page.gap();
     page.plain(answer);
     below::add_outcomes(&mut page, &analysis::expected_with(session, results));
@@ -109,18 +102,19 @@ fn page(
     page.lines
 }
 
-/// Adds everything between the tables and the answer.
-fn add_notes(
+/// Adds everything between the tables and the answer; `all`: also the reasons of estimates.
+pub(super) fn add_notes(
     page: &mut Page,
     session: &Session,
     rows: &[&CellResult],
     probes: &[ProbeResult],
     findings: &Findings,
+    all: bool,
 ) {
     below::add_warnings(page, findings, rows.len());
     below::add_missing(page, rows, &analysis::list_skipped(session));
     probes::add_notes(page, probes, &analysis::skipped_probes(session));
-    probes::add_estimates(page, probes, false);
+    probes::add_estimates(page, probes, all);
     below::add_whole_file(page, session, rows);
     page_faults::add_page_faults(page, rows);
     below::add_xor_coverage(page, rows);

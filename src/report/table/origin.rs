@@ -3,6 +3,7 @@
 use crate::analysis::CellResult;
 use crate::plan::Op;
 use crate::record::Source;
+use crate::report::text::squeeze;
 
 /// Returns the shares with their words, largest first; if equal, the more suspicious first.
 pub fn source_shares(source: &Source) -> Vec<(&'static str, f64)> {
@@ -50,7 +51,7 @@ pub fn main_source(result: &CellResult) -> String {
 /// read.
 pub fn describe_source(result: &CellResult) -> Option<String> {
     result.source.as_ref()?;
-    Some(main_source(result).split_whitespace().collect::<Vec<_>>().join(" "))
+    Some(squeeze(&main_source(result)))
 }
 
 /// Returns the other sources: `hole 25 %, cache 12 %`.

@@ -1,72 +1,107 @@
 //! Probes in the table: each measured value beside the expected one and those known of other
 //! machines.
 
-use super::below::{Page, end_sentence, safe};
+use super::below::{Page, end_sentence, group_by_text, name_first};
 use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
-use super::narrow;
 use crate::analysis;
 use crate::analysis::{ProbeResult, SKIPPED_BY_USER};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
-use crate::units::column::{figure, short_figure};
+use crate::report::text::safe;
+use crate::units::column::{self, PER_SECOND, RATE, TIME, figure, short_figure};
 
 /// Returns the table of probes: the full one if there is room for all of it, else the short one.
 pub fn format_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     let columns = columns(probes, look);
     if grid::all_fit(&columns, look.width) {
-        grid::format_lines(&columns, &vec![false; probes.len()], look.width, look.color)
+        grid::format_rows(&columns, look)
     } else {
-        narrow::lay_out(probes, look)
+        format_short_lines(probes, look)
     }
 }
 
 /// Returns the columns of probes; the most useful have the lowest rank. Each value has its own
 /// unit, because probes are of many kinds.
 pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
+    build_columns(probes, look, false)
+}
+
+/// Returns the table for narrow widths: a line names the probe, and its cells are listed below it
+/// by their parameters alone. Columns that do not fit `look.width` are dropped by rank.
+fn format_short_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
+    let mut columns = build_columns(probes, look, true);
+    while !grid::squeezes(&columns, look.width) {
+        let Some(last) = columns.iter().map(|column| column.rank).max().filter(|rank| *rank > 0)
+        else {
+            break;
+        };
+        columns.retain(|column| column.rank < last);
+    }
+    let mut lines = grid::format_rows(&columns, look);
+    let rows = lines.split_off(lines.len() - probes.len());
+    let mut last = "";
+    for (probe, row) in probes.iter().zip(rows) {
+        let name = probe.cell.probe.as_str();
+        if name != last && !probe.cell.params.is_empty() {
+            lines.push(safe(name, look));
+        }
+        lines.push(row);
+        last = name;
+    }
+    lines
+}
+
+fn build_columns(probes: &[ProbeResult], look: &Look, is_short: bool) -> Vec<Column> {
     let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| {
         Column::text_column(title, rank, probes.iter().map(of).collect())
     };
-    let mut columns = vec![words("probe", 0, &|p| p.cell.probe.clone())];
-    if probes.iter().any(|p| !p.cell.params.is_empty()) {
-        columns.push(words("parameters", 0, &|p| p.cell.parameters()));
+    let numbers = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| Column {
+        right: true,
+        ..words(title, rank, of)
+    };
+    let mut columns = Vec::new();
+    if is_short {
+        columns.push(words("probe", 0, &short_name));
+    } else {
+        columns.push(words("probe", 0, &|p| p.cell.probe.clone()));
+        if probes.iter().any(|p| !p.cell.params.is_empty()) {
+            columns.push(words("parameters", 0, &|p| p.cell.parameters()));
+        }
     }
-    columns.extend(figure_columns(probes, look));
+    columns.push(values(probes));
+    columns.push(numbers(if look.ascii { "+-%" } else { "±%" }, 4, &half_width));
+    if probes.iter().any(|p| p.cycles.is_some()) {
+        columns.push(cycles(probes));
+    }
     if probes.iter().any(|p| p.estimate.is_some()) {
-        columns.push(Column { right: true, ..words("estimate", 1, &estimate) });
+        let estimate = if is_short { short_estimate } else { estimate };
+        columns.push(numbers("estimate", 1, &estimate));
     }
-    if probes.iter().any(|p| !p.reference.is_empty()) {
-        columns.push(words("reference", 2, &reference));
+    let mut known = probes.iter().flat_map(|p| &p.reference).map(|known| known.session.as_str());
+    if let Some(first) = known.next() {
+        columns.push(if is_short && known.all(|name| name == first) {
+            numbers(first, 2, &only_reference)
+        } else {
+            words("reference", 2, &reference)
+        });
     }
-    columns.push(mark_column(probes, look));
-    make_safe(columns, look)
-}
-
-/// Returns the measurements: the value, the width of its interval, and cycles, if any.
-pub(super) fn figure_columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    let halves = Column::text_column(
-        if look.ascii { "+-%" } else { "±%" },
-        4,
-        probes.iter().map(half_width).collect(),
-    );
-    let cycles = probes.iter().any(|p| p.cycles.is_some()).then(|| cycles(probes));
-    [values(probes), Column { right: true, ..halves }].into_iter().chain(cycles).collect()
-}
-
-pub(super) fn mark_column(probes: &[ProbeResult], look: &Look) -> Column {
-    Column {
+    columns.push(Column {
         cells: probes.iter().map(|p| mark(p, look.ascii)).collect(),
         ..Column::text_column("", 0, Vec::new())
-    }
+    });
+    // Names may come from other machines.
+    columns.iter_mut().for_each(|column| column.make_safe(look));
+    columns
 }
 
-/// Makes the cells safe: names may come from other machines.
-pub(super) fn make_safe(mut columns: Vec<Column>, look: &Look) -> Vec<Column> {
-    for (_, piece) in columns.iter_mut().flat_map(|column| column.cells.iter_mut()).flatten() {
-        *piece = safe(piece, look);
+/// Returns the parameters of a cell; a cell without parameters stands for the probe itself.
+fn short_name(probe: &ProbeResult) -> String {
+    match probe.cell.short_parameters() {
+        none if none.is_empty() => probe.cell.probe.clone(),
+        parameters => format!("  {parameters}"),
     }
-    columns
 }
 
 /// Aligns the digits below each other, with a prefix or without.
@@ -115,7 +150,7 @@ fn estimate(probe: &ProbeResult) -> String {
     }
 }
 
-pub(super) fn reference(probe: &ProbeResult) -> String {
+fn reference(probe: &ProbeResult) -> String {
     let unit = probe.unit.unwrap_or(Unit::Nanos);
     let known: Vec<String> = probe
         .reference
@@ -123,6 +158,29 @@ pub(super) fn reference(probe: &ProbeResult) -> String {
         .map(|known| format!("{} {}", unit.show(known.value), known.session))
         .collect();
     if known.is_empty() { "-".into() } else { known.join(", ") }
+}
+
+/// Returns both ends in one unit: `40.0-1500 ns`.
+fn short_estimate(probe: &ProbeResult) -> String {
+    let Some(of) = &probe.estimate else { return "-".into() };
+    let unit = probe.unit.unwrap_or(Unit::Nanos);
+    let units = match unit {
+        Unit::Nanos => TIME,
+        Unit::BytesPerSecond => RATE,
+        Unit::PerSecond => PER_SECOND,
+        Unit::Bytes => return format!("{}-{}", unit.show(of.low), unit.show(of.high)),
+    };
+    if of.low == of.high {
+        return unit.show(of.low);
+    }
+    let (factor, name) = column::unit([of.low, of.high], units);
+    format!("{}-{} {name}", figure(of.low / factor), figure(of.high / factor))
+}
+
+/// Returns the figure of the only reference machine.
+fn only_reference(probe: &ProbeResult) -> String {
+    let unit = probe.unit.unwrap_or(Unit::Nanos);
+    probe.reference.first().map_or("-".into(), |known| unit.show(known.value))
 }
 
 fn mark(probe: &ProbeResult, ascii: bool) -> Cell {
@@ -169,42 +227,19 @@ pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<Pro
     let (mark, red) = sign(Severity::Wrong, ascii);
     for probe in probes {
         if let Some(error) = &probe.error {
-            page.paragraph(
-                &format!("{mark}failed: "),
-                red,
-                &format!("{} — {}", probe.cell.label(), end_sentence(error)),
-            );
+            page.reason(&format!("{mark}failed: "), red, &probe.cell.label(), error);
         }
     }
     for probe in probes.iter().filter(|probe| probe.skipped && !probe.trials.is_empty()) {
         page.plain(&format!("{}: {SKIPPED_BY_USER}.", probe.cell.label()));
     }
-    for (reason, labels) in group_by_reason(
-        skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label())),
-    ) {
-        page.paragraph(
-            "skipped: ",
-            Style::Dim,
-            &format!("{} — {}", summarize(&labels), end_sentence(reason)),
-        );
+    let skipped = skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
+    for (reason, labels) in group_by_text(skipped) {
+        page.reason("skipped: ", Style::Dim, &summarize(&labels), reason);
     }
     for line in analysis::network(probes).describe() {
         page.paragraph("network: ", Style::Dim, &end_sentence(&line));
     }
-}
-
-/// Groups equal reasons, in the order of the first of each.
-fn group_by_reason<'a>(
-    items: impl Iterator<Item = (&'a str, String)>,
-) -> Vec<(&'a str, Vec<String>)> {
-    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
-    for (reason, label) in items {
-        match all.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, labels)) => labels.push(label),
-            None => all.push((reason, vec![label])),
-        }
-    }
-    all
 }
 
 /// Adds the reasons of all estimates or, unless `all`, where to find them.
@@ -221,19 +256,104 @@ pub fn add_estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
             "the Lab screen and the markdown, html and json formats show their reasons.",
         );
     }
-    for (reason, labels) in group_by_reason(reasons().filter(|_| all)) {
-        page.paragraph(
-            "estimate: ",
-            Style::Dim,
-            &format!("{} — {}", summarize(&labels), end_sentence(reason)),
-        );
+    for (reason, labels) in group_by_text(reasons().filter(|_| all)) {
+        page.reason("estimate: ", Style::Dim, &summarize(&labels), reason);
     }
 }
 
 fn summarize(labels: &[String]) -> String {
-    match labels {
-        [] => String::new(),
-        [label] => label.clone(),
-        [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
+    name_first(labels.first().map_or("", String::as_str), labels.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{ReferenceValue, SummaryOf};
+    use crate::plan::{Param, ProbeCell};
+    use crate::record::Estimate;
+    use crate::stats::Summary;
+
+    type Row = (&'static str, &'static [(&'static str, &'static str)], Unit, f64, (f64, f64));
+
+    fn measured((probe, params, unit, value, (low, high)): Row) -> ProbeResult {
+        let cell =
+            ProbeCell::new(probe, params.iter().map(|(name, text)| (*name, Param::from(*text))));
+        let summary =
+            Summary::from_values(&[value, value * 1.4, value * 1.5, value * 1.6, value * 2.0]);
+        let value = summary.map(|summary| SummaryOf { summary, unit: unit.name() });
+        let (cycles, estimate) =
+            (Some(2.4 * high), Some(Estimate { low, high, reason: "x".into() }));
+        let known = (unit == Unit::Nanos)
+            .then(|| ReferenceValue { session: "xeon-os".into(), value: high });
+        let (trials, warnings, evidence) = (vec![], vec![], vec![]);
+        ProbeResult {
+            cell,
+            trials,
+            unit: Some(unit),
+            value,
+            cycles,
+            estimate,
+            reference: known.into_iter().collect(),
+            warnings,
+            error: None,
+            skipped: false,
+            evidence,
+        }
+    }
+
+    #[test]
+    fn the_longest_cells_of_the_lab_have_all_columns_at_80() {
+        let rows: [Row; 4] = [
+            (
+                "clock",
+                &[("part", "resolution"), ("source", "counter-ordered")],
+                Unit::Nanos,
+                29.9,
+                (1.0, 1500.0),
+            ),
+            (
+                "switch-process",
+                &[("by", "futex"), ("cpus", "across")],
+                Unit::Nanos,
+                41_200.0,
+                (500.0, 60e3),
+            ),
+            (
+                "pipe",
+                &[("kind", "unix"), ("cpus", "across")],
+                Unit::BytesPerSecond,
+                1.5e9,
+                (5e8, 8e9),
+            ),
+            (
+                "rtt",
+                &[("by", "tcp"), ("to", "loopback"), ("cpus", "2"), ("bytes", "56 B")],
+                Unit::Nanos,
+                41_200.0,
+                (8e3, 150e3),
+            ),
+        ];
+        let probes: Vec<ProbeResult> = rows.into_iter().map(measured).collect();
+        let lines = format_short_lines(&probes, &Look { width: 80, ..Look::default() });
+        for title in ["value", "±%", "cycles", "estimate", "xeon-os"] {
+            assert!(lines[0].contains(title), "{title}: {}", lines[0]);
+        }
+        for (line, wanted) in [
+            (3, "  resolution, counter-ordered"),
+            (3, "1.00-1500 ns"),
+            (5, "0.50-60.0 µs"),
+            (7, "0.47-7.45 GiB/s"),
+        ] {
+            assert!(lines[line].contains(wanted), "{wanted}: {}", lines.join("\n"));
+        }
+        for width in [60, 70, 80] {
+            let lines = format_short_lines(&probes, &Look { width, ..Look::default() });
+            assert!(
+                lines.iter().all(|line| line.chars().count() <= width)
+                    && lines[0].contains("estimate"),
+                "{}",
+                lines.join("\n")
+            );
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The table of the ranks of a run: how long all of them measured at once, and which was slowest.
 
-use super::extra::{Extra, distinguishing_columns, number_column};
-use super::grid::Column;
+use super::extra::{Extra, distinguishing_columns, figures, numbers};
 use crate::analysis::{CellResult, RanksOf};
 use crate::session::Session;
 use crate::text::clean_text;
@@ -17,21 +16,16 @@ pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Ex
         let figure = if moves { cell.throughput } else { cell.operations };
         figure.map(|of| of.summary.median)
     };
-    let texts =
-        |text: fn(&RanksOf) -> String| -> Vec<String> { ranks.iter().map(|of| text(of)).collect() };
-    let figures = |of: fn(&RanksOf) -> Option<f64>| -> Vec<Option<f64>> {
-        ranks.iter().map(|ranks| of(ranks)).collect()
-    };
     let count = ranks.iter().map(|of| of.ranks).max()?;
     let mut columns = distinguishing_columns(&cells, &[], false);
     columns.extend([
-        number_column("whole", units, &cells.iter().map(whole).collect::<Vec<_>>()),
-        number_column("active", units, &figures(|of| of.active)),
-        number_column("own", units, &figures(|of| Some(of.own))),
-        Column::numbers("done", "", 0, texts(show_done)),
-        Column::numbers("tail", "", 0, texts(|of| show_share(of.tail))),
-        Column::numbers("slowest", "", 0, texts(name_slowest)),
-        Column::numbers("by", "", 1, texts(|of| format!("{:.2}x", of.slowness))),
+        figures("whole", units, &cells, whole),
+        figures("active", units, &ranks, |of| of.active),
+        figures("own", units, &ranks, |of| Some(of.own)),
+        numbers("done", 0, &ranks, |of| show_done(of)),
+        numbers("tail", 0, &ranks, |of| show_share(of.tail)),
+        numbers("slowest", 0, &ranks, |of| name_slowest(of)),
+        numbers("by", 1, &ranks, |of| format!("{:.2}x", of.slowness)),
     ]);
     let mut text = format!(
         "the {count} ranks together. Whole: from the first start to the last end. Active: while all \

@@ -1,7 +1,7 @@
 //! The table of the methods that were tried before one was picked: a bar with the range of each,
 //! the result, and its limit.
 
-use super::extra::Extra;
+use super::extra::{Extra, numbers, words};
 use super::grid::Column;
 use crate::analysis::{CellResult, MethodRate, PickedMethod, picked_methods};
 use crate::record::{describe_cache_state, describe_method};
@@ -42,19 +42,16 @@ pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Opt
         let values: Vec<Option<f64>> = rows.iter().map(value).collect();
         Column::numbers(title, name, 0, align(&values, factor))
     };
-    let words = |title: &str, rank, text: &dyn Fn(&Row) -> String| {
-        Column::text_column(title, rank, rows.iter().map(text).collect())
-    };
     let (low, high) = if bounded { ("low", "high") } else { ("least", "most") };
     let count = |row: &Row| row.count.map_or("-".into(), |count| count.to_string());
     let columns = vec![
-        words("", 0, &|row| row.sign.into()),
-        words("method", 0, &|row| row.label.clone()),
+        words("", 0, &rows, |row| row.sign.into()),
+        words("method", 0, &rows, |row| row.label.clone()),
         number("rate", &|row| Some(row.rate)),
         number(low, &|row| row.range.map(|range| range.0)),
         number(high, &|row| row.range.map(|range| range.1)),
-        Column::numbers("reads", "", 0, rows.iter().map(count).collect()),
-        words("", 1, &draw_bar),
+        numbers("reads", 0, &rows, count),
+        words("", 1, &rows, draw_bar),
     ];
     Some(Extra {
         id: "tried",

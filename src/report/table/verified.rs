@@ -1,7 +1,6 @@
 //! The table of verified cells: what was read back, and what was wrong.
 
-use super::extra::{Extra, distinguishing_columns};
-use super::grid::Column;
+use super::extra::{Extra, distinguishing_columns, numbers, words};
 use crate::analysis::{CellResult, VerifiedOf};
 use crate::record::{BadBlock, ReadFrom};
 use crate::session::Session;
@@ -12,15 +11,14 @@ pub fn build_verified(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Ext
     let (cells, verified): (Vec<&CellResult>, Vec<VerifiedOf>) =
         rows.iter().filter_map(|row| Some((*row, row.verified.clone()?))).unzip();
     let from = verified.iter().max_by_key(|of| of.read_from)?;
-    let texts = |text: fn(&VerifiedOf) -> String| verified.iter().map(text).collect::<Vec<_>>();
     let mut columns = distinguishing_columns(&cells, &["cache"], false);
     columns.extend([
-        Column::numbers("blocks", "", 0, texts(|of| of.blocks.to_string())),
-        Column::numbers("bad", "", 0, texts(|of| of.bad.total().to_string())),
-        Column::numbers("first at", "", 0, texts(|of| first(of, |bad| bad.offset.to_string()))),
-        Column::text_column("holds", 0, texts(|of| first(of, |bad| bad.found.name().into()))),
-        Column::text_column("read from", 1, texts(|of| name(of.read_from).into())),
-        Column::numbers("stamps", "", 2, texts(|of| show_share(of.stamp_share))),
+        numbers("blocks", 0, &verified, |of| of.blocks.to_string()),
+        numbers("bad", 0, &verified, |of| of.bad.total().to_string()),
+        numbers("first at", 0, &verified, |of| first(of, |bad| bad.offset.to_string())),
+        words("holds", 0, &verified, |of| first(of, |bad| bad.found.name().into())),
+        words("read from", 1, &verified, |of| name(of.read_from).into()),
+        numbers("stamps", 2, &verified, |of| show_share(of.stamp_share)),
     ]);
     let ended = if verified.iter().all(|of| of.complete) {
         ""
