@@ -138,7 +138,7 @@ fn what_keeps_commits_in_memory_is_named() {
         if let Some(disk) = Disk::format(&folder, "ext4") {
             let name = disk.device.device.file_name().unwrap().to_str().unwrap();
             let told = Path::new("/sys/block").join(name).join("queue/write_cache");
-            // The kernel forgets it with the file of the device.
+            // The device keeps it for its next file.
             if fs::write(&told, "write through").is_err() {
                 skip("queue/write_cache cannot be changed");
             } else if disk.mount_with("ext4", "") {

@@ -1,7 +1,7 @@
 # What the stacks of stacks.txt are made of. $W is a folder on a disk, $K a program of this bench.
 # A stack sets $T, the file or device to read, and $D, the folder to write to; empty: nothing.
 set -e
-T= D= LOOPS= ZRAMS= KEEPERS=
+T= D= LOOPS= ZRAMS= KEEPERS= TOLD=
 
 # Removes all that was made, the last first; runs also where a step failed.
 clean() {
@@ -10,7 +10,11 @@ clean() {
     for mounted in $(awk -v w="$W/" 'index($2, w) == 1 {print $2}' /proc/self/mounts | tac); do
         umount "$mounted" 2>/dev/null || umount -l "$mounted"
     done
-    for device in $LOOPS; do losetup -d "$device"; done
+    for device in $LOOPS; do
+        # The device keeps it for its next file.
+        [ -z "$TOLD" ] || echo "write back" >"/sys/block/${device#/dev/}/queue/write_cache"
+        losetup -d "$device"
+    done
     for keeper in $KEEPERS; do kill "$keeper"; done
     for number in $ZRAMS; do
         echo 1 >"/sys/block/zram$number/reset"
@@ -212,6 +216,7 @@ losing() {
 unflushed() { mounted ext4 "$1"; }
 told_otherwise() {
     sparse "$W/img" 64 && attach "$W/img"
+    TOLD=yes
     echo "write through" >"/sys/block/${L#/dev/}/queue/write_cache"
     fresh ext4 "$L" && data "$M"
 }

@@ -2,7 +2,7 @@
 
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
-use crate::record::{Layer, Residency, Trial};
+use crate::record::{Ground, Layer, Residency, Trial};
 use crate::text::{Replacement, safe};
 use crate::units;
 
@@ -53,6 +53,11 @@ impl<'a> CellEvidence<'a> {
         let target = self.target;
         let direct = self.job.direct && target.direct != Some(false);
         (direct || self.job.commits()) && !target.remote && !target.memory
+    }
+
+    /// Returns whether a disk keeps the bytes, or may: older sessions do not know the ground.
+    pub(super) fn may_be_on_disk(&self) -> bool {
+        self.target.ground.as_ref().is_none_or(Ground::is_disk)
     }
 
     /// Returns what all disks below the target wrote during a trial; `None` where that is not

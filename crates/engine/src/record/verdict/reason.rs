@@ -66,6 +66,12 @@ pub(super) fn name_memory(evidence: &CellEvidence) -> String {
     reason.unwrap_or_else(|| format!("{} is memory", evidence.fs()))
 }
 
+/// Returns why it is unknown what keeps the bytes.
+fn unknown_ground<'a>(evidence: &'a CellEvidence) -> Option<&'a str> {
+    let ground = evidence.target.ground.as_ref()?;
+    (ground.medium == Medium::Unknown && !ground.reason.is_empty()).then_some(&ground.reason)
+}
+
 fn name_server(evidence: &CellEvidence) -> &'static str {
     match evidence.target.ground.as_ref().map(|ground| ground.medium) {
         Some(Medium::Program) => "a program",
@@ -84,9 +90,8 @@ fn below_part(evidence: &CellEvidence, parts: &Parts) -> String {
         return format!("; {} {came}: {}", size(parts.elsewhere), outside_facts(evidence));
     }
     match ground.medium {
-        Medium::Unknown if !ground.reason.is_empty() => {
-            format!("; whether a disk had them is unknown: {}", ground.reason)
-        }
+        Medium::Unknown => unknown_ground(evidence)
+            .map_or_else(String::new, |why| format!("; whether a disk had them is unknown: {why}")),
         Medium::Program | Medium::Server if ground.has_images() => format!("; {}", ground.reason),
         Medium::Disk if parts.device == 0 && parts.unknown > 0 && ground.has_images() => {
             let caches = ground.name_caches().unwrap_or("a page cache".into());
@@ -169,6 +174,8 @@ fn write_reason(evidence: &CellEvidence) -> String {
         format!("{fs}: {} moves the bytes", name_server(evidence))
     } else if !evidence.waits_for_device() {
         "buffered writes are charged when dirtied, so their device bytes are unknown".into()
+    } else if let Some(why) = unknown_ground(evidence) {
+        format!("whether a disk has them is unknown: {why}")
     } else if !evidence.trials().all(|t| reached(t).is_some()) {
         format!("no counter shows which {} reached the disk", writes(evidence))
     } else {

@@ -265,7 +265,7 @@ fn split_writes(evidence: &CellEvidence, trial: &Trial, written: u64) -> Parts {
             false => Parts { page_cache: all, ..Parts::default() },
         };
     }
-    let device = match evidence.waits_for_device() {
+    let device = match evidence.waits_for_device() && evidence.may_be_on_disk() {
         true => bytes_on_device(evidence, trial, written).unwrap_or(0),
         false => 0,
     };

@@ -98,6 +98,18 @@ fn an_unknown_ground_is_no_device() {
 }
 
 #[test]
+fn direct_writes_to_an_unknown_ground_reach_no_known_device() {
+    let mut case = direct_write();
+    case.target.ground = direct_on_loop().target.ground;
+    assert_eq!(shares(&case)[0], 1.0);
+    let ground = case.target.ground.as_mut().unwrap();
+    (ground.medium, ground.reason) = (Medium::Unknown, "the file of loop0 was removed".into());
+    assert_eq!(shares(&case), UNKNOWN);
+    let reason = judge(&case.evidence()).source_reason;
+    assert!(reason.ends_with("unknown: the file of loop0 was removed"), "{reason}");
+}
+
+#[test]
 fn what_a_program_had_without_reading_it_is_below() {
     let mut case = cold_served();
     assert_eq!(shares(&case), UNKNOWN);

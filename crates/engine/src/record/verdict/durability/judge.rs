@@ -342,8 +342,16 @@ impl<'a> Judge<'a> {
     /// Returns `vda was flushed 1.00 times per commit, 0.3 ms each`.
     fn describe_flushes(self) -> String {
         let flushes = self.counts.flushes.unwrap_or(0.0);
-        let each = self.counts.flush_nanos.filter(|_| flushes >= self.needed());
-        let each = each.map_or(String::new(), |nanos| format!(", {} each", show_nanos(nanos)));
+        let counts = self.counts;
+        let each = match (counts.flush_nanos, counts.flush_nanos_at_most) {
+            _ if flushes < self.needed() => String::new(),
+            // The counter has whole milliseconds: too few of them say only what was not reached.
+            (Some(nanos), Some(most)) if nanos < most / 2.0 => {
+                format!(", less than {} each", show_nanos(most))
+            }
+            (Some(nanos), _) => format!(", {} each", show_nanos(nanos)),
+            _ => String::new(),
+        };
         let disks = self.with_verb("was", "were each");
         format!("{disks} flushed {} times per commit{each}", two_digits(flushes))
     }

@@ -48,6 +48,15 @@ pub type Plant = (&'static str, fn(&mut Case), Reach, &'static str);
 pub const PLANTED: &[Plant] = &[
     ("a flush each", |_| {}, Reach::Flushed, "sda was flushed 1.00 times per commit, 300 µs each"),
     (
+        "flushes of less than a millisecond together",
+        |c| {
+            c.each(|t| t.evidence.devices[0].flush_nanos = 0.into());
+            path(c).median_write_nanos = Some(100);
+        },
+        Reach::Flushed,
+        "sda was flushed 1.00 times per commit, less than ",
+    ),
+    (
         "write through",
         |c| disk(c).volatile_cache = Some(false),
         Reach::NoCache,
