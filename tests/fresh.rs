@@ -50,6 +50,8 @@ fn a_file_system_without_a_cache_is_not_called_one() {
     let (home, Some(plain)) = (Home::new(), SlowFirst::mount(Duration::ZERO)) else { return };
     let document = home.json(&format!("{RUN} {}", plain.file().display()));
     assert!(!warnings(&document["results"][0]).contains(&"first-visit"));
+    let listings = plain.listings();
+    assert!(listings <= 4, "a folder that cannot be listed was asked {listings} times");
 }
 
 #[test]

@@ -219,24 +219,29 @@ impl Disk {
             ROOT => (FileType::Directory, 0o755, 0),
             _ => (FileType::RegularFile, 0o644, self.files.get(&inode)?.stored.len() as u64),
         };
-        let then = SystemTime::UNIX_EPOCH;
-        Some(FileAttr {
-            ino: INodeNo(inode),
-            size,
-            blocks: size.div_ceil(512),
-            atime: then,
-            mtime: then,
-            ctime: then,
-            crtime: then,
-            kind,
-            perm,
-            nlink: 1,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        })
+        Some(attributes(inode, kind, perm, size))
+    }
+}
+
+/// Returns the attributes of a file or folder of root.
+pub fn attributes(inode: u64, kind: FileType, perm: u16, size: u64) -> FileAttr {
+    let then = SystemTime::UNIX_EPOCH;
+    FileAttr {
+        ino: INodeNo(inode),
+        size,
+        blocks: size.div_ceil(512),
+        atime: then,
+        mtime: then,
+        ctime: then,
+        crtime: then,
+        kind,
+        perm,
+        nlink: 1,
+        uid: 0,
+        gid: 0,
+        rdev: 0,
+        blksize: 4096,
+        flags: 0,
     }
 }
 

@@ -4,15 +4,18 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation,
-    INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry, Request,
+    INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEntry,
+    Request,
 };
 use tempfile::TempDir;
 
+use super::fuse::attributes;
 use super::skip;
 
 /// Bytes that the cache below holds together.
@@ -25,6 +28,7 @@ pub struct SlowFirst {
     /// Dropped before its folder.
     session: Option<BackgroundSession>,
     folder: TempDir,
+    listings: Arc<AtomicU64>,
 }
 
 impl SlowFirst {
@@ -34,9 +38,10 @@ impl SlowFirst {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("slow".into()), MountOption::NoAtime];
-        let files = Files { first, seen: Mutex::default() };
+        let listings = Arc::<AtomicU64>::default();
+        let files = Files { first, seen: Mutex::default(), listings: Arc::clone(&listings) };
         match fuser::spawn_mount(files, folder.path(), &config) {
-            Ok(session) => Some(SlowFirst { session: Some(session), folder }),
+            Ok(session) => Some(SlowFirst { session: Some(session), folder, listings }),
             Err(error) => {
                 skip(&format!("/dev/fuse cannot be used: {error}"));
                 None
@@ -47,6 +52,11 @@ impl SlowFirst {
     /// Returns the path of its file, of 64 MiB.
     pub fn file(&self) -> PathBuf {
         self.folder.path().join("file")
+    }
+
+    /// Returns how often its folder was listed, each time in vain.
+    pub fn listings(&self) -> u64 {
+        self.listings.load(Ordering::Relaxed)
     }
 }
 
@@ -61,18 +71,24 @@ impl Drop for SlowFirst {
 struct Files {
     first: Duration,
     seen: Mutex<HashSet<u64>>,
+    listings: Arc<AtomicU64>,
 }
 
 impl Filesystem for Files {
     fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match name.to_str() {
-            Some("file") => reply.entry(&FOREVER, &attributes(2), Generation(0)),
+            Some("file") => reply.entry(&FOREVER, &attributes_of(2), Generation(0)),
             _ => reply.error(Errno::ENOENT),
         }
     }
 
     fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        reply.attr(&FOREVER, &attributes(inode.0));
+        reply.attr(&FOREVER, &attributes_of(inode.0));
+    }
+
+    fn readdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: u64, reply: ReplyDirectory) {
+        self.listings.fetch_add(1, Ordering::Relaxed);
+        reply.error(Errno::EIO);
     }
 
     fn read(
@@ -99,25 +115,9 @@ impl Filesystem for Files {
     }
 }
 
-fn attributes(inode: u64) -> FileAttr {
-    let then = SystemTime::UNIX_EPOCH;
-    let (kind, size) =
-        if inode == 1 { (FileType::Directory, 0) } else { (FileType::RegularFile, SIZE) };
-    FileAttr {
-        ino: INodeNo(inode),
-        size,
-        blocks: size.div_ceil(512),
-        atime: then,
-        mtime: then,
-        ctime: then,
-        crtime: then,
-        kind,
-        perm: 0o755,
-        nlink: 1,
-        uid: 0,
-        gid: 0,
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
+fn attributes_of(inode: u64) -> FileAttr {
+    match inode {
+        1 => attributes(inode, FileType::Directory, 0o755, 0),
+        _ => attributes(inode, FileType::RegularFile, 0o644, SIZE),
     }
 }

@@ -256,7 +256,13 @@ pub(super) fn names(folder: BorrowedFd) -> io::Result<Vec<OsString>> {
         OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC,
         Mode::empty(),
     )?;
-    let entries = dir.iter().take(MAX_ENTRIES).flatten();
-    let names = entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_os_string());
-    Ok(names.filter(|name| name != "." && name != "..").collect())
+    let mut names = Vec::new();
+    for entry in dir.iter().take(MAX_ENTRIES) {
+        // A folder that cannot be read fails each time: it is not asked again.
+        let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_os_string();
+        if name != "." && name != ".." {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }

@@ -122,12 +122,13 @@ fn run_jobs(
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
     let watchdog = &control.watchdog;
-    // Before the target is opened: an open file keeps its inode cached.
-    watchdog.doing("the cache-drop levels were being measured");
     if levels::is_requested(plan) {
+        watchdog.doing("the cache-drop levels were being measured");
         sink.event(Event::Progress(pace.progress(Phase::Levels, None, 0)));
     }
+    // Before the target is opened: an open file keeps its inode cached.
     let levels = levels::measure_existing(plan, pace.deadline(), control);
+    watchdog.doing("the target was being looked at");
     let plan = &fit_filling(plan, crew, sink)?;
     let targets = open_targets(plan, crew, control, pace, sink);
     let Some(mut targets) = targets? else { return Ok(End::Budget) };
