@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::child::Run;
 use crate::common::fuse::FaultyDisk;
 use crate::common::kernel::{Loop, mount_at, unmount, with_tmpfs};
 use crate::common::{Home, has, names, skip, warning, warnings, without};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 const LEN: usize = 16 << 20;
@@ -286,5 +288,25 @@ fn a_switch_of_direct_io_between_variants_counts_in_each() {
         let is_direct = result["cell"]["variant"] == "direct";
         assert_eq!(severity(result, "below-cache").is_none(), is_direct, "{}", describe(result));
         assert_eq!(severity(result, "file-changed"), None, "{}", describe(result));
+    }
+}
+
+#[test]
+fn a_loop_device_that_is_switched_during_a_run_is_noted() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    let Some(device) = Loop::over(&home.file("image", LEN)) else { return };
+    let line = "--batch --no-save --trials 100000 --trial-time 1ms --budget 10m -b pread -s 64k \
+                --direct --ceilings never --format jsonl";
+    let mut run = Run::start(&mut home.std(&format!("{line} {}", device.device.display())));
+    run.until("\"trial\"");
+    if set_direct(&device, true) {
+        // The trial that was measured meanwhile may have looked before.
+        (0..3).for_each(|_| drop(run.until("\"trial\"")));
+        run.signal(Signal::SIGINT);
+        let answer = run.until("\"end\"");
+        assert!(answer.contains("what lies below the file changed"), "{answer}");
     }
 }

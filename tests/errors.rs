@@ -271,3 +271,17 @@ fn a_file_that_the_shell_limits_is_refused_before_the_run() {
         told(&ran)
     );
 }
+
+#[test]
+fn a_file_system_without_inodes_is_named_before_the_run() {
+    let home = Home::new();
+    let memory = home.path("memory");
+    kernel::with_tmpfs(&memory, "8m,nr_inodes=1", || {
+        for dry in ["", "--dry-run"] {
+            let line = format!("--batch -b pread -s 4k --size 1m --dir memory {dry}");
+            let output = home.cmd(&line).assert().failure().get_output().clone();
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(error.contains("has no inode left for another file"), "{error}");
+        }
+    });
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::analysis;
-use crate::engine::locate::{PlaceError, describe_unreadable};
+use crate::engine::locate::{PlaceError, describe_unreadable, show_free};
 use crate::engine::{Proposal, ProposeError, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
@@ -182,11 +182,11 @@ fn describe_place(error: &PlaceError, on_setup: bool) -> String {
         PlaceError::Folder { dir, error } => {
             format!("{}: {}; choose another folder", show_path(dir), describe_io_error(error))
         }
-        PlaceError::Full { dir, need, free, .. } => format!(
-            "not enough space in {}: {} needed, {} free; use a smaller Size or another folder",
+        PlaceError::Full { dir, need, free, by_quota, .. } => format!(
+            "not enough space in {}: {} needed, {}; use a smaller Size or another folder",
             show_path(dir),
             show_bytes(*need),
-            show_bytes(*free)
+            show_free(*free, *by_quota)
         ),
         other => other.to_string(),
     }
@@ -406,7 +406,8 @@ mod tests {
                 "/a FILE --dir: permission denied; choose another folder",
             ),
             (
-                PlaceError::Full { dir: dir(), need: 4096, files: 1, free: 1024 }.into(),
+                PlaceError::Full { dir: dir(), need: 4096, files: 1, free: 1024, by_quota: false }
+                    .into(),
                 "in /a FILE --dir: 4 KiB needed, 1 KiB free; use a smaller Size or another folder",
             ),
             (PlaceError::Empty(dir()).into(), "/a FILE --dir is empty"),

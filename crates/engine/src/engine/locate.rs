@@ -55,14 +55,26 @@ pub enum PlaceError {
     )]
     Folder { dir: PathBuf, error: std::io::Error },
     #[error(
-        "not enough space in {}: {} needed{}, {} free; use a smaller --size or another folder \
+        "not enough space in {}: {} needed{}, {}; use a smaller --size or another folder \
          (scratch files: --dir)",
         .dir.display(),
         show_bytes(*.need),
         if *.files > 1 { format!(" for {} ranks", .files) } else { String::new() },
-        show_bytes(*.free)
+        show_free(*.free, *.by_quota)
     )]
-    Full { dir: PathBuf, need: u64, files: u64, free: u64 },
+    Full { dir: PathBuf, need: u64, files: u64, free: u64, by_quota: bool },
+    #[error(
+        "{}: its file system has no inode left for another file; remove files, or choose another \
+         folder (scratch files: --dir)",
+        .0.display()
+    )]
+    NoInodes(PathBuf),
+}
+
+/// Describes the space that this user may still take: `3.00 MiB free`.
+pub fn show_free(bytes: u64, by_quota: bool) -> String {
+    let what = if by_quota { "left by the disk quota of this user" } else { "free" };
+    format!("{} {what}", show_bytes(bytes))
 }
 
 /// Describes why a file cannot be opened, and where that is known, who may open it.
@@ -227,20 +239,26 @@ fn choose_size(
     let folder = |error| PlaceError::Folder { dir: dir.into(), error };
     let opened = File::open(dir).map_err(folder)?;
     let space = mounts::space(&opened).map_err(folder)?;
+    if !mounts::has_inodes(&opened) {
+        return Err(PlaceError::NoInodes(dir.into()));
+    }
+    let quota = mounts::quota_left(&opened).filter(|left| *left < space.available);
+    let available = quota.unwrap_or(space.available);
     // Of a disk of this machine, the ranks of others use none.
     let is_network = || mounts::mount_of(&opened).is_ok_and(|mount| mount.is_network());
     let files = ranks.map_or(1, |of| if is_network() { of.ranks } else { of.here }).max(1).into();
-    let free = usable(space.available);
-    let nearly_full = space.total > 0 && space.available < space.total / 10;
+    let free = usable(available);
+    let is_scarce = quota.is_some() && DEFAULT_SIZE > free;
+    let nearly_full = is_scarce || space.total > 0 && space.available < space.total / 10;
     let size = requested.unwrap_or(if nearly_full || files > 1 && DEFAULT_SIZE * files > free {
-        DEFAULT_SIZE.min(space.available / 4 / files / 4096 * 4096)
+        DEFAULT_SIZE.min(available / 4 / files / 4096 * 4096)
     } else {
         DEFAULT_SIZE
     });
     let need = size.saturating_mul(files);
     if need > free || (requested.is_none() && size == 0) {
-        let need = need.max(4096);
-        return Err(PlaceError::Full { dir: dir.into(), need, files, free: space.available });
+        let (dir, need, by_quota) = (dir.into(), need.max(4096), quota.is_some());
+        return Err(PlaceError::Full { dir, need, files, free: available, by_quota });
     }
     Ok(size)
 }

@@ -25,7 +25,11 @@ impl FirstVisits {
     pub const FACTOR: u64 = 3;
     /// Pairs that differ by chance are as often slower as faster. This is how rarely chance alone
     /// is called a cache.
-    pub const FALSE_ALARMS: f64 = 1e-3;
+    pub const FALSE_ALARMS: f64 = 1e-4;
+
+    /// Share of the pairs that has to be slower at first: the first reads of all also wake up a
+    /// program or a drive.
+    const MIN_SHARE: f64 = 1.0 / 16.0;
 
     /// Adds a block that took `first` and then `again` nanoseconds.
     pub fn add(&mut self, first: u64, again: u64) {
@@ -45,7 +49,9 @@ impl FirstVisits {
     /// Returns whether something below this machine caches. If not, nothing does, or it has held
     /// the blocks before.
     pub fn show_a_cache(&self) -> bool {
+        let more = f64::from(self.slower) - f64::from(self.faster);
         self.ratio().is_some_and(|ratio| ratio >= 1.5)
+            && more >= f64::from(self.pairs) * Self::MIN_SHARE
             && sign_test(self.slower, self.faster) < Self::FALSE_ALARMS
     }
 }
@@ -65,8 +71,16 @@ mod tests {
     #[test]
     fn a_cache_is_called_where_chance_is_no_reason() {
         assert!(pairs(50, 6, 450).show_a_cache());
-        assert!(pairs(10, 0, 54).show_a_cache());
-        for near in [(9, 0, 55), (4, 2, 500), (9, 6, 500), (0, 50, 450), (0, 0, 500), (0, 0, 0)] {
+        assert!(pairs(14, 0, 50).show_a_cache());
+        for near in [
+            (13, 0, 51),
+            (4, 2, 500),
+            (30, 0, 480),
+            (45, 20, 447),
+            (0, 50, 450),
+            (0, 0, 500),
+            (0, 0, 0),
+        ] {
             assert!(!pairs(near.0, near.1, near.2).show_a_cache(), "{near:?}");
         }
     }

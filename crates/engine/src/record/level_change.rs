@@ -32,6 +32,16 @@ pub struct Stretch {
     pub summary: Summary,
 }
 
+impl Stretch {
+    /// Names its trials: `trials 1 to 6`, `trial 5`.
+    pub fn name(&self) -> String {
+        match (self.first_trial + 1, self.last_trial + 1) {
+            (first, last) if first == last => format!("trial {first}"),
+            (first, last) => format!("trials {first} to {last}"),
+        }
+    }
+}
+
 impl LevelChange {
     /// Detects how the level of these trials changed over time; `None` if it did not. Trials that
     /// do not count are ignored.

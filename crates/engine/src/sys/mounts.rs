@@ -7,9 +7,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::quota::{QuotaType, quotactl_get};
 use nix::sys::stat::{major, minor};
 use nix::sys::statfs::{fstatfs, statfs};
 use nix::sys::statvfs::fstatvfs;
+use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::mountinfo::{self, Entry};
@@ -166,6 +168,34 @@ pub fn space(file: &File) -> io::Result<Space> {
         free: bytes(stat.blocks_free()),
         available: bytes(stat.blocks_available()),
     })
+}
+
+/// Returns the bytes that the disk quota leaves to this user on the file system of `file`; `None`
+/// without one, or where root may exceed it.
+pub fn quota_left(file: &File) -> Option<u64> {
+    let (user, mount) = (geteuid(), mount_of(file).ok()?);
+    // Without such an option, quotas are counted and not enforced.
+    let enforces = |option: &String| {
+        ["quota", "usrquota", "uquota"].contains(&option.as_str())
+            || option.starts_with("usrjquota=")
+    };
+    if user.is_root() || !mount.options.iter().any(enforces) {
+        return None;
+    }
+    let id = i32::try_from(user.as_raw()).ok()?;
+    let quota = quotactl_get(QuotaType::USRQUOTA, mount.source?.as_str(), id).ok()?;
+    left_by(quota.blocks_hard_limit()?, quota.occupied_space()?)
+}
+
+/// Returns the bytes that are left of a limit in units of 1 KiB, of which 0 is no limit.
+fn left_by(limit: u64, used: u64) -> Option<u64> {
+    (limit > 0).then(|| limit.saturating_mul(1024).saturating_sub(used))
+}
+
+/// Returns whether the file system of `file` has an inode for another file, as far as it counts
+/// them.
+pub fn has_inodes(file: &File) -> bool {
+    fstatvfs(file).map_or(true, |stat| stat.files() == 0 || stat.files_available() > 0)
 }
 
 /// Returns whether `path` is on a different mount than `folder`: a mount point can be written to,

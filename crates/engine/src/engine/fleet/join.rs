@@ -104,7 +104,7 @@ fn find_full(rooms: &[Option<Room>]) -> Option<(usize, String)> {
         let room = room.as_ref()?;
         let (files, need) = *places.get(room.place.as_str())?;
         let (dir, free) = (room.dir.clone().into(), room.free);
-        let full = PlaceError::Full { dir, need, files, free };
+        let full = PlaceError::Full { dir, need, files, free, by_quota: false };
         (need > usable(free)).then(|| (rank, full.to_string()))
     })
 }

@@ -79,3 +79,10 @@ fn a_block_device_is_no_file_in_memory() {
     let mount = mount_of(&device).unwrap();
     assert_eq!(mount.fs, "block");
 }
+
+#[test]
+fn a_quota_leaves_what_its_limit_exceeds_the_used_bytes_by() {
+    assert_eq!(left_by(1024, 1 << 19), Some(1 << 19));
+    assert_eq!(left_by(1, 4096), Some(0));
+    assert_eq!(left_by(0, 4096), None, "0 is no limit");
+}

@@ -83,14 +83,13 @@ fn level_lines(s: Scene) -> Vec<Line<'static>> {
     let metric = if change.unit == "B/s" { Metric::Throughput } else { Metric::Operations };
     let line = |level: &Stretch| {
         let (factor, unit) = column::unit_for(level.summary.median, metric.units(s.look.unit));
-        let trials = format!("trials {}-{}", level.first_trial + 1, level.last_trial + 1);
         let times = format!(
             "{} to {}",
             units::show_nanos(level.began as f64),
             units::show_nanos(level.ended as f64)
         );
         s.pair(
-            &trials,
+            &level.name().replace(" to ", "-"),
             format!("{} {unit}, {times}", column::figure(level.summary.median / factor)),
         )
     };

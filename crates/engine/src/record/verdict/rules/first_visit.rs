@@ -32,7 +32,7 @@ fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
         ),
         format!(
             "of {pairs} blocks, {slower} took at least {}x as long at first, {faster} the other \
-             way; chance alone does this in 1 of 1,000 runs",
+             way; chance alone does this in 1 of 10,000 runs",
             FirstVisits::FACTOR
         ),
         "use --fresh, which reads only blocks that nothing has read since this machine started",

@@ -59,9 +59,8 @@ fn describe_stretch(change: &LevelChange, level: &Stretch) -> String {
         None => String::new(),
     };
     format!(
-        "trials {} to {}: {}{interval}, until {}",
-        level.first_trial + 1,
-        level.last_trial + 1,
+        "{}: {}{interval}, until {}",
+        level.name(),
         show_level(change, level),
         show_nanos(level.ended as f64)
     )
