@@ -131,12 +131,16 @@ pub(super) fn throughput(result: &CellResult) -> Option<f64> {
     result.throughput.map(|of| of.summary.median).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-/// Returns whether most of the bytes of this result came from a device.
+/// Share of the bytes from which on their rate is that of their source. With less, the rate is that
+/// of two sources together, and no limit explains it.
+const MOST: f64 = 0.9;
+
+/// Returns whether almost all bytes of this result came from a device.
 pub(super) fn from_device(source: Option<Source>) -> bool {
-    source.is_some_and(|source| source.device >= 0.5)
+    source.is_some_and(|source| source.device >= MOST)
 }
 
-/// Returns whether most of the bytes of this result came from memory.
+/// Returns whether almost all bytes of this result came from memory.
 pub(super) fn from_memory(source: Option<Source>) -> bool {
-    source.is_some_and(|source| source.page_cache + source.hole >= 0.5)
+    source.is_some_and(|source| source.page_cache + source.hole >= MOST)
 }
