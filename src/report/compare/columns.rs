@@ -4,6 +4,7 @@
 use super::bar::Scale;
 use crate::analysis::{Axis, Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::report::Look;
+use crate::report::table::extra::{numbers, words};
 use crate::report::table::grid::{Column, Style};
 use crate::stats::Ratio;
 use crate::units;
@@ -28,18 +29,15 @@ pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
 
 /// Returns the columns of probes: each pair has its own unit.
 pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Column> {
-    let words = |title: &str, of: &dyn Fn(&ProbePair) -> String| {
-        Column::text_column(title, 0, pairs.iter().map(of).collect())
-    };
-    let mut columns = vec![words("probe", &|pair| pair.cell.probe.clone())];
+    let mut columns = vec![words("probe", 0, pairs, |pair| pair.cell.probe.clone())];
     if pairs.iter().any(|pair| !pair.cell.params.is_empty()) {
-        columns.push(words("parameters", &|pair| pair.cell.parameters()));
+        columns.push(words("parameters", 0, pairs, |pair| pair.cell.parameters()));
     }
     fn value(of: Option<SummaryOf>) -> String {
         of.map_or("-".into(), show_value)
     }
-    columns.push(Column { right: true, rank: 3, ..words("A", &|pair| value(pair.base)) });
-    columns.push(Column { right: true, rank: 3, ..words(letter, &|pair| value(pair.other)) });
+    columns.push(numbers("A", 3, pairs, |pair| value(pair.base)));
+    columns.push(numbers(letter, 3, pairs, |pair| value(pair.other)));
     columns.extend(ratio_columns(&pairs.iter().collect::<Vec<_>>(), letter, look));
     make_safe(columns, look)
 }
@@ -47,23 +45,18 @@ pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Colu
 /// Returns the ratio, its interval as numbers and as a bar, and the outcome.
 fn ratio_columns<Cell>(pairs: &[&Pair<Cell>], letter: &str, look: &Look) -> Vec<Column> {
     let ratios: Vec<Option<Ratio>> = pairs.iter().map(|pair| pair.ratio).collect();
-    let of = |text: fn(&Ratio) -> String| {
-        ratios.iter().map(|ratio| ratio.as_ref().map_or("-".into(), text)).collect()
-    };
+    fn show(ratio: &Option<Ratio>, text: fn(&Ratio) -> String) -> String {
+        ratio.as_ref().map_or("-".into(), text)
+    }
     let scale = Scale::for_ratios(&ratios, look.width);
     let bar = |ratio: &Option<Ratio>| scale.bar(ratio.as_ref(), look.has_plain_bars());
+    let ratio = |ratio: &Option<Ratio>| show(ratio, |ratio| times(ratio.ratio));
     let outcome = |pair: &&Pair<Cell>| vec![(style(pair.outcome), pair.outcome.name().into())];
     vec![
-        Column::numbers(&format!("{letter}/A"), "x", 0, of(|ratio| times(ratio.ratio))),
-        Column::numbers("95 %", "", 1, of(interval)),
-        Column {
-            unit: scale.title(),
-            ..Column::text_column("", INTERVAL_RANK, ratios.iter().map(bar).collect())
-        },
-        Column {
-            cells: pairs.iter().map(outcome).collect(),
-            ..Column::text_column("", 0, Vec::new())
-        },
+        Column { unit: "x".into(), ..numbers(&format!("{letter}/A"), 0, &ratios, ratio) },
+        numbers("95 %", 1, &ratios, |ratio| show(ratio, interval)),
+        Column { unit: scale.title(), ..words("", INTERVAL_RANK, &ratios, bar) },
+        Column::styled("", pairs.iter().map(outcome).collect()),
     ]
 }
 

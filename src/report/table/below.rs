@@ -4,7 +4,7 @@
 use super::findings::{Finding, Findings, sign};
 use super::grid::{Style, paint};
 use crate::analysis;
-use crate::analysis::{Bounds, CellResult, Expected, Holds, LimitCause};
+use crate::analysis::{Bounds, CellResult, Expected, Holds, group_by_key};
 use crate::plan::{Cache, Job, Op, Skipped};
 use crate::record::{End, Severity, Xor};
 use crate::report::{Look, text};
@@ -71,17 +71,13 @@ pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
     page.gap();
     for (i, Finding { warning, cells: affected, message }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, page.look.ascii);
-        let mark = if warning.severity == Severity::Note {
-            mark.into()
-        } else {
-            format!("{mark}{}: ", i + 1)
+        let mark = match warning.severity {
+            Severity::Note => mark.into(),
+            _ => format!("{mark}{}: ", i + 1),
         };
         let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
-        page.paragraph(
-            &mark,
-            style,
-            &format!("{} ({}): {cells}", message.trim().trim_end_matches('.'), warning.id),
-        );
+        let message = message.trim().trim_end_matches('.');
+        page.paragraph(&mark, style, &format!("{message} ({}): {cells}", warning.id));
         let mut body = String::new();
         if !warning.evidence.is_empty() {
             let whose = if affected.len() > 1 { " (first cell)" } else { "" };
@@ -106,14 +102,8 @@ pub fn end_sentence(body: &str) -> String {
 
 /// Groups items by text, in order of first appearance.
 pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&'a str, Vec<T>)> {
-    let mut groups: Vec<(&str, Vec<T>)> = Vec::new();
-    for (text, item) in items {
-        match groups.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, items)) => items.push(item),
-            None => groups.push((text, vec![item])),
-        }
-    }
-    groups
+    let groups = group_by_key(items, |(text, _)| *text).into_iter();
+    groups.map(|(text, all)| (text, all.into_iter().map(|(_, item)| item).collect())).collect()
 }
 
 /// Adds whether the results are as expected.
@@ -179,12 +169,9 @@ pub fn add_ending(page: &mut Page, session: &Session) {
         page.plain(text);
     }
     if let Some(time) = analysis::measured_time(session) {
-        page.plain(&format!(
-            "Measured {} of {} ({:.0} %).",
-            units::show_nanos(time.measured_seconds * 1e9),
-            units::show_nanos(time.run_seconds * 1e9),
-            time.share * 100.0
-        ));
+        let [measured, run] =
+            [time.measured_seconds, time.run_seconds].map(|of| units::show_nanos(of * 1e9));
+        page.plain(&format!("Measured {measured} of {run} ({:.0} %).", time.share * 100.0));
     }
     for note in &session.notes {
         page.paragraph("note: ", Style::Dim, &end_sentence(note));
@@ -199,25 +186,13 @@ pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
     for curve in why.costs.iter().take(MAX_COST_CURVES) {
         page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
     }
-    let mut limits: Vec<(&LimitCause, Vec<&Job>)> = Vec::new();
-    for (limit, row) in why.limits.iter().zip(rows) {
-        let Some(limit) = limit else { continue };
-        match limits.iter_mut().find(|(known, _)| known.by == limit.by) {
-            Some((_, jobs)) => jobs.push(&row.cell),
-            None => limits.push((limit, vec![&row.cell])),
-        }
-    }
-    for (limit, jobs) in limits {
-        let whose = if jobs.len() > 1 { ". The first: " } else { ": " };
-        let (name, figures) = limit.text.split_once(": ").unwrap_or((limit.by.name(), ""));
-        page.paragraph(
-            "limit: ",
-            Style::Dim,
-            &format!(
-                "{name} in {}{whose}{figures}.",
-                describe_cells(jobs.iter().copied(), rows.len())
-            ),
-        );
+    let limited = why.limits.iter().zip(rows);
+    let limited = limited.filter_map(|(limit, row)| Some((limit.as_ref()?, &row.cell)));
+    for (by, limited) in group_by_key(limited, |(limit, _)| limit.by) {
+        let whose = if limited.len() > 1 { ". The first: " } else { ": " };
+        let (name, figures) = limited[0].0.text.split_once(": ").unwrap_or((by.name(), ""));
+        let cells = describe_cells(limited.iter().map(|(_, job)| *job), rows.len());
+        page.paragraph("limit: ", Style::Dim, &format!("{name} in {cells}{whose}{figures}."));
     }
 }
 
@@ -267,17 +242,12 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
             )
         }
     };
-    let cold = if took.iter().any(|(_, job)| job.cache == Cache::Cold) {
-        ", and each cold pass is prepared first"
-    } else {
-        ""
-    };
+    let is_cold = took.iter().any(|(_, job)| job.cache == Cache::Cold);
+    let cold = if is_cold { ", and each cold pass is prepared first" } else { "" };
     page.gap();
-    page.paragraph(
-        &format!("{mark}: "),
-        Style::Dim,
-        &format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}."),
-    );
+    let body =
+        format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}.");
+    page.paragraph(&format!("{mark}: "), Style::Dim, &body);
 }
 
 /// Adds the cells that read different parts of the same span: their XOR differs although the file
@@ -301,26 +271,20 @@ pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
         return;
     };
     let bytes = units::show_bytes;
-    let body = if least == most {
-        format!(
-            "of {}; which part of the file that is depends on the pattern, the threads and the block size.",
-            bytes(*least)
-        )
-    } else {
-        format!(
-            "of {} ({}) to {} ({}): a trial that ends early covers only part of the file.",
-            bytes(*least),
+    let (small, large) = (bytes(*least), bytes(*most));
+    let body = match least == most {
+        true => format!(
+            "of {small}; which part of the file that is depends on the pattern, the threads and the block size."
+        ),
+        false => format!(
+            "of {small} ({}) to {large} ({}): a trial that ends early covers only part of the file.",
             first.label(),
-            bytes(*most),
             last.label()
-        )
+        ),
     };
     page.gap();
-    page.paragraph(
-        "XOR: ",
-        Style::Dim,
-        &format!("{body} With -n 0 every cell covers the whole file."),
-    );
+    let body = format!("{body} With -n 0 every cell covers the whole file.");
+    page.paragraph("XOR: ", Style::Dim, &body);
 }
 
 /// Adds how the XOR pads cells whose bytes end within a 32-bit word.
@@ -331,14 +295,8 @@ pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
         return;
     };
     page.gap();
-    page.paragraph(
-        "XOR: ",
-        Style::Dim,
-        &format!(
-            "{bytes} bytes are not a multiple of 4: the last word has {} of them and is padded with zeros.",
-            bytes % 4
-        ),
-    );
+    let rest = bytes % 4;
+    page.paragraph("XOR: ", Style::Dim, &format!("{bytes} bytes are not a multiple of 4: the last word has {rest} of them and is padded with zeros."));
 }
 
 /// Returns the median time of one pass over the whole file, if calibration ended there and not at
@@ -347,11 +305,7 @@ fn repeated_pass_nanos(row: &CellResult) -> Option<f64> {
     let whole = row.cell.count.is_none()
         && !row.trials.is_empty()
         && row.trials.iter().all(|t| t.passes > 1 || t.short);
-    let passes: Vec<f64> = row
-        .trials
-        .iter()
-        .filter(|t| t.passes > 0)
-        .map(|t| t.nanos as f64 / t.passes as f64)
-        .collect();
-    median(&passes).filter(|_| whole)
+    let passes = row.trials.iter().filter(|t| t.passes > 0);
+    let passes = passes.map(|t| t.nanos as f64 / t.passes as f64);
+    median(&passes.collect::<Vec<f64>>()).filter(|_| whole)
 }

@@ -1,7 +1,7 @@
 //! The columns of the table: what varies, what was measured, where the bytes came from, and whether
 //! it can be trusted.
 
-use super::axes;
+use super::extra::{distinguishing_columns, words};
 use super::findings::Findings;
 use super::grid::{Cell, Column, Style};
 use super::origin;
@@ -15,18 +15,12 @@ use crate::units::show_percent;
 /// Returns all columns of `rows`; the most useful have the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
     let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
-    let mut columns: Vec<Column> = axes::column_axes(rows, tight)
-        .into_iter()
-        .map(|axis| Column::of_axis(axis, rows.iter().map(|row| &row.cell)))
-        .collect();
+    let mut columns = distinguishing_columns(rows, &[], tight);
     columns.push(throughput(rows, look));
     columns.extend(trial_time(rows));
     // A row that moves no bytes has no other figure.
-    let rank = if rows.iter().any(|r| throughput_median(r).is_none() && operations(r).is_some()) {
-        0
-    } else {
-        3
-    };
+    let is_only = |r: &&CellResult| throughput_median(r).is_none() && operations(r).is_some();
+    let rank = if rows.iter().any(is_only) { 0 } else { 3 };
     columns.push(Column::figures("ops", rank, &of(operations), PER_SECOND));
     if rows.iter().any(|r| calls_differ(r)) {
         columns.push(Column::figures("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
@@ -34,21 +28,13 @@ pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bo
     columns.extend(latencies(rows));
     columns.extend(cpu_share(rows));
     columns.extend(checksum(rows));
-    columns.push(Column::text_column(
-        "from",
-        1,
-        rows.iter().map(|r| origin::main_source(r)).collect(),
-    ));
+    columns.push(words("from", 1, rows, |r| origin::main_source(r)));
     if rows.iter().any(|r| !origin::other_sources(r).is_empty()) {
-        columns.push(Column {
-            needs: "from",
-            ..Column::text_column("and", 6, rows.iter().map(|r| origin::other_sources(r)).collect())
-        });
+        let others = words("and", 6, rows, |r| origin::other_sources(r));
+        columns.push(Column { needs: "from", ..others });
     }
-    columns.push(Column {
-        cells: rows.iter().map(|r| findings.mark(r, look.ascii)).collect(),
-        ..Column::text_column("", 0, Vec::new())
-    });
+    let marks = rows.iter().map(|r| findings.mark(r, look.ascii));
+    columns.push(Column::styled("", marks.collect()));
     columns.iter_mut().for_each(|column| column.make_safe(look));
     columns
 }
@@ -98,7 +84,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     };
     let cells = rows.iter().zip(align(&values, factor)).zip(halves).map(cell).collect();
     let unit = if wide == 0 { unit.into() } else { format!("{unit}{:>wide$}", format!("{sign}%")) };
-    Column { unit, right: true, cells, ..Column::text_column("throughput", 0, Vec::new()) }
+    Column { unit, right: true, ..Column::styled("throughput", cells) }
 }
 
 /// Returns `478→30.0`; for more than two levels, the first and the last.
@@ -140,10 +126,8 @@ fn latencies(rows: &[&CellResult]) -> Vec<Column> {
         ("max", 10, of(|l| Some(l.max))),
     ];
     // The extremes do not determine the unit: one slow operation would hide the others' digits.
-    let (factor, unit) = column::unit(
-        all[..2].iter().flat_map(|(_, _, values)| values.iter().flatten().copied()),
-        TIME,
-    );
+    let usual = all[..2].iter().flat_map(|(.., values)| values.iter().flatten().copied());
+    let (factor, unit) = column::unit(usual, TIME);
     let known = all.into_iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
     // A percentile alone would be mistaken for the usual latency.
     let column = |(title, rank, values): (&'static str, u8, Vec<Option<f64>>)| Column {
@@ -189,6 +173,6 @@ fn checksum(rows: &[&CellResult]) -> Option<Column> {
                 Some(_) => "differs".into(),
             }
         }
-        Column::text_column("XOR", 0, rows.iter().map(text).collect())
+        words("XOR", 0, rows, text)
     })
 }

@@ -59,6 +59,11 @@ impl Column {
         Column { unit: unit.into(), right: true, ..Column::text_column(title, rank, cells) }
     }
 
+    /// Returns a column of styled cells, which is always shown.
+    pub fn styled(title: &str, cells: Vec<Cell>) -> Column {
+        Column { cells, ..Column::text_column(title, 0, Vec::new()) }
+    }
+
     /// Returns a column of figures in one suitable unit.
     pub fn figures(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
         let (factor, unit) = column::unit(values.iter().flatten().copied(), units);

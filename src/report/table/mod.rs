@@ -75,12 +75,8 @@ fn page(
     }
     page.gap();
     if !rows.is_empty() {
-        page.lines.extend(grid::format_lines(
-            &grid::fit(columns, look.width),
-            &breaks,
-            look.width,
-            look.color,
-        ));
+        let columns = grid::fit(columns, look.width);
+        page.lines.extend(grid::format_lines(&columns, &breaks, look.width, look.color));
     }
     if !probes.is_empty() {
         page.gap();

@@ -21,14 +21,9 @@ impl Passes {
     /// Counts the faults of a row; `None` if trials end within the file: then no page is visited
     /// twice.
     fn from_row(row: &CellResult) -> Option<Self> {
-        let whole: Vec<&Trial> = row
-            .trials
-            .iter()
-            .map(|trial| &**trial)
-            .filter(|trial| !trial.short && trial.passes > 0)
-            .collect();
         let middle = |of: fn(&Trial) -> f64| {
-            median(&whole.iter().map(|trial| of(trial)).collect::<Vec<f64>>())
+            let whole = row.trials.iter().filter(|trial| !trial.short && trial.passes > 0);
+            median(&whole.map(|trial| of(trial)).collect::<Vec<f64>>())
         };
         Some(Self {
             per_mapping: middle(|t| t.passes as f64 / t.evidence.parts.max(1) as f64)?,
@@ -37,16 +32,12 @@ impl Passes {
     }
 
     fn describe(&self, job: &Job) -> String {
-        let times = if self.per_mapping > 1.0 {
-            format!("{:.0} passes", self.per_mapping)
-        } else {
-            "one pass".into()
+        let times = match self.per_mapping {
+            ..=1.0 => "one pass".into(),
+            passes => format!("{passes:.0} passes"),
         };
-        format!(
-            "{}: {times} per mapping, {} faults per pass",
-            job.label(),
-            show_count(self.faults).trim()
-        )
+        let (cell, faults) = (job.label(), show_count(self.faults));
+        format!("{cell}: {times} per mapping, {} faults per pass", faults.trim())
     }
 }
 
@@ -80,17 +71,13 @@ pub fn add_page_faults(page: &mut Page, rows: &[&CellResult]) {
         })
         .collect();
     let Some(first) = pairs.first() else { return };
-    let more = if pairs.len() > 1 {
-        format!(" This holds for {} pairs.", pairs.len())
-    } else {
-        String::new()
+    let more = match pairs.len() {
+        1 => String::new(),
+        count => format!(" This holds for {count} pairs."),
     };
     page.gap();
-    page.paragraph(
-        "page faults: ",
-        Style::Dim,
-        &format!("{first}. These faults are part of the difference between the two.{more}"),
-    );
+    let body = format!("{first}. These faults are part of the difference between the two.{more}");
+    page.paragraph("page faults: ", Style::Dim, &body);
 }
 
 #[cfg(test)]

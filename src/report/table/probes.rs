@@ -2,6 +2,7 @@
 //! machines.
 
 use super::below::{Page, end_sentence, group_by_text, name_first};
+use super::extra::{numbers, words};
 use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
 use crate::analysis;
@@ -54,43 +55,34 @@ fn format_short_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
 }
 
 fn build_columns(probes: &[ProbeResult], look: &Look, is_short: bool) -> Vec<Column> {
-    let words = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| {
-        Column::text_column(title, rank, probes.iter().map(of).collect())
-    };
-    let numbers = |title: &str, rank: u8, of: &dyn Fn(&ProbeResult) -> String| Column {
-        right: true,
-        ..words(title, rank, of)
-    };
     let mut columns = Vec::new();
     if is_short {
-        columns.push(words("probe", 0, &short_name));
+        columns.push(words("probe", 0, probes, short_name));
     } else {
-        columns.push(words("probe", 0, &|p| p.cell.probe.clone()));
+        columns.push(words("probe", 0, probes, |p| p.cell.probe.clone()));
         if probes.iter().any(|p| !p.cell.params.is_empty()) {
-            columns.push(words("parameters", 0, &|p| p.cell.parameters()));
+            columns.push(words("parameters", 0, probes, |p| p.cell.parameters()));
         }
     }
     columns.push(values(probes));
-    columns.push(numbers(if look.ascii { "+-%" } else { "±%" }, 4, &half_width));
+    columns.push(numbers(if look.ascii { "+-%" } else { "±%" }, 4, probes, half_width));
     if probes.iter().any(|p| p.cycles.is_some()) {
         columns.push(cycles(probes));
     }
     if probes.iter().any(|p| p.estimate.is_some()) {
         let estimate = if is_short { short_estimate } else { estimate };
-        columns.push(numbers("estimate", 1, &estimate));
+        columns.push(numbers("estimate", 1, probes, estimate));
     }
     let mut known = probes.iter().flat_map(|p| &p.reference).map(|known| known.session.as_str());
     if let Some(first) = known.next() {
         columns.push(if is_short && known.all(|name| name == first) {
-            numbers(first, 2, &only_reference)
+            numbers(first, 2, probes, only_reference)
         } else {
-            words("reference", 2, &reference)
+            words("reference", 2, probes, reference)
         });
     }
-    columns.push(Column {
-        cells: probes.iter().map(|p| mark(p, look.ascii)).collect(),
-        ..Column::text_column("", 0, Vec::new())
-    });
+    let marks = probes.iter().map(|p| mark(p, look.ascii));
+    columns.push(Column::styled("", marks.collect()));
     // Names may come from other machines.
     columns.iter_mut().for_each(|column| column.make_safe(look));
     columns
@@ -113,10 +105,7 @@ fn cycles(probes: &[ProbeResult]) -> Column {
     }
     let some = texts.iter().any(|text| has_prefix(text));
     let padded = |text: String| if some && !has_prefix(&text) { text + "  " } else { text };
-    Column {
-        right: true,
-        ..Column::text_column("cycles", 3, texts.into_iter().map(padded).collect())
-    }
+    Column::numbers("cycles", "", 3, texts.into_iter().map(padded).collect())
 }
 
 fn values(probes: &[ProbeResult]) -> Column {
@@ -127,11 +116,7 @@ fn values(probes: &[ProbeResult]) -> Column {
             (None, None) => vec![(Style::Plain, "-".into())],
         }
     }
-    Column {
-        right: true,
-        cells: probes.iter().map(cell).collect(),
-        ..Column::text_column("value", 0, Vec::new())
-    }
+    Column { right: true, ..Column::styled("value", probes.iter().map(cell).collect()) }
 }
 
 /// Returns half the width of the interval in percent.
@@ -205,18 +190,11 @@ pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<Pro
             continue;
         }
         reported.push(key);
-        let affected: Vec<String> = probes
-            .iter()
-            .filter(|p| p.warnings.contains(warning))
-            .map(|p| p.cell.label())
-            .collect();
+        let affected = probes.iter().filter(|p| p.warnings.contains(warning));
+        let affected: Vec<String> = affected.map(|p| p.cell.label()).collect();
         let (mark, style) = sign(warning.severity, ascii);
-        let body = format!(
-            "{} ({}): {}.",
-            warning.message.trim().trim_end_matches('.'),
-            warning.id,
-            summarize(&affected)
-        );
+        let (message, cells) = (warning.message.trim(), summarize(&affected));
+        let body = format!("{} ({}): {cells}.", message.trim_end_matches('.'), warning.id);
         let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy)]
             .into_iter()
             .filter(|(_, text)| !text.is_empty());
