@@ -72,6 +72,12 @@ impl Scatter {
         Some(Scatter { runs, cells: all.len(), median: at(0.5)?, high: at(0.9)? })
     }
 
+    /// Returns `as in 120 cells of 5 saved runs here`.
+    fn describe_basis(&self) -> String {
+        let (cells, runs) = (counted(self.cells, "cell"), counted(self.runs, "saved run"));
+        format!("as in {cells} of {runs} here")
+    }
+
     /// Describes the intervals after so many trials: `about ±9 %, of one cell in ten more than
     /// ±22 %`.
     fn describe_intervals(&self, trials: u32) -> String {
@@ -103,12 +109,8 @@ pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
         return Some(text);
     };
     if trials >= Plan::ROUNDS {
-        text += &format!(
-            "; intervals of {} (as in {} of {} here)",
-            noise.describe_intervals(trials),
-            counted(noise.cells, "cell"),
-            counted(noise.runs, "saved run")
-        );
+        let (intervals, seen) = (noise.describe_intervals(trials), noise.describe_basis());
+        text += &format!("; intervals of {intervals} ({seen})");
     }
     let needed = (noise.median / plan.goal.max(1e-4)).powi(2).ceil().max(f64::from(Plan::ROUNDS));
     if needed > f64::from(trials) && plan.trials.is_none() {
@@ -134,19 +136,12 @@ fn describe_until(plan: &Plan, noise: Option<Scatter>) -> String {
     let needed = (noise.high / plan.goal.max(1e-4)).powi(2).ceil();
     let needed = needed.clamp(f64::from(Plan::ROUNDS), 1e6);
     let time = round_time(plan).mul_f64(needed);
-    let seen = format!(
-        "as in {} of {} here",
-        counted(noise.cells, "cell"),
-        counted(noise.runs, "saved run")
-    );
+    let seen = noise.describe_basis();
     if time > plan.budget {
         format!("{what}; that takes longer than {} ({seen})", show_wait(plan.budget))
     } else {
-        let trials = show_trials(needed as usize);
-        format!(
-            "{what}: for nine cells in ten {trials} or fewer, about {} ({seen})",
-            show_wait(time)
-        )
+        let (trials, time) = (show_trials(needed as usize), show_wait(time));
+        format!("{what}: for nine cells in ten {trials} or fewer, about {time} ({seen})")
     }
 }
 

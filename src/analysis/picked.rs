@@ -160,10 +160,8 @@ fn ceiling(session: &Session, result: &CellResult, rate: f64) -> Option<PickedCe
     let (bounds, source) = (Bounds::from_session(session), result.source?);
     let (name, bound) = if source.page_cache + source.below + source.hole >= MAIN_SHARE {
         let threads = result.cell.threads.min(bounds.ceilings.threads).max(1);
-        (
-            format!("{} can read from memory", counted(threads as usize, "thread")),
-            bounds.ceilings.read_rate(threads)?,
-        )
+        let name = format!("{} can read from memory", counted(threads as usize, "thread"));
+        (name, bounds.ceilings.read_rate(threads)?)
     } else if source.device >= MAIN_SHARE {
         let names = [
             ("the link to the disk carries", bounds.link),
@@ -204,23 +202,16 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
         None => String::new(),
     };
     let trials = describe_trials(result);
-    let short = if result.trials.iter().any(|trial| trial.short) {
-        " It was cut short before the end of the file."
-    } else {
-        ""
+    let is_short = result.trials.iter().any(|trial| trial.short);
+    let short = if is_short { " It was cut short before the end of the file." } else { "" };
+    let clause = |begin: &str, why: Option<&String>| {
+        why.map_or(String::new(), |why| format!(" {begin}: {}.", why.trim_end_matches('.')))
     };
-    let failed = result
-        .error
-        .as_ref()
-        .map_or(String::new(), |error| format!(" It failed: {}.", error.trim_end_matches('.')));
-    let wrong = result.wrong().map_or(String::new(), |why| {
-        format!(" But this figure is wrong: {}.", why.message.trim_end_matches('.'))
-    });
+    let failed = clause("It failed", result.error.as_ref());
+    let wrong = clause("But this figure is wrong", result.wrong().map(|why| &why.message));
+    let (method, why, ties) = (describe_method(job), &picked.why, describe_ties(&picked.tried));
     format!(
-        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {}; {}.{}",
-        describe_method(job),
-        picked.why,
-        describe_ties(&picked.tried)
+        "{what}{time}{rate}{share}{trials}.{short}{failed}{wrong} Picked: {method}; {why}.{ties}"
     )
 }
 
@@ -228,16 +219,13 @@ fn text(picked: &PickedMethod, result: &CellResult) -> String {
 fn describe_trials(result: &CellResult) -> String {
     let trials = result.counted_trials().len();
     let summary = result.throughput.as_ref().map(|of| of.summary);
-    let interval = match summary.and_then(|summary| summary.low.zip(summary.high)) {
-        Some((low, high)) => {
-            format!(", 95 % interval {} to {}", show_rate(low), show_rate(high))
-        }
-        None => String::new(),
-    };
-    if trials == 1 {
-        String::new()
-    } else {
-        format!(" (median of {}{interval})", show_trials(trials))
+    let interval = summary.and_then(|summary| summary.low.zip(summary.high));
+    let interval = interval.map_or(String::new(), |(low, high)| {
+        format!(", 95 % interval {} to {}", show_rate(low), show_rate(high))
+    });
+    match trials {
+        1 => String::new(),
+        _ => format!(" (median of {}{interval})", show_trials(trials)),
     }
 }
 

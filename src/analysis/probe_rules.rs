@@ -49,12 +49,8 @@ fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
     (0 < count && count < needed).then(|| {
         let verb = verb(count, "is", "are");
         let message = format!("{} {verb} too few for a confidence interval", batches(count));
-        (
-            Severity::Misleading,
-            message,
-            format!("{needed} are needed"),
-            "use a longer --budget or --trials 5 or more",
-        )
+        let remedy = "use a longer --budget or --trials 5 or more";
+        (Severity::Misleading, message, format!("{needed} are needed"), remedy)
     })
 }
 
@@ -66,12 +62,8 @@ fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let ends = [summary.low?, summary.high?].map(|end| unit.show(end));
     let evidence =
         format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted_trials().len()));
-    Some((
-        severity,
-        message,
-        evidence,
-        "use a longer --budget, or stop other programs on this machine",
-    ))
+    let remedy = "use a longer --budget, or stop other programs on this machine";
+    Some((severity, message, evidence, remedy))
 }
 
 fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
@@ -86,13 +78,8 @@ fn beyond(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let message = format!(
         "the figure is {far:.2} times the {end} end of its estimate: either the figure or the estimate is wrong"
     );
-    let evidence = format!(
-        "measured {}, estimated {} to {}: {}",
-        unit.show(value),
-        unit.show(estimate.low),
-        unit.show(estimate.high),
-        estimate.reason
-    );
+    let [value, low, high] = [value, estimate.low, estimate.high].map(|of| unit.show(of));
+    let evidence = format!("measured {value}, estimated {low} to {high}: {}", estimate.reason);
     let remedy =
         "run it again on an idle machine; if it persists, the estimate does not fit this machine";
     Some((Severity::Misleading, message, evidence, remedy))

@@ -9,10 +9,9 @@ use crate::units::show_bytes;
 /// Returns what the trials of a cell show; `None` where nothing was read back.
 pub fn verified(trials: &[Arc<Trial>]) -> Option<VerifiedOf> {
     let of = |trial: &'_ Arc<Trial>| trial.evidence.verified.clone();
-    let all: Vec<(u32, u64, Verified)> = trials
-        .iter()
-        .filter_map(|trial| Some((trial.round, trial.evidence.lane_nanos, of(trial)?)))
-        .collect();
+    let all = trials.iter();
+    let all = all.filter_map(|trial| Some((trial.round, trial.evidence.lane_nanos, of(trial)?)));
+    let all: Vec<(u32, u64, Verified)> = all.collect();
     let sum = |get: fn(&Verified) -> u64| {
         all.iter().fold(0u64, |sum, (.., of)| sum.saturating_add(get(of)))
     };
@@ -24,16 +23,14 @@ pub fn verified(trials: &[Arc<Trial>]) -> Option<VerifiedOf> {
         of.first.first().map(|block| FirstBad { round: *round, block: *block })
     });
     let read_from = all.iter().map(|(.., of)| of.read_from()).max()?;
+    let through = all.iter().find(|(.., of)| of.read_from() == read_from);
     Some(VerifiedOf {
         trials: all.len() as u64,
         blocks: sum(|of| of.blocks),
         bytes: sum(|of| of.bytes),
         complete: all.iter().all(|(.., of)| of.is_complete()),
         read_from,
-        through: all
-            .iter()
-            .find(|(.., of)| of.read_from() == read_from)
-            .map_or(String::new(), |(.., of)| of.through.clone()),
+        through: through.map_or(String::new(), |(.., of)| of.through.clone()),
         bad,
         first,
         nanos: crate::stats::median(&nanos)?,

@@ -63,15 +63,10 @@ fn columns() -> Vec<Column> {
     columns.extend(source_columns());
     columns.extend([
         column("severity", |r| {
-            r.warnings()
-                .iter()
-                .map(|w| w.severity)
-                .max()
-                .map_or(Field::Empty, |s| text_field(s.name()))
+            let worst = r.warnings().iter().map(|w| w.severity).max();
+            worst.map_or(Field::Empty, |worst| text_field(worst.name()))
         }),
-        column("warnings", |r| {
-            text_field(r.warnings().iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" "))
-        }),
+        column("warnings", |r| join(r.warnings().iter().map(|w| w.id.to_string()))),
         column("error", |r| r.error().map_or(Field::Empty, text_field)),
     ]);
     columns.extend(probe_columns());
@@ -97,6 +92,11 @@ fn columns() -> Vec<Column> {
     ]);
     columns.extend(verified_columns());
     columns
+}
+
+/// Returns words with spaces between them.
+fn join(words: impl Iterator<Item = String>) -> Field {
+    text_field(words.collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the columns of when the writes of a trial were in memory, and when on the device.
@@ -147,11 +147,8 @@ fn trial_columns() -> Vec<Column> {
 /// Returns the trial of a round, if there are few enough for each to have a column.
 fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
     let few = result.trials.iter().all(|trial| trial.round <= MAX_RUNS);
-    result
-        .trials
-        .iter()
-        .find(|trial| few && trial.round == round && trial.counts())
-        .map(|trial| &**trial)
+    let mut own = result.trials.iter().filter(|trial| few && trial.round == round);
+    own.find(|trial| trial.counts()).map(|trial| &**trial)
 }
 
 fn job_columns() -> Vec<Column> {
@@ -290,14 +287,7 @@ fn probe_columns() -> Vec<Column> {
     let mut columns = vec![
         probe("probe", |p| text_field(&p.cell.probe)),
         probe("parameters", |p| {
-            text_field(
-                p.cell
-                    .params
-                    .iter()
-                    .map(|(name, value)| format!("{name}={value}"))
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            )
+            join(p.cell.params.iter().map(|(name, value)| format!("{name}={value}")))
         }),
         probe("value_unit", |p| p.unit.map_or(Field::Empty, |unit| text_field(unit.name()))),
     ];
@@ -315,13 +305,7 @@ fn probe_columns() -> Vec<Column> {
             p.estimate.as_ref().map_or(Field::Empty, |e| text_field(&e.reason))
         }),
         probe("reference", |p| {
-            text_field(
-                p.reference
-                    .iter()
-                    .map(|r| format!("{}={}", r.session, r.value))
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            )
+            join(p.reference.iter().map(|r| format!("{}={}", r.session, r.value)))
         }),
     ]);
     columns

@@ -82,24 +82,12 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
     let Document { schema, session: id, results, skipped, answer, .. } =
         analysis::document(session);
     for row in &results {
-        write_line(
-            out,
-            &Line {
-                kind: "result",
-                cell: Some(row.cell()),
-                rest: object_without(row, &["cell", "trials"])?,
-            },
-        )?;
+        let rest = object_without(row, &["cell", "trials"])?;
+        write_line(out, &Line { kind: "result", cell: Some(row.cell()), rest })?;
     }
     for skipped in &skipped {
-        write_line(
-            out,
-            &Line {
-                kind: "skipped",
-                cell: Some(skipped.cell()),
-                rest: object_without(skipped, &["cell"])?,
-            },
-        )?;
+        let rest = object_without(skipped, &["cell"])?;
+        write_line(out, &Line { kind: "skipped", cell: Some(skipped.cell()), rest })?;
     }
     for line in portable_lines(session)? {
         write_line(out, &line)?;

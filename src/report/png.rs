@@ -107,24 +107,14 @@ impl Canvas {
             dash: if dash.is_empty() { None } else { StrokeDash::new(dash.to_vec(), 0.0) },
             ..tiny_skia::Stroke::default()
         };
-        self.pixels.stroke_path(
-            &path,
-            &paint(stroke.ink, stroke.opacity),
-            &how,
-            self.place(),
-            None,
-        );
+        let (paint, place) = (paint(stroke.ink, stroke.opacity), self.place());
+        self.pixels.stroke_path(&path, &paint, &how, place, None);
     }
 
     fn area(&mut self, path: Option<Path>, ink: Ink, opacity: f64) {
         if let Some(path) = path {
-            self.pixels.fill_path(
-                &path,
-                &paint(ink, opacity),
-                FillRule::Winding,
-                self.place(),
-                None,
-            );
+            let (paint, place) = (paint(ink, opacity), self.place());
+            self.pixels.fill_path(&path, &paint, FillRule::Winding, place, None);
         }
     }
 

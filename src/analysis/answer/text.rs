@@ -115,15 +115,12 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         _ if answer.also.is_empty() => "Fastest",
         _ => "Fastest read",
     };
+    let (cell, figure) = (labels.full(&best.cell), figure(best));
     if best.provisional && best.wrong.is_none() {
         let what = what.replacen("Fastest", "Highest", 1);
-        return format!(
-            "{what} so far: {}, about {}; too few trials to rank.",
-            labels.full(&best.cell),
-            figure(best)
-        );
+        return format!("{what} so far: {cell}, about {figure}; too few trials to rank.");
     }
-    let mut text = format!("{what}: {}, {}", labels.full(&best.cell), figure(best));
+    let mut text = format!("{what}: {cell}, {figure}");
     let (alike, open): (Vec<&Job>, Vec<&Job>) =
         best.no_difference.iter().partition(|job| best.alike.contains(job));
     let names = |jobs: &[&Job]| {
@@ -325,18 +322,16 @@ fn describe_few_trials(results: &[CellResult]) -> Option<String> {
         all if all == results.len() => {
             Some("Fewer than 5 trials each: differences may be due to chance.".into())
         }
-        some if results.iter().any(CellResult::is_unfinished) => Some(format!(
-            "{} {} fewer than 5 trials and {} not ranked.",
-            counted(some, "cell"),
-            verb(some, "has", "have"),
-            verb(some, "is", "are")
-        )),
-        some => Some(format!(
-            "{} {} fewer than 5 trials: {} differences may be due to chance.",
-            counted(some, "cell"),
-            verb(some, "has", "have"),
-            verb(some, "its", "their")
-        )),
+        some => {
+            let what = match results.iter().any(CellResult::is_unfinished) {
+                true => format!(" and {} not ranked", verb(some, "is", "are")),
+                false => {
+                    format!(": {} differences may be due to chance", verb(some, "its", "their"))
+                }
+            };
+            let (cells, have) = (counted(some, "cell"), verb(some, "has", "have"));
+            Some(format!("{cells} {have} fewer than 5 trials{what}."))
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
+use crate::analysis::groups::group_by_key;
 use crate::engine::{info, infos, only_calls};
 use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
 use crate::stats::{Ratio, Summary, median, paired};
@@ -39,10 +40,7 @@ pub fn compare_calls(results: &[CellResult]) -> Option<String> {
     fn kind(job: &Job) -> bool {
         is_plain_call(job) || calls_only(&job.backend).is_some()
     }
-    let others = backends(
-        results.iter().filter(|result| kind(&result.cell)).map(|result| &result.cell),
-        base,
-    );
+    let others = backends(results.iter().map(|result| &result.cell).filter(|job| kind(job)), base);
     sentences(results, base, &others, &[least])
 }
 
@@ -52,11 +50,8 @@ pub fn compare_peers(results: &[CellResult]) -> Option<String> {
     let base = results.iter().map(|result| &result.cell.backend).find(|backend| !backend.peer)?;
     let others =
         backends(results.iter().map(|result| &result.cell).filter(|job| job.backend.peer), base);
-    let mut blocks: Vec<u64> = results
-        .iter()
-        .filter(|result| result.cell.backend == *base)
-        .map(|result| result.cell.block)
-        .collect();
+    let own = results.iter().filter(|result| result.cell.backend == *base);
+    let mut blocks: Vec<u64> = own.map(|result| result.cell.block).collect();
     blocks.sort_unstable();
     let ends = match blocks.as_slice() {
         [first, .., last] if first != last => vec![*first, *last],
@@ -68,13 +63,8 @@ pub fn compare_peers(results: &[CellResult]) -> Option<String> {
 
 /// Returns each backend once, in the order of the plan.
 fn backends<'a>(jobs: impl Iterator<Item = &'a Job>, base: &Choice) -> Vec<&'a Choice> {
-    let mut known: Vec<&Choice> = Vec::new();
-    for job in jobs {
-        if job.backend != *base && !known.contains(&&job.backend) {
-            known.push(&job.backend);
-        }
-    }
-    known
+    let others = jobs.filter(|job| job.backend != *base);
+    group_by_key(others, |job| &job.backend).into_iter().map(|(backend, _)| backend).collect()
 }
 
 fn sentences(
@@ -83,13 +73,9 @@ fn sentences(
     others: &[&Choice],
     blocks: &[u64],
 ) -> Option<String> {
-    let mut said = Vec::new();
-    for block in blocks {
-        for state in Cache::ALL {
-            said.extend(sentence(results, base, others, (*block, *state)));
-        }
-    }
-    (!said.is_empty()).then(|| said.join(" "))
+    let all = blocks.iter().flat_map(|block| Cache::ALL.iter().map(|state| (*block, *state)));
+    let said = all.filter_map(|cells| sentence(results, base, others, cells));
+    Some(said.collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
 }
 
 fn sentence(

@@ -12,7 +12,7 @@ use crate::stats::{Ratio, Summary};
 pub const TOLERANCE: f64 = 0.05;
 
 /// The verdict on a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum Outcome {
     #[serde(rename = "faster")]
     Faster,

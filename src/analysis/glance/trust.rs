@@ -59,10 +59,8 @@ pub fn trust(
 
 /// Describes the trials and intervals; whether they suffice.
 fn describe_counts(shown: &[Shown]) -> (bool, String) {
-    let (Some(least), Some(most)) = (
-        shown.iter().map(|figure| figure.trials).min(),
-        shown.iter().map(|figure| figure.trials).max(),
-    ) else {
+    let counts = || shown.iter().map(|figure| figure.trials);
+    let (Some(least), Some(most)) = (counts().min(), counts().max()) else {
         return (true, String::new());
     };
     let trials = match (least, most) {
@@ -70,25 +68,16 @@ fn describe_counts(shown: &[Shown]) -> (bool, String) {
         (one, other) if one == other => format!("{} of each", show_trials(one)),
         (one, other) => format!("{one} to {other} trials of each"),
     };
-    let widest = shown
-        .iter()
-        .map(|figure| figure.summary.and_then(|summary| summary.half_width()))
-        .collect::<Option<Vec<f64>>>()
-        .map(|all| all.into_iter().fold(0.0, f64::max));
-    match widest {
-        None => (false, format!("first look: {trials}, {MIN_TRIALS} give an interval")),
-        Some(width) if width <= NARROW => {
-            let within = if width < 0.01 {
-                "1 %".into()
-            } else {
-                show_share((width * 100.0).ceil() / 100.0)
-            };
-            (true, format!("{trials}, every interval within ±{within}"))
-        }
-        Some(width) => (
-            false,
-            format!("{trials}, intervals up to ±{}", show_share((width * 100.0).ceil() / 100.0)),
-        ),
+    let widths = shown.iter().map(|figure| figure.summary.and_then(|of| of.half_width()));
+    let Some(widths) = widths.collect::<Option<Vec<f64>>>() else {
+        return (false, format!("first look: {trials}, {MIN_TRIALS} give an interval"));
+    };
+    let width = widths.into_iter().fold(0.0, f64::max);
+    let shown = show_share((width * 100.0).ceil() / 100.0);
+    match width {
+        ..0.01 => (true, format!("{trials}, every interval within ±1 %")),
+        ..=NARROW => (true, format!("{trials}, every interval within ±{shown}")),
+        _ => (false, format!("{trials}, intervals up to ±{shown}")),
     }
 }
 

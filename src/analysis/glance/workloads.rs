@@ -3,6 +3,7 @@
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
+use crate::analysis::groups::group_by_key;
 use crate::backend::identity;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
@@ -91,12 +92,7 @@ impl Workload {
 /// order of its plan; else none.
 pub fn workloads(session: &Session, results: &[CellResult]) -> Vec<Workload> {
     let cells = &session.plan.cells;
-    let mut loads: Vec<Load> = Vec::new();
-    for job in cells {
-        if !loads.contains(&load(job)) {
-            loads.push(load(job));
-        }
-    }
+    let loads = group_by_key(cells, |job| load(job));
     let known = |job: &Job| {
         KNOWN.contains(&load(job))
             && matches!(job.op, Op::Read | Op::Write)
@@ -109,19 +105,16 @@ pub fn workloads(session: &Session, results: &[CellResult]) -> Vec<Workload> {
     let row = |load: Load| {
         let (pattern, block, depth, threads) = load;
         let random = pattern == Pattern::Random;
+        let order = if random { "RND" } else { "SEQ" };
         Workload {
-            name: format!(
-                "{}{}",
-                if random { "RND" } else { "SEQ" },
-                short_bytes(block).to_uppercase()
-            ),
+            name: format!("{order}{}", short_bytes(block).to_uppercase()),
             load: format!("Q{depth}T{threads}"),
             random,
             read: fastest(session, results, load, Op::Read),
             write: fastest(session, results, load, Op::Write),
         }
     };
-    loads.into_iter().map(row).collect()
+    loads.into_iter().map(|(load, _)| row(load)).collect()
 }
 
 fn fastest(

@@ -195,12 +195,10 @@ fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
     let sizes = format!("from {} to {}", show_bytes(smallest), show_bytes(largest));
     let worst = points.iter().max_by(|a, b| off(cost, a).abs().total_cmp(&off(cost, b).abs()));
     let missed = |point: &Point| {
-        format!(
-            "{} is off by {}",
-            show_bytes(point.bytes as u64),
-            show_share(off(cost, point).abs().min(9.99))
-        )
+        let by = show_share(off(cost, point).abs().min(9.99));
+        format!("{} is off by {by}", show_bytes(point.bytes as u64))
     };
+    let fixed = show_nanos(cost.fixed);
     match (model, cost.bandwidth()) {
         (Model::Both, Some(bandwidth)) => {
             let half = cost.half().filter(|half| *half >= 1.0 && *half < 1e15);
@@ -209,16 +207,11 @@ fn text(model: Model, cost: &Cost, points: &[Point], threads: u32) -> String {
             let off = worst
                 .filter(|_| !lies_within(cost, points))
                 .map_or(String::new(), |point| format!(" ({})", missed(point)));
-            format!(
-                "{} per operation + {}{each}{equal}{off}",
-                show_nanos(cost.fixed),
-                show_rate(bandwidth)
-            )
+            format!("{fixed} per operation + {}{each}{equal}{off}", show_rate(bandwidth))
         }
         (Model::Fixed, _) => {
             format!(
-                "{} per operation at all sizes {sizes}; they do not show the cost per byte",
-                show_nanos(cost.fixed)
+                "{fixed} per operation at all sizes {sizes}; they do not show the cost per byte"
             )
         }
         (Model::Bandwidth, Some(bandwidth)) => {

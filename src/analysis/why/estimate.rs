@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Bounds;
+use crate::analysis::groups::group_by_key;
 use crate::analysis::{Axis, CellResult};
 use crate::engine::{info, moves_data};
 use crate::plan::{Cache, DataPath, Job, Op, Plan, Sync};
@@ -265,15 +266,9 @@ struct RateRange {
 
 /// Describes in one sentence what the dotted lines are derived from; empty if there are none.
 pub fn describe_lines<'a>(lines: impl IntoIterator<Item = &'a EstimateLine>) -> String {
-    let mut told: Vec<String> = Vec::new();
-    for line in lines {
-        if !told.contains(&line.reason) {
-            told.push(line.reason.clone());
-        }
-    }
-    if told.is_empty() {
-        String::new()
-    } else {
-        format!("Dotted: estimates from {}, made before the run.", told.join("; from "))
+    let told = group_by_key(lines, |line| line.reason.as_str()).into_iter();
+    match told.map(|(reason, _)| reason).collect::<Vec<_>>().join("; from ") {
+        none if none.is_empty() => none,
+        reasons => format!("Dotted: estimates from {reasons}, made before the run."),
     }
 }

@@ -4,7 +4,9 @@
 use std::io::{self, Write};
 
 use super::{ComparisonFormat, columns};
-use crate::analysis::{Comparison, Difference, LoneCell, Outcome, Pair, Side, Versus};
+use crate::analysis::{
+    Comparison, Difference, LoneCell, Outcome, Pair, Side, Versus, group_by_key,
+};
 use crate::plan::{Job, ProbeCell};
 use crate::report::table::axes;
 use crate::report::table::below::{Page, name_first};
@@ -127,19 +129,12 @@ pub fn describe_unjudged<Cell>(
     pairs: &[Pair<Cell>],
     label: fn(&Cell) -> String,
 ) -> Vec<(String, String)> {
-    let mut groups: Vec<(Outcome, &str, Vec<&Cell>)> = Vec::new();
-    for Pair { cell, outcome, reason, .. } in pairs {
-        if !matches!(outcome, Outcome::Wrong | Outcome::Failed) {
-            continue;
-        }
-        let why = reason.as_deref().unwrap_or("one side has no figure");
-        match groups.iter_mut().find(|(known, reason, _)| known == outcome && *reason == why) {
-            Some((.., affected)) => affected.push(cell),
-            None => groups.push((*outcome, why, vec![cell])),
-        }
-    }
-    let describe = |(outcome, why, affected): (Outcome, &str, Vec<&Cell>)| {
-        let cells = name_first(&label(affected[0]), affected.len());
+    let unjudged = pairs.iter();
+    let unjudged = unjudged.filter(|of| matches!(of.outcome, Outcome::Wrong | Outcome::Failed));
+    let groups = group_by_key(unjudged, |pair| (pair.outcome, pair.reason.as_deref()));
+    let describe = |((outcome, why), affected): ((Outcome, Option<&str>), Vec<&Pair<Cell>>)| {
+        let cells = name_first(&label(&affected[0].cell), affected.len());
+        let why = why.unwrap_or("one side has no figure");
         (format!("{}: ", outcome.name()), format!("{cells}: {why}"))
     };
     groups.into_iter().map(describe).collect()

@@ -8,7 +8,7 @@ use super::model::{
     Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, points,
 };
 use super::scale::{Across, Scale, Span, is_drawable};
-use crate::analysis::{ProbeCurves, ProbeResult, capitalize};
+use crate::analysis::{ProbeCurves, ProbeResult, capitalize, group_by_key};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
 use crate::report::Look;
@@ -27,15 +27,10 @@ const SIZE: &[Shown] = &[
 ];
 
 pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
-    let mut probes: Vec<&str> = Vec::new();
-    for result in results.iter().filter(|result| result.value.is_some() && result.error.is_none()) {
-        if !probes.contains(&result.cell.probe.as_str()) {
-            probes.push(&result.cell.probe);
-        }
-    }
+    let drawn = results.iter().filter(|result| result.value.is_some() && result.error.is_none());
     let mut on_curves: HashSet<usize> = HashSet::new();
     let mut groups = Vec::new();
-    for probe in probes {
+    for (probe, _) in group_by_key(drawn, |result| result.cell.probe.as_str()) {
         if let Some(curves) = ProbeCurves::from_results(probe, results) {
             on_curves.extend(curves.curves.iter().flat_map(|curve| curve.results.iter().copied()));
             groups.extend(group(&curves, results, look));
@@ -66,16 +61,10 @@ fn units_of(unit: Unit, look: &Look) -> &'static [Shown] {
 
 fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
     let summary = result.value.filter(|_| result.error.is_none())?.summary;
-    let span = (
-        summary.low.unwrap_or(summary.median).max(0.0),
-        summary.median,
-        summary.high.unwrap_or(summary.median),
-    );
-    let expected = result
-        .estimate
-        .as_ref()
-        .map(|estimate| (estimate.low, estimate.high))
-        .filter(|(low, high)| *low > 0.0 && high.is_finite());
+    let middle = summary.median;
+    let span = (summary.low.unwrap_or(middle).max(0.0), middle, summary.high.unwrap_or(middle));
+    let expected = result.estimate.as_ref().map(|estimate| (estimate.low, estimate.high));
+    let expected = expected.filter(|(low, high)| *low > 0.0 && high.is_finite());
     let wrong = result.wrong().is_some();
     is_drawable(&span).then_some(Point { at, span, expected, wrong, of })
 }
@@ -85,22 +74,19 @@ fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
 fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Vec<String> {
     let mut reporters = Vec::new();
     for panel in panels {
-        let mut marks: Vec<Curve> = Vec::new();
-        for known in panel.curves.iter().flat_map(|curve| &curve.points) {
-            for other in &results[known.of].reference {
-                let key = curves + index_or_insert(&mut reporters, other.session.clone());
+        let known = panel.curves.iter().flat_map(|curve| &curve.points);
+        let marks = known.flat_map(|known| {
+            results[known.of].reference.iter().map(|other| {
                 let span = (other.value, other.value, other.value);
-                if !marks.iter().any(|curve| curve.key == key) {
-                    marks.push(Curve { key, points: Vec::new() });
-                }
-                let points =
-                    marks.iter_mut().find(|curve| curve.key == key).map(|curve| &mut curve.points);
-                points.into_iter().for_each(|points| {
-                    points.push(Point { span, expected: None, wrong: true, ..known.clone() })
-                });
-            }
+                let mark = Point { span, expected: None, wrong: true, ..known.clone() };
+                (other.session.clone(), mark)
+            })
+        });
+        for (session, marks) in group_by_key(marks, |(session, _)| session.clone()) {
+            let key = curves + index_or_insert(&mut reporters, session);
+            let points = marks.into_iter().map(|(_, mark)| mark).collect();
+            panel.curves.push(Curve { key, points });
         }
-        panel.curves.extend(marks);
     }
     reporters
 }
@@ -128,11 +114,9 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     // A curve needs a name only if there are others.
     let unnamed = keys.iter_mut().filter(|key| key.name.is_empty() && !reporters.is_empty());
     unnamed.for_each(|key| key.name = "this run".into());
+    let reported = (1..).zip(&reporters);
     keys.extend(
-        reporters
-            .iter()
-            .enumerate()
-            .map(|(at, name)| Key::ordinal(format!("reported: {name}"), at + 1, Line::Marks)),
+        reported.map(|(at, name)| Key::ordinal(format!("reported: {name}"), at, Line::Marks)),
     );
     let spans: Vec<Span> = points(&panels)
         .flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))])
@@ -174,10 +158,9 @@ fn bars(
     let bar = |of: &usize| {
         let result = &results[*of];
         let point = point(result, *of, 0.0)?;
-        let show = if unit == Unit::BytesPerSecond {
-            look.unit.show(point.span.1)
-        } else {
-            unit.show(point.span.1)
+        let show = match unit {
+            Unit::BytesPerSecond => look.unit.show(point.span.1),
+            _ => unit.show(point.span.1),
         };
         let reported =
             result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();

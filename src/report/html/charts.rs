@@ -12,7 +12,7 @@ use super::chart::{
 use super::page::Page;
 use super::parts::begin_section;
 use super::timeline;
-use crate::analysis::{EstimateLine, ProbeResult, SummaryOf};
+use crate::analysis::{EstimateLine, ProbeResult, SummaryOf, group_by_key};
 use crate::report::Spread;
 use crate::report::figure::{
     Bars, Curve, DIAMOND, Figure, Fill, Group, Key, Line, Mark, Metric, NEUTRAL, Panel, Point,
@@ -62,13 +62,8 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Returns the names of a group's estimates, without duplicates.
 fn unique_estimates(group: &Group) -> Vec<&EstimateLine> {
-    let mut lines: Vec<&EstimateLine> = Vec::new();
-    for line in group.figures.iter().flat_map(|figure| estimates(&figure.panels)) {
-        if !lines.iter().any(|known| known.name == line.name) {
-            lines.push(line);
-        }
-    }
-    lines
+    let lines = group.figures.iter().flat_map(|figure| estimates(&figure.panels));
+    group_by_key(lines, |line| &line.name).into_iter().map(|(_, lines)| lines[0]).collect()
 }
 
 /// Counts the series of a group: its curves, its estimates, and the backends of its bars.
@@ -271,12 +266,8 @@ impl<'a> PanelChart<'a> {
 
     fn value(&self, point: &Point) -> String {
         let place = (self.figure.across.show)(point.at);
-        let value = self
-            .page
-            .probes
-            .get(point.of)
-            .and_then(|probe| probe.unit)
-            .map(|unit| unit.show(point.span.1));
+        let unit = self.page.probes.get(point.of).and_then(|probe| probe.unit);
+        let value = unit.map(|unit| unit.show(point.span.1));
         format!("{place}: {}", value.unwrap_or_default())
     }
 
@@ -296,12 +287,8 @@ fn describe_probe(probe: &ProbeResult) -> Vec<String> {
     lines.extend(probe.estimate.as_ref().map(|of| {
         format!("expected {} to {}: {}", unit.show(of.low), unit.show(of.high), of.reason)
     }));
-    lines.extend(
-        probe
-            .reference
-            .iter()
-            .map(|known| format!("{} reported by {}", unit.show(known.value), known.session)),
-    );
+    let known = probe.reference.iter();
+    lines.extend(known.map(|of| format!("{} reported by {}", unit.show(of.value), of.session)));
     lines.extend(probe.wrong().map(|warning| format!("× {}", warning.message)));
     lines
 }

@@ -29,7 +29,7 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     }
     let last = all.iter().map(|at| at.seconds).fold(0.0, f64::max);
     let far = all.iter().map(|at| at.share.log2().abs()).fold(0.1, f64::max).min(6.0) * 1.1;
-    let (across, down) = (
+    let (across_at, down) = (
         |seconds: f64| 2.0 + 96.0 * seconds / last.max(1e-9),
         |share: f64| 50.0 - 50.0 * (share.log2() / far).clamp(-1.0, 1.0),
     );
@@ -37,7 +37,7 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     let mut series: Vec<Series> = Vec::new();
     for (index, name, color, line, mark) in series_keys(page) {
         let dots = all.iter().step_by(every).filter(|at| at.series == index).map(|at| Dot {
-            x: across(at.seconds),
+            x: across_at(at.seconds),
             y: Position { own: down(at.share), other: None },
             whisker: None,
             struck: at.trial.short,
@@ -51,18 +51,16 @@ pub fn chart<'a>(page: &'a Page) -> Option<Chart<'a>> {
     let thin = if every > 1 { format!("; 1 in {every} is drawn") } else { String::new() };
     let short =
         if all.iter().any(|at| at.trial.short) { "; struck through: cut short" } else { "" };
+    let across = time_ticks(last).into_iter();
+    let across = across.map(|(at, label)| Tick { at: across_at(at), label, strong: false });
+    let up = ratio_ticks(far).into_iter();
+    let up = up.map(|(at, label)| Tick { at: down(at), label, strong: at == 1.0 });
     Some(Chart {
         id: "time".into(),
         title: "Trials over time".into(),
         about: format!("each relative to the median of its cell, logarithmic{short}{thin}"),
-        across: time_ticks(last)
-            .into_iter()
-            .map(|(value, label)| Tick { at: across(value), label, strong: false })
-            .collect(),
-        up: ratio_ticks(far)
-            .into_iter()
-            .map(|(share, label)| Tick { at: down(share), label, strong: share == 1.0 })
-            .collect(),
+        across: across.collect(),
+        up: up.collect(),
         other: None,
         series,
         wide: true,
@@ -118,15 +116,9 @@ fn trial_points<'a>(page: &'a Page) -> Vec<TrialPoint<'a>> {
             continue;
         };
         for trial in &result.trials {
-            let share = rate(trial) / median;
+            let (share, seconds) = (rate(trial) / median, trial.evidence.started as f64 / 1e9);
             if share.is_finite() && share > 0.0 {
-                all.push(TrialPoint {
-                    seconds: trial.evidence.started as f64 / 1e9,
-                    share,
-                    series,
-                    result,
-                    trial,
-                });
+                all.push(TrialPoint { seconds, share, series, result, trial });
             }
         }
     }
@@ -145,13 +137,9 @@ fn describe_trial(at: &TrialPoint) -> Vec<String> {
         Some(_) => show_rate(at.trial.throughput()),
         None => format!("{}/s", show_count(at.trial.operations())),
     };
+    let (round, took) = (at.trial.round, show_nanos(at.trial.nanos as f64));
     let mut lines = vec![at.result.cell.label(), format!("{rate}, {:.2} x the median", at.share)];
-    lines.push(format!(
-        "round {}, {:.1} s into the run, took {}",
-        at.trial.round,
-        at.seconds,
-        show_nanos(at.trial.nanos as f64)
-    ));
+    lines.push(format!("round {round}, {:.1} s into the run, took {took}", at.seconds));
     lines.extend(at.trial.short.then(|| "cut short".into()));
     lines
 }

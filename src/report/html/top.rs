@@ -11,7 +11,7 @@ use crate::report;
 use crate::report::host::Item;
 use crate::report::table::conditions;
 use crate::report::text::{join_nonempty, xml};
-use crate::units::{show_count, show_rate};
+use crate::units::{counted, show_count, show_rate};
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let session = page.session;
@@ -64,11 +64,8 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("{rank} {what}{so_far}");
     let ties = match best.no_difference.len() {
         0 => String::new(),
-        n => {
-            let relation =
-                if best.alike.len() == n { "no difference from" } else { "indistinguishable from" };
-            format!("; {relation} {n} {}", if n == 1 { "other" } else { "others" })
-        }
+        n if best.alike.len() == n => format!("; no difference from {}", counted(n, "other")),
+        n => format!("; indistinguishable from {}", counted(n, "other")),
     };
     let (class, about) = match &best.wrong {
         Some(why) => ("wrong", format!("{}; × {why}", best.cell.label())),
@@ -86,11 +83,10 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         .collect();
     let failed = all.iter().filter(|(failed, _)| *failed).count();
     let worst = |severity| {
-        all.iter()
-            .filter(|(failed, warnings)| {
-                !failed && warnings.iter().map(|w| w.severity).max() == Some(severity)
-            })
-            .count()
+        let is_it = |(failed, warnings): &&(bool, &Vec<Warning>)| {
+            !failed && warnings.iter().map(|w| w.severity).max() == Some(severity)
+        };
+        all.iter().filter(is_it).count()
     };
     let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
     let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
@@ -106,15 +102,14 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         .filter(|(count, ..)| *count > 0)
         .map(|(count, mark, what)| format!("{mark} {count} {what}"))
         .collect();
-    let class = if wrong + failed > 0 {
-        "wrong"
-    } else {
-        ["sound", "misleading"][usize::from(misleading > 0)]
+    let class = match (wrong + failed, misleading) {
+        (0, 0) => "sound",
+        (0, _) => "misleading",
+        _ => "wrong",
     };
-    let about = if counts.is_empty() {
-        "no reason was found to doubt a result".into()
-    } else {
-        counts.join(", ")
+    let about = match counts.join(", ") {
+        none if none.is_empty() => "no reason was found to doubt a result".into(),
+        counts => counts,
     };
     write_tile(out, class, "Results without a warning", &format!("{sound} of {all}"), &about)
 }
