@@ -22,7 +22,8 @@ const MIN_PAIRS: usize = paired::MIN_PAIRS + 1;
 /// The time for a ratio grows with the square of the pairs; the last ones are used.
 const MAX_PAIRS: usize = 200;
 
-/// Bytes count as one source's, such as the device, where at least this share came from it.
+/// Bytes count as one source's, such as the device, where at least this share came from it. With
+/// less, their rate is that of two sources together, and no limit explains it.
 pub const MAIN_SHARE: f64 = 0.9;
 
 /// A summary with its unit: `B/s` or `1/s`.
@@ -259,6 +260,11 @@ impl CellResult {
     /// Returns whether nearly all of its bytes came from the device.
     pub fn is_from_device(&self) -> bool {
         self.source.is_some_and(|source| source.device >= MAIN_SHARE)
+    }
+
+    /// Returns whether nearly all of its bytes came from memory.
+    pub fn is_from_memory(&self) -> bool {
+        self.source.is_some_and(|source| source.page_cache + source.hole >= MAIN_SHARE)
     }
 }
 

@@ -47,9 +47,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let chart = sparks::build_lines(session, &results);
     if !chart.is_empty() {
         // Text between fences is not interpreted.
-        let safe: Vec<String> =
-            chart.iter().map(|line| safe(line, &look).replace("```", "'''")).collect();
-        writeln!(out, "```text\n{}\n```\n", safe.join("\n"))?;
+        let lines = chart.iter().map(|line| safe(line, &look).replace("```", "'''"));
+        writeln!(out, "```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"))?;
     }
     for extra in extras(session, &rows, &look) {
         writeln!(out, "**{}**\n", extra.title)?;
@@ -59,11 +58,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     let mut page = below::Page { look: &look, lines: Vec::new() };
     add_notes(&mut page, session, &rows, &probes, &findings, true);
     write_list(&page.lines, out)?;
-    writeln!(
-        out,
-        "**Answer**: {}",
-        escape(&safe(&analysis::answer_with(session, &results, &probes).text, &look))
-    )
+    let answer = analysis::answer_with(session, &results, &probes).text;
+    writeln!(out, "**Answer**: {}", escape(&safe(&answer, &look)))
 }
 
 /// Writes the lines as a list.
@@ -82,11 +78,8 @@ pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::
         escape(format!("{} {}", column.title, squeeze(&column.unit)).trim())
     }
     writeln!(out, "{}", format_row(columns.iter().map(title).collect()))?;
-    writeln!(
-        out,
-        "{}",
-        format_row(columns.iter().map(|c| if c.right { "---:" } else { "---" }.into()).collect())
-    )?;
+    let rules = columns.iter().map(|c| if c.right { "---:" } else { "---" }.into());
+    writeln!(out, "{}", format_row(rules.collect()))?;
     for row in 0..rows {
         let text = |column: &Column| -> String {
             column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect()

@@ -6,7 +6,6 @@ use std::collections::{BTreeSet, HashMap};
 use crate::analysis::CellResult;
 use crate::engine::moves_data;
 use crate::plan::{Cache, Job, Op};
-use crate::record::Source;
 
 /// The highest rates of the device in this session.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -61,12 +60,8 @@ const MIN_THROTTLED_RATIO: f64 = 10.0;
 impl Device {
     pub fn from_results(results: &[&CellResult]) -> Device {
         let cells = |op: Op| {
-            results.iter().copied().filter(move |r| {
-                r.cell.op == op
-                    && moves_data(&r.cell)
-                    && from_device(r.source)
-                    && r.wrong().is_none()
-            })
+            let own = results.iter().copied().filter(move |r| r.cell.op == op);
+            own.filter(|r| moves_data(&r.cell) && r.is_from_device() && r.wrong().is_none())
         };
         fn ends(r: &CellResult) -> Option<Peak> {
             r.throughput.map(|of| Peak {
@@ -80,7 +75,7 @@ impl Device {
         let held = |op| find_held_rate(&cells(op).collect::<Vec<_>>());
         let memory = results
             .iter()
-            .filter(|r| moves_data(&r.cell) && from_memory(r.source) && r.wrong().is_none());
+            .filter(|r| moves_data(&r.cell) && r.is_from_memory() && r.wrong().is_none());
         let memory = memory.filter_map(|r| Some((in_any_state(&r.cell), throughput(r)?))).collect();
         let ops = [Op::Read, Op::Write];
         let [reads, writes] = ops.map(peak);
@@ -129,18 +124,4 @@ fn find_held_rate(cells: &[&CellResult]) -> Option<f64> {
 
 pub(super) fn throughput(result: &CellResult) -> Option<f64> {
     result.throughput.map(|of| of.summary.median).filter(|rate| rate.is_finite() && *rate > 0.0)
-}
-
-/// Share of the bytes from which on their rate is that of their source. With less, the rate is that
-/// of two sources together, and no limit explains it.
-const MOST: f64 = 0.9;
-
-/// Returns whether almost all bytes of this result came from a device.
-pub(super) fn from_device(source: Option<Source>) -> bool {
-    source.is_some_and(|source| source.device >= MOST)
-}
-
-/// Returns whether almost all bytes of this result came from memory.
-pub(super) fn from_memory(source: Option<Source>) -> bool {
-    source.is_some_and(|source| source.page_cache + source.hole >= MOST)
 }

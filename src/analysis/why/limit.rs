@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Bounds;
-use super::device::{Device, MAX_HELD_SPREAD, from_device, from_memory, in_any_state, throughput};
+use super::device::{Device, MAX_HELD_SPREAD, in_any_state, throughput};
 use crate::analysis::CellResult;
 use crate::engine::{moves_data, only_loops};
 use crate::plan::{Op, Pattern};
@@ -111,9 +111,9 @@ pub fn limit(
     }
     if !moves_data(&result.cell) {
         cell.of_calls(bounds)
-    } else if from_device(result.source) {
+    } else if result.is_from_device() {
         cell.of_device(device, bounds)
-    } else if from_memory(result.source) {
+    } else if result.is_from_memory() {
         cell.of_memory(cost, bounds)
     } else {
         None

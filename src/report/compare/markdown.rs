@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use super::table::{
-    describe_beside, describe_side, describe_unjudged, describe_unmatched, sort_pairs,
+    describe_beside, describe_sameness, describe_side, describe_unjudged, describe_unmatched,
+    sort_pairs,
 };
 use super::{ComparisonFormat, columns};
 use crate::analysis::{Comparison, Difference, Versus};
@@ -35,12 +36,8 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     }
     writeln!(out, "{}", sides.join("\n"))?;
     for other in &comparison.others {
-        writeln!(
-            out,
-            "\n### {} compared with A\n\n**{}**",
-            text(&other.side.letter),
-            text(&other.describe())
-        )?;
+        let (letter, said) = (text(&other.side.letter), text(&other.describe()));
+        writeln!(out, "\n### {letter} compared with A\n\n**{said}**")?;
         write_comparison(other, look, out)?;
     }
     Ok(())
@@ -92,26 +89,14 @@ fn write_differences(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if differences.is_empty() {
-        return writeln!(
-            out,
-            "\nA and {} have the same settings, host, kernel, file and warnings.",
-            escape(letter)
-        );
+        let said = describe_sameness(letter);
+        return writeln!(out, "\n{}", escape(&said));
     }
-    writeln!(
-        out,
-        "\n{}\n{}",
-        format_row(["Difference", "", "A", letter].map(escape).to_vec()),
-        format_row(vec!["---".into(); 4])
-    )?;
+    let head = format_row(["Difference", "", "A", letter].map(escape).to_vec());
+    writeln!(out, "\n{head}\n{}", format_row(vec!["---".into(); 4]))?;
     for Difference { about, what, base, other } in differences {
-        writeln!(
-            out,
-            "{}",
-            format_row(
-                [about, what.as_str(), base, other].map(|part| escape(&safe(part, look))).to_vec()
-            )
-        )?;
+        let row = [about, what.as_str(), base, other].map(|part| escape(&safe(part, look)));
+        writeln!(out, "{}", format_row(row.to_vec()))?;
     }
     Ok(())
 }

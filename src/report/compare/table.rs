@@ -71,19 +71,18 @@ fn add_comparison(page: &mut Page, versus: &Versus) {
     page.plain(&versus.describe());
 }
 
+/// Says that nothing but the figures differs.
+pub fn describe_sameness(letter: &str) -> String {
+    format!("A and {letter} have the same settings, host, kernel, file and warnings.")
+}
+
 fn add_differences(page: &mut Page, differences: &[Difference], letter: &str) {
     if differences.is_empty() {
-        return page.plain(&format!(
-            "A and {letter} have the same settings, host, kernel, file and warnings."
-        ));
+        return page.plain(&describe_sameness(letter));
     }
     page.plain(&format!("Differences between A and {letter}:"));
-    let wide = differences
-        .iter()
-        .map(|d| text::width(&mark(d)))
-        .max()
-        .unwrap_or(0)
-        .min(page.look.width / 2);
+    let widest = differences.iter().map(|difference| text::width(&mark(difference))).max();
+    let wide = widest.unwrap_or(0).min(page.look.width / 2);
     for difference in differences {
         let body = format!("{} | {}", difference.base, difference.other);
         page.paragraph(&text::pad_right(&mark(difference), wide), Style::Dim, &body);

@@ -19,12 +19,11 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<ol class=\"findings\">")?;
     for (index, Finding { warning, cells: affected, message }) in page.findings.0.iter().enumerate()
     {
-        let (name, about) = match warning.severity {
-            Severity::Wrong => ("wrong", "wrong: the number is not what its label says"),
-            Severity::Misleading => {
-                ("misleading", "misleading: the number is right but easily misread")
-            }
-            Severity::Note => ("note", "note: the number is valid"),
+        let name = warning.severity.name();
+        let about = match warning.severity {
+            Severity::Wrong => "wrong: the number is not what its label says",
+            Severity::Misleading => "misleading: the number is right but easily misread",
+            Severity::Note => "note: the number is valid",
         };
         let mark = match warning.severity {
             Severity::Note => "note".into(),
@@ -36,12 +35,8 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
             "<li class=\"{name}\"><h3><span class=\"mark\" title=\"{about}\">{mark}</span> {message}</h3>"
         )?;
         let cells = describe_cells(affected.iter().map(|row| &row.cell), page.rows.len());
-        writeln!(
-            out,
-            "<p class=\"quiet\"><code>{}</code> {}</p>\n<dl>",
-            xml(&warning.id),
-            xml(&cells)
-        )?;
+        let (id, cells) = (xml(&warning.id), xml(&cells));
+        writeln!(out, "<p class=\"quiet\"><code>{id}</code> {cells}</p>\n<dl>")?;
         let evidence = if affected.len() > 1 { "Evidence (first cell)" } else { "Evidence" };
         for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy)] {
             if !body.trim().is_empty() {

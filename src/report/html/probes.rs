@@ -51,10 +51,9 @@ fn write_section(
         }
         writeln!(out, "</tr>")?;
     }
-    let text = if text.is_empty() {
-        String::new()
-    } else {
-        format!("\n<p class=\"quiet\">{}</p>", xml(text))
+    let text = match text {
+        "" => String::new(),
+        text => format!("\n<p class=\"quiet\">{}</p>", xml(text)),
     };
     writeln!(out, "</tbody>\n</table>\n</div>{text}\n</section>")
 }

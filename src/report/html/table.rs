@@ -42,11 +42,8 @@ fn write_cell(
 ) -> io::Result<()> {
     let pieces = cell.map(Vec::as_slice).unwrap_or_default();
     let plain: String = pieces.iter().map(|(_, piece)| piece.as_str()).collect();
-    let key = if column.right {
-        sort_key(&plain).map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default()
-    } else {
-        String::new()
-    };
+    let key = sort_key(&plain).filter(|_| column.right);
+    let key = key.map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default();
     write!(out, "<td{}{key}>", class(column))?;
     for (style, piece) in pieces {
         let piece = xml(&squeeze(piece));
