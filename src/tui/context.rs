@@ -14,7 +14,6 @@ use super::screen::Screen;
 use super::theme::Look;
 use super::toast::Toasts;
 use super::view::areas;
-use super::zoom::{ZoomChart, is_selecting};
 use crate::plan::{Plan, Preset, ProbeCell, Settings};
 
 /// The running run, as other screens see it.
@@ -104,7 +103,6 @@ impl Context<'_> {
             is_covered: !self.popups.is_empty(),
             told: self.toasts.current().map(|toast| toast.text.as_str()),
             pointer: None,
-            held: None,
         }
     }
 }
@@ -124,20 +122,12 @@ pub struct ViewContext<'a> {
     pub told: Option<&'a str>,
     /// Where the mouse is over the charts of the screen.
     pub pointer: Option<Position>,
-    /// Where the mouse button was pressed that is still held.
-    pub held: Option<Position>,
 }
 
 impl ViewContext<'_> {
     /// Returns whether a run is measuring probes.
     pub fn measures_probes(&self) -> bool {
         self.run.is_some_and(RunStatus::measures_probes)
-    }
-
-    /// Returns where the selection of a part of the chart begins; `None` where nothing is selected.
-    pub fn selects_from(&self, chart: &dyn ZoomChart, body: Rect) -> Option<Position> {
-        let (held, at) = (self.held?, self.pointer?);
-        is_selecting(chart, self.look, body, held, at).then_some(held)
     }
 }
 

@@ -239,7 +239,7 @@ pub static KEYMAP: &[Binding] = &[
         &["{", "shift-left"],
         On(&[Live, Results, Compare]),
         "",
-        "show what is further left; a drag moves it too",
+        "show what is further left",
     ),
     bind(
         Action::PanRight,

@@ -1,12 +1,10 @@
 //! The places along an axis that have a value, and the part of them that is shown.
 
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::curves::Curve;
 use super::plot::Chart;
-use super::theme::Look;
-use super::zoom::{self, Zoom};
+use super::zoom::Zoom;
 use crate::analysis::Axis;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -45,49 +43,16 @@ impl Places {
         (0..self.xs.len()).min_by(|a, b| away(a).total_cmp(&away(b)))
     }
 
-    /// Returns the place that is nearest to a column of a chart, and the columns of its plot.
-    pub fn at_column(&self, chart: &Chart, area: Rect, column: u16) -> Option<(usize, u16)> {
+    /// Returns the place nearest to a column of a chart.
+    pub fn at_column(&self, chart: &Chart, area: Rect, column: u16) -> Option<usize> {
         let plot = chart.plot_area(area);
         let column = column.clamp(plot.x, plot.right().saturating_sub(1).max(plot.x));
-        Some((self.nearest(chart.x_at(area, column)?)?, plot.width))
+        self.nearest(chart.x_at(area, column)?)
     }
 
-    /// Returns where a place is along the whole axis, from 0 to 1.
-    pub fn share(&self, place: usize) -> f64 {
-        let ends = (self.xs.first(), self.xs.get(place), self.xs.last());
-        let (Some(first), Some(x), Some(last)) = ends else { return 0.0 };
-        let whole = self.distance(*first, *last);
-        if whole > 0.0 && whole.is_finite() { self.distance(*first, *x) / whole } else { 0.0 }
-    }
-
-    /// Returns the x values at the ends of a part that is moved by a share of a place; `None` for
-    /// all.
-    pub fn ends(&self, part: Zoom, by: f64) -> Option<(f64, f64)> {
+    /// Returns the x values at the ends of a part; `None` for all.
+    pub fn ends(&self, part: Zoom) -> Option<(f64, f64)> {
         let (from, to) = part?;
-        Some((self.beside(from, by)?, self.beside(to, by)?))
-    }
-
-    /// Returns the x value between a place and the one after it, or before it.
-    fn beside(&self, place: usize, by: f64) -> Option<f64> {
-        let x = self.get(place)?;
-        let next = if by < 0.0 { place.checked_sub(1) } else { Some(place + 1) };
-        let Some(next) = next.and_then(|next| self.get(next)) else { return Some(x) };
-        let share = by.abs();
-        Some(match self.axis.is_log() {
-            _ if share == 0.0 => x,
-            true => (x.ln() * (1.0 - share) + next.ln() * share).exp(),
-            false => x * (1.0 - share) + next * share,
-        })
-    }
-
-    /// Draws the bar that says which part is shown.
-    pub fn draw_bar(&self, look: &Look, part: Zoom, row: Rect, buf: &mut Buffer) {
-        let (Some((from, to)), Some(first), Some(last)) = (part, self.xs.first(), self.xs.last())
-        else {
-            return;
-        };
-        let name = |x: &f64| self.axis.show(*x as u64);
-        let shares = (self.share(from), self.share(to));
-        zoom::draw_bar(look, shares, (&name(first), &name(last)), row, buf);
+        Some((self.get(from)?, self.get(to)?))
     }
 }

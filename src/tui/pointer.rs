@@ -1,4 +1,4 @@
-//! The mouse pointer: its place over a chart, the start of a drag, and double clicks.
+//! The mouse pointer: its place over a chart, and double clicks.
 
 use std::time::Duration;
 
@@ -11,8 +11,6 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 pub struct Pointer {
     /// Where it is, over a chart; `None` elsewhere: then nothing depends on it.
     pub over: Option<Position>,
-    /// Where the button was pressed that is still held.
-    pub held: Option<Position>,
     last: Option<(Duration, Position)>,
 }
 
@@ -24,12 +22,7 @@ impl Pointer {
         });
         // A third click is the first of the next two.
         self.last = (!is_second).then_some((now, at));
-        self.held = Some(at);
         is_second
-    }
-
-    pub fn release(&mut self) {
-        self.held = None;
     }
 }
 

@@ -29,10 +29,6 @@ pub struct Overlay {
     pub at: Option<usize>,
     /// First and last visible place.
     pub zoom: Zoom,
-    /// What was visible when the mouse began to drag.
-    pub held_zoom: Zoom,
-    /// By how much of a place more the shown part is moved while the mouse drags it.
-    pub slide: f64,
 }
 
 impl Default for Overlay {
@@ -45,8 +41,6 @@ impl Default for Overlay {
             cursor: 0,
             at: None,
             zoom: None,
-            held_zoom: None,
-            slide: 0.0,
         }
     }
 }
@@ -105,12 +99,7 @@ impl Overlay {
 
     /// Shows this part of the axis; the read-out stays inside.
     pub fn show_part(&mut self, zoom: Zoom) {
-        self.slide(zoom, 0.0);
-    }
-
-    /// Shows a part that a drag moves, and by how much of a place more.
-    pub fn slide(&mut self, zoom: Zoom, by: f64) {
-        (self.zoom, self.slide) = (zoom, by);
+        self.zoom = zoom;
         if let (Some(at), Some((first, last))) = (&mut self.at, zoom) {
             *at = (*at).clamp(first, last.max(first));
         }

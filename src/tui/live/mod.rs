@@ -32,7 +32,7 @@ mod window;
 mod tests;
 
 pub use counter::Counter;
-pub use replay_keys::{begin_replay, click, drag, end_replay};
+pub use replay_keys::{begin_replay, click, end_replay};
 pub use state::Live;
 pub use update::{act, begin, end, handle_message, resume, stop, suspend, tick};
 pub use view::{draw, job_at};

@@ -12,7 +12,6 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::replayed::ReplayInput;
 use crate::tui::screen::Screen;
-use crate::tui::zoom;
 
 /// Begins a replay; the last picture of a run stays behind it.
 pub fn begin_replay(
@@ -78,26 +77,15 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
     Some(vec![title(replay)])
 }
 
-/// Handles a click: on the bar of a replay it goes there, on that of the trials it shows those.
+/// Handles a click: on the bar of a replay it goes there.
 pub fn click(live: &mut Live, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    zoom::press(live, ctx.look, body, at);
     let Live { replay: Some(replay), .. } = live else { return Vec::new() };
-    seek(replay, ctx, body, at, at);
+    if let Some(share) = view::share_at(ctx.look, replay, body, at) {
+        replay.wait(ctx.now);
+        replay.seek_share(share);
+        end_played(replay, ctx);
+    }
     Vec::new()
-}
-
-/// Handles a drag that began on the bar of a replay: it goes along. Returns whether it did.
-pub fn drag(live: &mut Live, ctx: &mut Context, body: Rect, from: Position, at: Position) -> bool {
-    let Live { replay: Some(replay), .. } = live else { return false };
-    seek(replay, ctx, body, from, at)
-}
-
-fn seek(replay: &mut Replay, ctx: &mut Context, body: Rect, from: Position, at: Position) -> bool {
-    let Some(share) = view::share_along(ctx.look, replay, body, from, at) else { return false };
-    replay.wait(ctx.now);
-    replay.seek_share(share);
-    end_played(replay, ctx);
-    true
 }
 
 fn title(replay: &Replay) -> Effect {

@@ -13,7 +13,6 @@ use crate::tui::context::RunStatus;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
 use crate::tui::warning_groups::{self, WarningGroup};
-use crate::tui::zoom::Zoom;
 
 /// A frozen picture of a run that continues.
 #[derive(Debug)]
@@ -33,8 +32,6 @@ pub struct Live {
     pub unsaved: Option<String>,
     /// The trials that are shown.
     pub window: Window,
-    /// What was shown when the mouse began to drag.
-    pub held_part: Zoom,
     /// The first warning that is shown.
     pub scroll: usize,
     /// Whether values have a logarithmic axis; `None`: what fits them.
@@ -129,7 +126,7 @@ impl Live {
 
     /// Shows what is shown by default.
     pub fn reset_view(&mut self) {
-        (self.window, self.held_part, self.scroll) = (Window::default(), None, 0);
+        (self.window, self.scroll) = (Window::default(), 0);
         self.frozen = None;
     }
 

@@ -177,7 +177,7 @@ fn freeze(live: &mut Live) {
 /// Changes which trials are shown; says why where nothing changes.
 fn zoom(live: &mut Live, ctx: &mut Context, action: Action) {
     let all = live.count_places();
-    let area = live.areas(ctx.look, ctx.body()).map(|(area, _)| area).filter(|_| all > 1);
+    let area = live.area(ctx.look, ctx.body()).filter(|_| all > 1);
     let Some(area) = area else {
         return ctx.note("zoom shows fewer trials: there is none or one so far");
     };

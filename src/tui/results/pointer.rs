@@ -11,25 +11,21 @@ use crate::tui::theme::Look;
 use crate::tui::zoom::{Zoom, ZoomChart};
 
 impl ZoomChart for Results {
-    fn areas(&self, look: &Look, body: Rect) -> Option<(Rect, Rect)> {
+    fn area(&self, look: &Look, body: Rect) -> Option<Rect> {
         let data = self.data.as_ref().filter(|data| data.is_curve())?;
         if self.open.is_some() || self.kind != TabKind::Chart {
             return None;
         }
         let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
         let parts = layout::parts(body, data.most_listed, lines);
-        Some(chart::areas(self, parts.chart))
+        Some(chart::inner_area(parts.chart))
     }
 
     fn count_places(&self) -> usize {
         self.data.as_ref().map_or(0, |data| data.places.len())
     }
 
-    fn share(&self, place: usize) -> f64 {
-        self.data.as_ref().map_or(0.0, |data| data.places.share(place))
-    }
-
-    fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<(usize, u16)> {
+    fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {
         let data = self.data.as_ref()?;
         chart::with_chart(look, self, data, area, |chart| {
             data.places.at_column(chart, area, column)
@@ -42,27 +38,10 @@ impl ZoomChart for Results {
 
     /// The cursor stays inside.
     fn show_part(&mut self, part: Zoom) {
-        self.slide(part, 0.0);
-    }
-
-    fn slide(&mut self, part: Zoom, by: f64) {
-        (self.chart.zoom, self.chart.slide) = (part, by);
+        self.chart.zoom = part;
         if let Some((first, last)) = part {
             self.chart.x = self.chart.x.clamp(first, last.max(first));
         }
-    }
-
-    fn settle(&mut self) {
-        self.chart.slide = 0.0;
-    }
-
-    fn held_part(&mut self) -> &mut Zoom {
-        &mut self.chart.held_zoom
-    }
-
-    fn point_at(&mut self, place: usize) {
-        self.chart.x = place;
-        self.pan();
     }
 }
 
@@ -73,7 +52,8 @@ pub fn select(results: &mut Results, look: &Look, area: Rect, at: Position) {
     if let Some((curve, point, _)) = near {
         results.chart.series = curve;
         results.set_x(point.x);
-    } else if let Some((place, _)) = results.place_at(look, area, at.x) {
-        results.point_at(place);
+    } else if let Some(place) = results.place_at(look, area, at.x) {
+        results.chart.x = place;
+        results.pan();
     }
 }

@@ -29,10 +29,6 @@ pub struct ChartState {
     pub hidden_estimates: BTreeSet<String>,
     /// First and last visible position.
     pub zoom: Zoom,
-    /// By how much of a place more the visible part is moved while the mouse drags it.
-    pub slide: f64,
-    /// What was visible when the mouse began to drag.
-    pub held_zoom: Zoom,
     /// Metrics whose axis is not the usual one.
     flipped_axes: Vec<Metric>,
     pub mean: bool,

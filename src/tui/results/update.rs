@@ -422,7 +422,7 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
 }
 
 fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
-    if let Some(area) = zoom::press(results, look, body, at) {
+    if let Some(area) = results.area(look, body).filter(|area| area.contains(at)) {
         return pointer::select(results, look, area, at);
     }
     let Some(data) = &results.data else { return };

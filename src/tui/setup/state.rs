@@ -7,7 +7,7 @@ use super::browser::{Browser, Row};
 use super::command_line::build_command;
 use super::objection::Constraints;
 use super::planning::Planning;
-use super::slider::{Band, Drag, End};
+use super::slider::{Band, End};
 use crate::engine;
 use crate::experiment::usual;
 use crate::host::TargetFacts;
@@ -70,8 +70,6 @@ pub struct Setup {
     pub end: End,
     /// The band that the slider was moved to, with its factor: a short list does not tell it.
     pub moved: Option<Band>,
-    /// What the pointer drags.
-    pub drag: Option<Drag>,
     pub scroll: usize,
     /// Whether the backends and settings that are rarely needed are shown.
     pub all_backends: bool,
@@ -112,7 +110,6 @@ impl Setup {
             mark: 0,
             end: End::default(),
             moved: None,
-            drag: None,
             scroll: 0,
             all_backends: false,
             all_settings: false,

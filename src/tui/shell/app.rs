@@ -174,7 +174,7 @@ where
         let Some(motion) = self.motion.take() else { return Ok(false) };
         let before = self.model.pointer;
         self.take(motion)?;
-        Ok(before != self.model.pointer || before.held.is_some())
+        Ok(before != self.model.pointer)
     }
 
     /// Notes a change, and schedules its draw.

@@ -1,5 +1,5 @@
 //! The mouse: a click focuses, selects or presses, a double click opens, the wheel scrolls or
-//! zooms, a drag pans or selects what to zoom to.
+//! zooms.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -20,7 +20,7 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
     // Below the smallest size nothing is drawn that could be clicked.
     let is_drawn = model.size.0 >= SMALLEST.0 && model.size.1 >= SMALLEST.1;
-    if !is_drawn && !matches!(event.kind, MouseEventKind::Up(_)) {
+    if !is_drawn {
         model.pointer.over = None;
         return Vec::new();
     }
@@ -34,12 +34,6 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
                 true => effects.into_iter().chain(open(model, at)).collect(),
                 false => effects,
             }
-        }
-        MouseEventKind::Drag(MouseButton::Left) => drag(model, at),
-        MouseEventKind::Up(_) => {
-            let body = view::areas(model.size).body;
-            model.pointer.held = model.pointer.held.filter(|_| is_drawn);
-            screens::release(model, body, at)
         }
         _ => Vec::new(),
     };
@@ -77,14 +71,6 @@ fn wheel(model: &mut Model, at: Position, action: Action) -> Vec<Effect> {
         Some(key) if !model.popups.is_empty() => key::press(model, key),
         _ if screens::wheel(model, body, at, action == Action::Up) => Vec::new(),
         _ => act(model, action),
-    }
-}
-
-fn drag(model: &mut Model, at: Position) -> Vec<Effect> {
-    let body = view::areas(model.size).body;
-    match model.pointer.held {
-        Some(from) if model.popups.is_empty() => screens::drag(model, body, from, at),
-        _ => Vec::new(),
     }
 }
 

@@ -90,37 +90,6 @@ pub fn wheel(model: &mut Model, body: Rect, at: Position, closer: bool) -> bool 
     chart(model).is_some_and(|(chart, look)| zoom::wheel(chart, look, body, at, closer))
 }
 
-/// Handles a drag from where the button was pressed.
-pub fn drag(model: &mut Model, body: Rect, from: Position, at: Position) -> Vec<Effect> {
-    if model.screen == Screen::Setup {
-        return with_screens(model, |screens, ctx| setup::drag(screens.setup, ctx, body, at));
-    }
-    if model.screen == Screen::Live {
-        let mut is_moved = false;
-        let effects = with_screens(model, |screens, ctx| {
-            is_moved = live::drag(screens.live, ctx, body, from, at);
-            Vec::new()
-        });
-        if is_moved {
-            return effects;
-        }
-    }
-    if let Some((chart, look)) = chart(model) {
-        zoom::drag_chart(chart, look, body, from, at);
-    }
-    Vec::new()
-}
-
-/// Lets go of what the pointer holds.
-pub fn release(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
-    let held = model.pointer.held.filter(|_| model.popups.is_empty());
-    if let (Some(from), Some((chart, look))) = (held, chart(model)) {
-        zoom::release(chart, look, body, from, at);
-    }
-    model.pointer.release();
-    with_screens(model, |screens, ctx| setup::release(screens.setup, ctx))
-}
-
 /// Returns the text field of the screen that has the focus.
 pub fn field(model: &mut Model) -> Option<&mut Input> {
     match model.screen {

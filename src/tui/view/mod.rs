@@ -89,7 +89,6 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         is_covered: !model.popups.is_empty(),
         told: model.toasts.current().map(|toast| toast.text.as_str()),
         pointer: model.pointer.over.filter(|_| model.popups.is_empty()),
-        held: model.pointer.held.filter(|_| model.popups.is_empty()),
     };
     match model.screen {
         Screen::Setup => setup::draw(&model.setup, &ctx, areas.body, buf),

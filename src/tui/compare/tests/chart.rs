@@ -1,6 +1,6 @@
 //! The chart of the comparison, and the sessions above it.
 
-use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{KeyModifiers, MouseEvent, MouseEventKind};
 
 use super::{compare, stage, three};
 use crate::session;
@@ -8,7 +8,7 @@ use crate::tui::msg::Msg;
 use crate::tui::testing::Stage;
 
 #[test]
-fn the_mouse_reads_zooms_and_pans_the_curves() {
+fn the_mouse_reads_and_zooms_the_curves() {
     let mut stage = stage(&three());
     stage.tell(Msg::Resize(120, 40)).keys("v");
     let mouse = |stage: &mut Stage, kind, column, row| {
@@ -33,14 +33,10 @@ fn the_mouse_reads_zooms_and_pans_the_curves() {
     assert!(!offers_all(&stage));
     mouse(&mut stage, MouseEventKind::ScrollUp, 60, 10);
     assert!(offers_all(&stage));
-    let zoomed = compare(&stage).overlay.zoom.unwrap();
     stage.keys("{{{{");
     assert_eq!(compare(&stage).overlay.zoom.unwrap().0, 0);
-    let left = MouseButton::Left;
-    mouse(&mut stage, MouseEventKind::Down(left), 60, 10);
-    mouse(&mut stage, MouseEventKind::Drag(left), 0, 12);
-    mouse(&mut stage, MouseEventKind::Up(left), 0, 12);
-    assert_eq!(compare(&stage).overlay.zoom, Some(zoomed));
+    stage.keys("}}}}");
+    assert!(compare(&stage).overlay.zoom.unwrap().0 > 0);
     stage.keys("0");
     assert_eq!(compare(&stage).overlay.zoom, None);
     stage.keys("++--");

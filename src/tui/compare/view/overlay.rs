@@ -18,7 +18,7 @@ use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::tui::vocabulary::{DASHED, DOTTED, SOLID, Sign};
-use crate::tui::zoom::{self, ZoomChart};
+use crate::tui::zoom::ZoomChart;
 use crate::units::counted;
 
 pub fn draw(
@@ -49,9 +49,7 @@ pub fn draw(
             buf,
         );
     } else {
-        let (area, bar) = areas(overlay, body);
-        overlay.places.draw_bar(look, overlay.zoom, bar, buf);
-        with_chart(look, overlay, log, |chart| chart.render(area, buf));
+        with_chart(look, overlay, log, |chart| chart.render(inner, buf));
     }
     self::legend(look, compared, overlay, x, legend, buf);
 }
@@ -60,9 +58,9 @@ fn plot_and_legend(overlay: &Overlay, body: Rect) -> [Rect; 2] {
     beside_legend(body, legend_rows(overlay).len())
 }
 
-/// Returns the areas of the curves and of the bar below them that shows which part is shown.
-pub fn areas(overlay: &Overlay, body: Rect) -> (Rect, Rect) {
-    zoom::split(overlay.zoom, inner_area(plot_and_legend(overlay, body)[0]))
+/// Returns the area of the curves.
+pub fn chart_area(overlay: &Overlay, body: Rect) -> Rect {
+    inner_area(plot_and_legend(overlay, body)[0])
 }
 
 /// Builds the chart and passes it to `then`, for drawing and for the mouse.
@@ -72,7 +70,7 @@ pub fn with_chart<R>(
     log: bool,
     then: impl FnOnce(&Chart) -> R,
 ) -> R {
-    let between = overlay.places.ends(overlay.zoom, overlay.slide);
+    let between = overlay.places.ends(overlay.zoom);
     let axes = Axes { along: overlay.places.axis, metric: overlay.metric, log, between };
     let x = overlay.x();
     // Sessions share colours and markers: their letters tell the curves apart.
@@ -103,13 +101,10 @@ pub fn locate_points(look: &Look, overlay: &Overlay, log: bool, area: Rect) -> L
 /// Draws what the point under the pointer says.
 pub fn draw_read_out(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let (Some(at), Some(got)) = (ctx.pointer, &compare.got) else { return };
-    let areas = compare.areas(ctx.look, body);
-    let Some((area, _)) = areas.filter(|(area, _)| area.contains(at)) else { return };
+    let area = compare.area(ctx.look, body).filter(|area| area.contains(at));
+    let Some(area) = area else { return };
     let overlay = &compare.overlay;
     let located = locate_points(ctx.look, overlay, compare.log(), area);
-    if let Some(held) = ctx.selects_from(compare, body) {
-        zoom::draw_selection(ctx.look, located.plot, (held.x, at.x), buf);
-    }
     let Some((line, point, place)) = located.nearest(at, READ_REACH) else { return };
     let Some(line) = overlay.lines.get(line) else { return };
     let name = format!("{} {}", got.letter(line.session), line.curve.name);

@@ -114,7 +114,7 @@ fn zoom_shows_the_last_trials() {
             bench.key(key);
         }
         let screen = bench.screen(120, 40);
-        assert!(screen.contains(shown) && screen.contains("trial 1 ─"), "{key} {shown}\n{screen}");
+        assert!(screen.contains(shown), "{key} {shown}\n{screen}");
     }
     bench.key("0");
     assert!(!bench.screen(120, 40).contains("of 24 trials"));
@@ -398,7 +398,7 @@ fn mouse(bench: &mut Bench, kind: MouseEventKind, column: u16, row: u16) -> Stri
 }
 
 #[test]
-fn the_pointer_reads_zooms_and_pans_the_trials() {
+fn the_pointer_reads_and_zooms_the_trials() {
     let mut bench = Bench::new(plan(Some(40)));
     for round in 1..=16 {
         for cell in 0..6 {
@@ -407,9 +407,9 @@ fn the_pointer_reads_zooms_and_pans_the_trials() {
     }
     bench.say(Msg::Resize(120, 40));
     bench.say(Msg::Tick);
-    // More than there are columns: the last ones are shown, and where they are.
+    // More than there are columns: the last ones are shown, and the title says which.
     let screen = bench.screen(120, 40);
-    assert!(screen.contains(" of 96 trials") && screen.contains("trial 1 ─"), "{screen}");
+    assert!(screen.contains(" of 96 trials"), "{screen}");
     let moved = mouse(&mut bench, MouseEventKind::Moved, 40, 8);
     let read = moved.lines().find(|line| line.contains("  trial ")).unwrap_or_default();
     assert!(read.contains("warm  trial ") && read.contains("  1000 MiB/s"), "{moved}");
@@ -424,18 +424,14 @@ fn the_pointer_reads_zooms_and_pans_the_trials() {
     }
     let Window::Between(first, last) = bench.model.live.window else { panic!("{all}") };
     assert!(first < 5 && last - first < 40, "{first} {last}");
-    // A new trial does not move what is looked at; a drag does.
+    // A new trial does not move what is looked at; keys do.
     bench.trial(0, 17, 1);
     assert_eq!(bench.model.live.window, Window::Between(first, last));
-    let left = MouseButton::Left;
-    mouse(&mut bench, MouseEventKind::Down(left), 60, 8);
-    mouse(&mut bench, MouseEventKind::Drag(left), 20, 8);
-    mouse(&mut bench, MouseEventKind::Up(left), 20, 8);
+    bench.key("}");
     let Window::Between(next, _) = bench.model.live.window else { panic!() };
     assert!(next > first);
-    for _ in 0..4 {
-        mouse(&mut bench, MouseEventKind::Down(left), 60, 8);
-        mouse(&mut bench, MouseEventKind::Drag(left), 0, 8);
+    for _ in 0..8 {
+        bench.key("}");
     }
     assert!(matches!(bench.model.live.window, Window::Last(_)), "the run is followed again");
     bench.key("0");

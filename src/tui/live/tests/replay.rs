@@ -220,30 +220,6 @@ fn a_click_on_its_bar_goes_there() {
 }
 
 #[test]
-fn a_drag_on_its_bar_goes_along_and_no_other_drag_does() {
-    let mut bench = example(1);
-    bench.key("space");
-    bench.say(Msg::Resize(120, 40));
-    let mouse = |bench: &mut Bench, kind, column, row| {
-        let modifiers = crossterm::event::KeyModifiers::NONE;
-        bench.say(Msg::Mouse(crossterm::event::MouseEvent { kind, column, row, modifiers }));
-        shown_at(bench)
-    };
-    use crossterm::event::{
-        MouseButton::Left,
-        MouseEventKind::{Down, Drag, Up},
-    };
-    let pressed = mouse(&mut bench, Down(Left), 40, 38);
-    let along = mouse(&mut bench, Drag(Left), 60, 38);
-    assert!(along > pressed, "{pressed} {along}");
-    assert_eq!(mouse(&mut bench, Drag(Left), 60, 20), along, "above the bar too");
-    assert_eq!(mouse(&mut bench, Drag(Left), 0, 38), 0.0, "no further than its ends");
-    mouse(&mut bench, Up(Left), 0, 38);
-    mouse(&mut bench, Down(Left), 40, 20);
-    assert_eq!(mouse(&mut bench, Drag(Left), 60, 38), 0.0, "it did not begin on the bar");
-}
-
-#[test]
 fn a_paused_replay_stays_at_its_end_until_it_plays() {
     let mut bench = example(1);
     bench.key("space");

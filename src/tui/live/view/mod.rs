@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-pub use replay::share_along;
+pub use replay::share_at;
 
 use super::layout::Places;
 use super::run_view::RunView;
@@ -49,9 +49,6 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     places.latency.inspect(|area| latency::draw(&scene, *area, buf));
     places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
     places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
-    if let (Some(at), Some(held)) = (ctx.pointer, ctx.selects_from(live, body)) {
-        strip::draw_selection(&scene, places.throughput, (held.x, at.x), buf);
-    }
     if let Some(at) = ctx.pointer {
         strip::draw_read_out(&scene, places.throughput, at, buf);
     }
@@ -89,11 +86,11 @@ fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<Scene<'a>> {
     (view.series.trials() > 0).then(|| new_scene(live, view, look))
 }
 
-/// Returns where the bars of the trials are, and the row that says which trials they are.
-pub fn strip_areas(live: &Live, look: &Look, body: Rect) -> Option<(Rect, Rect)> {
+/// Returns the area of the bars of the trials.
+pub fn strip_area(live: &Live, look: &Look, body: Rect) -> Option<Rect> {
     let scene = scene_of_trials(live, look)?;
     let places = places(&scene, live.replay.is_some(), pane_area(live, body));
-    Some(strip::areas(&scene, places.throughput))
+    Some(strip::parts(true, places.throughput).0)
 }
 
 /// Returns the part of the trials that is shown in these bars; `None`: all.
@@ -101,16 +98,16 @@ pub fn strip_part(live: &Live, look: &Look, bars: Rect) -> Zoom {
     strip::part(&scene_of_trials(live, look)?, bars)
 }
 
-/// Returns the trial at a column of these bars, counted from 0, and the columns that all take.
-pub fn trial_at(live: &Live, look: &Look, bars: Rect, column: u16) -> Option<(usize, u16)> {
-    let (bar, _, taken) = strip::bar_at(&scene_of_trials(live, look)?, bars, column)?;
-    Some((bar.last.saturating_sub(1) as usize, taken))
+/// Returns the trial at a column of these bars, counted from 0.
+pub fn trial_at(live: &Live, look: &Look, bars: Rect, column: u16) -> Option<usize> {
+    let (bar, _) = strip::bar_at(&scene_of_trials(live, look)?, bars, column)?;
+    Some(bar.last.saturating_sub(1) as usize)
 }
 
 /// Returns the job whose bar is at a place of the screen, and the id of its session; `None` where
 /// there is none, or several.
 pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(String, Job)> {
-    let (bars, _) = strip_areas(live, look, body)?;
+    let bars = strip_area(live, look, body)?;
     let scene = scene_of_trials(live, look)?;
     let (bar, _) = strip::bar_under(&scene, bars, at)?;
     let job = scene.view.job(bar.cell?)?.clone();

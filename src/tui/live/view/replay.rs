@@ -60,19 +60,11 @@ fn parts(look: &Look, replay: &Replay, area: Rect) -> Parts {
     Parts { left, right, bar }
 }
 
-/// Returns the part of the replay (0 to 1) that the pointer means, which was pressed at `from`;
-/// `None` if that is not on its bar.
-pub fn share_along(
-    look: &Look,
-    replay: &Replay,
-    area: Rect,
-    from: Position,
-    at: Position,
-) -> Option<f64> {
+/// Returns the part of the replay (0 to 1) at a position; `None` outside of its bar.
+pub fn share_at(look: &Look, replay: &Replay, area: Rect, at: Position) -> Option<f64> {
     let bar = parts(look, replay, split(area).1).bar;
     let last = bar.width.saturating_sub(1).max(1);
-    let place = at.x.saturating_sub(bar.x).min(last);
-    bar.contains(from).then(|| f64::from(place) / f64::from(last))
+    bar.contains(at).then(|| f64::from(at.x - bar.x) / f64::from(last))
 }
 
 pub fn draw(look: &Look, replay: &Replay, area: Rect, buf: &mut Buffer) {

@@ -1,7 +1,7 @@
 //! Throughput and system calls, trial by trial, and what the time of the run went to.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Margin, Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
@@ -16,7 +16,7 @@ use crate::tui::read_out;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
-use crate::tui::zoom::{self, Zoom};
+use crate::tui::zoom::Zoom;
 
 impl Measure {
     fn title(self) -> &'static str {
@@ -28,33 +28,14 @@ impl Measure {
     }
 }
 
-/// Where the parts of a pane are.
-struct Parts {
-    bars: Rect,
-    /// The row that says which trials are shown; empty where all are.
-    map: Rect,
-    /// The row of what the time went to.
-    ribbon: Rect,
-}
-
-/// Rows of bars beside which there is room for a row that says which trials are shown.
-const MIN_MAP_ROWS: u16 = 8;
-
-/// Divides a pane; only the main one has more than bars.
-fn parts(scene: &Scene, is_main: bool, area: Rect) -> Parts {
-    let inner = area.inner(Margin::new(1, 1));
+/// Returns the areas of the bars and of the row of what the time went to, which only the main pane
+/// has.
+pub fn parts(is_main: bool, pane: Rect) -> (Rect, Rect) {
+    let inner = pane.inner(Margin::new(1, 1));
     let ribbon = u16::from(is_main && inner.height >= 6);
-    let bars = Rect { height: inner.height - ribbon, ..inner };
-    let has_map = is_main && bars.height >= MIN_MAP_ROWS && part(scene, bars).is_some();
-    let bars = Rect { height: bars.height - u16::from(has_map), ..bars };
-    let map = Rect { y: bars.bottom(), height: u16::from(has_map), ..inner };
-    Parts { bars, map, ribbon: Rect { y: map.bottom(), height: ribbon, ..inner } }
-}
-
-/// Returns where the bars of the main pane are, and the row that says which trials they are.
-pub fn areas(scene: &Scene, pane: Rect) -> (Rect, Rect) {
-    let Parts { bars, map, .. } = parts(scene, true, pane);
-    (bars, map)
+    let [bars, ribbon] =
+        Layout::vertical([Constraint::Min(0), Constraint::Length(ribbon)]).areas(inner);
+    (bars, ribbon)
 }
 
 /// Returns the part of all trials that is shown in these bars of the main pane; `None`: all.
@@ -66,7 +47,7 @@ pub fn part(scene: &Scene, bars: Rect) -> Zoom {
 /// Draws the trials as bars; `is_main`: with what the time went to below them.
 pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mut Buffer) {
     let (look, view, all) = (scene.look, scene.view, scene.view.series.trials());
-    let Parts { bars: inner, map, ribbon } = parts(scene, is_main, area);
+    let (inner, ribbon) = parts(is_main, area);
     let (trials, bars) = lay_out_in(scene, measure, inner);
     let shown = describe(trials, all);
     let room = usize::from(area.width.saturating_sub(8));
@@ -83,9 +64,6 @@ pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mu
     if all == 0 {
         return draw_waiting(scene, inner, buf);
     }
-    let share = |trial: u32| f64::from(trial.saturating_sub(1)) / f64::from(all.max(2) - 1);
-    let ends = ("trial 1", all.to_string());
-    zoom::draw_bar(look, (share(trials.0), share(trials.1)), (ends.0, &ends.1), map, buf);
     let rules: Vec<StripRule> = match measure {
         Measure::Bytes => {
             view.ceilings.iter().map(|(label, at)| StripRule { at: *at, label }).collect()
@@ -106,38 +84,28 @@ fn lay_out_in(scene: &Scene, measure: Measure, inner: Rect) -> ((u32, u32), Vec<
     (trials, lay_out(series.slices(), trials, measure, columns))
 }
 
-/// Returns the bar at a column of the main pane, the column at which it starts, and the columns
-/// that all bars take.
-pub fn bar_at(scene: &Scene, inner: Rect, column: u16) -> Option<(TrialBar, u16, u16)> {
+/// Returns the bar at a column of the main pane, and the column at which it starts.
+pub fn bar_at(scene: &Scene, inner: Rect, column: u16) -> Option<(TrialBar, u16)> {
     let measure = scene.view.measure();
     let (_, mut bars) = lay_out_in(scene, measure, inner);
     let plot = with_strip(scene, measure, |strip| strip.plot_area(inner));
-    let last = bars.last()?;
-    let taken = last.start + last.rates.len() as u16;
     let at = column.saturating_sub(plot.x);
     let before = bars.partition_point(|bar| bar.start <= at).max(1);
-    let bar = bars.swap_remove(before - 1);
+    let bar = (!bars.is_empty()).then(|| bars.swap_remove(before - 1))?;
     let start = plot.x + bar.start;
-    Some((bar, start, taken))
+    Some((bar, start))
 }
 
 /// Returns the bar under the pointer and the rate there; the gap behind a bar is not it.
 pub fn bar_under(scene: &Scene, inner: Rect, at: Position) -> Option<(TrialBar, f64)> {
-    let (bar, start, _) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at))?;
+    let (bar, start) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at))?;
     let rate = *bar.rates.get(usize::from(at.x.checked_sub(start)?))?;
     Some((bar, rate))
 }
 
-/// Draws from where to where the mouse selects trials.
-pub fn draw_selection(scene: &Scene, pane: Rect, columns: (u16, u16), buf: &mut Buffer) {
-    let (inner, _) = areas(scene, pane);
-    let plot = with_strip(scene, scene.view.measure(), |strip| strip.plot_area(inner));
-    zoom::draw_selection(scene.look, plot, columns, buf);
-}
-
 /// Draws what the trial under the pointer reached.
 pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) {
-    let (inner, _) = areas(scene, pane);
+    let (inner, _) = parts(true, pane);
     let measure = scene.view.measure();
     let Some((bar, rate)) = bar_under(scene, inner, at) else { return };
     let trials = if bar.first == bar.last {

@@ -95,32 +95,17 @@ fn the_pointer_reads_the_nearest_point() {
 }
 
 #[test]
-fn the_wheel_zooms_at_the_pointer_and_a_drag_pans() {
+fn the_wheel_zooms_at_the_pointer() {
     let mut stage = stage();
     let all = ticks(&stage);
     assert_eq!(all, ("4 KiB".to_string(), "4 MiB".to_string()));
     let (x, y) = find(&stage, "4 MiB");
     mouse(&mut stage, MouseEventKind::ScrollUp, x, y - 4);
     assert_eq!(ticks(&stage), ("256 KiB".into(), "4 MiB".into()), "at the pointer");
-    assert!(stage.picture(100, 30).contains("4 KiB ──"), "{}", stage.picture(100, 30));
-    // A drag to the right shows what is further left, all the way.
-    let (x, y) = find(&stage, "1 MiB");
-    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), x - 20, y - 4);
-    mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), x + 25, y - 4);
-    assert_eq!(ticks(&stage).0, "128 KiB", "by as much as it was dragged");
-    mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), 99, 0);
-    mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), 99, 0);
-    let panned = ticks(&stage);
-    mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), 3, 5);
-    assert_eq!(ticks(&stage), panned, "no button is held");
     stage.keys("{{{{");
     assert_eq!(ticks(&stage).0, "4 KiB");
     stage.keys("}}}}");
     assert_eq!(ticks(&stage).1, "4 MiB");
-    // The bar of the shown part moves it too.
-    let (x, y) = find(&stage, "4 KiB ──");
-    click(&mut stage, x + 8, y);
-    assert_eq!(ticks(&stage).0, "4 KiB");
     mouse(&mut stage, MouseEventKind::ScrollDown, 50, 5);
     mouse(&mut stage, MouseEventKind::ScrollDown, 50, 5);
     assert_eq!(ticks(&stage), all);
@@ -131,55 +116,6 @@ fn the_wheel_zooms_at_the_pointer_and_a_drag_pans() {
     mouse(&mut stage, MouseEventKind::ScrollUp, x, y);
     assert_ne!(cell_under_cursor(&stage), before);
     assert_eq!(ticks(&stage), all);
-}
-
-/// A chart that is shown whole has nothing to pan.
-#[test]
-fn a_drag_over_three_sizes_zooms_to_these() {
-    let mut stage = stage();
-    let (from, y) = find(&stage, "16 KiB");
-    let (to, _) = find(&stage, "256 KiB");
-    let (from, to, y) = (from + 3, to + 3, y - 4);
-    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), from, y);
-    mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), to, y);
-    let held = stage.picture(100, 30);
-    let thick = held.lines().find(|line| line.contains("━━━")).unwrap_or_default();
-    assert_eq!(thick.matches('━').count(), usize::from(to - from) + 1, "{held}");
-    assert_eq!(ticks(&stage), ("4 KiB".into(), "4 MiB".into()), "not before the button is let go");
-    mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), to, y);
-    assert_eq!(ticks(&stage), ("16 KiB".into(), "256 KiB".into()));
-    // Dragged by a little, it is moved by a little, and whole sizes are shown at the end.
-    let ends = |stage: &Stage| {
-        let chart = &results(stage).chart;
-        (chart.zoom, (chart.slide * 10.0).round() as i32)
-    };
-    assert_eq!(ends(&stage), (Some((1, 3)), 0));
-    let before = stage.picture(100, 30);
-    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), 40, y);
-    mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), 44, y);
-    let (part, by) = ends(&stage);
-    assert!(part == Some((1, 3)) && (-4..0).contains(&by), "{part:?} {by}");
-    assert_ne!(stage.picture(100, 30), before);
-    mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), 44, y);
-    assert_eq!(ends(&stage), (Some((1, 3)), 0));
-    // Two sizes are too few for a chart, and a click selects nothing.
-    stage.keys("0");
-    for (first, last) in [(from, from + 9), (from, from + 1), (to, to)] {
-        mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), first, y);
-        mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), last, y);
-        mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), last, y);
-        stage.wait(Duration::from_secs(1));
-        assert_eq!(results(&stage).chart.zoom, None, "{first} {last}");
-    }
-    // Let go outside of the chart, or in a window where nothing is drawn.
-    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), to, y);
-    mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), 0, 0);
-    assert_eq!(results(&stage).chart.zoom, Some((0, 3)));
-    stage.keys("0");
-    mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), from, y);
-    stage.tell(Msg::Resize(20, 5));
-    mouse(&mut stage, MouseEventKind::Up(MouseButton::Left), 0, 0);
-    assert_eq!(results(&stage).chart.zoom, None);
 }
 
 #[test]

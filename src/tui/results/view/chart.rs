@@ -1,7 +1,7 @@
 //! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use ratatui::text::Line;
 
 use super::bars;
@@ -9,12 +9,11 @@ use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::read_out::LocatedPoints;
 use crate::tui::results::data::{CurvePoints, Data};
-use crate::tui::results::state::{ChartState, Results};
+use crate::tui::results::state::Results;
 use crate::tui::results::tab::TabKind;
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
-use crate::tui::zoom;
 use crate::units::column::Unit;
 
 /// Limit on drawn curves: beyond it only those around the selected one are drawn.
@@ -103,8 +102,7 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
 /// Returns the first and last visible x.
 fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
     let all = Some((0, data.places.len().saturating_sub(1)));
-    let ChartState { zoom, slide, .. } = results.chart;
-    data.places.ends(zoom.or(all), slide).unwrap_or((1.0, 2.0))
+    data.places.ends(results.chart.zoom.or(all)).unwrap_or((1.0, 2.0))
 }
 
 /// Returns how the values of the visible points are written.
@@ -166,10 +164,9 @@ pub fn with_chart<R>(
     then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
 }
 
-/// Returns the areas of the curves and of the bar below them that shows which part is shown.
-pub fn areas(results: &Results, area: Rect) -> (Rect, Rect) {
-    let inner = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
-    zoom::split(results.chart.zoom, inner)
+/// Returns the area of the curves, without the outer columns.
+pub fn inner_area(area: Rect) -> Rect {
+    area.inner(Margin::new(1, 0))
 }
 
 /// Returns the points of the visible curves, each with its curve, and where they are.
@@ -181,7 +178,7 @@ pub fn locate_points(look: &Look, results: &Results, data: &Data, area: Rect) ->
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let (area, bar) = areas(results, area);
+    let area = inner_area(area);
     let nothing = data.view.describe_nothing();
     let text = if data.curves.is_empty() && data.results().is_empty() {
         let lines = pane::wrap(&nothing, area.width.into());
@@ -200,7 +197,6 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
             "all curves are hidden: space shows the selected one"
         }
     } else if data.is_curve() {
-        data.places.draw_bar(look, results.chart.zoom, bar, buf);
         return with_chart(look, results, data, area, |chart| chart.render(area, buf));
     } else {
         return bars::draw(look, results, data, area, buf);

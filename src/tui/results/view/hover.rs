@@ -7,17 +7,14 @@ use super::chart;
 use crate::tui::context::ViewContext;
 use crate::tui::read_out::{self, READ_REACH};
 use crate::tui::results::state::Results;
-use crate::tui::zoom::{self, ZoomChart};
+use crate::tui::zoom::ZoomChart;
 
 /// Draws what the point under the pointer says.
 pub fn draw(results: &Results, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let (Some(at), Some(data)) = (ctx.pointer, &results.data) else { return };
-    let areas = results.areas(ctx.look, body);
-    let Some((area, _)) = areas.filter(|(area, _)| area.contains(at)) else { return };
+    let area = results.area(ctx.look, body).filter(|area| area.contains(at));
+    let Some(area) = area else { return };
     let located = chart::locate_points(ctx.look, results, data, area);
-    if let Some(held) = ctx.selects_from(results, body) {
-        zoom::draw_selection(ctx.look, located.plot, (held.x, at.x), buf);
-    }
     let Some((curve, point, place)) = located.nearest(at, READ_REACH) else { return };
     let name = data.curves.get(curve).map_or("", |curve| curve.name.as_str());
     let x = data.places.axis.show(point.x as u64);

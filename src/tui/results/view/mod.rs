@@ -117,7 +117,7 @@ fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &m
     if results.chart.mean {
         on.push("mean dotted".into());
     }
-    if let Some((from, to)) = data.places.ends(results.chart.zoom, 0.0) {
+    if let Some((from, to)) = data.places.ends(results.chart.zoom) {
         let name = |x: f64| data.places.axis.show(x as u64);
         on.push(format!("{} to {}", name(from), name(to)));
     }

@@ -7,7 +7,7 @@ mod pick;
 mod run;
 
 pub use change::{answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
-pub use mouse::{click, drag, release};
+pub use mouse::click;
 pub use open_plan::open_plan;
 pub use pick::choose_file;
 

@@ -110,6 +110,6 @@ fn blocks_hint(scene: &Scene) -> Hint {
     let sizes = scene.setup.shown_blocks(scene.effective).map_or(Vec::new(), |range| range.values);
     let why = sizes.iter().rev().find_map(|size| objection::check_block(*size, &scene.constraints));
     let keys = "left/right move the marked end · space other end · up/down fewer or more sizes · \
-         drag an end, or the range · i type";
+         i type";
     (why, keys.into())
 }

@@ -11,6 +11,7 @@ mod workload;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+#[cfg(test)]
 pub use blocks::power_at;
 use scene::Scene;
 
