@@ -20,7 +20,7 @@ use crate::text::time;
 const MAX_REPLACED: u32 = 100;
 
 /// Locks a session file; the lock lasts as long as the handle. Fails while a run writes the file.
-pub(super) fn lock_session(path: &Path) -> Result<File, SessionError> {
+fn lock_session(path: &Path) -> Result<File, SessionError> {
     let no = |e| SessionError::io("change", path, e);
     for _ in 0..MAX_REPLACED {
         let file = OpenOptions::new()
@@ -67,7 +67,10 @@ pub fn rename(dir: &Path, path: &Path, name: &str) -> Result<String, SessionErro
 /// # Errors
 /// The file is not ours, a run is writing it, or the kernel refuses.
 pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
-    check_deletable(dir, path)?;
+    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == SUFFIX);
+    if !stored && list::header(path).is_none() {
+        return Err(SessionError::NotOurs(path.into()));
+    }
     let _lock = FolderLock::in_folder(dir, LOCK_TIMEOUT);
     // A file that cannot be opened for writing is not being written by a run.
     let claimed = match lock_session(path) {
@@ -77,15 +80,6 @@ pub fn delete(dir: &Path, path: &Path) -> Result<(), SessionError> {
     let removed = fs::remove_file(path).map_err(|e| SessionError::io("remove", path, e));
     drop(claimed);
     removed
-}
-
-/// Refuses a file that is neither in `dir` nor a session.
-pub(super) fn check_deletable(dir: &Path, path: &Path) -> Result<(), SessionError> {
-    let stored = path.parent() == Some(dir) && path.extension().is_some_and(|e| e == SUFFIX);
-    if !stored && list::header(path).is_none() {
-        return Err(SessionError::NotOurs(path.into()));
-    }
-    Ok(())
 }
 
 /// The session that an import created.

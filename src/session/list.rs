@@ -115,33 +115,25 @@ impl Listed {
 }
 
 /// Returns the sessions in `dir`, the newest first; none if the folder does not exist. Unreadable
-/// files are listed as such. `restore` may give a hidden file its place back, and returns it then.
+/// files are listed as such.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn list(
-    dir: &Path,
-    restore: &dyn Fn(&Path) -> Option<PathBuf>,
-) -> Result<Vec<Listed>, SessionError> {
-    each(dir, true, restore)
+pub fn list(dir: &Path) -> Result<Vec<Listed>, SessionError> {
+    each(dir, true)
 }
 
 /// Lists like [`list`], without what is at the end of the files.
 pub fn headers(dir: &Path) -> Result<Vec<Listed>, SessionError> {
-    each(dir, false, &|_| None)
+    each(dir, false)
 }
 
-fn each(
-    dir: &Path,
-    ends: bool,
-    restore: &dyn Fn(&Path) -> Option<PathBuf>,
-) -> Result<Vec<Listed>, SessionError> {
+fn each(dir: &Path, ends: bool) -> Result<Vec<Listed>, SessionError> {
     let mut sessions = Vec::new();
-    // All names first: a session that is brought back must not appear twice.
     for path in files(dir)? {
-        // Hidden: being written, or deleted and not yet gone.
-        let hidden = id_of(&path).starts_with('.');
-        let Some(path) = (if hidden { restore(&path) } else { Some(path) }) else { continue };
+        if id_of(&path).starts_with('.') {
+            continue;
+        }
         let listed = describe(&path, ends);
         // Another process may have deleted or renamed it since the folder was read.
         if listed.state != State::Unreadable || path.symlink_metadata().is_ok() {

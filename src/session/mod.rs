@@ -5,7 +5,6 @@
 
 mod check;
 mod damage;
-mod deleted;
 mod edit;
 mod end_line;
 mod error;
@@ -37,12 +36,11 @@ pub(crate) mod testing;
 #[cfg(test)]
 pub(crate) use seal::seal;
 
-pub use deleted::{Deleted, list_all as list, put_aside};
 pub use edit::{Imported, delete, import, rename};
 pub use error::SessionError;
 pub use label::label;
 pub use line::{Worst, target as target_of};
-pub use list::{Listed, State, headers, newest};
+pub use list::{Listed, State, headers, list, newest};
 pub use load::{Samples, load, samples};
 pub use model::Session;
 pub use naming::{check_name, path_of};

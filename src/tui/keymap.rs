@@ -316,13 +316,6 @@ pub static KEYMAP: &[Binding] = &[
         "undo the changes; without any, take the default preset",
     ),
     bind(
-        Action::Undo,
-        &["u"],
-        On(&[Sessions]),
-        "undelete",
-        "bring back the session deleted last, until iotui quits",
-    ),
-    bind(
         Action::Budget,
         &["b"],
         On(&[Setup]),

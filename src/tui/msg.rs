@@ -132,16 +132,8 @@ pub enum Msg {
         before: String,
         ratio: Option<f64>,
     },
-    /// A session was deleted; `undoable`: it can be restored until the end of the program.
-    Deleted {
-        id: String,
-        undoable: bool,
-    },
-    /// Whether a deleted session is back.
-    Restored {
-        id: String,
-        result: Result<(), String>,
-    },
+    /// The session with this id was deleted.
+    Deleted(String),
     /// A session has another name now.
     Renamed {
         id: String,
@@ -239,9 +231,7 @@ pub enum Effect {
         id: String,
         name: String,
     },
-    /// Deletes a session in a way that [`Effect::Restore`] can undo.
     Delete(String),
-    Restore(String),
     /// Compares a session with the run before it.
     Change {
         id: String,

@@ -55,7 +55,6 @@ pub enum Action {
     Warnings,
     Rename,
     Delete,
-    Undo,
     RunAgain,
     Replay,
     LogAxis,

@@ -74,8 +74,6 @@ pub struct Sessions {
     pub wanted: Option<String>,
     /// How sessions compare with the runs before them.
     pub changes: Changes,
-    /// Id and name of the sessions that can be brought back, the one deleted last at the end.
-    pub deleted: Vec<(String, String)>,
     /// Whether the folder could be read; `None` until then.
     pub read: Option<Result<(), String>>,
 }

@@ -342,32 +342,11 @@ fn delete_asks_first() {
         assert!(play.0.popups.is_empty());
         assert_eq!(play.keys(key), []);
         let screen = play.screen(80, 24);
-        assert!(screen.contains("Delete delta?") && screen.contains("u brings it back"));
+        assert!(screen.contains("Delete delta?") && screen.contains("This cannot be undone."));
         assert_eq!(play.keys("y"), [Effect::Delete(ID[3].into())]);
+        assert_eq!(play.tell(Msg::Deleted(ID[3].into())), [Effect::Sessions]);
+        assert_eq!(play.toast(), "deleted delta");
     }
-}
-
-#[test]
-fn what_was_deleted_comes_back_while_the_screen_lives() {
-    let mut play = Play::new(four());
-    assert_eq!(play.keys("u"), []);
-    assert!(play.toast().contains("no session was deleted"));
-    play.0.toasts = Default::default();
-    let deleted = |id: &str| Msg::Deleted { id: id.into(), undoable: true };
-    assert_eq!(play.tell(deleted(ID[3])), [Effect::Sessions]);
-    assert!(play.toast().contains("deleted delta: u brings it back"), "{}", play.toast());
-    play.tell(Msg::Sessions(Ok(four().split_off(1))));
-    play.tell(deleted(ID[0]));
-    play.tell(Msg::Deleted { id: ID[1].into(), undoable: false });
-    assert_eq!(play.keys("u"), [Effect::Restore(ID[0].into())], "the last one first");
-    play.tell(Msg::Restored { id: ID[0].into(), result: Err("it exists".into()) });
-    assert_eq!(play.keys("u"), [Effect::Restore(ID[3].into())]);
-    play.tell(Msg::Restored { id: ID[3].into(), result: Ok(()) });
-    play.tell(Msg::Sessions(Ok(four())));
-    assert_eq!(play.here(), ID[3]);
-    assert_eq!(play.keys("u"), [Effect::Restore(ID[0].into())], "what failed can be tried again");
-    play.tell(Msg::Restored { id: ID[0].into(), result: Ok(()) });
-    assert_eq!(play.keys("u"), []);
 }
 
 #[test]

@@ -30,7 +30,6 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
             sessions.again();
         }
         Action::Compare => return compare(sessions, ctx),
-        Action::Undo => return undo(sessions, ctx),
         Action::Import => {
             let hint = "a path: a session, an export as jsonl, or the JSON of fio";
             ctx.popups.push(Popup::line("Import a session", hint, "", Purpose::Import));
@@ -97,12 +96,11 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             let what = match listed.state {
                 State::Unreadable => format!("{id}: unreadable file"),
                 _ => format!(
-                    "{}, {} UTC, {} {}. {} brings it back until you quit.",
+                    "{}, {} UTC, {} {}. This cannot be undone.",
                     listed.target,
                     to_minute(&listed.created),
                     cells(listed),
-                    cells_noun(listed),
-                    key_of(Action::Undo, Screen::Sessions)
+                    cells_noun(listed)
                 ),
             };
             ctx.popups.push(Popup::question(
@@ -179,8 +177,11 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         Msg::Sessions(Err(why)) => sessions.read = Some(Err(why)),
         Msg::Preview(preview) => take_preview(sessions, preview),
         Msg::Changed { id, before, ratio } => sessions.changes.take(id, before, ratio),
-        Msg::Deleted { id, undoable } => return note_deleted(sessions, ctx, id, undoable),
-        Msg::Restored { id, result } => return note_restored(sessions, ctx, id, result),
+        Msg::Deleted(id) => {
+            let name = sessions.get(&id).map_or(id.as_str(), session_name::of_listed);
+            ctx.succeed(format!("deleted {name}"));
+            return vec![Effect::Sessions];
+        }
         Msg::Imported { id, text } => {
             sessions.wanted = Some(id);
             ctx.succeed(text);
@@ -189,56 +190,6 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         _ => {}
     }
     ask(sessions, ctx)
-}
-
-/// Brings back the session that was deleted last.
-fn undo(sessions: &Sessions, ctx: &mut Context) -> Vec<Effect> {
-    match sessions.deleted.last() {
-        Some((id, _)) => vec![Effect::Restore(id.clone())],
-        None => {
-            ctx.note("no session was deleted since the start");
-            Vec::new()
-        }
-    }
-}
-
-fn note_deleted(
-    sessions: &mut Sessions,
-    ctx: &mut Context,
-    id: String,
-    undoable: bool,
-) -> Vec<Effect> {
-    let name = sessions.get(&id).map_or(id.as_str(), session_name::of_listed).to_string();
-    if undoable {
-        let key = key_of(Action::Undo, Screen::Sessions);
-        ctx.succeed(format!("deleted {name}: {key} brings it back"));
-        sessions.deleted.push((id, name));
-    } else {
-        ctx.succeed(format!("deleted {name}"));
-    }
-    vec![Effect::Sessions]
-}
-
-fn note_restored(
-    sessions: &mut Sessions,
-    ctx: &mut Context,
-    id: String,
-    result: Result<(), String>,
-) -> Vec<Effect> {
-    let at = sessions.deleted.iter().rposition(|(own, _)| *own == id);
-    let entry = at.map(|at| sessions.deleted.remove(at));
-    match result {
-        Ok(()) => {
-            ctx.succeed(format!("{} is back", entry.map_or(id.clone(), |(_, name)| name)));
-            sessions.wanted = Some(id);
-        }
-        Err(why) => {
-            // It is tried again after those that were deleted before it.
-            entry.into_iter().for_each(|entry| sessions.deleted.insert(0, entry));
-            ctx.fail(why);
-        }
-    }
-    vec![Effect::Sessions]
 }
 
 /// Takes a loaded session for the preview, if it is still needed.
@@ -352,7 +303,6 @@ pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
         Action::Export => state.is_some_and(|state| state != State::Unreadable),
         Action::Enter | Action::Mark | Action::Copy => state.is_some(),
         Action::Filter | Action::Sort => sessions.count() > 0,
-        Action::Undo => !sessions.deleted.is_empty(),
         _ => true,
     }
 }

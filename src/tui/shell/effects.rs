@@ -10,7 +10,6 @@ use crossterm::terminal::SetTitle;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Done, EffectHandler};
-use super::bin::Bin;
 use super::run::Runs;
 use super::{clipboard, look_up, refinement, share, terminal};
 use crate::backend::fold;
@@ -31,7 +30,6 @@ pub struct Shell {
     looking: Arc<AtomicUsize>,
     /// The choices are kept for the next start.
     remembers: bool,
-    bin: Arc<Bin>,
 }
 
 impl Shell {
@@ -49,15 +47,12 @@ impl Shell {
             host,
             looking: Arc::default(),
             remembers,
-            bin: Arc::default(),
         }
     }
 
-    /// Closes the session file of a run that hangs, and removes what was deleted; call it after the
-    /// loop.
+    /// Closes the session file of a run that hangs; call it after the loop.
     pub fn finish(&mut self) {
         self.runs.finish();
-        self.bin.empty();
     }
 
     /// Runs a lookup without blocking the screen.
@@ -193,8 +188,7 @@ impl Shell {
                 self.look_up(move || Msg::Refined(refinement::plan(&request).map(Box::new)))
             }
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
-            Effect::Delete(id) => self.look_up_in_bin(move |bin| bin.delete(id)),
-            Effect::Restore(id) => self.look_up_in_bin(move |bin| bin.restore(id)),
+            Effect::Delete(id) => self.look_up(move || look_up::delete(id)),
             Effect::Change { id, before } => self.look_up(move || look_up::change(id, before)),
             // Performed before: listed, so that the compiler misses a new one.
             Effect::Quit(_)
@@ -220,11 +214,6 @@ impl Shell {
             | Effect::MarkOnLab(_)
             | Effect::SavePreset { .. } => {}
         }
-    }
-
-    fn look_up_in_bin(&self, work: impl FnOnce(&Bin) -> Msg + Send + 'static) {
-        let bin = Arc::clone(&self.bin);
-        self.look_up(move || work(&bin));
     }
 
     fn redraw(&mut self) -> Done {

@@ -329,6 +329,15 @@ pub fn rename(id: &str, name: &str) -> Msg {
     }
 }
 
+pub fn delete(id: String) -> Msg {
+    let done = session::folder()
+        .and_then(|dir| session::find(&dir, &id).and_then(|path| session::delete(&dir, &path)));
+    match done {
+        Ok(()) => Msg::Deleted(id),
+        Err(error) => Msg::Failed(format!("not deleted: {error}")),
+    }
+}
+
 /// Compares a session with the run before it, unless one of them takes long to load.
 pub fn change(id: String, before: String) -> Msg {
     let ratio = || {

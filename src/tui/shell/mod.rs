@@ -3,7 +3,6 @@
 mod answers;
 pub mod app;
 mod appearance;
-mod bin;
 mod blocked;
 mod clipboard;
 mod effects;

@@ -70,7 +70,7 @@ fn set(model: &mut Model, name: &'static str, value: &str) -> Vec<Effect> {
 fn act_on(model: &mut Model, screen: Screen, action: Action) -> Vec<Effect> {
     let is_reachable = screen != Screen::Compare || model.compare.got.is_some();
     let mut effects = go(model, if is_reachable { screen } else { Screen::Sessions });
-    let says_why = screen == Screen::Sessions && matches!(action, Action::Compare | Action::Undo);
+    let says_why = screen == Screen::Sessions && action == Action::Compare;
     if is_reachable && (says_why || footer::is_offered_now(model, action)) {
         effects.extend(act(model, action));
         return effects;

@@ -136,8 +136,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         | Msg::Preview(_)
         | Msg::Imported { .. }
         | Msg::Changed { .. }
-        | Msg::Deleted { .. }
-        | Msg::Restored { .. } => tell_sessions(model, msg),
+        | Msg::Deleted(_) => tell_sessions(model, msg),
         Msg::Compared(_) => {
             with_screens(model, |screens, ctx| compare::handle_message(screens.compare, ctx, msg))
         }

@@ -299,7 +299,6 @@ fn the_palette_goes_where_an_action_applies_or_says_what_is_missing() {
 #[test]
 fn what_the_palette_says_is_true_of_the_screen_it_goes_to() {
     for (keys, screen, wanted) in [
-        ("3:undelete<enter>", Screen::Sessions, "no session was deleted since the start"),
         ("3:compare<enter>", Screen::Sessions, "mark two sessions or more first"),
         ("3:rename<enter>", Screen::Sessions, "there are no sessions yet"),
         ("3:undo the changes<enter>", Screen::Setup, "nothing has changed"),

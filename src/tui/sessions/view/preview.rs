@@ -322,6 +322,6 @@ mod tests {
         let mut stage = previewed(listed, session);
         assert!(stage.picture(160, 45).contains(" 1 cell "), "{}", stage.picture(160, 45));
         let question = stage.keys("D").picture(160, 45);
-        assert!(question.contains(", 1 cell. u brings it back"), "{question}");
+        assert!(question.contains(", 1 cell. This cannot be undone."), "{question}");
     }
 }
