@@ -82,14 +82,14 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
 fn what_is_said_at_the_end_is_no_wider_than_the_terminal() {
     let home = home_with_file();
     let line = format!("some-file.bin {SHORT}");
-    let mut terminal = Terminal::start(&home, &line, (60, 20), &[]);
+    let mut terminal = Terminal::start(&home, &line, (80, 24), &[]);
     terminal.shows("Setup");
     terminal.press("r");
     terminal.shows("s glance");
     terminal.press("q");
     let (code, said) = terminal.end();
     assert_eq!(code, 0);
-    let wide = |line: &&str| line.trim_end().chars().count() > 60 && !line.contains('/');
+    let wide = |line: &&str| line.trim_end().chars().count() > 80 && !line.contains('/');
     assert_eq!(said.lines().filter(wide).count(), 0, "{said}");
     assert!(said.lines().any(|line| line.starts_with("Fastest") || line.contains("at ")), "{said}");
 }

@@ -15,7 +15,7 @@ fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
     for (columns, rows) in [(40, 12), (20, 5), (1, 1)] {
         terminal.resize(columns, rows);
         if columns > 10 {
-            terminal.shows("60x16");
+            terminal.shows("80x24");
         }
     }
     for size in [(80, 24), (200, 60)] {

@@ -1,5 +1,5 @@
-//! Pane layout. Panes without room are dropped in the order threads, latency, curve, system calls;
-//! one thread has no pane.
+//! Pane layout: without room there is no latency, no threads and no warnings; one thread has no
+//! pane.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -7,25 +7,24 @@ use ratatui::layout::{Constraint, Layout, Rect};
 pub struct Places {
     pub throughput: Rect,
     pub now: Rect,
-    pub calls: Option<Rect>,
-    pub curve: Option<Rect>,
+    pub calls: Rect,
+    pub curve: Rect,
     pub latency: Option<Rect>,
     pub threads: Option<Rect>,
     pub warnings: Option<Rect>,
 }
 
-/// Rows of Now with everything in it, and without what has its own pane.
-const NOW_ALONE: u16 = 11;
+/// Rows of Now.
 const NOW: u16 = 11;
 
 impl Places {
     /// Lays out the panes for a run with at most `threads` threads; `warning_rows` returns the rows
     /// that warnings need in a number of columns.
     pub fn new(area: Rect, threads: u32, warning_rows: &dyn Fn(u16) -> usize) -> Places {
-        match (area.width, area.height) {
-            (76.., 28..) => Self::roomy(area, threads, warning_rows),
-            (76.., 18..) => Self::middle(area),
-            _ => Self::small(area),
+        if area.height >= 28 {
+            Self::roomy(area, threads, warning_rows)
+        } else {
+            Self::middle(area)
         }
     }
 
@@ -60,8 +59,8 @@ impl Places {
         Places {
             throughput,
             now,
-            calls: Some(calls),
-            curve: Some(curve),
+            calls,
+            curve,
             latency: Some(latency),
             threads,
             warnings: (warnings > 0).then_some(found),
@@ -71,32 +70,8 @@ impl Places {
     fn middle(area: Rect) -> Places {
         let [left, right] = columns(area);
         let [throughput, calls] = rows(left, [Constraint::Fill(5), Constraint::Fill(4)]);
-        let [curve, now] = rows(
-            right,
-            [Constraint::Min(0), Constraint::Length(NOW_ALONE.min(area.height / 2 + 1))],
-        );
-        Places {
-            throughput,
-            now,
-            calls: Some(calls),
-            curve: Some(curve),
-            latency: None,
-            threads: None,
-            warnings: None,
-        }
-    }
-
-    fn small(area: Rect) -> Places {
-        let (now_rows, wide) = (area.height / 2, area.width >= 56);
-        let [throughput, below] = rows(area, [Constraint::Min(0), Constraint::Length(now_rows)]);
-        let (now, calls) = if wide {
-            let [now, calls] =
-                Layout::horizontal([Constraint::Percentage(58), Constraint::Min(0)]).areas(below);
-            (now, Some(calls))
-        } else {
-            (below, None)
-        };
-        Places { throughput, now, calls, curve: None, latency: None, threads: None, warnings: None }
+        let [curve, now] = rows(right, [Constraint::Min(0), Constraint::Length(NOW)]);
+        Places { throughput, now, calls, curve, latency: None, threads: None, warnings: None }
     }
 }
 
@@ -114,18 +89,16 @@ mod tests {
 
     #[test]
     fn panes_go_by_their_need() {
-        fn has_with(threads: u32, columns: u16, rows: u16) -> [bool; 5] {
+        fn has_with(threads: u32, columns: u16, rows: u16) -> [bool; 3] {
             let places = Places::new(Rect::new(0, 1, columns, rows - 2), threads, &|_| 3);
-            [places.calls, places.curve, places.latency, places.threads, places.warnings]
-                .map(|pane| pane.is_some())
+            [places.latency, places.threads, places.warnings].map(|pane| pane.is_some())
         }
         let has = |columns, rows| has_with(2, columns, rows);
-        assert_eq!(has(60, 16), [true, false, false, false, false]);
-        assert_eq!(has(80, 24), [true, true, false, false, false]);
-        assert_eq!(has(120, 40), [true; 5]);
-        assert_eq!(has(200, 60), [true; 5]);
+        assert_eq!(has(80, 24), [false; 3]);
+        assert_eq!(has(120, 40), [true; 3]);
+        assert_eq!(has(200, 60), [true; 3]);
         // The bar of one thread would always be full.
-        assert_eq!(has_with(1, 120, 40), [true, true, true, false, true]);
+        assert_eq!(has_with(1, 120, 40), [true, false, true]);
         let strip = |threads| Places::new(Rect::new(0, 1, 120, 38), threads, &|_| 0).throughput;
         assert!(strip(1).height > strip(2).height);
     }
@@ -133,15 +106,15 @@ mod tests {
     #[test]
     fn panes_fill_the_area_and_do_not_touch_each_other() {
         for (columns, rows, found) in
-            [(60, 16, 0), (70, 40, 0), (80, 24, 5), (100, 30, 0), (120, 40, 9), (200, 60, 99)]
+            [(80, 24, 5), (80, 40, 0), (100, 30, 0), (120, 40, 9), (200, 60, 99)]
         {
             let area = Rect::new(0, 1, columns, rows - 2);
             let places = Places::new(area, 1, &|_| found);
             let all: Vec<Rect> = [
                 Some(places.throughput),
                 Some(places.now),
-                places.calls,
-                places.curve,
+                Some(places.calls),
+                Some(places.curve),
                 places.latency,
                 places.threads,
                 places.warnings,

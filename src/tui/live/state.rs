@@ -6,12 +6,14 @@ use std::time::Duration;
 use super::replay::Replay;
 use super::run::{Run, Suspension};
 use super::run_view::RunView;
+use super::step::Step;
 use super::window::Window;
 use crate::plan::Plan;
 use crate::session::Session;
 use crate::tui::context::RunStatus;
 use crate::tui::session_view::SessionView;
 use crate::tui::theme::Look;
+use crate::tui::view::pane;
 use crate::tui::warning_groups::{self, WarningGroup};
 
 /// A frozen picture of a run that continues.
@@ -104,6 +106,25 @@ impl Live {
         };
         self.describe_request(look)
             .unwrap_or_else(|| run.view.counter().describe(look.glyph(" · ", " - "), room))
+    }
+
+    /// Describes the state, cell and rate of a run in progress in at most `room` columns, where
+    /// there is no room for panes.
+    pub fn describe_run(&self, look: &Look, room: usize) -> Option<String> {
+        let view = &self.run.as_ref()?.view;
+        let step = view.progress.as_ref().and_then(Step::from_progress);
+        let rate = view.recent.rate(view.measure().lane_value());
+        let rate = rate.or(view.last.as_ref().map(|last| last.rate));
+        let parts: Vec<String> = step
+            .and_then(|step| view.label(step))
+            .into_iter()
+            .chain(rate.map(|rate| view.metric().show(rate, look.unit)))
+            .collect();
+        let dot = look.glyph(" · ", " - ");
+        let rest: usize = parts.iter().map(|part| pane::width(part) + pane::width(dot)).sum();
+        let state = self.describe(look, room.saturating_sub(rest));
+        let parts = std::iter::once(state).chain(parts).collect::<Vec<_>>();
+        Some(pane::fit_parts(&parts.join(dot), dot, room))
     }
 
     /// Describes the request that interrupts the run, as a pause; `None` while it continues.

@@ -5,20 +5,14 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 use super::state::Sessions;
 use crate::tui::view::pane;
 
-/// Returns the areas of list and preview; `None` if the preview does not fit.
-pub fn areas(body: Rect) -> (Rect, Option<Rect>) {
+/// Returns the areas of list and preview: side by side on a wide screen, else one above the other.
+pub fn areas(body: Rect) -> [Rect; 2] {
     if body.width >= 116 {
         let list = (body.width * 5 / 8).clamp(74, 120);
-        let [list, preview] =
-            Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body);
-        return (list, Some(preview));
+        Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body)
+    } else {
+        Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body)
     }
-    if body.height >= 20 {
-        let [list, preview] =
-            Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body);
-        return (list, Some(preview));
-    }
-    (body, None)
 }
 
 /// Returns the area of the rows, below the titles and the filter if visible.
@@ -48,12 +42,12 @@ fn inner_area(frame: Rect) -> Rect {
 
 /// Returns the number of rows of the list.
 pub fn rows(body: Rect, sessions: &Sessions) -> usize {
-    usize::from(rows_area(inner_area(areas(body).0), sessions).height)
+    usize::from(rows_area(inner_area(areas(body)[0]), sessions).height)
 }
 
 /// Returns the row of the list at a position on the screen.
 pub fn row_at(sessions: &Sessions, body: Rect, at: Position) -> Option<usize> {
-    let list = rows_area(inner_area(areas(body).0), sessions);
+    let list = rows_area(inner_area(areas(body)[0]), sessions);
     if !list.contains(at) {
         return None;
     }

@@ -36,7 +36,7 @@ pub use planning::Planning;
 pub use state::{Pane, Setup};
 pub use update::{
     act, answer, ask_for_value, back, choose_file, click, enter, examine, field, field_changed,
-    handle_message, is_offered, open_plan, save_preset, set_text, show_setting,
-    take_preset, toggle_backend,
+    handle_message, is_offered, open_plan, save_preset, set_text, show_setting, take_preset,
+    toggle_backend,
 };
 pub use view::draw;

@@ -11,21 +11,19 @@ use crate::tui::model::Model;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 
+/// Columns between the names of the screens and the state.
+const GAP: u16 = 2;
+
 /// Returns the name and each screen with its columns.
 fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     let mut at = area.x;
     // A narrow screen needs the room for the state.
     let gap = if area.width < 100 { 1 } else { 2 };
-    let name = |screen: Screen| match screen {
-        Screen::Results if area.width < 70 => "Res",
-        Screen::Sessions if area.width < 70 => "Sess",
-        _ => screen.title(),
-    };
     let mut tabs = Vec::new();
     let names = Screen::ALL
         .iter()
         .enumerate()
-        .map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, name(*screen))));
+        .map(|(n, screen)| (Some(*screen), format!("{} {}", n + 1, screen.title())));
     for (screen, text) in std::iter::once((None, " iotui ".to_string())).chain(names) {
         let width = pane::width(&text) as u16;
         tabs.push((screen, text, Rect::new(at, area.y, width, area.height.min(1))));
@@ -68,8 +66,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
             }
         }
     }
-    let gap = if area.width < 70 { 1 } else { 2 };
-    let room = usize::from(area.right().saturating_sub(end + gap + 1)); // one is left free
+    let room = usize::from(area.right().saturating_sub(end + GAP + 1)); // one is left free
     if room < 4 {
         return;
     }
@@ -99,7 +96,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         parts.push(Span::styled(dot, look.style(Role::Dim)));
     }
     parts.push(Span::styled(pane::fit(&state, room), look.style(role)));
-    Line::from(parts).right_aligned().render(Rect::new(end + gap, area.y, room as u16, 1), buf);
+    Line::from(parts).right_aligned().render(Rect::new(end + GAP, area.y, room as u16, 1), buf);
 }
 
 /// Returns what the shown session was measured on; the last parts are kept where there is little

@@ -109,17 +109,18 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
     footer::draw(model, areas.footer, buf);
 }
 
-/// Draws one line in the middle; the run continues.
+/// Draws one line: the size that is needed, and how a run in progress is going.
 fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
-    let going = if model.running() { "; the run continues" } else { "" };
-    let text = format!("{columns}x{rows}: iotui needs {}x{}{going}", SMALLEST.0, SMALLEST.1);
-    let text = if text.len() > usize::from(columns) {
-        format!("needs {}x{}", SMALLEST.0, SMALLEST.1)
-    } else {
-        text
-    };
+    let look = &model.look;
+    let mut text = format!("needs {}x{}", SMALLEST.0, SMALLEST.1);
+    let dot = look.glyph(" · ", " - ");
+    let room = usize::from(columns).saturating_sub(text.len() + pane::width(dot));
+    if let Some(run) = model.live.describe_run(look, room) {
+        text += dot;
+        text += &run;
+    }
     let line = Rect::new(0, rows / 2, columns, rows.min(1));
-    Line::styled(text, model.look.style(Role::Misleading))
+    Line::styled(pane::fit(&text, columns.into()), look.style(Role::Misleading))
         .centered()
         .render(line.intersection(buf.area), buf);
 }

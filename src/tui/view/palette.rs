@@ -52,8 +52,7 @@ pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut B
 
 /// Returns key, title and explanation at the left, the place at the right.
 fn line(look: &Look, entry: &Entry, width: usize) -> Line<'static> {
-    let key = if width >= 70 { KEY } else { 5 };
-    let room = width.saturating_sub(key + PLACE + 3);
+    let room = width.saturating_sub(KEY + PLACE + 3);
     let title = pane::fit(&entry.title, room);
     // Short titles line up; a long one takes the room.
     let column = if entry.about.is_empty() { room } else { TITLE.min(room) };
@@ -62,7 +61,7 @@ fn line(look: &Look, entry: &Entry, width: usize) -> Line<'static> {
     let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(pane::width(text)));
     let gap = room.saturating_sub(used + 1 + pane::width(&about));
     Line::from(vec![
-        Span::styled(format!(" {:<key$}", pane::fit(entry.key, key)), look.style(Role::Key)),
+        Span::styled(format!(" {:<KEY$}", pane::fit(entry.key, KEY)), look.style(Role::Key)),
         Span::styled(title.clone() + &pad(&title, used) + " ", look.style(Role::Text)),
         Span::styled(about + &" ".repeat(gap), look.style(Role::Dim)),
         Span::styled(format!(" {:>PLACE$}", entry.place), look.style(Role::Title)),

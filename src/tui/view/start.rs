@@ -77,14 +77,8 @@ fn row_line(model: &Model, entry: &Entry, names: usize, here: bool, width: usize
     if room >= 40 {
         spans.push(Span::styled(format!("{:<22}", entry.target()), look.style(Role::Dim)));
     }
-    if room >= 9 && !entry.time().is_empty() {
-        spans.push(Span::styled(format!("{:>8}", entry.time()), look.style(Role::Number)));
-    } else if room >= 9 {
-        spans.push(Span::raw(" ".repeat(8)));
-    }
-    if room >= 22 {
-        spans.push(Span::styled(format!("   {}", entry.id()), look.style(Role::Dim)));
-    }
+    spans.push(Span::styled(format!("{:>8}", entry.time()), look.style(Role::Number)));
+    spans.push(Span::styled(format!("   {}", entry.id()), look.style(Role::Dim)));
     Line::from(spans)
 }
 

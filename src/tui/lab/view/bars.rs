@@ -42,8 +42,8 @@ impl BarLayout {
     /// Lays out the pane; `with_progress`: a row above the bars shows the progress of the run.
     fn new(lab: &Lab, with_progress: bool, area: Rect) -> BarLayout {
         let inner = inner_area(within(area));
-        let head = u16::from(with_progress && inner.height > 4);
-        let legend = u16::from(inner.height > 7);
+        let head = u16::from(with_progress);
+        let legend = 1;
         let row = |at: u16, height: u16| {
             Rect::new(
                 inner.x,
@@ -60,10 +60,7 @@ impl BarLayout {
             .map(|slot| pane::width(&slot.label) as u16 + 1)
             .max()
             .unwrap_or(0);
-        // A narrow bar needs the columns more than its label does.
-        let max_label =
-            if inner.width < 50 { inner.width / 3 } else { (inner.width * 2 / 5).min(26) };
-        let label = longest.clamp(8, max_label.max(8));
+        let label = longest.clamp(8, (inner.width * 2 / 5).clamp(8, 26));
         let bar = inner.width.saturating_sub(label + 1 + FIGURE + UNIT + SIGN + 2);
         BarLayout {
             head: (head > 0).then(|| row(0, 1)),
@@ -151,11 +148,10 @@ fn describe_idle(look: &Look, lab: &Lab, width: u16) -> String {
     if lab.sheet.slots.is_empty() || (measured > 0 && width < 70) {
         return counted;
     }
-    let takes = format!("{} takes ", key_of(Action::Run, Screen::Lab));
-    let takes = if width < 60 { "" } else { &takes };
+    let key = key_of(Action::Run, Screen::Lab);
     let time = show_wait(lab.choice.budget());
     let time = time.trim_end_matches(" 00 s");
-    format!("{counted}{}{takes}up to {time}", look.glyph(" · ", " - "))
+    format!("{counted}{}{key} takes up to {time}", look.glyph(" · ", " - "))
 }
 
 fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {

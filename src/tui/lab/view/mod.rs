@@ -21,20 +21,16 @@ use crate::tui::theme::Look;
 pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let places = places(lab, ctx.look, body);
     list::draw(lab, ctx, places.list, buf);
-    if let Some(area) = places.bars {
-        if lab.open {
-            chart::draw(lab, ctx.look, area, buf);
-        } else {
-            bars::draw(lab, ctx, area, buf);
-        }
+    if lab.open {
+        chart::draw(lab, ctx.look, places.bars, buf);
+    } else {
+        bars::draw(lab, ctx, places.bars, buf);
     }
-    if let Some(area) = places.about {
-        about::draw(lab, ctx.look, area, buf);
-    }
+    about::draw(lab, ctx.look, places.about, buf);
 }
 
 fn places(lab: &Lab, look: &Look, body: Rect) -> Places {
-    Places::new(body, lab.pane, &|columns| about::count_rows(lab, look, columns))
+    Places::new(body, &|columns| about::count_rows(lab, look, columns))
 }
 
 /// Returns the rows of a page of the focused pane.
@@ -42,16 +38,15 @@ pub fn page(lab: &Lab, look: &Look, body: Rect) -> usize {
     let places = places(lab, look, body);
     let area = match lab.pane {
         Pane::Probes => places.list,
-        Pane::Bars => places.bars.unwrap_or_default(),
-        Pane::About => places.about.unwrap_or_default(),
+        Pane::Bars => places.bars,
+        Pane::About => places.about,
     };
     usize::from(area.height.saturating_sub(4)).max(1)
 }
 
 /// Returns the last scroll position of the explanation.
 pub fn max_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
-    let places = places(lab, look, body);
-    places.about.map_or(0, |area| about::max_scroll(lab, look, area))
+    about::max_scroll(lab, look, places(lab, look, body).about)
 }
 
 /// Returns what is at a position.
@@ -60,13 +55,13 @@ pub fn hit(lab: &Lab, ctx: &ViewContext, body: Rect, at: Position) -> Option<Hit
     if places.list.contains(at) {
         return Some(list::hit(lab, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
-    if let Some(area) = places.bars.filter(|area| area.contains(at)) {
+    if places.bars.contains(at) {
         let hit = if lab.open {
-            chart::hit(lab, ctx.look, area, at)
+            chart::hit(lab, ctx.look, places.bars, at)
         } else {
-            bars::hit(lab, ctx, area, at)
+            bars::hit(lab, ctx, places.bars, at)
         };
         return Some(hit.unwrap_or(Hit::Pane(Pane::Bars)));
     }
-    places.about.filter(|area| area.contains(at)).map(|_| Hit::Pane(Pane::About))
+    places.about.contains(at).then_some(Hit::Pane(Pane::About))
 }

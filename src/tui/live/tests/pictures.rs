@@ -303,7 +303,7 @@ fn every_size_shows_what_goes_on() {
     bench.handle(Event::Verdict { cell: 0, verdict: Arc::new(verdict) });
     bench.phase(Phase::Trial, Some(5), 1, 0.5);
     bench.say(Msg::Tick);
-    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60), (70, 50), (300, 20)] {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60), (80, 50), (300, 24)] {
         let screen = bench.screen(columns, rows);
         for wanted in [
             "Throughput",

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::Verified;
+use crate::tui::live::step::Step;
 
 #[test]
 fn one_count_tells_how_far_the_run_is() {
@@ -22,11 +23,23 @@ fn one_count_tells_how_far_the_run_is() {
     assert_eq!(screen.matches("trial 3 · 2 of 6 cells known").count(), 2, "{screen}");
     assert_eq!(screen.matches("cells").count(), 2, "{screen}");
     assert!(screen.contains(" 72 %  10 s left"), "{screen}");
-    let narrow = bench.screen(60, 16);
-    assert!(narrow.lines().next().unwrap().ends_with("72 % "), "{narrow}");
+    let narrow = bench.screen(80, 24);
+    assert!(narrow.lines().next().unwrap().ends_with(" 10 s left "), "{narrow}");
     bench.key("x");
     assert_eq!(bench.state(), "stopping…");
-    assert!(bench.screen(60, 16).lines().next().unwrap().contains("stopping…"));
+    assert!(bench.screen(80, 24).lines().next().unwrap().contains("stopping…"));
+}
+
+#[test]
+fn a_small_terminal_shows_how_the_run_is_going() {
+    let mut bench = Bench::new(plan(Some(3)));
+    assert_eq!(bench.screen(60, 16).trim(), "needs 80x24 · 0 of 6 cells known");
+    bench.trial(0, 1, 2);
+    bench.phase(Phase::Trial, Some(2), 1, 0.72);
+    let line = |columns| bench.screen(columns, 10).trim().to_string();
+    let cell = bench.run().view.label(Step::Cell(2)).unwrap();
+    assert_eq!(line(60), format!("needs 80x24 · 72 % · {cell} · 1000 MiB/s"));
+    assert!(line(20).starts_with("needs 80x24"), "{}", line(20));
 }
 
 #[test]
@@ -223,7 +236,7 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
     bench.trial(0, 1, 2);
     let why = "3 lines not yet saved: No space left on device";
     bench.say(Msg::Saving { id: "x".into(), unsaved: Some(why.into()) });
-    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let screen = bench.screen(columns, rows);
         assert!(screen.contains("NOT SAVED: 3 lines not yet"), "{screen}");
         // All of it, there or among the messages.

@@ -44,8 +44,8 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let places = places(&scene, live.replay.is_some(), area);
     strip::draw(&scene, view.measure(), true, places.throughput, buf);
     now::draw(&scene, places, buf);
-    places.calls.inspect(|area| strip::draw(&scene, Measure::SystemCalls, false, *area, buf));
-    places.curve.inspect(|area| curve::draw(&scene, *area, buf));
+    strip::draw(&scene, Measure::SystemCalls, false, places.calls, buf);
+    curve::draw(&scene, places.curve, buf);
     places.latency.inspect(|area| latency::draw(&scene, *area, buf));
     places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
     places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));

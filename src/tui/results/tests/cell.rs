@@ -148,7 +148,7 @@ fn trials_of_one_interval_and_those_of_damaged_files_have_no_course() {
         let mut stage = stage();
         let many = samples.first().is_some_and(|(.., own)| own.len() > 1);
         stage.keys("<enter>").tell(Msg::Course { path: path.clone(), cell: 22, samples });
-        for (columns, rows) in [(60, 16), (80, 24), (160, 60)] {
+        for (columns, rows) in [(80, 24), (160, 60)] {
             stage.tell(Msg::Resize(columns, rows));
             assert!(!stage.picture(columns, rows).contains("Over time, trial") || many);
         }

@@ -144,7 +144,7 @@ fn the_header_names_the_session_that_is_shown() {
 
 #[test]
 fn pictures_of_a_session_at_a_glance() {
-    for (width, height) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
         let mut stage = glance_of(testing::shown());
         insta::assert_snapshot!(format!("glance_{width}"), stage.snapshot(width, height));
         let mut stage = glance_of(SessionView::new(peak(), None));
@@ -182,7 +182,7 @@ fn every_reference_and_every_size_has_a_picture() {
     for reference in crate::session::references() {
         let view = SessionView::new(reference.session().clone(), None);
         let stage = glance_of(view);
-        for (width, height) in [(0, 0), (1, 1), (20, 6), (60, 16), (80, 24), (131, 33), (250, 70)] {
+        for (width, height) in [(0, 0), (1, 1), (20, 6), (80, 24), (131, 33), (250, 70)] {
             stage.picture(width, height);
         }
         let is_here = stage.model.screen == crate::tui::screen::Screen::Results;

@@ -85,7 +85,7 @@ fn an_unfinished_measurement_is_no_warning() {
     }
     let mut glance = stage_of(SessionView::new(disturbed, None));
     glance.model.results.kind = TabKind::Glance;
-    for (columns, rows) in [(60, 16), (80, 24), (120, 40)] {
+    for (columns, rows) in [(80, 24), (120, 40)] {
         glance.tell(Msg::Resize(columns, rows));
         let picture = glance.picture(columns, rows);
         assert_eq!(picture.matches("first look").count(), 1, "{picture}");
@@ -115,7 +115,7 @@ fn kinds_of_warnings_have_plain_words_with_their_figure() {
     let picture = stage.picture(200, 60);
     assert!(picture.contains("others moved 152 MiB"), "{picture}");
     assert!(picture.contains("4: others moved 152 MiB"), "no group: {picture}");
-    for (columns, rows) in [(60, 16), (80, 24), (100, 30)] {
+    for (columns, rows) in [(80, 24), (100, 30)] {
         let picture = stage.picture(columns, rows);
         for line in picture.lines().filter(|line| line.contains("others")) {
             let whole = line.contains("trials of only 12 ms") || line.contains("152 MiB");
@@ -302,7 +302,6 @@ fn pictures_of_a_first_look() {
     let mut stage = stage();
     insta::assert_snapshot!("first_look_120", stage.snapshot(120, 40));
     insta::assert_snapshot!("first_look_80", stage.snapshot(80, 24));
-    insta::assert_snapshot!("first_look_60", stage.snapshot(60, 16));
     stage.keys("!");
     insta::assert_snapshot!("warnings_80", stage.snapshot(80, 24));
 }

@@ -25,12 +25,8 @@ struct Row {
     figure: String,
 }
 
-/// Below this width, ranges would leave too little room for the names of methods.
-const MIN_WIDTH_FOR_RANGES: u16 = 70;
-
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let ranges = area.width >= MIN_WIDTH_FOR_RANGES;
-    let (bounds, tried) = (bound_rows(look, data, ranges), tried_rows(look, data, ranges));
+    let (bounds, tried) = (bound_rows(look, data), tried_rows(look, data));
     let row_of = |curve: &Curve| curve_row(look, results, data, curve);
     // The tried methods have a gap and a title above.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
@@ -69,7 +65,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     }
     let title = (data.curves.len() - first) * step + bounds.len() + 1;
     if !tried.is_empty() && title < usize::from(area.height) {
-        let text = tried_title(data, ranges);
+        let text = tried_title(data);
         pane::line(Line::styled(text, look.style(Role::Dim)), title as u16, area, buf);
     }
 }
@@ -99,36 +95,28 @@ fn picked_row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -
 }
 
 /// Returns the ceilings that the picked method is compared with, and the share that it reached.
-fn bound_rows(look: &Look, data: &Data, shares: bool) -> Vec<Row> {
+fn bound_rows(look: &Look, data: &Data) -> Vec<Row> {
     let bounds = picks(data).filter_map(|picked| picked.ceiling.as_ref());
     bounds
         .map(|ceiling| {
             let (rate, style) = (ceiling.bytes_per_second, look.style(Role::Rule));
             let row = picked_row(look, data, &ceiling.name, rate, style);
-            if shares {
-                Row { figure: format!("{} of {}", show_share(ceiling.share), row.figure), ..row }
-            } else {
-                row
-            }
+            Row { figure: format!("{} of {}", show_share(ceiling.share), row.figure), ..row }
         })
         .collect()
 }
 
 /// Describes the rows of the tried methods: what the ranges and signs mean.
-fn tried_title(data: &Data, ranges: bool) -> String {
+fn tried_title(data: &Data) -> String {
     let tried = || picks(data).flat_map(|picked| &picked.tried);
-    let range = match (ranges, has_intervals(data)) {
-        (true, true) => ", with 95 % interval",
-        (true, false) => ", with slowest and fastest",
-        (false, _) => "",
-    };
+    let range = if has_intervals(data) { "95 % interval" } else { "slowest and fastest" };
     let tries = tried().map(|method| method.tries).max().unwrap_or(0);
     let equal = if tried().any(|method| method.no_difference) {
         ", = cannot be told apart from it"
     } else {
         ""
     };
-    format!("briefly tried: at most {tries} times each{range}; * picked{equal}")
+    format!("briefly tried: at most {tries} times each, with {range}; * picked{equal}")
 }
 
 /// Returns whether every tried method has enough tries for an interval.
@@ -137,7 +125,7 @@ fn has_intervals(data: &Data) -> bool {
 }
 
 /// Returns the methods that were tried, the fastest first.
-fn tried_rows(look: &Look, data: &Data, ranges: bool) -> Vec<Row> {
+fn tried_rows(look: &Look, data: &Data) -> Vec<Row> {
     let intervals = has_intervals(data);
     let row = |picked: &PickedMethod, tried: &MethodRate| {
         let method = describe_method(&tried.cell) + &describe_cache_state(&tried.cell);
@@ -154,8 +142,8 @@ fn tried_rows(look: &Look, data: &Data, ranges: bool) -> Vec<Row> {
             // A unit that is the same is not repeated.
             shown.strip_suffix(own).map_or(shown.clone(), |number| number.trim_end().into())
         };
-        let range = if ranges { format!(" [{}-{}]", show(low), show(high)) } else { String::new() };
-        Row { label: format!("{sign} {method}"), figure: row.figure.clone() + &range, ..row }
+        let figure = format!("{} [{}-{}]", row.figure, show(low), show(high));
+        Row { label: format!("{sign} {method}"), figure, ..row }
     };
     picks(data)
         .flat_map(|picked| picked.tried.iter().map(move |tried| row(picked, tried)))

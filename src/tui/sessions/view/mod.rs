@@ -22,11 +22,9 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer
     if sessions.count() == 0 {
         return draw_empty(sessions, ctx.look, body, buf);
     }
-    let (list, shown) = areas(body);
+    let [list, preview] = areas(body);
     self::list(ctx, sessions, list, buf);
-    if let Some(area) = shown {
-        preview::draw(sessions, ctx, area, buf);
-    }
+    preview::draw(sessions, ctx, preview, buf);
 }
 
 /// Returns how many sessions are shown, of how many, and how many are marked.

@@ -63,7 +63,7 @@ fn presets_have_words_not_numbers() {
 
 #[test]
 fn pictures_show_the_essentials_at_every_size() {
-    for (columns, rows) in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let mut model = model(Some("/data/a.bin"));
         model.size = (columns, rows);
         answer_plan(&mut model);

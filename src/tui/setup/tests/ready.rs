@@ -96,7 +96,7 @@ fn another_run_on_the_disk_is_asked_about() {
     let plan = proposed(&model.setup);
     let effects = tell(&mut model, Ok(plan), other());
     assert!(!starts(&effects), "{effects:?}");
-    for (columns, rows) in [(60, 16), (120, 40)] {
+    for (columns, rows) in [(80, 24), (120, 40)] {
         let text = picture(&model, columns, rows);
         for part in ["process 17", "r waits until it ends", "R runs now"] {
             assert!(text.contains(part), "{part}\n{text}");
@@ -144,7 +144,7 @@ fn a_run_that_waits_blocks_no_screen_and_can_be_given_up() {
     assert!(picture(&model, 120, 40).contains("a run waits"));
     // A run that is wanted meanwhile shows that one waits.
     send(&mut model, Msg::Again(Ok(Box::new(crate::tui::testing::plan().into()))));
-    for (columns, rows) in [(60, 16), (120, 40)] {
+    for (columns, rows) in [(80, 24), (120, 40)] {
         let text = picture(&model, columns, rows);
         assert!(text.contains("process 17") && text.contains("n gives it up"), "{text}");
     }

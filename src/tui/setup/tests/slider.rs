@@ -37,8 +37,8 @@ fn the_slider_shows_what_is_measured_in_words() {
     let mut model = model(None);
     answer_plan(&mut model);
     assert!(picture(&model, 120, 40).contains("4 KiB to 2 MiB, 4 sizes"));
-    let text = picture(&model, 60, 16);
-    assert!(text.contains("4 KiB to 2 MiB, 4 sizes") && text.contains("─64k─"), "{text}");
+    let text = picture(&model, 80, 24);
+    assert!(text.contains("4 KiB to 2 MiB, 4 sizes") && text.contains(" 64k "), "{text}");
     // Those of a preset with sweeps, not those of the default.
     let at = model.presets.iter().position(|preset| preset.id == "peak").unwrap();
     let now = model.presets.iter().position(|preset| preset.id == "quick").unwrap();

@@ -35,11 +35,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         right += ", by sweep";
     }
     let inner = scene.frame(Pane::Blocks, "Block size", &right, area, buf);
-    if inner.height == 0 || inner.width < 20 {
-        return;
-    }
     draw_rail(scene, inner, buf);
-    // In a low pane the names of the sizes take the place of the border.
     draw_scale(scene, inner, buf);
 }
 

@@ -14,9 +14,6 @@ use crate::tui::theme::Role;
 use crate::tui::view::pane;
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    if area.height == 0 {
-        return;
-    }
     let (why, text) = match scene.setup.focus {
         Pane::Target => target_hint(scene),
         Pane::Backends => backend_hint(scene),

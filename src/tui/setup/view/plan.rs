@@ -26,7 +26,7 @@ use crate::units::{counted, show_bytes, show_wait};
 /// Returns the command line in as many lines as the pane can show.
 fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     let columns = usize::from(inner.width.saturating_sub(4)).max(10);
-    let max = if inner.height >= 9 { 3 } else { usize::from(inner.height >= 5) + 1 };
+    let max = if inner.height >= 9 { 3 } else { 2 };
     let text = scene.setup.command();
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

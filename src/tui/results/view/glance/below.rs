@@ -24,8 +24,8 @@ pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
     glance.facts.iter().flat_map(hang).collect()
 }
 
-/// Returns where the bytes came from, and what shows that the figures can be trusted; one line each
-/// where there is little room.
+/// Returns where the bytes came from, and what shows that the figures can be trusted, in at most
+/// two lines each.
 ///
 /// `progress`: how far the measurement is, and the key that continues it, in place of an unfinished
 /// count of trials.
@@ -33,9 +33,8 @@ pub fn statements(
     look: &Look,
     glance: &Glance,
     progress: Option<Line<'static>>,
-    body: Rect,
+    width: u16,
 ) -> Vec<Line<'static>> {
-    let most = if body.height < 18 { 1 } else { 2 };
     let (origin, trust) = (&glance.origin, &glance.trust);
     let is_said = |said: &&Statement| !said.text.is_empty();
     let trust = match &glance.warned {
@@ -44,13 +43,13 @@ pub fn statements(
     };
     let others = [Some(origin), trust].into_iter().flatten();
     let shown = glance.expected.iter().chain(others).filter(is_said);
-    let width = usize::from(body.width.min(MAX_WIDTH));
-    let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width, most)).collect();
+    let width = usize::from(width.min(MAX_WIDTH));
+    let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width)).collect();
     lines.extend(progress);
     lines
 }
 
-fn statement(look: &Look, said: &Statement, width: usize, most: usize) -> Vec<Line<'static>> {
+fn statement(look: &Look, said: &Statement, width: usize) -> Vec<Line<'static>> {
     let (role, sign) = match said.grade {
         Grade::Good => (Role::Good, FINE.on(look)),
         Grade::Unfinished => (Role::Dim, look.glyph("≈", "~")),
@@ -58,8 +57,8 @@ fn statement(look: &Look, said: &Statement, width: usize, most: usize) -> Vec<Li
         Grade::Wrong => findings::severity(look, Severity::Wrong),
     };
     let mut parts = pane::wrap(&said.text, width.saturating_sub(2));
-    if parts.len() > most {
-        parts.truncate(most);
+    if parts.len() > 2 {
+        parts.truncate(2);
         if let Some(last) = parts.last_mut() {
             *last = pane::fit_more(last, width.saturating_sub(2));
         }

@@ -52,9 +52,8 @@ pub fn heights(look: &Look, glance: &Glance, body: Rect, chart: bool) -> (u16, u
     let rows = glance.rows.len().clamp(1, 1000) as u16;
     let (_, width, count) = places(glance, body.width);
     let also = u16::from(glance.columns.len() > count);
-    let digits = if body.height >= 11 { digits::ROWS } else { 1 };
-    let least = TITLE + digits + CAPTION + rows.min(if body.height >= 18 { 5 } else { 3 });
-    let large = if is_large(look, width, body.height) { 2 * digits::ROWS } else { digits };
+    let least = TITLE + digits::ROWS + CAPTION + rows.min(5);
+    let large = if is_large(look, width, body.height) { 2 } else { 1 } * digits::ROWS;
     let spacious = if chart { 44 } else { 30 };
     let step = if body.height >= spacious && rows <= 6 { 2 } else { 1 };
     (least, TITLE + large + CAPTION + 2 + rows * step + also * 2)
@@ -66,7 +65,7 @@ fn is_large(look: &Look, width: u16, height: u16) -> bool {
 
 /// How the area is used.
 struct Layout {
-    /// 0: plain digits.
+    /// Size of the digits.
     scale: u16,
     gap: u16,
     /// Rows from one bar to the next.
@@ -84,12 +83,9 @@ fn layout(look: &Look, glance: &Glance, width: u16, count: usize, area: Rect) ->
     let rest = |digits: u16| area.height.saturating_sub(TITLE + CAPTION + digits);
     let also = glance.columns.len() > count && rest(digits::ROWS) > all;
     let need = |step: u16| all * step - (step - 1) + 1 + 2 * u16::from(also);
-    let scale = match () {
-        () if is_large(look, width, 30) && rest(2 * digits::ROWS) >= need(1) => 2,
-        () if rest(digits::ROWS) >= all.min(2) => 1,
-        () => 0,
-    };
-    let digits = (scale * digits::ROWS).max(1);
+    let is_large = is_large(look, width, 30) && rest(2 * digits::ROWS) >= need(1);
+    let scale = if is_large { 2 } else { 1 };
+    let digits = scale * digits::ROWS;
     let step = if all > 1 && rest(digits) >= need(2) { 2 } else { 1 };
     let gap = u16::from(rest(digits) > all * step - (step - 1) + 2 * u16::from(also));
     let room = rest(digits).saturating_sub(gap + 2 * u16::from(also)).div_ceil(step);
@@ -126,7 +122,7 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     }
     let (names, width, count) = places(glance, area.width);
     let layout = layout(look, glance, width, count, area);
-    let digits = (layout.scale * digits::ROWS).max(1);
+    let digits = layout.scale * digits::ROWS;
     let first = area.y + TITLE + digits + CAPTION + layout.gap;
     let rows: Vec<(usize, u16)> = layout
         .rows
@@ -215,34 +211,25 @@ fn draw_head(
     };
     let interval = bar.figure.describe_certainty();
     let place = Rect { y: area.y + TITLE, height: area.height - TITLE.min(area.height), ..area };
-    if scale == 0 {
-        let line = Line::from(vec![
-            Span::styled(format!("{number} {unit}"), style),
-            Span::styled(format!(" {interval}"), look.style(Role::Dim)),
-        ]);
-        pane::line(line, 0, place, buf);
-    } else {
-        let rows = scale * digits::ROWS;
-        let top = Rect { height: rows.min(place.height), ..place };
-        digits::draw(look, &number, scale, style, top, buf);
-        let digits = digits::width(look, &number, scale);
-        // A narrow column gives up a part of the gaps on both sides.
-        let beside = pane::width(unit).max(pane::width(&interval)) as u16;
-        let gap = if digits + 2 + beside <= place.width { 2 } else { 1 };
-        let side = Rect {
-            x: place.x + digits + gap,
-            width: (place.width + 2 - gap).saturating_sub(digits + gap),
-            ..place
-        };
-        if !certain {
-            pane::line(Line::styled("about", look.style(Role::Dim)), rows - 3, side, buf);
-        }
-        pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
-        pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
+    let rows = scale * digits::ROWS;
+    let top = Rect { height: rows.min(place.height), ..place };
+    digits::draw(look, &number, scale, style, top, buf);
+    let digits = digits::width(look, &number, scale);
+    // A narrow column gives up a part of the gaps on both sides.
+    let beside = pane::width(unit).max(pane::width(&interval)) as u16;
+    let gap = if digits + 2 + beside <= place.width { 2 } else { 1 };
+    let side = Rect {
+        x: place.x + digits + gap,
+        width: (place.width + 2 - gap).saturating_sub(digits + gap),
+        ..place
+    };
+    if !certain {
+        pane::line(Line::styled("about", look.style(Role::Dim)), rows - 3, side, buf);
     }
+    pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
+    pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
     let caption = caption(data, column, usize::from(area.width));
-    let row = TITLE + (scale * digits::ROWS).max(1);
-    pane::line(Line::styled(caption, look.style(Role::Text)), row, area, buf);
+    pane::line(Line::styled(caption, look.style(Role::Text)), TITLE + rows, area, buf);
 }
 
 /// Returns which cell the large digits are of, and how many do not differ from it, shorter where

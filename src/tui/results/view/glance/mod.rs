@@ -100,7 +100,7 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
     let glance = &data.view.glance;
     let facts = below::facts(look, glance, body.width);
     let progress = answer::progress_line(look, data, usize::from(body.width));
-    let statements = below::statements(look, glance, progress, body);
+    let statements = below::statements(look, glance, progress, body.width);
     let (least, most) = if !glance.workloads.is_empty() {
         workloads::heights(glance)
     } else if !glance.columns.is_empty() {
