@@ -21,7 +21,7 @@ use super::session_view::SessionView;
 use super::sessions::Sessions;
 use super::setup::Setup;
 use super::start::sort_by_question;
-use super::theme::{Look, Palette, Themes};
+use super::theme::{Look, Themes};
 use super::toast::Toasts;
 use super::warning_groups::WarningGroup;
 use crate::plan::{Plan, Preset, Presets};
@@ -79,8 +79,6 @@ pub struct Model {
     pub clock: Option<(SystemTime, Duration)>,
     pub look: Look,
     pub themes: Themes,
-    /// What the terminal said about its colours.
-    pub palette: Palette,
     pub pointer: Pointer,
     /// The last one is on top and receives the keys.
     pub popups: Vec<Popup>,
@@ -129,7 +127,6 @@ impl Model {
             clock: None,
             look,
             themes: Themes::built_in().clone(),
-            palette: Palette::default(),
             pointer: Pointer::default(),
             popups: Vec::new(),
             held: None,
@@ -151,16 +148,9 @@ impl Model {
         }
     }
 
-    /// Takes what the terminal says about its colours.
-    pub fn use_palette(&mut self, palette: Palette) {
-        self.palette = palette;
-        let id = self.look.theme.id.clone();
-        self.use_theme(&id);
-    }
-
     /// Shows the theme of this name.
     pub fn use_theme(&mut self, id: &str) {
-        self.look.theme = self.themes.theme(id, &self.palette, self.look.colours);
+        self.look.theme = self.themes.theme(id, self.look.colours);
     }
 
     /// Returns the time of day, if it is known.

@@ -17,7 +17,6 @@ use super::remember::Remembered;
 use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
-use super::theme::Palette;
 use crate::backend::fold;
 use crate::engine::{Earlier, Proposed};
 use crate::host::Host;
@@ -33,8 +32,6 @@ pub enum Msg {
     Paste(String),
     Mouse(MouseEvent),
     Resize(u16, u16),
-    /// What the terminal said about its colours.
-    Palette(Palette),
     /// Time passes: ten times a second while something changes by itself.
     Tick,
     /// SIGTERM or SIGHUP: leave with this code.

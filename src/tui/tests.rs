@@ -19,7 +19,7 @@ use super::remember::Remembered;
 use super::screen::Screen;
 use super::setup::{self, Entry, Kind, Setup};
 use super::testing::{self, Stage};
-use super::theme::{Colours, Glyphs, Look, Palette, Themes};
+use super::theme::{Colours, Glyphs, Look, Themes};
 use super::{sessions, update, view};
 use crate::engine::{Proposed, infos};
 use crate::host::{Planned, examine};
@@ -198,7 +198,7 @@ fn look() -> impl Strategy<Value = Look> {
     let themes = Themes::built_in();
     (0..themes.iter().len(), colours, glyphs).prop_map(|(theme, colours, glyphs)| {
         let id = &themes.iter().nth(theme).unwrap().id;
-        let theme = themes.theme(id, &Palette::default(), colours);
+        let theme = themes.theme(id, colours);
         Look { theme, colours, glyphs, ..Look::default() }
     })
 }

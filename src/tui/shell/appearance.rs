@@ -1,7 +1,7 @@
 //! What this terminal can show, from the environment and the options.
 
 use crate::report::{DisplayArgs, When, is_ascii_only};
-use crate::tui::theme::{Colours, Glyphs, LINUX_CONSOLE, Look, Palette};
+use crate::tui::theme::{Colours, Glyphs, Look};
 
 /// Returns the look for these options in an environment, with the default theme.
 pub fn look(
@@ -31,12 +31,6 @@ pub fn look(
     }
 }
 
-/// Returns what is known of the terminal's colours before it says them itself; the console of Linux
-/// never does: it takes the question for something else.
-pub fn known_palette(env: &dyn Fn(&str) -> Option<String>) -> Option<Palette> {
-    (env("TERM").as_deref() == Some("linux")).then_some(LINUX_CONSOLE)
-}
-
 fn depth(set: &dyn Fn(&str) -> Option<String>) -> Colours {
     let term = set("TERM").unwrap_or_default();
     match set("COLORTERM").as_deref() {
@@ -57,12 +51,6 @@ mod tests {
         };
         let look = look(when, ascii, DisplayArgs::default(), &env);
         (look.colours, look.glyphs)
-    }
-
-    #[test]
-    fn the_colours_of_the_console_are_known() {
-        let known = |term: &'static str| known_palette(&|_| Some(term.into()));
-        assert_eq!((known("linux"), known("xterm")), (Some(LINUX_CONSOLE), None));
     }
 
     #[test]

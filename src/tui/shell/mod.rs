@@ -1,6 +1,5 @@
 //! The shell around the model: terminal, keys, signals, threads; all side effects are here.
 
-mod answers;
 pub mod app;
 mod appearance;
 mod blocked;
@@ -14,10 +13,9 @@ mod share;
 mod terminal;
 mod themes;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Context;
 use ratatui::Terminal;
@@ -25,7 +23,6 @@ use ratatui::backend::CrosstermBackend;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::time::timeout;
 
 pub use appearance::look;
 pub use themes::list as list_themes;
@@ -37,7 +34,7 @@ use super::probe_plan;
 use super::remember::Remembered;
 use super::replayed::{Replayed, Speed};
 use super::setup::Setup;
-use super::theme::{Colours, DEFAULT, questions};
+use super::theme::DEFAULT;
 use super::update::{begin_replay, go};
 use crate::plan::{Op, Preset, Presets, Settings};
 use crate::report::{DisplayArgs, Graph, When, print_message};
@@ -90,9 +87,6 @@ fn speeds() -> clap::builder::RangedI64ValueParser<u32> {
 }
 
 const SCREEN: &str = "Full screen";
-
-/// How long the first frame waits for the colours of the terminal; it is due within 50 ms.
-const FIRST_ANSWER: Duration = Duration::from_millis(20);
 
 /// One of the symbols of `--graph octant`, which few terminals know.
 const OCTANT: char = '\u{1cd00}';
@@ -272,39 +266,17 @@ async fn on_terminal(
     let guard = terminal::Guard::enter(!args.no_mouse).context("cannot use this terminal")?;
     signals(&sender)?;
     blocked::watch(Handle::current());
-    // Before the other questions: their answers come later.
     if model.look.graph() == Graph::Octant && !terminal::knows(OCTANT) {
         model.look.graph = Graph::Braille;
         model.toasts.note(model.now, "this terminal has no octants: charts are drawn with Braille");
     }
-    let known = appearance::known_palette(&env);
-    let asks = model.look.colours != Colours::None && known.is_none();
-    if let Some(palette) = known {
-        model.use_palette(palette);
-    }
-    if asks {
-        let mut out = std::io::stdout();
-        out.write_all(questions().as_bytes()).and_then(|()| out.flush())?;
-    }
-    let (input, mut answered, owed) =
-        input::input(asks).context("cannot read from this terminal")?;
-    // Without a wait the first frame would change its colours at once; a later answer changes them
-    // then.
-    if asks && let Ok(Ok(palette)) = timeout(FIRST_ANSWER, &mut answered).await {
-        model.use_palette(palette);
-    }
-    // What came at the last moment.
-    answered.close();
-    if let Ok(palette) = answered.try_recv() {
-        model.use_palette(palette);
-    }
+    let input = input::input().context("cannot read from this terminal")?;
     // The guard shows the cursor again; ratatui's own drop would too, and panic where neither the
     // screen nor an error can be shown.
     let mut screen = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(std::io::stdout()))?);
     let mut handler = effects::Shell::new(guard, sender, save, remembers);
     let code = app::App::new(&mut screen, model, &mut handler).run(first, input, receiver).await;
     handler.finish();
-    owed.wait();
     drop(handler);
     // Drawing fails when the terminal is closed: treated as a hang-up.
     Ok(code.unwrap_or(129))

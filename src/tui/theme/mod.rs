@@ -3,24 +3,18 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | files of themes, and the choice of colours that can be read | [`file`] |
-//! | the list of themes | [`themes`] |
-//! | contrast, and the nearest colour of a terminal | [`color`] |
-//! | what a terminal answers about its colours | [`palette`] |
-//! | the colours of a theme on one terminal | [`scheme`] |
+//! | files of themes | [`file`] |
+//! | the list of themes, and the colours of one on this terminal | [`themes`] |
+//! | the nearest colour of a terminal | [`color`] |
 
 mod color;
 mod file;
-mod palette;
-mod scheme;
 #[cfg(test)]
 mod tests;
 mod themes;
 
 pub use file::ThemeFile;
-pub use palette::{LINUX_CONSOLE, Palette, questions};
-pub use scheme::{Colours, Theme};
-pub use themes::{DEFAULT, Themes};
+pub use themes::{Colours, DEFAULT, Theme, Themes};
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
@@ -128,7 +122,7 @@ pub struct Look {
 impl Default for Look {
     fn default() -> Look {
         Look {
-            theme: Themes::built_in().theme(DEFAULT, &Palette::default(), Colours::Sixteen),
+            theme: Themes::built_in().theme(DEFAULT, Colours::Sixteen),
             colours: Colours::Sixteen,
             glyphs: Glyphs::Unicode,
             unit: Rates::default(),

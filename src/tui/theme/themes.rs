@@ -2,10 +2,36 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use ratatui::style::{Color, Style};
+
 use super::file::ThemeFile;
-use super::palette::Palette;
-use super::scheme::{Colours, Theme};
+use crate::backend::HUES;
 use crate::plan::Broken;
+
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Colours {
+    #[default]
+    None,
+    Sixteen,
+    TwoFiftySix,
+    True,
+}
+
+/// The colours of each role on this terminal. Warnings, the accent and the series are three
+/// families: a colour of one is in no other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Theme {
+    pub id: String,
+    pub about: String,
+    /// Painted under everything; `None`: the terminal's own.
+    pub(super) background: Option<Color>,
+    /// The background of a selection; `None`: it is reversed.
+    pub(super) selected: Option<Color>,
+    /// In the order of its file.
+    pub(super) roles: [Style; 12],
+    pub(super) series: [Style; HUES],
+}
 
 /// The theme until one is chosen; it keeps the background of the terminal.
 pub const DEFAULT: &str = "terminal";
@@ -17,6 +43,8 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("ember", include_str!("../../../assets/themes/ember.toml")),
     ("contrast", include_str!("../../../assets/themes/contrast.toml")),
 ];
+/// What a terminal shows that has too few colours for a theme.
+const SIXTEEN: &str = include_str!("../../../assets/themes/terminal-16.toml");
 
 /// Every theme that can be chosen, in the order of the list.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,15 +91,14 @@ impl Themes {
     }
 
     /// Returns a theme as this terminal shows it: the default where there is none of that name, or
-    /// the terminal has too few colours for it.
-    pub fn theme(&self, id: &str, palette: &Palette, colours: Colours) -> &'static Theme {
-        let wanted = self.files.iter().find(|file| file.id == id);
-        let resolved = wanted.and_then(|file| file.resolve(palette, colours)).or_else(|| {
-            let usual = self.files.iter().find(|file| file.id == DEFAULT)?;
-            // The choice stays what it was: it is kept for the next terminal.
-            let id = wanted.map_or(DEFAULT, |file| &file.id).to_string();
-            Some(Theme { id, ..usual.resolve(palette, colours)? })
-        });
+    /// the sixteen colours where the terminal has too few for it.
+    pub fn theme(&self, id: &str, colours: Colours) -> &'static Theme {
+        let find = |id: &str| self.files.iter().find(|file| file.id == id);
+        // The choice stays what it was: it is kept for the next terminal.
+        let file = find(id).or_else(|| find(DEFAULT));
+        let id = file.map_or(DEFAULT, |file| &file.id).to_string();
+        let sixteen = || ThemeFile::parse(&id, SIXTEEN).ok()?.resolve(Colours::Sixteen);
+        let resolved = file.and_then(|file| file.resolve(colours)).or_else(sixteen);
         intern(resolved.unwrap_or_default())
     }
 }

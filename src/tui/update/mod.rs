@@ -111,10 +111,6 @@ fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
             model.toasts.fail(now, why);
             Vec::new()
         }
-        Msg::Palette(palette) => {
-            model.use_palette(palette);
-            Vec::new()
-        }
         Msg::Copied(Copied::Known(text)) => {
             model.toasts.good(now, text);
             Vec::new()

@@ -166,7 +166,6 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         | Msg::Replay(_)
         | Msg::Refined(_)
         | Msg::Failed(_)
-        | Msg::Palette(_)
         | Msg::Copied(_)
         | Msg::Clock(_)
         | Msg::Renamed { .. }

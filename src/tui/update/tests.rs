@@ -214,18 +214,6 @@ fn a_theme_is_seen_before_it_is_kept_and_can_be_taken_back() {
 }
 
 #[test]
-fn what_the_terminal_says_of_its_colours_changes_the_theme() {
-    let mut stage = Stage::new();
-    stage.model.look.colours = crate::tui::theme::Colours::True;
-    let dark = stage.model.look.theme;
-    let mut palette = crate::tui::theme::Palette::default();
-    assert!(palette.take_answer("11;rgb:ff/ff/ff"));
-    stage.tell(Msg::Palette(palette));
-    assert_ne!(stage.model.look.theme, dark);
-    assert_eq!(stage.model.look.theme.id, dark.id);
-}
-
-#[test]
 fn a_popup_scrolled_to_its_end_scrolls_back_at_once() {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(80, 24));
