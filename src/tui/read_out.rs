@@ -3,7 +3,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
-use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
 use super::curves::{Curve, CurvePoint, Metric};
@@ -101,7 +100,7 @@ pub fn draw(look: &Look, text: &str, at: Position, plot: Rect, buf: &mut Buffer)
     let x = at.x.saturating_sub(width / 2).clamp(plot.x, last);
     let place = Rect::new(x, y, width, 1).intersection(plot);
     Clear.render(place, buf);
-    Line::styled(text, look.style(Role::Selected)).render(place, buf);
+    look.line(Role::Selected, text).render(place, buf);
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ fn without_heading(mut lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 fn machine_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'static>> {
     match &state.host {
         Some(host) => facts::item_lines(look, &host_items(host, state.xor_loop), width),
-        None => vec![Line::styled(" inspecting...", look.style(Role::Dim))],
+        None => vec![look.line(Role::Dim, " inspecting...")],
     }
 }
 
@@ -110,7 +110,7 @@ fn target_lines(state: &HostScreen, look: &Look, width: usize) -> Vec<Line<'stat
         let text = "no target yet: choose a file on Setup (1)";
         return pane::wrap(text, width)
             .into_iter()
-            .map(|part| Line::styled(format!(" {part}"), look.style(Role::Dim)))
+            .map(|part| look.line(Role::Dim, format!(" {part}")))
             .collect();
     };
     let mut lines = facts::item_lines(look, &target_items(target), width);

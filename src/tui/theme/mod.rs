@@ -16,9 +16,12 @@ mod themes;
 pub use file::ThemeFile;
 pub use themes::{Colours, DEFAULT, Theme, Themes};
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
+use ratatui::text::{Line, Span};
 
 use crate::analysis::Sign;
 use crate::backend::{HUES, Shape};
@@ -143,6 +146,16 @@ impl Look {
             _ => Modifier::empty(),
         };
         self.coloured(self.theme.roles[role.of_theme()]).add_modifier(modifier)
+    }
+
+    /// Returns a text in the style of a role.
+    pub fn span<'a>(&self, role: Role, text: impl Into<Cow<'a, str>>) -> Span<'a> {
+        Span::styled(text, self.style(role))
+    }
+
+    /// Returns a line of text in the style of a role.
+    pub fn line<'a>(&self, role: Role, text: impl Into<Cow<'a, str>>) -> Line<'a> {
+        Line::styled(text, self.style(role))
     }
 
     /// Returns the style of a selection, in one colour so that the row looks even: reversed where

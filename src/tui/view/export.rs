@@ -39,10 +39,7 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let (list, below) = parts(form, inner);
     formats(look, form, list, buf);
     let name = |text: &str, focus: Focus| {
-        Span::styled(
-            format!(" {text:<6} "),
-            look.style(if form.focus == focus { Role::Focus } else { Role::Dim }),
-        )
+        look.span(if form.focus == focus { Role::Focus } else { Role::Dim }, format!(" {text:<6} "))
     };
     pane::line(Line::from(name("File", Focus::Path)), 1, below, buf);
     let field =
@@ -76,7 +73,7 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
         None => ("A relative path starts in the folder where iotui was started.", Role::Dim),
     };
     for (row, part) in pane::wrap(said, room).into_iter().take(2).enumerate() {
-        pane::line(Line::styled(format!(" {part}"), look.style(role)), row as u16 + 3, below, buf);
+        pane::line(look.line(role, format!(" {part}")), row as u16 + 3, below, buf);
     }
 }
 
@@ -91,12 +88,12 @@ fn formats(look: &Look, form: &Form, list: List, buf: &mut Buffer) {
         let mark = if here { look.glyph("►", ">") } else { " " };
         let about = pane::fit_words(choice.about, about_room(list.area));
         Line::from(vec![
-            Span::styled(format!(" {mark} "), look.style(Role::Focus)),
-            Span::styled(
+            look.span(Role::Focus, format!(" {mark} ")),
+            look.span(
+                if here { Role::Number } else { Role::Text },
                 format!("{:<IDS$} ", choice.id),
-                look.style(if here { Role::Number } else { Role::Text }),
             ),
-            Span::styled(about, look.style(Role::Dim)),
+            look.span(Role::Dim, about),
         ])
     };
     let selected = (form.focus == Focus::Format).then_some(form.cursor);

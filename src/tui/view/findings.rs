@@ -1,6 +1,6 @@
 //! Findings in words, and the sign of a severity.
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::pane;
 use crate::record::{Severity, Warning};
@@ -21,21 +21,18 @@ pub fn severity(look: &Look, severity: Severity) -> (Role, &'static str) {
 pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if findings.is_empty() {
-        lines.push(Line::styled(format!(" {} no findings", FINE.on(look)), look.style(Role::Good)));
+        lines.push(look.line(Role::Good, format!(" {} no findings", FINE.on(look))));
     }
     for finding in findings {
         let (role, sign) = severity(look, finding.severity);
-        let sign = Span::styled(format!(" {sign} "), look.style(role));
+        let sign = look.span(role, format!(" {sign} "));
         let message = pane::wrap(&finding.message, columns.saturating_sub(3));
         lines.extend(pane::hang(sign, message, look.style(Role::Text)));
         let remedy = speak(&finding.remedy);
         for (text, role) in [(&finding.evidence, Role::Dim), (&remedy, Role::Key)] {
             if !text.is_empty() {
                 let own = pane::wrap(text, columns.saturating_sub(3));
-                lines.extend(
-                    own.into_iter()
-                        .map(|part| Line::styled(format!("   {part}"), look.style(role))),
-                );
+                lines.extend(own.into_iter().map(|part| look.line(role, format!("   {part}"))));
             }
         }
         lines.push(Line::default());

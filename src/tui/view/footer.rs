@@ -152,11 +152,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         draw_message(model, toast, Rect { width: end.saturating_sub(area.x), ..area }, buf);
     }
     for (column, key, text) in keys {
-        let parts = vec![
-            Span::styled(key, model.look.style(Role::Key)),
-            Span::raw(" "),
-            Span::styled(text, model.look.style(Role::Dim)),
-        ];
+        let parts =
+            vec![model.look.span(Role::Key, key), Span::raw(" "), model.look.span(Role::Dim, text)];
         Line::from(parts)
             .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
     }
@@ -194,7 +191,7 @@ fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
         Span::styled(format!(" {sign} "), style),
         Span::styled(text, style.add_modifier(Modifier::BOLD)),
         Span::raw(" ".repeat((left - used.min(left)) + 2)),
-        Span::styled(more, look.style(Role::Dim)),
+        look.span(Role::Dim, more),
     ];
     Line::from(parts).render(area, buf);
 }

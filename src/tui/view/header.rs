@@ -59,8 +59,8 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
             Some(_) => {
                 let (key, name) = text.split_at(1);
                 let parts = vec![
-                    Span::styled(key.to_string(), look.style(Role::Key)),
-                    Span::styled(name.to_string(), look.style(Role::Dim)),
+                    look.span(Role::Key, key.to_string()),
+                    look.span(Role::Dim, name.to_string()),
                 ];
                 Line::from(parts).render(place, buf);
             }
@@ -92,10 +92,10 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let mut parts = Vec::new();
     let dot = look.glyph(" · ", " - ");
     if left >= 8 && !target.is_empty() {
-        parts.push(Span::styled(pane::fit_last_parts(&target, dot, left), look.style(Role::Text)));
-        parts.push(Span::styled(dot, look.style(Role::Dim)));
+        parts.push(look.span(Role::Text, pane::fit_last_parts(&target, dot, left)));
+        parts.push(look.span(Role::Dim, dot));
     }
-    parts.push(Span::styled(pane::fit(&state, room), look.style(role)));
+    parts.push(look.span(role, pane::fit(&state, room)));
     Line::from(parts).right_aligned().render(Rect::new(end + GAP, area.y, room as u16, 1), buf);
 }
 

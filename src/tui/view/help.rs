@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use tui_input::Input;
 
 use super::list::List;
@@ -55,7 +55,7 @@ impl Page<'_> {
         let title = if self.words { "Help: signs and words" } else { &keys };
         let inner = window::draw_window(look, title, area(body), buf);
         if let Some(input) = self.filter {
-            pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
+            pane::line(look.line(Role::Key, " /"), 0, inner, buf);
             let field = Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), 1);
             pane::field(look, input, true, field.intersection(inner), buf);
         }
@@ -64,7 +64,7 @@ impl Page<'_> {
         let cursor = (!self.words).then(|| self.row.min(lines.len().saturating_sub(1)));
         if lines.is_empty() {
             let none = format!(" nothing here has {}", self.wanted());
-            pane::line(Line::styled(none, look.style(Role::Dim)), 0, list.area, buf);
+            pane::line(look.line(Role::Dim, none), 0, list.area, buf);
         }
         list.draw(look, cursor, |at| std::mem::take(&mut lines[at]), buf);
     }
@@ -72,7 +72,7 @@ impl Page<'_> {
 
 fn key_line(look: &Look, binding: &Binding) -> Line<'static> {
     Line::from(vec![
-        Span::styled(format!(" {:<16}", binding.keys.join(" ")), look.style(Role::Key)),
-        Span::styled(binding.help, look.style(Role::Text)),
+        look.span(Role::Key, format!(" {:<16}", binding.keys.join(" "))),
+        look.span(Role::Text, binding.help),
     ])
 }

@@ -29,7 +29,7 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     List::around(cursor, rows.len(), inner).draw(look, Some(cursor), line, buf);
     if rows.is_empty() {
         let none = " no other session measured probes";
-        pane::line(Line::styled(none, look.style(Role::Dim)), 0, inner, buf);
+        pane::line(look.line(Role::Dim, none), 0, inner, buf);
     }
 }
 
@@ -46,10 +46,7 @@ fn entry_line(look: &Look, entry: &Entry, names: usize, width: usize) -> Line<'s
     let room = width.saturating_sub(names + 7);
     Line::from(vec![
         Span::styled(format!(" {mark} "), style),
-        Span::styled(
-            format!("{name}{pad}  "),
-            look.style(if entry.on { Role::Number } else { Role::Text }),
-        ),
-        Span::styled(pane::fit(&entry.about, room), look.style(Role::Dim)),
+        look.span(if entry.on { Role::Number } else { Role::Text }, format!("{name}{pad}  ")),
+        look.span(Role::Dim, pane::fit(&entry.about, room)),
     ])
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::list::List;
 use super::{pane, window};
@@ -32,7 +32,7 @@ pub fn draw(model: &Model, scroll: usize, body: Rect, buf: &mut Buffer) {
     let (area, mut lines) = parts(model, body);
     let inner = window::draw_window(&model.look, "Messages, the newest first", area, buf);
     if lines.is_empty() {
-        let none = Line::styled(" no messages since the start", model.look.style(Role::Dim));
+        let none = model.look.line(Role::Dim, " no messages since the start");
         pane::line(none, 0, inner, buf);
     }
     let list = List::scrolled(scroll, lines.len(), inner);
@@ -47,8 +47,8 @@ fn lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
         let mut age = age(model.now.saturating_sub(told.at));
         for part in pane::wrap(&told.text, room) {
             lines.push(Line::from(vec![
-                Span::styled(format!(" {age:>AGE$} "), look.style(Role::Dim)),
-                Span::styled(part, look.style(told.role)),
+                look.span(Role::Dim, format!(" {age:>AGE$} ")),
+                look.span(told.role, part),
             ]));
             age.clear();
         }

@@ -24,7 +24,6 @@ pub use areas::{Areas, SMALLEST, areas};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::context::ViewContext;
@@ -120,7 +119,7 @@ fn too_small(model: &Model, (columns, rows): (u16, u16), buf: &mut Buffer) {
         text += &run;
     }
     let line = Rect::new(0, rows / 2, columns, rows.min(1));
-    Line::styled(pane::fit(&text, columns.into()), look.style(Role::Misleading))
+    look.line(Role::Misleading, pane::fit(&text, columns.into()))
         .centered()
         .render(line.intersection(buf.area), buf);
 }

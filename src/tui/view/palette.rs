@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use tui_input::Input;
 
 use super::list::List;
@@ -44,7 +44,7 @@ pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut B
         let why =
             why.as_deref().unwrap_or("nothing has this name: try export, peak, uring, budget 2m");
         for (row, part) in pane::wrap(why, width.saturating_sub(2)).into_iter().enumerate() {
-            let part = Line::styled(format!(" {part}"), look.style(Role::Dim));
+            let part = look.line(Role::Dim, format!(" {part}"));
             pane::line(part, row as u16, list.area, buf);
         }
     }
@@ -61,9 +61,9 @@ fn line(look: &Look, entry: &Entry, width: usize) -> Line<'static> {
     let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(pane::width(text)));
     let gap = room.saturating_sub(used + 1 + pane::width(&about));
     Line::from(vec![
-        Span::styled(format!(" {:<KEY$}", pane::fit(entry.key, KEY)), look.style(Role::Key)),
-        Span::styled(title.clone() + &pad(&title, used) + " ", look.style(Role::Text)),
-        Span::styled(about + &" ".repeat(gap), look.style(Role::Dim)),
-        Span::styled(format!(" {:>PLACE$}", entry.place), look.style(Role::Title)),
+        look.span(Role::Key, format!(" {:<KEY$}", pane::fit(entry.key, KEY))),
+        look.span(Role::Text, title.clone() + &pad(&title, used) + " "),
+        look.span(Role::Dim, about + &" ".repeat(gap)),
+        look.span(Role::Title, format!(" {:>PLACE$}", entry.place)),
     ])
 }

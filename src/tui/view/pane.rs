@@ -36,12 +36,8 @@ pub fn frame(
     if !right.is_empty() && left_over > 2 {
         let right = fit_front(right, left_over);
         block = block.title_top(
-            Line::from(vec![
-                Span::raw(" "),
-                Span::styled(right, look.style(Role::Number)),
-                Span::raw(" "),
-            ])
-            .right_aligned(),
+            Line::from(vec![Span::raw(" "), look.span(Role::Number, right), Span::raw(" ")])
+                .right_aligned(),
         );
     }
     let inner = block.inner(area);
@@ -100,7 +96,7 @@ pub fn draw_text(look: &Look, text: &str, role: Role, row: Rect, at: u16, buf: &
     }
     let text = format!(" {} ", fit(text, usize::from(row.width.saturating_sub(at + 3))));
     let place = Rect::new(row.x + at, row.y, width(&text) as u16, 1).intersection(row);
-    Line::styled(text, look.style(role)).render(place, buf);
+    look.line(role, text).render(place, buf);
 }
 
 /// Draws one line of text at a row of an area, cut to it with a mark.
@@ -252,10 +248,7 @@ pub fn progress_bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Sp
     let filled = (share.clamp(0.0, 1.0) * f64::from(width)).round() as usize;
     vec![
         Span::styled(look.glyph("━", "#").repeat(filled), style),
-        Span::styled(
-            look.glyph("─", "-").repeat(usize::from(width) - filled),
-            look.style(Role::Border),
-        ),
+        look.span(Role::Border, look.glyph("─", "-").repeat(usize::from(width) - filled)),
     ]
 }
 

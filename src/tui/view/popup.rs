@@ -49,12 +49,7 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
             for (row, part) in
                 pane::wrap(text, usize::from(inner.width.saturating_sub(2))).into_iter().enumerate()
             {
-                pane::line(
-                    Line::styled(format!(" {part}"), look.style(role)),
-                    row as u16 + 1,
-                    inner,
-                    buf,
-                );
+                pane::line(look.line(role, format!(" {part}")), row as u16 + 1, inner, buf);
             }
         }
         Popup::Export(form) => export::draw(look, form, body, buf),
@@ -100,7 +95,7 @@ fn question(look: &Look, [text, detail, keys]: [&str; 3], body: Rect, buf: &mut 
     let inner = window::draw_window(look, "", window::middle(body, columns.max(30), 6), buf);
     for (row, (text, role)) in lines.iter().enumerate() {
         let shown = pane::fit(text, usize::from(inner.width.saturating_sub(2)));
-        pane::line(Line::styled(format!(" {shown}"), look.style(*role)), row as u16, inner, buf);
+        pane::line(look.line(*role, format!(" {shown}")), row as u16, inner, buf);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::list::List;
 use super::{pane, window};
@@ -47,13 +47,13 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         };
         let room = usize::from(list.area.width).saturating_sub(22);
         Line::from(vec![
-            Span::styled(format!(" {:<20}", preset.id), look.style(Role::Number)),
-            Span::styled(pane::fit(about, room), look.style(role)),
+            look.span(Role::Number, format!(" {:<20}", preset.id)),
+            look.span(role, pane::fit(about, room)),
         ])
     };
     list.draw(look, Some(cursor), line, buf);
     for (row, part) in doc.into_iter().enumerate() {
-        let line = Line::styled(format!(" {part}"), look.style(Role::Text));
+        let line = look.line(Role::Text, format!(" {part}"));
         pane::line(line, row as u16 + 1, text, buf);
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::list::List;
 use super::{pane, window};
@@ -34,12 +34,12 @@ pub fn draw(model: &Model, form: &RefineForm, body: Rect, buf: &mut Buffer) {
         let (aim, time) = &rows[at];
         let pad = " ".repeat(widest - pane::width(aim));
         Line::from(vec![
-            Span::styled(format!(" {aim}{pad}   "), look.style(Role::Number)),
-            Span::styled(time.clone(), look.style(Role::Dim)),
+            look.span(Role::Number, format!(" {aim}{pad}   ")),
+            look.span(Role::Dim, time.clone()),
         ])
     };
     list_in(form, inner).draw(look, Some(form.cursor), line, buf);
     let text = pane::fit(KEPT, usize::from(inner.width.saturating_sub(2)));
     let below = rows.len() as u16 + 1;
-    pane::line(Line::styled(format!(" {text}"), look.style(Role::Dim)), below, inner, buf);
+    pane::line(look.line(Role::Dim, format!(" {text}")), below, inner, buf);
 }

@@ -69,16 +69,16 @@ fn row_line(model: &Model, entry: &Entry, names: usize, here: bool, width: usize
     let gap = " ".repeat(names.saturating_sub(pane::width(&question)) + 3);
     let mark = if here { look.glyph(" ► ", " > ") } else { "   " };
     let mut spans = vec![
-        Span::styled(mark, look.style(Role::Focus)),
-        Span::styled(question, look.style(if here { Role::Selected } else { Role::Text })),
+        look.span(Role::Focus, mark),
+        look.span(if here { Role::Selected } else { Role::Text }, question),
         Span::raw(gap),
     ];
     let room = width.saturating_sub(names + 6);
     if room >= 40 {
-        spans.push(Span::styled(format!("{:<22}", entry.target()), look.style(Role::Dim)));
+        spans.push(look.span(Role::Dim, format!("{:<22}", entry.target())));
     }
-    spans.push(Span::styled(format!("{:>8}", entry.time()), look.style(Role::Number)));
-    spans.push(Span::styled(format!("   {}", entry.id()), look.style(Role::Dim)));
+    spans.push(look.span(Role::Number, format!("{:>8}", entry.time())));
+    spans.push(look.span(Role::Dim, format!("   {}", entry.id())));
     Line::from(spans)
 }
 
@@ -91,7 +91,7 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
     let columns = usize::from(area.width.saturating_sub(4));
     let mut lines: Vec<Line<'static>> = Vec::new();
     let mut push = |sign: &str, text: &str, sign_role: Role, role: Role| {
-        let sign = Span::styled(format!(" {sign} "), look.style(sign_role));
+        let sign = look.span(sign_role, format!(" {sign} "));
         lines.extend(pane::hang(sign, pane::wrap(text, columns), look.style(role)));
     };
     push(look.glyph("√", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
@@ -114,8 +114,7 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
     if !about.is_empty() {
         lines.push(Line::default());
     }
-    let about =
-        about.into_iter().map(|part| Line::styled(format!("   {part}"), look.style(Role::Dim)));
+    let about = about.into_iter().map(|part| look.line(Role::Dim, format!("   {part}")));
     lines.extend(about);
     let rows = usize::from(area.height - 1);
     if let Some(last) = rows.checked_sub(1).filter(|_| lines.len() > rows) {

@@ -37,8 +37,8 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         let room = usize::from(inner.width).saturating_sub(NAME_COLUMNS + 2);
         let name = pane::fit(&files[at].id, NAME_COLUMNS);
         Line::from(vec![
-            Span::styled(format!(" {name:<NAME_COLUMNS$} "), look.style(Role::Number)),
-            Span::styled(pane::fit(&files[at].about, room), look.style(Role::Dim)),
+            look.span(Role::Number, format!(" {name:<NAME_COLUMNS$} ")),
+            look.span(Role::Dim, pane::fit(&files[at].about, room)),
         ])
     };
     list_in(model, cursor, inner).draw(look, Some(cursor), line, buf);
@@ -46,7 +46,7 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     for hue in 0..HUES {
         colors.push(Span::styled(look.glyph("██ ", "## "), look.series(hue)));
     }
-    colors.push(Span::styled("  ! warning ", look.style(Role::Misleading)));
-    colors.push(Span::styled(look.glyph(" × wrong ", " x wrong "), look.style(Role::Wrong)));
+    colors.push(look.span(Role::Misleading, "  ! warning "));
+    colors.push(look.span(Role::Wrong, look.glyph(" × wrong ", " x wrong ")));
     pane::line(Line::from(colors), inner.height.saturating_sub(1), inner, buf);
 }

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::list::List;
 use super::{findings, pane, window};
@@ -46,7 +46,7 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let inner = window::draw_window(look, "Warnings", area, buf);
     if groups.is_empty() {
         let none = format!(" {} no warnings", FINE.on(look));
-        pane::line(Line::styled(none, look.style(Role::Good)), 0, inner, buf);
+        pane::line(look.line(Role::Good, none), 0, inner, buf);
         return;
     }
     let width = usize::from(list.area.width);
@@ -66,9 +66,9 @@ fn summary_line(look: &Look, group: &WarningGroup, width: usize) -> Line<'static
         count => units::counted(count, "cell"),
     };
     Line::from(vec![
-        Span::styled(format!(" {sign} "), look.style(role)),
-        Span::styled(format!("{count:<10}"), look.style(Role::Dim)),
-        Span::styled(pane::fit(&group.words, width.saturating_sub(14)), look.style(Role::Text)),
+        look.span(role, format!(" {sign} ")),
+        look.span(Role::Dim, format!("{count:<10}")),
+        look.span(Role::Text, pane::fit(&group.words, width.saturating_sub(14))),
     ])
 }
 
@@ -83,15 +83,13 @@ fn paragraph(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<'sta
     ];
     for (text, role) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
         let parts = pane::wrap(&text, width);
-        lines.extend(
-            parts.into_iter().map(|part| Line::styled(format!(" {part}"), look.style(role))),
-        );
+        lines.extend(parts.into_iter().map(|part| look.line(role, format!(" {part}"))));
     }
     if !group.is_everywhere() {
         let cells = model.warned_session().map_or(&[][..], |session| &session.plan.cells);
         let names = name_cells(cells, group.counted()).join("; ");
         let names = pane::fit_words(&names, width.saturating_sub(1));
-        lines.insert(0, Line::styled(format!(" {names}"), look.style(Role::Title)));
+        lines.insert(0, look.line(Role::Title, format!(" {names}")));
     }
     let action = match group.remedy() {
         Some(Remedy::Refine) => "adds rounds to this session".to_string(),
@@ -105,8 +103,8 @@ fn paragraph(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<'sta
         None => return lines,
     };
     lines.push(Line::from(vec![
-        Span::styled(" enter ", look.style(Role::Key)),
-        Span::styled(pane::fit(&action, width.saturating_sub(7)), look.style(Role::Text)),
+        look.span(Role::Key, " enter "),
+        look.span(Role::Text, pane::fit(&action, width.saturating_sub(7))),
     ]));
     lines
 }

@@ -1,6 +1,6 @@
 //! The second page of the help: what signs and words mean.
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::{findings, pane};
 use crate::analysis::Sign;
@@ -96,15 +96,15 @@ pub fn lines(look: &Look, wanted: &str, width: usize) -> Vec<Line<'static>> {
         if !all.is_empty() {
             all.push(Line::default());
         }
-        all.push(Line::styled(format!(" {title}"), look.style(Role::Title)));
+        all.push(look.line(Role::Title, format!(" {title}")));
         for (name, about) in rows {
             let parts = pane::wrap(about, width.saturating_sub(NAME + 2).max(10));
             for (row, part) in parts.into_iter().enumerate() {
                 let head = if row == 0 { name.clone() } else { String::new() };
                 let pad = " ".repeat(NAME.saturating_sub(pane::width(&head)));
                 all.push(Line::from(vec![
-                    Span::styled(format!(" {head}{pad}"), look.style(role)),
-                    Span::styled(part, look.style(Role::Text)),
+                    look.span(role, format!(" {head}{pad}")),
+                    look.span(Role::Text, part),
                 ]));
             }
         }

@@ -191,7 +191,7 @@ pub fn paragraph(
     width: usize,
 ) -> Vec<Line<'static>> {
     let parts = pane::wrap(text, width.saturating_sub(pane::width(mark) + 1).max(10));
-    pane::hang(Span::styled(mark.to_string(), look.style(role)), parts, look.style(Role::Text))
+    pane::hang(look.span(role, mark.to_string()), parts, look.style(Role::Text))
 }
 
 /// Rows of titles and units above the cells.

@@ -36,7 +36,7 @@ pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) 
 fn waiting(look: &Look, compare: &Compare, body: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Compare", "", true, body, buf);
     let text = format!("comparing {} sessions ...", compare.requested.len());
-    pane::line(Line::styled(text, look.style(Role::Dim)).centered(), inner.height / 2, inner, buf);
+    pane::line(look.line(Role::Dim, text).centered(), inner.height / 2, inner, buf);
 }
 
 /// The lines of each part and the area of the list.
@@ -89,10 +89,8 @@ fn parts(
             *last = pane::fit_more(last, text_width);
         }
     }
-    let mut sum: Vec<Line> = sum
-        .into_iter()
-        .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title)))
-        .collect();
+    let mut sum: Vec<Line> =
+        sum.into_iter().map(|text| look.line(Role::Title, format!(" {text}"))).collect();
     sum.extend(offer);
     let heads = heads(most.saturating_sub(usual[0] - head_rows));
     let shown = versus.differences.iter().take(difference_rows);
@@ -150,7 +148,7 @@ fn offer_trials(
     };
     let key = key_of(Action::Refine, Screen::Results);
     let text = format!(" For a verdict, add trials to {sides}: open it, then {key} refines it.");
-    Some(Line::styled(pane::fit(&text, width), look.style(Role::Dim)))
+    Some(look.line(Role::Dim, pane::fit(&text, width)))
 }
 
 /// Returns the last scroll position and the rows of the list.
@@ -199,7 +197,7 @@ fn page(
     divide(look, "What differs", &more, &mut at, inner, buf);
     if all == 0 {
         let text = " only the figures: settings, host, kernel, file and warnings are equal";
-        put(&[Line::styled(pane::fit(text, width), look.style(Role::Dim))], &mut at, inner, buf);
+        put(&[look.line(Role::Dim, pane::fit(text, width))], &mut at, inner, buf);
     }
     put(&parts.differences.0, &mut at, inner, buf);
     divide(look, "Summary", "", &mut at, inner, buf);
@@ -282,7 +280,7 @@ fn state(look: &Look, compare: &Compare, got: &LoadedComparison) -> String {
 
 /// Draws the errors if fewer than two sessions could be loaded.
 fn draw_failures(look: &Look, got: &LoadedComparison, inner: Rect, buf: &mut Buffer) {
-    let mut lines = vec![Line::styled(" Nothing to compare:", look.style(Role::Title))];
+    let mut lines = vec![look.line(Role::Title, " Nothing to compare:")];
     lines.extend(failure_lines(look, got, usize::from(inner.width)));
     put(&lines, &mut inner.y.clone(), inner, buf);
 }
@@ -326,14 +324,14 @@ fn session_lines(
         let target = pane::fit_front(&side.target, width.saturating_sub(head + 1));
         let dim = look.style(Role::Dim);
         Line::from(vec![
-            Span::styled(format!(" {} ", side.letter), look.style(Role::Title)),
-            Span::styled(
+            look.span(Role::Title, format!(" {} ", side.letter)),
+            look.span(
+                if now { Role::Title } else { Role::Dim },
                 format!("{name}{}  ", " ".repeat(wide - pane::width(&name))),
-                look.style(if now { Role::Title } else { Role::Dim }),
             ),
             Span::styled(format!("{time}  "), dim),
             Span::styled(format!("{host}{}  ", " ".repeat(hosts - pane::width(&host))), dim),
-            Span::styled(target, look.style(if now { Role::Text } else { Role::Dim })),
+            look.span(if now { Role::Text } else { Role::Dim }, target),
         ])
     };
     let mut shown: Vec<usize> = vec![0, other + 1];
@@ -358,14 +356,14 @@ fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -
     }
     let what = pane::fit(&one.what, wide);
     Line::from(vec![
-        Span::styled(format!(" {:<TOPIC_COLUMNS$}  ", one.about), look.style(Role::Dim)),
-        Span::styled(
+        look.span(Role::Dim, format!(" {:<TOPIC_COLUMNS$}  ", one.about)),
+        look.span(
+            Role::Text,
             format!("{what}{}  ", " ".repeat(wide.saturating_sub(pane::width(&what)))),
-            look.style(Role::Text),
         ),
-        Span::styled(shorten(&one.base, left), look.style(Role::Number)),
-        Span::styled(arrow.to_string(), look.style(Role::Dim)),
-        Span::styled(shorten(&one.other, room.saturating_sub(left)), look.style(Role::Number)),
+        look.span(Role::Number, shorten(&one.base, left)),
+        look.span(Role::Dim, arrow.to_string()),
+        look.span(Role::Number, shorten(&one.other, room.saturating_sub(left))),
     ])
 }
 
@@ -388,8 +386,8 @@ fn describe_all(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>
             continue;
         }
         lines.push(Line::from(vec![
-            Span::styled(format!(" {:<TOPIC_COLUMNS$}  ", one.about), look.style(Role::Dim)),
-            Span::styled(one.what.clone(), look.style(Role::Text)),
+            look.span(Role::Dim, format!(" {:<TOPIC_COLUMNS$}  ", one.about)),
+            look.span(Role::Text, one.what.clone()),
         ]));
         let indent = " ".repeat(TOPIC_COLUMNS + 3);
         for (letter, value) in [("A", &one.base), (versus.side.letter.as_str(), &one.other)] {
@@ -404,7 +402,7 @@ fn describe_all(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>
     lines.extend(
         pane::wrap(&speak(&versus.describe()), width.saturating_sub(2))
             .into_iter()
-            .map(|text| Line::styled(format!(" {text}"), look.style(Role::Title))),
+            .map(|text| look.line(Role::Title, format!(" {text}"))),
     );
     lines.extend(cells::lines_below(look, versus, width));
     lines

@@ -42,12 +42,7 @@ pub fn draw(
         buf,
     );
     if overlay.lines.is_empty() {
-        pane::line(
-            Line::styled(" no measurements in these sessions", look.style(Role::Dim)),
-            0,
-            inner,
-            buf,
-        );
+        pane::line(look.line(Role::Dim, " no measurements in these sessions"), 0, inner, buf);
     } else {
         with_chart(look, overlay, log, |chart| chart.render(inner, buf));
     }
@@ -167,17 +162,16 @@ fn legend(
     let first = pane::first_row(here, rows.len(), usize::from(inner.height));
     for (row, entry) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
         let line = match entry {
-            Entry::Curve(name) => Line::styled(
-                format!(" {}", pane::fit(name, inner.width.into())),
-                look.style(Role::Title),
-            ),
+            Entry::Curve(name) => {
+                look.line(Role::Title, format!(" {}", pane::fit(name, inner.width.into())))
+            }
             Entry::Line(at) => {
                 curve_line(look, compared, overlay, *at, x, usize::from(inner.width))
             }
             Entry::Singles(count) => {
                 let (count, key) = (counted(*count, "single figure"), table_key());
                 let text = format!(" {count}: {key} lists them");
-                Line::styled(pane::fit(&text, inner.width.into()), look.style(Role::Dim))
+                look.line(Role::Dim, pane::fit(&text, inner.width.into()))
             }
         };
         if first + row == here && matches!(entry, Entry::Line(_)) {
@@ -206,10 +200,7 @@ fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
         (table_key(), "cells"),
     ];
     let parts = keys.iter().flat_map(|(key, what)| {
-        [
-            Span::styled(format!(" {key} "), look.style(Role::Key)),
-            Span::styled(format!("{what} "), look.style(Role::Dim)),
-        ]
+        [look.span(Role::Key, format!(" {key} ")), look.span(Role::Dim, format!("{what} "))]
     });
     pane::line(Line::from_iter(parts), area.height - 1, area, buf);
 }
@@ -234,9 +225,9 @@ fn curve_line(
     let sample = line_of(line.session).1.on(look);
     Line::from(vec![
         Span::styled(format!("  {} {sample} ", look.marker(line.curve.sign)), hue),
-        Span::styled(format!("{} ", compared.letter(line.session)), look.style(Role::Title)),
-        Span::styled(name + &pad, look.style(Role::Text)),
-        Span::styled(format!(" {figure} "), look.style(Role::Number)),
-        Span::styled(unit.to_string(), look.style(Role::Dim)),
+        look.span(Role::Title, format!("{} ", compared.letter(line.session))),
+        look.span(Role::Text, name + &pad),
+        look.span(Role::Number, format!(" {figure} ")),
+        look.span(Role::Dim, unit.to_string()),
     ])
 }

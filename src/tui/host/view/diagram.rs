@@ -139,8 +139,8 @@ pub fn draw_lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'
         let name = pane::fit(&node.name, room.min(40));
         let mut spans = vec![
             Span::styled(indent, border),
-            Span::styled(look.glyph("● ", "o "), look.style(Role::Key)),
-            Span::styled(format!("{name}  "), look.style(Role::Title)),
+            look.span(Role::Key, look.glyph("● ", "o ")),
+            look.span(Role::Title, format!("{name}  ")),
         ];
         spans.extend(figures(
             look,
@@ -158,7 +158,7 @@ pub fn draw_lines(look: &Look, target: &TargetFacts, width: usize) -> Vec<Line<'
             for part in pane::wrap(more, width.saturating_sub(pane::width(&trunk))) {
                 lines.push(Line::from(vec![
                     Span::styled(trunk.clone(), border),
-                    Span::styled(part, look.style(Role::Dim)),
+                    look.span(Role::Dim, part),
                 ]));
             }
         }

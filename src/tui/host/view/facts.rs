@@ -16,7 +16,7 @@ const UNITS: &[&str] = &[
 
 /// Returns a heading above rows.
 pub fn heading(look: &Look, title: &str) -> Line<'static> {
-    Line::styled(format!(" {title}"), look.style(Role::Title))
+    look.line(Role::Title, format!(" {title}"))
 }
 
 pub fn item_lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
@@ -43,10 +43,8 @@ fn push_row(look: &Look, label: &str, value: &str, width: usize, lines: &mut Vec
         if label == "path" { vec![pane::fit_front(value, room)] } else { pane::wrap(value, room) };
     for (at, part) in parts.into_iter().enumerate() {
         let label = if at == 0 { label } else { "" };
-        let mut spans = vec![Span::styled(
-            format!(" {label:<pad$}", pad = LABEL_COLUMNS - 1),
-            look.style(Role::Dim),
-        )];
+        let mut spans =
+            vec![look.span(Role::Dim, format!(" {label:<pad$}", pad = LABEL_COLUMNS - 1))];
         spans.extend(figures(look, &part, Role::Text));
         lines.push(Line::from(spans));
     }
@@ -67,7 +65,7 @@ fn push_table(look: &Look, align: &[Align], rows: &[Vec<String>], lines: &mut Ve
                 if *align == Align::Right { (pad.as_str(), "") } else { ("", pad.as_str()) };
             spans.push(Span::raw(before.to_string()));
             spans.extend(if at == 0 {
-                vec![Span::styled(cell.clone(), look.style(role))]
+                vec![look.span(role, cell.clone())]
             } else {
                 figures(look, cell, role)
             });
@@ -92,8 +90,8 @@ pub fn figures(look: &Look, text: &str, rest: Role) -> Vec<Span<'static>> {
             rest
         };
         after_number = number;
-        spans.push(Span::styled(bare.to_string(), look.style(role)));
-        spans.push(Span::styled(word[bare.len()..].to_string(), look.style(rest)));
+        spans.push(look.span(role, bare.to_string()));
+        spans.push(look.span(rest, word[bare.len()..].to_string()));
     }
     spans
 }

@@ -115,7 +115,7 @@ impl Text<'_> {
 
     /// Adds a paragraph behind a sign.
     fn item(&mut self, sign: &str, text: &str, role: Role) {
-        let mark = Span::styled(format!("{sign} "), self.look.style(Role::Dim));
+        let mark = self.look.span(Role::Dim, format!("{sign} "));
         let parts = pane::wrap(text, self.width.saturating_sub(2));
         self.lines.extend(pane::hang(mark, parts, self.look.style(role)));
     }
@@ -126,12 +126,12 @@ impl Text<'_> {
         let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
         let pad = " ".repeat(NAME_COLUMNS.saturating_sub(name.width()));
         let mut parts = vec![name, Span::raw(pad)];
-        parts.push(Span::styled(format!("{number:>6}"), self.look.style(Role::Number)));
-        parts.push(Span::styled(format!(" {unit:<5}"), self.look.style(Role::Dim)));
+        parts.push(self.look.span(Role::Number, format!("{number:>6}")));
+        parts.push(self.look.span(Role::Dim, format!(" {unit:<5}")));
         let used: usize = parts.iter().map(Span::width).sum();
         let room = self.width.saturating_sub(used + 1);
         if pane::width(rest) <= room {
-            parts.push(Span::styled(format!(" {rest}"), self.look.style(Role::Text)));
+            parts.push(self.look.span(Role::Text, format!(" {rest}")));
             return self.lines.push(Line::from(parts));
         }
         self.lines.push(Line::from(parts));
@@ -145,15 +145,15 @@ impl Text<'_> {
     }
 
     fn name(&self, text: &str) -> Span<'static> {
-        Span::styled(text.to_string(), self.look.style(Role::Dim))
+        self.look.span(Role::Dim, text.to_string())
     }
 
     fn group(&mut self, lab: &Lab) {
         for id in lab.sheet.probes_of(lab.item, &lab.infos) {
             let Some(info) = lab.info(id) else { continue };
             self.lines.push(Line::from(vec![
-                Span::styled(info.id.to_string(), self.look.style(Role::Title)),
-                Span::styled(format!("  {}", info.title), self.look.style(Role::Dim)),
+                self.look.span(Role::Title, info.id.to_string()),
+                self.look.span(Role::Dim, format!("  {}", info.title)),
             ]));
             self.item(" ", info.about, Role::Text);
         }

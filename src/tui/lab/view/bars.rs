@@ -3,7 +3,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::signs::{bar_style, sign};
@@ -164,12 +164,7 @@ fn draw_empty(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     } else {
         "no probe is selected: space selects the one under the cursor"
     };
-    pane::line(
-        Line::styled(text, ctx.look.style(Role::Dim)).centered(),
-        area.height / 2,
-        area,
-        buf,
-    );
+    pane::line(ctx.look.line(Role::Dim, text).centered(), area.height / 2, area, buf);
 }
 
 /// Draws the powers of ten above the bars, as many as fit.
@@ -203,10 +198,7 @@ fn draw_head(look: &Look, lab: &Lab, id: &str, layout: &BarLayout, place: Rect, 
     } else {
         pane::fit_words(title, rest)
     };
-    let parts = vec![
-        Span::styled(name, look.style(Role::Title)),
-        Span::styled(format!("  {title}"), look.style(Role::Dim)),
-    ];
+    let parts = vec![look.span(Role::Title, name), look.span(Role::Dim, format!("  {title}"))];
     Line::from(parts).render(place, buf);
 }
 
@@ -319,11 +311,11 @@ fn draw_figure(
     };
     let pad = " ".repeat(usize::from(FIGURE).saturating_sub(pane::width(&number)));
     let unit_pad = " ".repeat(usize::from(UNIT).saturating_sub(pane::width(&unit)));
-    let mut parts = vec![Span::styled(format!("{pad}{number}"), look.style(role))];
-    parts.push(Span::styled(format!(" {unit}{unit_pad} "), look.style(Role::Dim)));
+    let mut parts = vec![look.span(role, format!("{pad}{number}"))];
+    parts.push(look.span(Role::Dim, format!(" {unit}{unit_pad} ")));
     if let (Some(severity), true) = (worst, shown.is_some()) {
         let (role, sign) = findings::severity(look, severity);
-        parts.push(Span::styled(sign.to_string(), look.style(role)));
+        parts.push(look.span(role, sign.to_string()));
     }
     Line::from(parts).render(area.intersection(buf.area), buf);
 }

@@ -108,7 +108,7 @@ fn draw_values(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Bu
     } else {
         format!("{} {}", curves.axis, show_place("", x))
     };
-    pane::line(Line::styled(format!("at {at}"), look.style(Role::Title)), 0, area, buf);
+    pane::line(look.line(Role::Title, format!("at {at}")), 0, area, buf);
     for (row, (index, curve)) in curves.curves.iter().enumerate().enumerate() {
         let value = curve
             .points
@@ -118,11 +118,11 @@ fn draw_values(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Bu
         let (number, unit) = value.split_once(' ').unwrap_or((&value, ""));
         let parts = vec![
             Span::styled(format!("{} ", look.ordinal(index)), look.series(index)),
-            Span::styled(format!("{number:>6}"), look.style(Role::Number)),
-            Span::styled(format!(" {unit:<6}"), look.style(Role::Dim)),
-            Span::styled(
+            look.span(Role::Number, format!("{number:>6}")),
+            look.span(Role::Dim, format!(" {unit:<6}")),
+            look.span(
+                if curve.cells.contains(&slot.cell) { Role::Focus } else { Role::Text },
                 curve.name.clone(),
-                look.style(if curve.cells.contains(&slot.cell) { Role::Focus } else { Role::Text }),
             ),
         ];
         pane::line(Line::from(parts), row as u16 + 1, area, buf);

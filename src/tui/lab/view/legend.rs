@@ -33,7 +33,7 @@ fn total_width(spans: &[Span]) -> usize {
 }
 
 fn parts(look: &Look, lab: &Lab, shade: Option<&'static str>) -> Vec<Vec<Span<'static>>> {
-    let dim = |text: &str| Span::styled(format!(" {text}"), look.style(Role::Dim));
+    let dim = |text: &str| look.span(Role::Dim, format!(" {text}"));
     let slots = || lab.sheet.slots.iter();
     let measured = |times: bool| {
         slots().any(|slot| slot.result.is_some() && (slot.unit == Unit::Nanos) == times)
@@ -52,13 +52,10 @@ fn parts(look: &Look, lab: &Lab, shade: Option<&'static str>) -> Vec<Vec<Span<'s
         ]);
     }
     if let Some(shade) = shade {
-        parts.push(vec![Span::styled(shade, look.style(Role::Text)), dim("95 % interval")]);
+        parts.push(vec![look.span(Role::Text, shade), dim("95 % interval")]);
     }
     if slots().any(|slot| lab.estimate(slot).is_some()) {
-        parts.push(vec![
-            Span::styled(look.glyph("├─┤", "[-]"), look.style(Role::Text)),
-            dim("estimate"),
-        ]);
+        parts.push(vec![look.span(Role::Text, look.glyph("├─┤", "[-]")), dim("estimate")]);
     }
     for (at, other) in lab
         .marked_sessions()

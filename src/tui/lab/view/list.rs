@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use crate::tui::context::{RunStatus, ViewContext};
 use crate::tui::lab::layout::{Hit, shows_filter, within};
@@ -43,7 +43,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
     if shows_filter(lab) {
-        pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
+        pane::line(look.line(Role::Key, " /"), 0, inner, buf);
         let field =
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
         pane::field(look, &lab.filter, lab.typing, field, buf);
@@ -63,7 +63,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         }
     }
     if lab.sheet.items.is_empty() {
-        pane::line(Line::styled(" no probe matches", look.style(Role::Dim)), 0, rows, buf);
+        pane::line(look.line(Role::Dim, " no probe matches"), 0, rows, buf);
     }
     pane::scrollbar(look, first, lab.sheet.items.len(), rows, buf);
 }
@@ -84,8 +84,8 @@ fn item_line(
             let count = format!("{on} of {}", probes.len());
             let pad = " ".repeat(width.saturating_sub(name.len() + count.len() + 3));
             Line::from(vec![
-                Span::styled(format!(" {name}"), look.style(Role::Title)),
-                Span::styled(format!("{pad} {count}"), look.style(Role::Dim)),
+                look.span(Role::Title, format!(" {name}")),
+                look.span(Role::Dim, format!("{pad} {count}")),
             ])
         }
         Item::Probe(id) => {
@@ -112,10 +112,10 @@ fn item_line(
             let sign = if failed { look.glyph(" ×", " X") } else { "" };
             let room = width.saturating_sub(usize::from(BOX) + 1 + sign.len().min(2));
             Line::from(vec![
-                Span::styled(format!("{runs} "), look.style(Role::Good)),
-                Span::styled(format!("{mark} "), look.style(role)),
-                Span::styled(pane::fit(id, room), look.style(name)),
-                Span::styled(sign.to_string(), look.style(Role::Wrong)),
+                look.span(Role::Good, format!("{runs} ")),
+                look.span(role, format!("{mark} ")),
+                look.span(name, pane::fit(id, room)),
+                look.span(Role::Wrong, sign.to_string()),
             ])
         }
     }

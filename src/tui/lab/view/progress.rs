@@ -21,12 +21,12 @@ pub fn draw(look: &Look, run: &RunStatus, area: Rect, buf: &mut Buffer) {
     let name = pane::fit(&what, room / 2);
     let bar = room.saturating_sub(pane::width(&name) + 3);
     let mut parts = vec![
-        Span::styled(format!("{} ", look.glyph("►", ">")), look.style(role)),
-        Span::styled(name, look.style(Role::Text)),
+        look.span(role, format!("{} ", look.glyph("►", ">"))),
+        look.span(Role::Text, name),
         Span::raw(" "),
     ];
     parts.extend(pane::progress_bar(look, counter.share, bar as u16, look.style(role)));
-    parts.push(Span::styled(format!(" {percent:>3}"), look.style(Role::Number)));
-    parts.push(Span::styled(format!(" %  {left}"), look.style(Role::Dim)));
+    parts.push(look.span(Role::Number, format!(" {percent:>3}")));
+    parts.push(look.span(Role::Dim, format!(" %  {left}")));
     pane::line(Line::from(parts), 0, area, buf);
 }

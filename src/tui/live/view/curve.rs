@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::scene::Scene;
-use super::text::{frame, span};
+use super::text::frame;
 use crate::tui::curves::Curve;
 use crate::tui::plot::{Axis, Bar, Bars, Chart, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;
@@ -22,7 +22,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let is_known = !view.curves.is_empty() || !view.expected.is_empty();
     if !is_known {
         // An axis would be made up.
-        let text = Line::from(span(scene.look, Role::Dim, "results appear here")).centered();
+        let text = Line::from(scene.look.span(Role::Dim, "results appear here")).centered();
         return pane::line(text, inner.height / 2, inner, buf);
     }
     if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }

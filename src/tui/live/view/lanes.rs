@@ -3,10 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
-use ratatui::text::Line;
 
 use super::scene::Scene;
-use super::text::{frame, span};
+use super::text::frame;
 use crate::plan::Job;
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;
@@ -23,11 +22,11 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     // Whose threads they are: the latencies beside them may be another cell's.
     let label = view.job(cell).map(Job::label).filter(|_| !rates.is_empty()).unwrap_or_default();
     let label = pane::fit(&label, usize::from(area.width).saturating_sub(17));
-    let inner = frame(look, "Threads", vec![span(look, Role::Dim, label)], area, buf);
+    let inner = frame(look, "Threads", vec![look.span(Role::Dim, label)], area, buf);
     if rates.is_empty() {
         let text = "a bar for each thread appears here in trials of more than 0.1 s";
         for (row, part) in pane::wrap(text, inner.width.into()).into_iter().enumerate() {
-            pane::line(Line::styled(part, look.style(Role::Dim)), row as u16, inner, buf);
+            pane::line(look.line(Role::Dim, part), row as u16, inner, buf);
         }
         return;
     }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use super::text::{figure, frame, span};
+use super::text::{figure, frame};
 use crate::plan::Job;
 use crate::record::Latency;
 use crate::tui::plot::Histogram;
@@ -48,7 +48,7 @@ pub fn percentile_line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<
         if !parts.is_empty() {
             parts.push(Span::raw("  "));
         }
-        parts.push(span(look, Role::Dim, format!("{name} ")));
+        parts.push(look.span(Role::Dim, format!("{name} ")));
         parts.extend(figure(look, &units::show_nanos(*value), true));
     }
     parts
@@ -60,17 +60,17 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let label = last.and_then(|last| view.job(last.cell)).map(Job::label).unwrap_or_default();
     let commits = last.is_some_and(|last| last.commits.is_some());
     let title = if commits { "Latency of commits" } else { "Latency" };
-    let inner = frame(look, title, vec![span(look, Role::Dim, label)], area, buf);
+    let inner = frame(look, title, vec![look.span(Role::Dim, label)], area, buf);
     let Some(latency) = last.and_then(|last| last.latency.as_deref()) else {
         let text = if last.is_some() { "not timed" } else { "no trial has finished yet" };
-        return pane::line(Line::from(span(look, Role::Dim, text)), 0, inner, buf);
+        return pane::line(Line::from(look.span(Role::Dim, text)), 0, inner, buf);
     };
     let every =
         if latency.every > 1 { format!("  1 in {} timed", latency.every) } else { String::new() };
     let room = usize::from(inner.width);
     let mut parts = percentile_line(look, latency, room);
     if Line::from(parts.clone()).width() + every.len() <= room {
-        parts.push(span(look, Role::Dim, every));
+        parts.push(look.span(Role::Dim, every));
     }
     pane::line(Line::from(parts), 0, inner, buf);
     let plot = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));

@@ -12,7 +12,7 @@ mod warnings;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 pub use replay::share_at;
 
@@ -120,9 +120,9 @@ fn draw_probe_hint(look: &Look, is_running: bool, area: Rect, buf: &mut Buffer) 
     let inner = pane::frame(look, "Live", "", false, area, buf);
     let text = if is_running { "Probes are running: press " } else { "Probes have run: press " };
     let parts = vec![
-        Span::styled(text, look.style(Role::Text)),
-        Span::styled(key_of(Action::Go(Screen::Lab), Screen::Live), look.style(Role::Key)),
-        Span::styled(" to see them.", look.style(Role::Text)),
+        look.span(Role::Text, text),
+        look.span(Role::Key, key_of(Action::Go(Screen::Lab), Screen::Live)),
+        look.span(Role::Text, " to see them."),
     ];
     pane::line(Line::from(parts).centered(), inner.height / 2, inner, buf);
 }
@@ -130,8 +130,8 @@ fn draw_probe_hint(look: &Look, is_running: bool, area: Rect, buf: &mut Buffer) 
 /// Draws a hint before the first run.
 fn draw_idle(look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Live", "", false, area, buf);
-    let key = |action, screen| Span::styled(key_of(action, screen), look.style(Role::Key));
-    let text = |text: &'static str| Span::styled(text, look.style(Role::Text));
+    let key = |action, screen| look.span(Role::Key, key_of(action, screen));
+    let text = |text: &'static str| look.span(Role::Text, text);
     let lines = [
         Line::from(text("Nothing is running.")),
         Line::default(),
@@ -142,7 +142,7 @@ fn draw_idle(look: &Look, area: Rect, buf: &mut Buffer) {
             key(Action::Run, Screen::Setup),
             text(" to run it."),
         ]),
-        Line::styled("Live charts appear here while it runs.", look.style(Role::Dim)),
+        look.line(Role::Dim, "Live charts appear here while it runs."),
     ];
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
     for (row, line) in lines.into_iter().enumerate() {

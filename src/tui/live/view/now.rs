@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use super::text::{figure, frame, span, stacked_bar};
+use super::text::{figure, frame, stacked_bar};
 use super::{latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
@@ -27,7 +27,7 @@ const FIGURE_COLUMNS: u16 = 24;
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
 pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
-    let state = span(scene.look, Role::Title, scene.describe_stop().unwrap_or_default());
+    let state = scene.look.span(Role::Title, scene.describe_stop().unwrap_or_default());
     let inner = frame(scene.look, "Now", vec![state], places.now, buf);
     let mut rows = Rows { scene, area: inner, row: 0 };
     rows.draw_cell(buf);
@@ -41,7 +41,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
         let mut line =
             warnings::summarize(scene.look, first, usize::from(inner.width).saturating_sub(6));
         if found.len() > 1 {
-            line.push_span(span(scene.look, Role::Dim, format!(" +{}", found.len() - 1)));
+            line.push_span(scene.look.span(Role::Dim, format!(" +{}", found.len() - 1)));
         }
         pane::line(line, inner.height - 1, inner, buf);
         rows.area.height -= 1;
@@ -74,7 +74,7 @@ impl Rows<'_> {
                 .and_then(Step::from_progress)
                 .and_then(|step| view.label(step));
             return self.put(
-                vec![span(look, Role::Title, probe.unwrap_or_else(|| view.target.clone()))],
+                vec![look.span(Role::Title, probe.unwrap_or_else(|| view.target.clone()))],
                 buf,
             );
         };
@@ -91,9 +91,9 @@ impl Rows<'_> {
         self.put(
             vec![
                 marker,
-                span(look, Role::Title, label),
+                look.span(Role::Title, label),
                 Span::raw(gap),
-                span(look, Role::Dim, which),
+                look.span(Role::Dim, which),
             ],
             buf,
         );
@@ -136,7 +136,7 @@ impl Rows<'_> {
         let left = room.saturating_sub(pane::width(&count) + if count.is_empty() { 0 } else { 2 });
         let text = pane::fit(&text, left);
         let gap = " ".repeat(room.saturating_sub(pane::width(&text) + pane::width(&count)));
-        self.put(vec![span(look, role, text), Span::raw(gap), span(look, Role::Dim, count)], buf);
+        self.put(vec![look.span(role, text), Span::raw(gap), look.span(Role::Dim, count)], buf);
     }
 
     fn describe_phase(&self) -> String {
@@ -177,8 +177,8 @@ impl Rows<'_> {
         });
         let width = self.area.width.saturating_sub(8 + pane::width(&left) as u16);
         let mut parts = pane::progress_bar(look, share, width, look.style(Role::Focus));
-        parts.push(span(look, Role::Number, format!(" {percent:>3}")));
-        parts.push(span(look, Role::Dim, format!(" %  {left}")));
+        parts.push(look.span(Role::Number, format!(" {percent:>3}")));
+        parts.push(look.span(Role::Dim, format!(" %  {left}")));
         self.put(parts, buf);
     }
 
@@ -197,7 +197,7 @@ impl Rows<'_> {
             } else {
                 Span::raw("  ")
             };
-            self.put(vec![head, span(look, Role::Wrong, pane::fit(&part, room))], buf);
+            self.put(vec![head, look.span(Role::Wrong, pane::fit(&part, room))], buf);
         }
     }
 
@@ -223,10 +223,10 @@ impl Rows<'_> {
         }
         let faults = vec![
             self.name("faults"),
-            span(look, Role::Number, units::show_count(last.minor_faults as f64)),
-            span(look, Role::Dim, " minor  "),
-            span(look, Role::Number, units::show_count(last.major_faults as f64)),
-            span(look, Role::Dim, " major"),
+            look.span(Role::Number, units::show_count(last.minor_faults as f64)),
+            look.span(Role::Dim, " minor  "),
+            look.span(Role::Number, units::show_count(last.major_faults as f64)),
+            look.span(Role::Dim, " major"),
         ];
         self.put(faults, buf);
     }
@@ -264,7 +264,7 @@ impl Rows<'_> {
     }
 
     fn name(&self, text: &str) -> Span<'static> {
-        span(self.scene.look, Role::Dim, format!("{text:<0$}", usize::from(NAME_COLUMNS)))
+        self.scene.look.span(Role::Dim, format!("{text:<0$}", usize::from(NAME_COLUMNS)))
     }
 
     /// Draws a name, a bar of shares and their figures.
@@ -292,7 +292,7 @@ impl Rows<'_> {
         let count = self.scene.view.dropped;
         if count > 0 {
             let text = format!("{count} samples not drawn: this terminal is slow");
-            self.put(vec![span(self.scene.look, Role::Dim, text)], buf);
+            self.put(vec![self.scene.look.span(Role::Dim, text)], buf);
         }
     }
 }
@@ -333,13 +333,13 @@ fn figures(look: &Look, named: &[(f64, &str)], room: u16) -> Vec<Span<'static>> 
             break;
         }
         spans.extend([
-            span(look, Role::Dim, comma),
-            span(look, Role::Number, number),
-            span(look, Role::Dim, rest),
+            look.span(Role::Dim, comma),
+            look.span(Role::Number, number),
+            look.span(Role::Dim, rest),
         ]);
     }
     if spans.is_empty() {
-        spans.push(span(look, Role::Dim, "unknown"));
+        spans.push(look.span(Role::Dim, "unknown"));
     }
     spans
 }

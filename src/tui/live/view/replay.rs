@@ -7,7 +7,6 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::text::span;
 use crate::tui::live::replay::Replay;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
@@ -36,16 +35,16 @@ fn parts(look: &Look, replay: &Replay, area: Rect) -> Parts {
         Span::raw(" "),
         Span::styled(badge, look.style(Role::Focus).add_modifier(Modifier::REVERSED)),
         Span::raw("  "),
-        span(look, Role::Number, format!("{:>6}", show_time(at))),
+        look.span(Role::Number, format!("{:>6}", show_time(at))),
         Span::raw(" "),
     ];
-    let mut right = vec![Span::raw(" "), span(look, Role::Dim, show_time(end)), Span::raw(" ")];
+    let mut right = vec![Span::raw(" "), look.span(Role::Dim, show_time(end)), Span::raw(" ")];
     let keys = [
         Span::raw("  "),
-        span(look, Role::Key, look.glyph("← →", "left right")),
-        span(look, Role::Dim, " move  "),
-        span(look, Role::Key, "esc"),
-        span(look, Role::Dim, " leave "),
+        look.span(Role::Key, look.glyph("← →", "left right")),
+        look.span(Role::Dim, " move  "),
+        look.span(Role::Key, "esc"),
+        look.span(Role::Dim, " leave "),
     ];
     let width = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>() as u16;
     let room = area.width.saturating_sub(width(&left) + width(&right));
@@ -75,9 +74,9 @@ pub fn draw(look: &Look, replay: &Replay, area: Rect, buf: &mut Buffer) {
         let at = (replay.share() * f64::from(last)).round().clamp(0.0, f64::from(last)) as usize;
         let (done, rest) = (look.glyph("━", "="), look.glyph("─", "-"));
         line.extend([
-            span(look, Role::Focus, done.repeat(at)),
-            span(look, Role::Number, look.glyph("●", "O")),
-            span(look, Role::Border, rest.repeat(usize::from(last) - at)),
+            look.span(Role::Focus, done.repeat(at)),
+            look.span(Role::Number, look.glyph("●", "O")),
+            look.span(Role::Border, rest.repeat(usize::from(last) - at)),
         ]);
     }
     line.extend(right);

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Margin, Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use super::text::{figure, frame, span};
+use super::text::{figure, frame};
 use crate::plan::Job;
 use crate::tui::live::phases::{Phases, Spent};
 use crate::tui::live::series::{Extremes, Measure};
@@ -136,7 +136,7 @@ fn draw_waiting(scene: &Scene, area: Rect, buf: &mut Buffer) {
         None => "a bar for each trial appears here",
         Some(_) => "no trial was finished",
     };
-    let line = Line::from(span(scene.look, Role::Dim, text)).centered();
+    let line = Line::from(scene.look.span(Role::Dim, text)).centered();
     pane::line(line, area.height / 2, area, buf);
 }
 
@@ -176,7 +176,7 @@ fn title_parts(scene: &Scene, measure: Measure, room: usize) -> Vec<Span<'static
     let is_main = measure != Measure::SystemCalls;
     let state = scene.describe_stop().filter(|_| is_main);
     let mut parts: Vec<Span> =
-        state.map(|state| span(look, Role::Title, state)).into_iter().collect();
+        state.map(|state| look.span(Role::Title, state)).into_iter().collect();
     let now = view.recent.rate(measure.lane_value()).filter(|_| view.recent.fresh);
     let last = view.last.as_ref().filter(|_| is_main);
     let shown = match (now, last) {
@@ -186,9 +186,9 @@ fn title_parts(scene: &Scene, measure: Measure, room: usize) -> Vec<Span<'static
     };
     let Some((rate, cell, word)) = shown else { return parts };
     if !parts.is_empty() {
-        parts.push(span(look, Role::Dim, look.glyph(" · ", " - ")));
+        parts.push(look.span(Role::Dim, look.glyph(" · ", " - ")));
     }
-    parts.push(span(look, Role::Dim, word));
+    parts.push(look.span(Role::Dim, word));
     parts.extend(figure(look, &measure.metric().show(rate, look.unit), view.recent.fresh));
     let label = cell.and_then(|cell| view.job(cell)).map(Job::label).filter(|_| is_main);
     if let (Some(label), Some(cell)) = (label, cell) {
@@ -216,9 +216,9 @@ fn draw_ribbon(look: &Look, spent: &Phases, area: Rect, buf: &mut Buffer) {
         let parts = [
             Span::raw(gap),
             Span::styled(sign.to_string(), style),
-            span(look, Role::Dim, format!(" {} ", spent.name())),
-            span(look, Role::Number, format!("{:.0}", share * 100.0)),
-            span(look, Role::Dim, " %"),
+            look.span(Role::Dim, format!(" {} ", spent.name())),
+            look.span(Role::Number, format!("{:.0}", share * 100.0)),
+            look.span(Role::Dim, " %"),
         ];
         let width: usize = legend.iter().chain(&parts).map(Span::width).sum();
         if width > room {
@@ -228,7 +228,7 @@ fn draw_ribbon(look: &Look, spent: &Phases, area: Rect, buf: &mut Buffer) {
     }
     let legend_width: usize = legend.iter().map(Span::width).sum();
     let columns = usize::from(area.width).saturating_sub(NAME.len() + legend_width + 2);
-    let mut line = vec![span(look, Role::Dim, NAME)];
+    let mut line = vec![look.span(Role::Dim, NAME)];
     line.extend(spent.ribbon(columns).into_iter().map(|spent| match spent {
         Some(spent) => {
             let (sign, style) = ribbon_sign(look, spent);

@@ -13,15 +13,11 @@ use crate::tui::view::pane;
 pub fn figure(look: &Look, text: &str, bright: bool) -> Vec<Span<'static>> {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let role = if bright { Role::Number } else { Role::Dim };
-    let mut parts = vec![Span::styled(number.to_string(), look.style(role))];
+    let mut parts = vec![look.span(role, number.to_string())];
     if !unit.is_empty() {
-        parts.push(Span::styled(format!(" {unit}"), look.style(Role::Dim)));
+        parts.push(look.span(Role::Dim, format!(" {unit}")));
     }
     parts
-}
-
-pub fn span(look: &Look, role: Role, text: impl Into<String>) -> Span<'static> {
-    Span::styled(text.into(), look.style(role))
 }
 
 /// Draws a frame with a title and a text at the right; returns the area inside.
@@ -56,9 +52,9 @@ pub fn stacked_bar(look: &Look, shares: &[(f64, Role)], width: u16) -> Vec<Span<
     for ((share, role), sign) in shares.iter().zip(signs) {
         sum += if share.is_finite() { share.max(0.0) } else { 0.0 };
         let next = (sum.min(1.0) * f64::from(width)).round() as usize;
-        spans.push(span(look, *role, sign.repeat(next - end)));
+        spans.push(look.span(*role, sign.repeat(next - end)));
         end = next;
     }
-    spans.push(span(look, Role::Border, look.glyph("─", " ").repeat(usize::from(width) - end)));
+    spans.push(look.span(Role::Border, look.glyph("─", " ").repeat(usize::from(width) - end)));
     spans
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use super::text::{frame, span};
+use super::text::frame;
 use crate::record::Severity;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::live::run_warnings::{Finding, RunWarnings};
@@ -15,7 +15,7 @@ use crate::tui::view::{findings, pane};
 
 pub fn severity_sign(look: &Look, severity: Severity) -> Span<'static> {
     let (role, sign) = findings::severity(look, severity);
-    span(look, role, format!("{sign} "))
+    look.span(role, format!("{sign} "))
 }
 
 /// Limit on the lines of one warning.
@@ -43,10 +43,10 @@ fn wrap_finding(
     let mut lines: Vec<Line> = parts
         .into_iter()
         .zip(signs)
-        .map(|(part, sign)| Line::from(vec![sign, span(look, Role::Text, part)]))
+        .map(|(part, sign)| Line::from(vec![sign, look.span(Role::Text, part)]))
         .collect();
     if let Some(last) = lines.last_mut() {
-        last.push_span(span(look, Role::Dim, count));
+        last.push_span(look.span(Role::Dim, count));
     }
     lines
 }
@@ -69,15 +69,15 @@ pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     let text = pane::fit(if whole { &finding.message } else { &finding.words }, room);
     Line::from(vec![
         severity_sign(look, finding.severity),
-        span(look, Role::Text, text),
-        span(look, Role::Dim, count),
+        look.span(Role::Text, text),
+        look.span(Role::Dim, count),
     ])
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let (look, found) = (scene.look, &scene.view.warnings);
     let inner =
-        frame(look, "Warnings", vec![span(look, Role::Number, found.len().to_string())], area, buf);
+        frame(look, "Warnings", vec![look.span(Role::Number, found.len().to_string())], area, buf);
     let skipped = scene.scroll.min(found.len().saturating_sub(1));
     let (mut left, mut row) = (found.len() - skipped, 0);
     for finding in found.iter().skip(skipped) {
@@ -100,6 +100,6 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
     if left > 0 {
         let text = format!("{left} more: {}", key_of(Action::Down, Screen::Live));
-        pane::line(Line::from(span(look, Role::Dim, text)), row as u16, inner, buf);
+        pane::line(Line::from(look.span(Role::Dim, text)), row as u16, inner, buf);
     }
 }

@@ -65,15 +65,15 @@ pub fn progress_line(look: &Look, data: &Data, width: usize) -> Option<Line<'sta
     });
     let more_width = more.as_ref().map_or(0, columns);
     let room = width.saturating_sub(more_width);
-    let mut line = vec![Span::styled(pane::fit(said, room), look.style(Role::Title))];
+    let mut line = vec![look.span(Role::Title, pane::fit(said, room))];
     if pane::width(said) + usize::from(BAR) + 3 <= room {
         line.push(Span::raw("   "));
         line.extend(pane::progress_bar(look, *share, BAR, look.style(Role::Text)));
     }
     if let Some(more) = more {
         line.push(Span::raw("   "));
-        line.push(Span::styled(key, look.style(Role::Key)));
-        line.push(Span::styled(format!(" {more}"), look.style(Role::Text)));
+        line.push(look.span(Role::Key, key));
+        line.push(look.span(Role::Text, format!(" {more}")));
     }
     Some(Line::from(line))
 }

@@ -4,7 +4,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
 
 use crate::analysis::{MethodRate, PickedMethod};
 use crate::plan::Cache;
@@ -66,7 +65,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     let title = (data.curves.len() - first) * step + bounds.len() + 1;
     if !tried.is_empty() && title < usize::from(area.height) {
         let text = tried_title(data);
-        pane::line(Line::styled(text, look.style(Role::Dim)), title as u16, area, buf);
+        pane::line(look.line(Role::Dim, text), title as u16, area, buf);
     }
 }
 

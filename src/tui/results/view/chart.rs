@@ -2,7 +2,6 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Rect};
-use ratatui::text::Line;
 
 use super::bars;
 use crate::tui::curves::{Curve, Metric};
@@ -184,7 +183,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         let lines = pane::wrap(&nothing, area.width.into());
         let above = area.height.saturating_sub(lines.len() as u16) / 2;
         for (row, line) in (above..).zip(lines) {
-            let line = Line::styled(line, look.style(Role::Dim)).centered();
+            let line = look.line(Role::Dim, line).centered();
             pane::line(line, row, area, buf);
         }
         return;
@@ -201,5 +200,5 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     } else {
         return bars::draw(look, results, data, area, buf);
     };
-    pane::line(Line::styled(text, look.style(Role::Dim)).centered(), area.height / 2, area, buf);
+    pane::line(look.line(Role::Dim, text).centered(), area.height / 2, area, buf);
 }

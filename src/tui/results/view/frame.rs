@@ -70,12 +70,8 @@ pub fn frame(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut 
     if room >= 8 {
         let width = pane::width(&text) as u16 + 2;
         let place = Rect::new(area.right() - 1 - width, area.y, width, 1);
-        Line::from(vec![
-            Span::raw(" "),
-            Span::styled(text, look.style(Role::Text)),
-            Span::raw(" "),
-        ])
-        .render(place, buf);
+        Line::from(vec![Span::raw(" "), look.span(Role::Text, text), Span::raw(" ")])
+            .render(place, buf);
     }
     inner
 }

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
 use super::frame::select;
@@ -69,7 +69,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
             1 => "1 curve has no point here".to_string(),
             _ => format!("{others} curves have no point here"),
         };
-        pane::line(Line::styled(text, look.style(Role::Dim)), rows.len() as u16, area, buf);
+        pane::line(look.line(Role::Dim, text), rows.len() as u16, area, buf);
     }
     pane::scrollbar(
         look,
@@ -99,7 +99,7 @@ fn draw_titles(
             && usize::from(start) + width < usize::from(row.right())
         {
             let place = Rect::new(start - 1, row.y, width as u16 + 2, 1).intersection(buf.area);
-            Line::styled(format!(" {} ", column.title), look.style(Role::Dim)).render(place, buf);
+            look.line(Role::Dim, format!(" {} ", column.title)).render(place, buf);
         }
         at += column.width as u16 + GAP;
     }
@@ -334,7 +334,7 @@ pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, bu
             .enumerate()
             .take(usize::from(area.height))
         {
-            pane::line(Line::styled(part, look.style(Role::Text)), row as u16, area, buf);
+            pane::line(look.line(Role::Text, part), row as u16, area, buf);
         }
         return;
     }

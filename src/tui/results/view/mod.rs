@@ -13,7 +13,6 @@ pub mod warnings;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
 
 use frame::{draw_footer, frame};
 
@@ -56,12 +55,7 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let lines = pane::wrap(text, usize::from(inner.width.saturating_sub(4)));
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
     for (row, part) in lines.into_iter().enumerate() {
-        pane::line(
-            Line::styled(part, look.style(Role::Dim)).centered(),
-            top + row as u16,
-            inner,
-            buf,
-        );
+        pane::line(look.line(Role::Dim, part).centered(), top + row as u16, inner, buf);
     }
 }
 

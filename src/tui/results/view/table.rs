@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
 use super::frame;
@@ -95,7 +95,7 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         };
         let place =
             Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height - 1);
-        pane::line(Line::styled(text, look.style(role)), row as u16, place, buf);
+        pane::line(look.line(role, text), row as u16, place, buf);
     }
 }
 
@@ -144,7 +144,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
             "no cell matches the filter".into()
         };
         pane::line(
-            Line::styled(pane::fit(&text, list.width.into()), look.style(Role::Dim)).centered(),
+            look.line(Role::Dim, pane::fit(&text, list.width.into())).centered(),
             list.height / 2,
             list,
             buf,
@@ -272,7 +272,7 @@ fn draw_counts(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
         let width = (area.width / 2).min(40);
         let row =
             Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1).intersection(area);
-        Line::styled(" / ", look.style(Role::Key)).render(row, buf);
+        look.line(Role::Key, " / ").render(row, buf);
         let field = Rect::new(row.x + 3, row.y, row.width.saturating_sub(3), 1);
         pane::field(look, filter, results.table.typing, field, buf);
     }

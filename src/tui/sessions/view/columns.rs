@@ -114,7 +114,7 @@ impl Columns {
         let look = shown.look;
         let unreadable = listed.state == State::Unreadable;
         let mark = match shown.marked.iter().position(|id| *id == listed.id) {
-            Some(at) => Span::styled(format!(" {} ", letter(at)), look.style(Role::Title)),
+            Some(at) => look.span(Role::Title, format!(" {} ", letter(at))),
             None => Span::raw(" ".repeat(MARK_COLUMNS)),
         };
         let named = !unreadable && !listed.name.is_empty();

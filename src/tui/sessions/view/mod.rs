@@ -6,7 +6,7 @@ mod spark;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use columns::{Columns, Shown};
 
@@ -44,7 +44,7 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Sessions", &title(sessions), true, area, buf);
     let mut row = 0;
     if filters(sessions) {
-        pane::line(Line::styled(" /", look.style(Role::Key)), 0, inner, buf);
+        pane::line(look.line(Role::Key, " /"), 0, inner, buf);
         let field =
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
         pane::field(look, &sessions.filter, sessions.typing, field, buf);
@@ -66,12 +66,7 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
         }
     }
     if sessions.matching() == 0 {
-        pane::line(
-            Line::styled("   no session matches; esc shows all", look.style(Role::Dim)),
-            0,
-            rows,
-            buf,
-        );
+        pane::line(look.line(Role::Dim, "   no session matches; esc shows all"), 0, rows, buf);
     }
     pane::scrollbar(look, first, sessions.matching(), rows, buf);
 }
@@ -79,9 +74,7 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
 /// Draws a text where there is nothing to list.
 fn draw_empty(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Sessions", "", true, area, buf);
-    let say = |text: &str, role: Role| {
-        Line::from(Span::styled(text.to_string(), look.style(role))).centered()
-    };
+    let say = |text: &str, role: Role| Line::from(look.span(role, text.to_string())).centered();
     let run = key_of(Action::Run, Screen::Setup);
     let lines = match &sessions.read {
         None => vec![say("looking ...", Role::Dim)],

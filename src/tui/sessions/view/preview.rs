@@ -58,7 +58,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
 
 fn draw_message(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
     for (row, part) in pane::wrap(text, usize::from(area.width)).into_iter().enumerate() {
-        pane::line(Line::styled(part, look.style(role)), row as u16, area, buf);
+        pane::line(look.line(role, part), row as u16, area, buf);
     }
 }
 
@@ -125,11 +125,7 @@ fn draw_preview(
     if cut && let Some(end) = answer.last_mut() {
         *end = pane::fit_more(end, width);
     }
-    draw_lines(
-        answer.into_iter().map(|part| Line::styled(part, look.style(Role::Text))).collect(),
-        last,
-        buf,
-    );
+    draw_lines(answer.into_iter().map(|part| look.line(Role::Text, part)).collect(), last, buf);
 }
 
 fn draw_lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
@@ -161,9 +157,9 @@ fn figure(look: &Look, name: &str, shown: &str, width: usize) -> Line<'static> {
     let name = pane::fit(name, width.saturating_sub(14));
     let pad = " ".repeat(width.saturating_sub(pane::width(&name) + 13));
     Line::from(vec![
-        Span::styled(name + &pad, look.style(Role::Text)),
-        Span::styled(format!("{figure:>6} "), look.style(Role::Number)),
-        Span::styled(format!("{unit:<5}"), look.style(Role::Dim)),
+        look.span(Role::Text, name + &pad),
+        look.span(Role::Number, format!("{figure:>6} ")),
+        look.span(Role::Dim, format!("{unit:<5}")),
     ])
 }
 
@@ -198,24 +194,24 @@ fn facts(
     parts.push(counted(cells(listed), cells_noun(listed)));
     if listed.verdict.is_some() {
         let (badge, role) = columns::verdict(look, listed.verdict, true);
-        parts.push(vec![Span::styled(badge, look.style(role))]);
+        parts.push(vec![look.span(role, badge)]);
     }
-    parts.push(vec![Span::styled(listed.state.name(), look.style(columns::state(listed.state)))]);
+    parts.push(vec![look.span(columns::state(listed.state), listed.state.name())]);
     if let (figure, role) = columns::change(change)
         && !figure.is_empty()
     {
         let text = Span::styled(" against the run before", dim);
-        parts.push(vec![Span::styled(figure, look.style(role)), text]);
+        parts.push(vec![look.span(role, figure), text]);
     }
     if let Some(lost) = listed.lost_lines.filter(|lost| *lost > 0) {
         let damaged = format!("{} damaged", units::counted(lost as usize, "line"));
-        parts.push(vec![Span::styled(damaged, look.style(Role::Wrong))]);
+        parts.push(vec![look.span(Role::Wrong, damaged)]);
     }
     let presets = shown.session.plan.presets.join(", ");
     if !presets.is_empty() {
         parts.push(vec![Span::styled(presets, dim)]);
     }
-    let target = Line::styled(pane::fit_front(&shown.target(), width), look.style(Role::Text));
+    let target = look.line(Role::Text, pane::fit_front(&shown.target(), width));
     std::iter::once(target)
         .chain(flow(parts, &Span::styled(look.glyph(" · ", " - "), dim), width))
         .collect()
@@ -247,11 +243,11 @@ fn legend(look: &Look, curves: &[Curve], singles: usize, width: usize) -> Vec<Li
     let entry = |curve: &Curve| {
         let (marker, style) = (look.marker(curve.sign), look.series(curve.sign.hue()));
         let marker = Span::styled(format!("{marker} "), style);
-        vec![marker, Span::styled(curve.name.clone(), look.style(Role::Text))]
+        vec![marker, look.span(Role::Text, curve.name.clone())]
     };
     let singles = (singles > 0).then(|| {
         let text = format!("{}, in its table", units::counted(singles, "single figure"));
-        vec![Span::styled(text, look.style(Role::Dim))]
+        vec![look.span(Role::Dim, text)]
     });
     flow(curves.iter().map(entry).chain(singles).collect(), &Span::raw("   "), width)
 }

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use crate::plan::{Backends, Info};
@@ -114,16 +114,16 @@ fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'sta
     };
     let mark_role = if why.is_some() { Role::Off } else { mark_role };
     Line::from(vec![
-        Span::styled(format!(" {mark} "), scene.style(mark_role)),
-        Span::styled(name + &gap, scene.style(role)),
-        Span::styled(beside, scene.style(if why.is_some() { Role::Off } else { Role::Dim })),
+        scene.look.span(mark_role, format!(" {mark} ")),
+        scene.look.span(role, name + &gap),
+        scene.look.span(if why.is_some() { Role::Off } else { Role::Dim }, beside),
     ])
 }
 
 /// Draws the description of the backend under the cursor.
 fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
+    pane::line(scene.look.line(Role::Border, rule), 0, area, buf);
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines = Vec::new();
     if let Some(why) = objection::check_backend(info, &scene.constraints) {
@@ -136,6 +136,6 @@ fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
         lines.extend(pane::wrap(&text, columns).into_iter().map(|part| (part, Role::Text)));
     }
     for (row, (text, role)) in lines.into_iter().enumerate() {
-        pane::line(Line::styled(format!("  {text}"), scene.style(role)), row as u16 + 1, area, buf);
+        pane::line(scene.look.line(role, format!("  {text}")), row as u16 + 1, area, buf);
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use super::target;
@@ -31,13 +31,12 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let why = why.filter(|why| scene.ctx.told != Some(why.as_str()));
     let line = match why {
         Some(why) => Line::from(vec![
-            Span::styled(" ! ", scene.style(Role::Misleading)),
-            Span::styled(pane::fit_words(&why, room), scene.style(Role::Misleading)),
+            scene.look.span(Role::Misleading, " ! "),
+            scene.look.span(Role::Misleading, pane::fit_words(&why, room)),
         ]),
-        None => Line::styled(
-            format!(" {}", pane::fit_parts(&text, scene.dot(), room + 2)),
-            scene.style(Role::Dim),
-        ),
+        None => scene
+            .look
+            .line(Role::Dim, format!(" {}", pane::fit_parts(&text, scene.dot(), room + 2))),
     };
     pane::line(line, 0, area, buf);
 }

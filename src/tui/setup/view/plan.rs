@@ -88,7 +88,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if late {
         buf.set_style(above, scene.style(Role::Off).add_modifier(Modifier::DIM));
     }
-    let mark = Span::styled(" $ ", scene.style(Role::Key));
+    let mark = scene.look.span(Role::Key, " $ ");
     let command = pane::hang(mark, command_lines(scene, inner), scene.style(Role::Text));
     for (row, line) in command.into_iter().enumerate() {
         pane::line(line, row as u16, below, buf);
@@ -123,7 +123,7 @@ fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
 fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
     match &scene.setup.planning.proposed {
-        None => vec![Line::styled(" planning...", scene.style(Role::Dim))],
+        None => vec![scene.look.line(Role::Dim, " planning...")],
         Some(Err(refusal)) => {
             let sign = scene.look.glyph("×", "X");
             wrap_with_sign(scene, sign, Role::Wrong, &refusal.why, Role::Text, room)
@@ -245,7 +245,7 @@ fn wrap_with_sign(
     room: usize,
 ) -> Vec<Line<'static>> {
     let mark = if sign == " " { " ".into() } else { format!(" {sign:1} ") };
-    let mark = Span::styled(mark, scene.style(sign_role));
+    let mark = scene.look.span(sign_role, mark);
     pane::hang(mark, pane::wrap(text, room), scene.style(role))
 }
 
@@ -260,8 +260,8 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
         .unwrap_or(0);
     let mut spans = vec![Span::raw(" ")];
     let mut push = |number: String, text: &str| {
-        spans.push(Span::styled(number, scene.style(Role::Number)));
-        spans.push(Span::styled(text.to_string(), scene.style(Role::Dim)));
+        spans.push(scene.look.span(Role::Number, number));
+        spans.push(scene.look.span(Role::Dim, text.to_string()));
     };
     // What matters most is not cut in a narrow pane.
     let (dot, time) = (scene.dot(), estimate(plan));

@@ -49,7 +49,7 @@ impl<'a> Scene<'a> {
             0 => (self.look.glyph("▼", "v"), format!("fewer {what}")),
             _ => (self.look.glyph("►", ">"), format!("{hidden} more {what}")),
         };
-        Line::styled(format!(" {sign} {text}"), self.style(Role::Dim))
+        self.look.line(Role::Dim, format!(" {sign} {text}"))
     }
 
     /// Draws the row under the cursor in one colour, so that it reads as a bar.

@@ -61,7 +61,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let inner = scene.frame(Pane::Target, &title, &dir, area, buf);
     let parts = parts(scene, inner);
     if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
-        pane::line(Line::styled("/", scene.style(Role::Key)), 0, area, buf);
+        pane::line(scene.look.line(Role::Key, "/"), 0, area, buf);
         pane::field(
             scene.look,
             input,
@@ -95,9 +95,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if let Some((text, role)) = message {
         let at = used.min(list.height.saturating_sub(1));
         pane::line(
-            Line::styled(
+            scene.look.line(
+                role,
                 format!(" {}", pane::fit(&text, usize::from(list.width).saturating_sub(2))),
-                scene.style(role),
             ),
             at,
             list,
@@ -147,14 +147,12 @@ fn row_line(scene: &Scene, row: Row, columns: &Columns) -> Line<'static> {
     // The end of a name tells more than its front: names in one folder often begin alike.
     let name = pane::fit_front(&name, columns.name);
     let gap = " ".repeat(columns.name.saturating_sub(pane::width(&name)) + 1);
-    let mut spans = vec![
-        Span::styled(format!(" {mark} "), scene.style(Role::Focus)),
-        Span::styled(name + &gap, scene.style(role)),
-    ];
+    let mut spans =
+        vec![scene.look.span(Role::Focus, format!(" {mark} ")), scene.look.span(role, name + &gap)];
     let size = format!("{size:>width$}", width = columns.size);
     spans.extend(quantity_spans(scene, &size, role == Role::Off));
     if columns.note > 0 {
-        spans.push(Span::styled(format!("  {note}"), scene.style(Role::Dim)));
+        spans.push(scene.look.span(Role::Dim, format!("  {note}")));
     }
     Line::from(spans)
 }
@@ -165,10 +163,7 @@ fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
     let (number, unit) = text.split_at(at);
     let role = if off { Role::Off } else { Role::Text };
     let unit_role = if off { Role::Off } else { Role::Dim };
-    vec![
-        Span::styled(number.to_string(), scene.style(role)),
-        Span::styled(unit.to_string(), scene.style(unit_role)),
-    ]
+    vec![scene.look.span(role, number.to_string()), scene.look.span(unit_role, unit.to_string())]
 }
 
 /// Returns the name, size, note and role of a row.
@@ -302,13 +297,13 @@ fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
         return;
     }
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
+    pane::line(scene.look.line(Role::Border, rule), 0, area, buf);
     let room = usize::from(area.width).saturating_sub(13);
     if let Some(why) = scene.setup.browser.objection() {
         for (row, part) in
             pane::wrap(&why, usize::from(area.width).saturating_sub(4)).into_iter().enumerate()
         {
-            let line = Line::styled(format!("  {part}"), scene.style(Role::Misleading));
+            let line = scene.look.line(Role::Misleading, format!("  {part}"));
             pane::line(line, row as u16 + 1, area, buf);
         }
     }
@@ -316,8 +311,8 @@ fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
         let value =
             if name == "in" { pane::fit_front(&value, room) } else { pane::fit(&value, room) };
         let parts = vec![
-            Span::styled(format!("  {name:<10} "), scene.style(Role::Dim)),
-            Span::styled(value, scene.style(Role::Text)),
+            scene.look.span(Role::Dim, format!("  {name:<10} ")),
+            scene.look.span(Role::Text, value),
         ];
         pane::line(Line::from(parts), row as u16 + 1, area, buf);
     }

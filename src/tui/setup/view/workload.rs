@@ -87,7 +87,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 /// Draws what the preset is for.
 fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(Line::styled(rule, scene.style(Role::Border)), 0, area, buf);
+    pane::line(scene.look.line(Role::Border, rule), 0, area, buf);
     let preset = &scene.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines: Vec<(String, Role)> = Vec::new();
@@ -104,17 +104,15 @@ fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     );
     lines.extend(pane::paragraphs(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
     for (row, (text, role)) in lines.into_iter().enumerate() {
-        pane::line(Line::styled(format!("  {text}"), scene.style(role)), row as u16 + 1, area, buf);
+        pane::line(scene.look.line(role, format!("  {text}")), row as u16 + 1, area, buf);
     }
 }
 
 fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
     let label = format!(" {} ", row.title);
     let gap = " ".repeat((*TITLE_COLUMNS).saturating_sub(pane::width(&label)));
-    let mut spans = vec![
-        Span::styled(label, scene.style(if here { Role::Selected } else { Role::Dim })),
-        Span::raw(gap),
-    ];
+    let mut spans =
+        vec![scene.look.span(if here { Role::Selected } else { Role::Dim }, label), Span::raw(gap)];
     let is_set = row.text(&scene.setup.settings).is_some();
     let boxes = matches!(rows::kind(row), Kind::SomeOf(_));
     for (at, part) in parts(scene, row, width).into_iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Figures, CPU time, warnings and error of a cell.
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::scene::{Scene, section};
 use super::stack::Section;
@@ -20,7 +20,7 @@ use crate::units::{self, column};
 
 pub fn error(s: Scene) -> Vec<Section<'static>> {
     let Some(error) = &s.result.error else { return Vec::new() };
-    let mut all = vec![Line::styled("This cell failed", s.look.style(Role::Wrong))];
+    let mut all = vec![s.look.line(Role::Wrong, "This cell failed")];
     all.extend(s.wrap(error, Role::Text));
     section(all)
 }
@@ -46,8 +46,8 @@ pub fn figures(s: Scene) -> Vec<Section<'static>> {
     };
     let head: String = titles.iter().map(|title| format!("{title:>7}")).collect();
     let mut all = vec![Line::from(vec![
-        Span::styled(format!("{:<13}", ""), s.look.style(Role::Dim)),
-        Span::styled(head, s.look.style(Role::Dim)),
+        s.look.span(Role::Dim, format!("{:<13}", "")),
+        s.look.span(Role::Dim, head),
     ])];
     all.extend(
         known
@@ -95,7 +95,7 @@ fn level_lines(s: Scene) -> Vec<Line<'static>> {
     };
     let what =
         if change.kind == Kind::Step { "The rate changed in a step:" } else { "The rate drifted:" };
-    let head = Line::styled(what, s.look.style(Role::Misleading));
+    let head = s.look.line(Role::Misleading, what);
     std::iter::once(head).chain(change.levels.iter().map(line)).collect()
 }
 
@@ -172,10 +172,10 @@ fn summary_row(
     ];
     let rest: String = rest.into_iter().take(count - 1).map(figure).collect();
     Line::from(vec![
-        Span::styled(format!("{name:<13}"), s.look.style(Role::Dim)),
-        Span::styled(figure(Some(summary.median)), s.look.style(Role::Number)),
-        Span::styled(rest, s.look.style(Role::Text)),
-        Span::styled(format!(" {unit}"), s.look.style(Role::Dim)),
+        s.look.span(Role::Dim, format!("{name:<13}")),
+        s.look.span(Role::Number, figure(Some(summary.median))),
+        s.look.span(Role::Text, rest),
+        s.look.span(Role::Dim, format!(" {unit}")),
     ])
 }
 
@@ -185,10 +185,7 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
         if s.result.trials.is_empty() {
             return Vec::new();
         }
-        all.push(Line::styled(
-            format!("{} no warnings", FINE.on(s.look)),
-            s.look.style(Role::Good),
-        ));
+        all.push(s.look.line(Role::Good, format!("{} no warnings", FINE.on(s.look))));
     } else {
         // Too few trials are no fault, as in the row of the table.
         let (unfinished, found): (Vec<Warning>, Vec<Warning>) =

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use super::stack::Section;
@@ -55,8 +55,8 @@ pub fn percentile_lines(s: Scene<'_>, latency: &LatencyOf) -> Vec<Line<'static>>
             used = 0;
         }
         used += width;
-        line.push(Span::styled(format!("{name} "), s.look.style(Role::Dim)));
-        line.push(Span::styled(format!("{value}   "), s.look.style(Role::Number)));
+        line.push(s.look.span(Role::Dim, format!("{name} ")));
+        line.push(s.look.span(Role::Number, format!("{value}   ")));
     }
     text.push(Line::from(line));
     text

@@ -1,6 +1,6 @@
 //! The input of the sections of an opened cell.
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::stack::Section;
 use crate::analysis::CellResult;
@@ -26,14 +26,14 @@ impl<'a> Scene<'a> {
     }
 
     pub fn heading(&self, text: &str) -> Line<'static> {
-        Line::styled(text.to_string(), self.look.style(Role::Title))
+        self.look.line(Role::Title, text.to_string())
     }
 
     /// Builds a line of a name and its value.
     pub fn pair(&self, name: &str, value: String) -> Line<'static> {
         Line::from(vec![
-            Span::styled(format!("{name:<13}"), self.look.style(Role::Dim)),
-            Span::styled(value, self.look.style(Role::Text)),
+            self.look.span(Role::Dim, format!("{name:<13}")),
+            self.look.span(Role::Text, value),
         ])
     }
 

@@ -1,6 +1,6 @@
 //! The sources of the bytes, as a bar and as text.
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use super::stack::Section;
@@ -32,12 +32,9 @@ pub fn sections(s: Scene<'_>) -> Vec<Section<'_>> {
     for (word, share) in &parts {
         let role = Role::of_source(word);
         let sign = s.look.texture(role.texture());
-        words.push(Span::styled(format!("{sign} "), s.look.style(role)));
-        words.push(Span::styled(format!("{word} "), s.look.style(Role::Text)));
-        words.push(Span::styled(
-            format!("{}   ", origin::percent(*share)),
-            s.look.style(Role::Number),
-        ));
+        words.push(s.look.span(role, format!("{sign} ")));
+        words.push(s.look.span(Role::Text, format!("{word} ")));
+        words.push(s.look.span(Role::Number, format!("{}   ", origin::percent(*share))));
     }
     let mut below = vec![Line::from(words)];
     if !s.result.source_reason.is_empty() {

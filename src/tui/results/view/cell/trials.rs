@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::scene::Scene;
 use super::stack::Section;
@@ -56,7 +56,7 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
     let wide = texts.first().map_or(0, String::len).max(unit.chars().count());
     let title =
         format!("{:>5}  {unit:>wide$}  {:>9}  {:>9}  {:>9}", "round", "moved", "time", "device");
-    sections.push(Section::Lines(vec![Line::styled(title, s.look.style(Role::Dim))]));
+    sections.push(Section::Lines(vec![s.look.line(Role::Dim, title)]));
     let row = move |at: usize| {
         let trial = &trials[at];
         let device = trial.device_bytes.map_or("-".into(), units::show_bytes);
@@ -66,15 +66,15 @@ pub fn sections(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
             units::show_nanos(trial.nanos as f64)
         );
         let mut parts = vec![
-            Span::styled(format!("{:>5}  ", trial.round), s.look.style(Role::Dim)),
-            Span::styled(format!("{:>wide$}", texts[at]), s.look.style(Role::Number)),
-            Span::styled(rest, s.look.style(Role::Text)),
+            s.look.span(Role::Dim, format!("{:>5}  ", trial.round)),
+            s.look.span(Role::Number, format!("{:>wide$}", texts[at])),
+            s.look.span(Role::Text, rest),
         ];
         if outliers.binary_search(&at).is_ok() {
-            parts.push(Span::styled("  outlier", s.look.style(Role::Misleading)));
+            parts.push(s.look.span(Role::Misleading, "  outlier"));
         }
         if trial.short {
-            parts.push(Span::styled("  cut short", s.look.style(Role::Dim)));
+            parts.push(s.look.span(Role::Dim, "  cut short"));
         }
         Line::from(parts)
     };

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use crate::analysis::{Glance, Grade, Statement};
 use crate::record::Severity;
@@ -18,7 +18,7 @@ pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
     let width = usize::from(width.min(MAX_WIDTH));
     let sign = look.glyph("· ", "- ").to_string();
     let hang = |fact: &String| {
-        let sign = Span::styled(sign.clone(), look.style(Role::Dim));
+        let sign = look.span(Role::Dim, sign.clone());
         pane::hang(sign, pane::wrap(fact, width.saturating_sub(2)), look.style(Role::Text))
     };
     glance.facts.iter().flat_map(hang).collect()
@@ -63,7 +63,7 @@ fn statement(look: &Look, said: &Statement, width: usize) -> Vec<Line<'static>> 
             *last = pane::fit_more(last, width.saturating_sub(2));
         }
     }
-    pane::hang(Span::styled(format!("{sign} "), look.style(role)), parts, look.style(Role::Text))
+    pane::hang(look.span(role, format!("{sign} ")), parts, look.style(Role::Text))
 }
 
 /// Draws the lines that fit; a mark shows that more follow.

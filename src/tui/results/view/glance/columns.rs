@@ -143,13 +143,13 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     if layout.more > 0 {
         let key = key_of(Action::Table, Screen::Results);
         let text = format!("and {} more: {key} lists them", layout.more);
-        pane::line(Line::styled(text, look.style(Role::Dim)), below, area, buf);
+        pane::line(look.line(Role::Dim, text), below, area, buf);
     }
     if layout.also {
         let text = format!("also: {}", describe_others(look, data, count));
         let text = pane::fit(&text, usize::from(area.width));
         let row = below + 1 + u16::from(layout.more > 0);
-        pane::line(Line::styled(text, look.style(Role::Dim)), row, area, buf);
+        pane::line(look.line(Role::Dim, text), row, area, buf);
     }
 }
 
@@ -198,9 +198,9 @@ fn draw_head(
     let number = column::figure(bar.figure.summary.median / factor);
     let state = Some(column.state()).filter(|_| pane::width(&column.title()) <= area.width.into());
     let title = Line::from(vec![
-        Span::styled(format!("{} ", column.access.name()), look.style(Role::Dim)),
-        Span::styled(column.place.clone(), look.style(Role::Title)),
-        Span::styled(state.unwrap_or_default(), look.style(Role::Dim)),
+        look.span(Role::Dim, format!("{} ", column.access.name())),
+        look.span(Role::Title, column.place.clone()),
+        look.span(Role::Dim, state.unwrap_or_default()),
     ]);
     pane::line(title, 0, area, buf);
     let certain = bar.figure.is_certain() || bar.figure.reported;
@@ -224,12 +224,12 @@ fn draw_head(
         ..place
     };
     if !certain {
-        pane::line(Line::styled("about", look.style(Role::Dim)), rows - 3, side, buf);
+        pane::line(look.line(Role::Dim, "about"), rows - 3, side, buf);
     }
-    pane::line(Line::styled(unit, look.style(Role::Text)), rows - 2, side, buf);
-    pane::line(Line::styled(interval, look.style(Role::Dim)), rows - 1, side, buf);
+    pane::line(look.line(Role::Text, unit), rows - 2, side, buf);
+    pane::line(look.line(Role::Dim, interval), rows - 1, side, buf);
     let caption = caption(data, column, usize::from(area.width));
-    pane::line(Line::styled(caption, look.style(Role::Text)), TITLE + rows, area, buf);
+    pane::line(look.line(Role::Text, caption), TITLE + rows, area, buf);
 }
 
 /// Returns which cell the large digits are of, and how many do not differ from it, shorter where
@@ -273,7 +273,7 @@ fn draw_bars(
         let place = Rect { y: *y, height: 1, ..area }.intersection(area);
         let Some(bar) = bar_of(*row) else {
             let text = format!("  {text}");
-            pane::line(Line::styled(text, look.style(Role::Dim)), 0, place, buf);
+            pane::line(look.line(Role::Dim, text), 0, place, buf);
             continue;
         };
         let best = *row == column.best && count_tied(column) < 2;
@@ -282,8 +282,8 @@ fn draw_bars(
         let marker = data.signs.get(bar.result).map_or(' ', |sign| look.marker(*sign));
         let line = Line::from(vec![
             Span::styled(format!("{marker} "), colour),
-            Span::styled(text.clone(), look.style(role)),
-            Span::styled(at(bar, sizes), look.style(Role::Dim)),
+            look.span(role, text.clone()),
+            look.span(Role::Dim, at(bar, sizes)),
         ]);
         pane::line(line, 0, place, buf);
         let left = place.x + MARKER + figures + 1 + sizes;
@@ -294,7 +294,7 @@ fn draw_bars(
         let beside = Rect { x: left + room + 1, width: side, ..place }.intersection(place);
         let interval =
             format!("{:<1$} ", bar.figure.describe_interval(), usize::from(interval_width));
-        let interval = wide.then(|| Span::styled(interval, look.style(Role::Dim)));
+        let interval = wide.then(|| look.span(Role::Dim, interval));
         let spans: Vec<Span> = interval.into_iter().chain([Span::styled(mark, style)]).collect();
         Line::from(spans).render(beside, buf);
     }

@@ -9,7 +9,7 @@ mod workloads;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::{answer, chart, frame};
 use crate::tui::results::data::Data;
@@ -48,7 +48,7 @@ fn has_chart(data: &Data) -> bool {
 
 fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let title = format!("{} by {}", data.metric.title(), data.places.axis.title());
-    pane::line(Line::styled(format!(" {title}"), look.style(Role::Dim)), 0, area, buf);
+    pane::line(look.line(Role::Dim, format!(" {title}")), 0, area, buf);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
     chart::draw(look, results, data, below, buf);
 }
@@ -148,9 +148,9 @@ fn conditions(look: &Look, data: &Data, width: u16) -> Line<'static> {
     let target = pane::fit_front(&target, usize::from(width));
     let room = usize::from(width).saturating_sub(pane::width(&target) + pane::width(dot));
     let rest = pane::fit_parts(&rest.join(dot), dot, room);
-    let mut spans = vec![Span::styled(target, look.style(Role::Title))];
+    let mut spans = vec![look.span(Role::Title, target)];
     if !rest.is_empty() && room > 5 {
-        spans.push(Span::styled(format!("{dot}{rest}"), look.style(Role::Dim)));
+        spans.push(look.span(Role::Dim, format!("{dot}{rest}")));
     }
     Line::from(spans)
 }

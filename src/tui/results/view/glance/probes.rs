@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use crate::analysis::Glance;
 use crate::tui::results::data::Data;
@@ -30,15 +30,15 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         let indent = labels.saturating_sub(pane::width(&label)) + 2;
         let figure = format!("{}{figure:>figures$}", " ".repeat(indent));
         let line = Line::from(vec![
-            Span::styled(label, look.style(Role::Text)),
-            Span::styled(figure, look.style(Role::Number)),
-            Span::styled(format!("  {interval}"), look.style(Role::Dim)),
+            look.span(Role::Text, label),
+            look.span(Role::Number, figure),
+            look.span(Role::Dim, format!("  {interval}")),
         ]);
         pane::line(line, row as u16, area, buf);
     }
     let more = probes.len().saturating_sub(shown);
     if more > 0 {
         let text = format!("and {more} more: the Lab shows them");
-        pane::line(Line::styled(text, look.style(Role::Dim)), shown as u16, area, buf);
+        pane::line(look.line(Role::Dim, text), shown as u16, area, buf);
     }
 }

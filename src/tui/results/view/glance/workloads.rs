@@ -47,8 +47,8 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         let place = Rect { x: left, width: width.saturating_sub(2), ..area };
         let (factor, unit) = Workload::unit(look.unit);
         let title = Line::from(vec![
-            Span::styled(action, look.style(Role::Title)),
-            Span::styled(format!(" {unit}"), look.style(Role::Dim)),
+            look.span(Role::Title, action),
+            look.span(Role::Dim, format!(" {unit}")),
         ]);
         pane::line(title, 0, place, buf);
         let all: Vec<Option<&WorkloadFigure>> = workloads.iter().map(|row| of(row, at)).collect();
@@ -71,8 +71,8 @@ fn of(workload: &Workload, column: usize) -> Option<&WorkloadFigure> {
 }
 
 fn draw_name(look: &Look, workload: &Workload, step: u16, area: Rect, buf: &mut Buffer) {
-    let name = Span::styled(workload.name.clone(), look.style(Role::Title));
-    let load = Span::styled(workload.load.clone(), look.style(Role::Dim));
+    let name = look.span(Role::Title, workload.name.clone());
+    let load = look.span(Role::Dim, workload.load.clone());
     if step > 1 {
         pane::line(Line::from(name), 0, area, buf);
         pane::line(Line::from(load), 1, area, buf);
@@ -101,7 +101,7 @@ impl Column<'_> {
     ) {
         let look = self.look;
         let Some(figure) = figure else {
-            let text = Line::styled("not measured", look.style(Role::Dim));
+            let text = look.line(Role::Dim, "not measured");
             return pane::line(text, 0, area, buf);
         };
         let number = column::figure(figure.figure.summary.median / self.factor);
@@ -112,12 +112,12 @@ impl Column<'_> {
             let side = Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area };
             for (row, text) in self.details(workload, figure).into_iter().take(3).enumerate() {
                 let text = pane::fit(&text, usize::from(side.width));
-                pane::line(Line::styled(text, look.style(Role::Dim)), row as u16, side, buf);
+                pane::line(look.line(Role::Dim, text), row as u16, side, buf);
             }
             self.draw_bar(figure, data, Rect { y: area.y + 3, ..area }, buf);
             return;
         }
-        pane::line(Line::styled(format!("{number:>6}"), look.style(role)), 0, area, buf);
+        pane::line(look.line(role, format!("{number:>6}")), 0, area, buf);
         let details = self.details(workload, figure);
         let beside = if self.step == 1 && area.width >= 30 { 11 } else { 0 };
         let bar = Rect { x: area.x + 7, width: area.width.saturating_sub(7 + beside), ..area };
@@ -125,13 +125,13 @@ impl Column<'_> {
         if self.step == 1 && beside > 0 {
             let text = pane::fit(details.first().map_or("", String::as_str), 10);
             let place = Rect { x: area.right() - 10, width: 10, ..area };
-            pane::line(Line::styled(text, look.style(Role::Dim)), 0, place, buf);
+            pane::line(look.line(Role::Dim, text), 0, place, buf);
         } else if self.step > 1 {
             let dot = look.glyph(" · ", " - ");
             let text = details.join(dot);
             let place = Rect { x: area.x + 7, width: area.width.saturating_sub(7), ..area };
             let text = pane::fit_parts(&text, dot, usize::from(place.width));
-            pane::line(Line::styled(text, look.style(Role::Dim)), 1, place, buf);
+            pane::line(look.line(Role::Dim, text), 1, place, buf);
         }
     }
 
