@@ -2,11 +2,6 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// Returns the area inside the frame.
-pub fn inner_area(body: Rect) -> Rect {
-    Rect::new(body.x + 1, body.y + 1, body.width.saturating_sub(2), body.height.saturating_sub(2))
-}
-
 /// Returns the area below the first `above` rows.
 pub fn area_below(inner: Rect, above: u16) -> Rect {
     let above = above.min(inner.height);

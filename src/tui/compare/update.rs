@@ -5,6 +5,7 @@ use super::state::{Compare, View};
 use super::view;
 use crate::report;
 use crate::tui::context::{Context, Request};
+use crate::tui::cursor::move_cursor;
 use crate::tui::curves::Metric;
 use crate::tui::export::Form;
 use crate::tui::keymap::Action;
@@ -106,12 +107,10 @@ fn rebase(compare: &mut Compare, look: &Look) -> Vec<Effect> {
 fn in_chart(compare: &mut Compare, action: Action) {
     let Some(got) = &compare.got else { return };
     let overlay = &mut compare.overlay;
-    let last = overlay.lines.len().saturating_sub(1);
     match action {
-        Action::Up => overlay.cursor = overlay.cursor.saturating_sub(1),
-        Action::Down => overlay.cursor = (overlay.cursor + 1).min(last),
-        Action::Top => overlay.cursor = 0,
-        Action::Bottom => overlay.cursor = last,
+        Action::Up | Action::Down | Action::Top | Action::Bottom => {
+            overlay.cursor = move_cursor(overlay.cursor, overlay.lines.len(), action, 1);
+        }
         Action::Left | Action::Right => overlay.left_right(action == Action::Right),
         Action::LogAxis => {
             let metric = overlay.metric;
@@ -135,19 +134,7 @@ fn in_chart(compare: &mut Compare, action: Action) {
 
 fn scroll(compare: &mut Compare, ctx: &Context, action: Action) {
     let (most, page) = view::extent(compare, ctx.look, ctx.body());
-    let at = compare.scroll.min(most);
-    let to = match action {
-        Action::Up => at.saturating_sub(1),
-        Action::Down => at + 1,
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => at + page,
-        Action::HalfUp => at.saturating_sub(page / 2),
-        Action::HalfDown => at + page / 2,
-        Action::Top => 0,
-        Action::Bottom => most,
-        _ => at,
-    };
-    compare.scroll = to.min(most);
+    compare.scroll = move_cursor(compare.scroll.min(most), most + 1, action, page);
 }
 
 /// Returns the session that Enter opens: that of the curve under the cursor, else the one that is

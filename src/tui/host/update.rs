@@ -11,6 +11,7 @@ use crate::record::Warning;
 use crate::report;
 use crate::report::host::Report;
 use crate::tui::context::Context;
+use crate::tui::cursor::move_cursor;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
 
@@ -40,16 +41,7 @@ pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Eff
 
 /// Returns the first visible line after a key.
 fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
-    let page = pane.page();
-    let next = match action {
-        Action::Up => at.saturating_sub(1),
-        Action::Down => at + 1,
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => at + page,
-        Action::HalfUp => at.saturating_sub(page.div_ceil(2)),
-        Action::HalfDown => at + page.div_ceil(2),
-        Action::Top => 0,
-        Action::Bottom => pane.last(),
+    match action {
         // With a single pane, go from section to section.
         Action::NextPane | Action::Right => {
             pane.starts.iter().copied().find(|start| *start > at && at < pane.last()).unwrap_or(0)
@@ -57,9 +49,8 @@ fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
         Action::PreviousPane | Action::Left => {
             pane.starts.iter().copied().rfind(|start| *start < at).unwrap_or(pane.last())
         }
-        _ => at,
-    };
-    next.min(pane.last())
+        _ => move_cursor(at, pane.last() + 1, action, pane.page()),
+    }
 }
 
 pub fn handle_message(state: &mut HostScreen, ctx: &mut Context, msg: Msg) -> Vec<Effect> {

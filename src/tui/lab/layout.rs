@@ -50,16 +50,6 @@ pub enum Hit {
     Pane(Pane),
 }
 
-/// Returns the inside of a frame without its outer columns.
-pub fn inner_area(inner: Rect) -> Rect {
-    Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height)
-}
-
-/// Returns the inside of a frame, as [`pane::frame`](crate::tui::view::pane::frame) does.
-pub fn within(area: Rect) -> Rect {
-    Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
-}
-
 /// Returns whether a filter takes a row above the list.
 pub fn shows_filter(lab: &Lab) -> bool {
     lab.typing || !lab.filter.value().is_empty()

@@ -2,6 +2,8 @@
 
 use ratatui::layout::Rect;
 
+use crate::tui::view::pane;
+
 /// The parts inside of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
@@ -21,10 +23,6 @@ pub struct Parts {
 /// Columns of the legend beside the chart.
 const LEGEND_COLUMNS: u16 = 72;
 
-pub fn inner_area(body: Rect) -> Rect {
-    Rect::new(body.x + 1, body.y + 1, body.width.saturating_sub(2), body.height.saturating_sub(2))
-}
-
 /// Returns the columns for the table.
 pub fn table_width(body: Rect) -> usize {
     usize::from(body.width.saturating_sub(4))
@@ -37,7 +35,7 @@ pub fn text_width(body: Rect) -> usize {
 
 /// Divides the body; `curves`: rows of the legend; `lines`: rows of the answer.
 pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
-    let inner = inner_area(body);
+    let inner = pane::inside(body);
     let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
     let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
     let answer = lines.min((inner.height.saturating_sub(2) / 6).max(2)).min(inner.height);
@@ -99,7 +97,7 @@ mod tests {
                     for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty())
                     {
                         assert_eq!(
-                            area.intersection(inner_area(body)),
+                            area.intersection(pane::inside(body)),
                             *area,
                             "{width}x{height} {curves} {lines} {at}"
                         );

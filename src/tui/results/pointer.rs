@@ -8,6 +8,7 @@ use super::tab::TabKind;
 use super::view::{answer, chart};
 use crate::tui::read_out::CLICK_REACH;
 use crate::tui::theme::Look;
+use crate::tui::view::pane;
 use crate::tui::zoom::{Zoom, ZoomChart};
 
 impl ZoomChart for Results {
@@ -18,7 +19,7 @@ impl ZoomChart for Results {
         }
         let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
         let parts = layout::parts(body, data.most_listed, lines);
-        Some(chart::inner_area(parts.chart))
+        Some(pane::narrow(parts.chart))
     }
 
     fn count_places(&self) -> usize {

@@ -7,7 +7,7 @@ use tui_input::Input;
 
 use super::state::{OpenCell, Results};
 use super::tab::{Tab, TabKind};
-use super::view::{answer, cell, frame, table};
+use super::view::{answer, cell, frame, legend, table};
 use super::{copy, layout, pointer};
 use crate::report::CARD;
 use crate::session::{self, Session};
@@ -428,13 +428,9 @@ fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
     let Some(data) = &results.data else { return };
     let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
     let parts = layout::parts(body, data.most_listed, lines);
-    if parts.legend.contains(at) {
-        let listed = results.listed();
-        let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
-        let first = pane::first_row(cursor, listed.len(), usize::from(parts.legend.height));
-        let Some(series) = listed.get(first + usize::from(at.y - parts.legend.y)).copied() else {
-            return;
-        };
+    let (listed, list) = legend::list(results, parts.legend);
+    if let Some(row) = list.row_at(at) {
+        let series = listed[row];
         // A second click on the same row, or one on its marker, switches the curve.
         let again = results.chart.series == series || at.x <= parts.legend.x + 2;
         results.chart.series = series;

@@ -1,8 +1,9 @@
 //! Positions of the list, its rows and the preview.
 
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::state::Sessions;
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
 /// Returns the areas of list and preview: side by side on a wide screen, else one above the other.
@@ -15,42 +16,19 @@ pub fn areas(body: Rect) -> [Rect; 2] {
     }
 }
 
-/// Returns the area of the rows, below the titles and the filter if visible.
-pub fn rows_area(inner: Rect, sessions: &Sessions) -> Rect {
-    let above = 1 + u16::from(filters(sessions));
-    Rect::new(
-        inner.x,
-        inner.y + above.min(inner.height),
-        inner.width,
-        inner.height.saturating_sub(above),
-    )
+/// Returns the list inside of its frame, below the titles and the filter if visible.
+pub fn list(sessions: &Sessions, inner: Rect) -> List {
+    let above = Constraint::Length(1 + u16::from(filters(sessions)));
+    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    List::around(sessions.cursor, sessions.matching(), rows)
+}
+
+/// Returns the list on the screen.
+pub fn list_on(sessions: &Sessions, body: Rect) -> List {
+    list(sessions, pane::inside(areas(body)[0]))
 }
 
 /// Returns whether the filter has a row: it is being typed, or not empty.
 pub fn filters(sessions: &Sessions) -> bool {
     sessions.typing || !sessions.filter.value().is_empty()
-}
-
-fn inner_area(frame: Rect) -> Rect {
-    Rect::new(
-        frame.x + 1,
-        frame.y + 1,
-        frame.width.saturating_sub(2),
-        frame.height.saturating_sub(2),
-    )
-}
-
-/// Returns the number of rows of the list.
-pub fn rows(body: Rect, sessions: &Sessions) -> usize {
-    usize::from(rows_area(inner_area(areas(body)[0]), sessions).height)
-}
-
-/// Returns the row of the list at a position on the screen.
-pub fn row_at(sessions: &Sessions, body: Rect, at: Position) -> Option<usize> {
-    let list = rows_area(inner_area(areas(body)[0]), sessions);
-    if !list.contains(at) {
-        return None;
-    }
-    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(list.height));
-    Some(first + usize::from(at.y - list.y)).filter(|row| *row < sessions.matching())
 }

@@ -8,6 +8,7 @@ use super::state::{Sessions, cells, cells_noun};
 use crate::session::{self, NAME_LENGTH, State, check_name};
 use crate::text::time::to_minute;
 use crate::tui::context::{Context, Request};
+use crate::tui::cursor::move_cursor;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::msg::{Effect, Msg};
@@ -17,7 +18,6 @@ use crate::tui::results::ask_for_rounds;
 use crate::tui::screen::Screen;
 use crate::tui::session_name;
 use crate::tui::session_view::{MAX_COMPARED, Preview, refusal_of_reference};
-use crate::tui::view::pane;
 use crate::units::counted;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
@@ -34,29 +34,14 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
             let hint = "a path: a session, an export as jsonl, or the JSON of fio";
             ctx.popups.push(Popup::line("Import a session", hint, "", Purpose::Import));
         }
-        _ if !move_cursor(sessions, ctx, action) => return on_current(sessions, ctx, action),
-        _ => {}
+        Action::Left | Action::Right => {}
+        _ if action.moves() => {
+            let page = usize::from(layout::list_on(sessions, ctx.body()).area.height);
+            sessions.cursor = move_cursor(sessions.cursor, sessions.matching(), action, page);
+        }
+        _ => return on_current(sessions, ctx, action),
     }
     ask(sessions, ctx)
-}
-
-/// Moves the cursor; returns whether the action does that.
-fn move_cursor(sessions: &mut Sessions, ctx: &Context, action: Action) -> bool {
-    let page = layout::rows(ctx.body(), sessions).max(1);
-    let last = sessions.matching().saturating_sub(1);
-    let at = sessions.cursor;
-    sessions.cursor = match action {
-        Action::Up => at.saturating_sub(1),
-        Action::Down => (at + 1).min(last),
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => (at + page).min(last),
-        Action::HalfUp => at.saturating_sub(page.div_ceil(2)),
-        Action::HalfDown => (at + page.div_ceil(2)).min(last),
-        Action::Top => 0,
-        Action::Bottom => last,
-        _ => return false,
-    };
-    true
 }
 
 /// Performs an action on the session under the cursor.
@@ -215,9 +200,8 @@ fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
         return vec![Effect::Preview(id)];
     }
     // The preview is of more interest than what the list adds to it.
-    let rows = layout::rows(ctx.body(), sessions);
-    let first = pane::first_row(sessions.cursor, sessions.matching(), rows);
-    let pair = sessions.ask_change(first, rows);
+    let list = layout::list_on(sessions, ctx.body());
+    let pair = sessions.ask_change(list.first, usize::from(list.area.height));
     pair.map(|(id, before)| Effect::Change { id, before }).into_iter().collect()
 }
 
@@ -283,7 +267,7 @@ pub fn import(path: &str) -> Result<Vec<Effect>, String> {
 /// Handles a click: moves the cursor to a session, or opens the one under the cursor.
 pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     sessions.typing = false;
-    let Some(row) = layout::row_at(sessions, body, at) else { return Vec::new() };
+    let Some(row) = layout::list_on(sessions, body).row_at(at) else { return Vec::new() };
     if row == sessions.cursor {
         return on_current(sessions, ctx, Action::Enter);
     }

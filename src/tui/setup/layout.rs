@@ -3,6 +3,7 @@
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 
 use super::state::{Pane, Setup};
+use crate::tui::view::pane;
 
 /// Positions of the panes and the hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +19,7 @@ impl Places {
 
     /// Returns the inside of a pane.
     pub fn inner(&self, pane: Pane) -> Option<Rect> {
-        let area = self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| *area)?;
-        Some(Rect::new(
-            area.x + 1,
-            area.y + 1,
-            area.width.saturating_sub(2),
-            area.height.saturating_sub(2),
-        ))
+        self.panes.iter().find(|(other, _)| *other == pane).map(|(_, area)| pane::inside(*area))
     }
 }
 

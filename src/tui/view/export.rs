@@ -30,7 +30,7 @@ fn parts(form: &Form, inner: Rect) -> (List, Rect) {
 }
 
 pub fn list(form: &Form, body: Rect) -> List {
-    parts(form, window::inside(area(form, body))).0
+    parts(form, pane::inside(area(form, body))).0
 }
 
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
@@ -72,9 +72,8 @@ pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
         }
         None => ("A relative path starts in the folder where iotui was started.", Role::Dim),
     };
-    for (row, part) in pane::wrap(said, room).into_iter().take(2).enumerate() {
-        pane::line(look.line(role, format!(" {part}")), row as u16 + 3, below, buf);
-    }
+    let said = pane::paragraph(look, role, " ", said, room);
+    pane::lines(said.into_iter().take(2), 3, below, buf);
 }
 
 /// Returns the columns of a description.

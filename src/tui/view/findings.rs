@@ -31,8 +31,7 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
         let remedy = speak(&finding.remedy);
         for (text, role) in [(&finding.evidence, Role::Dim), (&remedy, Role::Key)] {
             if !text.is_empty() {
-                let own = pane::wrap(text, columns.saturating_sub(3));
-                lines.extend(own.into_iter().map(|part| look.line(role, format!("   {part}"))));
+                lines.extend(pane::paragraph(look, role, "   ", text, columns.saturating_sub(3)));
             }
         }
         lines.push(Line::default());

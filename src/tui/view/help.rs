@@ -46,7 +46,7 @@ impl Page<'_> {
     }
 
     pub fn list(&self, model: &Model, body: Rect) -> List {
-        self.lines(model, window::inside(area(body))).1
+        self.lines(model, pane::inside(area(body))).1
     }
 
     pub fn draw(&self, model: &Model, body: Rect, buf: &mut Buffer) {

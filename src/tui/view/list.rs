@@ -29,10 +29,21 @@ impl List {
         List { area, first: scroll.min(count.saturating_sub(usize::from(area.height))), count }
     }
 
+    /// Returns the visible rows with their places on the screen.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, Rect)> + use<> {
+        (self.first..self.count).zip(self.area.rows())
+    }
+
     /// Returns the row at a place of the screen.
     pub fn row_at(&self, at: Position) -> Option<usize> {
         let row = self.area.contains(at).then(|| usize::from(at.y - self.area.y))?;
         Some(self.first + row).filter(|row| *row < self.count)
+    }
+
+    /// Draws the visible ones of these lines, and the scroll bar.
+    pub fn draw_lines(&self, look: &Look, lines: Vec<Line<'static>>, buf: &mut Buffer) {
+        pane::lines(lines.into_iter().skip(self.first), 0, self.area, buf);
+        pane::scrollbar(look, self.first, self.count, self.area, buf);
     }
 
     /// Draws the visible rows and the scroll bar; `selected`: the row under the cursor, if it has
@@ -44,11 +55,10 @@ impl List {
         mut line: impl FnMut(usize) -> Line<'static>,
         buf: &mut Buffer,
     ) {
-        let end = self.count.min(self.first + usize::from(self.area.height));
-        for (row, at) in (0..).zip(self.first..end) {
-            pane::line(line(at), row, self.area, buf);
+        for (at, place) in self.rows() {
+            pane::line(line(at), 0, place, buf);
             if selected == Some(at) {
-                pane::select(look.style(Role::Selected), row, self.area, buf);
+                pane::select(look.style(Role::Selected), 0, place, buf);
             }
         }
         pane::scrollbar(look, self.first, self.count, self.area, buf);

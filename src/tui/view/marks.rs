@@ -16,7 +16,7 @@ fn area(rows: &[Entry], body: Rect) -> Rect {
 
 pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
     let rows = lab::mark_entries(&model.lab);
-    List::around(cursor, rows.len(), window::inside(area(&rows, body)))
+    List::around(cursor, rows.len(), pane::inside(area(&rows, body)))
 }
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {

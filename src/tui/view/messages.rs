@@ -25,18 +25,18 @@ fn parts(model: &Model, body: Rect) -> (Rect, Vec<Line<'static>>) {
 
 pub fn list(model: &Model, scroll: usize, body: Rect) -> List {
     let (area, lines) = parts(model, body);
-    List::scrolled(scroll, lines.len(), window::inside(area))
+    List::scrolled(scroll, lines.len(), pane::inside(area))
 }
 
 pub fn draw(model: &Model, scroll: usize, body: Rect, buf: &mut Buffer) {
-    let (area, mut lines) = parts(model, body);
+    let (area, lines) = parts(model, body);
     let inner = window::draw_window(&model.look, "Messages, the newest first", area, buf);
     if lines.is_empty() {
         let none = model.look.line(Role::Dim, " no messages since the start");
         pane::line(none, 0, inner, buf);
     }
     let list = List::scrolled(scroll, lines.len(), inner);
-    list.draw(&model.look, None, |at| std::mem::take(&mut lines[at]), buf);
+    list.draw_lines(&model.look, lines, buf);
 }
 
 fn lines(model: &Model, columns: u16) -> Vec<Line<'static>> {

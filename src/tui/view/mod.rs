@@ -6,7 +6,7 @@ pub mod findings;
 pub mod footer;
 pub mod header;
 mod help;
-mod list;
+pub mod list;
 mod marks;
 mod messages;
 mod palette;

@@ -27,7 +27,7 @@ fn list_of(rows: &[Entry], cursor: usize, inner: Rect) -> List {
 
 pub fn list(model: &Model, input: &Input, cursor: usize, body: Rect) -> List {
     let rows = palette::find(&model.palette_sources(), input.value());
-    list_of(&rows, cursor, window::inside(area(body)))
+    list_of(&rows, cursor, pane::inside(area(body)))
 }
 
 pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
@@ -43,10 +43,8 @@ pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut B
         let why = palette::explain(input.value());
         let why =
             why.as_deref().unwrap_or("nothing has this name: try export, peak, uring, budget 2m");
-        for (row, part) in pane::wrap(why, width.saturating_sub(2)).into_iter().enumerate() {
-            let part = look.line(Role::Dim, format!(" {part}"));
-            pane::line(part, row as u16, list.area, buf);
-        }
+        let why = pane::paragraph(look, Role::Dim, " ", why, width.saturating_sub(2));
+        pane::lines(why, 0, list.area, buf);
     }
 }
 

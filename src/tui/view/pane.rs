@@ -1,7 +1,7 @@
 //! What panes share: the frame with its title, a list that scrolls, a text field, text that fits.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
@@ -43,6 +43,16 @@ pub fn frame(
     let inner = block.inner(area);
     block.render(area, buf);
     inner
+}
+
+/// Returns the inside of a frame.
+pub fn inside(area: Rect) -> Rect {
+    area.inner(Margin::new(1, 1))
+}
+
+/// Returns an area without its outer columns.
+pub fn narrow(area: Rect) -> Rect {
+    area.inner(Margin::new(1, 0))
 }
 
 /// Returns the first row to show so that the cursor is seen, with a row of what comes before and
@@ -116,6 +126,18 @@ pub fn line(text: impl Into<Line<'static>>, row: u16, area: Rect, buf: &mut Buff
         {
             cell.set_symbol(" ");
         }
+    }
+}
+
+/// Draws lines of text below each other from a row of an area on, as many as fit.
+pub fn lines(
+    lines: impl IntoIterator<Item = impl Into<Line<'static>>>,
+    row: u16,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    for (row, text) in (row..area.height).zip(lines) {
+        line(text, row, area, buf);
     }
 }
 
@@ -228,6 +250,18 @@ pub fn fit_front(text: &str, most: usize) -> String {
 /// Wraps text like [`wrap`], each paragraph on lines of its own.
 pub fn paragraphs(text: &str, columns: usize) -> Vec<String> {
     text.split("\n\n").flat_map(|paragraph| wrap(paragraph, columns)).collect()
+}
+
+/// Wraps text in the style of a role, each line behind an indent.
+pub fn paragraph(
+    look: &Look,
+    role: Role,
+    indent: &str,
+    text: &str,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let line = |part| look.line(role, format!("{indent}{part}"));
+    wrap(text, columns).into_iter().map(line).collect()
 }
 
 /// Puts a mark before the first of these lines; the others begin below the text of the first.

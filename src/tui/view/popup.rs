@@ -46,11 +46,8 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
             );
             let (text, role) =
                 error.as_deref().map_or((hint.as_str(), Role::Dim), |why| (why, Role::Wrong));
-            for (row, part) in
-                pane::wrap(text, usize::from(inner.width.saturating_sub(2))).into_iter().enumerate()
-            {
-                pane::line(look.line(role, format!(" {part}")), row as u16 + 1, inner, buf);
-            }
+            let columns = usize::from(inner.width.saturating_sub(2));
+            pane::lines(pane::paragraph(look, role, " ", text, columns), 1, inner, buf);
         }
         Popup::Export(form) => export::draw(look, form, body, buf),
         Popup::Presets { cursor } => presets::draw(model, *cursor, body, buf),
@@ -81,9 +78,7 @@ pub fn list(model: &Model) -> Option<List> {
         Popup::Warnings { cursor } => warnings::list(model, *cursor, body),
         Popup::Start { cursor } => start::list(model, *cursor, body),
         Popup::Marks { cursor } => marks::list(model, *cursor, body),
-        Popup::Doctor { scroll } => {
-            doctor_lines(model, *scroll, window::inside(doctor_area(body))).1
-        }
+        Popup::Doctor { scroll } => doctor_lines(model, *scroll, pane::inside(doctor_area(body))).1,
         Popup::Themes { cursor, .. } => themes::list(model, *cursor, body),
         Popup::Messages { scroll } => messages::list(model, *scroll, body),
     })
@@ -93,10 +88,9 @@ fn question(look: &Look, [text, detail, keys]: [&str; 3], body: Rect, buf: &mut 
     let lines = [(text, Role::Title), (detail, Role::Dim), ("", Role::Dim), (keys, Role::Key)];
     let columns = lines.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0) + 4;
     let inner = window::draw_window(look, "", window::middle(body, columns.max(30), 6), buf);
-    for (row, (text, role)) in lines.iter().enumerate() {
-        let shown = pane::fit(text, usize::from(inner.width.saturating_sub(2)));
-        pane::line(look.line(*role, format!(" {shown}")), row as u16, inner, buf);
-    }
+    let fit = |text| pane::fit(text, usize::from(inner.width.saturating_sub(2)));
+    let lines = lines.map(|(text, role)| look.line(role, format!(" {}", fit(text))));
+    pane::lines(lines, 0, inner, buf);
 }
 
 fn doctor_area(body: Rect) -> Rect {
@@ -114,6 +108,6 @@ fn doctor(model: &Model, scroll: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let title = "Doctor: what would disturb a measurement";
     let inner = window::draw_window(look, title, doctor_area(body), buf);
-    let (mut lines, list) = doctor_lines(model, scroll, inner);
-    list.draw(look, None, |at| std::mem::take(&mut lines[at]), buf);
+    let (lines, list) = doctor_lines(model, scroll, inner);
+    list.draw_lines(look, lines, buf);
 }

@@ -32,7 +32,7 @@ fn parts(model: &Model, cursor: usize, inner: Rect) -> (List, Vec<String>, Rect)
 }
 
 pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
-    parts(model, cursor, window::inside(area(model, body))).0
+    parts(model, cursor, pane::inside(area(model, body))).0
 }
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
@@ -52,8 +52,6 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
         ])
     };
     list.draw(look, Some(cursor), line, buf);
-    for (row, part) in doc.into_iter().enumerate() {
-        let line = look.line(Role::Text, format!(" {part}"));
-        pane::line(line, row as u16 + 1, text, buf);
-    }
+    let doc = doc.into_iter().map(|part| look.line(Role::Text, format!(" {part}")));
+    pane::lines(doc, 1, text, buf);
 }

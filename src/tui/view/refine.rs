@@ -22,7 +22,7 @@ fn list_in(form: &RefineForm, inner: Rect) -> List {
 }
 
 pub fn list(form: &RefineForm, body: Rect) -> List {
-    list_in(form, window::inside(area(form, body)))
+    list_in(form, pane::inside(area(form, body)))
 }
 
 pub fn draw(model: &Model, form: &RefineForm, body: Rect, buf: &mut Buffer) {

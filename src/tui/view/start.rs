@@ -120,7 +120,5 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
     if let Some(last) = rows.checked_sub(1).filter(|_| lines.len() > rows) {
         lines[last].push_span(Span::raw(" …"));
     }
-    for (row, line) in lines.into_iter().enumerate() {
-        pane::line(line, row as u16 + 1, area, buf);
-    }
+    pane::lines(lines, 1, area, buf);
 }

@@ -26,7 +26,7 @@ fn list_in(model: &Model, cursor: usize, inner: Rect) -> List {
 }
 
 pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
-    list_in(model, cursor, window::inside(area(model, body)))
+    list_in(model, cursor, pane::inside(area(model, body)))
 }
 
 pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {

@@ -28,7 +28,7 @@ fn parts(model: &Model, groups: &[WarningGroup], cursor: usize, body: Rect) -> P
     let lines = groups.get(cursor).map_or_else(Vec::new, |group| paragraph(model, group, width));
     let rows = (groups.len().max(1) + lines.len()) as u16 + 3;
     let area = window::middle(body, columns, rows);
-    let inner = window::inside(area);
+    let inner = pane::inside(area);
     let below = (lines.len() as u16 + 1).min(inner.height.saturating_sub(1));
     let list = Rect { height: inner.height - below, ..inner };
     let text = Rect { y: list.bottom() + 1, height: below.saturating_sub(1), ..inner };
@@ -51,9 +51,7 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     }
     let width = usize::from(list.area.width);
     list.draw(look, Some(cursor), |at| summary_line(look, &groups[at], width), buf);
-    for (row, line) in lines.into_iter().enumerate() {
-        pane::line(line, row as u16, text, buf);
-    }
+    pane::lines(lines, 0, text, buf);
 }
 
 fn summary_line(look: &Look, group: &WarningGroup, width: usize) -> Line<'static> {
@@ -82,8 +80,7 @@ fn paragraph(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<'sta
         (speak(&warning.remedy), Role::Text),
     ];
     for (text, role) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
-        let parts = pane::wrap(&text, width);
-        lines.extend(parts.into_iter().map(|part| look.line(role, format!(" {part}"))));
+        lines.extend(pane::paragraph(look, role, " ", &text, width));
     }
     if !group.is_everywhere() {
         let cells = model.warned_session().map_or(&[][..], |session| &session.plan.cells);

@@ -1,7 +1,7 @@
 //! The frame of what lies over a screen.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
+use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
 use super::pane;
@@ -11,11 +11,6 @@ use crate::tui::theme::Look;
 pub fn middle(body: Rect, columns: u16, rows: u16) -> Rect {
     let (columns, rows) = (columns.min(body.width.saturating_sub(2)), rows.min(body.height));
     Rect::new(body.x + (body.width - columns) / 2, body.y + (body.height - rows) / 2, columns, rows)
-}
-
-/// Returns the inside of its frame.
-pub fn inside(area: Rect) -> Rect {
-    area.inner(Margin::new(1, 1))
 }
 
 /// Draws an empty frame over the screen; returns its inside.

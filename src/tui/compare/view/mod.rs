@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use cells::{HEADER_ROWS, Table, paragraph};
 
 use super::data::{LoadedComparison, Sheet};
-use super::layout::{area_below, inner_area};
+use super::layout::area_below;
 use super::state::{Compare, View};
 use crate::analysis::{Difference, MIN_TRIALS, Outcome, Side, Versus, is_refinable};
 use crate::text::time::to_minute;
@@ -19,6 +19,7 @@ use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
 use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
 pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
@@ -59,7 +60,7 @@ fn parts(
     (versus, sheet): (&Versus, &Sheet),
     body: Rect,
 ) -> Parts {
-    let inner = inner_area(body);
+    let inner = pane::inside(body);
     let (width, height) = (usize::from(inner.width), usize::from(inner.height));
     let heads = |most: usize| session_lines(look, got, compare.other, width, most);
     let most = (height / 4).max(2);
@@ -184,9 +185,8 @@ fn page(
     if view == View::Words {
         divide(look, "In words", "", &mut at, inner, buf);
         let lines = describe_all(look, versus, width);
-        let first = compare.scroll.min(lines.len().saturating_sub(parts.list.height.into()));
-        put(&lines[first..], &mut parts.list.y.clone(), parts.list, buf);
-        return pane::scrollbar(look, first, lines.len(), parts.list, buf);
+        let list = List::scrolled(compare.scroll, lines.len(), parts.list);
+        return list.draw_lines(look, lines, buf);
     }
     let (shown, all) = (parts.differences.0.len(), parts.differences.1);
     let more = if all > shown {
@@ -222,13 +222,11 @@ fn table(
     }
     let below = cells::lines_below(look, versus, width);
     let rows = sheet.rows.len() + below.len();
-    let first = scroll.min(rows.saturating_sub(list.height.into()));
-    let cells = sheet.rows.iter().skip(first).map(|row| cells::line(look, &table, versus, *row));
-    let rest = below.into_iter().skip(first.saturating_sub(sheet.rows.len()));
-    for (row, line) in cells.chain(rest).take(list.height.into()).enumerate() {
-        pane::line(line, row as u16, list, buf);
-    }
-    pane::scrollbar(look, first, rows, list, buf);
+    let line = |at: usize| match sheet.rows.get(at) {
+        Some(row) => cells::line(look, &table, versus, *row),
+        None => below[at - sheet.rows.len()].clone(),
+    };
+    List::scrolled(scroll, rows, list).draw(look, None, line, buf);
 }
 
 /// Draws lines below each other, as many as fit.

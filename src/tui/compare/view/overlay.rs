@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use crate::analysis::letter;
 use crate::tui::compare::data::LoadedComparison;
-use crate::tui::compare::layout::{beside_legend, inner_area};
+use crate::tui::compare::layout::beside_legend;
 use crate::tui::compare::overlay::Overlay;
 use crate::tui::compare::state::Compare;
 use crate::tui::context::ViewContext;
@@ -16,6 +16,7 @@ use crate::tui::plot::{Chart, Draw};
 use crate::tui::read_out::{self, LocatedPoints, READ_REACH};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 use crate::tui::vocabulary::{DASHED, DOTTED, SOLID, Sign};
 use crate::tui::zoom::ZoomChart;
@@ -55,7 +56,7 @@ fn plot_and_legend(overlay: &Overlay, body: Rect) -> [Rect; 2] {
 
 /// Returns the area of the curves.
 pub fn chart_area(overlay: &Overlay, body: Rect) -> Rect {
-    inner_area(plot_and_legend(overlay, body)[0])
+    pane::inside(plot_and_legend(overlay, body)[0])
 }
 
 /// Builds the chart and passes it to `then`, for drawing and for the mouse.
@@ -159,29 +160,20 @@ fn legend(
         .iter()
         .position(|row| matches!(row, Entry::Line(at) if *at == overlay.cursor))
         .unwrap_or(0);
-    let first = pane::first_row(here, rows.len(), usize::from(inner.height));
-    for (row, entry) in rows.iter().skip(first).take(usize::from(inner.height)).enumerate() {
-        let line = match entry {
-            Entry::Curve(name) => {
-                look.line(Role::Title, format!(" {}", pane::fit(name, inner.width.into())))
-            }
-            Entry::Line(at) => {
-                curve_line(look, compared, overlay, *at, x, usize::from(inner.width))
-            }
-            Entry::Singles(count) => {
-                let (count, key) = (counted(*count, "single figure"), table_key());
-                let text = format!(" {count}: {key} lists them");
-                look.line(Role::Dim, pane::fit(&text, inner.width.into()))
-            }
-        };
-        if first + row == here && matches!(entry, Entry::Line(_)) {
-            pane::line(pane::lit(look, line), row as u16, inner, buf);
-            pane::select(look.style(Role::Selected), row as u16, inner, buf);
-        } else {
-            pane::line(line, row as u16, inner, buf);
+    let width = usize::from(inner.width);
+    let line = |at: usize| match &rows[at] {
+        Entry::Curve(name) => look.line(Role::Title, format!(" {}", pane::fit(name, width))),
+        Entry::Line(line) => {
+            let text = curve_line(look, compared, overlay, *line, x, width);
+            if at == here { pane::lit(look, text) } else { text }
         }
-    }
-    pane::scrollbar(look, first, rows.len(), inner, buf);
+        Entry::Singles(count) => {
+            let (count, key) = (counted(*count, "single figure"), table_key());
+            look.line(Role::Dim, pane::fit(&format!(" {count}: {key} lists them"), width))
+        }
+    };
+    let selected = Some(here).filter(|here| matches!(rows.get(*here), Some(Entry::Line(_))));
+    List::around(here, rows.len(), inner).draw(look, selected, line, buf);
     if usize::from(inner.height) > rows.len() + 2 {
         hint(look, inner, buf);
     }

@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use super::layout::panes;
 use super::state::HostScreen;
 use crate::tui::context::ViewContext;
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
 pub fn draw(state: &HostScreen, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
@@ -17,12 +18,7 @@ pub fn draw(state: &HostScreen, ctx: &ViewContext, area: Rect, buf: &mut Buffer)
     for (at, host_pane) in panes.into_iter().enumerate() {
         let (title, right) = (host_pane.title, &host_pane.right);
         let inner = pane::frame(ctx.look, title, right, at == focus, host_pane.area, buf);
-        let first = state.scroll[at].min(host_pane.last());
-        pane::scrollbar(ctx.look, first, host_pane.lines.len(), inner, buf);
-        for (row, line) in
-            host_pane.lines.into_iter().skip(first).take(usize::from(inner.height)).enumerate()
-        {
-            pane::line(line, row as u16, inner, buf);
-        }
+        let list = List::scrolled(state.scroll[at], host_pane.lines.len(), inner);
+        list.draw_lines(ctx.look, host_pane.lines, buf);
     }
 }

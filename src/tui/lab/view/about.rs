@@ -8,11 +8,11 @@ use ratatui::text::{Line, Span};
 use super::signs::sign;
 use crate::analysis::ProbeResult;
 use crate::record::{Estimate, Unit};
-use crate::tui::lab::layout::{inner_area, within};
 use crate::tui::lab::rows::{Item, Slot};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::{findings, pane};
 use crate::units;
 
@@ -26,28 +26,25 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
         _ => String::new(),
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
-    let columns = columns(lab, inner_area(inner));
+    let columns = columns(lab, pane::narrow(inner));
     let texts = build_texts(lab, look, &columns);
     let count = max_lines(&texts);
-    let height = usize::from(inner.height);
-    let first = lab.scroll.min(count.saturating_sub(height));
+    let list = List::scrolled(lab.scroll, count, inner);
     for (lines, column) in texts.into_iter().zip(columns) {
-        for (row, line) in lines.into_iter().skip(first).take(height).enumerate() {
-            pane::line(line, row as u16, column, buf);
-        }
+        pane::lines(lines.into_iter().skip(list.first), 0, column, buf);
     }
-    pane::scrollbar(look, first, count, inner, buf);
+    pane::scrollbar(look, list.first, count, inner, buf);
 }
 
 pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
-    let columns = columns(lab, inner_area(within(area)));
+    let columns = columns(lab, pane::narrow(pane::inside(area)));
     max_lines(&build_texts(lab, look, &columns))
         .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
 }
 
 /// Returns how many rows the text needs within a frame of this many columns.
 pub fn count_rows(lab: &Lab, look: &Look, columns: u16) -> usize {
-    let text = inner_area(Rect { width: columns, ..Rect::default() });
+    let text = pane::narrow(Rect { width: columns, ..Rect::default() });
     max_lines(&build_texts(lab, look, &self::columns(lab, text)))
 }
 

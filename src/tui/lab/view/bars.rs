@@ -13,13 +13,14 @@ use crate::plan::ProbeCell;
 use crate::record::{Severity, Unit};
 use crate::tui::context::{RunStatus, ViewContext};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::lab::layout::{Hit, inner_area, within};
+use crate::tui::lab::layout::Hit;
 use crate::tui::lab::rows::{Row, Slot};
 use crate::tui::lab::scale::{DECADES, Scale, TIMES};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Mark, Track, column};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::{findings, pane};
 use crate::units::show_wait;
 
@@ -33,7 +34,7 @@ struct BarLayout {
     head: Option<Rect>,
     axis: Rect,
     rows: Rect,
-    legend: Option<Rect>,
+    legend: Rect,
     label: u16,
     bar: u16,
 }
@@ -41,9 +42,8 @@ struct BarLayout {
 impl BarLayout {
     /// Lays out the pane; `with_progress`: a row above the bars shows the progress of the run.
     fn new(lab: &Lab, with_progress: bool, area: Rect) -> BarLayout {
-        let inner = inner_area(within(area));
+        let inner = pane::narrow(pane::inside(area));
         let head = u16::from(with_progress);
-        let legend = 1;
         let row = |at: u16, height: u16| {
             Rect::new(
                 inner.x,
@@ -52,7 +52,7 @@ impl BarLayout {
                 height.min(inner.height.saturating_sub(at)),
             )
         };
-        let rows = row(head + 1, inner.height.saturating_sub(head + 1 + legend));
+        let rows = row(head + 1, inner.height.saturating_sub(head + 2));
         let longest = lab
             .sheet
             .slots
@@ -71,27 +71,20 @@ impl BarLayout {
                 inner.height.saturating_sub(head).min(1),
             ),
             rows,
-            legend: (legend > 0).then(|| row(inner.height - 1, 1)),
+            legend: row(inner.height.saturating_sub(1), 1),
             label,
             bar,
         }
     }
 
-    fn first(&self, lab: &Lab) -> usize {
-        pane::first_row(
-            lab.sheet.row_of(lab.slot),
-            lab.sheet.rows.len(),
-            usize::from(self.rows.height),
-        )
+    fn list(&self, lab: &Lab) -> List {
+        List::around(lab.sheet.row_of(lab.slot), lab.sheet.rows.len(), self.rows)
     }
 }
 
 pub fn hit(lab: &Lab, ctx: &ViewContext, area: Rect, at: Position) -> Option<Hit> {
     let layout = BarLayout::new(lab, ctx.measures_probes(), area);
-    if !layout.rows.contains(at) {
-        return None;
-    }
-    match lab.sheet.rows.get(layout.first(lab) + usize::from(at.y - layout.rows.y))? {
+    match lab.sheet.rows.get(layout.list(lab).row_at(at)?)? {
         Row::Slot(slot) => Some(Hit::Slot(*slot)),
         Row::Head(id) => {
             lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot)
@@ -117,13 +110,10 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         return draw_empty(lab, ctx, layout.rows, buf);
     }
     draw_axis(look, layout.axis, buf);
-    let first = layout.first(lab);
+    let list = layout.list(lab);
     let running = ctx.run.and_then(RunStatus::probe_cell);
-    for (at, row) in
-        lab.sheet.rows.iter().skip(first).take(usize::from(layout.rows.height)).enumerate()
-    {
-        let place = Rect::new(layout.rows.x, layout.rows.y + at as u16, layout.rows.width, 1);
-        match row {
+    for (at, place) in list.rows() {
+        match &lab.sheet.rows[at] {
             Row::Head(id) => draw_head(look, lab, id, &layout, place, buf),
             Row::Slot(index) => {
                 if let Some(slot) = lab.sheet.slots.get(*index) {
@@ -133,11 +123,9 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         }
     }
     let rows = Rect::new(layout.rows.x, layout.rows.y, layout.rows.width + 1, layout.rows.height);
-    pane::scrollbar(look, first, lab.sheet.rows.len(), rows, buf);
-    if let Some(area) = layout.legend {
-        let bars = Rect { x: layout.axis.x, width: layout.bar, ..layout.rows };
-        legend::draw(look, lab, area, bars, buf);
-    }
+    pane::scrollbar(look, list.first, list.count, rows, buf);
+    let bars = Rect { x: layout.axis.x, width: layout.bar, ..layout.rows };
+    legend::draw(look, lab, layout.legend, bars, buf);
 }
 
 /// Describes what was measured, and how long a run takes at most.

@@ -8,7 +8,7 @@ use super::signs::sign;
 use crate::record::Unit;
 use crate::tui::lab::curve::Curves;
 use crate::tui::lab::data::MarkedSession;
-use crate::tui::lab::layout::{Hit, inner_area, within};
+use crate::tui::lab::layout::Hit;
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::tui::theme::{Look, Role};
@@ -22,7 +22,7 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
         .map_or(curves.probe.clone(), |info| format!("{}: {}", curves.probe, info.title));
     let by =
         if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
-    let inner = inner_area(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
+    let inner = pane::narrow(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
     let (plot, below) = parts(inner, &curves);
     with_chart(lab, look, &curves, |chart| chart.render(plot, buf));
     draw_values(lab, look, &curves, below, buf);
@@ -37,7 +37,7 @@ fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
 
 pub fn hit(lab: &Lab, look: &Look, area: Rect, at: Position) -> Option<Hit> {
     let curves = lab.curves()?;
-    let (plot, _) = parts(inner_area(within(area)), &curves);
+    let (plot, _) = parts(pane::narrow(pane::inside(area)), &curves);
     plot.contains(at)
         .then(|| with_chart(lab, look, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
 }

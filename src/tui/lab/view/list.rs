@@ -1,33 +1,31 @@
 //! The list of groups and probes, with those that are selected and those that are unavailable.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 
 use crate::tui::context::{RunStatus, ViewContext};
-use crate::tui::lab::layout::{Hit, shows_filter, within};
+use crate::tui::lab::layout::{Hit, shows_filter};
 use crate::tui::lab::rows::Item;
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
 /// Columns before the name of a probe: the running sign and the checkbox. A click on them toggles.
 const BOX: u16 = 4;
 
-/// Returns the rows below the filter.
-fn list_area(inner: Rect, lab: &Lab) -> Rect {
-    let above = u16::from(shows_filter(lab)).min(inner.height);
-    Rect::new(inner.x, inner.y + above, inner.width, inner.height - above)
+/// Returns the list, below the filter.
+fn list(lab: &Lab, inner: Rect) -> List {
+    let above = Constraint::Length(u16::from(shows_filter(lab)));
+    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    List::around(lab.item, lab.sheet.items.len(), rows)
 }
 
 pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
-    let rows = list_area(within(area), lab);
-    if !rows.contains(at) {
-        return None;
-    }
-    let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
-    let item = first + usize::from(at.y - rows.y);
-    (item < lab.sheet.items.len()).then_some(Hit::Item { item, mark: at.x < rows.x + BOX })
+    let list = list(lab, pane::inside(area));
+    let mark = at.x < list.area.x + BOX;
+    list.row_at(at).map(|item| Hit::Item { item, mark })
 }
 
 pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
@@ -48,24 +46,18 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
             Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
         pane::field(look, &lab.filter, lab.typing, field, buf);
     }
-    let rows = list_area(inner, lab);
-    let first = pane::first_row(lab.item, lab.sheet.items.len(), usize::from(rows.height));
+    let list = list(lab, inner);
     let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
-    for (row, item) in lab.sheet.items.iter().enumerate().skip(first).take(usize::from(rows.height))
-    {
-        let text = item_line(look, lab, row, item, running, usize::from(rows.width));
-        let at = (row - first) as u16;
-        if row == lab.item && focused {
-            pane::line(pane::lit(look, text), at, rows, buf);
-            pane::select(look.style(Role::Selected), at, rows, buf);
-        } else {
-            pane::line(text, at, rows, buf);
-        }
-    }
+    let width = usize::from(list.area.width);
+    let selected = Some(lab.item).filter(|_| focused);
+    let line = |at: usize| {
+        let line = item_line(look, lab, at, &lab.sheet.items[at], running, width);
+        if selected == Some(at) { pane::lit(look, line) } else { line }
+    };
+    list.draw(look, selected, line, buf);
     if lab.sheet.items.is_empty() {
-        pane::line(look.line(Role::Dim, " no probe matches"), 0, rows, buf);
+        pane::line(look.line(Role::Dim, " no probe matches"), 0, list.area, buf);
     }
-    pane::scrollbar(look, first, lab.sheet.items.len(), rows, buf);
 }
 
 fn item_line(

@@ -25,10 +25,8 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     let inner = frame(look, "Threads", vec![look.span(Role::Dim, label)], area, buf);
     if rates.is_empty() {
         let text = "a bar for each thread appears here in trials of more than 0.1 s";
-        for (row, part) in pane::wrap(text, inner.width.into()).into_iter().enumerate() {
-            pane::line(look.line(Role::Dim, part), row as u16, inner, buf);
-        }
-        return;
+        let text = pane::paragraph(look, Role::Dim, "", text, inner.width.into());
+        return pane::lines(text, 0, inner, buf);
     }
     let height = usize::from(inner.height).max(1);
     let most = usize::from((inner.width / MIN_BAR_COLUMNS).max(1));

@@ -145,7 +145,5 @@ fn draw_idle(look: &Look, area: Rect, buf: &mut Buffer) {
         look.line(Role::Dim, "Live charts appear here while it runs."),
     ];
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
-    for (row, line) in lines.into_iter().enumerate() {
-        pane::line(line.centered(), top + row as u16, inner, buf);
-    }
+    pane::lines(lines.map(Line::centered), top, inner, buf);
 }

@@ -105,7 +105,7 @@ pub fn describe_missing(data: &Data) -> Option<String> {
 }
 
 pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
-    let mut area = Rect::new(area.x + 1, area.y, area.width.saturating_sub(2), area.height);
+    let mut area = pane::narrow(area);
     if let Some(progress) = &lines.progress {
         pane::line(progress.clone(), 0, area, buf);
         let rows = area.height.min(1);

@@ -1,7 +1,7 @@
 //! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
+use ratatui::layout::Rect;
 
 use super::bars;
 use crate::tui::curves::{Curve, Metric};
@@ -163,11 +163,6 @@ pub fn with_chart<R>(
     then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
 }
 
-/// Returns the area of the curves, without the outer columns.
-pub fn inner_area(area: Rect) -> Rect {
-    area.inner(Margin::new(1, 0))
-}
-
 /// Returns the points of the visible curves, each with its curve, and where they are.
 pub fn locate_points(look: &Look, results: &Results, data: &Data, area: Rect) -> LocatedPoints {
     let shown = visible(results, data);
@@ -177,16 +172,13 @@ pub fn locate_points(look: &Look, results: &Results, data: &Data, area: Rect) ->
 }
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let area = inner_area(area);
+    let area = pane::narrow(area);
     let nothing = data.view.describe_nothing();
     let text = if data.curves.is_empty() && data.results().is_empty() {
         let lines = pane::wrap(&nothing, area.width.into());
         let above = area.height.saturating_sub(lines.len() as u16) / 2;
-        for (row, line) in (above..).zip(lines) {
-            let line = look.line(Role::Dim, line).centered();
-            pane::line(line, row, area, buf);
-        }
-        return;
+        let lines = lines.into_iter().map(|line| look.line(Role::Dim, line).centered());
+        return pane::lines(lines, above, area, buf);
     } else if data.curves.is_empty() {
         "no cell has a value for this metric"
     } else if data.curves.iter().all(|curve| results.is_hidden(curve)) {

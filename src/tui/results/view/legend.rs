@@ -16,6 +16,7 @@ use crate::tui::results::data::Data;
 use crate::tui::results::layout::Parts;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::pane::draw_text;
 use crate::tui::view::{findings, pane};
 use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, HIDDEN};
@@ -31,23 +32,23 @@ struct Column {
 /// A row: a text with its style for each column.
 type Row = Vec<(String, Style)>;
 
+/// Returns the rows of the legend, and those that are visible.
+pub fn list(results: &Results, area: Rect) -> (Vec<usize>, List) {
+    let listed = results.listed();
+    let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
+    let list = List::around(cursor, listed.len(), area);
+    (listed, list)
+}
+
 pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     let title = match results.x() {
         Some(x) if data.is_curve() => format!("At {}", data.places.axis.show(x as u64)),
         _ => "Cells".into(),
     };
     draw_text(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);
-    let area = Rect::new(
-        parts.legend.x + 1,
-        parts.legend.y,
-        parts.legend.width.saturating_sub(2),
-        parts.legend.height,
-    );
-    let height = usize::from(area.height);
-    let listed = results.listed();
-    let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
-    let first = pane::first_row(cursor, listed.len(), height);
-    let visible: Vec<usize> = listed.iter().skip(first).take(height).copied().collect();
+    let area = pane::narrow(parts.legend);
+    let (listed, list) = list(results, parts.legend);
+    let visible: Vec<usize> = list.rows().map(|(at, _)| listed[at]).collect();
     let shown: Vec<&Curve> = visible.iter().filter_map(|row| data.curves.get(*row)).collect();
     let readout = Readout::new(look, results, data, &shown);
     let mut rows: Vec<Row> =
@@ -57,27 +58,22 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
     draw_titles(look, &columns, taken, parts.legend_title, area.x, buf);
-    for (row, cells) in rows.iter().enumerate() {
-        draw_row(&columns, cells, Rect::new(area.x, area.y + row as u16, area.width, 1), buf);
-        if visible.get(row) == Some(&results.chart.series) {
-            select(look, Rect { y: area.y + row as u16, height: 1, ..parts.legend }, buf);
+    for (cells, (at, place)) in rows.iter().zip(list.rows()) {
+        draw_row(&columns, cells, pane::narrow(place), buf);
+        if listed[at] == results.chart.series {
+            select(look, place, buf);
         }
     }
     let others = data.curves.iter().filter(|curve| point_at(curve, readout.x).is_none()).count();
-    if data.is_curve() && others > 0 && rows.len() < height {
+    if data.is_curve() && others > 0 && rows.len() < usize::from(area.height) {
         let text = match others {
             1 => "1 curve has no point here".to_string(),
             _ => format!("{others} curves have no point here"),
         };
         pane::line(look.line(Role::Dim, text), rows.len() as u16, area, buf);
     }
-    pane::scrollbar(
-        look,
-        first,
-        listed.len(),
-        Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend },
-        buf,
-    );
+    let bar = Rect { width: parts.legend.width.saturating_sub(1), ..parts.legend };
+    pane::scrollbar(look, list.first, list.count, bar, buf);
 }
 
 /// Draws the titles on the line above, over their columns.
@@ -322,21 +318,10 @@ fn badge(look: &Look, data: &Data, result: &CellResult) -> (String, Style) {
 pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
     if let Some(line) = results.expected_at(results.chart.series) {
         draw_text(look, "Estimate", Role::Title, parts.point_title, 0, buf);
-        let area = Rect::new(
-            parts.point.x + 1,
-            parts.point.y,
-            parts.point.width.saturating_sub(2),
-            parts.point.height,
-        );
         let text = format!("Computed before the run, from {}.", line.reason);
-        for (row, part) in pane::wrap(&text, usize::from(area.width))
-            .into_iter()
-            .enumerate()
-            .take(usize::from(area.height))
-        {
-            pane::line(look.line(Role::Text, part), row as u16, area, buf);
-        }
-        return;
+        let area = pane::narrow(parts.point);
+        let text = pane::paragraph(look, Role::Text, "", &text, usize::from(area.width));
+        return pane::lines(text, 0, area, buf);
     }
     let Some((index, result)) =
         results.under_cursor().and_then(|index| Some((index, data.results().get(index)?)))
@@ -344,11 +329,5 @@ pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, bu
         return;
     };
     draw_text(look, &result.cell.label(), Role::Title, parts.point_title, 0, buf);
-    let area = Rect::new(
-        parts.point.x + 1,
-        parts.point.y,
-        parts.point.width.saturating_sub(2),
-        parts.point.height,
-    );
-    cell::draw_brief(look, data, index, area, buf);
+    cell::draw_brief(look, data, index, pane::narrow(parts.point), buf);
 }

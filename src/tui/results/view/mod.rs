@@ -7,7 +7,7 @@ pub mod chart;
 pub mod frame;
 mod glance;
 pub mod hover;
-mod legend;
+pub mod legend;
 pub mod table;
 pub mod warnings;
 
@@ -54,9 +54,8 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Results", "", true, area, buf);
     let lines = pane::wrap(text, usize::from(inner.width.saturating_sub(4)));
     let top = inner.height.saturating_sub(lines.len() as u16) / 2;
-    for (row, part) in lines.into_iter().enumerate() {
-        pane::line(look.line(Role::Dim, part).centered(), top + row as u16, inner, buf);
-    }
+    let lines = lines.into_iter().map(|part| look.line(Role::Dim, part).centered());
+    pane::lines(lines, top, inner, buf);
 }
 
 fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {

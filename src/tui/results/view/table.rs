@@ -14,6 +14,7 @@ use crate::tui::results::data::Data;
 use crate::tui::results::layout;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::{findings, pane};
 use crate::tui::vocabulary::APPROXIMATE;
 use crate::units::counted;
@@ -32,7 +33,7 @@ pub enum Hit {
 
 /// Returns the visible columns with their left edges.
 fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
-    let inner = layout::inner_area(body);
+    let inner = pane::inside(body);
     let mut at = inner.x + 1;
     let shown = data.sheet.fit(layout::table_width(body));
     let place = |index: usize| {
@@ -45,7 +46,7 @@ fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
 
 /// Divides the body into the rows and the side table below, if there is room for both.
 fn split(data: &Data, body: Rect) -> (Rect, Rect) {
-    let inner = layout::inner_area(body);
+    let inner = pane::inside(body);
     let list = Rect::new(
         inner.x,
         inner.y + HEAD_ROWS.min(inner.height),
@@ -99,16 +100,14 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     }
 }
 
+fn rows(results: &Results, area: Rect) -> List {
+    List::around(results.table.cursor, results.table.rows.len(), area)
+}
+
 pub fn find_hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
-    let (inner, (list, _)) = (layout::inner_area(body), split(data, body));
+    let (inner, (list, _)) = (pane::inside(body), split(data, body));
     if list.contains(at) {
-        let first = pane::first_row(
-            results.table.cursor,
-            results.table.rows.len(),
-            usize::from(list.height),
-        );
-        let row = first + usize::from(at.y - list.y);
-        return (row < results.table.rows.len()).then_some(Hit::Row(row));
+        return rows(results, list).row_at(at).map(Hit::Row);
     }
     let title = |(index, left): &(usize, u16)| {
         let width = data.sheet.columns[*index].width as u16;
@@ -128,29 +127,23 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
             results.table.sort.filter(|(column, _)| column == index).map(|(_, reversed)| reversed);
         draw_title(look, column, sorted, *left, inner, buf);
     }
-    let rows = &results.table.rows;
-    let first = pane::first_row(results.table.cursor, rows.len(), usize::from(list.height));
-    for (at, row) in rows.iter().enumerate().skip(first).take(usize::from(list.height)) {
-        let place = Rect::new(list.x, list.y + (at - first) as u16, list.width, 1);
-        draw_row(look, data, &places, *row, place, buf);
+    let list = rows(results, list);
+    for (at, place) in list.rows() {
+        draw_row(look, data, &places, results.table.rows[at], place, buf);
         if at == results.table.cursor {
             frame::select(look, place, buf);
         }
     }
-    if rows.is_empty() {
+    pane::scrollbar(look, list.first, list.count, list.area, buf);
+    if list.count == 0 {
         let text = if data.sheet.order.is_empty() {
             data.view.describe_nothing()
         } else {
             "no cell matches the filter".into()
         };
-        pane::line(
-            look.line(Role::Dim, pane::fit(&text, list.width.into())).centered(),
-            list.height / 2,
-            list,
-            buf,
-        );
+        let text = look.line(Role::Dim, pane::fit(&text, list.area.width.into()));
+        pane::line(text.centered(), list.area.height / 2, list.area, buf);
     }
-    pane::scrollbar(look, first, rows.len(), list, buf);
     draw_extra(look, data, under, buf);
     draw_counts(look, results, data, area, buf);
 }

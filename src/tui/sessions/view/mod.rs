@@ -10,7 +10,7 @@ use ratatui::text::Line;
 
 use columns::{Columns, Shown};
 
-use super::layout::{areas, filters, rows_area};
+use super::layout::{self, areas, filters};
 use super::state::Sessions;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
@@ -52,23 +52,18 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     }
     let columns = Columns::fit(usize::from(inner.width));
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
-    let rows = rows_area(inner, sessions);
-    let first = pane::first_row(sessions.cursor, sessions.matching(), usize::from(rows.height));
+    let list = layout::list(sessions, inner);
     let shown = Shown { look, marked: sessions.marked(), now: ctx.time };
-    let visible = sessions.from_with_change(first).take(usize::from(rows.height));
-    for (row, session) in visible.enumerate() {
-        let line = columns.row(&shown, session);
-        if first + row == sessions.cursor {
-            pane::line(pane::lit(look, line), row as u16, rows, buf);
-            pane::select(look.style(Role::Selected), row as u16, rows, buf);
-        } else {
-            pane::line(line, row as u16, rows, buf);
-        }
-    }
+    let mut visible = sessions.from_with_change(list.first);
+    let line = |at: usize| {
+        let line = visible.next().map(|session| columns.row(&shown, session)).unwrap_or_default();
+        if at == sessions.cursor { pane::lit(look, line) } else { line }
+    };
+    list.draw(look, Some(sessions.cursor), line, buf);
     if sessions.matching() == 0 {
-        pane::line(look.line(Role::Dim, "   no session matches; esc shows all"), 0, rows, buf);
+        let text = "   no session matches; esc shows all";
+        pane::line(look.line(Role::Dim, text), 0, list.area, buf);
     }
-    pane::scrollbar(look, first, sessions.matching(), rows, buf);
 }
 
 /// Draws a text where there is nothing to list.
@@ -93,7 +88,5 @@ fn draw_empty(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
         ],
     };
     let above = inner.height.saturating_sub(lines.len() as u16) / 3;
-    for (row, text) in lines.into_iter().enumerate() {
-        pane::line(text, above + row as u16, inner, buf);
-    }
+    pane::lines(lines, above, inner, buf);
 }

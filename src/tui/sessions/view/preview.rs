@@ -36,7 +36,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
         .and_then(|result| result.as_ref().ok())
         .map_or(String::new(), |shown| best(look, listed, shown));
     let inner = pane::frame(look, &columns::name(listed), &best, false, area, buf);
-    let inner = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), inner.height);
+    let inner = pane::narrow(inner);
     match loaded {
         Some(Ok(shown)) => {
             draw_preview(look, (listed, sessions.current_change()), shown, inner, buf);
@@ -57,9 +57,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
 }
 
 fn draw_message(look: &Look, text: &str, role: Role, area: Rect, buf: &mut Buffer) {
-    for (row, part) in pane::wrap(text, usize::from(area.width)).into_iter().enumerate() {
-        pane::line(look.line(role, part), row as u16, area, buf);
-    }
+    pane::lines(pane::paragraph(look, role, "", text, usize::from(area.width)), 0, area, buf);
 }
 
 /// Returns the highest median, the same as in the list; what the list does not have, of a run that
@@ -102,13 +100,13 @@ fn draw_preview(
         Constraint::Length(answer_rows),
     ])
     .areas(area);
-    draw_lines(facts, above, buf);
+    pane::lines(facts, 0, above, buf);
     let looks = |curve: &Curve| (look.series(curve.sign.hue()), look.marker(curve.sign));
     let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::new(curve, looks(curve))).collect();
     if drawn.is_empty() {
-        draw_lines(probes(look, shown, width), plot, buf);
+        pane::lines(probes(look, shown, width), 0, plot, buf);
     } else if curves.iter().all(|curve| curve.points.len() < 2) {
-        draw_lines(figures(look, metric, &curves, width), plot, buf);
+        pane::lines(figures(look, metric, &curves, width), 0, plot, buf);
     } else {
         curve_chart::draw(
             look,
@@ -119,19 +117,13 @@ fn draw_preview(
             buf,
         );
     }
-    draw_lines(legend, below, buf);
+    pane::lines(legend, 0, below, buf);
     let cut = answer.len() > usize::from(answer_rows);
     let mut answer: Vec<String> = answer.into_iter().take(answer_rows.into()).collect();
     if cut && let Some(end) = answer.last_mut() {
         *end = pane::fit_more(end, width);
     }
-    draw_lines(answer.into_iter().map(|part| look.line(Role::Text, part)).collect(), last, buf);
-}
-
-fn draw_lines(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
-    for (row, line) in lines.into_iter().enumerate() {
-        pane::line(line, row as u16, area, buf);
-    }
+    pane::lines(answer.into_iter().map(|part| look.line(Role::Text, part)), 0, last, buf);
 }
 
 /// Lists probes and their medians in the order of the plan.

@@ -1,7 +1,7 @@
 //! The backends pane: checkboxes, greyed where they conflict with other choices.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 use super::scene::Scene;
@@ -11,16 +11,16 @@ use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
-fn first_visible(scene: &Scene, height: u16) -> usize {
+fn list(scene: &Scene, inner: Rect) -> List {
     let setup = scene.setup;
-    pane::first_row(setup.backend_cursor(), setup.backend_lines().len(), usize::from(height))
+    List::around(setup.backend_cursor(), setup.backend_lines().len(), inner)
 }
 
-pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
-    let at = first_visible(scene, inner.height) + row;
-    (at < scene.setup.backend_lines().len()).then_some(Hit::Backend(at))
+pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
+    list(scene, inner).row_at(position).map(Hit::Backend)
 }
 
 /// Returns the name of a selected backend with its options; `None` if it is not selected.
@@ -58,7 +58,6 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         area,
         buf,
     );
-    let first = first_visible(scene, inner.height);
     let (lines, cursor) = (scene.setup.backend_lines(), scene.setup.backend_cursor());
     let backend = |line: &BackendLine| match line {
         BackendLine::Backend(at) => Some(infos[*at]),
@@ -71,22 +70,12 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         .max()
         .unwrap_or(0);
     let names = names.min(usize::from(inner.width).saturating_sub(4));
-    for (line, (at, row)) in
-        lines.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
-    {
-        let text = match row {
-            BackendLine::Backend(at) => {
-                row_line(scene, infos[*at], names, usize::from(inner.width))
-            }
-            BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
-        };
-        if at == cursor && scene.focused(Pane::Backends) {
-            scene.bar(text, line as u16, inner, buf);
-        } else {
-            pane::line(text, line as u16, inner, buf);
-        }
-    }
-    pane::scrollbar(scene.look, first, lines.len(), inner, buf);
+    let line = |at: usize| match &lines[at] {
+        BackendLine::Backend(at) => row_line(scene, infos[*at], names, usize::from(inner.width)),
+        BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
+    };
+    let selected = Some(cursor).filter(|_| scene.focused(Pane::Backends));
+    scene.draw_list(list(scene, inner), selected, line, buf);
     let below = lines.len() as u16 + 1;
     if let Some(info) = scene.setup.current_backend().filter(|_| inner.height > below + 2) {
         let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
@@ -122,20 +111,18 @@ fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'sta
 
 /// Draws the description of the backend under the cursor.
 fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
-    let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(scene.look.line(Role::Border, rule), 0, area, buf);
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines = Vec::new();
+    let mut push = |role, text: &str| {
+        lines.extend(pane::paragraph(scene.look, role, "  ", text, columns));
+    };
     if let Some(why) = objection::check_backend(info, &scene.constraints) {
-        lines.extend(pane::wrap(&why, columns).into_iter().map(|part| (part, Role::Misleading)));
+        push(Role::Misleading, &why);
     }
-    lines.extend(pane::wrap(info.doc, columns).into_iter().map(|part| (part, Role::Dim)));
+    push(Role::Dim, info.doc);
     for option in info.options {
         let value = option.value.map(|value| format!("={}", value.word)).unwrap_or_default();
-        let text = format!("+{}{value}  {}", option.name, option.about);
-        lines.extend(pane::wrap(&text, columns).into_iter().map(|part| (part, Role::Text)));
+        push(Role::Text, &format!("+{}{value}  {}", option.name, option.about));
     }
-    for (row, (text, role)) in lines.into_iter().enumerate() {
-        pane::line(scene.look.line(role, format!("  {text}")), row as u16 + 1, area, buf);
-    }
+    scene.draw_notes(lines, area, buf);
 }

@@ -30,12 +30,11 @@ pub fn hit(
     let inner = places.inner(pane)?;
     let effective = setup.effective_settings();
     let scene = Scene::new(setup, ctx, &effective);
-    let row = inner.contains(at).then(|| usize::from(at.y - inner.y));
     match pane {
-        Pane::Target => target::hit(&scene, inner, row?),
-        Pane::Backends => backends::hit(&scene, inner, row?),
-        Pane::Workload => workload::hit(&scene, inner, row?, usize::from(at.x - inner.x)),
-        Pane::Blocks => row.map(|_| Hit::Power(blocks::power_at(inner, at.x))),
+        Pane::Target => target::hit(&scene, inner, at),
+        Pane::Backends => backends::hit(&scene, inner, at),
+        Pane::Workload => workload::hit(&scene, inner, at),
+        Pane::Blocks => inner.contains(at).then(|| Hit::Power(blocks::power_at(inner, at.x))),
         Pane::Plan => plan::hit(&scene, inner, at),
     }
 }

@@ -20,6 +20,7 @@ use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::spoken::speak;
 use crate::tui::theme::Role;
+use crate::tui::view::list::List;
 use crate::tui::view::{findings, pane};
 use crate::units::{counted, show_bytes, show_wait};
 
@@ -79,20 +80,13 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     }
     let (above, below) = split(scene, inner);
     let lines = plan_lines(scene, usize::from(above.width));
-    let count = lines.len();
-    let first = scene.setup.scroll.min(count.saturating_sub(usize::from(above.height)));
-    for (row, line) in lines.into_iter().skip(first).take(usize::from(above.height)).enumerate() {
-        pane::line(line, row as u16, above, buf);
-    }
-    pane::scrollbar(scene.look, first, count, above, buf);
+    List::scrolled(scene.setup.scroll, lines.len(), above).draw_lines(scene.look, lines, buf);
     if late {
         buf.set_style(above, scene.style(Role::Off).add_modifier(Modifier::DIM));
     }
     let mark = scene.look.span(Role::Key, " $ ");
     let command = pane::hang(mark, command_lines(scene, inner), scene.style(Role::Text));
-    for (row, line) in command.into_iter().enumerate() {
-        pane::line(line, row as u16, below, buf);
-    }
+    pane::lines(command, 0, below, buf);
     copy_key(scene, below, buf);
 }
 

@@ -10,6 +10,7 @@ use crate::tui::context::ViewContext;
 use crate::tui::setup::objection::Constraints;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
 /// Data that the panes are drawn from.
@@ -52,10 +53,26 @@ impl<'a> Scene<'a> {
         self.look.line(Role::Dim, format!(" {sign} {text}"))
     }
 
-    /// Draws the row under the cursor in one colour, so that it reads as a bar.
-    pub fn bar(&self, line: Line<'static>, row: u16, area: Rect, buf: &mut Buffer) {
-        pane::line(line.to_string(), row, area, buf);
-        pane::select(self.style(Role::Selected), row, area, buf);
+    /// Draws a list; the selected row is in one colour, so that it reads as a bar.
+    pub fn draw_list(
+        &self,
+        list: List,
+        selected: Option<usize>,
+        line: impl Fn(usize) -> Line<'static>,
+        buf: &mut Buffer,
+    ) {
+        let plain = |at: usize| match selected == Some(at) {
+            true => line(at).to_string().into(),
+            false => line(at),
+        };
+        list.draw(self.look, selected, plain, buf);
+    }
+
+    /// Draws lines below a rule.
+    pub fn draw_notes(&self, lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
+        let rule = self.look.glyph("╌", "-").repeat(usize::from(area.width));
+        pane::line(self.look.line(Role::Border, rule), 0, area, buf);
+        pane::lines(lines, 1, area, buf);
     }
 
     pub fn frame(

@@ -1,7 +1,7 @@
 //! The target pane: a file browser, and facts about the file under the cursor.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
@@ -12,6 +12,7 @@ use crate::tui::setup::browser::{Kind, Row};
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 use crate::units::{show_bytes, show_share};
 
@@ -33,18 +34,13 @@ fn parts(scene: &Scene, inner: Rect) -> Parts {
     }
 }
 
-fn first_visible(scene: &Scene, list: Rect) -> usize {
+fn list(scene: &Scene, inner: Rect) -> List {
     let browser = &scene.setup.browser;
-    pane::first_row(browser.cursor, browser.rows.len(), usize::from(list.height))
+    List::around(browser.cursor, browser.rows.len(), parts(scene, inner).list)
 }
 
-pub fn hit(scene: &Scene, inner: Rect, row: usize) -> Option<Hit> {
-    let list = parts(scene, inner).list;
-    let at = (usize::from(inner.y) + row)
-        .checked_sub(usize::from(list.y))
-        .filter(|row| *row < usize::from(list.height))?;
-    let at = first_visible(scene, list) + at;
-    (at < scene.setup.browser.rows.len()).then_some(Hit::Row(at))
+pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
+    list(scene, inner).row_at(position).map(Hit::Row)
 }
 
 pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
@@ -70,19 +66,12 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
             buf,
         );
     }
-    let list = parts.list;
-    let first = first_visible(scene, list);
-    let visible = first..browser.rows.len().min(first + usize::from(list.height));
-    let columns = Columns::fit(scene, &browser.rows[visible.clone()], usize::from(list.width));
-    for (line, at) in visible.enumerate() {
-        let text = row_line(scene, browser.rows[at], &columns);
-        if at == browser.cursor && scene.focused(Pane::Target) {
-            scene.bar(text, line as u16, list, buf);
-        } else {
-            pane::line(text, line as u16, list, buf);
-        }
-    }
-    pane::scrollbar(scene.look, first, browser.rows.len(), list, buf);
+    let list = list(scene, inner);
+    let visible: Vec<Row> = list.rows().map(|(at, _)| browser.rows[at]).collect();
+    let columns = Columns::fit(scene, &visible, usize::from(list.area.width));
+    let line = |at: usize| row_line(scene, browser.rows[at], &columns);
+    let selected = Some(browser.cursor).filter(|_| scene.focused(Pane::Target));
+    scene.draw_list(list, selected, line, buf);
     let used = browser.rows.len() as u16;
     let message = match (&browser.error, &browser.loading) {
         (Some(why), _) => Some((why.clone(), Role::Wrong)),
@@ -93,16 +82,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         _ => None,
     };
     if let Some((text, role)) = message {
-        let at = used.min(list.height.saturating_sub(1));
-        pane::line(
-            scene.look.line(
-                role,
-                format!(" {}", pane::fit(&text, usize::from(list.width).saturating_sub(2))),
-            ),
-            at,
-            list,
-            buf,
-        );
+        let at = used.min(list.area.height.saturating_sub(1));
+        let text = pane::fit(&text, usize::from(list.area.width).saturating_sub(2));
+        pane::line(scene.look.line(role, format!(" {text}")), at, list.area, buf);
     }
     draw_facts(scene, parts.facts, buf);
 }
@@ -296,24 +278,19 @@ fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
-    let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(scene.look.line(Role::Border, rule), 0, area, buf);
     let room = usize::from(area.width).saturating_sub(13);
+    let mut lines = Vec::new();
     if let Some(why) = scene.setup.browser.objection() {
-        for (row, part) in
-            pane::wrap(&why, usize::from(area.width).saturating_sub(4)).into_iter().enumerate()
-        {
-            let line = scene.look.line(Role::Misleading, format!("  {part}"));
-            pane::line(line, row as u16 + 1, area, buf);
-        }
+        let columns = usize::from(area.width).saturating_sub(4);
+        lines.extend(pane::paragraph(scene.look, Role::Misleading, "  ", &why, columns));
     }
-    for (row, (name, value)) in facts_at_cursor(scene).into_iter().enumerate() {
+    for (name, value) in facts_at_cursor(scene) {
         let value =
             if name == "in" { pane::fit_front(&value, room) } else { pane::fit(&value, room) };
-        let parts = vec![
+        lines.push(Line::from(vec![
             scene.look.span(Role::Dim, format!("  {name:<10} ")),
             scene.look.span(Role::Text, value),
-        ];
-        pane::line(Line::from(parts), row as u16 + 1, area, buf);
+        ]));
     }
+    scene.draw_notes(lines, area, buf);
 }

@@ -1,7 +1,7 @@
 //! The workload pane: one row per setting.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
@@ -10,11 +10,12 @@ use crate::tui::setup::layout::Hit;
 use crate::tui::setup::rows::{self, Kind, Part, TITLE_COLUMNS};
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
-fn first_visible(scene: &Scene, height: u16) -> usize {
+fn list(scene: &Scene, inner: Rect) -> List {
     let setup = scene.setup;
-    pane::first_row(setup.workload_cursor(), setup.workload_lines().len(), usize::from(height))
+    List::around(setup.workload_cursor(), setup.workload_lines().len(), inner)
 }
 
 fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
@@ -35,8 +36,9 @@ fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
     )
 }
 
-pub fn hit(scene: &Scene, inner: Rect, row: usize, column: usize) -> Option<Hit> {
-    let at = first_visible(scene, inner.height) + row;
+pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
+    let at = list(scene, inner).row_at(position)?;
+    let column = usize::from(position.x - inner.x);
     let setting = match scene.setup.workload_lines().get(at)? {
         rows::Line::Setting(setting) => *setting,
         rows::Line::Fold(_) => return Some(Hit::Setting(at, None)),
@@ -62,22 +64,17 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         area,
         buf,
     );
-    let first = first_visible(scene, inner.height);
     let (lines, cursor) = (setup.workload_lines(), setup.workload_cursor());
-    for (line, (at, row)) in
-        lines.iter().enumerate().skip(first).take(usize::from(inner.height)).enumerate()
-    {
-        let here = at == cursor && scene.focused(Pane::Workload);
-        let text = match row {
-            rows::Line::Setting(row) => row_line(scene, row, here, usize::from(inner.width)),
-            rows::Line::Fold(hidden) => scene.fold_line(*hidden, "settings"),
-        };
-        match row {
-            rows::Line::Fold(_) if here => scene.bar(text, line as u16, inner, buf),
-            _ => pane::line(text, line as u16, inner, buf),
+    let is_focused = scene.focused(Pane::Workload);
+    let line = |at: usize| match &lines[at] {
+        rows::Line::Setting(row) => {
+            row_line(scene, row, at == cursor && is_focused, usize::from(inner.width))
         }
-    }
-    pane::scrollbar(scene.look, first, lines.len(), inner, buf);
+        rows::Line::Fold(hidden) => scene.fold_line(*hidden, "settings"),
+    };
+    let is_fold = matches!(lines.get(cursor), Some(rows::Line::Fold(_)));
+    let selected = Some(cursor).filter(|_| is_focused && is_fold);
+    scene.draw_list(list(scene, inner), selected, line, buf);
     let below = lines.len() as u16 + 1;
     if inner.height > below + 2 {
         draw_about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
@@ -86,26 +83,22 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 
 /// Draws what the preset is for.
 fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
-    let rule = scene.look.glyph("╌", "-").repeat(usize::from(area.width));
-    pane::line(scene.look.line(Role::Border, rule), 0, area, buf);
     let preset = &scene.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
-    let mut lines: Vec<(String, Role)> = Vec::new();
+    let mut lines = Vec::new();
+    let mut push = |role, text: &str| {
+        for paragraph in text.split("\n\n") {
+            lines.extend(pane::paragraph(scene.look, role, "  ", paragraph, columns));
+        }
+    };
     // The words of the row under the cursor are explained before they are needed.
     if let Some(row) = scene.setup.current_setting().filter(|_| scene.focused(Pane::Workload)) {
-        let text = format!("{}: {}", row.title, row.help());
-        lines.extend(pane::wrap(&text, columns).into_iter().map(|part| (part, Role::Text)));
-        lines.push((String::new(), Role::Dim));
+        push(Role::Text, &format!("{}: {}", row.title, row.help()));
+        push(Role::Dim, "");
     }
-    lines.extend(
-        pane::wrap(&format!("preset {}: {}", preset.id, preset.about), columns)
-            .into_iter()
-            .map(|part| (part, Role::Text)),
-    );
-    lines.extend(pane::paragraphs(&preset.doc, columns).into_iter().map(|part| (part, Role::Dim)));
-    for (row, (text, role)) in lines.into_iter().enumerate() {
-        pane::line(scene.look.line(role, format!("  {text}")), row as u16 + 1, area, buf);
-    }
+    push(Role::Text, &format!("preset {}: {}", preset.id, preset.about));
+    push(Role::Dim, &preset.doc);
+    scene.draw_notes(lines, area, buf);
 }
 
 fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {

@@ -19,7 +19,6 @@ use stack::{Section, Stack};
 
 use super::frame;
 use crate::tui::results::data::Data;
-use crate::tui::results::layout;
 use crate::tui::results::state::{OpenCell, Results};
 use crate::tui::results::trial_series::TrialSeries;
 use crate::tui::theme::Look;
@@ -52,7 +51,7 @@ fn stacks<'a>(
     else {
         return Vec::new();
     };
-    let inner = layout::inner_area(body);
+    let inner = pane::inside(body);
     let column = |left: u16, width: u16| {
         Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
     };
@@ -122,7 +121,7 @@ pub fn draw(
     let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
     let stacks = stacks(look, results, data, open.result, area);
-    let inner = layout::inner_area(area);
+    let inner = pane::inside(area);
     let (mut max_scroll, mut max_height) = (0, 0);
     for stack in &stacks {
         stack.draw(open.scroll.min(stack.max_scroll()), buf);

@@ -110,10 +110,9 @@ impl Column<'_> {
             digits::draw(look, &number, 1, look.style(role), area, buf);
             let wide = digits::width(look, &number, 1) + 2;
             let side = Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area };
-            for (row, text) in self.details(workload, figure).into_iter().take(3).enumerate() {
-                let text = pane::fit(&text, usize::from(side.width));
-                pane::line(look.line(Role::Dim, text), row as u16, side, buf);
-            }
+            let details = self.details(workload, figure).into_iter().take(3);
+            let fit = |text: String| pane::fit(&text, usize::from(side.width));
+            pane::lines(details.map(|text| look.line(Role::Dim, fit(text))), 0, side, buf);
             self.draw_bar(figure, data, Rect { y: area.y + 3, ..area }, buf);
             return;
         }
