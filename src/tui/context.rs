@@ -7,9 +7,8 @@ use ratatui::layout::{Position, Rect};
 
 use super::keymap::Action;
 use super::live::Counter;
-use super::new_run::NewRun;
+use super::msg::{NewRun, Replayed};
 use super::popup::Popup;
-use super::replayed::Replayed;
 use super::screen::Screen;
 use super::theme::Look;
 use super::toast::Toasts;

@@ -1,14 +1,14 @@
-//! Curves of sessions in one chart, as Sessions and Compare draw them.
+//! Curves in a chart, as Sessions and Compare draw them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::curves::{Curve, Metric};
+use super::plot::{self, Chart, Draw, Point, Scale, Series};
+use super::theme::Look;
+use super::values::Values;
 use crate::analysis::Axis;
-use crate::tui::curves::{Curve, Metric};
-use crate::tui::plot::{self, Chart, Draw, Point, Scale, Series};
-use crate::tui::theme::Look;
-use crate::tui::values::Values;
 
 /// A curve with its looks.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ pub struct Axes {
     pub between: Option<(f64, f64)>,
 }
 
-pub fn draw(
+pub fn draw_curves(
     look: &Look,
     axes: Axes,
     drawn: &[Drawn],
@@ -103,7 +103,7 @@ mod tests {
             let axes = Axes { along, metric, log: false, between: None };
             let area = Rect::new(0, 0, 40, 8);
             let mut buf = Buffer::empty(area);
-            super::draw(&look, axes, &[drawn], None, area, &mut buf);
+            draw_curves(&look, axes, &[drawn], None, area, &mut buf);
             let symbols = buf.content().iter().filter_map(|cell| cell.symbol().chars().next());
             symbols.filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count()
         };

@@ -6,12 +6,13 @@ use std::collections::{HashMap, HashSet};
 use super::keymap::Action;
 use super::plot::{Draw, Point, Series};
 use super::theme::{Look, Role};
-use crate::analysis;
 use crate::analysis::{Axis, Bounds, CellResult, Sign, Signs};
 use crate::plan::{Cache, Job, Skipped};
 use crate::record::Severity;
 use crate::stats::Summary;
-use crate::units::{self, Rates, column::Unit};
+use crate::units::Rates;
+use crate::units::column::Unit;
+use crate::{analysis, units};
 
 /// What a curve shows of its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

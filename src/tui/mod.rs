@@ -8,17 +8,15 @@
 //! |---|---|
 //! | keys, actions, help, footer: one table | [`keymap`], [`keys`] |
 //! | what the palette finds | [`palette`] |
-//! | what keys move and type | [`cursor`], [`text_input`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
 //! | over the screens | [`start`], [`popup`], [`export`], [`refine`], [`toast`] |
-//! | a run that is to begin, or waits for another one | [`new_run`] |
 //! | warnings by kind, and what helps | [`warning_groups`] |
 //! | signs and words, as the help explains them | [`vocabulary`] |
 //! | what texts of the command line say on a screen | [`spoken`] |
-//! | sessions, as several screens show them, and to be replayed | [`session_view`], [`session_name`], [`replayed`] |
-//! | results as curves, and their charts | [`curves`], [`curve_chart`], [`values`], [`plot`] |
-//! | the mouse over charts | [`mod@pointer`], [`read_out`], [`zoom`] |
+//! | sessions, as several screens show them | [`session_view`] |
+//! | results as curves, and their charts | [`curves`], [`values`], [`plot`] |
+//! | the mouse over charts | [`read_out`], [`zoom`] |
 //! | colours and glyphs by role | [`theme`] |
 //!
 //! Every screen has the same files: `state`, `update` (actions, clicks, messages), `layout` and
@@ -27,7 +25,6 @@
 
 pub mod compare;
 pub mod context;
-pub mod cursor;
 pub mod curve_chart;
 pub mod curves;
 pub mod export;
@@ -38,21 +35,14 @@ pub mod lab;
 pub mod live;
 pub mod model;
 pub mod msg;
-pub mod new_run;
 pub mod palette;
-mod places;
 pub mod plot;
-pub mod pointer;
 pub mod popup;
-pub mod probe_plan;
-pub mod question;
 pub mod read_out;
 pub mod refine;
 pub mod remember;
-pub mod replayed;
 pub mod results;
 pub mod screen;
-pub mod session_name;
 pub mod session_view;
 pub mod sessions;
 pub mod setup;
@@ -61,7 +51,6 @@ pub mod spoken;
 pub mod start;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod text_input;
 pub mod theme;
 pub mod toast;
 pub mod update;

@@ -10,20 +10,17 @@ use super::compare::LoadedComparison;
 use super::export::{Export, Outcome};
 use super::keys::Key;
 use super::lab::{LocalProbes, MarkedSession};
-use super::new_run::NewRun;
-use super::question::{Outlook, Question, Refusal};
 use super::refine::RefineRequest;
 use super::remember::Remembered;
-use super::replayed::{ReplayInput, Replayed, Speed};
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
 use crate::backend::fold;
-use crate::engine::{Earlier, Proposed};
+use crate::engine::{DiskSpeed, Earlier, Proposed};
 use crate::host::Host;
-use crate::plan::{Plan, Preset, ProbeSet, Remote};
+use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::record::{Event, Warning};
 use crate::report::Look;
-use crate::session::{Listed, Samples};
+use crate::session::{Listed, Samples, Timeline};
 
 /// A message to the model.
 #[derive(Debug)]
@@ -239,4 +236,150 @@ pub enum Effect {
         question: Box<Question>,
     },
     Remember(Box<Remembered>),
+}
+
+/// The input of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Answers to older questions are of no use.
+    pub number: u64,
+    /// `None`: a scratch file.
+    pub file: Option<PathBuf>,
+    /// Further files, measured in the same rounds.
+    pub others: Vec<PathBuf>,
+    pub dir: Option<PathBuf>,
+    pub preset: Preset,
+    pub settings: Settings,
+}
+
+/// What is known of a plan before it runs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outlook {
+    /// What it is expected to reach; empty if no estimate is possible.
+    pub expected: String,
+    /// What its budget buys; empty if nothing is known.
+    pub forecast: String,
+    /// How fast its disk is, by saved runs.
+    pub disk: DiskSpeed,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub why: String,
+    /// Whether the (first) file does not exist.
+    pub is_missing: bool,
+}
+
+#[cfg(test)]
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Refusal {
+        Refusal { why: why.into(), is_missing: false }
+    }
+}
+
+/// A plan to run, and what its session begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRun {
+    pub plan: Arc<Plan>,
+    /// The name of its session, and the trials of the session that it continues.
+    pub name: Option<String>,
+    pub earlier: Arc<Earlier>,
+    /// Another iotui that measured on the same disk when this was planned.
+    pub other_run: Option<String>,
+}
+
+impl From<Arc<Plan>> for NewRun {
+    fn from(plan: Arc<Plan>) -> NewRun {
+        NewRun { plan, name: None, earlier: Arc::default(), other_run: None }
+    }
+}
+
+impl From<Plan> for NewRun {
+    fn from(plan: Plan) -> NewRun {
+        Arc::new(plan).into()
+    }
+}
+
+/// A run that another one is in the way of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldRun {
+    pub run: NewRun,
+    /// What is in its way.
+    pub why: String,
+    /// The number of the plan if it is that of Setup, which then plans again: files may have
+    /// changed.
+    pub setup: Option<u64>,
+}
+
+/// Which session is replayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replayed {
+    /// The one that ships with iotui, as an example.
+    Demo,
+    /// A kept one, by its id, name or path.
+    Kept(String),
+}
+
+/// How often faster than the run a replay is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Speed(u32);
+
+/// The steps of the keys.
+const SPEEDS: [u32; 7] = [1, 2, 5, 10, 20, 50, Speed::MAX];
+
+impl Speed {
+    pub const MAX: u32 = 100;
+
+    /// Returns the speed nearest to `times`.
+    pub fn new(times: u32) -> Speed {
+        Speed(times.clamp(1, Speed::MAX))
+    }
+
+    pub fn times(self) -> u32 {
+        self.0
+    }
+
+    pub fn faster(self) -> Speed {
+        Speed(SPEEDS.into_iter().find(|speed| *speed > self.0).unwrap_or(Speed::MAX))
+    }
+
+    pub fn slower(self) -> Speed {
+        Speed(SPEEDS.into_iter().rev().find(|speed| *speed < self.0).unwrap_or(1))
+    }
+}
+
+impl Default for Speed {
+    fn default() -> Speed {
+        Speed(10)
+    }
+}
+
+/// A session with the events of its run.
+#[derive(Debug, Clone)]
+pub struct ReplayInput {
+    pub of: Replayed,
+    pub speed: Speed,
+    /// What Results shows at the end.
+    pub shown: SessionView,
+    pub timeline: Timeline,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_go_in_steps_from_1_to_100() {
+        let mut speed = Speed::new(0);
+        let mut seen = vec![speed.times()];
+        for _ in 0..9 {
+            speed = speed.faster();
+            seen.push(speed.times());
+        }
+        assert_eq!(seen, [1, 2, 5, 10, 20, 50, 100, 100, 100, 100]);
+        assert_eq!(Speed::new(30).slower().times(), 20);
+        assert_eq!((Speed::new(30).faster().times(), Speed::new(1).slower().times()), (50, 1));
+        assert_eq!(Speed::new(u32::MAX).times(), 100);
+    }
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::keymap::{self, Action, Binding, Place};
 use super::screen::Screen;
-use super::session_name;
+use super::session_view;
 use super::sessions::Sessions;
-use super::setup::Setup;
+use super::setup::{self, Setup};
 use super::spoken::speak;
 use crate::plan::{Preset, Setting, Settings, ValueKind};
 use crate::text::time::to_minute;
@@ -205,15 +205,8 @@ fn backends<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
     })
 }
 
-/// Returns the settings that Setup has.
-fn of_setup() -> impl Iterator<Item = &'static Setting> {
-    Settings::ALL
-        .iter()
-        .filter(|setting| !["probe", "set", "ranks", "layout", "shift"].contains(&setting.name))
-}
-
 fn settings() -> impl Iterator<Item = Entry> {
-    of_setup().map(|setting| Entry {
+    setup::settings().map(|setting| Entry {
         title: setting.name.into(),
         about: setting.about.into(),
         key: "",
@@ -254,7 +247,7 @@ fn refusal(setting: &Setting, value: &str) -> Option<String> {
 /// Returns the settings that the words name, with the value behind their names.
 fn said(words: &[&str]) -> Vec<(&'static Setting, String)> {
     let mut found = Vec::new();
-    for setting in of_setup() {
+    for setting in setup::settings() {
         let name: Vec<&str> = setting.name.split('-').collect();
         let (said, value) = match words.first() {
             // `block-size 4k` as well as `block size 4k`.
@@ -283,7 +276,7 @@ fn is_start(word: &str, name: &str) -> bool {
 
 fn sessions<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
     sources.sessions.from(0).take(MAX_SEARCHED).map(|listed| Entry {
-        title: clean_text(session_name::of_listed(listed)),
+        title: clean_text(session_view::listed_name(listed)),
         about: match listed.created.as_str() {
             // A reference.
             "" => format!("open {}", clean_text(&listed.target)),

@@ -4,8 +4,7 @@
 use tui_input::Input;
 
 use super::export::{Focus, Form};
-use super::msg::Effect;
-use super::new_run::HeldRun;
+use super::msg::{Effect, HeldRun};
 use super::refine::RefineForm;
 
 /// What a confirmed line of text is for.

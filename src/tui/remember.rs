@@ -8,8 +8,7 @@ use toml::{Table, Value};
 use crate::plan::Settings;
 use crate::sys::atomic_file;
 use crate::sys::fd::open_regular;
-use crate::userdata::Home;
-use crate::userdata::create_private_folder;
+use crate::userdata::{Home, create_private_folder};
 
 /// Choices of the last time. Nothing of it is worth an error: what cannot be read is as if it had
 /// not been written.

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use super::keymap::Action;
-use super::session_name;
 use super::spoken::speak;
-use crate::analysis;
 use crate::analysis::{Answer, Bounds, CellResult, FirstLook, Glance, LimitCause, ProbeResult};
 use crate::plan::{Plan, Skipped, TargetSpec};
 use crate::record::End;
-use crate::session::Session;
+use crate::session::{Listed, Session};
 use crate::text::clean_text;
+use crate::{analysis, session};
 
 /// Sessions in one comparison; the curves of more are hard to distinguish.
 pub const MAX_COMPARED: usize = 8;
@@ -71,12 +70,12 @@ impl SessionView {
 
     /// Returns its name, else its id.
     pub fn name(&self) -> &str {
-        session_name::unique(&self.session.name, &self.session.id)
+        unique_name(&self.session.name, &self.session.id)
     }
 
     /// Returns its name or the label that replaces it.
     pub fn display_name(&self) -> String {
-        session_name::of_session(&self.session)
+        session_name(&self.session)
     }
 
     /// Describes why there is no result, for a session that has none.
@@ -131,4 +130,42 @@ pub fn describe_targets(plan: &Plan) -> String {
 pub struct Preview {
     pub id: String,
     pub result: Result<Box<SessionView>, String>,
+}
+
+/// Returns the label of a session without a name and without a target: its id without the time,
+/// which is shown beside it.
+fn slug(id: &str) -> &str {
+    match id.as_bytes() {
+        bytes
+            if bytes.len() > 16
+                && bytes[15] == b'-'
+                && bytes[..8].iter().all(u8::is_ascii_digit) =>
+        {
+            id.get(16..).unwrap_or(id)
+        }
+        _ => id,
+    }
+}
+
+/// Returns its name or the label that replaces it; both find it on the command line.
+pub fn listed_name(listed: &Listed) -> &str {
+    let name = listed.name_or_label();
+    if name.is_empty() { slug(&listed.id) } else { name }
+}
+
+/// Returns the name of a session, or else its id, which no other has.
+pub fn unique_name<'a>(name: &'a str, id: &'a str) -> &'a str {
+    if name.is_empty() { id } else { name }
+}
+
+/// Returns the label as [`listed_name`] does, of a session that is loaded.
+pub fn session_name(session: &Session) -> String {
+    if !session.name.is_empty() {
+        return session.name.clone();
+    }
+    let label = match session.reference {
+        Some(_) => String::new(),
+        None => session::label(&session.plan),
+    };
+    if label.is_empty() { slug(&session.id).into() } else { label }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::probe_plan::is_probe_preset;
+use super::lab::is_probe_preset;
 use super::setup::Setup;
 use crate::plan::{Op, Plan, Preset};
 use crate::runner::OTHER_RUN;

@@ -11,16 +11,13 @@ use ratatui::layout::Rect;
 
 use super::export::{ExportOver, Outcome};
 use super::keys::Key;
-use super::lab;
-use super::msg::Msg;
-use super::new_run::NewRun;
-use super::question::Outlook;
+use super::msg::{Msg, NewRun, Outlook};
 use super::remember::Remembered;
 use super::screen::Screen;
 use super::setup::{self, Entry, Kind, Setup};
 use super::testing::{self, Stage};
 use super::theme::{Colours, Glyphs, Look, Themes};
-use super::{sessions, update, view};
+use super::{lab, sessions, update, view};
 use crate::engine::{Proposed, infos};
 use crate::host::{Planned, examine};
 use crate::plan::{Plan, Settings, TargetSpec};

@@ -5,8 +5,7 @@
 //! | the loaded comparison, built off the drawing thread | [`data`] |
 //! | curves of several sessions | [`overlay`] |
 //! | what is shown | [`state`] |
-//! | keys, mouse and messages | [`update`], [`mod@pointer`] |
-//! | positions of the parts | [`layout`] |
+//! | keys, mouse and messages | [`update`] |
 //! | drawing | [`view`] |
 
 mod data;

@@ -2,9 +2,8 @@
 
 use crate::analysis::Axis;
 use crate::tui::curves::{self, Curve, Metric};
-use crate::tui::places::Places;
 use crate::tui::session_view::SessionView;
-use crate::tui::zoom::{self, Zoom};
+use crate::tui::zoom::{self, Places, Zoom};
 
 /// One curve of one session.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,14 +74,14 @@ impl Overlay {
         self.lines = lines;
         self.metric = metric;
         self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
-        let places = self.places.len();
+        let places = self.places.count();
         self.at = self.at.filter(|at| *at < places);
         self.zoom = self.zoom.filter(|(_, last)| *last < places);
     }
 
     /// Moves the read-out along the axis; left of the first value it shows the peaks.
     pub fn left_right(&mut self, right: bool) {
-        let count = self.places.len();
+        let count = self.places.count();
         self.at = match (self.at, right) {
             (None, true) if count > 0 => Some(0),
             (Some(at), true) => Some((at + 1).min(count.saturating_sub(1))),

@@ -17,7 +17,7 @@ impl ZoomChart for Compare {
     }
 
     fn count_places(&self) -> usize {
-        self.overlay.places.len()
+        self.overlay.places.count()
     }
 
     fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {

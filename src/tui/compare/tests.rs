@@ -14,7 +14,7 @@ use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::testing::{self, Stage};
 use crate::tui::theme::{Colours, Glyphs, Role};
-use crate::tui::update::requests::perform;
+use crate::tui::update::screens::perform;
 
 /// The usual session under another id and name, each of its trials changed.
 fn changed(

@@ -5,7 +5,6 @@ use super::state::{Compare, View};
 use super::view;
 use crate::report;
 use crate::tui::context::{Context, Request};
-use crate::tui::cursor::move_cursor;
 use crate::tui::curves::Metric;
 use crate::tui::export::Form;
 use crate::tui::keymap::Action;
@@ -13,6 +12,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Look;
+use crate::tui::view::list::move_cursor;
 use crate::tui::zoom::{self, ZoomChart};
 
 /// Compares sessions with the first of them.
@@ -123,7 +123,7 @@ fn in_chart(compare: &mut Compare, action: Action) {
             if let Some(metric) = Metric::from_action(action) {
                 return overlay.show_sessions(&got.views, metric);
             }
-            let (zoom, places) = (overlay.zoom, overlay.places.len());
+            let (zoom, places) = (overlay.zoom, overlay.places.count());
             let (place, least) = (overlay.at.unwrap_or(places / 2), compare.least_span());
             if let Some(part) = zoom::act(zoom, places, place, least, action) {
                 compare.show_part(part);

@@ -4,16 +4,16 @@ use std::time::SystemTime;
 
 use ratatui::layout::{Position, Rect};
 
-use super::layout::{HostPane, panes};
-use super::state::HostScreen;
+use super::HostScreen;
+use super::view::{HostPane, panes};
 use crate::host::TargetFacts;
 use crate::record::Warning;
 use crate::report;
 use crate::report::host::Report;
 use crate::tui::context::Context;
-use crate::tui::cursor::move_cursor;
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg};
+use crate::tui::view::list::move_cursor;
 
 pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Effect> {
     if action == Action::Copy {

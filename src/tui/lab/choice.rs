@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::experiment;
 use crate::plan::{Group, Plan, Preset, ProbeInfo, ProbeSet, Remote, Settings, find_probes};
 
 /// A preset with overrides, and the probes that they name.
@@ -125,6 +126,16 @@ fn shortest_names(on: &BTreeSet<String>, infos: &[&'static ProbeInfo]) -> Vec<St
         }
     }
     words
+}
+
+/// Returns a preset that measures no file: it is chosen and run here.
+pub fn is_probe_preset(preset: &Preset) -> bool {
+    !experiment::needs_file(std::slice::from_ref(preset))
+}
+
+/// Returns a plan of probes alone.
+pub fn is_probe_plan(plan: &Plan) -> bool {
+    plan.cells.is_empty() && !plan.probes.is_empty()
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 use crate::analysis::{ProbeCurve, ProbeCurves, ProbeResult, Step};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
-use crate::tui::cursor::move_cursor;
 use crate::tui::keymap::Action;
 use crate::tui::plot::Point;
+use crate::tui::view::list::move_cursor;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {

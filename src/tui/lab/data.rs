@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::analysis;
-use crate::analysis::{ProbeResult, Step};
+use crate::analysis::{self, ProbeResult, Step};
 use crate::engine::Offer;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::Unit;
 use crate::session::{Reference, Session};
 use crate::text::time::to_minute;
-use crate::tui::session_name;
+use crate::tui::session_view;
 
 /// Probes of this machine, and the references, as the shell found them.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,7 +40,7 @@ impl MarkedSession {
         let values = analysis::probes(session).into_iter().filter_map(value).collect();
         MarkedSession {
             id: session.id.clone(),
-            name: session_name::of_session(session),
+            name: session_view::session_name(session),
             about,
             values,
         }
@@ -94,7 +93,7 @@ impl Data {
             Some(_) => session.id.clone(),
             None => format!(
                 "{}, {} UTC",
-                session_name::of_session(&session),
+                session_view::session_name(&session),
                 to_minute(&session.created)
             ),
         };

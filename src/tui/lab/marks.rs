@@ -1,10 +1,10 @@
-//! References and sessions whose values are marked on the bars of the session that is shown.
+//! Other sessions that are marked on the bars.
 
 use super::data::MarkedSession;
 use super::state::Lab;
 use crate::text::time::to_minute;
 use crate::tui::msg::Effect;
-use crate::tui::session_name;
+use crate::tui::session_view;
 use crate::units::counted;
 
 /// A session or reference that can be marked.
@@ -32,7 +32,7 @@ pub fn entries(lab: &Lab) -> Vec<Entry> {
         |id: &str| lab.local.others.iter().chain(&lab.marked).any(|other| other.id == id);
     let unloaded = lab.saved.iter().filter(|listed| !is_loaded(&listed.id)).map(|listed| Entry {
         id: listed.id.clone(),
-        name: session_name::of_listed(listed).into(),
+        name: session_view::listed_name(listed).into(),
         about: format!(
             "{} UTC, {}",
             to_minute(&listed.created),

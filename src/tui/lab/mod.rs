@@ -3,11 +3,10 @@
 //! | what | where |
 //! |---|---|
 //! | the selected probes | [`choice`] |
-//! | available probes, results, values of other sessions | [`data`], [`marks`] |
-//! | the list and the bars built from them | [`rows`], [`scale`], [`curve`] |
+//! | available probes, results, values of other sessions | [`data`] |
+//! | the list and the bars built from them | [`rows`], [`curve`] |
 //! | cursors and panes | [`state`] |
 //! | keys, clicks and messages | [`update`] |
-//! | positions of the panes | [`layout`] |
 //! | drawing | [`view`] |
 
 mod choice;
@@ -16,7 +15,6 @@ mod data;
 mod layout;
 mod marks;
 mod rows;
-mod scale;
 mod state;
 mod update;
 mod view;
@@ -24,6 +22,7 @@ mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
+pub use choice::{is_probe_plan, is_probe_preset};
 pub use data::{LocalProbes, MarkedSession};
 pub use marks::{Entry as MarkEntry, choose as choose_mark, entries as mark_entries};
 pub use state::Lab;

@@ -7,20 +7,20 @@ use tui_input::Input;
 
 use super::data::Data;
 use super::layout::Hit;
+use super::marks;
 use super::state::{Lab, Pane};
-use super::{marks, view};
+use super::view;
 use crate::analysis;
 use crate::plan::{Group, Plan, ProbeSet, check_sets, set_of};
 use crate::session::{self, Listed, Session};
 use crate::tui::context::{Context, ProbeChoice, Request, RunStatus};
-use crate::tui::cursor::move_cursor;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
-use crate::tui::session_name;
-use crate::tui::session_view::SessionView;
+use crate::tui::session_view::{self, SessionView};
+use crate::tui::view::list::move_cursor;
 
 /// Requests the probes available with the target of Setup; nothing during a run, which that would
 /// disturb.
@@ -142,8 +142,8 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
     let has_file = data.path.is_some();
     match action {
         Action::Export => {
-            let name = session_name::of_session(&session);
-            let file = session_name::unique(&session.name, &session.id).to_string();
+            let name = session_view::session_name(&session);
+            let file = session_view::unique_name(&session.name, &session.id).to_string();
             let form = Form::session(What::Shown(session), &name, &file);
             ctx.popups.push(Popup::Export(Box::new(form)));
         }

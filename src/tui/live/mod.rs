@@ -2,13 +2,12 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the run, its clock and pending requests | [`run`], [`step`] |
+//! | the run, its clock and pending requests | [`run`] |
 //! | a replay: a run paced by the clock of the screen, and its keys | [`replay`], [`replay_keys`] |
 //! | the drawn run | [`run_view`], with [`series`], [`phases`], [`counter`], [`run_warnings`] |
-//! | the trials as bars, which of them, and their axis | [`strip`], [`window`], [`mod@pointer`] |
+//! | the trials as bars, which of them, and their axis | [`strip`] |
 //! | the state of the screen | [`state`] |
 //! | key and message handlers | [`update`] |
-//! | pane layout | [`layout`] |
 //! | drawing | [`view`] |
 
 mod counter;
@@ -22,11 +21,9 @@ mod run_view;
 mod run_warnings;
 mod series;
 mod state;
-mod step;
 mod strip;
 mod update;
 mod view;
-mod window;
 
 #[cfg(test)]
 mod tests;

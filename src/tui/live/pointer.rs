@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::state::Live;
+use super::strip::Window;
 use super::view;
-use super::window::Window;
 use crate::tui::theme::Look;
 use crate::tui::zoom::{Zoom, ZoomChart};
 

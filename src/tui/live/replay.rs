@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use super::run::Run;
 use crate::session::Timeline;
-use crate::tui::replayed::{ReplayInput, Replayed, Speed};
+use crate::tui::msg::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 
 /// States that are kept to go back to: going back repeats at most this part of a replay.
 const MAX_CHECKPOINTS: usize = 16;
+
 /// Events between two of them at least; so many are repeated in no time.
 const MIN_STRIDE: usize = 2_000;
+
 /// A key goes by this part of the replay.
 const KEY_PART: u32 = 20;
+
 /// ... and by this time at least.
 const MIN_KEY_STEP: Duration = Duration::from_secs(1);
 

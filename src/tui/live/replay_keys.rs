@@ -9,8 +9,7 @@ use super::state::Live;
 use super::view;
 use crate::tui::context::{Context, Request};
 use crate::tui::keymap::Action;
-use crate::tui::msg::Effect;
-use crate::tui::replayed::ReplayInput;
+use crate::tui::msg::{Effect, ReplayInput};
 use crate::tui::screen::Screen;
 
 /// Begins a replay; the last picture of a run stays behind it.

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run_view::RunView;
-use super::step::Step;
-use crate::analysis;
-use crate::analysis::{Bounds, CellResult};
+use super::run_view::{RunView, Step};
+use crate::analysis::{self, Bounds, CellResult};
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};

@@ -7,8 +7,7 @@ use super::counter::Counter;
 use super::phases::Phases;
 use super::run_warnings::RunWarnings;
 use super::series::{Measure, Series, per_second};
-use super::step::Step;
-use super::window;
+use super::strip;
 use crate::analysis::{Axis, Bounds, SKIPPED_BY_USER, Sign, Signs};
 use crate::engine::{self, Measured, moves_data};
 use crate::plan::{Job, Plan, ProbeCell};
@@ -240,7 +239,7 @@ impl RunView {
 
     /// Returns whether the spread of these rates so far needs a logarithmic axis.
     pub fn needs_log(&self, measure: Measure) -> bool {
-        window::needs_log(self.series.extremes(measure))
+        strip::needs_log(self.series.extremes(measure))
     }
 
     /// Returns the seconds the step has run without a sample.
@@ -386,6 +385,24 @@ impl RunView {
             End::Interrupted => "stopped before the end",
             End::Failed => "failed before the end",
         })
+    }
+}
+
+/// A cell or a probe, by its index in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Cell(u32),
+    Probe(u32),
+}
+
+impl Step {
+    pub fn from_progress(progress: &Progress) -> Option<Step> {
+        progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
+    }
+
+    pub fn index(self) -> u32 {
+        let (Step::Cell(index) | Step::Probe(index)) = self;
+        index
     }
 }
 

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use super::replay::Replay;
 use super::run::{Run, Suspension};
-use super::run_view::RunView;
-use super::step::Step;
-use super::window::Window;
+use super::run_view::{RunView, Step};
+use super::strip::Window;
 use crate::plan::Plan;
 use crate::session::Session;
 use crate::tui::context::RunStatus;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::replay_keys;
 use super::run::{Run, Suspension};
+use super::run_view::Step;
 use super::state::{Frozen, Live};
-use super::step::Step;
-use super::window::Window;
+use super::strip::Window;
 use crate::host::Host;
 use crate::plan::Plan;
 use crate::record::Event;

@@ -2,11 +2,10 @@
 //! whole table.
 
 use super::data::Data;
-use super::state::Results;
-use super::tab::TabKind;
+use super::state::{Results, TabKind};
 use crate::analysis::CellResult;
-use crate::report::table::origin;
-use crate::report::{Look, glance_text, table};
+use crate::report::table::{self, origin};
+use crate::report::{Look, glance_text};
 use crate::text::time::to_minute;
 use crate::tui::curves::Metric;
 use crate::units::{self, Rates};

@@ -5,24 +5,23 @@ use std::sync::Arc;
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::state::{OpenCell, Results};
-use super::tab::{Tab, TabKind};
-use super::view::{answer, cell, frame, legend, table};
-use super::{copy, layout, pointer};
+use super::copy;
+use super::layout;
+use super::state::{OpenCell, Results, Tab, TabKind};
+use super::view::{answer, cell, chart, frame, legend, table};
 use crate::report::CARD;
 use crate::session::{self, Session};
 use crate::tui::context::{Context, Request};
-use crate::tui::cursor::move_cursor;
 use crate::tui::curves::Metric;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{self, Action, Place};
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::msg::{Effect, Msg, Replayed};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::refine::RefineForm;
-use crate::tui::replayed::Replayed;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::{SessionView, refusal_of_reference};
 use crate::tui::theme::Look;
+use crate::tui::view::list::move_cursor;
 use crate::tui::view::pane;
 use crate::tui::zoom::{self, ZoomChart};
 
@@ -260,7 +259,7 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
 
 fn act_in_chart(results: &mut Results, action: Action) {
     let Some(data) = &results.data else { return };
-    let places = data.places.len();
+    let places = data.places.count();
     match action {
         Action::Left | Action::Right | Action::Top | Action::Bottom if data.is_curve() => {
             results.chart.x = move_cursor(results.chart.x, places, action, 1);
@@ -423,7 +422,7 @@ pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position)
 
 fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
     if let Some(area) = results.area(look, body).filter(|area| area.contains(at)) {
-        return pointer::select(results, look, area, at);
+        return chart::select(results, look, area, at);
     }
     let Some(data) = &results.data else { return };
     let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();

@@ -3,13 +3,9 @@
 //! | what | where |
 //! |---|---|
 //! | what is listed and in which order, the cursor, the marks | [`state`] |
-//! | how each session compares with the run before it | [`changes`] |
 //! | what keys, clicks and messages do | [`update`] |
-//! | where list and preview are | [`layout`] |
 //! | the picture: the list and its columns, the preview | [`view`] |
 
-mod changes;
-mod layout;
 mod state;
 mod update;
 mod view;

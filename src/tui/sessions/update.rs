@@ -3,21 +3,19 @@
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::layout;
 use super::state::{Sessions, cells, cells_noun};
+use super::view;
 use crate::session::{self, NAME_LENGTH, State, check_name};
 use crate::text::time::to_minute;
 use crate::tui::context::{Context, Request};
-use crate::tui::cursor::move_cursor;
 use crate::tui::export::{Form, What};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::msg::{Effect, Msg, Replayed};
 use crate::tui::popup::{Popup, Purpose, Then};
-use crate::tui::replayed::Replayed;
 use crate::tui::results::ask_for_rounds;
 use crate::tui::screen::Screen;
-use crate::tui::session_name;
-use crate::tui::session_view::{MAX_COMPARED, Preview, refusal_of_reference};
+use crate::tui::session_view::{self, MAX_COMPARED, Preview, refusal_of_reference};
+use crate::tui::view::list::move_cursor;
 use crate::units::counted;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
@@ -36,7 +34,7 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
         }
         Action::Left | Action::Right => {}
         _ if action.moves() => {
-            let page = usize::from(layout::list_on(sessions, ctx.body()).area.height);
+            let page = usize::from(view::list_on(sessions, ctx.body()).area.height);
             sessions.cursor = move_cursor(sessions.cursor, sessions.matching(), action, page);
         }
         _ => return on_current(sessions, ctx, action),
@@ -62,8 +60,8 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             ctx.note("this file is not a readable session: it cannot be exported");
         }
         Action::Export => {
-            let file = session_name::unique(&listed.name, &listed.id);
-            let form = Form::session(What::Kept(id), session_name::of_listed(listed), file);
+            let file = session_view::unique_name(&listed.name, &listed.id);
+            let form = Form::session(What::Kept(id), session_view::listed_name(listed), file);
             ctx.popups.push(Popup::Export(Box::new(form)));
         }
         Action::Rename if listed.state == State::Unreadable => {
@@ -73,7 +71,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             ctx.note(format!("{id} is a reference: it is built in and never changes"));
         }
         Action::Rename => {
-            let title = format!("New name for {}", session_name::of_listed(listed));
+            let title = format!("New name for {}", session_view::listed_name(listed));
             let hint = format!("1 to {NAME_LENGTH} characters");
             ctx.popups.push(Popup::line(title, hint, listed.name.clone(), Purpose::Rename { id }));
         }
@@ -89,7 +87,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
                 ),
             };
             ctx.popups.push(Popup::question(
-                format!("Delete {}?", session_name::of_listed(listed)),
+                format!("Delete {}?", session_view::listed_name(listed)),
                 what,
                 Then::Do(Effect::Delete(id)),
             ));
@@ -163,7 +161,7 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         Msg::Preview(preview) => take_preview(sessions, preview),
         Msg::Changed { id, before, ratio } => sessions.changes.take(id, before, ratio),
         Msg::Deleted(id) => {
-            let name = sessions.get(&id).map_or(id.as_str(), session_name::of_listed);
+            let name = sessions.get(&id).map_or(id.as_str(), session_view::listed_name);
             ctx.succeed(format!("deleted {name}"));
             return vec![Effect::Sessions];
         }
@@ -200,7 +198,7 @@ fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
         return vec![Effect::Preview(id)];
     }
     // The preview is of more interest than what the list adds to it.
-    let list = layout::list_on(sessions, ctx.body());
+    let list = view::list_on(sessions, ctx.body());
     let pair = sessions.ask_change(list.first, usize::from(list.area.height));
     pair.map(|(id, before)| Effect::Change { id, before }).into_iter().collect()
 }
@@ -267,7 +265,7 @@ pub fn import(path: &str) -> Result<Vec<Effect>, String> {
 /// Handles a click: moves the cursor to a session, or opens the one under the cursor.
 pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
     sessions.typing = false;
-    let Some(row) = layout::list_on(sessions, body).row_at(at) else { return Vec::new() };
+    let Some(row) = view::list_on(sessions, body).row_at(at) else { return Vec::new() };
     if row == sessions.cursor {
         return on_current(sessions, ctx, Action::Enter);
     }

@@ -5,18 +5,13 @@
 //! | choices, cursors, the plan | [`state`], [`browser`], [`planning`] |
 //! | what one start leaves to the next | [`remembered`] |
 //! | keys, clicks and messages | [`update`] |
-//! | settings as rows, their steps, block sizes as a band | [`rows`], [`step`], [`slider`] |
-//! | what is folded away | [`lists`] |
+//! | settings and backends as rows, their steps, block sizes as a band | [`rows`], [`step`], [`slider`] |
 //! | conflicts between choices, the command line | [`objection`], [`command_line`] |
-//! | the budget that a plan needs | [`budget`] |
-//! | positions of the panes | [`layout`] |
 //! | drawing | [`view`] |
 
 mod browser;
-mod budget;
 mod command_line;
 mod layout;
-mod lists;
 mod objection;
 mod planning;
 mod remembered;
@@ -33,6 +28,7 @@ pub(super) mod tests;
 pub use browser::{Browser, Entry, FileSystem, Inspection, Kind, Listing};
 pub use command_line::build_command;
 pub use planning::Planning;
+pub use rows::settings;
 pub use state::{Pane, Setup};
 pub use update::{
     act, answer, ask_for_value, back, choose_file, click, enter, examine, field, field_changed,

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use super::objection::{self, Constraints};
-use crate::plan::{Plan, Setting, Settings, ValueKind};
+use super::state::Setup;
+use crate::plan::{Info, Plan, Setting, Settings, ValueKind};
 use crate::units::short_time;
 
 /// The settings changed most often; all others follow in the order of the help.
@@ -13,15 +14,19 @@ const FIRST: &[&str] = &[
 ];
 /// How many of them are always shown.
 const COMMON: usize = 10;
-/// Settings that have a pane or screen of their own,
-/// or are not for one process.
-const ELSEWHERE: &[&str] = &["backend", "block-size", "probe", "set", "ranks", "layout", "shift"];
+/// Settings that have a pane of their own.
+const WITH_PANE: [&str; 2] = ["backend", "block-size"];
+
+/// Returns the settings that Setup has: not those of Lab, nor of several processes.
+pub fn settings() -> impl Iterator<Item = &'static Setting> {
+    let others = ["probe", "set", "ranks", "layout", "shift"];
+    Settings::ALL.iter().filter(move |setting| !others.contains(&setting.name))
+}
 
 /// All rows in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     let rank = |s: &&Setting| FIRST.iter().position(|name| *name == s.name).unwrap_or(FIRST.len());
-    let mut rows: Vec<&Setting> =
-        Settings::ALL.iter().filter(|s| !ELSEWHERE.contains(&s.name)).collect();
+    let mut rows: Vec<&Setting> = settings().filter(|s| !WITH_PANE.contains(&s.name)).collect();
     rows.sort_by_key(rank);
     rows
 });
@@ -162,6 +167,83 @@ pub fn parts(
     }
 }
 
+/// A line of the backends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BackendLine {
+    /// The index of a backend.
+    Backend(usize),
+    /// Shows or hides those that are rarely needed; the number that is hidden.
+    Fold(usize),
+}
+
+impl Setup {
+    /// Returns the lines of the workload.
+    pub fn workload_lines(&self) -> Vec<Line> {
+        let parts = self.preset.parts();
+        lines(self.all_settings, |name| {
+            self.settings.text(name).is_some() || parts.iter().any(|part| part.text(name).is_some())
+        })
+    }
+
+    /// Returns the line of a setting, if it is shown.
+    pub fn find_line(&self, name: &str) -> Option<usize> {
+        let is_it = |line: &Line| matches!(line, Line::Setting(row) if row.name == name);
+        self.workload_lines().iter().position(is_it)
+    }
+
+    /// Returns the line of the workload with the cursor: the last one if there are fewer now.
+    pub fn workload_cursor(&self) -> usize {
+        self.row.min(self.workload_lines().len() - 1)
+    }
+
+    /// Returns the setting under the cursor; `None` on the line that folds.
+    pub fn current_setting(&self) -> Option<&'static Setting> {
+        match self.workload_lines().get(self.workload_cursor()) {
+            Some(Line::Setting(row)) => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Returns the lines of the backends: the common ones, those that are `selected`, and if they
+    /// are unfolded all; the last line folds.
+    pub fn backend_lines(&self) -> Vec<BackendLine> {
+        let selected = self.selected_ids();
+        let is_shown = |info: &Info| {
+            self.all_backends || info.common || selected.iter().any(|id| id == info.id)
+        };
+        let rows = self.infos.iter().enumerate().filter(|(_, info)| is_shown(info));
+        // The common ones come first.
+        let mut lines: Vec<BackendLine> = rows.map(|(at, _)| BackendLine::Backend(at)).collect();
+        lines.sort_by_key(|line| match line {
+            BackendLine::Backend(at) => !self.infos[*at].common,
+            BackendLine::Fold(_) => true,
+        });
+        lines.push(BackendLine::Fold(self.infos.len() - lines.len()));
+        lines
+    }
+
+    /// Returns the line of the backends with the cursor: the last one if there are fewer now.
+    pub fn backend_cursor(&self) -> usize {
+        self.backend.min(self.backend_lines().len() - 1)
+    }
+
+    /// Returns the backend under the cursor; `None` on the line that folds.
+    pub fn current_backend(&self) -> Option<&'static Info> {
+        match self.backend_lines().get(self.backend_cursor()) {
+            Some(BackendLine::Backend(at)) => self.infos.get(*at).copied(),
+            _ => None,
+        }
+    }
+
+    /// Returns the ids of the backends of the plan, in any sweep.
+    fn selected_ids(&self) -> Vec<String> {
+        let effective = self.effective_settings();
+        let sweeps = self.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
+        let backends = effective.backend.iter().chain(sweeps);
+        backends.flat_map(|list| list.choices(&self.infos)).map(|choice| choice.id).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +266,7 @@ mod tests {
 
     #[test]
     fn every_setting_has_a_row_or_a_pane() {
-        assert_eq!(ROWS.len() + ELSEWHERE.len(), Settings::ALL.len());
+        assert_eq!(ROWS.len() + WITH_PANE.len(), settings().count());
         assert!(FIRST.iter().zip(ROWS.iter()).all(|(name, row)| *name == row.name));
     }
 

@@ -11,13 +11,12 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Done, EffectHandler};
 use super::run::Runs;
-use super::{clipboard, look_up, refinement, share, terminal};
+use super::{clipboard, look_up, share, terminal};
 use crate::backend::fold;
 use crate::host::{Host, SharedHost, examine};
 use crate::record::Event;
-use crate::runner;
 use crate::tui::msg::{Copied, Effect, Msg};
-use crate::units;
+use crate::{runner, units};
 
 /// Concurrent lookup threads; a mount that hangs may block some of them for ever.
 const MAX_LOOKUPS: usize = 16;
@@ -185,7 +184,7 @@ impl Shell {
                 self.look_up(move || Msg::Replay(look_up::record(of, speed).map(Box::new)))
             }
             Effect::Refine(request) => {
-                self.look_up(move || Msg::Refined(refinement::plan(&request).map(Box::new)))
+                self.look_up(move || Msg::Refined(look_up::plan_refinement(&request).map(Box::new)))
             }
             Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
             Effect::Delete(id) => self.look_up(move || look_up::delete(id)),

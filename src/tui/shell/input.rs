@@ -3,9 +3,8 @@
 //! Not by crossterm's `EventStream`: it waits by edges and forgets one where a resize and a key
 //! come at once, and the key is seen only with the next.
 
-use std::io;
 use std::os::fd::AsFd;
-use std::thread;
+use std::{io, thread};
 
 use crossterm::event::{self, Event};
 use crossterm::terminal;

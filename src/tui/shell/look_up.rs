@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use crate::analysis;
 use crate::engine::locate::{PlaceError, describe_unreadable, show_free};
 use crate::engine::{Proposal, ProposeError, infos, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
@@ -16,17 +15,15 @@ use crate::session::{self, Listed, Session, SessionError};
 use crate::sys::{fd, mounts};
 use crate::text::time::to_minute;
 use crate::text::{describe_io_error, show_path};
+use crate::tui::export::What;
 use crate::tui::lab::{LocalProbes, MarkedSession};
-use crate::tui::msg::Msg;
-use crate::tui::new_run::NewRun;
-use crate::tui::question::{Outlook, Question, Refusal};
-use crate::tui::replayed::{ReplayInput, Replayed, Speed};
-use crate::tui::session_view::Preview;
-use crate::tui::session_view::SessionView;
+use crate::tui::msg::{Msg, NewRun, Outlook, Question, Refusal, ReplayInput, Replayed, Speed};
+use crate::tui::refine::RefineRequest;
+use crate::tui::session_view::{Preview, SessionView};
 use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
 use crate::tui::spoken::speak;
 use crate::units::show_bytes;
-use crate::userdata;
+use crate::{analysis, userdata};
 
 /// The largest session that is compared for the list, bytes.
 const MAX_CHANGE_BYTES: u64 = 16 << 20;
@@ -384,11 +381,31 @@ pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// Returns the plan that continues a session on this machine, or why it cannot be continued, in one
+/// line.
+pub fn plan_refinement(request: &RefineRequest) -> Result<NewRun, String> {
+    let loaded;
+    let session = match &request.what {
+        What::Shown(session) => &**session,
+        What::Kept(id) => {
+            loaded = load(id)?;
+            &loaded
+        }
+        What::LoadedComparison(_) => return Err("a comparison has no rounds".into()),
+    };
+    let planned = runner::refine(session, &request.settings, &Host::collect());
+    let (plan, earlier) = planned.map_err(|error| speak(&error.to_string()))?;
+    let name = Some(session.name.clone()).filter(|name| !name.is_empty());
+    Ok(NewRun { name, earlier: earlier.into(), ..new_run(plan) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiment::PlanError;
+    use crate::plan::Settings;
     use crate::plan::preset;
+    use crate::session::testing;
 
     #[test]
     fn a_preset_of_the_user_is_described_by_its_changes() {
@@ -431,5 +448,14 @@ mod tests {
     fn a_file_that_cannot_be_opened_is_described_without_a_number() {
         let Err(why) = facts("/no/such/file".into()).result else { panic!() };
         assert_eq!(why, "/no/such/file: no such file or directory");
+    }
+
+    #[test]
+    fn a_refusal_names_keys_not_options() {
+        let session = testing::session(1);
+        let what = What::Shown(session.into());
+        let refused =
+            plan_refinement(&RefineRequest { what, settings: Settings::default() }).unwrap_err();
+        assert!(refused.contains("press r") && !refused.contains("--"), "{refused}");
     }
 }

@@ -7,7 +7,6 @@ mod clipboard;
 mod effects;
 mod input;
 mod look_up;
-mod refinement;
 mod run;
 mod share;
 mod terminal;
@@ -27,12 +26,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 pub use appearance::look;
 pub use themes::list as list_themes;
 
+use super::lab;
 use super::model::Model;
-use super::msg::{Effect, Msg};
+use super::msg::{Effect, Msg, Replayed, Speed};
 use super::popup::Popup;
-use super::probe_plan;
 use super::remember::Remembered;
-use super::replayed::{Replayed, Speed};
 use super::setup::Setup;
 use super::theme::DEFAULT;
 use super::update::{begin_replay, go};
@@ -156,7 +154,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
             .clone(),
     };
     // A plan of probes only starts on Lab; Setup stays as it was.
-    let probes = probe_plan::is_probe_preset(&base).then(|| (base.clone(), settings.clone()));
+    let probes = lab::is_probe_preset(&base).then(|| (base.clone(), settings.clone()));
     let (base, settings, fresh) = match &probes {
         Some(_) => (presets.get(Presets::DEFAULT)?.clone(), Settings::default(), true),
         None => (base, settings, fresh),
@@ -232,7 +230,7 @@ fn last_preset(
 ) -> (Preset, Option<String>) {
     let Some(id) = &remembered.preset else { return (base, None) };
     match presets.get(id) {
-        Ok(preset) if probe_plan::is_probe_preset(preset) => (base, None),
+        Ok(preset) if lab::is_probe_preset(preset) => (base, None),
         Ok(preset)
             if named
                 && preset

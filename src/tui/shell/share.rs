@@ -1,22 +1,18 @@
 //! Imports, compares and exports sessions; each on its own thread.
 
-use std::env;
-use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use super::look_up;
-use crate::analysis;
-use crate::analysis::SavedRuns;
+use crate::analysis::{self, SavedRuns};
 use crate::report::{self, Look, anonymize};
-use crate::runner;
-use crate::session;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::sys::atomic_file;
 use crate::tui::compare::LoadedComparison;
 use crate::tui::export::{Export, ExportOver, Outcome, What};
 use crate::tui::msg::Msg;
-use crate::units;
+use crate::{runner, units};
 
 /// Imports a session from a file.
 pub fn import(text: &str) -> Msg {

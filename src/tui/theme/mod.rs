@@ -3,18 +3,19 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | files of themes | [`file`] |
-//! | the list of themes, and the colours of one on this terminal | [`themes`] |
-//! | the nearest colour of a terminal | [`color`] |
+//! | files of themes, and the nearest colour of a terminal | [`file`] |
+//! | the list of themes | [`themes`] |
+//! | the colours of a theme on one terminal | [`scheme`] |
 
-mod color;
 mod file;
+mod scheme;
 #[cfg(test)]
 mod tests;
 mod themes;
 
 pub use file::ThemeFile;
-pub use themes::{Colours, DEFAULT, Theme, Themes};
+pub use scheme::{Colours, Theme};
+pub use themes::{DEFAULT, Themes};
 
 use std::borrow::Cow;
 

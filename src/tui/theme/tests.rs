@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::color::{ANSI, Rgb, indexed};
+use super::file::{ANSI, Rgb, indexed};
 use super::*;
 use crate::backend::{BACKENDS, identity};
 

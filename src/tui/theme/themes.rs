@@ -2,36 +2,9 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use ratatui::style::{Color, Style};
-
 use super::file::ThemeFile;
-use crate::backend::HUES;
+use super::scheme::{Colours, Theme};
 use crate::plan::Broken;
-
-/// How many colours the terminal shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Colours {
-    #[default]
-    None,
-    Sixteen,
-    TwoFiftySix,
-    True,
-}
-
-/// The colours of each role on this terminal. Warnings, the accent and the series are three
-/// families: a colour of one is in no other.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Theme {
-    pub id: String,
-    pub about: String,
-    /// Painted under everything; `None`: the terminal's own.
-    pub(super) background: Option<Color>,
-    /// The background of a selection; `None`: it is reversed.
-    pub(super) selected: Option<Color>,
-    /// In the order of its file.
-    pub(super) roles: [Style; 12],
-    pub(super) series: [Style; HUES],
-}
 
 /// The theme until one is chosen; it keeps the background of the terminal.
 pub const DEFAULT: &str = "terminal";
@@ -43,6 +16,7 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("ember", include_str!("../../../assets/themes/ember.toml")),
     ("contrast", include_str!("../../../assets/themes/contrast.toml")),
 ];
+
 /// What a terminal shows that has too few colours for a theme.
 const SIXTEEN: &str = include_str!("../../../assets/themes/terminal-16.toml");
 

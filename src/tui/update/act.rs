@@ -1,4 +1,4 @@
-//! Actions: what is the same on all screens here, the rest by the screen.
+//! Actions: what is for all screens, and what is for the one that is shown.
 
 use super::navigate::{go, leave_start};
 use super::{run, screens};

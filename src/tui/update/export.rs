@@ -5,11 +5,10 @@ use crossterm::event::KeyCode;
 use crate::text::show_path;
 use crate::tui::export::{Export, Focus, Outcome};
 use crate::tui::keymap::Action;
-use crate::tui::keys::Key;
+use crate::tui::keys::{Key, edit};
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Then};
-use crate::tui::text_input::edit;
 
 /// Handles a key in the form.
 pub fn handle_key(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Effect> {

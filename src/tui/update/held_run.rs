@@ -1,16 +1,15 @@
-//! A run that waits while another iotui measures on the same disk.
+//! A run that another iotui is in the way of: it waits, begins at once, or is given up.
 
 use std::time::Duration;
 
 use crossterm::event::KeyCode;
 
-use super::requests::with_screens;
-use super::run;
+use super::run::begin;
+use super::screens::with_screens;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
-use crate::tui::msg::Effect;
-use crate::tui::new_run::HeldRun;
+use crate::tui::msg::{Effect, HeldRun};
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
 use crate::tui::setup;
@@ -19,14 +18,14 @@ use crate::tui::setup;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// `r` or Enter waits, `R` runs now.
-pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
+pub fn press_held(model: &mut Model, key: Key) -> Vec<Effect> {
     let waits = key.letter() == Some('r') || key.code == KeyCode::Enter;
     let now = key.letter() == Some('R');
     let Some(Popup::HeldRun(held)) = model.popups.pop_if(|_| waits || now) else {
         return Vec::new();
     };
     if now {
-        return run::begin(model, held.run);
+        return begin(model, held.run);
     }
     let shows = key_of(Action::Run, Screen::Setup);
     let why = format!("your run begins when the other one has ended: {shows} shows it");
@@ -42,12 +41,11 @@ pub fn press_waiting(model: &mut Model, key: Key) -> Vec<Effect> {
         _ => return Vec::new(),
     };
     model.popups.pop();
-    held.filter(|_| key.letter() == Some('R'))
-        .map_or_else(Vec::new, |held| run::begin(model, held.run))
+    held.filter(|_| key.letter() == Some('R')).map_or_else(Vec::new, |held| begin(model, held.run))
 }
 
 /// Looks for the other run again, from time to time.
-pub fn tick(model: &mut Model) -> Option<Effect> {
+pub fn tick_held(model: &mut Model) -> Option<Effect> {
     if model.now.saturating_sub(model.looked) < LOOK_INTERVAL { None } else { look(model) }
 }
 
@@ -58,7 +56,7 @@ fn look(model: &mut Model) -> Option<Effect> {
 }
 
 /// Begins the run that waits once nothing is in its way.
-pub fn take(model: &mut Model, found: Option<String>) -> Vec<Effect> {
+pub fn take_other_run(model: &mut Model, found: Option<String>) -> Vec<Effect> {
     match (model.held.take(), found) {
         (None, found) => model.setup.planning.set_other_run(found),
         (Some(held), Some(why)) => model.held = Some(HeldRun { why, ..held }),
@@ -69,7 +67,7 @@ pub fn take(model: &mut Model, found: Option<String>) -> Vec<Effect> {
                     setup::act(screens.setup, ctx, Action::Run)
                 });
             }
-            return run::begin(model, held.run);
+            return begin(model, held.run);
         }
     }
     Vec::new()

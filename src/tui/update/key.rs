@@ -7,10 +7,9 @@ use tui_input::InputRequest;
 use super::act::act;
 use super::{popup, screens};
 use crate::tui::keymap::{self, Action};
-use crate::tui::keys::Key;
+use crate::tui::keys::{Key, edit};
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
-use crate::tui::text_input::edit;
 
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, model.screen);

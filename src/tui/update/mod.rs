@@ -5,11 +5,9 @@
 //! |---|---|
 //! | keys, clicks, popups and the form of an export | [`key`], [`mouse`], [`popup`], [`export`] |
 //! | the guided start | [`start`] |
-//! | a run that waits for another one | [`held_run`] |
 //! | what is chosen in the palette | [`palette`] |
-//! | actions, and the screen that gets them | [`act`](mod@act), [`screens`] |
-//! | what screens ask of the rest of the model | [`requests`] |
-//! | the way from screen to screen, the life of a run | [`navigate`], [`run`] |
+//! | the screen that gets an action, the way to it, and what it asks of the rest | [`screens`] |
+//! | the life of a run, and one that waits for another | [`run`] |
 
 mod act;
 mod export;
@@ -19,9 +17,8 @@ mod mouse;
 mod navigate;
 mod palette;
 mod popup;
-pub mod requests;
 pub mod run;
-mod screens;
+pub mod screens;
 mod start;
 
 pub use navigate::go;
@@ -36,7 +33,7 @@ use super::model::Model;
 use super::msg::{Copied, Effect, Msg};
 use super::{lab, live, results};
 use act::act;
-use requests::with_screens;
+use screens::with_screens;
 
 /// Takes a message in; `now` is the time since the start.
 pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
@@ -68,7 +65,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
     }
     navigate::show_growth(model);
     let effects = with_screens(model, |screens, ctx| live::tick(screens.live, ctx));
-    effects.into_iter().chain(held_run::tick(model)).chain(run::give_up(model)).collect()
+    effects.into_iter().chain(held_run::tick_held(model)).chain(run::give_up(model)).collect()
 }
 
 fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
@@ -87,7 +84,7 @@ fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         Msg::Resumed => live::resume(&mut model.live).into_iter().chain([Effect::Redraw]).collect(),
         Msg::Over { error, unsaved } => run::end(model, error, unsaved),
         Msg::NotBegun(why) => run::fail(model, why),
-        Msg::OtherRun(found) => held_run::take(model, found),
+        Msg::OtherRun(found) => held_run::take_other_run(model, found),
         Msg::Exported { number, result } => export::finish(model, number, result),
         Msg::Saving { id, unsaved } => run::report_saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {

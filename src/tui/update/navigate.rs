@@ -4,7 +4,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
-use crate::tui::{host, lab, probe_plan, results, setup};
+use crate::tui::{host, lab, results, setup};
 
 /// Shows a screen, and asks for what it needs.
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
@@ -55,7 +55,7 @@ pub fn show_growth(model: &mut Model) {
 fn show_replayed(model: &mut Model) {
     if model.results.view().is_none()
         && let Some(replay) = &model.live.replay
-        && !probe_plan::is_probe_plan(&replay.shown().session.plan)
+        && !lab::is_probe_plan(&replay.shown().session.plan)
     {
         let shown = replay.shown().clone();
         results::show(&mut model.results, shown);

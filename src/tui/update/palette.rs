@@ -3,7 +3,7 @@
 use super::act::act;
 use super::navigate::go;
 use super::popup::choose_preset;
-use super::requests::{try_with_screens, with_screens};
+use super::screens::{try_with_screens, with_screens};
 use crate::text::show_path;
 use crate::tui::keymap::{self, Action};
 use crate::tui::model::Model;

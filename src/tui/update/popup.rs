@@ -8,19 +8,17 @@ use tui_input::Input;
 
 use super::act::act;
 use super::navigate::{go, leave_start};
-use super::requests::{try_with_screens, with_screens};
+use super::screens::{try_with_screens, with_screens};
 use super::{export, held_run, run, start};
 use crate::plan::Settings;
-use crate::tui::cursor::move_cursor;
 use crate::tui::export::Focus;
 use crate::tui::keymap::{self, Action};
-use crate::tui::keys::Key;
+use crate::tui::keys::{Key, edit};
 use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{self, Popup, Then};
-use crate::tui::probe_plan;
 use crate::tui::screen::Screen;
-use crate::tui::text_input::edit;
+use crate::tui::view::list::move_cursor;
 use crate::tui::warning_groups::Remedy;
 use crate::tui::{lab, palette, sessions, setup, view};
 
@@ -46,7 +44,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
         Popup::Palette { .. } => return press_palette(model, key),
         Popup::Export(_) => return export::handle_key(model, key, action),
         Popup::Question { .. } => return answer(model, key),
-        Popup::HeldRun(_) => return held_run::press(model, key),
+        Popup::HeldRun(_) => return held_run::press_held(model, key),
         Popup::WaitingRun => return held_run::press_waiting(model, key),
         Popup::Line { .. } if key.code == KeyCode::Enter => return submit(model),
         Popup::Line { input, error, .. } => {
@@ -153,7 +151,7 @@ pub fn choose_preset(model: &mut Model, id: &str) -> Vec<Effect> {
         return Vec::new();
     };
     leave_start(model);
-    if probe_plan::is_probe_preset(&preset) {
+    if lab::is_probe_preset(&preset) {
         model.lab.choose(preset, Settings::default());
         return go(model, Screen::Lab);
     }

@@ -6,11 +6,8 @@ use super::navigate::{go, inspect_probes};
 use crate::record::End;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::model::{Leaving, Model};
-use crate::tui::msg::Effect;
-use crate::tui::new_run::{HeldRun, NewRun};
+use crate::tui::msg::{Effect, HeldRun, NewRun, ReplayInput, Replayed, Speed};
 use crate::tui::popup::{Popup, Then};
-use crate::tui::probe_plan;
-use crate::tui::replayed::{ReplayInput, Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
 use crate::tui::{lab, live, results, sessions};
@@ -38,7 +35,7 @@ pub fn refuse(model: &mut Model) {
 
 /// Returns whether the current run measures probes only.
 fn measures_only_probes(model: &Model) -> bool {
-    model.live.plan().is_some_and(probe_plan::is_probe_plan)
+    model.live.plan().is_some_and(lab::is_probe_plan)
 }
 
 /// Starts a run; offers to wait while another iotui measures on the same disk.
@@ -75,8 +72,7 @@ pub fn begin(model: &mut Model, run: NewRun) -> Vec<Effect> {
     if !plan.cells.is_empty() {
         model.results.follow_run();
     }
-    let mut effects =
-        go(model, if probe_plan::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
+    let mut effects = go(model, if lab::is_probe_plan(&plan) { Screen::Lab } else { Screen::Live });
     effects.push(model.setup.remember(&model.presets, &model.look));
     effects.push(Effect::Start { plan, name, earlier });
     effects
@@ -204,7 +200,7 @@ fn ring(model: &Model, seconds: f64, shown: Option<&SessionView>) -> Option<Effe
 
 /// Shows a session on the screens concerned and returns the one to open.
 pub fn show(model: &mut Model, shown: SessionView) -> Screen {
-    let probes_only = probe_plan::is_probe_plan(&shown.session.plan);
+    let probes_only = lab::is_probe_plan(&shown.session.plan);
     if !shown.session.plan.probes.is_empty() {
         lab::show(&mut model.lab, &shown);
     }

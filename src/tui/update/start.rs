@@ -2,15 +2,14 @@
 
 use super::act::act;
 use super::navigate::go;
-use super::requests::with_screens;
 use super::run;
+use super::screens::with_screens;
 use crate::plan::{Preset, Settings};
 use crate::tui::keymap::Action;
 use crate::tui::keys::Key;
 use crate::tui::model::Model;
-use crate::tui::msg::Effect;
+use crate::tui::msg::{Effect, Replayed, Speed};
 use crate::tui::popup::Popup;
-use crate::tui::replayed::{Replayed, Speed};
 use crate::tui::screen::Screen;
 use crate::tui::start::{Entry, Needs, entries};
 use crate::tui::{lab, setup};

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::{pane, window};
+use super::pane;
 use crate::tui::export::{Focus, Form};
 use crate::tui::theme::{Look, Role};
 
@@ -19,7 +19,7 @@ fn columns(form: &Form) -> u16 {
 }
 
 fn area(form: &Form, body: Rect) -> Rect {
-    window::middle(body, columns(form), form.choices.len() as u16 + 8)
+    pane::middle(body, columns(form), form.choices.len() as u16 + 8)
 }
 
 /// Returns the list of formats, and the area below it.
@@ -35,7 +35,7 @@ pub fn list(form: &Form, body: Rect) -> List {
 
 pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
     let title = format!("Export {}", form.name);
-    let inner = window::draw_window(look, title.trim_end(), area(form, body), buf);
+    let inner = pane::draw_window(look, title.trim_end(), area(form, body), buf);
     let (list, below) = parts(form, inner);
     formats(look, form, list, buf);
     let name = |text: &str, focus: Focus| {

@@ -7,20 +7,13 @@ pub mod footer;
 pub mod header;
 mod help;
 pub mod list;
-mod marks;
-mod messages;
 mod palette;
 pub mod pane;
 pub mod popup;
-mod presets;
-mod refine;
 pub mod start;
-mod themes;
-mod warnings;
-pub mod window;
-mod words;
+mod windows;
 
-pub use areas::{Areas, SMALLEST, areas};
+pub use areas::{SMALLEST, areas};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

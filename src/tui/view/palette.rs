@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use tui_input::Input;
 
 use super::list::List;
-use super::{pane, window};
+use super::pane;
 use crate::tui::model::Model;
 use crate::tui::palette::{self, Entry};
 use crate::tui::theme::{Look, Role};
@@ -17,7 +17,7 @@ const TITLE: usize = 22;
 const KEY: usize = 10;
 
 fn area(body: Rect) -> Rect {
-    window::middle(body, 100, 20.min(body.height))
+    pane::middle(body, 100, 20.min(body.height))
 }
 
 fn list_of(rows: &[Entry], cursor: usize, inner: Rect) -> List {
@@ -32,7 +32,7 @@ pub fn list(model: &Model, input: &Input, cursor: usize, body: Rect) -> List {
 
 pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
     let look = &model.look;
-    let inner = window::draw_window(look, "What do you want to do?", area(body), buf);
+    let inner = pane::draw_window(look, "What do you want to do?", area(body), buf);
     let field = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), 1);
     pane::field(look, input, true, field.intersection(inner), buf);
     let rows = palette::find(&model.palette_sources(), input.value());
@@ -55,13 +55,12 @@ fn line(look: &Look, entry: &Entry, width: usize) -> Line<'static> {
     // Short titles line up; a long one takes the room.
     let column = if entry.about.is_empty() { room } else { TITLE.min(room) };
     let used = pane::width(&title).max(column.min(room));
-    let about = pane::fit_words(&entry.about, room.saturating_sub(used + 1));
-    let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(pane::width(text)));
-    let gap = room.saturating_sub(used + 1 + pane::width(&about));
+    let rest = room.saturating_sub(used + 1);
+    let about = pane::fit_words(&entry.about, rest);
     Line::from(vec![
         look.span(Role::Key, format!(" {:<KEY$}", pane::fit(entry.key, KEY))),
-        look.span(Role::Text, title.clone() + &pad(&title, used) + " "),
-        look.span(Role::Dim, about + &" ".repeat(gap)),
+        look.span(Role::Text, pane::pad(&title, used + 1)),
+        look.span(Role::Dim, pane::pad(&about, rest)),
         look.span(Role::Title, format!(" {:>PLACE$}", entry.place)),
     ])
 }

@@ -1,14 +1,15 @@
 //! What panes share: the frame with its title, a list that scrolls, a text field, text that fits.
 
+pub use crate::text::{width, wrap};
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Widget};
+use ratatui::widgets::{Block, Clear, Widget};
 use tui_input::Input;
 
 use crate::text;
-pub use crate::text::{width, wrap};
 use crate::tui::theme::{Look, Role};
 
 /// Returns a frame with a title at the left and a short text at the right; what is inside.
@@ -187,6 +188,13 @@ pub fn field(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Bu
     }
 }
 
+/// Draws the filter of a list in the first row of an area.
+pub fn filter(look: &Look, input: &Input, focused: bool, area: Rect, buf: &mut Buffer) {
+    line(look.line(Role::Key, " /"), 0, area, buf);
+    let place = Rect::new(area.x + 3, area.y, area.width.saturating_sub(4), area.height.min(1));
+    field(look, input, focused, place, buf);
+}
+
 /// Returns the text, cut at its end to this many columns.
 pub fn fit(text: &str, most: usize) -> String {
     text::cut_end(text, most, "…")
@@ -247,6 +255,22 @@ pub fn fit_front(text: &str, most: usize) -> String {
     text::cut_front(text, most, "…")
 }
 
+/// Returns the text, with blanks behind it up to this many columns.
+pub fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Returns the text, with blanks before it up to this many columns.
+pub fn pad_front(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Returns a cell of a table with the gap behind it; `right`: aligned to the right.
+pub fn cell(text: &str, columns: usize, right: bool, gap: usize, style: Style) -> Span<'static> {
+    let text = if right { pad_front(text, columns) } else { pad(text, columns) };
+    Span::styled(text + &" ".repeat(gap), style)
+}
+
 /// Wraps text like [`wrap`], each paragraph on lines of its own.
 pub fn paragraphs(text: &str, columns: usize) -> Vec<String> {
     text.split("\n\n").flat_map(|paragraph| wrap(paragraph, columns)).collect()
@@ -284,6 +308,18 @@ pub fn progress_bar(look: &Look, share: f64, width: u16, style: Style) -> Vec<Sp
         Span::styled(look.glyph("━", "#").repeat(filled), style),
         look.span(Role::Border, look.glyph("─", "-").repeat(usize::from(width) - filled)),
     ]
+}
+
+/// Centres it in the body, at this size if there is room.
+pub fn middle(body: Rect, columns: u16, rows: u16) -> Rect {
+    let (columns, rows) = (columns.min(body.width.saturating_sub(2)), rows.min(body.height));
+    Rect::new(body.x + (body.width - columns) / 2, body.y + (body.height - rows) / 2, columns, rows)
+}
+
+/// Draws an empty frame over the screen; returns its inside.
+pub fn draw_window(look: &Look, title: &str, area: Rect, buf: &mut Buffer) -> Rect {
+    Clear.render(area, buf);
+    frame(look, title, "", true, area, buf)
 }
 
 #[cfg(test)]

@@ -58,12 +58,7 @@ impl<'a> Table<'a> {
     }
 
     fn cell(&self, column: &Column, width: usize, text: &str, style: Style) -> Span<'static> {
-        let pad = " ".repeat(width.saturating_sub(pane::width(text)));
-        let gap = " ".repeat(self.gap);
-        Span::styled(
-            if column.right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") },
-            style,
-        )
+        pane::cell(text, width, column.right, self.gap, style)
     }
 
     /// Draws a row; ratio, bar and verdict have the colour of the outcome.
@@ -107,8 +102,8 @@ fn interval_bar(look: &Look, text: &str, width: usize, outcome: Style) -> Vec<Sp
         let style = if one.contains(c) { look.style(Role::Rule) } else { outcome };
         Span::styled(c.to_string(), style)
     });
-    let pad = " ".repeat(width.saturating_sub(pane::width(text)));
-    each.chain([Span::raw(pad)]).collect()
+    let rest = width.saturating_sub(pane::width(text));
+    each.chain([Span::raw(" ".repeat(rest))]).collect()
 }
 
 pub fn role(outcome: Outcome) -> Role {

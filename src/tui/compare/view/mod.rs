@@ -3,11 +3,11 @@
 mod cells;
 pub mod overlay;
 
+use cells::{HEADER_ROWS, Table, paragraph};
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-
-use cells::{HEADER_ROWS, Table, paragraph};
 
 use super::data::{LoadedComparison, Sheet};
 use super::layout::area_below;
@@ -323,12 +323,9 @@ fn session_lines(
         let dim = look.style(Role::Dim);
         Line::from(vec![
             look.span(Role::Title, format!(" {} ", side.letter)),
-            look.span(
-                if now { Role::Title } else { Role::Dim },
-                format!("{name}{}  ", " ".repeat(wide - pane::width(&name))),
-            ),
+            look.span(if now { Role::Title } else { Role::Dim }, pane::pad(&name, wide + 2)),
             Span::styled(format!("{time}  "), dim),
-            Span::styled(format!("{host}{}  ", " ".repeat(hosts - pane::width(&host))), dim),
+            Span::styled(pane::pad(&host, hosts + 2), dim),
             look.span(if now { Role::Text } else { Role::Dim }, target),
         ])
     };
@@ -355,10 +352,7 @@ fn difference(look: &Look, one: &Difference, all: &[Difference], width: usize) -
     let what = pane::fit(&one.what, wide);
     Line::from(vec![
         look.span(Role::Dim, format!(" {:<TOPIC_COLUMNS$}  ", one.about)),
-        look.span(
-            Role::Text,
-            format!("{what}{}  ", " ".repeat(wide.saturating_sub(pane::width(&what)))),
-        ),
+        look.span(Role::Text, pane::pad(&what, wide + 2)),
         look.span(Role::Number, shorten(&one.base, left)),
         look.span(Role::Dim, arrow.to_string()),
         look.span(Role::Number, shorten(&one.other, room.saturating_sub(left))),

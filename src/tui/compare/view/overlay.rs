@@ -211,14 +211,13 @@ fn curve_line(
         overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value, look.unit));
     let room = width.saturating_sub(12 + pane::width(&value));
     let name = pane::fit(compared.name(line.session), room);
-    let pad = " ".repeat(room.saturating_sub(pane::width(&name)));
     let (figure, unit) = value.split_once(' ').unwrap_or((&value, ""));
     let hue = look.series(line.curve.sign.hue());
     let sample = line_of(line.session).1.on(look);
     Line::from(vec![
         Span::styled(format!("  {} {sample} ", look.marker(line.curve.sign)), hue),
         look.span(Role::Title, format!("{} ", compared.letter(line.session))),
-        look.span(Role::Text, name + &pad),
+        look.span(Role::Text, pane::pad(&name, room)),
         look.span(Role::Number, format!(" {figure} ")),
         look.span(Role::Dim, unit.to_string()),
     ])

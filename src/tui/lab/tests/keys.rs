@@ -12,7 +12,7 @@ use crate::tui::screen::Screen;
 use crate::tui::testing::{self, Stage};
 use crate::tui::update;
 
-fn question(stage: &mut Stage) -> crate::tui::question::Question {
+fn question(stage: &mut Stage) -> crate::tui::msg::Question {
     let question = stage.take().into_iter().find_map(|effect| {
         if let Effect::PlanLab(question) = effect { Some(*question) } else { None }
     });

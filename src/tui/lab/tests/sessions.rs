@@ -3,8 +3,7 @@
 use super::{lab_session, opened, session, stage};
 use crate::record::{End, Unit};
 use crate::session::{Listed, State, reference};
-use crate::tui::lab::MarkedSession;
-use crate::tui::lab::marks;
+use crate::tui::lab::{MarkedSession, marks};
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;

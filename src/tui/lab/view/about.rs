@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::signs::sign;
+use super::legend::sign;
 use crate::analysis::ProbeResult;
 use crate::record::{Estimate, Unit};
 use crate::tui::lab::rows::{Item, Slot};
@@ -105,9 +105,7 @@ impl Text<'_> {
     }
 
     fn say(&mut self, text: &str, role: Role) {
-        let style = self.look.style(role);
-        self.lines
-            .extend(pane::wrap(text, self.width).into_iter().map(|part| Line::styled(part, style)));
+        self.lines.extend(pane::paragraph(self.look, role, "", text, self.width));
     }
 
     /// Adds a paragraph behind a sign.
@@ -132,13 +130,14 @@ impl Text<'_> {
             return self.lines.push(Line::from(parts));
         }
         self.lines.push(Line::from(parts));
-        let below = pane::wrap(rest, self.width.saturating_sub(NAME_COLUMNS + 1));
-        let style = self.look.style(Role::Text);
-        self.lines.extend(
-            below
-                .into_iter()
-                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAME_COLUMNS + 1)), style)),
-        );
+        self.say_below(rest, Role::Text);
+    }
+
+    /// Adds text below a figure.
+    fn say_below(&mut self, text: &str, role: Role) {
+        let indent = " ".repeat(NAME_COLUMNS + 1);
+        let columns = self.width.saturating_sub(NAME_COLUMNS + 1);
+        self.lines.extend(pane::paragraph(self.look, role, &indent, text, columns));
     }
 
     fn name(&self, text: &str) -> Span<'static> {
@@ -270,13 +269,7 @@ impl Text<'_> {
             let (ratio, verdict) = compare_with_estimate(value, of);
             self.figure(self.name("/ estimate"), &ratio, verdict);
         }
-        let style = self.look.style(Role::Dim);
-        let reason = pane::wrap(&of.reason, self.width.saturating_sub(NAME_COLUMNS + 1));
-        self.lines.extend(
-            reason
-                .into_iter()
-                .map(|part| Line::styled(format!("{}{part}", " ".repeat(NAME_COLUMNS + 1)), style)),
-        );
+        self.say_below(&of.reason, Role::Dim);
     }
 
     /// Adds what was subtracted, what counters prove, and the warnings.

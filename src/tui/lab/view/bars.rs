@@ -3,11 +3,10 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::signs::{bar_style, sign};
-use super::{legend, progress};
+use super::legend::{self, bar_style, sign};
 use crate::analysis::ProbeResult;
 use crate::plan::ProbeCell;
 use crate::record::{Severity, Unit};
@@ -15,7 +14,6 @@ use crate::tui::context::{RunStatus, ViewContext};
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::lab::layout::Hit;
 use crate::tui::lab::rows::{Row, Slot};
-use crate::tui::lab::scale::{DECADES, Scale, TIMES};
 use crate::tui::lab::state::{Lab, Pane};
 use crate::tui::plot::{Mark, Track, column};
 use crate::tui::screen::Screen;
@@ -104,7 +102,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
     let layout = BarLayout::new(lab, ctx.measures_probes(), area);
     if let (Some(head), Some(run)) = (layout.head, ctx.run) {
-        progress::draw(look, run, head, buf);
+        draw_progress(look, run, head, buf);
     }
     if lab.sheet.slots.is_empty() {
         return draw_empty(lab, ctx, layout.rows, buf);
@@ -297,13 +295,98 @@ fn draw_figure(
     } else {
         worst.filter(|severity| *severity > Severity::Note)
     };
-    let pad = " ".repeat(usize::from(FIGURE).saturating_sub(pane::width(&number)));
-    let unit_pad = " ".repeat(usize::from(UNIT).saturating_sub(pane::width(&unit)));
-    let mut parts = vec![look.span(role, format!("{pad}{number}"))];
-    parts.push(look.span(Role::Dim, format!(" {unit}{unit_pad} ")));
+    let mut parts = vec![look.span(role, pane::pad_front(&number, FIGURE.into()))];
+    parts.push(look.span(Role::Dim, format!(" {} ", pane::pad(&unit, UNIT.into()))));
     if let (Some(severity), true) = (worst, shown.is_some()) {
         let (role, sign) = findings::severity(look, severity);
         parts.push(look.span(role, sign.to_string()));
     }
     Line::from(parts).render(area.intersection(buf.area), buf);
+}
+
+/// Draws the current cell, a bar, the percentage and the time left.
+pub fn draw_progress(look: &Look, run: &RunStatus, area: Rect, buf: &mut Buffer) {
+    let (counter, request) = (&run.counter, run.request.clone());
+    let (percent, left) = (counter.percent(), counter.describe_left().unwrap_or_default());
+    let role = if request.is_some() { Role::Misleading } else { Role::Good };
+    let what = request
+        .unwrap_or_else(|| run.probe_cell().map_or_else(|| "starting".into(), ProbeCell::label));
+    let right = format!(" {percent:>3} %  {left}");
+    let room = usize::from(area.width).saturating_sub(pane::width(&right));
+    let name = pane::fit(&what, room / 2);
+    let bar = room.saturating_sub(pane::width(&name) + 3);
+    let mut parts = vec![
+        look.span(role, format!("{} ", look.glyph("►", ">"))),
+        look.span(Role::Text, name),
+        Span::raw(" "),
+    ];
+    parts.extend(pane::progress_bar(look, counter.share, bar as u16, look.style(role)));
+    parts.push(look.span(Role::Number, format!(" {percent:>3}")));
+    parts.push(look.span(Role::Dim, format!(" %  {left}")));
+    pane::line(Line::from(parts), 0, area, buf);
+}
+
+/// A logarithmic scale from `low` to `high`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+}
+
+/// From 0.3 ns, about a CPU cycle, to 1 s.
+pub const TIMES: Scale = Scale { low: 0.3, high: 1e9 };
+
+/// Powers of ten in nanoseconds, with their names; every third is a unit.
+pub const DECADES: [(f64, &str); 10] = [
+    (1.0, "1ns"),
+    (10.0, "10ns"),
+    (100.0, "100ns"),
+    (1e3, "1µs"),
+    (1e4, "10µs"),
+    (1e5, "100µs"),
+    (1e6, "1ms"),
+    (1e7, "10ms"),
+    (1e8, "100ms"),
+    (1e9, "1s"),
+];
+
+impl Scale {
+    /// Returns the scale of a unit.
+    pub fn for_unit(unit: Unit) -> Scale {
+        match unit {
+            Unit::Nanos => TIMES,
+            // From a slow network to the caches of a large machine.
+            Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
+            Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
+            Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
+        }
+    }
+
+    /// Returns the position of a value, clamped to 0..=1; NaN for NaN and negative values.
+    pub fn share(self, value: f64) -> f64 {
+        if value.is_nan() || value < 0.0 {
+            return f64::NAN;
+        }
+        ((value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decades_are_equally_wide_and_values_are_clamped() {
+        assert_eq!(
+            [TIMES.share(0.3), TIMES.share(1e9), TIMES.share(0.0), TIMES.share(1e30)],
+            [0.0, 1.0, 0.0, 1.0]
+        );
+        let steps: Vec<f64> = DECADES
+            .windows(2)
+            .map(|pair| TIMES.share(pair[1].0) - TIMES.share(pair[0].0))
+            .collect();
+        assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-12), "{steps:?}");
+        assert!(TIMES.share(f64::NAN).is_nan() && TIMES.share(-1.0).is_nan());
+        assert_eq!(Scale::for_unit(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
+    }
 }

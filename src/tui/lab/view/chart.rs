@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::signs::sign;
+use super::legend::sign;
 use crate::record::Unit;
 use crate::tui::lab::curve::Curves;
 use crate::tui::lab::data::MarkedSession;

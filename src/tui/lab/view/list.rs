@@ -41,10 +41,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
     if shows_filter(lab) {
-        pane::line(look.line(Role::Key, " /"), 0, inner, buf);
-        let field =
-            Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
-        pane::field(look, &lab.filter, lab.typing, field, buf);
+        pane::filter(look, &lab.filter, lab.typing, inner, buf);
     }
     let list = list(lab, inner);
     let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());

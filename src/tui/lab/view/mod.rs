@@ -5,13 +5,11 @@ mod bars;
 mod chart;
 mod legend;
 mod list;
-mod progress;
-mod signs;
+
+pub use legend::sign;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-
-pub use signs::sign;
 
 use super::layout::{Hit, Places};
 use super::state::{Lab, Pane};

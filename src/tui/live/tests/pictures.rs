@@ -5,7 +5,7 @@ use ratatui::style::Color;
 
 use super::*;
 use crate::record::Source;
-use crate::tui::live::window::Window;
+use crate::tui::live::strip::Window;
 use crate::tui::theme::Role;
 
 #[test]

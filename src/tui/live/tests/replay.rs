@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::session::demo;
-use crate::tui::replayed::{ReplayInput, Replayed, Speed};
+use crate::tui::msg::{ReplayInput, Replayed, Speed};
 use crate::tui::session_view::SessionView;
 use crate::tui::testing;
 
@@ -277,7 +277,7 @@ fn going_back_repeats_a_sixteenth_of_a_long_session_at_most() {
 
 #[test]
 fn a_replay_begins_and_ends_with_the_view_of_everything() {
-    use crate::tui::live::window::Window;
+    use crate::tui::live::strip::Window;
     let mut bench = example(10);
     tick(&mut bench, 900);
     bench.key("+");

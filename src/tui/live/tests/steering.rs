@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::record::Verified;
-use crate::tui::live::step::Step;
+use crate::tui::live::run_view::Step;
 
 #[test]
 fn one_count_tells_how_far_the_run_is() {

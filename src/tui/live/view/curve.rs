@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::scene::Scene;
-use super::text::frame;
+use super::scene::{Scene, frame};
 use crate::tui::curves::Curve;
 use crate::tui::plot::{Axis, Bar, Bars, Chart, Point, Rule, Scale, Series};
 use crate::tui::theme::Role;

@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
 
-use super::scene::Scene;
-use super::text::frame;
+use super::scene::{Scene, frame};
 use crate::plan::Job;
 use crate::tui::plot::{Bar, Bars};
 use crate::tui::theme::Role;

@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
-use super::text::{figure, frame};
+use super::scene::{Scene, figure, frame};
 use crate::plan::Job;
 use crate::record::Latency;
 use crate::tui::plot::Histogram;

@@ -7,14 +7,15 @@ mod now;
 mod replay;
 mod scene;
 mod strip;
-mod text;
 mod warnings;
+
+pub use replay::share_at;
+
+use scene::Scene;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
-
-pub use replay::share_at;
 
 use super::layout::Places;
 use super::run_view::RunView;
@@ -23,12 +24,11 @@ use super::state::Live;
 use crate::plan::Job;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::probe_plan;
+use crate::tui::lab;
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::tui::zoom::Zoom;
-use scene::Scene;
 
 pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     let look = ctx.look;
@@ -37,7 +37,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
         replay::draw(look, shown, replay::split(body).1, buf);
     }
     let Some(view) = live.run_view() else { return draw_idle(look, area, buf) };
-    if probe_plan::is_probe_plan(&view.plan) {
+    if lab::is_probe_plan(&view.plan) {
         return draw_probe_hint(look, live.run.is_some(), area, buf);
     }
     let scene = new_scene(live, view, look);
@@ -82,7 +82,7 @@ fn places(scene: &Scene, is_replay: bool, area: Rect) -> Places {
 
 /// Returns the scene if there are trials to show.
 fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<Scene<'a>> {
-    let view = live.run_view().filter(|view| !probe_plan::is_probe_plan(&view.plan))?;
+    let view = live.run_view().filter(|view| !lab::is_probe_plan(&view.plan))?;
     (view.series.trials() > 0).then(|| new_scene(live, view, look))
 }
 

@@ -6,15 +6,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
-use super::text::{figure, frame, stacked_bar};
+use super::scene::{Scene, figure, frame, stacked_bar};
 use super::{latency, warnings};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::tui::live::layout::Places;
 use crate::tui::live::run::Suspension;
-use crate::tui::live::run_view::LastTrial;
-use crate::tui::live::step::Step;
+use crate::tui::live::run_view::{LastTrial, Step};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units;

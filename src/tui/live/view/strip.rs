@@ -4,13 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
-use super::text::{figure, frame};
+use super::scene::{Scene, figure, frame};
 use crate::plan::Job;
 use crate::tui::live::phases::{Phases, Spent};
 use crate::tui::live::series::{Extremes, Measure};
-use crate::tui::live::strip::{TrialBar, lay_out};
-use crate::tui::live::window::{describe, log_ends};
+use crate::tui::live::strip::{TrialBar, describe, lay_out, log_ends};
 use crate::tui::plot::{Axis, Scale, Strip, StripBar, StripRule, round_end};
 use crate::tui::read_out;
 use crate::tui::theme::{Look, Role};

@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
-use super::text::frame;
+use super::scene::{Scene, frame};
 use crate::record::Severity;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::live::run_warnings::{Finding, RunWarnings};

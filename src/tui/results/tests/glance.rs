@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::tui::curves::Metric;
 use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::Popup;
-use crate::tui::results::tab::Tab;
+use crate::tui::results::state::Tab;
 use crate::tui::session_view::SessionView;
 use crate::tui::testing::{self, Stage};
 use crate::tui::theme::{Colours, Glyphs, Look};

@@ -6,8 +6,7 @@ mod pictures;
 mod table;
 mod trust;
 
-use super::state::Results;
-use super::tab::TabKind;
+use super::state::{Results, TabKind};
 use crate::plan::{Cache, Skipped};
 use crate::record::{Severity, Warning};
 use crate::report::Spread;

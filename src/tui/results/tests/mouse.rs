@@ -5,7 +5,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use super::{cell_under_cursor, opened, results, stage};
 use crate::tui::curves::Metric;
 use crate::tui::msg::Msg;
-use crate::tui::results::tab::Tab;
+use crate::tui::results::state::Tab;
 use crate::tui::testing::Stage;
 
 fn mouse(stage: &mut Stage, kind: MouseEventKind, column: u16, row: u16) {

@@ -1,6 +1,5 @@
 use super::{opened, results, stage, stage_of};
-use crate::session::Session;
-use crate::session::testing as sessions;
+use crate::session::{Session, testing as sessions};
 use crate::tui::msg::Msg;
 use crate::tui::session_view::SessionView;
 use crate::tui::testing::{self, Stage};

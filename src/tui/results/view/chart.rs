@@ -1,18 +1,20 @@
 //! The chart: a curve per backend and cache state; where nothing varies along an axis, bars.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
-use super::bars;
+use super::{answer, bars};
+use crate::tui::context::ViewContext;
 use crate::tui::curves::{Curve, Metric};
 use crate::tui::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
-use crate::tui::read_out::LocatedPoints;
+use crate::tui::read_out::{self, CLICK_REACH, LocatedPoints, READ_REACH};
 use crate::tui::results::data::{CurvePoints, Data};
-use crate::tui::results::state::Results;
-use crate::tui::results::tab::TabKind;
+use crate::tui::results::layout;
+use crate::tui::results::state::{Results, TabKind};
 use crate::tui::theme::{Look, Role};
 use crate::tui::values::Values;
 use crate::tui::view::pane;
+use crate::tui::zoom::{Zoom, ZoomChart};
 use crate::units::column::Unit;
 
 /// Limit on drawn curves: beyond it only those around the selected one are drawn.
@@ -100,7 +102,7 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
 
 /// Returns the first and last visible x.
 fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
-    let all = Some((0, data.places.len().saturating_sub(1)));
+    let all = Some((0, data.places.count().saturating_sub(1)));
     data.places.ends(results.chart.zoom.or(all)).unwrap_or((1.0, 2.0))
 }
 
@@ -193,4 +195,64 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
         return bars::draw(look, results, data, area, buf);
     };
     pane::line(look.line(Role::Dim, text).centered(), area.height / 2, area, buf);
+}
+
+/// Draws what the point under the pointer says.
+pub fn draw_read_out(results: &Results, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    let (Some(at), Some(data)) = (ctx.pointer, &results.data) else { return };
+    let area = results.area(ctx.look, body).filter(|area| area.contains(at));
+    let Some(area) = area else { return };
+    let located = locate_points(ctx.look, results, data, area);
+    let Some((curve, point, place)) = located.nearest(at, READ_REACH) else { return };
+    let name = data.curves.get(curve).map_or("", |curve| curve.name.as_str());
+    let x = data.places.axis.show(point.x as u64);
+    let result = data.results().get(point.result);
+    let text = read_out::describe(ctx.look, (name, &x), data.metric, &point, result);
+    read_out::draw(ctx.look, &text, place, located.plot, buf);
+}
+
+impl ZoomChart for Results {
+    fn area(&self, look: &Look, body: Rect) -> Option<Rect> {
+        let data = self.data.as_ref().filter(|data| data.is_curve())?;
+        if self.open.is_some() || self.kind != TabKind::Chart {
+            return None;
+        }
+        let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
+        let parts = layout::parts(body, data.most_listed, lines);
+        Some(pane::narrow(parts.chart))
+    }
+
+    fn count_places(&self) -> usize {
+        self.data.as_ref().map_or(0, |data| data.places.count())
+    }
+
+    fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {
+        let data = self.data.as_ref()?;
+        with_chart(look, self, data, area, |chart| data.places.at_column(chart, area, column))
+    }
+
+    fn part(&self, _: &Look, _: Rect) -> Zoom {
+        self.chart.zoom
+    }
+
+    /// The cursor stays inside.
+    fn show_part(&mut self, part: Zoom) {
+        self.chart.zoom = part;
+        if let Some((first, last)) = part {
+            self.chart.x = self.chart.x.clamp(first, last.max(first));
+        }
+    }
+}
+
+/// Puts the cursor where the chart was clicked, on a curve that is there.
+pub fn select(results: &mut Results, look: &Look, area: Rect, at: Position) {
+    let Some(data) = &results.data else { return };
+    let near = locate_points(look, results, data, area).nearest(at, CLICK_REACH);
+    if let Some((curve, point, _)) = near {
+        results.chart.series = curve;
+        results.set_x(point.x);
+    } else if let Some(place) = results.place_at(look, area, at.x) {
+        results.chart.x = place;
+        results.pan();
+    }
 }

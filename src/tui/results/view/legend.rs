@@ -16,9 +16,9 @@ use crate::tui::results::data::Data;
 use crate::tui::results::layout::Parts;
 use crate::tui::results::state::Results;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::findings;
 use crate::tui::view::list::List;
-use crate::tui::view::pane::draw_text;
-use crate::tui::view::{findings, pane};
+use crate::tui::view::pane::{self, draw_text};
 use crate::tui::vocabulary::{APPROXIMATE, ESTIMATE, HIDDEN};
 use crate::units::{column, show_percent};
 

@@ -6,26 +6,22 @@ pub mod cell;
 pub mod chart;
 pub mod frame;
 mod glance;
-pub mod hover;
 pub mod legend;
 pub mod table;
-pub mod warnings;
+
+use frame::{draw_footer, frame};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use frame::{draw_footer, frame};
-
 use super::data::Data;
-use super::layout;
-use super::state::Results;
-use super::tab::Tab;
+use super::layout::{Parts, parts, text_width};
+use super::state::{Results, Tab};
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
-use crate::tui::view::pane;
-use crate::tui::view::pane::{divider, draw_text};
+use crate::tui::view::pane::{self, divider, draw_text};
 
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
@@ -43,7 +39,7 @@ pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) 
             Some(Tab::Table) => table::draw(look, results, data, area, buf),
             _ => {
                 draw_curves(look, results, data, area, buf);
-                hover::draw(results, ctx, area, buf);
+                chart::draw_read_out(results, ctx, area, buf);
             }
         },
     }
@@ -59,8 +55,8 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
 }
 
 fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let answer = answer::wrap_answer(look, data, layout::text_width(area));
-    let parts = layout::parts(area, data.most_listed, answer.len());
+    let answer = answer::wrap_answer(look, data, text_width(area));
+    let parts = parts(area, data.most_listed, answer.len());
     frame(look, results, data, area, buf);
     chart::draw(look, results, data, parts.chart, buf);
     if parts.beside {
@@ -79,7 +75,7 @@ fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
         cell.set_symbol(look.glyph("┴", "+"));
     }
     draw_text(look, "Answer", Role::Title, parts.answer_title, 1, buf);
-    warnings::draw_line(look, data, parts.answer_title, buf);
+    answer::draw_warnings(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
     draw_options(look, results, data, area, buf);
 }
@@ -118,7 +114,7 @@ fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &m
 }
 
 /// Draws the line between chart and legend, and those above legend and point.
-fn draw_vertical_line(look: &Look, parts: &layout::Parts, area: Rect, buf: &mut Buffer) {
+fn draw_vertical_line(look: &Look, parts: &Parts, area: Rect, buf: &mut Buffer) {
     let (style, column) = (look.style(Role::Border), parts.legend.x - 1);
     for row in area.y..parts.answer_title.y {
         let symbol = if row == area.y { look.glyph("┬", "+") } else { look.glyph("│", "|") };

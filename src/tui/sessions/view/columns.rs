@@ -5,12 +5,12 @@ use std::time::SystemTime;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::spark;
 use crate::analysis::{letter, times};
 use crate::record::Severity;
+use crate::report::{BARS, PLAIN_BARS};
 use crate::session::{Listed, State, Worst};
 use crate::text::time;
-use crate::tui::session_name;
+use crate::tui::session_view;
 use crate::tui::sessions::state::{Sort, cells};
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::{findings, pane};
@@ -56,7 +56,7 @@ impl Columns {
     pub fn fit(width: usize) -> Columns {
         let curve = Columns { name: 0, target: 0, cells: 0, curve: 8, verdict: 1, state: 0 };
         let cells = Columns { cells: CELLS, ..curve };
-        let state = Columns { curve: spark::MAX, state: 11, ..cells };
+        let state = Columns { curve: MAX_CURVE, state: 11, ..cells };
         let verdict = Columns { verdict: 12, ..state };
         let rest = |columns: &Columns| width.saturating_sub(MARK_COLUMNS + columns.fixed());
         let fits = [verdict, state, cells]
@@ -129,7 +129,7 @@ impl Columns {
         if self.cells > 0 {
             parts.push(cell(&cells(listed), self.cells, true, look.style(Role::Number)));
         }
-        let curve = spark::draw(look, &listed.curve, self.curve);
+        let curve = draw_curve(look, &listed.curve, self.curve);
         parts.push(cell(&curve, self.curve, false, look.style(Role::Text)));
         parts.extend(best(look, listed));
         let (text, role) = change(ratio);
@@ -162,7 +162,7 @@ pub fn name(listed: &Listed) -> String {
     if listed.state == State::Unreadable {
         return format!("unreadable: {}", listed.id);
     }
-    session_name::of_listed(listed).into()
+    session_view::listed_name(listed).into()
 }
 
 /// Returns how old a session is; without a clock its day.
@@ -217,12 +217,7 @@ fn best(look: &Look, listed: &Listed) -> [Span<'static>; 2] {
 }
 
 fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
-    let pad = " ".repeat(width.saturating_sub(pane::width(text)));
-    let gap = " ".repeat(GAP);
-    Span::styled(
-        if right { format!("{pad}{text}{gap}") } else { format!("{text}{pad}{gap}") },
-        style,
-    )
+    pane::cell(text, width, right, GAP, style)
 }
 
 /// Returns the sign of the most severe warning, with its name if `word`.
@@ -246,6 +241,33 @@ pub fn state(state: State) -> Role {
         State::Interrupted => Role::Misleading,
         State::Failed | State::Unreadable => Role::Wrong,
     }
+}
+
+/// The most values of a curve.
+pub const MAX_CURVE: usize = 12;
+
+/// Values that differ by less than this share of the largest are alike: their curve is flat.
+const FLAT: f64 = 0.1;
+
+/// Draws values from the smallest to the largest, or from 0 where they are alike; of more than
+/// there is room for, both ends and those evenly between.
+pub fn draw_curve(look: &Look, values: &[u64], width: usize) -> String {
+    let bars = if look.has_plain_bars() { PLAIN_BARS } else { BARS };
+    let highest = values.iter().copied().max().unwrap_or(0);
+    let shown = values.len().min(width).min(MAX_CURVE);
+    if shown < 2 || highest == 0 {
+        return String::new();
+    }
+    let (lowest, highest) = (values.iter().copied().min().unwrap_or(0) as f64, highest as f64);
+    let bar = |value: u64| {
+        let share = if highest - lowest < FLAT * highest {
+            value as f64 / highest
+        } else {
+            (value as f64 - lowest) / (highest - lowest)
+        };
+        bars[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+    };
+    (0..shown).map(|at| bar(values[at * (values.len() - 1) / (shown - 1)])).collect()
 }
 
 #[cfg(test)]
@@ -289,5 +311,21 @@ mod tests {
         ] {
             assert_eq!(change(ratio).0, expected);
         }
+    }
+
+    #[test]
+    fn the_highest_is_full_and_both_ends_stay() {
+        let look = Look::default();
+        assert_eq!(draw_curve(&look, &[1, 4, 8], 8), "▁▄█");
+        assert_eq!(draw_curve(&look, &[8, 1, 1, 1, 1, 4], 3), "█▁▄");
+        for (values, width) in [(vec![], 8), (vec![5], 8), (vec![0, 0], 8), (vec![1, 2], 0)] {
+            assert_eq!(draw_curve(&look, &values, width), "");
+        }
+        let ascii = Look { glyphs: Glyphs::Ascii, ..Look::default() };
+        assert_eq!(draw_curve(&ascii, &[1, 4, 8], 8), "_-#");
+        assert_eq!(draw_curve(&look, &[u64::MAX, 1], 8), "█▁");
+        // Its shape is seen wherever it begins, and what is alike has none.
+        assert_eq!(draw_curve(&look, &[1000, 1200, 1400], 8), "▁▄█");
+        assert_eq!(draw_curve(&look, &[97, 100, 98], 8), "███");
     }
 }

@@ -2,20 +2,19 @@
 
 mod columns;
 mod preview;
-mod spark;
-
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
 
 use columns::{Columns, Shown};
 
-use super::layout::{self, areas, filters};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+
 use super::state::Sessions;
 use crate::tui::context::ViewContext;
 use crate::tui::keymap::{Action, key_of};
 use crate::tui::screen::Screen;
 use crate::tui::theme::{Look, Role};
+use crate::tui::view::list::List;
 use crate::tui::view::pane;
 
 pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
@@ -44,15 +43,12 @@ fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
     let inner = pane::frame(look, "Sessions", &title(sessions), true, area, buf);
     let mut row = 0;
     if filters(sessions) {
-        pane::line(look.line(Role::Key, " /"), 0, inner, buf);
-        let field =
-            Rect::new(inner.x + 3, inner.y, inner.width.saturating_sub(4), inner.height.min(1));
-        pane::field(look, &sessions.filter, sessions.typing, field, buf);
+        pane::filter(look, &sessions.filter, sessions.typing, inner, buf);
         row = 1;
     }
     let columns = Columns::fit(usize::from(inner.width));
     pane::line(columns.head(look, sessions.sort), row, inner, buf);
-    let list = layout::list(sessions, inner);
+    let list = list_in(sessions, inner);
     let shown = Shown { look, marked: sessions.marked(), now: ctx.time };
     let mut visible = sessions.from_with_change(list.first);
     let line = |at: usize| {
@@ -89,4 +85,31 @@ fn draw_empty(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
     };
     let above = inner.height.saturating_sub(lines.len() as u16) / 3;
     pane::lines(lines, above, inner, buf);
+}
+
+/// Returns the areas of list and preview: side by side on a wide screen, else one above the other.
+pub fn areas(body: Rect) -> [Rect; 2] {
+    if body.width >= 116 {
+        let list = (body.width * 5 / 8).clamp(74, 120);
+        Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body)
+    } else {
+        Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body)
+    }
+}
+
+/// Returns the list inside of its frame, below the titles and the filter if visible.
+pub fn list_in(sessions: &Sessions, inner: Rect) -> List {
+    let above = Constraint::Length(1 + u16::from(filters(sessions)));
+    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    List::around(sessions.cursor, sessions.matching(), rows)
+}
+
+/// Returns the list on the screen.
+pub fn list_on(sessions: &Sessions, body: Rect) -> List {
+    list_in(sessions, pane::inside(areas(body)[0]))
+}
+
+/// Returns whether the filter has a row: it is being typed, or not empty.
+pub fn filters(sessions: &Sessions) -> bool {
+    sessions.typing || !sessions.filter.value().is_empty()
 }

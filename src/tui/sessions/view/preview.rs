@@ -108,7 +108,7 @@ fn draw_preview(
     } else if curves.iter().all(|curve| curve.points.len() < 2) {
         pane::lines(figures(look, metric, &curves, width), 0, plot, buf);
     } else {
-        curve_chart::draw(
+        curve_chart::draw_curves(
             look,
             Axes { along: axis, metric, log: false, between: None },
             &drawn,
@@ -147,9 +147,8 @@ fn figures(look: &Look, metric: Metric, curves: &[Curve], width: usize) -> Vec<L
 fn figure(look: &Look, name: &str, shown: &str, width: usize) -> Line<'static> {
     let (figure, unit) = shown.split_once(' ').unwrap_or((shown, ""));
     let name = pane::fit(name, width.saturating_sub(14));
-    let pad = " ".repeat(width.saturating_sub(pane::width(&name) + 13));
     Line::from(vec![
-        look.span(Role::Text, name + &pad),
+        look.span(Role::Text, pane::pad(&name, width.saturating_sub(13))),
         look.span(Role::Number, format!("{figure:>6} ")),
         look.span(Role::Dim, format!("{unit:<5}")),
     ])

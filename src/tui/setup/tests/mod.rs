@@ -12,8 +12,9 @@ use ratatui::layout::Rect;
 use super::*;
 use crate::engine::Proposed;
 use crate::host::TargetFacts;
-use crate::plan::{Choice, Job, Op, Plan, Preset, Settings, TargetSpec};
-use crate::plan::{PRESETS, preset as built_in};
+use crate::plan::{
+    Choice, Job, Op, PRESETS, Plan, Preset, Settings, TargetSpec, preset as built_in,
+};
 use crate::tui::keys::script;
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg};

@@ -7,9 +7,9 @@ use ratatui::layout::Position;
 
 use super::*;
 use crate::plan::Cache;
-use crate::tui::question::Outlook;
+use crate::tui::msg::Outlook;
 use crate::tui::theme::Glyphs;
-use crate::tui::update::requests::with_screens;
+use crate::tui::update::screens::with_screens;
 
 #[test]
 fn clicks_focus_select_and_toggle() {

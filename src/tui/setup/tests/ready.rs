@@ -6,8 +6,7 @@ use super::*;
 use crate::plan::TrialTime;
 use crate::record::{Severity, Warning};
 use crate::runner::OTHER_RUN;
-use crate::tui::new_run::NewRun;
-use crate::tui::question::{Outlook, Refusal};
+use crate::tui::msg::{NewRun, Outlook, Refusal};
 use crate::tui::testing;
 use crate::tui::theme::Role;
 

@@ -6,9 +6,8 @@ use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Presets, Setting, Setti
 use crate::tui::context::Context;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
-use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
-use crate::tui::setup::rows::{self, Kind};
+use crate::tui::setup::rows::{self, BackendLine, Kind};
 use crate::tui::setup::slider::Band;
 use crate::tui::setup::state::{Pane, Setup};
 use crate::tui::setup::step::{Step, step};

@@ -1,29 +1,26 @@
 //! Keys, clicks and messages of Setup.
 
 mod change;
-mod mouse;
-mod open_plan;
 mod pick;
-mod run;
 
 pub use change::{answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
-pub use mouse::click;
-pub use open_plan::open_plan;
 pub use pick::choose_file;
 
+use std::path::{Path, PathBuf};
+
+use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use run::{copy, run, run_ready};
-
-use crate::plan::TargetSpec;
-use crate::tui::context::Context;
+use super::browser::Row;
+use super::layout::{Hit, places};
+use super::state::{Pane, Setup};
+use super::{slider, view};
+use crate::experiment::settings_of;
+use crate::plan::{Plan, Presets, TargetSpec};
+use crate::tui::context::{Context, Request};
 use crate::tui::keymap::Action;
-use crate::tui::msg::{Effect, Msg};
+use crate::tui::msg::{Effect, Msg, NewRun, Refusal};
 use crate::tui::popup::{Popup, Purpose};
-use crate::tui::question::Refusal;
-use crate::tui::setup::browser::Row;
-use crate::tui::setup::state::{Pane, Setup};
-use crate::tui::setup::{slider, view};
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
@@ -312,4 +309,122 @@ pub fn back(setup: &mut Setup) -> bool {
     let had = browser.filter.take().is_some();
     browser.build_rows();
     had
+}
+
+/// Takes over what a session measured: its targets, its preset, and what differs from that. The
+/// choices stay where they are the same already.
+pub fn open_plan(setup: &mut Setup, ctx: &mut Context, plan: &Plan) -> Vec<Effect> {
+    let known = |id: &str| ctx.presets.iter().find(|preset| preset.id == id);
+    // A preset may be gone; its cells are not.
+    let preset = plan.presets.iter().find_map(|id| known(id)).or_else(|| known(Presets::DEFAULT));
+    let Some(preset) = preset.cloned() else { return Vec::new() };
+    let settings = settings_of(plan, &preset, &setup.infos);
+    let (file, others, dir) = list_places(plan, &setup.browser.start);
+    let absolute = |path: &PathBuf| setup.browser.start.join(path);
+    let files: Vec<PathBuf> = file.iter().chain(&others).cloned().collect();
+    let is_same = (&setup.preset, &setup.settings) == (&preset, &settings)
+        && setup.files().iter().map(absolute).eq(files)
+        && setup.dir.as_ref().map(absolute) == dir;
+    if is_same {
+        return Vec::new();
+    }
+    change::use_preset(setup, preset);
+    setup.settings = settings;
+    pick::set_targets(setup, ctx, file, others, dir)
+}
+
+/// Returns the files of a plan, or the folder of its scratch file if it is not the one where iotui
+/// was started.
+fn list_places(plan: &Plan, start: &Path) -> (Option<PathBuf>, Vec<PathBuf>, Option<PathBuf>) {
+    let mut files = plan.targets().filter_map(|target| match target {
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => Some(path.clone()),
+        TargetSpec::Scratch { .. } | TargetSpec::None => None,
+    });
+    let dir = match &plan.target {
+        TargetSpec::Scratch { dir, .. } => Some(dir.clone()).filter(|dir| dir != start),
+        _ => None,
+    };
+    (files.next(), files.collect(), dir)
+}
+
+pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    if ctx.is_running() {
+        ctx.request(Request::RefuseRun);
+        return Vec::new();
+    }
+    setup.planning.run_when_ready = true;
+    if setup.planning.is_settled() {
+        setup.planning.since = ctx.now;
+        // The plan may be old: the file may be gone, or another iotui may measure by now.
+        return setup.request_plan().into_iter().collect();
+    }
+    Vec::new()
+}
+
+/// Runs the plan that has just been made.
+pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    match &setup.planning.proposed {
+        Some(Ok(proposed)) => {
+            let run = NewRun::from(proposed.plan.clone());
+            let path = setup.absolute_path();
+            if let Some(path) = path {
+                setup.browser.add_recent(&path);
+            }
+            let other_run = setup.planning.other_run().map(String::from);
+            ctx.request(Request::Start(NewRun { other_run, ..run }));
+            Vec::new()
+        }
+        Some(Err(refusal)) => {
+            ctx.fail(refusal.why.clone());
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Copies the command line to the clipboard.
+pub fn copy(setup: &Setup) -> Vec<Effect> {
+    vec![Effect::Copy(setup.command())]
+}
+
+/// Moves the nearest end of the slider to a power of two.
+fn move_nearest_end(setup: &mut Setup, ctx: &mut Context, power: u32) -> Vec<Effect> {
+    let effective = setup.effective_settings();
+    let Some(band) = setup.band(&effective) else { return Vec::new() };
+    let end = band.nearest_end(f64::from(power));
+    setup.end = end;
+    change::change_band(setup, ctx, |band| Some(band.set_end(end, power)).filter(|b| *b != band))
+}
+
+pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let places = places(body, setup);
+    let Some(pane) = places.pane(at) else { return Vec::new() };
+    setup.focus_on(pane);
+    match view::hit(setup, &ctx.view(), &places, pane, at) {
+        Some(Hit::Row(row)) => {
+            let again = setup.browser.cursor == row;
+            setup.browser.cursor = row;
+            if again { pick::act(setup, ctx, Action::Enter) } else { pick::inspect_cursor(setup) }
+        }
+        Some(Hit::Backend(row)) => {
+            setup.backend = row;
+            change::press_backend(setup, ctx, row)
+        }
+        Some(Hit::Setting(row, item)) => {
+            setup.row = row;
+            setup.mark = 0;
+            match (setup.current_setting(), item) {
+                (Some(setting), Some(item)) => change::choose_item(setup, ctx, setting, item),
+                (Some(_), None) => Vec::new(),
+                (None, _) => {
+                    setup.all_settings = !setup.all_settings;
+                    Vec::new()
+                }
+            }
+        }
+        Some(Hit::Power(power)) => move_nearest_end(setup, ctx, power),
+        Some(Hit::Run) => run(setup, ctx),
+        Some(Hit::Copy) => copy(setup),
+        None => Vec::new(),
+    }
 }

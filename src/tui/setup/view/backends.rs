@@ -7,8 +7,8 @@ use ratatui::text::Line;
 use super::scene::Scene;
 use crate::plan::{Backends, Info};
 use crate::tui::setup::layout::Hit;
-use crate::tui::setup::lists::BackendLine;
 use crate::tui::setup::objection;
+use crate::tui::setup::rows::BackendLine;
 use crate::tui::setup::state::Pane;
 use crate::tui::theme::Role;
 use crate::tui::view::list::List;
@@ -94,7 +94,6 @@ fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'sta
         (None, None) => Role::Text,
     };
     let name = pane::fit(&selected.unwrap_or_else(|| info.id.into()), names);
-    let gap = " ".repeat(names + 2 - pane::width(&name).min(names));
     let room = width.saturating_sub(names + 5);
     let beside = if room < 7 {
         String::new()
@@ -104,7 +103,7 @@ fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'sta
     let mark_role = if why.is_some() { Role::Off } else { mark_role };
     Line::from(vec![
         scene.look.span(mark_role, format!(" {mark} ")),
-        scene.look.span(role, name + &gap),
+        scene.look.span(role, pane::pad(&name, names + 2)),
         scene.look.span(if why.is_some() { Role::Off } else { Role::Dim }, beside),
     ])
 }

@@ -8,16 +8,16 @@ mod scene;
 mod target;
 mod workload;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-
 #[cfg(test)]
 pub use blocks::power_at;
-use scene::Scene;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 
 use super::layout::{Hit, Places, places};
 use super::state::{Pane, Setup};
 use crate::tui::context::ViewContext;
+use scene::Scene;
 
 /// Returns what is at a position in a pane.
 pub fn hit(

@@ -14,7 +14,7 @@ use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::keymap::{Action, key_of};
-use crate::tui::question::Outlook;
+use crate::tui::msg::Outlook;
 use crate::tui::screen::Screen;
 use crate::tui::setup::layout::Hit;
 use crate::tui::setup::state::{Pane, Setup};

@@ -128,9 +128,10 @@ fn row_line(scene: &Scene, row: Row, columns: &Columns) -> Line<'static> {
     }
     // The end of a name tells more than its front: names in one folder often begin alike.
     let name = pane::fit_front(&name, columns.name);
-    let gap = " ".repeat(columns.name.saturating_sub(pane::width(&name)) + 1);
-    let mut spans =
-        vec![scene.look.span(Role::Focus, format!(" {mark} ")), scene.look.span(role, name + &gap)];
+    let mut spans = vec![
+        scene.look.span(Role::Focus, format!(" {mark} ")),
+        scene.look.span(role, pane::pad(&name, columns.name + 1)),
+    ];
     let size = format!("{size:>width$}", width = columns.size);
     spans.extend(quantity_spans(scene, &size, role == Role::Off));
     if columns.note > 0 {

@@ -2,21 +2,25 @@
 
 use ratatui::text::Line;
 
-use super::scene::{Scene, section};
-use super::stack::Section;
-use crate::analysis::SummaryOf;
+use super::latency::percentile_lines;
+use super::stack::{Scene, Section, section};
+use crate::analysis::{CellResult, CommitsOf, SummaryOf};
 use crate::experiment::MEASURE;
 use crate::record::{Preparation, Stretch, Trial, Warning};
+use crate::report::table::origin;
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
 use crate::tui::curves::Metric;
 use crate::tui::keymap::{Action, key_of};
+use crate::tui::plot::{Bar, Bars, Part};
 use crate::tui::results::measured;
 use crate::tui::screen::Screen;
 use crate::tui::theme::Role;
 use crate::tui::view::findings;
 use crate::tui::vocabulary::FINE;
-use crate::units::{self, column};
+use crate::units::{
+    self, column, counted, show_bytes, show_count, show_nanos, show_rate, show_share,
+};
 
 pub fn error(s: Scene) -> Vec<Section<'static>> {
     let Some(error) = &s.result.error else { return Vec::new() };
@@ -269,4 +273,94 @@ fn describe_preparation(preparation: &Preparation) -> String {
         }
         Preparation::AsIs => String::new(),
     }
+}
+
+/// Returns the section; none where nothing was read back.
+pub fn verified(s: Scene<'_>) -> Vec<Section<'_>> {
+    let Some(verified) = &s.result.verified else { return Vec::new() };
+    let (role, mark) =
+        if verified.is_bad() { (Role::Wrong, "Data is wrong: ") } else { (Role::Text, "") };
+    let mut text = vec![s.heading("Verified")];
+    text.extend(s.wrap(&format!("{mark}{}", verified.describe()), role));
+    text.extend(s.wrap(&verified.describe_reading(), Role::Dim));
+    text.push(s.pair("reading back", format!("{} a trial, not timed", show_nanos(verified.nanos))));
+    text.push(
+        s.pair("stamps", format!("about {} of the timed work", show_share(verified.stamp_share))),
+    );
+    section(text)
+}
+
+/// Returns the section; none where nothing is committed.
+pub fn commits(s: Scene<'_>) -> Vec<Section<'_>> {
+    let Some(CommitsOf { per_second, count, total, sync, .. }) = &s.result.commits else {
+        return Vec::new();
+    };
+    let mut text = vec![s.heading("Commits, write and sync together")];
+    text.extend(percentile_lines(s, total));
+    if let Some(sync) = sync {
+        text.extend(s.wrap("of these the sync:", Role::Dim));
+        text.extend(percentile_lines(s, sync));
+    }
+    let made = counted(usize::try_from(*count).unwrap_or(usize::MAX), "commit");
+    let rate = per_second.map_or(String::new(), |rate| format!(", {}/s", show_count(rate)));
+    text.extend(s.wrap(&format!("{made}{rate}"), Role::Dim));
+    if let Some(durability) = &s.result.durability {
+        text.extend(s.wrap(&durability.sentence(), Role::Text));
+    }
+    vec![Section::Lines(text)]
+}
+
+pub fn source(s: Scene<'_>) -> Vec<Section<'_>> {
+    let Some(source) = &s.result.source else { return Vec::new() };
+    let parts = origin::source_shares(source);
+    let draw = {
+        let parts = parts.clone();
+        move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {
+            let pieces = parts
+                .iter()
+                .map(|(word, share)| {
+                    let role = Role::of_source(word);
+                    let (style, texture) = (s.look.style(role), role.texture());
+                    Part { value: *share, style, texture }
+                })
+                .collect();
+            let bar = [Bar::stacked("", pieces, "")];
+            Bars::new(s.look, &bar).max(1.0).render(area, buf);
+        }
+    };
+    let mut words = Vec::new();
+    for (word, share) in &parts {
+        let role = Role::of_source(word);
+        let sign = s.look.texture(role.texture());
+        words.push(s.look.span(role, format!("{sign} ")));
+        words.push(s.look.span(Role::Text, format!("{word} ")));
+        words.push(s.look.span(Role::Number, format!("{}   ", origin::percent(*share))));
+    }
+    let mut below = vec![Line::from(words)];
+    if !s.result.source_reason.is_empty() {
+        below.extend(s.wrap(&s.result.source_reason, Role::Dim));
+    }
+    if let Some(amplification) = s.result.amplification.filter(|a| *a >= 0.005) {
+        let why = if amplification > 1.05 { " (readahead)" } else { "" };
+        below.extend(s.wrap(
+            &format!("the device transferred {amplification:.2} bytes per requested byte{why}"),
+            Role::Dim,
+        ));
+    }
+    if let Some(first) = first_visit(s.result) {
+        below.extend(s.wrap(&first, Role::Dim));
+    }
+    vec![
+        Section::Lines(vec![s.heading("Where the bytes came from")]),
+        Section::Picture { height: 1, draw: Box::new(draw) },
+        Section::Lines(below),
+    ]
+}
+
+/// Describes what the cell read before its first trial, and how fast.
+fn first_visit(result: &CellResult) -> Option<String> {
+    let visit = result.trials.iter().find_map(|trial| trial.evidence.first)?;
+    let rate = visit.bytes as f64 * 1e9 / visit.nanos.max(1) as f64;
+    (visit.bytes > 0)
+        .then(|| format!("first visit: {} at {}", show_bytes(visit.bytes), show_rate(rate)))
 }

@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::scene::Scene;
-use super::stack::Section;
+use super::stack::{Scene, Section};
 use crate::analysis::LatencyOf;
 use crate::tui::plot::Histogram;
 use crate::tui::theme::Role;

@@ -1,26 +1,19 @@
 //! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
 
-mod commits;
 mod facts;
 mod latency;
 mod ranks;
-mod scene;
-mod source;
 mod stack;
-mod trial_series;
 mod trials;
-mod verified;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use scene::Scene;
-use stack::{Section, Stack};
+use stack::{Scene, Section, Stack};
 
 use super::frame;
-use crate::tui::results::data::Data;
+use crate::tui::results::data::{Data, TrialSeries};
 use crate::tui::results::state::{OpenCell, Results};
-use crate::tui::results::trial_series::TrialSeries;
 use crate::tui::theme::Look;
 use crate::tui::view::pane;
 
@@ -35,7 +28,7 @@ fn stack_all<'a>(s: Scene<'a>, over_time: Option<&'a TrialSeries>, area: Rect) -
     let parts = brief_parts(s).into_iter().chain([
         trials::sections(s, 7),
         facts::processor(s),
-        trial_series::sections(s, over_time, 7),
+        trials::over_time(s, over_time, 7),
     ]);
     Stack::new(area, parts)
 }
@@ -69,8 +62,7 @@ fn stacks<'a>(
     let count = result.trials.len();
     let (few, single) = (count <= MAX_TRIALS_ABOVE, count < 2);
     let processor = |s, here| if here { facts::processor(s) } else { Vec::new() };
-    let course =
-        |s, here| if here { trial_series::sections(s, over_time, tall) } else { Vec::new() };
+    let course = |s, here| if here { trials::over_time(s, over_time, tall) } else { Vec::new() };
     vec![
         Stack::new(
             left,
@@ -80,7 +72,7 @@ fn stacks<'a>(
                 facts::trial_work(l),
                 facts::limit(l),
                 facts::list_writes(l),
-                verified::sections(l),
+                facts::verified(l),
                 trials::sections(l, tall),
                 course(l, few),
                 processor(l, single),
@@ -89,8 +81,8 @@ fn stacks<'a>(
         Stack::new(
             right,
             [
-                source::sections(r),
-                commits::sections(r),
+                facts::source(r),
+                facts::commits(r),
                 latency::sections(r, tall),
                 facts::warnings(r),
                 ranks::sections(r),
@@ -152,10 +144,10 @@ fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 11] {
         facts::trial_work(s),
         facts::limit(s),
         facts::list_writes(s),
-        verified::sections(s),
-        source::sections(s),
+        facts::verified(s),
+        facts::source(s),
         facts::warnings(s),
-        commits::sections(s),
+        facts::commits(s),
         latency::sections(s, 8),
         ranks::sections(s),
     ]

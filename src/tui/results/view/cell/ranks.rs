@@ -1,8 +1,7 @@
 //! The ranks of a cell: how long all were at work, and each machine and rank with its rate and the
 //! source of its bytes.
 
-use super::scene::{Scene, section};
-use super::stack::Section;
+use super::stack::{Scene, Section, section};
 use crate::analysis::RanksOf;
 use crate::record::Source;
 use crate::text::clean_text;

@@ -4,7 +4,6 @@
 mod below;
 mod columns;
 pub mod digits;
-mod probes;
 mod workloads;
 
 use ratatui::buffer::Buffer;
@@ -106,7 +105,7 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
     } else if !glance.columns.is_empty() {
         columns::heights(look, glance, body, has_chart(data))
     } else {
-        probes::heights(glance)
+        below::probe_heights(glance)
     };
     let rows = share(body.height, least, most, facts.len() as u16, statements.len() as u16);
     let mut y = body.y;
@@ -126,7 +125,7 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
     } else if !glance.columns.is_empty() {
         columns::draw(look, data, place, buf);
     } else {
-        probes::draw(look, data, place, buf);
+        below::draw_probes(look, data, place, buf);
     }
     next(rows.gaps[1]);
     below::draw(facts, next(rows.facts), buf);

@@ -11,8 +11,7 @@ use crate::tui::plot::{Bar, Bars};
 use crate::tui::results::data::Data;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
-use crate::units::column;
-use crate::units::{show_count, show_nanos};
+use crate::units::{column, show_count, show_nanos};
 
 /// Columns of a name: `SEQ128K Q32T1`.
 const NAME: u16 = 15;
