@@ -63,8 +63,12 @@ fn compare(
     let most = MAX_TIME.min(plan.budget.mul_f64(BUDGET_SHARE));
     for (at, spec) in plan.targets().enumerate() {
         let Some(open_target) = targets.nth_mut(at) else { continue };
+        let facts = &open_target.facts;
+        // Second reads of an image would come from its page cache, which is on this machine.
+        let is_cached_here = facts.ground.layers_to_drop().next().is_some();
         // What iotui has just written was never unread.
-        if !matches!(spec, TargetSpec::File { .. }) || open_target.facts.memory || !reads(at) {
+        let is_ours = !matches!(spec, TargetSpec::File { .. });
+        if is_ours || facts.memory || is_cached_here || !reads(at) {
             continue;
         }
         let parts = match unread {

@@ -3,7 +3,7 @@
 use super::rule::{Rule, rule};
 use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
-use crate::record::{FirstVisits, Severity, Trial, Warning};
+use crate::record::{FirstVisits, Medium, Severity, Trial, Warning};
 
 pub(super) const FIRST_VISIT: Rule = rule(
     0,
@@ -26,8 +26,8 @@ fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
     FIRST_VISIT.warn(
         Severity::Misleading,
         format!(
-            "something below this machine caches: a block's first read took {:.1}x as long as its \
-             next",
+            "{} caches: a block's first read took {:.1}x as long as its next",
+            name_what_is_below(evidence),
             visits.ratio()?
         ),
         format!(
@@ -37,4 +37,11 @@ fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
         ),
         "use --fresh, which reads only blocks that nothing has read since this machine started",
     )
+}
+
+fn name_what_is_below(evidence: &CellEvidence) -> &'static str {
+    match evidence.target.ground.as_ref().map(|ground| ground.medium) {
+        Some(Medium::Program) => "the program below the file, or something below it,",
+        _ => "something below this machine",
+    }
 }
