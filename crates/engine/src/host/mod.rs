@@ -38,6 +38,7 @@ pub use ground::{Below, FileBelow};
 pub use kernel::{ClockSource, Mitigation, version};
 pub use memory::Memory;
 pub use network::NetworkCard;
+pub use quota::cpu_quota;
 pub use root::{Root, cpu_list};
 pub use shared::SharedHost;
 pub use target::{Resident, Stored, TargetFacts, TargetKind, method_name};

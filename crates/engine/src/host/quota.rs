@@ -3,6 +3,11 @@
 use super::groups;
 use super::root::Root;
 
+/// Returns the number of CPUs that this process may keep busy now; `None`: no visible limit.
+pub fn cpu_quota() -> Option<f64> {
+    cpus(&Root::system())
+}
+
 /// Returns the number of CPUs that this process may keep busy: the lowest `cpu.max` (version 2) or
 /// `cpu.cfs_quota_us` (version 1) up to the root; `None`: no visible limit.
 pub(super) fn cpus(root: &Root) -> Option<f64> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Run;
 use crate::engine::fleet::Crew;
+use crate::host::cpu_quota;
 use crate::record::{Event, Grounds, Throttle};
 
 impl Run<'_> {
@@ -14,21 +15,28 @@ impl Run<'_> {
         let now: Vec<Option<Throttle>> =
             now.map(|limits| limits.map(|limits| limits.of_machines(machines))).collect();
         let known = self.grounds.targets().map(|target| &target.throttle);
-        let Some((before, after)) = known.zip(&now).find(|(before, after)| before != after) else {
-            return;
-        };
-        let describe = |limits: &Option<Throttle>| {
-            limits.as_ref().map_or_else(|| "no limit".into(), Throttle::describe)
-        };
+        let of_disk = known.zip(&now).find(|(before, after)| before != after).map(describe_disk);
+        let (quota, known) = (cpu_quota(), self.grounds.machine.cpu_quota);
+        // Of ranks, it is that of the first one's machine.
+        let of_cpu = (quota != known).then(|| [known, quota].map(describe_cpu));
+        let Some([before, after]) = of_disk.or(of_cpu) else { return };
         let text = format!(
-            "the limits of the control group changed during the run: before {}, then {}",
-            describe(before),
-            describe(after)
+            "the limits of the control group changed during the run: before {before}, then {after}"
         );
         let mut grounds = Grounds::clone(&self.grounds);
         grounds.targets_mut().zip(now).for_each(|(target, limits)| target.throttle = limits);
+        grounds.machine.cpu_quota = quota;
         self.grounds = Arc::new(grounds);
         self.sink.event(Event::Grounds { grounds: Arc::clone(&self.grounds) });
         self.sink.event(Event::Note { text });
     }
+}
+
+fn describe_disk((before, after): (&Option<Throttle>, &Option<Throttle>)) -> [String; 2] {
+    [before, after]
+        .map(|limits| limits.as_ref().map_or_else(|| "no limit".into(), Throttle::describe))
+}
+
+fn describe_cpu(quota: Option<f64>) -> String {
+    quota.map_or_else(|| "no CPU quota".into(), |cpus| format!("a quota of {cpus:.2} CPUs"))
 }
