@@ -165,7 +165,7 @@ fn a_machine_that_is_not_set_back_fails_the_run_and_is_told_until_it_is() {
     let command = "in b. To set it back to a: test -e ok || sleep 1000 (iotui sessions delete ";
     assert!(told.contains(command) && told.lines().count() == 1, "{told}");
     fs::write(home.path("ok"), "").unwrap();
-    // It is told, and never run.
+    // The command is printed, and never run.
     assert_eq!(told_of_unrestored(&home), told);
     let ran = output(home.std(&line).args(between));
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");

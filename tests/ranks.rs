@@ -268,7 +268,7 @@ struct Stricken {
 }
 
 impl Stricken {
-    /// Starts it, and waits for so many trials; `None` without a launcher.
+    /// Starts it, and waits for this many trials; `None` without a launcher.
     fn start(home: &Home, line: &str, trials: usize) -> Option<Stricken> {
         // A name that no other process has, nor another test.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -434,7 +434,7 @@ fn the_cpus_that_a_launcher_leaves_to_a_rank_are_not_those_of_its_machine() {
     assert!(shown.contains("2 threads of a rank share 1 CPU"), "{shown}");
 }
 
-/// Open MPI refuses more ranks than CPUs unless it is told to take them.
+/// Open MPI refuses more ranks than CPUs without an option that allows it.
 #[test]
 fn the_commands_of_the_guide_start_on_two_cpus() {
     let home = Home::new();

@@ -39,7 +39,7 @@ fn times<'a>(probes: &'a [ProbeResult], probe: &str) -> impl Iterator<Item = &'a
         .filter(move |of| of.cell.probe == probe && of.unit == Some(Unit::Nanos) && of.is_sound())
 }
 
-/// Returns whether a cell has these parameters, and so many others.
+/// Returns whether a cell has these parameters, and this many others.
 fn has(cell: &ProbeCell, params: &[(&str, Param)], others: usize) -> bool {
     cell.params.len() == params.len() + others
         && params.iter().all(|(name, value)| cell.params.get(*name) == Some(value))

@@ -52,7 +52,7 @@ mod tests {
     fn only_what_is_not_done_in_time_is_told() {
         let (to, told) = channel();
         let tell = move || to.send(()).unwrap();
-        // It ends when it was told.
+        // The work ends once the message was shown.
         tell_after(Duration::ZERO, move || told.recv().unwrap(), tell);
         let (to, told) = channel();
         let made = tell_after(Duration::from_secs(3600), || 7, move || to.send(()).unwrap());

@@ -339,7 +339,7 @@ mod tests {
         at("b", 700);
         at("z", 100);
         at("a", 5_000);
-        // A file that was named by hand, and one that is no session.
+        // A file that was named by hand, and a file that is not a session.
         fs::rename(at("y", 3_000), dir.join("mine.jsonl")).unwrap();
         fs::write(dir.join("20991231-000000-none.jsonl"), "no session").unwrap();
         let ids = |listed: Vec<Listed>| listed.into_iter().map(|one| one.id).collect::<Vec<_>>();

@@ -10,7 +10,7 @@ pub fn begin_section(id: &str, title: &str, out: &mut dyn Write) -> io::Result<(
     writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>")
 }
 
-/// Writes a section with these lines; nothing if there are none.
+/// Writes a section with these lines; nothing without lines.
 pub fn write_list(id: &str, title: &str, lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     if lines.iter().all(String::is_empty) {
         return Ok(());

@@ -59,7 +59,7 @@ pub fn describe_cells<'a>(mut jobs: impl ExactSizeIterator<Item = &'a Job>, all:
     }
 }
 
-/// Returns the first of so many, and how many others there are.
+/// Names the first of `count` items: `pread 4 KiB, and 3 more`.
 pub fn name_first(first: &str, count: usize) -> String {
     match count {
         0 | 1 => first.into(),

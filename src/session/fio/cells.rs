@@ -41,7 +41,7 @@ pub struct Cell {
 /// Parts that ran at the same time and do the same.
 struct Set<'a> {
     parts: Vec<&'a Part<'a>>,
-    /// The names of those that did something else meanwhile.
+    /// The names of the jobs that did something else meanwhile.
     others: String,
     /// What fio printed before its first report.
     before: &'a str,

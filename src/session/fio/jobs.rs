@@ -47,7 +47,7 @@ impl Part<'_> {
     }
 }
 
-/// Returns the last report of each run: those of `--status-interval` repeat and add to it.
+/// Returns the last report of each run: reports of `--status-interval` repeat it and add to it.
 pub fn last_reports(documents: Vec<Output>) -> Vec<Output> {
     let mut runs: Vec<Output> = Vec::new();
     for mut report in documents {
@@ -137,7 +137,7 @@ impl Output {
         self.sum = sums.pop();
     }
 
-    /// Returns the options of a job, and those of its server.
+    /// Returns the options of a job and of its server.
     fn asked<'a>(&'a self, job: &'a FioJob) -> JobOptions<'a> {
         static NONE: Options = Options::new();
         let own = |all: &&Options| {

@@ -1,4 +1,4 @@
-//! Latencies of cells from those that fio reports for jobs.
+//! Latencies of cells, from the latencies that fio reports for jobs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The names of series in the free cells, each beside a marker that is seen to be its own.
+//! The names of series in the free cells, each next to a marker that is clearly its own.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ pub(super) fn draw(chart: &Chart, frame: &Frame, marks: &Marks, canvas: &mut Can
     });
 }
 
-/// Writes a name beside the first of these cells, clearly nearer to them than to any other marker;
+/// Writes a name next to the first of these cells, nearer to them than to any other marker;
 /// not at all without room.
 fn draw_name(name: &str, style: Style, own: &[Place], marks: &Marks, canvas: &mut Canvas) {
     let (column, row) = own[0];

@@ -67,7 +67,7 @@ pub fn check_filling(plan: &Plan) -> Result<(), Unfillable> {
     check_time(plan, ours().map(TargetSpec::size).sum(), rate, &by)
 }
 
-/// Checks whether so many bytes can be written within the budget, at `rate` bytes per second.
+/// Checks whether `bytes` can be written within the budget, at `rate` bytes per second.
 fn check_time(plan: &Plan, bytes: u64, rate: u64, by: &str) -> Result<(), Unfillable> {
     let takes = bytes as f64 / rate.max(1) as f64;
     let most = plan.budget.as_secs_f64() * FILLING_SHARE;

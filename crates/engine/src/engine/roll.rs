@@ -24,7 +24,7 @@ struct State {
 const MAX_NAMED: usize = 4;
 
 impl Roll {
-    /// Returns the roll of so many ranks, of which none has come yet.
+    /// Returns a roll of this many ranks, before any of them arrived.
     pub fn new(ranks: u32) -> Roll {
         Roll(Mutex::new(State { came: vec![0; ranks as usize], ..State::default() }))
     }

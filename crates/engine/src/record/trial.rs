@@ -260,7 +260,7 @@ pub struct Evidence {
     pub notes: Vec<Note>,
 }
 
-/// Work that is no trial.
+/// Work outside trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Visit {
     pub bytes: u64,

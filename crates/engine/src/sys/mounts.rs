@@ -187,7 +187,7 @@ pub fn quota_left(file: &File) -> Option<u64> {
     left_by(quota.blocks_hard_limit()?, quota.occupied_space()?)
 }
 
-/// Returns the bytes that are left of a limit in units of 1 KiB, of which 0 is no limit.
+/// Returns the bytes that are left of a limit in units of 1 KiB; `None` for 0: no limit.
 fn left_by(limit: u64, used: u64) -> Option<u64> {
     (limit > 0).then(|| limit.saturating_mul(1024).saturating_sub(used))
 }

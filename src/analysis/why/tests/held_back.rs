@@ -1,4 +1,4 @@
-//! What holds a cell back besides the device: its own depth, a quota, others.
+//! Limits of a cell other than the device: its own depth, a quota, other programs.
 
 use super::*;
 

@@ -63,7 +63,7 @@ fn times(part: &Value) -> (&Value, f64) {
     }
 }
 
-/// Returns the figures of a cell; `syncs`: those of the calls that make its writes durable.
+/// Returns the figures of a cell; `syncs`: of the calls that make its writes durable.
 fn figures(found: &CellResult, parts: &[&Value], syncs: Option<&Value>) -> Vec<Figure> {
     let sum = |name: &str| parts.iter().map(|part| number(part, name)).sum::<f64>();
     let longest = parts.iter().map(|part| number(part, "runtime")).fold(0.0, f64::max);

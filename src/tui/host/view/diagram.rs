@@ -82,7 +82,7 @@ fn of_device(depth: usize, device: &BlockDevice) -> Node {
     Node { depth, name: words.name, what: words.what, more: words.more }
 }
 
-/// Describes a layer that is no block device.
+/// Describes a layer that is not a block device.
 fn describe_layer(kind: LayerKind) -> &'static str {
     match kind {
         LayerKind::Image => "file",

@@ -47,7 +47,7 @@ impl Word {
         self.text.split(", ").map(|name| index(name).expect(&self.text)).collect()
     }
 
-    /// Returns the cells so many columns and rows around it.
+    /// Returns the cells within this many columns and rows of it.
     fn around(&self, across: u16, rows: u16) -> impl Iterator<Item = (u16, u16)> {
         let (columns, row) = (self.at.0.saturating_sub(across)..=self.end + across, self.at.1);
         (row.saturating_sub(rows)..=row + rows)
@@ -76,7 +76,7 @@ fn series<'a>(look: &Look, all: &[Drawing], points: &'a [Vec<Point>]) -> Vec<Ser
 }
 
 proptest! {
-    /// Each name stands beside a marker that is seen, in whose cell it leaves out no series; no
+    /// Each name stands next to a visible marker, in whose cell it leaves out no series; no
     /// marker of another one is next to it.
     #[test]
     fn names_stand_beside_markers_of_their_own(

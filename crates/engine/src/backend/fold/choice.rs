@@ -145,7 +145,7 @@ fn usual(forms: &[Form]) -> Form {
     usual.copied().unwrap_or(("64 bit", portable))
 }
 
-/// Returns how long a form takes beside another one, from turn to turn.
+/// Returns the time of a form relative to another one, from turn to turn.
 fn ratio(turns: &[f64], base: &[f64]) -> Option<Ratio> {
     let pairs: Vec<(f64, f64)> = base.iter().copied().zip(turns.iter().copied()).collect();
     paired::from_pairs(&pairs)

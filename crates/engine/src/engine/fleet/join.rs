@@ -93,7 +93,7 @@ impl Room {
     }
 }
 
-/// Returns the first rank whose file does not fit beside those of the others, and why.
+/// Returns the first rank whose file does not fit next to the files of the others, and why.
 fn find_full(rooms: &[Option<Room>]) -> Option<(usize, String)> {
     let mut places: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for room in rooms.iter().flatten().filter(|room| room.need > 0) {
@@ -149,7 +149,7 @@ impl Opening<'_> {
     fn check_space(&self) -> Result<(), Refusal> {
         let TargetSpec::Scratch { dir, size, .. } = &self.plan.target else { return Ok(()) };
         let measures = self.link.rank() < self.plan.processes();
-        // What cannot be found out is told by the attempt to make the file.
+        // Where the space is unknown, making the file reports what is missing.
         let own = Room::of(dir, if measures { *size } else { 0 }).ok();
         let all = self.link.gather(pack(&own));
         let all: Vec<Option<Room>> = all.iter().map(|room| unpack(room).ok().flatten()).collect();

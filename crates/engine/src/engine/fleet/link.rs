@@ -13,7 +13,7 @@ pub struct Started {
 }
 
 impl Started {
-    /// Returns how many make a file where at most so many measure.
+    /// Returns how many ranks make a file where at most this many measure.
     pub(in crate::engine) fn at_most(self, most: Option<u64>) -> Started {
         let most = most.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX);
         Started { ranks: self.ranks.min(most), here: self.here.min(most) }

@@ -33,7 +33,7 @@ struct Seen {
     name: String,
     machine: String,
     kernel: String,
-    /// CPUs that it may use, and those that its machine would leave it unbound.
+    /// CPUs that it may use, and how many its machine would leave it if it were not bound.
     #[serde(default)]
     cpus: (u32, u32),
     /// The version of iotui.
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!((nodes.bound(), Nodes::from_seen(&all[..1]).bound()), (Some(1), None));
     }
 
-    /// A figure that a quadratic loop over so many ranks would not reach within minutes.
+    /// More ranks than a quadratic loop finishes within minutes.
     #[test]
     fn a_hundred_thousand_ranks_are_found_and_shifted_at_once() {
         let names: Vec<String> =

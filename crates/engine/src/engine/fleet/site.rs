@@ -10,7 +10,7 @@ use crate::plan::{Job, Layout, Op, Plan};
 pub struct Seats {
     rank: u32,
     nodes: Nodes,
-    /// Ranks read what those of another machine wrote.
+    /// Ranks read what the ranks of another machine wrote.
     shift: bool,
 }
 

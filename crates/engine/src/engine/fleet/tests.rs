@@ -439,7 +439,7 @@ fn a_machine_that_reads_what_it_wrote_is_called_in_every_trial() {
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         let warnings = warnings(&events);
         let own = warnings.iter().find(|(id, _)| *id == "own-cache");
-        // One in which no rank had a CPU is none.
+        // A trial in which no rank had a CPU does not count.
         let every = format!("in all {} trials", trials(&events).len());
         own.map(|(_, evidence)| ((*evidence).to_string(), every))
     };

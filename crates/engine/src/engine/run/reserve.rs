@@ -70,7 +70,7 @@ mod tests {
         let reserve = Reserve::new(cells.iter(), 5);
         assert!(!reserve.is_needed(seconds(40), seconds(51)));
         assert!(reserve.is_needed(seconds(40), seconds(50)));
-        // Those of 2 s need not wait for those of 1 s, however little is left.
+        // Cells of 2 s need not wait for cells of 1 s, however little is left.
         assert!(!reserve.is_needed(seconds(2), seconds(1)));
         assert!(
             reserve.is_needed(seconds(8), seconds(10))

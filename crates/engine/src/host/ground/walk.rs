@@ -18,7 +18,7 @@ use crate::sys::mountinfo::{self, Entry};
 use crate::sys::mounts;
 use crate::sys::text::line;
 
-/// Maximum number of layers, and of those that lie on each other.
+/// Maximum number of layers, and of layers on top of each other.
 const MAX_LAYERS: usize = 256;
 const MAX_DEPTH: u32 = 192;
 

@@ -36,7 +36,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Returns whether the disk's queue of so many requests was full.
+    /// Returns whether the disk's queue of this many requests was full.
     fn fills(&self, most: u64) -> bool {
         (FULL..=1.0).contains(&(self.requests / most.max(1) as f64))
     }

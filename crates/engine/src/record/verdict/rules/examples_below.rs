@@ -40,7 +40,7 @@ pub fn direct_on_direct_loop() -> Case {
     on_loop(direct(), false)
 }
 
-/// Gives every trial these bytes from the disks, and so many in the cache of the image before it.
+/// Gives every trial these bytes from the disks, and this many in the cache of the image before it.
 pub fn below(case: &mut Case, read: u64, cached: u64) {
     let ground = case.target.ground.as_ref().unwrap();
     let cache = CacheBelow {
@@ -128,7 +128,7 @@ pub static BELOW: &[Example] = &[
             c.each(|t| t.evidence.visited = Some((0, SPAN)));
         },
     ),
-    // On a busy disk only the cache of the image tells.
+    // On a busy disk only the cache of the image shows it.
     example("below-cache", Wrong, direct_on_loop, |c| below(c, SPAN * 2, SPAN), |_| {}),
     example(
         "below-cache",

@@ -39,7 +39,7 @@ fn apart(case: &mut Case, nanos: u64) {
     });
 }
 
-/// Has two ranks with so many threads together, each bound to two CPUs.
+/// Has two ranks with this many threads together, each bound to two CPUs.
 fn bound(case: &mut Case, threads: u32) {
     ranks(case, &[0, 0]);
     (case.job.threads, case.machine.rank_cpus) = (threads, Some(2));
