@@ -38,7 +38,14 @@ impl ProbeParam {
         format!("{} to {}{step}", self.show_value(self.least), self.show_value(self.most))
     }
 
-    fn takes(&self, value: u64) -> bool {
+    /// Returns the default values; none if they depend on the machine.
+    pub fn usual_values(&self) -> Vec<u64> {
+        // A count is parsed like a size: the same digits and powers.
+        Range::parse(self.usual, RangeOf::Bytes).map_or_else(|_| Vec::new(), |range| range.values)
+    }
+
+    /// Returns whether a cell may have this value.
+    pub fn takes(&self, value: u64) -> bool {
         (self.least..=self.most).contains(&value) && value.is_multiple_of(self.step)
     }
 }

@@ -6,13 +6,9 @@ use std::io;
 use std::sync::RwLock;
 use std::thread;
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
 use super::map::Map;
-use super::param_table::{ParamRow, has_only, number};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::{Estimate, Unit};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::threads::Affinity;
@@ -35,7 +31,7 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Op {
+pub(super) enum Op {
     Read,
     Write,
     Copy,
@@ -66,63 +62,50 @@ const OPS: &[ParamRow<Op>] = &[
 /// Maximum working set; a larger one would not be slower.
 const MAX_BYTES: u64 = 256 << 20;
 
-fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Op>, usize)> {
-    let op = ParamRow::find(OPS, cell, "op")?;
-    match number(cell, "threads") {
-        Some(threads @ 2..=1024) if has_only(cell, &["op", "threads"]) => {
-            Some((op, threads as usize))
-        }
-        None if has_only(cell, &["op"]) => Some((op, 1)),
-        _ => None,
-    }
-}
+impl ProbeKind for Bandwidth {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The operation, and the number of threads.
+    type Params = (&'static ParamRow<Op>, usize);
 
-impl Probe for Bandwidth {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
-    }
-
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let one = OPS.iter().map(|op| ProbeCell::new(INFO.id, [("op", op.name.into())]));
-        let threads = context.cpus.len() as u64;
-        let all = OPS.iter().filter(|_| threads > 1).map(|op| {
-            ProbeCell::new(INFO.id, [("op", op.name.into()), ("threads", threads.into())])
-        });
-        one.chain(all).collect()
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let one_and_all = |context: &ProbeContext, _| match context.cpus.len() as u64 {
+            0 | 1 => vec![1],
+            all => vec![1, all],
+        };
+        let threads = source.number_among("threads", Some(1), one_and_all)?;
+        let op = source.row("op", OPS)?;
+        (1..=1024).contains(&threads).then_some((op, threads as usize))
     }
 
-    fn unit(&self, _: &ProbeCell) -> Unit {
+    fn unit(_: &Self::Params) -> Unit {
         Unit::BytesPerSecond
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        match parse_cell(cell) {
-            Some((_, threads)) if threads > context.cpus.len().max(1) => {
-                Err(format!("this process may use only {} CPUs", context.cpus.len()))
-            }
-            Some(_) => context.check_memory(working_set_bytes(context)),
-            None => Ok(()),
+    fn check((_, threads): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        if *threads > context.cpus.len().max(1) {
+            return Err(format!("this process may use only {} CPUs", context.cpus.len()));
         }
+        context.check_memory(working_set_bytes(context))
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        let (op, threads) = parse_cell(cell)?;
+    fn estimate((op, threads): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
         let estimate = op.as_estimate()?;
-        let reason = if threads > 1 {
+        let reason = if *threads > 1 {
             format!("{}; more with {threads} threads, up to the memory limit", estimate.reason)
         } else {
             estimate.reason
         };
-        Some(Estimate { high: estimate.high * threads as f64, reason, ..estimate })
+        Some(Estimate { high: estimate.high * *threads as f64, reason, ..estimate })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (op, threads) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
+    fn open(
+        (op, threads): &Self::Params,
+        context: &ProbeContext,
+    ) -> Result<Box<dyn Gauge>, ProbeError> {
         let each = (working_set_bytes(context) as usize / threads).next_multiple_of(1 << 16);
         let parts =
-            (0..threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
-        let cpus = if threads > 1 { context.cpus.clone() } else { Vec::new() };
+            (0..*threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
+        let cpus = if *threads > 1 { context.cpus.clone() } else { Vec::new() };
         // Touched by the threads that use it: the first touch decides the NUMA node of a page.
         match parts.as_slice() {
             [part] => part.touch(),

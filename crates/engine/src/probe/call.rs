@@ -2,13 +2,9 @@
 
 use std::hint::black_box;
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
 use super::empty_loop::opaque_nop;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
-use super::param_table::{has_only, number};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 
 pub(super) struct Call;
@@ -28,9 +24,6 @@ static INFO: ProbeInfo = ProbeInfo {
     params: &[],
 };
 
-/// Maximum number of arguments; the seventh is the first one passed on the stack on x86-64.
-const MAX_ARGUMENTS: u64 = 7;
-
 macro_rules! callees {
     ($($name:ident($($arg:ident),*) $run:ident;)+) => {
         $(
@@ -47,7 +40,9 @@ macro_rules! callees {
                 }
             }
         )+
-        const RUNS: [fn(u64); MAX_ARGUMENTS as usize + 1] = [$($run),+];
+        /// The loops by number of arguments; the seventh is the first one passed on the stack on
+        /// x86-64.
+        const RUNS: &[fn(u64)] = &[$($run),+];
     };
     (@type $arg:ident) => { u64 };
     (@value $arg:ident $turn:ident) => { $turn };
@@ -64,36 +59,27 @@ callees! {
     call7(a, b, c, d, e, f, g) run7;
 }
 
-impl Probe for Call {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for Call {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = (u64, fn(u64));
+
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let listed = |_: &ProbeContext, _| (0..RUNS.len() as u64).collect();
+        let count = source.number_among("arguments", None, listed)?;
+        Some((count, *RUNS.get(usize::try_from(count).ok()?)?))
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        (0..=MAX_ARGUMENTS)
-            .map(|arguments| ProbeCell::new(INFO.id, [("arguments", arguments.into())]))
-            .collect()
-    }
-
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let arguments = arguments(cell)? as f64;
+    fn estimate((count, _): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
         context.estimate_cycles(
             2.0,
-            5.0 + arguments,
+            5.0 + *count as f64,
             "a correctly predicted call and return, and at most one cycle more per argument",
         )
     }
 
-    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let run = arguments(cell)
-            .and_then(|count| RUNS.get(usize::try_from(count).ok()?))
-            .ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open((_, run): &Self::Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         Ok(Box::new(Calls(*run)))
     }
-}
-
-fn arguments(cell: &ProbeCell) -> Option<u64> {
-    number(cell, "arguments").filter(|_| has_only(cell, &["arguments"]))
 }
 
 struct Calls(fn(u64));

@@ -2,12 +2,8 @@
 
 use std::hint::black_box;
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only, text};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::{
     counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of,
@@ -66,39 +62,32 @@ const SOURCES: &[ParamRow<Source>] = &[
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Source {
+pub(super) enum Source {
     Counter,
     Ordered,
     Kernel(libc::clockid_t),
 }
 
-fn source(cell: &ProbeCell) -> Option<&'static ParamRow<Source>> {
-    ParamRow::find(SOURCES, cell, "source")
+/// A cell: the clock, and whether its resolution is measured rather than the time of a reading.
+pub(super) struct Params {
+    source: &'static ParamRow<Source>,
+    resolution: bool,
 }
 
-fn is_resolution(cell: &ProbeCell) -> bool {
-    text(cell, "part") == Some("resolution")
-}
+impl ProbeKind for Clocks {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = Params;
 
-impl Probe for Clocks {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Params> {
+        let resolution = source.mark("part", "resolution", true)?;
+        Some(Params { source: source.row("source", SOURCES)?, resolution })
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        let cost =
-            SOURCES.iter().map(|known| ProbeCell::new(INFO.id, [("source", known.name.into())]));
-        fn part(name: &'static str) -> ProbeCell {
-            ProbeCell::new(INFO.id, [("source", name.into()), ("part", "resolution".into())])
-        }
-        cost.chain(SOURCES.iter().map(|known| part(known.name))).collect()
-    }
-
-    fn check(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
-        match source(cell).map(|known| known.value) {
-            Some(Source::Ordered) if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
-            Some(Source::Counter | Source::Ordered)
-                if is_resolution(cell) && counter_picos(1).is_none() =>
+    fn check(params: &Params, _: &ProbeContext) -> Result<(), String> {
+        match params.source.value {
+            Source::Ordered if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
+            Source::Counter | Source::Ordered
+                if params.resolution && counter_picos(1).is_none() =>
             {
                 Err("the CPU's counter is not a reliable clock on this machine".into())
             }
@@ -106,44 +95,37 @@ impl Probe for Clocks {
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let known = source(cell)?;
-        if !is_resolution(cell) {
-            return known.in_cycles(context);
+    fn estimate(params: &Params, context: &ProbeContext) -> Option<Estimate> {
+        let ParamRow { value, range, why, .. } = params.source;
+        if !params.resolution {
+            return context.estimate_cycles(range.0, range.1, why);
         }
-        let estimate =
-            |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
-        match known.value {
+        let (low, high, reason) = match value {
             Source::Kernel(libc::CLOCK_MONOTONIC_COARSE) => {
-                estimate(1e6, 10e6, "one tick of the kernel's timer: 1000, 250 or 100 per second")
+                (1e6, 10e6, "one tick of the kernel's timer: 1000, 250 or 100 per second")
             }
-            Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => estimate(
-                1.0,
-                1500.0,
-                "a clock in nanoseconds; two readings are a system call apart",
-            ),
-            Source::Counter | Source::Ordered => estimate(
+            Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => {
+                (1.0, 1500.0, "a clock in nanoseconds; two readings are a system call apart")
+            }
+            Source::Counter | Source::Ordered => (
                 // It counts at most as fast as the CPU runs.
                 context.cycle().map_or(0.2, |cycle| cycle.min(1.0)),
                 40.0,
                 "one step of a counter, or the cycles between two readings",
             ),
-            _ => estimate(
+            _ => (
                 1.0,
                 40.0,
                 "a counter at its own frequency, or at the hypervisor's; two readings are some \
                  cycles apart",
             ),
-        }
+        };
+        Some(Estimate { low, high, reason: reason.into() })
     }
 
-    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let known = source(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        match is_resolution(cell) {
-            false if has_only(cell, &["source"]) => Ok(Box::new(Reading(known.value))),
-            true if has_only(cell, &["source", "part"]) => Ok(Box::new(Step(known.value))),
-            _ => Err(ProbeError::unknown(cell)),
-        }
+    fn open(params: &Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let source = params.source.value;
+        Ok(if params.resolution { Box::new(Step(source)) } else { Box::new(Reading(source)) })
     }
 }
 

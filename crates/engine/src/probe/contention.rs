@@ -1,16 +1,12 @@
 //! `contention`: processes that read from the same device at the same time, each its own file.
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{
     BLOCK, check_disk_space, create_filled, describe_file_system, drop_from_cache, test_device,
     test_folder,
 };
-use super::kind::{Gauge, Probe};
-use super::param_table::{has_only, number};
 use super::read_worker::{ReadPart, ReadWorker};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
@@ -46,39 +42,28 @@ const FILE_BYTES: u64 = 16 << 20;
 /// Limit of processes, which read 512 MiB in all.
 const MAX_PROCESSES: u64 = 32;
 
-fn process_count(cell: &ProbeCell) -> Option<u64> {
-    number(cell, "processes")
-        .filter(|count| has_only(cell, &["processes"]) && (1..=MAX_PROCESSES).contains(count))
-}
+impl ProbeKind for Contention {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The number of processes.
+    type Params = u64;
 
-impl Probe for Contention {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<u64> {
+        // Powers of two up to twice the CPUs, and at least 4.
+        source.number_among("processes", None, |context, _| {
+            let most = (context.cpus.len() as u64 * 2).clamp(4, MAX_PROCESSES);
+            (0..6).map(|power| 1 << power).take_while(|count| *count <= most).collect()
+        })
     }
 
-    /// Returns a cell per process count: the requested ones, or powers of two up to twice the CPUs
-    /// and at least 4.
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let most = (context.cpus.len() as u64 * 2).clamp(4, MAX_PROCESSES);
-        let doubled =
-            || (0..6).map(|power| 1u64 << power).take_while(|count| *count <= most).collect();
-        let counts = context.requested_values(&INFO, "processes").unwrap_or_else(doubled);
-        counts
-            .into_iter()
-            .map(|count| ProbeCell::new(INFO.id, [("processes", count.into())]))
-            .collect()
-    }
-
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        let Some(count) = process_count(cell) else { return Ok(()) };
+    fn check(count: &u64, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
         context
             .check_memory(count * FILE_BYTES)
             .and_then(|()| check_disk_space(context, count * FILE_BYTES))
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let (count, device) = (process_count(cell)? as f64, test_device(context));
+    fn estimate(count: &u64, context: &ProbeContext) -> Option<Estimate> {
+        let (count, device) = (*count as f64, test_device(context));
         // One process has the CPU and the device to itself; at worst each waits for all others.
         let low = 300.0 + BLOCK as f64 * device.byte.0;
         let high = (2500.0 + BLOCK as f64 * device.byte.1) * count;
@@ -89,10 +74,8 @@ impl Probe for Contention {
         Some(Estimate { low, high, reason })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let count = process_count(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
-        let files = (0..count)
+    fn open(count: &u64, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let files = (0..*count)
             .map(|seed| create_filled(context, FILE_BYTES, seed))
             .collect::<Result<Vec<_>, _>>()?;
         let readers = files

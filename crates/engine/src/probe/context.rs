@@ -75,6 +75,14 @@ impl ProbeContext {
         self.cpus.first().copied().filter(|cpu| Some(*cpu) != self.cpu())
     }
 
+    /// Checks that there is an [`other_cpu`](ProbeContext::other_cpu).
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn check_other_cpu(&self) -> Result<(), String> {
+        self.other_cpu().map(drop).ok_or_else(|| "this process may use only one CPU".into())
+    }
+
     /// Returns the nanoseconds of one CPU cycle.
     pub fn cycle(&self) -> Option<f64> {
         self.host.cpu.cycle_nanos

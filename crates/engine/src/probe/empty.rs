@@ -1,11 +1,8 @@
 //! `loop`: one iteration of an empty loop.
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
 use super::empty_loop::run_empty_loop;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 
 pub(super) struct Loop;
@@ -23,21 +20,20 @@ static INFO: ProbeInfo = ProbeInfo {
     params: &[],
 };
 
-impl Probe for Loop {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for Loop {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = ();
+
+    fn params(_: &mut ParamSource) -> Option<Self::Params> {
+        Some(())
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        vec![ProbeCell::new(INFO.id, [])]
-    }
-
-    fn estimate(&self, _: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+    fn estimate(_: &(), context: &ProbeContext) -> Option<Estimate> {
         context.estimate_cycles(1.0, 2.0, "an addition and a correctly predicted branch")
     }
 
-    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        if cell.params.is_empty() { Ok(Box::new(Turns)) } else { Err(ProbeError::unknown(cell)) }
+    fn open(_: &(), _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        Ok(Box::new(Turns))
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use crate::plan::ProbeCell;
-
 /// Why a probe cell could not be measured; the message names what is missing or was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
@@ -21,10 +19,6 @@ pub enum ProbeError {
 }
 
 impl ProbeError {
-    pub fn unknown(cell: &ProbeCell) -> ProbeError {
-        ProbeError::Unknown(cell.label())
-    }
-
     /// Creates an error for the failed call `what` from the current errno.
     pub fn last_os_error(what: &'static str) -> ProbeError {
         ProbeError::Call { what, error: io::Error::last_os_error() }

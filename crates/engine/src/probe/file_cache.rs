@@ -1,12 +1,9 @@
 //! `file-cache`: how much file data the page cache holds, measured within safe bounds.
 
 use super::cache_retention::{CacheRetention, REPORTED_BYTES, Value};
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{check_disk_space, test_device, test_folder};
-use super::kind::{Gauge, Probe};
-use super::param_table::number;
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;
 use crate::sys::memory_group::MemoryGroup;
@@ -38,9 +35,9 @@ static INFO: ProbeInfo = ProbeInfo {
         about: "size of the file to read again",
         of: RangeOf::Bytes,
         least: MIN_BYTES,
-        most: MAX_BYTES,
+        most: 1 << 40,
         step: 1 << 20,
-        usual: "16m..192m",
+        usual: "16m,32m,64m,96m,128m,192m",
     }],
 };
 
@@ -49,10 +46,6 @@ const GROUP_LIMIT: u64 = 128 << 20;
 /// Size of the file without a control group.
 const UNGROUPED_BYTES: u64 = 256 << 20;
 const MIN_BYTES: u64 = 1 << 20;
-/// Default sizes of files that are read twice: some fit into the group, some do not.
-const SIZES: &[u64] = &[16 << 20, 32 << 20, 64 << 20, 96 << 20, 128 << 20, 192 << 20];
-/// Largest file of a cell.
-const MAX_BYTES: u64 = 1 << 40;
 /// Largest file that is read inside a group; a larger one explores the memory of the machine.
 const MAX_GROUPED_BYTES: u64 = 1 << 30;
 /// Typical readahead request of the kernel.
@@ -87,29 +80,22 @@ fn limit(context: &ProbeContext, group: bool, bytes: u64) -> Option<u64> {
     bounds(context, group).0.filter(|_| bytes <= MAX_GROUPED_BYTES)
 }
 
-impl Probe for FileCache {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for FileCache {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The size of the file that is read again; `None` measures the size of the cache.
+    type Params = Option<u64>;
+
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        Some(if source.has("bytes")? { Some(source.number("bytes")?) } else { None })
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
-        let sized =
-            sizes.into_iter().map(|bytes| ProbeCell::new(INFO.id, [("bytes", bytes.into())]));
-        std::iter::once(ProbeCell::new(INFO.id, [])).chain(sized).collect()
+    fn unit(asked: &Self::Params) -> Unit {
+        if asked.is_none() { Unit::Bytes } else { Unit::Nanos }
     }
 
-    fn unit(&self, cell: &ProbeCell) -> Unit {
-        if cell.params.is_empty() { Unit::Bytes } else { Unit::Nanos }
-    }
-
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+    fn check(asked: &Self::Params, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
-        let bytes = match parse_cell(cell) {
-            None => return Ok(()),
-            Some(Some(bytes)) => bytes,
-            Some(None) => bounds(context, false).1,
-        };
+        let bytes = asked.unwrap_or(bounds(context, false).1);
         if bytes < MIN_BYTES {
             return Err(format!(
                 "only {} of memory may be used: a quarter of what is free",
@@ -126,17 +112,15 @@ impl Probe for FileCache {
         fits.and_then(|()| check_disk_space(context, bytes))
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+    fn estimate(asked: &Self::Params, context: &ProbeContext) -> Option<Estimate> {
         let group = MemoryGroup::check_available().is_ok();
-        match parse_cell(cell)? {
-            None => Some(estimate_cache_size(context, group)),
-            Some(bytes) => Some(estimate_reread(bytes, limit(context, group, bytes), context)),
-        }
+        Some(match *asked {
+            None => estimate_cache_size(context, group),
+            Some(bytes) => estimate_reread(bytes, limit(context, group, bytes), context),
+        })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let asked = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
+    fn open(asked: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let value = if asked.is_some() { Value::Again } else { Value::Cached };
         let bytes = |group| asked.unwrap_or(bounds(context, group).1);
         let why = if bytes(false) > MAX_GROUPED_BYTES {
@@ -146,20 +130,6 @@ impl Probe for FileCache {
         };
         let limit = limit(context, true, bytes(true)).ok_or(why);
         Ok(Box::new(CacheRetention::open(value, limit, bytes, context)?))
-    }
-}
-
-/// Parses a cell: `Some(Some(bytes))` reads a file of that size again, `Some(None)` measures the
-/// size of the cache, `None` is not a cell of this probe.
-fn parse_cell(cell: &ProbeCell) -> Option<Option<u64>> {
-    match (cell.params.len(), number(cell, "bytes")) {
-        (0, _) => Some(None),
-        (1, Some(bytes))
-            if (MIN_BYTES..=MAX_BYTES).contains(&bytes) && bytes.is_multiple_of(page_size()) =>
-        {
-            Some(Some(bytes))
-        }
-        _ => None,
     }
 }
 
@@ -225,6 +195,8 @@ fn estimate_reread(bytes: u64, limit: Option<u64>, context: &ProbeContext) -> Es
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::ProbeCell;
+    use crate::probe::Probe;
     use crate::probe::testing::context;
 
     fn with(memory: u64) -> ProbeContext {

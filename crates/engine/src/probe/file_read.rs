@@ -5,15 +5,13 @@ use std::fs::File;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::file_scan::{self, FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source, order_phrase};
+use super::file_scan::{FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source};
 use super::files::{
     Device, check_disk_space, create_filled, describe_file_system, fill_file, test_device,
     test_folder, unshare_descriptors,
 };
-use super::kind::{Gauge, Probe};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::fd;
 use crate::sys::scratch_dir::ScratchDir;
@@ -47,25 +45,22 @@ static INFO: ProbeInfo = ProbeInfo {
 /// ones.
 const MAX_NAMED_BYTES: u64 = 1 << 20;
 
-impl Probe for FileRead {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for FileRead {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = ScanParams;
+
+    fn params(source: &mut ParamSource) -> Option<ScanParams> {
+        ScanParams::ask(source, |_| u64::MAX)
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        file_scan::cells(INFO.id, u64::MAX, context.requested_values(&INFO, "bytes").as_deref())
-    }
-
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        let Some(params) = ScanParams::parse(cell) else { return Ok(()) };
+    fn check(params: &ScanParams, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
         context.check_memory(params.bytes).and_then(|()| check_disk_space(context, params.bytes))
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let params = ScanParams::parse(cell)?;
+    fn estimate(params: &ScanParams, context: &ProbeContext) -> Option<Estimate> {
         if params.cold {
-            return Some(estimate_cold(cell, &params, &test_device(context)));
+            return Some(estimate_cold(params, &test_device(context)));
         }
         let blocks = params.blocks() as f64;
         let (low, high) =
@@ -77,17 +72,15 @@ impl Probe for FileRead {
         })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let params = ScanParams::parse(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
+    fn open(params: &ScanParams, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         unshare_descriptors();
-        Ok(Box::new(FileScan::open(params, create_source(&params, context)?, context)?))
+        Ok(Box::new(FileScan::open(*params, create_source(params, context)?, context)?))
     }
 }
 
 /// Estimates a cold pass: sequential reads become long requests, random ones a request per block,
 /// some of which readahead may save.
-fn estimate_cold(cell: &ProbeCell, params: &ScanParams, device: &Device) -> Estimate {
+fn estimate_cold(params: &ScanParams, device: &Device) -> Estimate {
     let (bytes, blocks) = (params.bytes as f64, params.blocks() as f64);
     let low = OPEN_NANOS.0 + device.request.0 + bytes * device.byte.0;
     let high = OPEN_NANOS.1
@@ -102,7 +95,7 @@ fn estimate_cold(cell: &ProbeCell, params: &ScanParams, device: &Device) -> Esti
         reason: format!(
             "{} blocks {} from the device: {}",
             params.blocks(),
-            order_phrase(cell),
+            params.order_phrase(),
             device.why
         ),
     }

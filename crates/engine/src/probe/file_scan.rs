@@ -14,8 +14,7 @@ use super::context::ProbeContext;
 use super::error::ProbeError;
 use super::files::{BLOCK, drop_from_cache};
 use super::kind::Gauge;
-use super::param_table::{ParamRow, has_only, number, text};
-use crate::plan::{Param, ProbeCell};
+use super::params::{ParamRow, ParamSource};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::cold::{WARM, make_warm_until};
@@ -66,49 +65,31 @@ pub(super) struct ScanParams {
 }
 
 impl ScanParams {
-    pub fn parse(cell: &ProbeCell) -> Option<ScanParams> {
-        let (pattern, bytes) = (ParamRow::find(PATTERNS, cell, "pattern")?, number(cell, "bytes")?);
-        let cold = match cell.params.get("cold") {
-            None => has_only(cell, &["pattern", "bytes"]).then_some(false),
-            Some(Param::Flag(true)) => {
-                has_only(cell, &["pattern", "bytes", "cold"]).then_some(true)
-            }
-            Some(_) => None,
-        }?;
-        let params = ScanParams {
-            random: pattern.value,
-            bytes,
-            cold,
-            block: pattern.range,
-            why: pattern.why,
-        };
-        (1..=MAX_BYTES).contains(&bytes).then_some(params)
+    /// Asks for the parameters of a cell. `most` returns the largest size to list by default; it is
+    /// the only one if all default sizes are larger.
+    pub fn ask(
+        source: &mut ParamSource,
+        most: impl FnOnce(&ProbeContext) -> u64,
+    ) -> Option<ScanParams> {
+        let cold = source.mark("cold", true, true)?;
+        let bytes = source.number_among("bytes", None, |context, _| {
+            let (usual, most) = (if cold { COLD_SIZES } else { CACHED_SIZES }, most(context));
+            let fits = usual.iter().copied().filter(|size| *size <= most).collect::<Vec<u64>>();
+            if fits.is_empty() && !cold { vec![most] } else { fits }
+        })?;
+        let pattern = source.row("pattern", PATTERNS)?;
+        let (random, block, why) = (pattern.value, pattern.range, pattern.why);
+        Some(ScanParams { random, bytes, cold, block, why })
     }
 
     pub fn blocks(&self) -> u64 {
         self.bytes.div_ceil(BLOCK as u64)
     }
-}
 
-/// Returns cells for every pattern and default size up to `most`, cached and then cold; if all
-/// sizes are larger, one of `most` bytes. `chosen` sizes replace the defaults, even beyond `most`.
-pub(super) fn cells(probe: &'static str, most: u64, chosen: Option<&[u64]>) -> Vec<ProbeCell> {
-    let within =
-        |sizes: &[u64]| sizes.iter().copied().filter(|size| *size <= most).collect::<Vec<u64>>();
-    let warm = chosen.map_or_else(|| within(CACHED_SIZES), <[u64]>::to_vec);
-    let warm = if warm.is_empty() { vec![most] } else { warm };
-    let cold = chosen.map_or_else(|| within(COLD_SIZES), <[u64]>::to_vec);
-    let sizes =
-        warm.into_iter().map(|size| (size, false)).chain(cold.into_iter().map(|size| (size, true)));
-    let cell = |pattern: &ParamRow<bool>, bytes: u64, cold: bool| {
-        let cell =
-            ProbeCell::new(probe, [("pattern", pattern.name.into()), ("bytes", bytes.into())]);
-        let params = cell.params.into_iter().chain(cold.then(|| ("cold".to_string(), true.into())));
-        ProbeCell { params: params.collect(), probe: cell.probe }
-    };
-    sizes
-        .flat_map(|(size, cold)| PATTERNS.iter().map(move |pattern| cell(pattern, size, cold)))
-        .collect()
+    /// Describes the pattern, for estimates.
+    pub fn order_phrase(&self) -> &'static str {
+        if self.random { "in random order" } else { "in sequential order" }
+    }
 }
 
 /// The file to read, and its path.
@@ -324,11 +305,6 @@ impl Gauge for FileScan {
         });
         self.source.ground.clone().into_iter().chain(device).collect()
     }
-}
-
-/// Describes the pattern of a cell, for estimates.
-pub(super) fn order_phrase(cell: &ProbeCell) -> &'static str {
-    if text(cell, "pattern") == Some("random") { "in random order" } else { "in sequential order" }
 }
 
 #[cfg(test)]

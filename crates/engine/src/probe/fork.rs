@@ -4,15 +4,13 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::helper::wait_for_child;
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
+use crate::sys::fd::page_size;
 use crate::sys::text;
+use crate::units::show_bytes;
 
 pub(super) struct Fork;
 
@@ -33,7 +31,7 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Method {
+pub(super) enum Method {
     Fork,
     Vfork,
     Spawn,
@@ -76,38 +74,29 @@ fn program() -> Option<&'static CStr> {
     PROGRAMS.into_iter().find(|path| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0)
 }
 
-fn method(cell: &ProbeCell) -> Option<&'static ParamRow<Method>> {
-    ParamRow::find(METHODS, cell, "way").filter(|_| has_only(cell, &["way"]))
-}
+impl ProbeKind for Fork {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = &'static ParamRow<Method>;
 
-impl Probe for Fork {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        source.row("way", METHODS)
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        METHODS
-            .iter()
-            .map(|method| ProbeCell::new(INFO.id, [("way", method.name.into())]))
-            .collect()
-    }
-
-    fn check(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
-        match method(cell).map(|method| method.value) {
-            Some(Method::Spawn | Method::Exec) if program().is_none() => {
+    fn check(method: &Self::Params, _: &ProbeContext) -> Result<(), String> {
+        match method.value {
+            Method::Spawn | Method::Exec if program().is_none() => {
                 Err("/bin/true is not installed".into())
             }
             _ => Ok(()),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        method(cell)?.as_estimate()
+    fn estimate(method: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
+        method.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let method = method(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
-        let program = program().unwrap_or(PROGRAMS[0]);
+    fn open(method: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (method, program) = (method.value, program().unwrap_or(PROGRAMS[0]));
         let stack = vec![0u128; if method == Method::Vfork { 4096 } else { 0 }];
         Ok(Box::new(Children { method, program, stack, context: context.clone() }))
     }
@@ -213,17 +202,10 @@ impl Gauge for Children {
         let resident = text::read("/proc/self/statm")
             .ok()
             .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-        // 4 KiB if the kernel does not report it.
-        let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
-            .ok()
-            .flatten()
-            .map_or(4096, |size| size as u64);
         resident
             .map(|pages| {
-                format!(
-                    "the parent has {} of resident memory",
-                    crate::units::show_bytes(pages * page)
-                )
+                let bytes = show_bytes(pages * page_size());
+                format!("the parent has {bytes} of resident memory")
             })
             .into_iter()
             .collect()

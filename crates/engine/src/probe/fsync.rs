@@ -4,17 +4,13 @@ use std::os::unix::fs::FileExt;
 
 use nix::unistd::{fdatasync, fsync};
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{
     Device, check_disk_space, create_filled_to_commit, describe_file_system, test_device,
     test_folder, unpin,
 };
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only, number};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
 use crate::host::Below;
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::buffer::Aligned;
 use crate::sys::disk::DiskStats;
@@ -59,40 +55,26 @@ const CALLS: &[ParamRow<bool>] = &[
     },
     ParamRow { name: "fdatasync", value: true, range: (1.0, 2.0), why: "data and one flush" },
 ];
-const SIZES: [u64; 3] = [0, 4096, 1 << 20];
 /// Size of the file; successive writes advance through it, so that none waits for the one before.
 const FILE_BYTES: u64 = 4 << 20;
 
-fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<bool>, u64)> {
-    let bytes = number(cell, "bytes").filter(|bytes| *bytes <= FILE_BYTES)?;
-    Some((ParamRow::find(CALLS, cell, "call")?, bytes))
-        .filter(|_| has_only(cell, &["call", "bytes"]))
-}
+impl ProbeKind for Fsync {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The call, and the bytes written before it.
+    type Params = (&'static ParamRow<bool>, u64);
 
-impl Probe for Fsync {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let bytes = source.number("bytes")?;
+        Some((source.row("call", CALLS)?, bytes))
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| SIZES.into());
-        fn cell(bytes: u64, call: &'static str) -> ProbeCell {
-            ProbeCell::new(INFO.id, [("call", call.into()), ("bytes", bytes.into())])
-        }
-        sizes
-            .into_iter()
-            .flat_map(|bytes| CALLS.iter().map(move |call| cell(bytes, call.name)))
-            .collect()
-    }
-
-    fn check(&self, _: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+    fn check(_: &Self::Params, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
         check_disk_space(context, FILE_BYTES)
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let ((call, bytes), Device { byte, flush, why, .. }) =
-            (parse_cell(cell)?, test_device(context));
+    fn estimate((call, bytes): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
+        let (bytes, Device { byte, flush, why, .. }) = (*bytes, test_device(context));
         if bytes == 0 {
             return Some(Estimate {
                 low: 100.0,
@@ -108,12 +90,14 @@ impl Probe for Fsync {
         Some(Estimate { low, high, reason: format!("{}; {why}", call.why) })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (call, bytes) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open(
+        (call, bytes): &Self::Params,
+        context: &ProbeContext,
+    ) -> Result<Box<dyn Gauge>, ProbeError> {
         unpin(context);
-        let file = create_filled_to_commit(context, FILE_BYTES, bytes)?;
+        let file = create_filled_to_commit(context, FILE_BYTES, *bytes)?;
         let device = Below::of(file.file()).first_device();
-        let data = Aligned::filled(bytes as usize, 0xa5)
+        let data = Aligned::filled(*bytes as usize, 0xa5)
             .map_err(ProbeError::in_call("memory for the data"))?;
         Ok(Box::new(Syncs {
             only_data: call.value,

@@ -6,10 +6,7 @@ use std::thread::JoinHandle;
 
 use super::context::ProbeContext;
 use super::error::ProbeError;
-use crate::plan::ProbeCell;
 use crate::sys::threads::Affinity;
-
-use super::param_table::text;
 
 /// Where the helper runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,19 +21,13 @@ impl Placement {
     pub const ALL: [(&'static str, Placement); 2] =
         [("same", Placement::Same), ("across", Placement::Across)];
 
-    /// Reads the parameter `cpus`.
-    pub fn parse(cell: &ProbeCell) -> Option<Placement> {
-        let name = text(cell, "cpus")?;
-        Placement::ALL.iter().find(|(known, _)| *known == name).map(|(_, place)| *place)
-    }
-
     /// Checks that the helper can be placed there.
     ///
     /// # Errors
     /// The reason why not, for [`Probe::check`](super::Probe::check).
     pub fn check(self, context: &ProbeContext) -> Result<(), String> {
-        if self == Placement::Across && context.other_cpu().is_none() {
-            return Err("this process may use only one CPU".into());
+        if self == Placement::Across {
+            context.check_other_cpu()?;
         }
         // Unpinned, the two run where the scheduler puts them, and the figure would belong to
         // neither placement.

@@ -1,13 +1,9 @@
 //! `latency`: the time of one load by working-set size, from the L1 cache to memory.
 
-use super::batch::BatchTime;
 use super::chase::{Ring, shuffled};
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
 use super::map::Map;
-use super::param_table::{has_only, number};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::units::show_bytes;
 
@@ -51,64 +47,29 @@ static INFO: ProbeInfo = ProbeInfo {
 
 /// Distance between slots without a stride: one slot per cache line.
 const LINE: usize = 64;
-/// Default strides; 0 is random order.
-const STRIDES: [u64; 4] = [0, 64, 256, 1024];
-const SIZES: std::ops::RangeInclusive<u32> = 12..=30;
+impl ProbeKind for Latency {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The size of the working set, and the stride.
+    type Params = (usize, Option<usize>);
 
-fn parse_cell(cell: &ProbeCell) -> Option<(usize, Option<usize>)> {
-    let bytes = number(cell, "bytes").filter(|bytes| (1 << 9..=1 << 40).contains(bytes))?;
-    let stride = number(cell, "stride");
-    let known = if stride.is_some() {
-        has_only(cell, &["bytes", "stride"])
-    } else {
-        has_only(cell, &["bytes"])
-    };
-    let sound =
-        stride.is_none_or(|stride| stride >= 8 && stride.is_multiple_of(8) && stride <= bytes);
-    Some((usize::try_from(bytes).ok()?, stride.map(|stride| stride as usize)))
-        .filter(|_| known && sound)
-}
-
-impl Probe for Latency {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let stride = usize::try_from(source.number_or("stride", 0)?).ok()?;
+        let bytes = usize::try_from(source.number("bytes")?).ok()?;
+        // One slot is not a ring.
+        (stride <= bytes).then_some((bytes, Some(stride).filter(|stride| *stride > 0)))
     }
 
-    /// Returns a cell per size and stride; a stride beyond the size is skipped, since one slot is
-    /// not a ring.
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let sizes = context
-            .requested_values(&INFO, "bytes")
-            .unwrap_or_else(|| SIZES.map(|power| 1 << power).collect());
-        let strides = context.requested_values(&INFO, "stride").unwrap_or_else(|| STRIDES.into());
-        let pairs =
-            strides.into_iter().flat_map(|stride| sizes.iter().map(move |size| (*size, stride)));
-        let cell = |(size, stride): (u64, u64)| {
-            ProbeCell::new(
-                INFO.id,
-                [("bytes", size.into())]
-                    .into_iter()
-                    .chain((stride > 0).then_some(("stride", stride.into()))),
-            )
-        };
-        pairs.filter(|(size, stride)| stride <= size).map(cell).collect()
+    fn check((bytes, _): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        context.check_memory(*bytes as u64)
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        match parse_cell(cell) {
-            Some((bytes, _)) => context.check_memory(bytes as u64),
-            None => Ok(()),
-        }
-    }
-
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let (bytes, stride) = parse_cell(cell)?;
+    fn estimate((bytes, stride): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
         let mut caches: Vec<_> =
             context.host.caches.iter().filter(|cache| cache.kind != "instruction").collect();
         caches.sort_by_key(|cache| cache.size);
         let (low, high) = match caches
             .iter()
-            .find(|cache| cache.size >= bytes as u64)
+            .find(|cache| cache.size >= *bytes as u64)
             .map(|cache| (cache.level, cache.size))
         {
             Some((1, size)) => {
@@ -149,10 +110,11 @@ impl Probe for Latency {
         Some(Estimate { low, high, reason: why.into() })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (bytes, stride) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
-        let map = Map::anonymous(bytes, false)?;
+    fn open(
+        (bytes, stride): &Self::Params,
+        context: &ProbeContext,
+    ) -> Result<Box<dyn Gauge>, ProbeError> {
+        let map = Map::anonymous(*bytes, false)?;
         map.touch();
         context.check_stop()?;
         Ok(Box::new(match stride {
@@ -161,7 +123,9 @@ impl Probe for Latency {
             }
             None => Loads(Ring::through(
                 map,
-                shuffled(bytes / LINE, bytes as u64).into_iter().map(|place| place as usize * LINE),
+                shuffled(bytes / LINE, *bytes as u64)
+                    .into_iter()
+                    .map(|place| place as usize * LINE),
             )),
         }))
     }

@@ -7,13 +7,9 @@ use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{describe_file_system, test_folder, unshare_descriptors};
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::scratch_dir::ScratchDir;
 
@@ -36,7 +32,7 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Op {
+pub(super) enum Op {
     Create,
     Stat,
     Rename,
@@ -88,29 +84,23 @@ const MAX_FILES: u64 = 4096;
 /// Files created and deleted before the first batch, so that the folder is no longer brand new.
 const WARM_UP_FILES: u64 = 256;
 
-fn op(cell: &ProbeCell) -> Option<&'static ParamRow<Op>> {
-    ParamRow::find(OPS, cell, "op").filter(|_| has_only(cell, &["op"]))
-}
+impl ProbeKind for Metadata {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = &'static ParamRow<Op>;
 
-impl Probe for Metadata {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        source.row("op", OPS)
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        OPS.iter().map(|op| ProbeCell::new(INFO.id, [("op", op.name.into())])).collect()
-    }
-
-    fn check(&self, _: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+    fn check(_: &Self::Params, context: &ProbeContext) -> Result<(), String> {
         test_folder(context).map(drop)
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        op(cell)?.as_estimate()
+    fn estimate(op: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
+        op.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let op = op(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
+    fn open(op: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         unshare_descriptors();
         let dir = ScratchDir::create(test_folder(context).map_err(ProbeError::Missing)?)
             .map_err(ProbeError::in_call("a folder on the disk"))?;
@@ -120,7 +110,7 @@ impl Probe for Metadata {
                 .collect()
         };
         let mut files = Files {
-            op,
+            op: op.value,
             dir,
             names: names('f'),
             others: names('g'),

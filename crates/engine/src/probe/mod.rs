@@ -31,7 +31,7 @@ mod metadata;
 mod mprotect;
 pub mod net;
 mod page_fault;
-mod param_table;
+mod params;
 mod pipe;
 mod read_worker;
 mod remote_read;
@@ -50,6 +50,9 @@ pub use costs::Costs;
 pub use error::ProbeError;
 pub use kind::{Gauge, Probe};
 
+use kind::ProbeKind;
+use params::{ParamRow, ParamSource};
+
 use crate::plan::{ProbeInfo, Unknown, nearest};
 
 /// All probes in display order: by group, cheapest first.
@@ -60,8 +63,8 @@ pub static PROBES: &[&dyn Probe] = &[
     &syscall::Syscall,
     &fork::Fork,
     &thread::Thread,
-    &switch::PROCESSES,
-    &switch::THREADS,
+    &switch::Switch::<true>,
+    &switch::Switch::<false>,
     &signal::Signal,
     &pipe::Pipe,
     &latency::Latency,

@@ -1,12 +1,8 @@
 //! `mprotect`: changing the protection of pages.
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
 use super::map::{Map, page};
-use super::param_table::{has_only, number};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 
 pub(super) struct Mprotect;
@@ -32,39 +28,28 @@ static INFO: ProbeInfo = ProbeInfo {
     }],
 };
 
-const PAGES: [u64; 2] = [1, 256];
+impl ProbeKind for Mprotect {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The number of pages.
+    type Params = usize;
 
-fn pages(cell: &ProbeCell) -> Option<usize> {
-    let pages = number(cell, "pages")
-        .filter(|pages| (1..=1 << 20).contains(pages) && has_only(cell, &["pages"]))?;
-    usize::try_from(pages).ok()
-}
-
-impl Probe for Mprotect {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<usize> {
+        usize::try_from(source.number("pages")?).ok()
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let pages = context.requested_values(&INFO, "pages").unwrap_or_else(|| PAGES.into());
-        pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
+    fn check(pages: &usize, context: &ProbeContext) -> Result<(), String> {
+        context.check_memory((pages * page()) as u64)
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        pages(cell).map_or(Ok(()), |pages| context.check_memory((pages * page()) as u64))
-    }
-
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        let pages = pages(cell)? as f64;
+    fn estimate(pages: &usize, _: &ProbeContext) -> Option<Estimate> {
+        let pages = *pages as f64;
         let reason = format!(
             "a system call, a lock, {pages} page-table entries at 5-15 ns, and a TLB flush"
         );
         Some(Estimate { low: 300.0 + 5.0 * pages, high: 2500.0 + 15.0 * pages, reason })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let pages = pages(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
+    fn open(pages: &usize, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         // The whole mapping is changed, so the kernel neither merges nor splits other mappings.
         let map = Map::anonymous(pages * page(), false)?;
         map.touch();

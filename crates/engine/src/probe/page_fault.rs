@@ -2,14 +2,10 @@
 
 use std::fs::File;
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{create_filled, drop_pages, test_folder};
-use super::kind::{Gauge, Probe};
 use super::map::{HUGE, Map, cached_file, page};
-use super::param_table::{ParamRow, has_only};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
 use crate::sys::scratch::Scratch;
@@ -36,7 +32,7 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     Anonymous,
     Zero,
     Huge,
@@ -92,10 +88,6 @@ const KINDS: &[ParamRow<Kind>] = &[
     },
 ];
 
-fn kind(cell: &ProbeCell) -> Option<&'static ParamRow<Kind>> {
-    ParamRow::find(KINDS, cell, "kind").filter(|_| has_only(cell, &["kind"]))
-}
-
 /// Maximum memory touched by one batch.
 const MAX_BYTES: u64 = 64 << 20;
 /// Size of the file that is read from the device: one page per 64 KiB, so that no fault reads the
@@ -103,36 +95,34 @@ const MAX_BYTES: u64 = 64 << 20;
 const COLD_FILE_BYTES: usize = 8 << 20;
 const FAULT_AROUND_BYTES: usize = 64 << 10;
 
-impl Probe for PageFault {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for PageFault {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = &'static ParamRow<Kind>;
+
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        source.row("kind", KINDS)
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        KINDS.iter().map(|kind| ProbeCell::new(INFO.id, [("kind", kind.name.into())])).collect()
-    }
-
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        match kind(cell).map(|kind| kind.value) {
-            Some(Kind::Major) => test_folder(context).map(drop),
+    fn check(kind: &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        match kind.value {
+            Kind::Major => test_folder(context).map(drop),
             _ => context.check_memory(MAX_BYTES),
         }
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        kind(cell)?.as_estimate()
+    fn estimate(kind: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
+        kind.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let kind = kind(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
-        let file = match kind {
+    fn open(kind: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let file = match kind.value {
             Kind::File | Kind::Cow => Some(Backing::Memory(cached_file(MAX_BYTES as usize)?)),
             // Each page is a separate mapping, and a process may have 65530 of them.
             Kind::FileSingle => Some(Backing::Memory(cached_file(4 << 20)?)),
             Kind::Major => Some(Backing::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?)),
             Kind::Anonymous | Kind::Zero | Kind::Huge => None,
         };
+        let kind = kind.value;
         Ok(Box::new(Faults { kind, file, faults: 0, touched: 0, context: context.clone() }))
     }
 }

@@ -4,13 +4,9 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::helper::{HelperProcess, Placement};
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only, number};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::{Estimate, Unit};
 use crate::sys::buffer::Aligned;
 
@@ -32,14 +28,14 @@ static INFO: ProbeInfo = ProbeInfo {
         about: "bytes per write",
         of: RangeOf::Bytes,
         least: 1,
-        most: MAX_BYTES,
+        most: 1 << 20,
         step: 1,
         usual: "64k",
     }],
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     Pipe,
     Unix,
 }
@@ -60,64 +56,35 @@ const KINDS: &[ParamRow<Kind>] = &[
     },
 ];
 
-const BLOCK: usize = 64 << 10;
+/// The size of a write that cells do not state, for compatibility with older sessions.
+const BLOCK: u64 = 64 << 10;
 
-/// Largest write.
-const MAX_BYTES: u64 = 1 << 20;
+impl ProbeKind for Pipe {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The kind, where the reader runs, and the bytes per write.
+    type Params = (&'static ParamRow<Kind>, Placement, u64);
 
-fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Kind>, Placement, usize)> {
-    let (bytes, known): (_, &[&str]) = match cell.params.get("bytes") {
-        None => (BLOCK, &["kind", "cpus"]),
-        Some(_) => (
-            number(cell, "bytes").filter(|bytes| (1..=MAX_BYTES).contains(bytes))? as usize,
-            &["kind", "cpus", "bytes"],
-        ),
-    };
-    Some((ParamRow::find(KINDS, cell, "kind")?, Placement::parse(cell)?, bytes))
-        .filter(|_| has_only(cell, known))
-}
-
-impl Probe for Pipe {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let bytes = source.number_or("bytes", BLOCK)?;
+        Some((source.row("kind", KINDS)?, source.word("cpus", &Placement::ALL)?, bytes))
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let sizes = context.requested_values(&INFO, "bytes").unwrap_or_else(|| vec![BLOCK as u64]);
-        fn cell(kind: &'static str, cpus: &'static str, bytes: u64) -> ProbeCell {
-            // The default size is not a parameter of its cells, for compatibility with older
-            // sessions.
-            let said = (bytes != BLOCK as u64).then_some(("bytes", bytes.into()));
-            ProbeCell::new(
-                INFO.id,
-                [("kind", kind.into()), ("cpus", cpus.into())].into_iter().chain(said),
-            )
-        }
-        let places = |bytes: u64| {
-            KINDS
-                .iter()
-                .flat_map(move |kind| Placement::ALL.map(|(cpus, _)| cell(kind.name, cpus, bytes)))
-        };
-        sizes.into_iter().flat_map(places).collect()
-    }
-
-    fn unit(&self, _: &ProbeCell) -> Unit {
+    fn unit(_: &Self::Params) -> Unit {
         Unit::BytesPerSecond
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        parse_cell(cell).map_or(Ok(()), |(_, place, _)| place.check(context))
+    fn check((_, place, _): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        place.check(context)
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        parse_cell(cell)?.0.as_estimate()
+    fn estimate((kind, ..): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
+        kind.as_estimate()
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (kind, place, block) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        fn pipe() -> Result<(OwnedFd, OwnedFd), ProbeError> {
-            nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
-        }
+    fn open(
+        (kind, place, bytes): &Self::Params,
+        context: &ProbeContext,
+    ) -> Result<Box<dyn Gauge>, ProbeError> {
         let (from, to) = match kind.value {
             Kind::Pipe => pipe()?,
             Kind::Unix => {
@@ -128,7 +95,8 @@ impl Probe for Pipe {
         };
         let (back, answer) = pipe()?;
         let memory = |value| {
-            Aligned::filled(block, value).map_err(ProbeError::in_call("memory for a message"))
+            Aligned::filled(*bytes as usize, value)
+                .map_err(ProbeError::in_call("memory for a message"))
         };
         let (mut buffer, data) = (memory(0)?, memory(0x5a)?);
         let (reads, writes) = (from.as_raw_fd(), answer.as_raw_fd());
@@ -143,12 +111,17 @@ impl Probe for Pipe {
             drain(reads, writes, &mut buffer);
         };
         // SAFETY: `drain` makes only system calls, on a buffer allocated before the fork.
-        let helper = unsafe { HelperProcess::fork(place, context, body) }?;
+        let helper = unsafe { HelperProcess::fork(*place, context, body) }?;
         // Once our copies of its ends are closed, writing to a helper that has exited fails with
         // EPIPE.
         drop((from, answer));
         Ok(Box::new(Stream { to, back, data, context: context.clone(), _helper: helper }))
     }
+}
+
+/// Creates a pipe: where it is read, and where it is written.
+pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), ProbeError> {
+    nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
 }
 
 /// Runs the helper: reads a byte count, then that many bytes, then sends one byte back, until the

@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::file_scan::{self, FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source, order_phrase};
+use super::file_scan::{FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source};
 use super::files::{describe_file_system, unshare_descriptors};
-use super::kind::{Gauge, Probe};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 use crate::sys::fd;
 use crate::sys::mounts::{self, Mount};
@@ -72,33 +70,24 @@ fn far(mount: &Mount) -> Result<(), &str> {
     if mount.is_network() || mount.is_fuse() { Ok(()) } else { Err(&mount.fs) }
 }
 
-impl Probe for RemoteRead {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for RemoteRead {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = ScanParams;
+
+    /// Lists one cell per pattern if there is no remote file; its check reports what is missing.
+    fn params(source: &mut ParamSource) -> Option<ScanParams> {
+        ScanParams::ask(source, |context| remote(context).map_or(1890, |(_, _, size)| size))
     }
 
-    /// Returns one cell per pattern if there is no remote file; its check reports what is missing.
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        file_scan::cells(
-            INFO.id,
-            remote(context).map_or(1890, |(_, _, size)| size),
-            context.requested_values(&INFO, "bytes").as_deref(),
-        )
-    }
-
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+    fn check(params: &ScanParams, context: &ProbeContext) -> Result<(), String> {
         let (_, _, size) = remote(context)?;
-        match ScanParams::parse(cell) {
-            Some(params) if params.bytes > size => {
-                Err(format!("the remote file has only {size} bytes"))
-            }
-            Some(params) => context.check_memory(params.bytes),
-            None => Ok(()),
+        if params.bytes > size {
+            return Err(format!("the remote file has only {size} bytes"));
         }
+        context.check_memory(params.bytes)
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        let params = ScanParams::parse(cell)?;
+    fn estimate(params: &ScanParams, _: &ProbeContext) -> Option<Estimate> {
         let (bytes, blocks) = (params.bytes as f64, params.blocks() as f64);
         // Even for a cached file, some file systems ask the server for every block.
         let low = OPEN_NANOS.0
@@ -117,14 +106,12 @@ impl Probe for RemoteRead {
             reason: format!(
                 "{} blocks {}: {asked}, 20 µs to 20 ms depending on the distance",
                 params.blocks(),
-                order_phrase(cell)
+                params.order_phrase()
             ),
         })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let params = ScanParams::parse(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
+    fn open(params: &ScanParams, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         unshare_descriptors();
         let (path, file, _) = remote(context).map_err(ProbeError::Missing)?;
         let source = Source {
@@ -134,7 +121,7 @@ impl Probe for RemoteRead {
             far: true,
             _own: None,
         };
-        Ok(Box::new(FileScan::open(params, source, context)?))
+        Ok(Box::new(FileScan::open(*params, source, context)?))
     }
 }
 

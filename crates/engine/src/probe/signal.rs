@@ -6,12 +6,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 
 pub(super) struct Signal;
@@ -32,7 +28,7 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Part {
+pub(super) enum Part {
     Install,
     Deliver,
     Send,
@@ -60,25 +56,19 @@ const PARTS: &[ParamRow<Part>] = &[
     },
 ];
 
-fn part(cell: &ProbeCell) -> Option<&'static ParamRow<Part>> {
-    ParamRow::find(PARTS, cell, "part").filter(|_| has_only(cell, &["part"]))
-}
+impl ProbeKind for Signal {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = &'static ParamRow<Part>;
 
-impl Probe for Signal {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        source.row("part", PARTS)
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        PARTS.iter().map(|part| ProbeCell::new(INFO.id, [("part", part.name.into())])).collect()
+    fn estimate(part: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
+        part.as_estimate()
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        part(cell)?.as_estimate()
-    }
-
-    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let part = part(cell).ok_or_else(|| ProbeError::unknown(cell))?.value;
+    fn open(part: &Self::Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let alone = GAUGE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: an all-zero sigaction is valid, and the installed handler only increments an
         // atomic.
@@ -89,7 +79,7 @@ impl Probe for Signal {
             }
             before
         };
-        Ok(Box::new(Handler { part, before, _alone: alone }))
+        Ok(Box::new(Handler { part: part.value, before, _alone: alone }))
     }
 }
 

@@ -6,12 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
-use super::param_table::{ParamRow, has_only, text};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::{calls, raw};
 use crate::with_fill;
@@ -37,7 +33,7 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     Getpid,
     Getppid,
     Read,
@@ -88,36 +84,21 @@ const KINDS: &[ParamRow<Kind>] = &[
 
 const PATH: &CStr = c"/dev/null";
 
-/// Parses a cell: the call, and whether it goes through the C library.
-fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<Kind>, bool)> {
-    let libc = match text(cell, "path")? {
-        "inline" => false,
-        "libc" => true,
-        _ => return None,
-    };
-    Some((ParamRow::find(KINDS, cell, "call")?, libc)).filter(|_| has_only(cell, &["call", "path"]))
-}
+impl ProbeKind for Syscall {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The call, and whether it goes through the C library.
+    type Params = (&'static ParamRow<Kind>, bool);
 
-impl Probe for Syscall {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let call = source.row("call", KINDS)?;
+        Some((call, source.word("path", &[("inline", false), ("libc", true)])?))
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        fn both(name: &'static str) -> [ProbeCell; 2] {
-            ["inline", "libc"]
-                .map(|path| ProbeCell::new(INFO.id, [("call", name.into()), ("path", path.into())]))
-        }
-        KINDS.iter().flat_map(|known| both(known.name)).collect()
+    fn estimate((call, _): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
+        call.as_estimate()
     }
 
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        parse_cell(cell)?.0.as_estimate()
-    }
-
-    fn open(&self, cell: &ProbeCell, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (ParamRow { value: kind, .. }, libc) =
-            parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open((call, libc): &Self::Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         fn open(path: &'static str, write: bool) -> Result<File, ProbeError> {
             OpenOptions::new()
                 .read(!write)
@@ -125,12 +106,12 @@ impl Probe for Syscall {
                 .open(path)
                 .map_err(|error| ProbeError::Missing(format!("{path}: {error}")))
         }
-        let file = match kind {
+        let file = match call.value {
             Kind::Read => Some(open("/dev/zero", false)?),
             Kind::Write => Some(open("/dev/null", true)?),
             _ => None,
         };
-        Ok(Box::new(Calls { kind: *kind, libc, file }))
+        Ok(Box::new(Calls { kind: call.value, libc: *libc, file }))
     }
 }
 

@@ -45,6 +45,29 @@ fn cells_are_unique_and_estimates_have_a_reason() {
     }
 }
 
+/// Sessions are compared by their cells: neither the parameters nor the order may change.
+#[test]
+fn cells_keep_their_parameters_and_order() {
+    let mut context = ProbeContext::default();
+    context.cpus = vec![0, 1, 2, 3];
+    let sets: Vec<_> = "contention.processes=1,3 file-cache.bytes=1m,2g file-read.bytes=1,5000 \
+                        fsync.bytes=0,5 latency.bytes=512,4k latency.stride=0,8,1k mprotect.pages=3 \
+                        net-bandwidth.bytes=1,1m pipe.bytes=64k,5 remote-read.bytes=7 \
+                        rtt.bytes=1,16,64k tlb.pages=2,9"
+        .split_whitespace()
+        .map(|set| set.parse().unwrap())
+        .collect();
+    let mut lines = String::new();
+    for context in [context.clone(), context.with_sets(Some(&sets))] {
+        for cell in PROBES.iter().flat_map(|probe| probe.cells(&context)) {
+            lines += &serde_json::to_string(&cell).unwrap();
+            lines += "\n";
+        }
+        lines += "\n";
+    }
+    assert_eq!(lines, include_str!("tests/cells.jsonl"));
+}
+
 #[test]
 fn requested_parameter_values_appear_in_known_cells() {
     let mut here = context();

@@ -4,11 +4,8 @@
 use std::ffi::c_void;
 use std::{io, ptr};
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 
 pub(super) struct Thread;
@@ -26,27 +23,22 @@ static INFO: ProbeInfo = ProbeInfo {
     params: &[],
 };
 
-impl Probe for Thread {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for Thread {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = ();
+
+    fn params(_: &mut ParamSource) -> Option<Self::Params> {
+        Some(())
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        vec![ProbeCell::new(INFO.id, [])]
-    }
-
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
+    fn estimate(_: &(), _: &ProbeContext) -> Option<Estimate> {
         let reason =
             "a task created without memory of its own, a reused stack, and two switches".into();
-        cell.params.is_empty().then_some(Estimate { low: 8e3, high: 80e3, reason })
+        Some(Estimate { low: 8e3, high: 80e3, reason })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        if cell.params.is_empty() {
-            Ok(Box::new(Threads(context.clone())))
-        } else {
-            Err(ProbeError::unknown(cell))
-        }
+    fn open(_: &(), context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        Ok(Box::new(Threads(context.clone())))
     }
 }
 

@@ -1,13 +1,9 @@
 //! `tlb`: the time of one load by the number of pages.
 
-use super::batch::BatchTime;
 use super::chase::{Ring, shuffled};
-use super::context::ProbeContext;
-use super::error::ProbeError;
-use super::kind::{Gauge, Probe};
 use super::map::{Map, page};
-use super::param_table::{has_only, number};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
+use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 use crate::record::Estimate;
 
 pub(super) struct Tlb;
@@ -36,31 +32,22 @@ static INFO: ProbeInfo = ProbeInfo {
 };
 
 const LINE: usize = 64;
-const PAGES: std::ops::RangeInclusive<u32> = 3..=15;
 
-fn pages(cell: &ProbeCell) -> Option<usize> {
-    let pages = number(cell, "pages").filter(|_| has_only(cell, &["pages"]))?;
-    usize::try_from(pages).ok().filter(|pages| (2..=1 << 24).contains(pages))
-}
+impl ProbeKind for Tlb {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The number of pages.
+    type Params = usize;
 
-impl Probe for Tlb {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<usize> {
+        usize::try_from(source.number("pages")?).ok()
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        let pages = context
-            .requested_values(&INFO, "pages")
-            .unwrap_or_else(|| PAGES.map(|power| 1 << power).collect());
-        pages.into_iter().map(|pages| ProbeCell::new(INFO.id, [("pages", pages.into())])).collect()
+    fn check(pages: &usize, context: &ProbeContext) -> Result<(), String> {
+        context.check_memory((pages * page()) as u64)
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        pages(cell).map_or(Ok(()), |pages| context.check_memory((pages * page()) as u64))
-    }
-
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        match pages(cell)? {
+    fn estimate(pages: &usize, context: &ProbeContext) -> Option<Estimate> {
+        match pages {
             ..=64 => context.estimate_cycles(
                 3.0,
                 7.0,
@@ -82,9 +69,7 @@ impl Probe for Tlb {
         }
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let pages = pages(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        self.check(cell, context).map_err(ProbeError::Missing)?;
+    fn open(pages: &usize, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
         let page = page();
         let map = Map::anonymous(pages * page, false)?;
         map.touch();
@@ -92,7 +77,7 @@ impl Probe for Tlb {
         let place = move |number: usize| number * page + number % lines * LINE;
         Ok(Box::new(Loads(Ring::through(
             map,
-            shuffled(pages, pages as u64).into_iter().map(move |number| place(number as usize)),
+            shuffled(*pages, *pages as u64).into_iter().map(move |number| place(number as usize)),
         ))))
     }
 }

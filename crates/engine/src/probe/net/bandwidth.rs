@@ -3,17 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::connection::ConnectionError;
-use super::destination::{self, Destination, Route};
+use super::destination::{Destination, Route};
 use super::estimate;
-use super::ip::Ip;
-use super::rtt::{check_other_cpu, on_other_cpu};
 use super::wire::{MAX_SINK, Request};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
-use crate::probe::batch::BatchTime;
-use crate::probe::context::ProbeContext;
-use crate::probe::error::ProbeError;
-use crate::probe::kind::{Gauge, Probe};
-use crate::probe::param_table::{has_only, number};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::probe::params::ParamSource;
+use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
 use crate::record::{Estimate, HostSummary, Unit};
 use crate::sys::buffer::Aligned;
 
@@ -37,99 +32,55 @@ static INFO: ProbeInfo = ProbeInfo {
         about: "bytes per message",
         of: RangeOf::Bytes,
         least: 1,
-        most: MAX_BYTES,
+        most: 16 << 20,
         step: 1,
         usual: "1m,1k,4k,16k,64k,256k",
     }],
 };
 
-/// Message size of a cell without one.
+/// Message size of a cell without one, for compatibility with older sessions.
 const DEFAULT_BYTES: u64 = 1 << 20;
-/// Smaller message sizes, over IPv4 only.
-const OTHER_BYTES: [u64; 5] = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10];
-/// Largest message.
-const MAX_BYTES: u64 = 16 << 20;
 /// Warm-up of a connection: bytes or time, whichever comes first.
 const WARM_UP: (u64, Duration) = (16 << 20, Duration::from_millis(100));
 
-fn parse_cell(cell: &ProbeCell) -> Option<(Destination, u64, bool)> {
-    let to = Destination::parse(cell)?;
-    let bytes = match cell.params.get("bytes") {
-        None => DEFAULT_BYTES,
-        Some(_) => number(cell, "bytes").filter(|bytes| (1..=MAX_BYTES).contains(bytes))?,
-    };
-    let apart = match cell.params.get("cpus") {
-        None => false,
-        Some(_) if number(cell, "cpus") == Some(2) && !to.remote => true,
-        Some(_) => return None,
-    };
-    let known: Vec<&str> = ["to", "bytes", "ip", "cpus"]
-        .into_iter()
-        .filter(|name| cell.params.contains_key(*name))
-        .collect();
-    Some((to, bytes, apart)).filter(|_| has_only(cell, &known))
-}
+impl ProbeKind for Bandwidth {
+    const INFO: &'static ProbeInfo = &INFO;
+    /// The destination, the bytes per message, and whether the far end runs on another CPU.
+    type Params = (Destination, u64, bool);
 
-impl Probe for Bandwidth {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let to = Destination::ask(source)?;
+        let bytes = to.ask_bytes(source, Some(DEFAULT_BYTES), true)?;
+        Some((to, bytes, to.ask_apart(source, bytes == DEFAULT_BYTES)?))
     }
 
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        if let Some(sizes) = context.requested_values(&INFO, "bytes") {
-            // The default size is not a parameter of its cells, for compatibility with older
-            // sessions.
-            fn cell_of(to: Destination, bytes: u64) -> ProbeCell {
-                ProbeCell::new(
-                    INFO.id,
-                    to.params().chain((bytes != DEFAULT_BYTES).then_some(("bytes", bytes.into()))),
-                )
-            }
-            return destination::ALL
-                .into_iter()
-                .flat_map(|to| sizes.iter().map(move |bytes| cell_of(to, *bytes)))
-                .collect();
-        }
-        fn default_cells(to: Destination) -> impl Iterator<Item = ProbeCell> {
-            let plain = ProbeCell::new(INFO.id, to.params());
-            let apart = (to == destination::ALL[0]).then(|| on_other_cpu(plain.clone()));
-            let smaller = OTHER_BYTES.iter().filter(move |_| to.ip == Ip::V4);
-            let smaller = smaller.map(move |bytes| {
-                ProbeCell::new(INFO.id, to.params().chain([("bytes", (*bytes).into())]))
-            });
-            [plain].into_iter().chain(apart).chain(smaller)
-        }
-        destination::ALL.into_iter().flat_map(default_cells).collect()
-    }
-
-    fn unit(&self, _: &ProbeCell) -> Unit {
+    fn unit(_: &Self::Params) -> Unit {
         Unit::BytesPerSecond
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        parse_cell(cell).map_or(Ok(()), |(to, _, apart)| {
-            to.check(context).and_then(|()| check_other_cpu(apart, context))
-        })
+    fn check((to, _, apart): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        to.check(context)?;
+        if *apart { context.check_other_cpu() } else { Ok(()) }
     }
 
-    fn remote_host(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<HostSummary> {
-        Destination::parse(cell)?.remote_host(context)
+    fn remote_host((to, ..): &Self::Params, context: &ProbeContext) -> Option<HostSummary> {
+        to.remote_host(context)
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
-        let (to, bytes, _) = parse_cell(cell)?;
+    fn estimate((to, bytes, _): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
         if to.remote {
             return estimate::bandwidth(context);
         }
         // A message costs a system call and a pass through the network stack; each byte is copied
         // in and out.
-        let rate = |call: f64, byte: f64| bytes as f64 / (call + bytes as f64 * byte) * 1e9;
+        let bytes = *bytes as f64;
+        let rate = |call: f64, byte: f64| bytes / (call + bytes * byte) * 1e9;
         let reason = "a message takes 0.3 to 3 µs, each byte two copies of 0.03 to 0.4 ns";
         Some(Estimate { low: rate(3_000.0, 0.8), high: rate(300.0, 0.06), reason: reason.into() })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (to, bytes, apart) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open(params: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        let (to, bytes, apart) = *params;
         let route = to.open(context.other_cpu().filter(|_| apart), context)?;
         let mut message = Aligned::filled(bytes as usize, 0)
             .map_err(ProbeError::in_call("memory for a message"))?;

@@ -11,15 +11,12 @@ use nix::sys::socket::{
 use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::connection::{ConnectionError, IDLE_TIMEOUT};
-use super::destination::{self, Destination, Route};
+use super::destination::{Destination, Route};
 use super::estimate;
 use super::wire::Request;
-use crate::plan::{Group, ProbeCell, ProbeInfo};
-use crate::probe::batch::BatchTime;
-use crate::probe::context::ProbeContext;
-use crate::probe::error::ProbeError;
-use crate::probe::kind::{Gauge, Probe};
-use crate::probe::param_table::{has_only, text};
+use crate::plan::{Group, ProbeInfo};
+use crate::probe::params::ParamSource;
+use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::clock::Clock;
 
@@ -45,46 +42,32 @@ static INFO: ProbeInfo = ProbeInfo {
 const MAX_CONNECTIONS: u64 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(in crate::probe) enum Part {
     Setup,
     Teardown,
 }
 
-fn parse_cell(cell: &ProbeCell) -> Option<(Destination, Part)> {
-    let part = match text(cell, "part")? {
-        "setup" => Part::Setup,
-        "teardown" => Part::Teardown,
-        _ => return None,
-    };
-    let known: &[&str] =
-        if cell.params.contains_key("ip") { &["to", "part", "ip"] } else { &["to", "part"] };
-    Some((Destination::parse(cell)?, part)).filter(|_| has_only(cell, known))
-}
+const PARTS: [(&str, Part); 2] = [("setup", Part::Setup), ("teardown", Part::Teardown)];
 
-impl Probe for Connect {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
+impl ProbeKind for Connect {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = (Destination, Part);
+
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        Some((Destination::ask(source)?, source.word("part", &PARTS)?))
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        fn both_parts(to: Destination) -> [ProbeCell; 2] {
-            ["setup", "teardown"]
-                .map(|part| ProbeCell::new(INFO.id, to.params().chain([("part", part.into())])))
-        }
-        destination::ALL.into_iter().flat_map(both_parts).collect()
+    fn check((to, _): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        to.check(context)
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        parse_cell(cell).map_or(Ok(()), |(to, _)| to.check(context))
+    fn remote_host((to, _): &Self::Params, context: &ProbeContext) -> Option<HostSummary> {
+        to.remote_host(context)
     }
 
-    fn remote_host(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<HostSummary> {
-        Destination::parse(cell)?.remote_host(context)
-    }
-
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+    fn estimate(params: &Self::Params, context: &ProbeContext) -> Option<Estimate> {
         let known = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
-        match parse_cell(cell)? {
+        match params {
             (Destination { remote: true, .. }, Part::Setup) => {
                 Some(estimate::ways(context, 2.0, 0.0))
             }
@@ -100,15 +83,17 @@ impl Probe for Connect {
         }
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (to, part) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open(
+        (to, part): &Self::Params,
+        context: &ProbeContext,
+    ) -> Result<Box<dyn Gauge>, ProbeError> {
         let route = to.open(None, context)?;
         let address =
             route.connection.stream().peer_addr().map_err(ProbeError::in_call("getpeername"))?;
         Ok(Box::new(Connections {
             route,
             address,
-            part,
+            part: *part,
             context: context.clone(),
             opened: 0,
             accepted_total: 0,

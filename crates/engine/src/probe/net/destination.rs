@@ -4,10 +4,9 @@
 use super::connection::{Connection, ConnectionError};
 use super::ip::Ip;
 use super::loopback_server::{self, LoopbackServer};
-use crate::plan::{Param, ProbeCell};
 use crate::probe::context::ProbeContext;
 use crate::probe::error::ProbeError;
-use crate::probe::param_table::text;
+use crate::probe::params::ParamSource;
 use crate::record::HostSummary;
 
 /// The far end of a cell.
@@ -16,14 +15,6 @@ pub struct Destination {
     pub remote: bool,
     pub ip: Ip,
 }
-
-/// All destinations, nearest first.
-pub const ALL: [Destination; 4] = [
-    Destination { remote: false, ip: Ip::V4 },
-    Destination { remote: false, ip: Ip::V6 },
-    Destination { remote: true, ip: Ip::V4 },
-    Destination { remote: true, ip: Ip::V6 },
-];
 
 /// How to connect to a peer.
 const NO_PEER: &str =
@@ -37,25 +28,36 @@ pub struct Route {
 }
 
 impl Destination {
-    /// Parses the destination of a cell; `None` if it is unknown.
-    pub fn parse(cell: &ProbeCell) -> Option<Destination> {
-        let remote = match text(cell, "to")? {
-            "loopback" => false,
-            "remote" => true,
-            _ => return None,
-        };
-        let ip = match cell.params.get("ip") {
-            None => Ip::V4,
-            Some(Param::Number(6)) => Ip::V6,
-            Some(_) => return None,
-        };
+    /// Asks for the destination of a cell; lists the nearest first.
+    pub fn ask(source: &mut ParamSource) -> Option<Destination> {
+        let remote = source.word("to", &[("loopback", false), ("remote", true)])?;
+        let ip = if source.mark("ip", 6u64, true)? { Ip::V6 } else { Ip::V4 };
         Some(Destination { remote, ip })
     }
 
-    /// Returns the parameters of this destination.
-    pub fn params(self) -> impl Iterator<Item = (&'static str, Param)> {
-        let ip = (self.ip == Ip::V6).then_some(("ip", 6.into()));
-        [("to", if self.remote { "remote" } else { "loopback" }.into())].into_iter().chain(ip)
+    /// Asks for the size of a message. By default several are listed over IPv4, if `several`, else
+    /// only the first.
+    pub fn ask_bytes(
+        self,
+        source: &mut ParamSource,
+        implied: Option<u64>,
+        several: bool,
+    ) -> Option<u64> {
+        source.number_among("bytes", implied, |_, mut usual| {
+            if !several || self.ip == Ip::V6 {
+                usual.truncate(1);
+            }
+            usual
+        })
+    }
+
+    /// Asks whether the far end runs on another CPU, which only the loopback has; lists it for the
+    /// nearest destination, if `listed` and no sizes were requested.
+    pub fn ask_apart(self, source: &mut ParamSource, listed: bool) -> Option<bool> {
+        let nearest = !self.remote && self.ip == Ip::V4;
+        let listed = listed && nearest && !source.lists_requested("bytes");
+        let apart = source.mark("cpus", 2u64, listed)?;
+        (!apart || !self.remote).then_some(apart)
     }
 
     /// Checks that it can be reached. A peer is contacted once for all cells.

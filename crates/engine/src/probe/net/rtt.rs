@@ -1,17 +1,15 @@
 //! `rtt`: the round-trip time of a message, by TCP and by ping.
 
+use std::ops::RangeInclusive;
+
 use super::connection::{Connection, ConnectionError};
-use super::destination::{self, Destination, Route};
+use super::destination::{Destination, Route};
 use super::estimate;
-use super::ip::Ip;
 use super::ping::{self, Ping};
 use super::wire::{MAX_ECHO, Request};
-use crate::plan::{Group, ProbeCell, ProbeInfo, ProbeParam, RangeOf};
-use crate::probe::batch::BatchTime;
-use crate::probe::context::ProbeContext;
-use crate::probe::error::ProbeError;
-use crate::probe::kind::{Gauge, Probe};
-use crate::probe::param_table::{has_only, number, text};
+use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::probe::params::ParamSource;
+use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
 use crate::record::{Estimate, HostSummary};
 
 pub(in crate::probe) struct Rtt;
@@ -44,93 +42,49 @@ static INFO: ProbeInfo = ProbeInfo {
 
 /// Default message size, the same as that of ping.
 const DEFAULT_BYTES: u64 = 56;
-/// Other message sizes, over IPv4 only.
-const OTHER_BYTES: [u64; 2] = [1, 1024];
 
 /// Limits of ping's message size: a message contains its sending time and must fit in one packet.
-const MIN_PING_BYTES: u64 = 16;
-const MAX_PING_BYTES: u64 = 65_507;
+const PING_BYTES: RangeInclusive<u64> = 16..=65_507;
 
 /// How a message is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+pub(in crate::probe) enum By {
     Tcp { bytes: u64, apart: bool },
     Ping { bytes: u64 },
 }
 
-fn parse_cell(cell: &ProbeCell) -> Option<(Destination, By)> {
-    let (to, bytes) = (Destination::parse(cell)?, number(cell, "bytes")?);
-    let apart = match cell.params.get("cpus") {
-        None => false,
-        Some(_) if number(cell, "cpus") == Some(2) && !to.remote => true,
-        Some(_) => return None,
-    };
-    let by = match text(cell, "by")? {
-        "tcp" => By::Tcp { bytes, apart },
-        "ping" if !apart => By::Ping { bytes },
-        _ => return None,
-    };
-    let known: Vec<&str> = ["to", "by", "bytes", "ip", "cpus"]
-        .into_iter()
-        .filter(|name| cell.params.contains_key(*name))
-        .collect();
-    Some((to, by)).filter(|_| has_only(cell, &known))
-}
+impl ProbeKind for Rtt {
+    const INFO: &'static ProbeInfo = &INFO;
+    type Params = (Destination, By);
 
-fn cell(to: Destination, by: &'static str, bytes: u64) -> ProbeCell {
-    ProbeCell::new(INFO.id, to.params().chain([("by", by.into()), ("bytes", bytes.into())]))
-}
-
-impl Probe for Rtt {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
-    }
-
-    fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
-        if let Some(sizes) = context.requested_values(&INFO, "bytes") {
-            let ping = |bytes: &u64| (MIN_PING_BYTES..=MAX_PING_BYTES).contains(bytes);
-            let by_tcp = |to: Destination| sizes.iter().map(move |bytes| cell(to, "tcp", *bytes));
-            let by_ping = |to: Destination| {
-                sizes.iter().copied().filter(ping).map(move |bytes| cell(to, "ping", bytes))
-            };
-            return destination::ALL
-                .into_iter()
-                .flat_map(|to| by_tcp(to).chain(by_ping(to)))
-                .collect();
-        }
-        fn default_cells(to: Destination) -> impl Iterator<Item = ProbeCell> {
-            let others = OTHER_BYTES
-                .iter()
-                .filter(move |_| to.ip == Ip::V4)
-                .map(move |bytes| cell(to, "tcp", *bytes));
-            let apart =
-                (to == destination::ALL[0]).then(|| on_other_cpu(cell(to, "tcp", DEFAULT_BYTES)));
-            [cell(to, "tcp", DEFAULT_BYTES)].into_iter().chain(apart).chain(others).chain([cell(
-                to,
-                "ping",
-                DEFAULT_BYTES,
-            )])
-        }
-        destination::ALL.into_iter().flat_map(default_cells).collect()
-    }
-
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        match parse_cell(cell) {
-            Some((to, By::Ping { .. })) => to.check(context).and_then(|()| ping::check()),
-            Some((to, By::Tcp { apart, .. })) => {
-                to.check(context).and_then(|()| check_other_cpu(apart, context))
-            }
-            None => Ok(()),
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        let to = Destination::ask(source)?;
+        let ping = source.word("by", &[("tcp", false), ("ping", true)])?;
+        let bytes = to.ask_bytes(source, None, !ping)?;
+        let apart = to.ask_apart(source, !ping && bytes == DEFAULT_BYTES)?;
+        match ping {
+            true if apart || !PING_BYTES.contains(&bytes) => None,
+            true => Some((to, By::Ping { bytes })),
+            false => Some((to, By::Tcp { bytes, apart })),
         }
     }
 
-    fn remote_host(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<HostSummary> {
-        Destination::parse(cell)?.remote_host(context)
+    fn check((to, by): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        to.check(context)?;
+        match by {
+            By::Ping { .. } => ping::check(),
+            By::Tcp { apart: true, .. } => context.check_other_cpu(),
+            By::Tcp { .. } => Ok(()),
+        }
     }
 
-    fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+    fn remote_host((to, _): &Self::Params, context: &ProbeContext) -> Option<HostSummary> {
+        to.remote_host(context)
+    }
+
+    fn estimate(params: &Self::Params, context: &ProbeContext) -> Option<Estimate> {
         let known = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
-        match parse_cell(cell)? {
+        match *params {
             (Destination { remote: true, .. }, By::Tcp { bytes, .. } | By::Ping { bytes }) => {
                 Some(estimate::ways(context, 2.0, bytes as f64))
             }
@@ -155,10 +109,9 @@ impl Probe for Rtt {
         }
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (to, by) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
-        match by {
-            By::Ping { bytes } => Ok(Box::new(Ping::open(to, bytes, context)?)),
+    fn open((to, by): &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+        match *by {
+            By::Ping { bytes } => Ok(Box::new(Ping::open(*to, bytes, context)?)),
             By::Tcp { bytes, apart } => {
                 let route = to.open(context.other_cpu().filter(|_| apart), context)?;
                 route
@@ -173,21 +126,6 @@ impl Probe for Rtt {
                 }))
             }
         }
-    }
-}
-
-/// Returns the same cell with the far end on a different CPU.
-pub(super) fn on_other_cpu(mut cell: ProbeCell) -> ProbeCell {
-    cell.params.insert("cpus".into(), 2.into());
-    cell
-}
-
-/// Checks that there is another CPU if the cell needs one.
-pub(super) fn check_other_cpu(apart: bool, context: &ProbeContext) -> Result<(), String> {
-    if apart && context.other_cpu().is_none() {
-        Err("this process may use only one CPU".into())
-    } else {
-        Ok(())
     }
 }
 

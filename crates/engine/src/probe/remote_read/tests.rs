@@ -1,8 +1,16 @@
 //! Tests of which files are remote, and that they are read like local ones.
 
 use super::*;
+use crate::probe::Probe;
+use crate::probe::params::list_cells;
 use crate::probe::testing::{cell, context};
 use crate::sys::{random, testing};
+
+/// Returns the parameters of all default cells of a file of `most` bytes.
+fn scans(most: u64) -> impl Iterator<Item = ScanParams> {
+    let cells = list_cells(&INFO, &context(), |source| ScanParams::ask(source, |_| most));
+    cells.into_iter().map(|(_, params)| params)
+}
 
 fn mount(fs: &str) -> Mount {
     let (source, mount_point) = (Some("server:/home".into()), None);
@@ -50,10 +58,8 @@ fn without_a_remote_file_the_error_names_the_remedy() {
 #[test]
 fn sizes_are_limited_by_the_file() {
     let sizes = |most| {
-        let all = file_scan::cells("remote-read", most, None)
-            .into_iter()
-            .map(|cell| ScanParams::parse(&cell).unwrap());
-        all.filter(|params| !params.random)
+        scans(most)
+            .filter(|params| !params.random)
             .map(|params| (params.bytes, params.cold))
             .collect::<Vec<_>>()
     };
@@ -70,10 +76,7 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     let mut data = vec![0; 100_000];
     random::fill(1, 0, &mut data);
     std::fs::write(own.path(), &data).unwrap();
-    for params in file_scan::cells("remote-read", 70_000, None)
-        .into_iter()
-        .map(|cell| ScanParams::parse(&cell).unwrap())
-    {
+    for params in scans(70_000) {
         let file = File::open(own.path()).unwrap();
         let source = Source {
             path: own.path().into(),
@@ -112,11 +115,7 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
 #[test]
 fn an_evicted_file_is_read_into_the_cache_before_it_is_timed() {
     let Some(file) = testing::file_on_disk(1 << 20) else { return };
-    let params = file_scan::cells("file-read", 1 << 20, None)
-        .iter()
-        .filter_map(ScanParams::parse)
-        .find(|params| params.bytes == 1 << 20 && !params.cold)
-        .unwrap();
+    let params = scans(1 << 20).find(|params| params.bytes == 1 << 20 && !params.cold).unwrap();
     let again = file.try_clone().unwrap();
     let source = Source {
         path: crate::sys::fd::own_path(&file),

@@ -9,6 +9,7 @@ use memmap2::{MmapOptions, MmapRaw};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::probe::error::ProbeError;
+use crate::probe::pipe::pipe;
 
 /// Message that asks the partner to end.
 const END: u32 = u32::MAX;
@@ -42,9 +43,6 @@ pub(super) struct Pipes {
 
 impl Pipes {
     pub fn new() -> Result<Pipes, ProbeError> {
-        fn pipe() -> Result<(OwnedFd, OwnedFd), ProbeError> {
-            nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(ProbeError::in_call("pipe"))
-        }
         Ok(Pipes { there: pipe()?, back: pipe()?, unpaired: pipe()? })
     }
 }

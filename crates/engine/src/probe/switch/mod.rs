@@ -8,21 +8,14 @@ use std::sync::Arc;
 use link::{Futexes, Link, Pipes};
 
 use super::helper::{HelperProcess, HelperThread, Placement};
-use super::param_table::{ParamRow, has_only};
-use super::{BatchTime, Gauge, Probe, ProbeContext, ProbeError};
-use crate::plan::{Group, ProbeCell, ProbeInfo};
+use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::plan::{Group, ProbeInfo};
 use crate::record::Estimate;
 use crate::sys::clock::monotonic_nanos;
 use crate::units::show_nanos;
 
 /// The probe of context switches between processes or threads.
-pub(super) struct Switch {
-    info: &'static ProbeInfo,
-    processes: bool,
-}
-
-pub(super) static PROCESSES: Switch = Switch { info: &PROCESS, processes: true };
-pub(super) static THREADS: Switch = Switch { info: &THREAD, processes: false };
+pub(super) struct Switch<const PROCESSES: bool>;
 
 static PROCESS: ProbeInfo = ProbeInfo {
     id: "switch-process",
@@ -51,7 +44,7 @@ static THREAD: ProbeInfo = ProbeInfo {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum By {
+pub(super) enum By {
     Pipe,
     Futex,
 }
@@ -72,29 +65,19 @@ const LINKS: &[ParamRow<By>] = &[
     },
 ];
 
-fn parse_cell(cell: &ProbeCell) -> Option<(&'static ParamRow<By>, Placement)> {
-    Some((ParamRow::find(LINKS, cell, "by")?, Placement::parse(cell)?))
-        .filter(|_| has_only(cell, &["by", "cpus"]))
-}
+impl<const PROCESSES: bool> ProbeKind for Switch<PROCESSES> {
+    const INFO: &'static ProbeInfo = if PROCESSES { &PROCESS } else { &THREAD };
+    type Params = (&'static ParamRow<By>, Placement);
 
-impl Probe for Switch {
-    fn info(&self) -> &'static ProbeInfo {
-        self.info
+    fn params(source: &mut ParamSource) -> Option<Self::Params> {
+        Some((source.row("by", LINKS)?, source.word("cpus", &Placement::ALL)?))
     }
 
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        let cell = |by: &'static str, cpus: &'static str| {
-            ProbeCell::new(self.info.id, [("by", by.into()), ("cpus", cpus.into())])
-        };
-        LINKS.iter().flat_map(|by| Placement::ALL.map(|(cpus, _)| cell(by.name, cpus))).collect()
+    fn check((_, place): &Self::Params, context: &ProbeContext) -> Result<(), String> {
+        place.check(context)
     }
 
-    fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
-        parse_cell(cell).map_or(Ok(()), |(_, place)| place.check(context))
-    }
-
-    fn estimate(&self, cell: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        let (by, place) = parse_cell(cell)?;
+    fn estimate((by, place): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
         let estimate = by.as_estimate()?;
         Some(match place {
             Placement::Same => estimate,
@@ -106,25 +89,27 @@ impl Probe for Switch {
         })
     }
 
-    fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (by, place) = parse_cell(cell).ok_or_else(|| ProbeError::unknown(cell))?;
+    fn open(
+        (by, place): &Self::Params,
+        context: &ProbeContext,
+    ) -> Result<Box<dyn Gauge>, ProbeError> {
         let link: Arc<dyn Link> = match by.value {
             By::Pipe => Arc::new(Pipes::new()?),
             By::Futex => Arc::new(Futexes::new()?),
         };
         let there = Arc::clone(&link);
-        let partner = if self.processes {
+        let partner = if PROCESSES {
             let body = || {
                 there.split();
                 there.answer();
             };
             // SAFETY: the partner makes only system calls, on memory and descriptors from before
             // the fork.
-            let partner = unsafe { HelperProcess::fork(place, context, body) }?;
+            let partner = unsafe { HelperProcess::fork(*place, context, body) }?;
             link.leave();
             Partner::Process(partner)
         } else {
-            Partner::Thread(HelperThread::spawn(place, context, move || there.answer())?)
+            Partner::Thread(HelperThread::spawn(*place, context, move || there.answer())?)
         };
         Ok(Box::new(Switches {
             call_nanos: measure_calls(&*link),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::*;
 use crate::plan::{Group, ProbeInfo};
-use crate::record::Estimate;
+use crate::record::{Estimate, HostSummary, Unit};
 
 /// A probe whose operations take a fixed time each; `opening` is the time it takes to open.
 struct Slow {
@@ -35,6 +35,15 @@ impl Probe for Slow {
     }
     fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
         Vec::new()
+    }
+    fn unit(&self, _: &ProbeCell) -> Unit {
+        Unit::Nanos
+    }
+    fn check(&self, _: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
+        Ok(())
+    }
+    fn remote_host(&self, _: &ProbeCell, _: &ProbeContext) -> Option<HostSummary> {
+        None
     }
     fn estimate(&self, _: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
         None

@@ -1,0 +1,204 @@
+//! The parameters of a probe's cells: a probe asks for them one by one, and the same questions read
+//! a cell and list all cells.
+
+use crate::plan::{Param, ProbeCell, ProbeInfo, ProbeParam};
+use crate::record::Estimate;
+
+use super::context::ProbeContext;
+
+/// One value of a probe's main parameter.
+pub(super) struct ParamRow<T: 'static> {
+    /// The value's name in a cell.
+    pub name: &'static str,
+    pub value: T,
+    /// Expected minimum and maximum: cycles or the unit of the cell, depending on the probe.
+    pub range: (f64, f64),
+    pub why: &'static str,
+}
+
+impl<T> ParamRow<T> {
+    /// Returns the range, in the unit of the cell, as an estimate.
+    pub fn as_estimate(&self) -> Option<Estimate> {
+        Some(Estimate { low: self.range.0, high: self.range.1, reason: self.why.into() })
+    }
+}
+
+/// Answers the questions of a probe: with the parameters of a cell, or with each value in turn.
+pub(super) struct ParamSource<'a> {
+    info: &'static ProbeInfo,
+    origin: Origin<'a>,
+}
+
+enum Origin<'a> {
+    Cell { cell: &'a ProbeCell, found: usize },
+    List { context: &'a ProbeContext, choices: &'a mut Vec<Choice>, at: usize, cell: ProbeCell },
+}
+
+/// The value that is listed of those of one question.
+struct Choice {
+    index: usize,
+    count: usize,
+}
+
+/// Reads a cell; `None` if it is unknown: of another version, or written by hand.
+pub(super) fn read_cell<P>(
+    info: &'static ProbeInfo,
+    cell: &ProbeCell,
+    params: impl FnOnce(&mut ParamSource) -> Option<P>,
+) -> Option<P> {
+    let mut source = ParamSource { info, origin: Origin::Cell { cell, found: 0 } };
+    let params = params(&mut source)?;
+    // A cell of another version may have more.
+    match source.origin {
+        Origin::Cell { found, .. } if found == cell.params.len() => Some(params),
+        _ => None,
+    }
+}
+
+/// Lists all cells; the parameter that is asked for last varies fastest.
+pub(super) fn list_cells<P>(
+    info: &'static ProbeInfo,
+    context: &ProbeContext,
+    params: impl Fn(&mut ParamSource) -> Option<P>,
+) -> Vec<(ProbeCell, P)> {
+    let (mut cells, mut choices) = (Vec::new(), Vec::new());
+    loop {
+        let cell = ProbeCell::new(info.id, []);
+        let origin = Origin::List { context, choices: &mut choices, at: 0, cell };
+        let mut source = ParamSource { info, origin };
+        let params = params(&mut source);
+        if let (Some(params), Origin::List { cell, .. }) = (params, source.origin) {
+            cells.push((cell, params));
+        }
+        while let Some(last) = choices.last_mut() {
+            last.index += 1;
+            if last.index < last.count {
+                break;
+            }
+            choices.pop();
+        }
+        if choices.is_empty() {
+            return cells;
+        }
+    }
+}
+
+impl ParamSource<'_> {
+    /// Returns the value of a parameter, which some cells lack; `None` if there is nothing to list.
+    fn ask(
+        &mut self,
+        name: &str,
+        values: impl FnOnce(&ProbeContext) -> Vec<Option<Param>>,
+    ) -> Option<Option<Param>> {
+        match &mut self.origin {
+            Origin::Cell { cell, found } => {
+                let value = cell.params.get(name);
+                *found += usize::from(value.is_some());
+                Some(value.cloned())
+            }
+            Origin::List { context, choices, at, cell } => {
+                let mut values = values(context);
+                if *at == choices.len() && !values.is_empty() {
+                    choices.push(Choice { index: 0, count: values.len() });
+                }
+                let index = choices.get(*at).map(|choice| choice.index)?;
+                let value = (index < values.len()).then(|| values.swap_remove(index))?;
+                *at += 1;
+                cell.params.extend(value.clone().map(|value| (name.into(), value)));
+                Some(value)
+            }
+        }
+    }
+
+    /// Returns the row of a table that the parameter names.
+    pub fn row<'t, T>(&mut self, name: &str, table: &'t [ParamRow<T>]) -> Option<&'t ParamRow<T>> {
+        let names = |_: &ProbeContext| table.iter().map(|row| Some(row.name.into())).collect();
+        match self.ask(name, names)?? {
+            Param::Text(text) => table.iter().find(|row| row.name == text),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of the word that the parameter is.
+    pub fn word<T: Copy>(&mut self, name: &str, words: &[(&'static str, T)]) -> Option<T> {
+        let names = |_: &ProbeContext| words.iter().map(|(word, _)| Some((*word).into())).collect();
+        match self.ask(name, names)?? {
+            Param::Text(text) => words.iter().find(|(word, _)| *word == text).map(|(_, of)| *of),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the cell has the parameter, which has only one value. Cells that have it are
+    /// listed if `listed`, after those that lack it.
+    pub fn mark(&mut self, name: &str, value: impl Into<Param>, listed: bool) -> Option<bool> {
+        let value = Some(value.into());
+        let values = |_: &ProbeContext| match listed {
+            true => vec![None, value.clone()],
+            false => vec![None],
+        };
+        match self.ask(name, values)? {
+            None => Some(false),
+            found => (found == value).then_some(true),
+        }
+    }
+
+    /// Returns a number that every cell has.
+    pub fn number(&mut self, name: &str) -> Option<u64> {
+        self.number_among(name, None, |_, usual| usual)
+    }
+
+    /// Returns a number; `implied` is that of a cell without the parameter.
+    pub fn number_or(&mut self, name: &str, implied: u64) -> Option<u64> {
+        self.number_among(name, Some(implied), |_, usual| usual)
+    }
+
+    /// Returns a number as [`number_or`](ParamSource::number_or) does. `listed` returns the values
+    /// to list if the user requested none; it gets the default values of the description.
+    pub fn number_among(
+        &mut self,
+        name: &str,
+        implied: Option<u64>,
+        listed: impl FnOnce(&ProbeContext, Vec<u64>) -> Vec<u64>,
+    ) -> Option<u64> {
+        let info = self.info;
+        let param = info.params.iter().find(|param| param.name == name);
+        let values = |context: &ProbeContext| {
+            let usual = || listed(context, param.map_or(Vec::new(), ProbeParam::usual_values));
+            let values = context.requested_values(info, name).unwrap_or_else(usual);
+            let given = |value| (Some(value) != implied).then_some(Param::Number(value));
+            values.into_iter().map(given).collect()
+        };
+        match self.ask(name, values)? {
+            None => implied,
+            Some(Param::Number(value)) => {
+                let known = param.is_none_or(|param| param.takes(value));
+                (known && Some(value) != implied).then_some(value)
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Returns whether the cells are listed that the user requested by this parameter.
+    pub fn lists_requested(&self, name: &str) -> bool {
+        match &self.origin {
+            Origin::List { context, .. } => context.requested_values(self.info, name).is_some(),
+            Origin::Cell { .. } => false,
+        }
+    }
+
+    /// Returns whether the cell has a parameter, which is then asked for; cells that lack it are
+    /// listed first.
+    pub fn has(&mut self, name: &str) -> Option<bool> {
+        match &mut self.origin {
+            Origin::Cell { cell, .. } => Some(cell.params.contains_key(name)),
+            Origin::List { choices, at, .. } => {
+                if *at == choices.len() {
+                    choices.push(Choice { index: 0, count: 2 });
+                }
+                let choice = choices.get(*at)?;
+                *at += 1;
+                Some(choice.index == 1)
+            }
+        }
+    }
+}
