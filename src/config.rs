@@ -33,7 +33,7 @@ fn add(presets: &mut Presets, file: &TomlFile) {
 /// Parses one; everything in it may end on a terminal.
 fn preset_of(id: &str, text: &str) -> Result<Preset, String> {
     let experiments: Vec<&str> =
-        experiment::EXPERIMENTS.iter().map(|experiment| experiment.id()).collect();
+        experiment::EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
     let names = Names { experiments: &experiments, infos: &engine::infos() };
     let preset = Preset::parse_knowing(id, text, Some(names))
         .map_err(|error| clean_text(&error.reason()))?;

@@ -13,7 +13,7 @@ fn lists_hold_every_entry_once() {
     let backends: Vec<&str> = BACKENDS.iter().map(|b| b.info().id).collect();
     let peers: Vec<&str> = PEERS.iter().map(|p| p.info().id).collect();
     let presets: Vec<&str> = PRESETS.iter().map(|p| p.0).collect();
-    let experiments: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id()).collect();
+    let experiments: Vec<&str> = EXPERIMENTS.iter().map(|e| e.id).collect();
     let references: Vec<&str> = iotui::session::references().iter().map(|r| r.id).collect();
     for (what, ids) in [
         ("backends", backends),

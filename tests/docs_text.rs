@@ -96,7 +96,7 @@ fn the_reference_lists_everything() {
     ids.extend(iotui::peer::PEERS.iter().map(|p| p.info().id));
     ids.extend(iotui::plan::PRESETS.iter().map(|p| p.0));
     ids.extend(iotui::plan::PROFILES.iter().map(|p| p.0));
-    ids.extend(iotui::experiment::EXPERIMENTS.iter().map(|e| e.id()));
+    ids.extend(iotui::experiment::EXPERIMENTS.iter().map(|e| e.id));
     ids.extend(iotui::probe::PROBES.iter().map(|p| p.info().id));
     ids.extend(iotui::record::RULES.iter().map(|rule| rule.id));
     ids.extend(iotui::host::CHECKS.iter().map(|check| check.id));

@@ -457,8 +457,12 @@ fn registries_list_everything_once() {
         "a peer has the name of a backend"
     );
     assert_registry("peers", &ids, written("peer", &["impl", "Peer", "for"]));
-    let ids: Vec<_> = EXPERIMENTS.iter().map(|e| e.id()).collect();
-    assert_registry("experiments", &ids, written("experiment", &["impl", "Experiment", "for"]));
+    let ids: Vec<_> = EXPERIMENTS.iter().map(|e| e.id).collect();
+    assert_registry(
+        "experiments",
+        &ids,
+        written("experiment", &["const", "EXPERIMENT", ":", "Experiment"]),
+    );
     let ids: Vec<_> = FORMATS.iter().map(|f| f.id).collect();
     assert_registry("formats", &ids, written("report", &["const", "FORMAT", ":", "Format"]));
     let ids: Vec<_> = COMPARISONS.iter().map(|f| f.id).collect();

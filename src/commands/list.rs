@@ -55,7 +55,7 @@ pub fn run(
         Lists::Themes => themes(),
         Lists::Profiles => return list_profiles(out),
         Lists::References => return references(out),
-        Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id(), "", e.about())).collect(),
+        Lists::Experiments => EXPERIMENTS.iter().map(|e| plain(e.id, "", e.about)).collect(),
     };
     out.text_or_json(|| text(&entries), &entries)?;
     Ok(0)

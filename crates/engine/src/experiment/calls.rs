@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::error::PlanError;
-use super::kind::{Experiment, PlanRequest};
-use super::sweep::Sweep;
+use super::kind::{Cells, Experiment, PlanRequest};
+use super::sweep;
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count, show_trials};
 
@@ -49,48 +49,40 @@ impl<'a> Costs<'a> {
     }
 }
 
-pub struct Calls;
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: CALLS,
+    about: "like sweep, with fixed counts of operations; skips the largest if the budget is too \
+            short",
+    cells,
+    ..sweep::EXPERIMENT
+};
 
-impl Experiment for Calls {
-    fn id(&self) -> &'static str {
-        CALLS
+fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells, PlanError> {
+    let (cells, mut skipped) = sweep::cells(settings, request)?;
+    // Counts requested by the user are not reduced.
+    if request.resolved.user.count.is_some() {
+        return Ok((cells, skipped));
     }
-
-    fn about(&self) -> &'static str {
-        "like sweep, with fixed counts of operations; skips the largest if the budget is too short"
-    }
-
-    fn cells(
-        &self,
-        settings: &Settings,
-        request: &PlanRequest,
-    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        let (cells, mut skipped) = Sweep.cells(settings, request)?;
-        // Counts requested by the user are not reduced.
-        if request.resolved.user.count.is_some() {
-            return Ok((cells, skipped));
-        }
-        let budget = settings.budget.unwrap_or(Plan::BUDGET);
-        let trials = settings.trials.unwrap_or(Plan::ROUNDS);
-        let costs = Costs::new(request.infos, request.call, trials);
-        let longest = longest(&cells, budget.mul_f64(PLANNED_SHARE), &costs);
-        let least = smallest(&cells);
-        let kept = |job: &Job| {
-            costs.of_trials(job) <= longest || least.get(&job.backend).copied() == operations(job)
-        };
-        let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
-        skipped.extend(large.into_iter().map(|cell| {
-            let reason = format!(
-                "{} of {} of these calls do not fit in the budget of {}; use a longer --budget, or \
-                 set the counts with -n",
-                show_trials(trials as usize),
-                show_count(operations(&cell).unwrap_or(0) as f64).trim_end(),
-                short_time(budget)
-            );
-            Skipped { cell, reason }
-        }));
-        Ok((cells, skipped))
-    }
+    let budget = settings.budget.unwrap_or(Plan::BUDGET);
+    let trials = settings.trials.unwrap_or(Plan::ROUNDS);
+    let costs = Costs::new(request.infos, request.call, trials);
+    let longest = longest(&cells, budget.mul_f64(PLANNED_SHARE), &costs);
+    let least = smallest(&cells);
+    let kept = |job: &Job| {
+        costs.of_trials(job) <= longest || least.get(&job.backend).copied() == operations(job)
+    };
+    let (cells, large): (Vec<Job>, Vec<Job>) = cells.into_iter().partition(kept);
+    skipped.extend(large.into_iter().map(|cell| {
+        let reason = format!(
+            "{} of {} of these calls do not fit in the budget of {}; use a longer --budget, or \
+             set the counts with -n",
+            show_trials(trials as usize),
+            show_count(operations(&cell).unwrap_or(0) as f64).trim_end(),
+            short_time(budget)
+        );
+        Skipped { cell, reason }
+    }));
+    Ok((cells, skipped))
 }
 
 fn operations(job: &Job) -> Option<u64> {

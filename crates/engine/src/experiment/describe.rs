@@ -3,9 +3,7 @@
 
 use super::sweep::sensible;
 use super::{experiment, usual};
-use crate::plan::{
-    Backends, Choice, FilePer, Info, Job, Layout, Preset, Range, Settings, Sync, Writes,
-};
+use crate::plan::{Backends, Choice, Info, Job, Layout, Preset, Range, Settings};
 use crate::units::short_bytes;
 
 /// How options differ from the cells that they should describe.
@@ -21,6 +19,15 @@ pub enum OtherCells {
 pub(super) struct Value {
     text: String,
     put: Box<dyn Fn(&mut Job)>,
+}
+
+impl Value {
+    /// Returns the job with this value.
+    pub fn put_in(&self, job: &Job) -> Job {
+        let mut with = job.clone();
+        (self.put)(&mut with);
+        with
+    }
 }
 
 /// An option of the user, with its values.
@@ -40,7 +47,7 @@ pub fn describes(
     let complete = |part: &Settings| usual(&settings.clone().or(part), infos);
     let described = |preset: &Preset| match experiment(&preset.experiment) {
         // Its cells are determined again in every run.
-        Ok(experiment) if experiment.picks() => vec![option_values(settings, infos)],
+        Ok(experiment) if experiment.picks => vec![option_values(settings, infos)],
         _ => preset.parts().iter().map(|part| option_values(&complete(part), infos)).collect(),
     };
     let all: Vec<Vec<OptionValues>> = match presets {
@@ -93,8 +100,7 @@ pub fn excluding_option(
 
 /// Returns whether the cell has this value of an option.
 pub(super) fn has(cell: &Job, value: &Value, infos: &[&'static Info]) -> bool {
-    let mut with = cell.clone();
-    (value.put)(&mut with);
+    let with = value.put_in(cell);
     let info = infos.iter().find(|info| info.id == with.backend.id);
     info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell
 }
@@ -151,27 +157,9 @@ fn number(number: &u64) -> String {
     number.to_string()
 }
 
-/// Returns the options that only writes have.
-fn write_options(
-    sync: &Option<Vec<Sync>>,
-    sync_every: &Option<Range>,
-    writes: &Option<Vec<Writes>>,
-    file_per: &Option<Vec<FilePer>>,
-) -> [(&'static str, Option<Vec<Value>>); 4] {
-    [
-        ("sync", list(sync, |job, sync| job.sync = sync)),
-        ("sync-every", range(sync_every, number, |job, every| job.sync_every = every as u32)),
-        ("writes", list(writes, |job, writes| job.writes = writes)),
-        ("file-per", list(file_per, |job, file_per| job.file_per = file_per)),
-    ]
-}
-
-/// Returns the options that only cells of several ranks have.
-fn rank_options(
-    ranks: &Option<Range>,
-    layout: Option<Layout>,
-) -> [(&'static str, Option<Vec<Value>>); 2] {
-    [("ranks", range(ranks, number, set_ranks)), ("layout", single(layout, set_layout))]
+/// Returns the targets of a plan as values.
+pub(super) fn targets(count: u8) -> Vec<Value> {
+    values(0..count, u8::to_string, |job, target| job.target = Some(target))
 }
 
 /// Sets the ranks of a cell; one of one process has none.
@@ -186,67 +174,32 @@ fn set_layout(job: &mut Job, layout: Layout) {
     }
 }
 
-/// Returns the values of each option. Takes the settings apart in full, so that the compiler
-/// reports a new one here.
-pub(super) fn option_values(settings: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
-    let Settings {
-        backend,
-        block_size,
-        count,
-        op,
-        pattern,
-        threads,
-        depth,
-        cache,
-        direct,
-        xor,
-        size,
-        memory_share: _, // Its meaning depends on the memory available at that time.
-        sync,
-        sync_every,
-        mix,
-        cpu_cache,
-        writes,
-        file_per,
-        trials: _,
-        until: _,
-        budget: _,
-        trial_time: _,
-        seed: _,
-        ceilings: _,
-        rated: _,
-        expect: _,
-        cold: _,
-        compressible: _,
-        dedupe: _,
-        verify: _,
-        fresh: _,
-        probe: _,
-        sets: _,
-        remote: _,
-        ranks,
-        layout,
-        shift: _,
-    } = settings;
-    let backends = backend.as_ref().map(|backends| choices(backends, infos));
+/// Returns the values of each option that is part of a cell, but the share of the memory: its
+/// meaning depends on the memory available at that time.
+pub(super) fn option_values(of: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
+    let backends = of.backend.as_ref().map(|backends| choices(backends, infos));
     let options = [
         ("backend", list(&backends, |job, backend| job.backend = backend)),
-        ("block-size", range(block_size, bytes, |job, block| job.block = block)),
-        ("count", range(count, number, |job, count| job.count = Some(count))),
-        ("op", single(*op, |job, op| job.op = op)),
-        ("pattern", single(*pattern, |job, pattern| job.pattern = pattern)),
-        ("threads", range(threads, number, |job, threads| job.threads = threads as u32)),
-        ("depth", range(depth, number, |job, depth| job.depth = depth as u32)),
-        ("cache", list(cache, |job, cache| job.cache = cache)),
-        ("direct", single(*direct, |job, direct| job.direct = direct)),
-        ("xor", single(*xor, |job, xor| job.xor = xor)),
-        ("size", range(size, bytes, |job, span| job.span = span)),
-        ("mix", range(mix, number, |job, mix| job.mix = Some(mix as u8))),
-        ("cpu-cache", list(cpu_cache, |job, cache| job.cpu_cache = cache)),
+        ("block-size", range(&of.block_size, bytes, |job, block| job.block = block)),
+        ("count", range(&of.count, number, |job, count| job.count = Some(count))),
+        ("op", single(of.op, |job, op| job.op = op)),
+        ("pattern", single(of.pattern, |job, pattern| job.pattern = pattern)),
+        ("threads", range(&of.threads, number, |job, threads| job.threads = threads as u32)),
+        ("depth", range(&of.depth, number, |job, depth| job.depth = depth as u32)),
+        ("cache", list(&of.cache, |job, cache| job.cache = cache)),
+        ("direct", single(of.direct, |job, direct| job.direct = direct)),
+        ("xor", single(of.xor, |job, xor| job.xor = xor)),
+        ("size", range(&of.size, bytes, |job, span| job.span = span)),
+        ("mix", range(&of.mix, number, |job, mix| job.mix = Some(mix as u8))),
+        ("cpu-cache", list(&of.cpu_cache, |job, cache| job.cpu_cache = cache)),
+        ("ranks", range(&of.ranks, number, set_ranks)),
+        ("layout", single(of.layout, set_layout)),
+        ("sync", list(&of.sync, |job, sync| job.sync = sync)),
+        ("sync-every", range(&of.sync_every, number, |job, every| job.sync_every = every as u32)),
+        ("writes", list(&of.writes, |job, writes| job.writes = writes)),
+        ("file-per", list(&of.file_per, |job, file_per| job.file_per = file_per)),
     ];
-    let others = write_options(sync, sync_every, writes, file_per);
-    let others = rank_options(ranks, *layout).into_iter().chain(others);
-    options.into_iter().chain(others).filter_map(|(name, of)| Some((name, of?))).collect()
+    options.into_iter().filter_map(|(name, of)| Some((name, of?))).collect()
 }
 
 #[cfg(test)]

@@ -46,23 +46,16 @@ impl AvailableProbes<'static> {
         &AvailableProbes { infos: &[], cells: &|_| Vec::new() };
 }
 
+/// Cells, and the skipped ones with the reason.
+pub type Cells = (Vec<Job>, Vec<Skipped>);
+
 /// A rule that turns settings into cells.
-pub trait Experiment: Sync {
-    fn id(&self) -> &'static str;
-    fn about(&self) -> &'static str;
-    /// Returns whether its cells do the same work by different methods, one of which is picked at
-    /// run time.
-    fn picks(&self) -> bool {
-        false
-    }
-    /// Returns the cells, and the skipped ones with the reason.
-    fn cells(
-        &self,
-        settings: &Settings,
-        request: &PlanRequest,
-    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError>;
-    /// Returns whether it measures a file.
-    fn needs_file(&self) -> bool {
-        true
-    }
+pub struct Experiment {
+    pub id: &'static str,
+    pub about: &'static str,
+    /// Whether its cells do the same work by different methods, one of which is picked at run time.
+    pub picks: bool,
+    /// Whether it measures a file.
+    pub needs_file: bool,
+    pub cells: fn(&Settings, &PlanRequest) -> Result<Cells, PlanError>,
 }

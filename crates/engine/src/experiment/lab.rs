@@ -4,29 +4,15 @@ use std::collections::HashSet;
 
 use super::error::PlanError;
 use super::kind::{Experiment, PlanRequest};
-use crate::plan::{
-    Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, check_sets, find_probes,
+use crate::plan::{ProbeCell, ProbeInfo, Resolved, Skipped, check_sets, find_probes};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "lab",
+    about: "probes of the operating system, from a clock reading to a file over the network",
+    picks: false,
+    needs_file: false,
+    cells: |_, _| Ok((Vec::new(), Vec::new())),
 };
-
-pub struct Lab;
-
-impl Experiment for Lab {
-    fn id(&self) -> &'static str {
-        "lab"
-    }
-
-    fn about(&self) -> &'static str {
-        "probes of the operating system, from a clock reading to a file over the network"
-    }
-
-    fn cells(&self, _: &Settings, _: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        Ok((Vec::new(), Vec::new()))
-    }
-
-    fn needs_file(&self) -> bool {
-        false
-    }
-}
 
 /// Returns the probes named by the user, or else those of the presets.
 pub fn requested_probes<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {

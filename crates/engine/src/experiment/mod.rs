@@ -19,7 +19,7 @@ pub use calls::CALLS;
 pub use commit::COMMIT;
 pub use describe::{OtherCells, describes, excluding_option};
 pub use error::{MAX_CELLS, PlanError};
-pub use kind::{AvailableProbes, Experiment, PlanRequest};
+pub use kind::{AvailableProbes, Cells, Experiment, PlanRequest};
 pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
@@ -38,27 +38,27 @@ use crate::plan::{
 use crate::units::short_bytes;
 
 /// All experiments, in display order.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[
-    &sweep::Sweep,
-    &measure::Measure,
-    &calls::Calls,
-    &commit::Commit,
-    &levels::Levels,
-    &fast::Fast,
-    &lab::Lab,
+pub static EXPERIMENTS: &[Experiment] = &[
+    sweep::EXPERIMENT,
+    measure::EXPERIMENT,
+    calls::EXPERIMENT,
+    commit::EXPERIMENT,
+    levels::EXPERIMENT,
+    fast::EXPERIMENT,
+    lab::EXPERIMENT,
 ];
 
-fn experiment(id: &str) -> Result<&'static dyn Experiment, Unknown> {
-    let found = EXPERIMENTS.iter().find(|e| e.id() == id);
-    found.copied().ok_or_else(|| nearest("experiment", id, EXPERIMENTS.iter().map(|e| e.id())))
+fn experiment(id: &str) -> Result<&'static Experiment, Unknown> {
+    let found = EXPERIMENTS.iter().find(|e| e.id == id);
+    found.ok_or_else(|| nearest("experiment", id, EXPERIMENTS.iter().map(|e| e.id)))
 }
 
 /// Returns the cells of all presets, each once, and the skipped ones.
-fn cells(request: &PlanRequest) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+fn cells(request: &PlanRequest) -> Result<Cells, PlanError> {
     let (mut cells, mut skipped, mut passed_over) = (Vec::new(), Vec::new(), None);
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
     for part in &request.resolved.parts {
-        match experiment(&part.preset.experiment)?.cells(&part.settings, request) {
+        match (experiment(&part.preset.experiment)?.cells)(&part.settings, request) {
             Ok((some, left_out)) => {
                 cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
                 skipped.extend(
@@ -86,7 +86,7 @@ pub fn needs_file(presets: &[Preset]) -> bool {
     presets.is_empty()
         || presets
             .iter()
-            .any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file()))
+            .any(|preset| experiment(&preset.experiment).map_or(true, |e| e.needs_file))
 }
 
 /// Returns each cell in every variant of the machine.
@@ -105,7 +105,7 @@ fn in_variants(cells: Vec<Job>, request: &PlanRequest, pick: bool) -> Result<Vec
 }
 
 /// Returns the cells as they run: in every variant, and for each number of ranks.
-fn final_cells(request: &PlanRequest, pick: bool) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
+fn final_cells(request: &PlanRequest, pick: bool) -> Result<Cells, PlanError> {
     let (cells, mut skipped) = cells(request)?;
     let cells = in_ranks::in_ranks(in_variants(cells, request, pick)?, &mut skipped, request)?;
     match cells.is_empty() && needs_file(request.resolved.presets) {
@@ -117,7 +117,7 @@ fn final_cells(request: &PlanRequest, pick: bool) -> Result<(Vec<Job>, Vec<Skipp
 /// Returns whether one of the cells is picked at run time, which works only for a single preset.
 fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
     for preset in request.resolved.presets {
-        if experiment(&preset.experiment)?.picks() {
+        if experiment(&preset.experiment)?.picks {
             return if request.resolved.presets.len() > 1 {
                 Err(PlanError::Alone(preset.id.clone()))
             } else {
@@ -195,7 +195,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let fits = sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
-        experiment: presets.first().map_or(sweep::Sweep.id(), |p| &*p.experiment).into(),
+        experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),
         presets: presets.iter().map(|p| p.id.clone()).collect(),
         target: request.target.clone(),
         others: Vec::new(),

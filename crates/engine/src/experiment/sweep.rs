@@ -3,44 +3,43 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::describe::{Value, option_values, targets};
 use super::error::{MAX_CELLS, PlanError};
-use super::kind::{Experiment, PlanRequest};
+use super::kind::{Cells, Experiment, PlanRequest};
 use super::refusal::refusal;
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Layout, Moves, Op, Pattern,
-    Plan, Range, Settings, Skipped, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Moves, Op, Pattern, Plan,
+    Range, Settings, Skipped, Sync, TrialTime, Writes, nearest,
 };
 
-pub struct Sweep;
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    id: "sweep",
+    about: "all combinations of backends, block sizes, cache states, threads, depths, counts and \
+            spans",
+    picks: false,
+    needs_file: true,
+    cells,
+};
 
-impl Experiment for Sweep {
-    fn id(&self) -> &'static str {
-        "sweep"
+pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells, PlanError> {
+    let backends = backends(settings, request.infos)?;
+    let axes = axes(settings, request)?;
+    let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let plain = Job { count: None, ..Job::plain(Choice::plain(""), Op::Read) };
+    for job in cross(plain, &axes) {
+        let Some((_, info)) = backends.iter().find(|(choice, _)| *choice == job.backend) else {
+            continue;
+        };
+        let job = sensible(info, job);
+        if !seen.insert(job.clone()) {
+            continue;
+        }
+        match refusal(info, &job, request) {
+            None => cells.push(job),
+            Some(reason) => skipped.push(Skipped { cell: job, reason }),
+        }
     }
-
-    fn about(&self) -> &'static str {
-        "all combinations of backends, block sizes, cache states, threads, depths, counts and spans"
-    }
-
-    fn cells(
-        &self,
-        settings: &Settings,
-        request: &PlanRequest,
-    ) -> Result<(Vec<Job>, Vec<Skipped>), PlanError> {
-        let axes = Axes::from_settings(settings, request)?;
-        let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        axes.each(|info, job| {
-            let job = sensible(info, job);
-            if !seen.insert(job.clone()) {
-                return;
-            }
-            match refusal(info, &job, request) {
-                None => cells.push(job),
-                Some(reason) => skipped.push(Skipped { cell: job, reason }),
-            }
-        });
-        Ok((cells, skipped))
-    }
+    Ok((cells, skipped))
 }
 
 /// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in
@@ -108,187 +107,93 @@ pub fn verified_share(verify: bool, cells: &[Job]) -> f64 {
     writes as f64 / cells.len().max(1) as f64
 }
 
-/// The values of every axis.
-struct Axes {
-    backends: Vec<(Choice, &'static Info)>,
-    blocks: Vec<u64>,
-    counts: Vec<Option<u64>>,
-    threads: Vec<u64>,
-    depths: Vec<u64>,
-    caches: Vec<Cache>,
-    spans: Vec<u64>,
-    op: Op,
-    pattern: Pattern,
-    direct: bool,
-    xor: bool,
-    syncs: Vec<Sync>,
-    sync_everies: Vec<u64>,
-    mixes: Vec<Option<u8>>,
-    cpu_caches: Vec<CpuCache>,
-    writes: Vec<Writes>,
-    file_pers: Vec<FilePer>,
-    targets: Vec<Option<u8>>,
-}
+/// The options of a sweep, from the one that varies slowest: block sizes vary fastest, so that a
+/// table reads downwards as a curve. Several targets vary before the syncs.
+const ORDER: [&str; 17] = [
+    "op",
+    "pattern",
+    "direct",
+    "xor",
+    "cache",
+    "cpu-cache",
+    "backend",
+    "mix",
+    "writes",
+    "file-per",
+    "sync",
+    "sync-every",
+    "threads",
+    "depth",
+    "size",
+    "count",
+    "block-size",
+];
 
-impl Axes {
-    fn from_settings(settings: &Settings, request: &PlanRequest) -> Result<Axes, PlanError> {
-        let (direct, size) = (settings.direct.unwrap_or(false), request.target.size());
-        let backends = backends(settings, request.infos)?;
-        let op = settings
-            .op
-            .unwrap_or_else(|| usual_op(settings, backends.iter().map(|(_, info)| *info)));
-        fn values(range: &Option<Range>, default: &[u64]) -> Vec<u64> {
-            range.as_ref().map_or(default.to_vec(), |r| r.values.clone())
+/// Returns the values of every axis, the one that varies fastest last.
+///
+/// # Errors
+/// Values are invalid in every combination.
+fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<Value>>, PlanError> {
+    let size = request.target.size();
+    let spans = spans(settings, request.allowed).unwrap_or_else(|| vec![size]);
+    let all = Settings { size: Some(Range::list(&spans)), ..usual(settings, request.infos) };
+    check(&all, size)?;
+    let mut options = option_values(&all, request.infos);
+    let mut axes: Vec<Vec<Value>> = Vec::new();
+    for name in ORDER {
+        if name == "sync" && request.targets > 1 {
+            axes.push(targets(request.targets));
         }
-        let axes = Axes {
-            backends,
-            blocks: values(&settings.block_size, &DEFAULT_BLOCKS),
-            counts: settings
-                .count
-                .as_ref()
-                .map_or(vec![None], |r| r.values.iter().copied().map(Some).collect()),
-            threads: values(&settings.threads, &[1]),
-            depths: values(&settings.depth, &[1]),
-            caches: settings.cache.clone().unwrap_or_else(|| default_caches(op, direct)),
-            spans: spans(settings, request.allowed).unwrap_or_else(|| vec![size]),
-            op,
-            pattern: settings.pattern.unwrap_or(Pattern::Seq),
-            direct,
-            xor: settings.xor.unwrap_or(false),
-            syncs: settings.sync.clone().unwrap_or_else(|| vec![Sync::None]),
-            sync_everies: values(&settings.sync_every, &[1]),
-            mixes: settings.mix.as_ref().map_or(vec![None], |r| {
-                r.values.iter().map(|percent| Some((*percent).min(100) as u8)).collect()
-            }),
-            cpu_caches: settings.cpu_cache.clone().unwrap_or_else(|| vec![CpuCache::Keep]),
-            writes: settings.writes.clone().unwrap_or_else(|| vec![Writes::Overwrite]),
-            file_pers: settings.file_per.clone().unwrap_or_else(|| vec![FilePer::Run]),
-            targets: match request.targets {
-                0 | 1 => vec![None],
-                several => (0..several).map(Some).collect(),
-            },
-        };
-        axes.check(size)?;
-        Ok(axes)
+        let found = options.iter().position(|(option, _)| *option == name);
+        axes.extend(found.map(|at| options.swap_remove(at).1));
     }
-
-    /// Rejects values that are invalid in every combination.
-    fn check(&self, size: u64) -> Result<(), PlanError> {
-        if size == 0 {
-            return Err(PlanError::Empty);
-        }
-        if self.spans.contains(&0) {
-            return Err(PlanError::NoSpan);
-        }
-        if self.blocks.contains(&0) {
-            return Err(PlanError::NoBlock);
-        }
-        if self.op != Op::Write && self.syncs != [Sync::None] {
-            return Err(PlanError::SyncRead);
-        }
-        if self.op != Op::Write && self.writes != [Writes::Overwrite] {
-            return Err(PlanError::AppendRead);
-        }
-        if self.op != Op::Write && self.file_pers != [FilePer::Run] {
-            return Err(PlanError::OwnFilesRead);
-        }
-        if self.op != Op::Write && self.mixes != [None] {
-            return Err(PlanError::MixRead);
-        }
-        if self.direct && self.caches == [Cache::Warm] {
-            return Err(PlanError::WarmDirect);
-        }
-        let lens = [
-            self.backends.len(),
-            self.blocks.len(),
-            self.counts.len(),
-            self.threads.len(),
-            self.depths.len(),
-        ];
-        let more = [
-            self.caches.len(),
-            self.spans.len(),
-            self.mixes.len(),
-            self.cpu_caches.len(),
-            self.writes.len(),
-            self.file_pers.len(),
-            self.targets.len(),
-            self.syncs.len(),
-            self.sync_everies.len(),
-        ];
-        let all =
-            lens.into_iter().chain(more).fold(1u64, |all, len| all.saturating_mul(len as u64));
-        if all > MAX_CELLS {
-            return Err(PlanError::TooMany(all));
-        }
-        match self.blocks.iter().find(|b| **b > Job::MAX_BLOCK) {
-            Some(block) => Err(PlanError::HugeBlock(*block)),
-            None => Ok(()),
-        }
+    let combinations = axes.iter().fold(1u64, |all, axis| all.saturating_mul(axis.len() as u64));
+    if combinations > MAX_CELLS {
+        return Err(PlanError::TooMany(combinations));
     }
-
-    /// Calls `take` for every combination; block sizes vary fastest, so that a table reads
-    /// downwards as a curve.
-    fn each(&self, mut take: impl FnMut(&'static Info, Job)) {
-        for (cache, cpu_cache) in pairs(&self.caches, &self.cpu_caches) {
-            let shapes = pairs(&self.writes, &self.file_pers);
-            let kinds = pairs(&pairs(&self.mixes, &shapes), &self.targets);
-            let kinds = pairs(&kinds, &pairs(&self.syncs, &self.sync_everies));
-            for ((backend, info), (((mix, shape), target), (sync, every))) in
-                self.backends.iter().flat_map(|b| kinds.iter().map(move |kind| (b, *kind)))
-            {
-                let sync_every = every as u32;
-                for (threads, depth) in pairs(&self.threads, &self.depths) {
-                    for (span, count) in pairs(&self.spans, &self.counts) {
-                        for block in &self.blocks {
-                            let job =
-                                self.job(backend, cache, *block, (threads, depth), (span, count));
-                            let (writes, file_per) = shape;
-                            let job = Job { mix, cpu_cache, writes, file_per, target, ..job };
-                            take(info, Job { sync, sync_every, ..job });
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn job(
-        &self,
-        backend: &Choice,
-        cache: Cache,
-        block: u64,
-        (threads, depth): (u64, u64),
-        (span, count): (u64, Option<u64>),
-    ) -> Job {
-        Job {
-            backend: backend.clone(),
-            op: self.op,
-            pattern: self.pattern,
-            block,
-            count,
-            span,
-            threads: threads as u32,
-            depth: depth as u32,
-            cache,
-            direct: self.direct,
-            xor: self.xor,
-            sync: Sync::None,
-            sync_every: 1,
-            mix: None,
-            cpu_cache: CpuCache::Keep,
-            writes: Writes::Overwrite,
-            file_per: FilePer::Run,
-            target: None,
-            variant: None,
-            ranks: None,
-            layout: Layout::PerRank,
-        }
+    let mut blocks = all.block_size.iter().flat_map(|range| &range.values);
+    match blocks.find(|block| **block > Job::MAX_BLOCK) {
+        Some(block) => Err(PlanError::HugeBlock(*block)),
+        None => Ok(axes),
     }
 }
 
-fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
-    a.iter().flat_map(|x| b.iter().map(move |y| (*x, *y))).collect()
+/// Rejects values that are invalid in every combination.
+fn check(all: &Settings, size: u64) -> Result<(), PlanError> {
+    let has_zero = |range: &Option<Range>| range.iter().any(|range| range.values.contains(&0));
+    let reads = all.op != Some(Op::Write);
+    if size == 0 {
+        return Err(PlanError::Empty);
+    }
+    if has_zero(&all.size) {
+        return Err(PlanError::NoSpan);
+    }
+    if has_zero(&all.block_size) {
+        return Err(PlanError::NoBlock);
+    }
+    if reads && all.sync.as_deref() != Some(&[Sync::None]) {
+        return Err(PlanError::SyncRead);
+    }
+    if reads && all.writes.as_deref() != Some(&[Writes::Overwrite]) {
+        return Err(PlanError::AppendRead);
+    }
+    if reads && all.file_per.as_deref() != Some(&[FilePer::Run]) {
+        return Err(PlanError::OwnFilesRead);
+    }
+    if reads && all.mix.is_some() {
+        return Err(PlanError::MixRead);
+    }
+    if all.direct == Some(true) && all.cache.as_deref() == Some(&[Cache::Warm]) {
+        return Err(PlanError::WarmDirect);
+    }
+    Ok(())
+}
+
+/// Returns every combination of the values.
+fn cross(plain: Job, axes: &[Vec<Value>]) -> Vec<Job> {
+    axes.iter().fold(vec![plain], |jobs, axis| {
+        jobs.iter().flat_map(|job| axis.iter().map(|value| value.put_in(job))).collect()
+    })
 }
 
 /// Returns the requested spans, given as sizes or as shares of the `allowed` memory; `None` is the
