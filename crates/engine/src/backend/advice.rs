@@ -6,28 +6,24 @@ use std::os::fd::AsFd;
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-use super::error::{BackendError, Unsupported};
-use super::work::Work;
+use super::{BackendError, Unsupported, Work};
 use crate::plan::{FioOption, Job, Op, Opt};
 
-pub(super) const SEQUENTIAL: Opt = Opt {
-    name: "sequential",
-    value: None,
-    about: "advises the kernel of sequential access, so that it reads further ahead \
+pub(super) const SEQUENTIAL: Opt = Opt::flag(
+    "sequential",
+    "advises the kernel of sequential access, so that it reads further ahead \
             (POSIX_FADV_SEQUENTIAL, or madvise)",
-};
-pub(super) const RANDOM: Opt = Opt {
-    name: "random",
-    value: None,
-    about: "advises the kernel of random access, so that it reads nothing ahead \
+);
+pub(super) const RANDOM: Opt = Opt::flag(
+    "random",
+    "advises the kernel of random access, so that it reads nothing ahead \
             (POSIX_FADV_RANDOM, or madvise)",
-};
-pub(super) const WILL_NEED: Opt = Opt {
-    name: "willneed",
-    value: None,
-    about: "starts reading the thread's whole part into the page cache (POSIX_FADV_WILLNEED, or \
+);
+pub(super) const WILL_NEED: Opt = Opt::flag(
+    "willneed",
+    "starts reading the thread's whole part into the page cache (POSIX_FADV_WILLNEED, or \
             madvise), within the timed work",
-};
+);
 
 /// The same advice in fio.
 pub(super) const FIO_OPTIONS: &[FioOption] = &[FIO_SEQUENTIAL, FIO_RANDOM];

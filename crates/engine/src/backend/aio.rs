@@ -9,13 +9,10 @@ use std::os::fd::AsRawFd;
 use super::batch::batch_limit;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
 use super::commit::QueuedCommits;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
 use super::work::Request;
-use super::work::Work;
 use super::written::LaneBuffer;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Sync};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{Depth, Fio, FioEngine, Info, Job, Sync};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
 use crate::sys::calls::RWF_DSYNC;
@@ -40,15 +37,9 @@ impl Backend for Aio {
                   of them. Databases used it (libaio) before \
                   io_uring, which needs one call where this needs two.",
             common: true,
-            data_path: DataPath::CopiedByCall,
-            ops: &[Op::Read, Op::Write],
             depth: Depth::UpTo(4096),
-            direct: true,
-            cached: true,
             mixes: true,
-            appends: true,
             syncs: Sync::OF_FLAGGED_WRITES,
-            options: &[],
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }

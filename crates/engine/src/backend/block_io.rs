@@ -7,10 +7,9 @@ use std::os::fd::AsRawFd;
 use super::advice;
 use super::buffers::{lane_buffer, note_small_pages};
 use super::commit::{Committer, sync_file};
-use super::error::BackendError;
-use super::target::Target;
-use super::work::{Request, Work};
+use super::work::Request;
 use super::written::LaneBuffer;
+use super::{BackendError, Target, Work};
 use crate::plan::{Job, Op};
 
 pub(super) struct BlockIo {

@@ -3,10 +3,9 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use super::commits::Commits;
 use super::drive::{Operation, run_operations};
-use super::error::BackendError;
-use super::work::{Request, Work};
+use super::work::Request;
+use super::{BackendError, Commits, Work};
 use crate::plan::{Job, Sync};
 use crate::sys::clock::Clock;
 use crate::sys::raw;

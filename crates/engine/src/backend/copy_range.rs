@@ -7,11 +7,8 @@ use std::path::{Path, PathBuf};
 use nix::sys::statvfs::statvfs;
 
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
-use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{DataPath, Fio, Info, Job, Op};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;
 use crate::sys::{calls, clone};
@@ -36,12 +33,8 @@ impl Backend for CopyRange {
                   reaches the program, so there is no XOR.",
             data_path: DataPath::InKernel,
             ops: &[Op::Read],
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
             appends: false,
-            options: &[],
             fio: Fio::Unavailable("fio has no engine of copy_file_range(2)"),
             ..Info::COPIES_BY_CALL
         }

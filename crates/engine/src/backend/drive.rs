@@ -1,8 +1,7 @@
 //! The drive loop of the synchronous backends.
 
-use super::error::BackendError;
-use super::kind::Lane;
-use super::work::{Request, Work};
+use super::work::Request;
+use super::{BackendError, Lane, Work};
 
 /// Makes one operation; returns the result, bytes or -errno, and its number of system calls.
 ///

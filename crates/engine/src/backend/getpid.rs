@@ -1,10 +1,7 @@
 //! `getpid`: getpid(2), a system call that does nothing.
 
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
-use super::work::Work;
+use super::{Backend, BackendError, Lane, Target, Work};
 use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::with_fill;
@@ -23,10 +20,6 @@ impl Backend for Getpid {
             relative_cost: 1.2,
             ..Info::MOVES_NOTHING
         }
-    }
-
-    fn check(&self, _: &Target, _: &Job) -> Result<(), Unsupported> {
-        Ok(())
     }
 
     fn open(&self, _: &Target, _: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -4,11 +4,10 @@
 use std::sync::atomic::AtomicBool;
 
 use super::access_pattern::Share;
-use super::error::{BackendError, Unsupported};
 use super::fold;
 use super::meter::Timed;
-use super::target::Target;
-use super::work::{Assignment, Published, Work};
+use super::work::{Assignment, Published};
+use super::{BackendError, Target, Unsupported, Work};
 use crate::plan::{Info, Job};
 use crate::sys::clock::Clock;
 
@@ -27,7 +26,9 @@ pub trait Backend: Sync {
 
     /// Checks whether this kernel and target support `job`, by trying rather than by version
     /// numbers. The error is shown to the user as the reason a cell is skipped.
-    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported>;
+    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
+        if self.info().moves_bytes() { target.check(job) } else { Ok(()) }
+    }
 
     /// Returns the assignment of a lane of `job`: one pass over its share, not timed.
     fn assignment<'a>(

@@ -5,18 +5,18 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
 use super::work::Request;
-use super::work::Work;
-use crate::plan::{DataPath, Depth, Info, Job, Op, Opt};
+use super::{Backend, BackendError, Lane, Target, Work};
+use crate::plan::{Info, Job, Op, Opt};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
 use crate::sys::sigbus::Guard;
 use crate::with_fill;
 
 pub struct MapUnmap;
+
+const TOUCH: Opt =
+    Opt::flag("touch", "reads one byte of every page of the block while it is mapped");
 
 impl Backend for MapUnmap {
     fn info(&self) -> &'static Info {
@@ -31,25 +31,12 @@ impl Backend for MapUnmap {
                   other byte is read, its rate is in operations, not bytes, per second. Compared \
                   with mmap (mapped once) it shows when a new mapping costs more than a copy by \
                   pread.",
-            data_path: DataPath::CallOnly,
             relative_cost: 30.0,
             ops: &[Op::Read],
-            depth: Depth::Synchronous,
-            direct: false,
             cached: true,
-            mixes: false,
-            appends: false,
-            options: &[Opt {
-                name: "touch",
-                value: None,
-                about: "reads one byte of every page of the block while it is mapped",
-            }],
+            options: &[TOUCH],
             ..Info::MOVES_NOTHING
         }
-    }
-
-    fn check(&self, _: &Target, _: &Job) -> Result<(), Unsupported> {
-        Ok(())
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -11,14 +11,11 @@ use memmap2::{Advice, MmapOptions, MmapRaw};
 use super::buffers::lane_buffer;
 use super::commit::{Committer, sync_file};
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
 use super::fold::{self, FoldFn};
-use super::kind::{Backend, Lane};
-use super::target::Target;
-use super::work::{Request, Work};
+use super::work::Request;
 use super::written::LaneBuffer;
-use super::{advice, shared};
-use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op, Opt, Sync};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, shared};
+use crate::plan::{DataPath, DefaultFor, Fio, FioEngine, Info, Job, Op, Opt, Sync};
 use crate::sys::fd::page_size;
 use crate::sys::raw;
 use crate::sys::sigbus::{self, Guard};
@@ -33,14 +30,12 @@ pub(super) const SYNCS: &[Sync] =
 pub(super) const OPTIONS: &[Opt] =
     &[shared::SHARED, POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
 
-pub(super) const POPULATE: Opt = Opt {
-    name: "populate",
-    value: None,
-    about: "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
+pub(super) const POPULATE: Opt = Opt::flag(
+    "populate",
+    "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
             work; those of the thread's whole part if the order jumps",
-};
-pub(super) const HUGE: Opt =
-    Opt { name: "huge", value: None, about: "requests 2 MiB pages (MADV_HUGEPAGE)" };
+);
+pub(super) const HUGE: Opt = Opt::flag("huge", "requests 2 MiB pages (MADV_HUGEPAGE)");
 
 impl Backend for Mmap {
     fn info(&self) -> &'static Info {
@@ -54,12 +49,8 @@ impl Backend for Mmap {
                   block through the mapping, from one buffer, as mmap-copy does.",
             common: true,
             data_path: DataPath::InPlace,
-            ops: &[Op::Read, Op::Write],
             syncs: SYNCS,
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
             appends: false,
             options: OPTIONS,
             default_for: &[DefaultFor::Read],
@@ -96,12 +87,8 @@ impl Backend for MmapCopy {
                   page-aligned buffer by the C library's memcpy: what read(2) does, with page \
                   faults instead of system calls.",
             data_path: DataPath::Copied,
-            ops: &[Op::Read, Op::Write],
             syncs: SYNCS,
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
             appends: false,
             options: OPTIONS,
             default_for: &[DefaultFor::Write],

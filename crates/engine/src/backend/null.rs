@@ -1,10 +1,7 @@
 //! `null`: no operation at all; measures the overhead of iotui's loop.
 
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
-use super::work::Work;
+use super::{Backend, BackendError, Lane, Target, Work};
 use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
 
 pub struct Null;
@@ -27,10 +24,6 @@ impl Backend for Null {
             fio: FIO,
             ..Info::MOVES_NOTHING
         }
-    }
-
-    fn check(&self, _: &Target, _: &Job) -> Result<(), Unsupported> {
-        Ok(())
     }
 
     fn open(&self, _: &Target, _: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

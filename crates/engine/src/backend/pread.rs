@@ -7,15 +7,9 @@ use super::block_io::BlockIo;
 use super::buffers::reading_buffer;
 use super::commit::Committer;
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::target::ATIME;
-use super::target::Target;
-use super::work::Work;
-use super::{advice, shared};
-use crate::plan::{
-    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync,
-};
+use super::{Backend, BackendError, Lane, Target, Work, advice, shared};
+use crate::plan::{DefaultFor, Fio, FioEngine, FioOption, Info, Job, Opt, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
 use crate::with_fill;
@@ -23,11 +17,10 @@ use crate::with_fill;
 pub struct Pread;
 
 /// Uses libc's wrapper; for `read`, `pread` and `seek`.
-pub(super) const LIBC: Opt = Opt {
-    name: "libc",
-    value: None,
-    about: "calls the C library's wrapper, as most programs do, instead of an inlined system call",
-};
+pub(super) const LIBC: Opt = Opt::flag(
+    "libc",
+    "calls the C library's wrapper, as most programs do, instead of an inlined system call",
+);
 
 /// The equivalent in fio, which always calls through the C library.
 pub(super) const FIO_OPTIONS: &[FioOption] =
@@ -46,13 +39,7 @@ impl Backend for Pread {
                   the data out of the page cache, or with --direct the device writes it into the \
                   buffer itself.",
             common: true,
-            data_path: DataPath::CopiedByCall,
-            ops: &[Op::Read, Op::Write],
-            depth: Depth::Synchronous,
-            direct: true,
-            cached: true,
             mixes: true,
-            appends: true,
             syncs: Sync::OF_WRITES,
             options: &[
                 LIBC,
@@ -71,10 +58,6 @@ impl Backend for Pread {
 
     fn write_call(&self) -> &'static str {
         "pwrite(2)"
-    }
-
-    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
-        target.check(job)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -8,17 +8,19 @@ use super::advice;
 use super::block_io::BlockIo;
 use super::commit::Committer;
 use super::drive::{run_each, run_each_counted};
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::target::ATIME;
-use super::target::Target;
-use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync};
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_DSYNC, RWF_NOWAIT};
 use crate::sys::{fd, raw};
 use crate::with_fill;
 
 pub struct Preadv2;
+
+const NO_WAIT: Opt =
+    Opt::flag("nowait", "reads what is cached (RWF_NOWAIT), then the rest by pread");
+const DONT_CACHE: Opt =
+    Opt::flag("dontcache", "leaves nothing new in the page cache (RWF_DONTCACHE, Linux 6.14)");
 
 const FIO_OPTIONS: &[FioOption] = &[
     FioOption::new("nowait", "nowait", "1"),
@@ -43,25 +45,10 @@ impl Backend for Preadv2 {
                   the rest to a thread. +dontcache (RWF_DONTCACHE, Linux 6.14) drops each page \
                   once it has been copied or written to the device, as for a scan or a backup that \
                   leaves the page cache to others. What was cached before stays cached.",
-            data_path: DataPath::CopiedByCall,
-            ops: &[Op::Read, Op::Write],
-            depth: Depth::Synchronous,
-            direct: true,
-            cached: true,
-            mixes: false,
-            appends: true,
             syncs: Sync::OF_FLAGGED_WRITES,
             options: &[
-                Opt {
-                    name: "nowait",
-                    value: None,
-                    about: "reads what is cached (RWF_NOWAIT), then the rest by pread",
-                },
-                Opt {
-                    name: "dontcache",
-                    value: None,
-                    about: "leaves nothing new in the page cache (RWF_DONTCACHE, Linux 6.14)",
-                },
+                NO_WAIT,
+                DONT_CACHE,
                 ATIME,
                 advice::SEQUENTIAL,
                 advice::RANDOM,

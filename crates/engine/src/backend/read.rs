@@ -6,14 +6,11 @@ use std::os::fd::AsRawFd;
 use super::advice;
 use super::block_io::BlockIo;
 use super::drive::run_each_counted;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::pread::{FIO_OPTIONS, LIBC, or_errno};
 use super::target::ATIME;
-use super::target::Target;
 use super::work::Request;
-use super::work::Work;
-use crate::plan::{DataPath, DefaultFor, Depth, Fio, FioEngine, Info, Job, Op};
+use super::{Backend, BackendError, Lane, Target, Work};
+use crate::plan::{DefaultFor, Fio, FioEngine, Info, Job};
 use crate::sys::raw;
 use crate::with_fill;
 
@@ -31,13 +28,6 @@ impl Backend for Read {
             doc: "One read (or write) per block into one page-aligned buffer. In any order but \
                   sequential every block needs an lseek first: two system calls, both counted.",
             common: true,
-            data_path: DataPath::CopiedByCall,
-            ops: &[Op::Read, Op::Write],
-            depth: Depth::Synchronous,
-            direct: true,
-            cached: true,
-            mixes: false,
-            appends: true,
             options: &[LIBC, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
             default_for: &[DefaultFor::Read, DefaultFor::Write],
             plain_call: true,
@@ -48,10 +38,6 @@ impl Backend for Read {
 
     fn write_call(&self) -> &'static str {
         "write(2)"
-    }
-
-    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
-        target.check(job)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

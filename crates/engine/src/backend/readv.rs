@@ -6,12 +6,9 @@ use std::os::fd::AsRawFd;
 use super::advice;
 use super::block_io::BlockIo;
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::target::ATIME;
-use super::target::Target;
-use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op, Opt, OptValue};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{Fio, FioEngine, Info, Job, Opt, OptValue};
 use crate::sys::calls;
 use crate::with_fill;
 
@@ -47,13 +44,6 @@ impl Backend for Readv {
                   most that the kernel takes without allocating memory for the list; +parts=N sets \
                   another number. The parts are adjacent in one buffer, which makes no difference \
                   to the kernel: it walks the list and never merges neighbours.",
-            data_path: DataPath::CopiedByCall,
-            ops: &[Op::Read, Op::Write],
-            depth: Depth::Synchronous,
-            direct: true,
-            cached: true,
-            mixes: false,
-            appends: true,
             options: &[PARTS, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
             fio: FIO,
             ..Info::COPIES_BY_CALL

@@ -5,11 +5,8 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::run_each;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::pread::{LIBC, or_errno};
-use super::target::Target;
-use super::work::Work;
+use super::{Backend, BackendError, Lane, Target, Work};
 use crate::plan::{DefaultFor, Info, Job};
 use crate::sys::raw;
 use crate::with_fill;
@@ -29,10 +26,6 @@ impl Backend for Seek {
             default_for: &[DefaultFor::Seek],
             ..Info::MOVES_NOTHING
         }
-    }
-
-    fn check(&self, _: &Target, _: &Job) -> Result<(), Unsupported> {
-        Ok(())
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -7,17 +7,16 @@ use std::os::unix::net::UnixStream;
 
 use super::buffers::lane_buffer;
 use super::drive::{run_each, run_each_counted};
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
-use super::work::Work;
 use super::written::{LaneBuffer, WrittenData};
-use super::{advice, splice};
-use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
+use super::{Backend, BackendError, Lane, Target, Work, advice, splice};
+use crate::plan::{DataPath, Fio, Info, Job, Op, Opt};
 use crate::sys::{calls, raw};
 use crate::with_fill;
 
 pub struct Sendfile;
+
+const SOCKET: Opt =
+    Opt::flag("socket", "sends to a Unix stream socket, whose other end the same thread reads");
 
 impl Backend for Sendfile {
     fn info(&self) -> &'static Info {
@@ -35,28 +34,12 @@ impl Backend for Sendfile {
                   no XOR.",
             data_path: DataPath::InKernel,
             ops: &[Op::Read],
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
             appends: false,
-            options: &[
-                Opt {
-                    name: "socket",
-                    value: None,
-                    about: "sends to a Unix stream socket, whose other end the same thread reads",
-                },
-                advice::SEQUENTIAL,
-                advice::RANDOM,
-                advice::WILL_NEED,
-            ],
+            options: &[SOCKET, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
             fio: Fio::Unavailable("fio has no engine of sendfile(2)"),
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
-        target.check(job)
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -3,16 +3,16 @@
 
 use super::advice;
 use super::buffers::lane_buffer;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::mmap::{self, Mapping};
-use super::target::Target;
 use super::wide_copy::{self, CopyFn};
-use super::work::Work;
 use super::written::LaneBuffer;
-use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{DataPath, Fio, Info, Job, Op, Opt};
 
 pub struct SimdCopy;
+
+const NON_TEMPORAL: Opt =
+    Opt::flag("nt", "uses non-temporal stores, which bypass the caches (x86-64)");
 
 impl Backend for SimdCopy {
     fn info(&self) -> &'static Info {
@@ -29,19 +29,11 @@ impl Backend for SimdCopy {
                   then reads them back from memory. The C library switches to such stores by \
                   itself above about 3/4 of the last-level cache.",
             data_path: DataPath::Copied,
-            ops: &[Op::Read, Op::Write],
             syncs: mmap::SYNCS,
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
             appends: false,
             options: &[
-                Opt {
-                    name: "nt",
-                    value: None,
-                    about: "uses non-temporal stores, which bypass the caches (x86-64)",
-                },
+                NON_TEMPORAL,
                 mmap::POPULATE,
                 mmap::HUGE,
                 advice::SEQUENTIAL,

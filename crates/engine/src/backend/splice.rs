@@ -7,11 +7,8 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::advice;
 use super::drive::run_each_counted;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
-use super::work::Work;
-use crate::plan::{DataPath, Depth, Fio, FioEngine, Info, Job, Op};
+use super::{Backend, BackendError, Lane, Target, Work};
+use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
 use crate::with_fill;
@@ -38,19 +35,12 @@ impl Backend for Splice {
                   without the copy: the cost of finding pages and passing them on.",
             data_path: DataPath::InKernel,
             ops: &[Op::Read],
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
             appends: false,
             options: &[advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
-        target.check(job)
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -8,14 +8,11 @@ use super::advice;
 use super::buffers::lane_buffer;
 use super::drive::run_each;
 use super::error::uncounted;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
 use super::pread::or_errno;
-use super::target::Target;
 use super::work::Request;
-use super::work::Work;
 use super::written::LaneBuffer;
-use crate::plan::{DataPath, Depth, Fio, Info, Job, Op, Opt, OptValue, Sync};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{DataPath, Fio, Info, Job, Op, Opt, OptValue, Sync};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 
@@ -34,13 +31,8 @@ impl Backend for Stdio {
                   (/proc/thread-self/io) plus one lseek per fseek.",
             common: true,
             data_path: DataPath::Copied,
-            ops: &[Op::Read, Op::Write],
             syncs: &[Sync::None, Sync::End],
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
-            appends: true,
             options: &[
                 Opt {
                     name: "buf",

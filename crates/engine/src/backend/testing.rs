@@ -5,9 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::access_pattern::Share;
 use super::drive;
-use super::kind::Backend;
-use super::target::Target;
-use super::work::{Published, Tally, Work};
+use super::work::{Published, Tally};
+use super::{Backend, Target, Work};
 use crate::plan::{Cache, Choice, Job, Op};
 use crate::sys::held_file::HeldFile;
 

@@ -15,13 +15,10 @@ use tokio::runtime::{Builder, Runtime};
 use super::advice;
 use super::buffers::lane_buffer;
 use super::error::uncounted;
-use super::error::{BackendError, Unsupported};
-use super::kind::{Backend, Lane};
-use super::target::Target;
 use super::work::Request;
-use super::work::Work;
 use super::written::LaneBuffer;
-use crate::plan::{DataPath, Depth, Fio, Info, Job, Op};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
+use crate::plan::{Fio, Info, Job, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 use crate::sys::threads;
@@ -43,13 +40,7 @@ impl Backend for Tokio {
                   one pool thread, whose CPU time counts as system time. The system calls are the \
                   reads and writes that the kernel counts for it (/proc/PID/task/TID/io) plus one \
                   lseek per seek, without the futex calls for waking and waiting.",
-            data_path: DataPath::CopiedByCall,
-            ops: &[Op::Read, Op::Write],
-            depth: Depth::Synchronous,
             direct: false,
-            cached: true,
-            mixes: false,
-            appends: true,
             options: &[advice::SEQUENTIAL, advice::RANDOM],
             fio: Fio::Unavailable("fio has no engine of an asynchronous runtime"),
             ..Info::COPIES_BY_CALL

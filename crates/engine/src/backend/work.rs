@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
-use super::commits::Commits;
-use super::error::{BackendError, IoFault};
 use super::fold::{FoldFn, at_offset};
 use super::meter::{Meter, Timed};
 use super::written::{LaneBuffer, Written};
+use super::{BackendError, Commits, IoFault};
 use crate::record::Note;
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;

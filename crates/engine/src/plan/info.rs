@@ -54,6 +54,13 @@ pub struct Opt {
     pub about: &'static str,
 }
 
+impl Opt {
+    /// Returns an option without a value.
+    pub const fn flag(name: &'static str, about: &'static str) -> Opt {
+        Opt { name, value: None, about }
+    }
+}
+
 /// The value of an option: from 1 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptValue {

@@ -1,25 +1,21 @@
 //! The entry of `uring` in the registry.
 
 use crate::backend::{advice, shared};
-use crate::plan::{
-    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Op, Opt, OptValue, Sync,
-};
+use crate::plan::{DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Opt, OptValue, Sync};
 
 /// The most operations in flight.
 const MAX_DEPTH: u32 = 4096;
 
-pub(super) const SQPOLL: Opt = Opt {
-    name: "sqpoll",
-    value: None,
-    about: "a kernel thread takes submissions: system calls only wait for completions, or wake it \
+pub(super) const SQPOLL: Opt = Opt::flag(
+    "sqpoll",
+    "a kernel thread takes submissions: system calls only wait for completions, or wake it \
             up after 50 ms; its CPU time is counted",
-};
-pub(super) const IOPOLL: Opt = Opt {
-    name: "iopoll",
-    value: None,
-    about: "polls the device for completions instead of waiting for its interrupts \
+);
+pub(super) const IOPOLL: Opt = Opt::flag(
+    "iopoll",
+    "polls the device for completions instead of waiting for its interrupts \
             (IORING_SETUP_IOPOLL), with --direct; the device needs poll queues",
-};
+);
 pub(super) const SUBMIT: Opt = Opt {
     name: "submit",
     value: Some(OptValue::number(MAX_DEPTH as u64)),
@@ -32,12 +28,11 @@ pub(super) const COMPLETE: Opt = Opt {
     about: "one call waits for at least N completions, or for all in flight if those are fewer; 1 \
             if omitted",
 };
-pub(super) const NOP: Opt = Opt {
-    name: "nop",
-    value: None,
-    about: "operations that do nothing (IORING_OP_NOP) and move no data: the cost of the ring \
+pub(super) const NOP: Opt = Opt::flag(
+    "nop",
+    "operations that do nothing (IORING_OP_NOP) and move no data: the cost of the ring \
             itself",
-};
+);
 
 /// `fixed` is only read: a run of iotui registers its buffers by itself.
 const FIO_OPTIONS: &[FioOption] = &[
@@ -70,13 +65,8 @@ const ENTRY: Info = Info {
           supports it). With +iopoll the lane polls the device instead of waiting. With +nop \
           nothing is read: operations per second are those of the ring itself.",
     common: true,
-    data_path: DataPath::CopiedByCall,
-    ops: &[Op::Read, Op::Write],
     depth: Depth::UpTo(MAX_DEPTH),
-    direct: true,
-    cached: true,
     mixes: true,
-    appends: true,
     syncs: Sync::OF_FLAGGED_WRITES,
     options: &[
         SQPOLL,
