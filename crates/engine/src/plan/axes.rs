@@ -51,42 +51,44 @@ pub(super) struct Number {
     pub doubles: bool,
 }
 
-/// The defaults of most rows.
-const PLAIN: Row = Row {
-    id: "",
-    title: "",
-    column: "",
-    place: 0,
-    order: 0,
-    always: false,
-    value: |_| String::new(),
-    phrase: |_| None,
-    default: None,
-    rare: false,
-    brief: true,
-    tell: |_| true,
-    clear: |_| {},
-    number: None,
-};
+/// Returns the defaults of most rows: the name in reports is also the title and the column.
+const fn plain(id: &'static str) -> Row {
+    Row {
+        id,
+        title: id,
+        column: id,
+        place: 0,
+        order: 0,
+        always: false,
+        value: |_| String::new(),
+        phrase: |_| None,
+        default: None,
+        rare: false,
+        brief: true,
+        tell: |_| true,
+        clear: |_| {},
+        number: None,
+    }
+}
+
+/// Returns a small number, which looks the same wherever there is little room.
+const fn small_number(at: fn(&Job) -> Option<u64>, show: fn(u64) -> String) -> Option<Number> {
+    Some(Number { at, show, tick: show_plain, short: show_plain, doubles: true })
+}
 
 /// In the order of [`super::Axis::ALL`].
 pub(super) static ROWS: [Row; 20] = [
     Row {
-        id: "backend",
-        title: "backend",
-        column: "backend",
         place: 0,
         order: 9,
         always: true,
         value: |job| job.backend.to_string(),
         phrase: |job| Some(job.backend.to_string()),
         clear: |job| job.backend = super::Choice::plain(""),
-        ..PLAIN
+        ..plain("backend")
     },
     Row {
-        id: "block",
         title: "block size",
-        column: "block",
         place: 3,
         order: 13,
         always: true,
@@ -100,24 +102,20 @@ pub(super) static ROWS: [Row; 20] = [
             short: units::short_bytes,
             doubles: true,
         }),
-        ..PLAIN
+        ..plain("block")
     },
     Row {
-        id: "cache",
         title: "page cache",
-        column: "cache",
         place: 4,
         order: 1,
         always: true,
         value: |job| job.cache.to_string(),
         phrase: |job| (job.cache != Cache::AsIs).then(|| job.cache.to_string()),
         clear: |job| job.cache = Cache::AsIs,
-        ..PLAIN
+        ..plain("cache")
     },
     Row {
-        id: "op",
         title: "operation",
-        column: "op",
         place: 1,
         order: 0,
         // Calls that seek nothing, such as getpid(2), have this operation, too.
@@ -130,12 +128,10 @@ pub(super) static ROWS: [Row; 20] = [
             _ => None,
         },
         clear: |job| (job.op, job.writes) = (Op::Read, super::Writes::Overwrite),
-        ..PLAIN
+        ..plain("op")
     },
     Row {
-        id: "mix",
         title: "share of reads",
-        column: "mix",
         place: 14,
         order: 3,
         value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
@@ -150,71 +146,46 @@ pub(super) static ROWS: [Row; 20] = [
             short: |percent| percent.to_string(),
             doubles: false,
         }),
-        ..PLAIN
+        ..plain("mix")
     },
     Row {
-        id: "pattern",
-        title: "pattern",
-        column: "pattern",
         place: 2,
         order: 8,
         value: |job| job.pattern.to_string(),
         phrase: |job| (job.pattern != Pattern::Seq).then(|| job.pattern.to_string()),
         clear: |job| job.pattern = Pattern::Seq,
-        ..PLAIN
+        ..plain("pattern")
     },
     Row {
-        id: "threads",
-        title: "threads",
-        column: "threads",
         place: 8,
         order: 12,
         value: |job| job.threads.to_string(),
         phrase: |job| (job.threads > 1).then(|| show_threads(job.threads.into())),
         clear: |job| job.threads = 1,
-        number: Some(Number {
-            at: |job| Some(job.threads.into()),
-            show: show_threads,
-            tick: |threads| threads.to_string(),
-            short: |threads| threads.to_string(),
-            doubles: true,
-        }),
-        ..PLAIN
+        number: small_number(|job| Some(job.threads.into()), show_threads),
+        ..plain("threads")
     },
     Row {
-        id: "depth",
         title: "queue depth",
-        column: "depth",
         place: 9,
         order: 11,
         value: |job| job.depth.to_string(),
         phrase: |job| (job.depth > 1).then(|| show_depth(job.depth.into())),
         clear: |job| job.depth = 1,
-        number: Some(Number {
-            at: |job| Some(job.depth.into()),
-            show: show_depth,
-            tick: |depth| depth.to_string(),
-            short: |depth| depth.to_string(),
-            doubles: true,
-        }),
-        ..PLAIN
+        number: small_number(|job| Some(job.depth.into()), show_depth),
+        ..plain("depth")
     },
     Row {
-        id: "direct",
         title: "direct I/O",
-        column: "direct",
         place: 10,
         order: 5,
         value: |job| yes(job.direct),
         phrase: |job| job.direct.then(|| "direct".into()),
         default: Some("buffered"),
         clear: |job| job.direct = false,
-        ..PLAIN
+        ..plain("direct")
     },
     Row {
-        id: "sync",
-        title: "sync",
-        column: "sync",
         place: 11,
         order: 2,
         value: |job| job.sync.to_string(),
@@ -222,10 +193,9 @@ pub(super) static ROWS: [Row; 20] = [
         default: Some("no sync"),
         tell: |job| job.op == Op::Write,
         clear: |job| job.sync = Sync::None,
-        ..PLAIN
+        ..plain("sync")
     },
     Row {
-        id: "sync-every",
         title: "writes per sync",
         column: "per sync",
         place: 12,
@@ -237,17 +207,10 @@ pub(super) static ROWS: [Row; 20] = [
         },
         tell: |job| job.sync_every > 1,
         clear: |job| job.sync_every = 1,
-        number: Some(Number {
-            at: |job| Some(job.sync_every.into()),
-            show: show_group,
-            tick: |every| every.to_string(),
-            short: |every| every.to_string(),
-            doubles: true,
-        }),
-        ..PLAIN
+        number: small_number(|job| Some(job.sync_every.into()), show_group),
+        ..plain("sync-every")
     },
     Row {
-        id: "file-per",
         title: "files",
         column: "file per",
         place: 13,
@@ -257,10 +220,9 @@ pub(super) static ROWS: [Row; 20] = [
         default: Some("one file"),
         tell: Job::has_own_files,
         clear: |job| job.file_per = super::FilePer::Run,
-        ..PLAIN
+        ..plain("file-per")
     },
     Row {
-        id: "xor",
         title: "XOR",
         column: "XOR",
         place: 15,
@@ -270,10 +232,9 @@ pub(super) static ROWS: [Row; 20] = [
         brief: false,
         tell: |job| job.xor,
         clear: |job| job.xor = false,
-        ..PLAIN
+        ..plain("xor")
     },
     Row {
-        id: "cpu-cache",
         title: "CPU caches",
         column: "CPU cache",
         place: 16,
@@ -282,10 +243,9 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
         tell: is_flushed,
         clear: |job| job.cpu_cache = CpuCache::Keep,
-        ..PLAIN
+        ..plain("cpu-cache")
     },
     Row {
-        id: "size",
         title: "size of the file",
         column: "span",
         place: 6,
@@ -302,12 +262,10 @@ pub(super) static ROWS: [Row; 20] = [
             short: short_size,
             doubles: true,
         }),
-        ..PLAIN
+        ..plain("size")
     },
     Row {
-        id: "count",
         title: "number of operations",
-        column: "count",
         place: 7,
         order: 10,
         value: |job| match job.count {
@@ -330,55 +288,37 @@ pub(super) static ROWS: [Row; 20] = [
             short: units::short_bytes,
             doubles: true,
         }),
-        ..PLAIN
+        ..plain("count")
     },
     Row {
-        id: "target",
-        title: "target",
-        column: "target",
         place: 5,
         order: 9,
         value: |job| job.target.map_or("-".into(), target_name),
         phrase: |job| job.target.map(|target| format!("on {}", target_name(target))),
         tell: |job| job.target.is_some(),
         clear: |job| job.target = None,
-        ..PLAIN
+        ..plain("target")
     },
     Row {
-        id: "variant",
-        title: "variant",
-        column: "variant",
         place: 17,
         order: 9,
         value: |job| job.variant.as_ref().map_or("-".into(), VariantName::to_string),
         phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),
         tell: |job| job.variant.is_some(),
         clear: |job| job.variant = None,
-        ..PLAIN
+        ..plain("variant")
     },
     Row {
-        id: "ranks",
-        title: "ranks",
-        column: "ranks",
         place: 18,
         order: 12,
         value: |job| job.ranks.map_or("-".into(), |ranks| ranks.to_string()),
         phrase: |job| job.ranks.map(|ranks| show_ranks(ranks.into())),
         tell: |job| job.ranks.is_some(),
         clear: |job| job.ranks = None,
-        number: Some(Number {
-            at: |job| job.ranks.map(u64::from),
-            show: show_ranks,
-            tick: |ranks| ranks.to_string(),
-            short: |ranks| ranks.to_string(),
-            doubles: true,
-        }),
-        ..PLAIN
+        number: small_number(|job| job.ranks.map(u64::from), show_ranks),
+        ..plain("ranks")
     },
     Row {
-        id: "layout",
-        title: "layout",
-        column: "layout",
         place: 19,
         order: 8,
         value: |job| job.layout.to_string(),
@@ -387,7 +327,7 @@ pub(super) static ROWS: [Row; 20] = [
         rare: true,
         tell: Job::shares_its_file,
         clear: |job| job.layout = Layout::PerRank,
-        ..PLAIN
+        ..plain("layout")
     },
 ];
 
@@ -398,6 +338,10 @@ pub fn target_name(index: u8) -> String {
 
 fn show_mix(percent: u64) -> String {
     format!("{percent} % reads")
+}
+
+fn show_plain(number: u64) -> String {
+    number.to_string()
 }
 
 fn show_threads(threads: u64) -> String {
