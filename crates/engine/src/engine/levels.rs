@@ -153,10 +153,10 @@ fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<(
     }
     let is_over = || limit.is_over();
     if dropped == DropLevel::Nothing {
-        let warm = cold::make_warm_until(&file, len, &is_over);
+        let warm = cold::make_warm_within(&file, 0..len, &is_over);
         return warm.map(drop).map_err(interrupted_as_timeout);
     }
-    let cold = cold::make_cold_until(&file, len, &is_over).map_err(interrupted_as_timeout)?;
+    let cold = cold::make_cold_within(&file, 0..len, &is_over).map_err(interrupted_as_timeout)?;
     let left = cold.left.map_or(0, |left| left.cached);
     if left > 0 {
         return Err(io::Error::other(

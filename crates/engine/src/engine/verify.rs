@@ -151,7 +151,7 @@ pub(super) fn failure(what: &str, error: &io::Error) -> Failure {
 fn drop_files(files: &[&File], bytes: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<u64>> {
     let left = Cached::of_each(files, bytes, |file| {
         file.sync_data()?;
-        Ok(cold::make_cold_until(file, bytes, stop)?.left)
+        Ok(cold::make_cold_within(file, 0..bytes, stop)?.left)
     })?;
     Ok(left.map(|cached| cached.resident))
 }

@@ -17,7 +17,7 @@ use super::kind::Gauge;
 use super::params::{ParamRow, ParamSource};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
-use crate::sys::cold::{WARM, make_warm_until};
+use crate::sys::cold::{WARM, make_warm_within};
 use crate::sys::fd;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::raw;
@@ -157,8 +157,8 @@ impl FileScan {
     }
 
     fn warm(&self) -> Result<(), ProbeError> {
-        let left =
-            make_warm_until(&self.source.file, self.params.bytes, &|| self.context.is_stopping());
+        let stop = || self.context.is_stopping();
+        let left = make_warm_within(&self.source.file, 0..self.params.bytes, &stop);
         self.context.check_stop()?;
         check_cached(left.map_err(ProbeError::in_call("reading the file"))?, self.source.far)
             .map_err(ProbeError::Missing)

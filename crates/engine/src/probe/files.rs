@@ -9,7 +9,7 @@ use std::path::Path;
 use super::context::ProbeContext;
 use super::error::ProbeError;
 use crate::host::Below;
-use crate::sys::cold::{Cold, make_cold_until};
+use crate::sys::cold::{Cold, make_cold_within};
 use crate::sys::content::FileData;
 use crate::sys::fill;
 use crate::sys::scratch::Scratch;
@@ -117,7 +117,7 @@ pub(super) fn drop_pages(
     bytes: u64,
     context: &ProbeContext,
 ) -> Result<Cold, ProbeError> {
-    let done = make_cold_until(file, bytes, &|| context.is_stopping());
+    let done = make_cold_within(file, 0..bytes, &|| context.is_stopping());
     context.check_stop()?;
     done.map_err(ProbeError::in_call("dropping the file from the page cache"))
 }

@@ -6,7 +6,6 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -71,18 +70,11 @@ pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
     make_cold_by(file, 0..len, None, &|| false)
 }
 
-/// Drops the pages like [`make_cold`]; `stop` ends the waiting.
+/// Drops the pages like [`make_cold`], and checks that those of a part of the file are gone; `stop`
+/// ends the waiting.
 ///
 /// # Errors
 /// `Interrupted` when stopped; else the same as [`make_cold`].
-pub fn make_cold_until(file: &File, len: u64, stop: &dyn Fn() -> bool) -> io::Result<Cold> {
-    make_cold_within(file, 0..len, stop)
-}
-
-/// Drops the pages like [`make_cold_until`], and checks that those of a part of the file are gone.
-///
-/// # Errors
-/// The same as [`make_cold_until`].
 pub fn make_cold_within(
     file: &File,
     part: Range<u64>,
@@ -183,37 +175,16 @@ pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
     )?)
 }
 
-/// Reads `[0, len)` of `file`, up to 3 times, until 99 % is in the page cache. Returns what is
+/// Reads a part of `file`, up to 3 times, until 99 % of it is in the page cache. Returns what is
 /// cached, or `None` if no method can measure it.
 ///
-/// Reads only the end of a fully cached file: the CPU caches then hold the same data as after
-/// reading all of it.
+/// Reads only the end of a part that is fully cached: the CPU caches then hold the same data as
+/// after reading all of it.
 ///
-/// Checks `stop` every 2 MiB. Uses a separate file description, so `file` may be open for direct
-/// I/O.
+/// Calls `stop` every 2 MiB. Uses a separate file description, so `file` may be open for direct I/O.
 ///
 /// # Errors
 /// `Interrupted` when stopped; else the errno of reading or of measuring the residency.
-pub fn make_warm(file: &File, len: u64, stop: &AtomicBool) -> io::Result<Option<Residency>> {
-    make_warm_until(file, len, &|| stop.load(Relaxed))
-}
-
-/// Warms the file like [`make_warm`], calling `stop` instead of reading a flag.
-///
-/// # Errors
-/// Same as [`make_warm`].
-pub fn make_warm_until(
-    file: &File,
-    len: u64,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<Option<Residency>> {
-    make_warm_within(file, 0..len, stop)
-}
-
-/// Warms a part of the file like [`make_warm_until`] all of it.
-///
-/// # Errors
-/// Same as [`make_warm`].
 pub fn make_warm_within(
     file: &File,
     part: Range<u64>,

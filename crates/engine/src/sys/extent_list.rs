@@ -141,11 +141,6 @@ impl Extents {
         }
     }
 
-    /// Returns the bytes of `[0, len)` that are stored.
-    pub fn stored_bytes(&self) -> u64 {
-        self.len - self.hole_bytes()
-    }
-
     /// Returns the bytes of `range` that lie in holes, by binary search; bytes past `len` count as
     /// stored.
     pub fn hole_bytes_in(&self, range: Range<u64>) -> u64 {

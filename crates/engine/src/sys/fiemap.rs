@@ -183,7 +183,7 @@ mod tests {
         );
         assert!(ended && found.shared && found.encoded && !found.inline);
         assert_eq!(found.holes(), [0..10, 20..50, 60..70, 80..100]);
-        assert_eq!((found.count, found.unwritten, found.stored_bytes()), (4, 20, 30));
+        assert_eq!((found.count, found.unwritten, found.hole_bytes()), (4, 20, 70));
     }
 
     #[test]

@@ -183,8 +183,7 @@ mod tests {
         if !crate::sys::cold::make_cold(&file, LEN as u64).unwrap().is_cold() {
             return testing::skip("cannot be made cold");
         }
-        let stop = std::sync::atomic::AtomicBool::new(false);
-        crate::sys::cold::make_warm(&file, LEN as u64, &stop).unwrap();
+        crate::sys::cold::make_warm_within(&file, 0..LEN as u64, &|| false).unwrap();
         let (moved, mine) =
             (ProcessIo::process().unwrap() - before, ProcessIo::thread().unwrap() - thread);
         if moved.read_bytes == 0 {

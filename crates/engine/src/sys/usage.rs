@@ -47,6 +47,7 @@ impl Usage {
     ///
     /// # Errors
     /// The errno of getrusage(2).
+    #[cfg(test)]
     pub fn process() -> io::Result<Self> {
         Self::read(UsageWho::RUSAGE_SELF)
     }

@@ -11,7 +11,7 @@ use crate::engine::target::OpenTarget;
 use crate::engine::targets::{Filling, Targets};
 use crate::plan::{Plan, TargetSpec};
 use crate::record::Event;
-use crate::sys::cold::make_cold_until;
+use crate::sys::cold::make_cold_within;
 use crate::sys::fill::WINDOW;
 use crate::sys::{buffer, fd};
 use crate::units::{show_bytes, show_trials};
@@ -124,7 +124,8 @@ fn read_speed(target: &OpenTarget, stop: &dyn Fn() -> bool) -> Option<f64> {
     let len = target.facts.size.min(PROBED);
     let file = fd::reopen(&target.file).ok()?;
     let mut piece = buffer::zeroed(PIECE).ok()?;
-    if len < MIN_SPAN || !make_cold_until(&target.file, len, stop).is_ok_and(|cold| cold.is_cold())
+    if len < MIN_SPAN
+        || !make_cold_within(&target.file, 0..len, stop).is_ok_and(|cold| cold.is_cold())
     {
         return None;
     }

@@ -161,8 +161,7 @@ fn the_disk_of_a_file_counts_its_reads() {
     };
     let cold = crate::sys::cold::make_cold(&file, LEN).unwrap().is_cold();
     let before = disk::DiskStats::read(major, minor).unwrap();
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    crate::sys::cold::make_warm(&file, LEN, &stop).unwrap();
+    crate::sys::cold::make_warm_within(&file, 0..LEN, &|| false).unwrap();
     let moved = disk::DiskStats::read(major, minor).unwrap() - before;
     assert!(!cold || moved.read_bytes >= LEN && moved.reads > 0, "{moved:?}");
 }

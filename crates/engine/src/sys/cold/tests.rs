@@ -5,7 +5,6 @@ use crate::sys::testing;
 use std::hint::black_box;
 
 const LEN: u64 = 4 << 20;
-static GO: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether any method counts the cached pages of `file` exactly.
 fn counted(file: &File) -> bool {
@@ -28,7 +27,7 @@ fn dirty_becomes_cold_and_warm_and_cold_again() {
     let cold = make_cold(&file, LEN).unwrap();
     assert!(cold.is_cold(), "{cold:?}");
     assert!(cold.nanos > 0 && cold.passes >= 1);
-    assert!(make_warm(&file, LEN, &GO).unwrap().unwrap().share() >= WARM);
+    assert!(make_warm_within(&file, 0..LEN, &|| false).unwrap().unwrap().share() >= WARM);
     assert!(make_cold(&file, LEN).unwrap().is_cold());
 }
 
@@ -59,7 +58,7 @@ fn part_of_a_file_becomes_cold_although_folios_cross_its_end() {
         return;
     };
     if counted(&file) {
-        make_warm(&file, LEN, &GO).unwrap();
+        make_warm_within(&file, 0..LEN, &|| false).unwrap();
         assert!(make_cold(&file, LEN / 3).unwrap().is_cold());
     }
 }
@@ -96,7 +95,7 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
     let cold = make_cold(&file, LEN).unwrap();
     assert!(!cold.is_cold() && cold.left.unwrap().share() > 0.9, "{cold:?}");
     assert!(cold.passes > 1 && cold.passes <= 2 * MAX_UNCHANGED, "no hope, or too much: {cold:?}");
-    let stopped = make_cold_until(&file, LEN, &|| true).unwrap_err();
+    let stopped = make_cold_within(&file, 0..LEN, &|| true).unwrap_err();
     assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
     drop(map);
     assert!(make_cold(&file, LEN).unwrap().is_cold());
@@ -136,7 +135,7 @@ fn an_empty_file_is_cold_and_warming_it_ends() {
     if counted(&file) {
         assert!(make_cold(&file, u64::MAX).unwrap().is_cold());
     }
-    let warm = make_warm(&file, u64::MAX, &GO).unwrap();
+    let warm = make_warm_within(&file, 0..u64::MAX, &|| false).unwrap();
     assert_eq!(warm.map_or(0, |state| state.pages), 0);
 }
 
@@ -145,6 +144,6 @@ fn warming_stops_on_request() {
     let Some(file) = testing::file_on_disk(4096) else {
         return;
     };
-    let error = make_warm(&file, 4096, &AtomicBool::new(true)).unwrap_err();
+    let error = make_warm_within(&file, 0..4096, &|| true).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::Interrupted);
 }

@@ -1,16 +1,14 @@
 #![allow(clippy::single_range_in_vec_init)] // a list of one range is intended
 #![allow(unsafe_code)]
 use super::*;
-use crate::sys::cold::{make_cold, make_warm};
+use crate::sys::cold::{make_cold, make_warm_within};
 use crate::sys::extent_list::MAX_HOLES;
 use crate::sys::testing;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::AtomicBool;
 
 const MIB: u64 = 1 << 20;
-static GO: AtomicBool = AtomicBool::new(false);
 
 fn preallocate(file: &File, len: u64) -> bool {
     // SAFETY: fallocate(2) takes numbers and touches no memory; the descriptor is open while `file`
@@ -44,7 +42,7 @@ fn a_written_file_is_stored_even_before_writeback() {
         return;
     };
     let found = extents(&file, u64::MAX).unwrap();
-    assert_eq!((found.len, found.stored_bytes()), (MIB + 100, MIB + 100));
+    assert_eq!((found.len, found.hole_bytes()), (MIB + 100, 0));
     assert!(!found.truncated);
 }
 
@@ -61,7 +59,7 @@ fn a_sparse_file_is_a_hole() {
     file.write_all_at(&vec![1; MIB as usize], 3 * MIB).unwrap();
     let found = extents(&file, 8 * MIB).unwrap();
     assert_eq!(found.holes(), [0..3 * MIB, 4 * MIB..8 * MIB]);
-    assert_eq!(extents(&file, 3 * MIB + 1).unwrap().stored_bytes(), 1);
+    assert_eq!(extents(&file, 3 * MIB + 1).unwrap().hole_bytes(), 3 * MIB);
 }
 
 #[test]
@@ -74,7 +72,7 @@ fn preallocated_is_unwritten_before_and_after_it_is_cached() {
     }
     for warm in [false, true] {
         if warm {
-            make_warm(&file, 8 * MIB, &GO).unwrap();
+            make_warm_within(&file, 0..8 * MIB, &|| false).unwrap();
         } else {
             make_cold(&file, 8 * MIB).unwrap();
         }
@@ -111,13 +109,13 @@ fn tmpfs_answers_by_seeking() {
     file.write_all_at(&[1; 4096], MIB).unwrap();
     let found = extents(&file, 4 * MIB).unwrap();
     assert_ne!(found.method, ExtentMethod::Assumed);
-    assert!(found.stored_bytes() >= 4096 && found.hole_bytes() >= 2 * MIB, "{found:?}");
+    assert!(found.len - found.hole_bytes() >= 4096 && found.hole_bytes() >= 2 * MIB, "{found:?}");
 }
 
 #[test]
 fn no_answer_means_stored() {
     let found = extents(&File::open("/dev/zero").unwrap(), 100).unwrap();
-    assert_eq!(found.stored_bytes(), found.len);
+    assert_eq!(found.hole_bytes(), 0);
     let Some(file) = testing::file_on_disk(10) else {
         return;
     };
