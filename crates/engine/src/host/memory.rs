@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::root::{Root, bracketed, cpu_list};
 use crate::sys::fd;
+use crate::sys::memory::bytes_of;
 
 /// Memory of the machine, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -39,11 +40,7 @@ impl Memory {
 
     pub(super) fn read(root: &Root) -> Memory {
         let meminfo = root.text("/proc/meminfo").unwrap_or_default();
-        let bytes = |name: &str| {
-            let line =
-                meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-            line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-        };
+        let bytes = |name| bytes_of(&meminfo, name);
         let nodes = root
             .line("/sys/devices/system/node/online")
             .map_or(1, |list| cpu_list(&list).len().max(1));

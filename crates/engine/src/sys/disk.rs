@@ -4,15 +4,13 @@ use std::io;
 use std::ops::Sub;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::{block, text};
 
 /// Sectors are 512 bytes in these files, whatever the sector size of the device.
 const SECTOR: u64 = 512;
 
 /// Counters of one block device or partition since boot (Documentation/block/stat.rst).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskStats {
     /// Completed reads and writes.
     pub reads: u64,
@@ -20,10 +18,6 @@ pub struct DiskStats {
     /// Bytes of completed reads and writes.
     pub read_bytes: u64,
     pub write_bytes: u64,
-    /// Requests in flight: the current number, not a counter.
-    pub in_flight: u64,
-    /// Milliseconds with at least one request in flight.
-    pub busy_ms: u64,
     /// Sum over all requests of the milliseconds that each was in flight.
     pub queue_ms: u64,
     /// Completed requests to empty the cache, and the milliseconds that they took together; `None`
@@ -61,7 +55,7 @@ impl DiskStats {
     }
 }
 
-/// Returns the difference since `earlier`; `in_flight` keeps its current value.
+/// Returns the difference since `earlier`; never below 0.
 impl Sub for DiskStats {
     type Output = Self;
 
@@ -71,8 +65,6 @@ impl Sub for DiskStats {
             writes: self.writes.saturating_sub(earlier.writes),
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            in_flight: self.in_flight,
-            busy_ms: self.busy_ms.saturating_sub(earlier.busy_ms),
             queue_ms: self.queue_ms.saturating_sub(earlier.queue_ms),
             flushes: since(self.flushes, earlier.flushes),
             flush_ms: since(self.flush_ms, earlier.flush_ms),
@@ -125,7 +117,7 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
     for slot in &mut n {
         *slot = words.next()?.parse().ok()?;
     }
-    let [reads, _, read_sectors, _, writes, _, write_sectors, _, in_flight, busy_ms, queue_ms] = n;
+    let [reads, _, read_sectors, _, writes, _, write_sectors, _, _, _, queue_ms] = n;
     let mut flush = words.skip(4).map(|word| word.parse().ok());
     let (flushes, flush_ms) = (flush.next().flatten(), flush.next().flatten());
     Some(DiskStats {
@@ -133,8 +125,6 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskStats> {
         writes,
         read_bytes: read_sectors.saturating_mul(SECTOR),
         write_bytes: write_sectors.saturating_mul(SECTOR),
-        in_flight,
-        busy_ms,
         queue_ms,
         flushes,
         flush_ms,
@@ -169,8 +159,6 @@ x y z
             writes: 2713,
             read_bytes: 3418922 * 512,
             write_bytes: 4965448 * 512,
-            in_flight: 3,
-            busy_ms: 4860,
             queue_ms: 32558,
             flushes: None,
             flush_ms: None,
@@ -187,7 +175,6 @@ x y z
         assert_eq!((counted(1167, 71) - want).flush_ms, None);
         assert_eq!(find(TABLE, 8, 1), None);
         assert_eq!(find(TABLE, 8, 2), None);
-        assert_eq!((want - want).in_flight, 3);
     }
 
     #[test]

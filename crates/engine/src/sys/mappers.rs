@@ -7,7 +7,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use nix::sys::stat::{major, minor};
-use serde::{Deserialize, Serialize};
 
 use super::text;
 
@@ -17,7 +16,7 @@ const MAX_PROCESSES: usize = 32_768;
 const MAX_FOUND: usize = 32;
 
 /// Another process that maps the file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapper {
     pub pid: u32,
     /// Its name, at most 15 bytes (/proc/PID/comm); empty if unreadable.

@@ -2,12 +2,10 @@
 
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
 use super::text;
 
 /// The fields of /proc/meminfo, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     pub total: u64,
     /// What new programs can use without swapping, as estimated by the kernel.
@@ -15,10 +13,6 @@ pub struct Memory {
     /// Page cache in folios that can be mapped as one huge page (2 MiB on x86-64). `None` if the
     /// kernel does not report it.
     pub file_huge_pages: Option<u64>,
-    /// Waiting to be written to devices.
-    pub dirty: u64,
-    /// Being written to devices now.
-    pub writeback: u64,
 }
 
 impl Memory {
@@ -31,18 +25,18 @@ impl Memory {
     }
 }
 
+/// Returns a field of /proc/meminfo in bytes: `MemTotal:       49368168 kB`.
+pub fn bytes_of(meminfo: &str, name: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 fn parse(meminfo: &str) -> Option<Memory> {
-    // `MemTotal:       49368168 kB`
-    let bytes = |name: &str| {
-        let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-    };
+    let bytes = |name| bytes_of(meminfo, name);
     Some(Memory {
         total: bytes("MemTotal")?,
         available: bytes("MemAvailable")?,
         file_huge_pages: bytes("FileHugePages"),
-        dirty: bytes("Dirty")?,
-        writeback: bytes("Writeback")?,
     })
 }
 
@@ -60,13 +54,8 @@ mod tests {
     fn captured_text() {
         let text = "MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    900 kB\nDirty:  8 \
                     kB\nWriteback:   4 kB\nWritebackTmp: 9 kB\nFileHugePages:  2048 kB\n";
-        let want = Memory {
-            total: 1_024_000,
-            available: 900 << 10,
-            file_huge_pages: Some(2 << 20),
-            dirty: 8192,
-            writeback: 4096,
-        };
+        let want =
+            Memory { total: 1_024_000, available: 900 << 10, file_huge_pages: Some(2 << 20) };
         assert_eq!(parse(text), Some(want));
         assert_eq!(parse(&text.replace("FileHuge", "X")).unwrap().file_huge_pages, None);
         for odd in

@@ -5,12 +5,10 @@ use std::io;
 use std::ops::Sub;
 use std::os::unix::fs::FileExt;
 
-use serde::{Deserialize, Serialize};
-
 use super::text;
 
 /// The counters of /proc/PID/io since the start of the process or thread, in bytes and calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessIo {
     /// Bytes read from block devices for it: equal to the count of the disk, including readahead,
     /// io_uring workers and page faults.
@@ -18,16 +16,12 @@ pub struct ProcessIo {
     /// Bytes dirtied that will be written to a block device. Charged when dirtied, not when
     /// written, so this is not device traffic.
     pub write_bytes: u64,
-    /// Bytes dirtied and then truncated away.
-    pub cancelled_write_bytes: u64,
     /// Calls of read(2) and its variants, including those that transferred nothing.
     pub syscr: u64,
     /// Calls of write(2) and its variants.
     pub syscw: u64,
     /// Bytes requested by read(2) and its variants: excludes mmap and io_uring.
     pub rchar: u64,
-    /// Bytes passed to write(2) and its variants.
-    pub wchar: u64,
 }
 
 impl ProcessIo {
@@ -90,13 +84,9 @@ impl Sub for ProcessIo {
         Self {
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            cancelled_write_bytes: self
-                .cancelled_write_bytes
-                .saturating_sub(earlier.cancelled_write_bytes),
             syscr: self.syscr.saturating_sub(earlier.syscr),
             syscw: self.syscw.saturating_sub(earlier.syscw),
             rchar: self.rchar.saturating_sub(earlier.rchar),
-            wchar: self.wchar.saturating_sub(earlier.wchar),
         }
     }
 }
@@ -115,11 +105,9 @@ fn parse(text: &str) -> Option<ProcessIo> {
                 &mut io.read_bytes
             }
             "write_bytes" => &mut io.write_bytes,
-            "cancelled_write_bytes" => &mut io.cancelled_write_bytes,
             "syscr" => &mut io.syscr,
             "syscw" => &mut io.syscw,
             "rchar" => &mut io.rchar,
-            "wchar" => &mut io.wchar,
             _ => continue,
         };
         *field = value.trim().parse().ok()?;
@@ -138,15 +126,8 @@ mod tests {
     #[test]
     fn captured_text() {
         let io = parse(CAPTURED).unwrap();
-        let want = ProcessIo {
-            read_bytes: 8192,
-            write_bytes: 4096,
-            cancelled_write_bytes: 3,
-            syscr: 10,
-            syscw: 1,
-            rchar: 6976,
-            wchar: 5,
-        };
+        let want =
+            ProcessIo { read_bytes: 8192, write_bytes: 4096, syscr: 10, syscw: 1, rchar: 6976 };
         assert_eq!(io, want);
         assert_eq!(io - want, ProcessIo::default());
         assert_eq!(ProcessIo::default() - want, ProcessIo::default());

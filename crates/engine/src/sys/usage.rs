@@ -6,16 +6,14 @@ use std::io;
 use std::ops::Sub;
 use std::os::unix::fs::FileExt;
 
+use super::text;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
-use serde::{Deserialize, Serialize};
-
-use super::text;
 
 /// Counters since the start of the thread or process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Nanoseconds of CPU time in user mode (the kernel has microsecond resolution at best).
     pub user_nanos: u64,
