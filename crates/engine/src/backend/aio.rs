@@ -28,6 +28,7 @@ impl Backend for Aio {
         &Info {
             id: "aio",
             title: "io_submit(2)",
+            write_call: Some("io_submit(2) write"),
             about: "Linux native asynchronous I/O: many operations in flight, with --direct",
             doc: "All free slots are filled, one io_submit starts them and one io_getevents waits \
                   for at least one: two system calls per round. Only with --direct are operations \
@@ -43,10 +44,6 @@ impl Backend for Aio {
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "io_submit(2) write"
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

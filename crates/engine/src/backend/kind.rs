@@ -18,12 +18,6 @@ pub trait Backend: Sync {
     /// planner builds the matrix of cells from it, so it must not depend on the machine.
     fn info(&self) -> &'static Info;
 
-    /// Returns the name of the call that writes, for error messages. The default is the title,
-    /// which names the call that reads.
-    fn write_call(&self) -> &'static str {
-        self.info().title
-    }
-
     /// Checks whether this kernel and target support `job`, by trying rather than by version
     /// numbers. The error is shown to the user as the reason a cell is skipped.
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
@@ -44,7 +38,7 @@ pub trait Backend: Sync {
             passes: 1,
             depth: job.depth,
             moves: info.moves_bytes(),
-            calls: (info.title, self.write_call()),
+            calls: (info.title, info.write_call.unwrap_or(info.title)),
             fold: job.xor.then(|| fold::fastest().1),
             timed: Timed::None,
             clock: Clock::best(),

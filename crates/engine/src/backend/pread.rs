@@ -34,6 +34,7 @@ impl Backend for Pread {
         &Info {
             id: "pread",
             title: "pread(2)",
+            write_call: Some("pwrite(2)"),
             about: "copies a block at an offset into one buffer",
             doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies \
                   the data out of the page cache, or with --direct the device writes it into the \
@@ -54,10 +55,6 @@ impl Backend for Pread {
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "pwrite(2)"
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -37,6 +37,7 @@ impl Backend for Preadv2 {
         &Info {
             id: "preadv2",
             title: "preadv2(2)",
+            write_call: Some("pwritev2(2)"),
             about: "copies a block at an offset into one buffer, with per-operation flags",
             doc: "One preadv2 (or pwritev2) per block with one vector; without an option it is \
                   equivalent to pread. +nowait reads only what is cached (RWF_NOWAIT); what is \
@@ -57,10 +58,6 @@ impl Backend for Preadv2 {
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "pwritev2(2)"
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

@@ -24,6 +24,7 @@ impl Backend for Read {
         &Info {
             id: "read",
             title: "read(2)",
+            write_call: Some("write(2)"),
             about: "copies the next block into one buffer; lseek first where the order jumps",
             doc: "One read (or write) per block into one page-aligned buffer. In any order but \
                   sequential every block needs an lseek first: two system calls, both counted.",
@@ -34,10 +35,6 @@ impl Backend for Read {
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "write(2)"
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

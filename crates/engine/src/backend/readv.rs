@@ -37,6 +37,7 @@ impl Backend for Readv {
         &Info {
             id: "readv",
             title: "preadv(2)",
+            write_call: Some("pwritev(2)"),
             about: "copies a block at an offset into 8 parts of a buffer with one call",
             doc: "One preadv (or pwritev) per block, into 8 vectors of an eighth of the block each \
                   (fewer where a block has fewer bytes, or with --direct fewer sectors): the cost \
@@ -48,10 +49,6 @@ impl Backend for Readv {
             fio: FIO,
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "pwritev(2)"
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

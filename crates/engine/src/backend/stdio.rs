@@ -23,6 +23,7 @@ impl Backend for Stdio {
         &Info {
             id: "stdio",
             title: "fread(3)",
+            write_call: Some("fwrite(3)"),
             about: "the C library's buffered streams: many small reads per system call",
             doc: "One fread (or fwrite) per block on a FILE of the C library, after an fseek where \
                   the order jumps. Its default buffer is one block of the file system (4 KiB); \
@@ -45,10 +46,6 @@ impl Backend for Stdio {
             fio: Fio::Unavailable("fio has no engine of fread(3)"),
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "fwrite(3)"
     }
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {

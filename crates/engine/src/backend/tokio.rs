@@ -30,6 +30,7 @@ impl Backend for Tokio {
         &Info {
             id: "tokio",
             title: "tokio::fs",
+            write_call: Some("tokio::fs write"),
             about: "asynchronous files of Rust's tokio: a pool thread makes each call",
             doc: "One read (or write and flush) of a tokio::fs::File per block, after a seek where \
                   the order jumps, awaited one after the other. tokio uses no asynchronous read of \
@@ -45,10 +46,6 @@ impl Backend for Tokio {
             fio: Fio::Unavailable("fio has no engine of an asynchronous runtime"),
             ..Info::COPIES_BY_CALL
         }
-    }
-
-    fn write_call(&self) -> &'static str {
-        "tokio::fs write"
     }
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {

@@ -45,10 +45,6 @@ impl Backend for Uring {
         &INFO
     }
 
-    fn write_call(&self) -> &'static str {
-        "io_uring(7) write"
-    }
-
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         check_options(job)?;

@@ -84,6 +84,8 @@ pub struct Info {
     pub id: &'static str,
     /// The call in the notation of manual pages: `pread(2)`.
     pub title: &'static str,
+    /// The call that writes, for error messages, if it is not the title.
+    pub write_call: Option<&'static str>,
     /// One line for lists.
     pub about: &'static str,
     /// A paragraph: what is timed, what is not, how to interpret the number.
@@ -159,6 +161,7 @@ impl Info {
     pub const MOVES_NOTHING: Info = Info {
         id: "",
         title: "",
+        write_call: None,
         about: "",
         doc: "",
         data_path: DataPath::CallOnly,

@@ -53,6 +53,7 @@ pub(super) const INFO: Info = Info { changed_by: &[(NOP.name, &NO_OPERATION)], .
 const ENTRY: Info = Info {
     id: "uring",
     title: "io_uring(7)",
+    write_call: Some("io_uring(7) write"),
     about: "queues operations in shared memory: one system call submits and collects many",
     doc: "All free slots are filled, one io_uring_enter submits them and waits for at \
           least one, and all completions are taken. The buffer and the file are registered \
