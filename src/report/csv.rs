@@ -262,7 +262,7 @@ fn verified_columns() -> Vec<Column> {
         of("verified_first_bad_offset", |of| {
             of.first.map_or(Field::Empty, |first| integer(first.block.offset))
         }),
-        of("verified_read_from", |of| text_field(of.read_from.id())),
+        of("verified_read_from", |of| text_field(of.read_from.name())),
         of("verified_complete", |of| text_field(of.complete)),
     ]
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::kinds::names;
-use super::{Job, Op, SettingError, Unknown, nearest};
+use super::{Job, Op, SettingError, nearest};
 use crate::units;
 
 names! {

@@ -13,7 +13,7 @@ use crate::units;
 macro_rules! names {
     ($(#[$meta:meta])* $kind:literal $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal $(| $former:literal)?),+ $(,)? }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$doc])* #[serde(rename = $text $(, alias = $former)?)] $variant),+ }
 
         impl $name {
@@ -23,22 +23,22 @@ macro_rules! names {
             }
         }
 
-        impl FromStr for $name {
-            type Err = Unknown;
-            fn from_str(text: &str) -> Result<Self, Unknown> {
+        impl std::str::FromStr for $name {
+            type Err = crate::plan::Unknown;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let name = match text.trim() { $($($former => $text,)?)+ name => name };
                 let known = Self::ALL.iter().find(|v| v.name() == name);
-                known.copied().ok_or_else(|| nearest($kind, text, Self::ALL.iter().map(|v| v.name())))
+                known.copied().ok_or_else(|| crate::plan::nearest($kind, text, Self::ALL.iter().map(|v| v.name())))
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { f.pad(self.name()) }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.pad(self.name()) }
         }
     };
 }
 
-pub(super) use names;
+pub(crate) use names;
 
 names! {
     /// Whether the machine's ceilings are measured before the first cell.

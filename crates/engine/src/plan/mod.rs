@@ -43,6 +43,7 @@ pub use fio::{Fio, FioEngine, FioOption, FioValue};
 pub use fio_job::{foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt, OptValue};
 pub use job::Job;
+pub(crate) use kinds::names;
 pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Writes,
 };

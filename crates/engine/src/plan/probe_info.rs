@@ -2,10 +2,6 @@
 
 use super::kinds::names;
 use super::{ProbeParam, Unknown, nearest};
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
 
 names! {
     /// The part of a machine that a probe measures.

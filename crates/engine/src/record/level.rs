@@ -3,32 +3,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What was dropped from the kernel's caches before a reading; each level includes the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DropLevel {
-    /// Nothing: the file is in the page cache.
-    Nothing,
-    /// The pages of the file: posix_fadvise.
-    Data,
-    /// Also the directory entries and inodes of all files: drop_caches 2.
-    Meta,
-    /// Also the pages of all files, which include the blocks that store inodes and directories:
-    /// drop_caches 3.
-    All,
-}
+use crate::plan::names;
 
-impl DropLevel {
-    pub const ALL: &'static [DropLevel] =
-        &[DropLevel::Nothing, DropLevel::Data, DropLevel::Meta, DropLevel::All];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            DropLevel::Nothing => "nothing",
-            DropLevel::Data => "data",
-            DropLevel::Meta => "meta",
-            DropLevel::All => "all",
-        }
+names! {
+    /// What was dropped from the kernel's caches before a reading; each level includes the one
+    /// before.
+    "cache-drop level" DropLevel {
+        /// Nothing: the file is in the page cache.
+        Nothing = "nothing",
+        /// The pages of the file: posix_fadvise.
+        Data = "data",
+        /// Also the directory entries and inodes of all files: drop_caches 2.
+        Meta = "meta",
+        /// Also the pages of all files, which include the blocks that store inodes and directories:
+        /// drop_caches 3.
+        All = "all",
     }
 }
 

@@ -3,35 +3,24 @@
 use serde::{Deserialize, Serialize};
 
 use super::{HostSummary, Warning};
+use crate::plan::names;
 use crate::units;
 
-/// The unit of a probe's value, which decides whether more or less is faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Unit {
-    /// Nanoseconds per operation: less is faster.
-    #[serde(rename = "ns")]
-    Nanos,
-    /// Bytes per second: more is faster.
-    #[serde(rename = "B/s")]
-    BytesPerSecond,
-    /// Operations per second: more is faster.
-    #[serde(rename = "1/s")]
-    PerSecond,
-    /// A size, such as that of a cache: neither is faster.
-    #[serde(rename = "B")]
-    Bytes,
+names! {
+    /// The unit of a probe's value, which decides whether more or less is faster.
+    "unit" Unit {
+        /// Nanoseconds per operation: less is faster.
+        Nanos = "ns",
+        /// Bytes per second: more is faster.
+        BytesPerSecond = "B/s",
+        /// Operations per second: more is faster.
+        PerSecond = "1/s",
+        /// A size, such as that of a cache: neither is faster.
+        Bytes = "B",
+    }
 }
 
 impl Unit {
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Nanos => "ns",
-            Unit::BytesPerSecond => "B/s",
-            Unit::PerSecond => "1/s",
-            Unit::Bytes => "B",
-        }
-    }
-
     /// Formats a value with its unit for people.
     pub fn show(self, value: f64) -> String {
         match self {

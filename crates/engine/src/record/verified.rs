@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Medium;
+use crate::plan::names;
 
 /// The result of reading back and comparing what a trial wrote, after its timed window. Sizes in
 /// bytes, times in nanoseconds.
@@ -112,19 +113,19 @@ pub enum Age {
     Pass,
 }
 
-/// Where the data came from that was read back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReadFrom {
-    /// The device delivered it, as the kernel counted.
-    Device,
-    /// The file system delivered it, without the page cache. What a server or a program behind it
-    /// has cached is unknown.
-    Storage,
-    /// Some of it may have come from a page cache of this machine.
-    Cache,
-    /// It is in the memory of this machine.
-    Memory,
+names! {
+    /// Where the data came from that was read back.
+    "source of data" ReadFrom {
+        /// The device delivered it, as the kernel counted.
+        Device = "device",
+        /// The file system delivered it, without the page cache. What a server or a program behind
+        /// it has cached is unknown.
+        Storage = "storage",
+        /// Some of it may have come from a page cache of this machine.
+        Cache = "cache",
+        /// It is in the memory of this machine.
+        Memory = "memory",
+    }
 }
 
 impl Verified {
@@ -192,16 +193,6 @@ impl Verified {
 }
 
 impl ReadFrom {
-    /// Returns its name in JSON and CSV.
-    pub fn id(self) -> &'static str {
-        match self {
-            ReadFrom::Device => "device",
-            ReadFrom::Storage => "storage",
-            ReadFrom::Cache => "cache",
-            ReadFrom::Memory => "memory",
-        }
-    }
-
     /// Returns whether a device was asked for none of it, as far as is known.
     pub fn is_from_memory(self) -> bool {
         matches!(self, ReadFrom::Cache | ReadFrom::Memory)

@@ -4,22 +4,24 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::names;
+
 /// Id of the warning of a cell whose system calls were not counted, so that their rate is unknown.
 pub const CALLS_UNKNOWN: &str = "calls-unknown";
 /// Ids of the warnings of a cell with too few trials for an interval, and with a wide one.
 pub const FEW: &str = "few";
 pub const WIDE: &str = "wide";
 
-/// How much a warning devalues a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; the number is valid.
-    Note,
-    /// The number is right but easily misread.
-    Misleading,
-    /// The number does not measure what it claims to.
-    Wrong,
+names! {
+    /// How much a warning devalues a result.
+    "severity" Severity {
+        /// Worth knowing; the number is valid.
+        Note = "note",
+        /// The number is right but easily misread.
+        Misleading = "misleading",
+        /// The number does not measure what it claims to.
+        Wrong = "wrong",
+    }
 }
 
 /// A finding about a result, a target or a machine.
@@ -46,15 +48,5 @@ impl Warning {
     /// Returns whether more trials may clear it.
     pub fn needs_trials(&self) -> bool {
         self.is_unfinished() || self.id == WIDE
-    }
-}
-
-impl Severity {
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Misleading => "misleading",
-            Severity::Wrong => "wrong",
-        }
     }
 }
