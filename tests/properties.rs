@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use iotui::backend::{self, access_pattern::Share};
-use iotui::engine::order;
+use iotui::engine::order_of_round;
 use iotui::experiment::{self, AvailableProbes, PlanError, PlanRequest};
 use iotui::plan::{
     Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Resolved, Settings, Sync,
@@ -241,7 +241,7 @@ proptest! {
     fn a_round_runs_every_cell_once(settings in settings(), target in target(), seed: u64, round in 0u32..1000) {
         let Ok(plan) = plan(&settings, &[preset()], &target, 0) else { return Ok(()) };
         let plan = Plan { seed, ..plan };
-        let order = order(&plan, round);
+        let order = order_of_round(&plan, round).concat();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         prop_assert!(sorted.into_iter().eq(0..plan.cells.len()));

@@ -61,7 +61,7 @@ pub use offers::{Offer, list_offers};
 pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
 pub use roll::Roll;
 pub use run::{Earlier, continue_run, run, run_together, set_back};
-pub use schedule::order;
+pub use schedule::order_of_round;
 pub use target::OpenTarget;
 pub use variants::RESTORE_TIMEOUT;
 pub use watchdog::Watchdog;

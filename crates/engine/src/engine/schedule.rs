@@ -6,23 +6,18 @@ use std::collections::HashMap;
 use crate::backend::access_pattern::mix;
 use crate::plan::{Axis, Cache, Job, Plan};
 
-/// Returns the order of round `round`, a function of the seed alone. Cache states come in the order
-/// of the plan and stay apart, because what ran before changes a cold read (freed memory goes back
-/// to the hypervisor).
-pub fn order(plan: &Plan, round: u32) -> Vec<usize> {
-    order_of_round(plan, round).concat()
-}
-
 /// Returns the index of the variant of the machine that a job is measured in.
 pub(super) fn variant_index(plan: &Plan, job: &Job) -> Option<usize> {
     let name = job.variant.as_ref()?;
     plan.variants.iter().position(|variant| variant.name == *name)
 }
 
-/// Returns the order of a round of `plan` as lists, one per variant and cache state. The variants
-/// come in one order and then in the other, `A B`, `B A`: what drifts steadily is the same for both
-/// on average, and each command runs once a round.
-pub(super) fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
+/// Returns the order of a round of `plan`, a function of the seed alone, as lists, one per variant
+/// and cache state. Cache states come in the order of the plan and stay apart, because what ran
+/// before changes a cold read (freed memory goes back to the hypervisor). The variants come in one
+/// order and then in the other, `A B`, `B A`: what drifts steadily is the same for both on average,
+/// and each command runs once a round.
+pub fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
     let states = order_by_state(&plan.cells, plan.seed, round);
     if plan.variants.is_empty() {
         return states;

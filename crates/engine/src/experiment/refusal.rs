@@ -8,18 +8,13 @@ use crate::units::{show_bytes, show_count};
 pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     let id = info.id;
     if job.mix.is_some() && !info.mixes {
-        let able: Vec<&str> = request.infos.iter().filter(|i| i.mixes).map(|i| i.id).collect();
-        return Some(format!(
-            "{id} cannot mix reads and writes; --backend {} can",
-            able.join(", ")
-        ));
+        let able = able(request, |info| info.mixes);
+        return Some(format!("{id} cannot mix reads and writes; --backend {able} can"));
     }
     if !info.ops.contains(&job.op) {
-        return Some(format!(
-            "{id} cannot {}; --backend {} can",
-            job.op,
-            able(request.infos, job.op)
-        ));
+        let moves = |info: &Info| job.op == Op::Seek || info.moves_bytes();
+        let able = able(request, |i| !i.is_peer() && i.ops.contains(&job.op) && moves(i));
+        return Some(format!("{id} cannot {}; --backend {able} can", job.op));
     }
     if job.depth > info.max_depth() {
         let why = if info.max_depth() == 1 {
@@ -83,18 +78,9 @@ fn syncs(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         return None;
     }
     if !info.syncs.contains(&job.sync) {
-        let able: Vec<&str> = request
-            .infos
-            .iter()
-            .filter(|other| other.ops.contains(&Op::Write) && other.syncs.contains(&job.sync))
-            .map(|other| other.id)
-            .collect();
-        return Some(format!(
-            "{} cannot --sync {}; --backend {} can",
-            info.id,
-            job.sync,
-            able.join(", ")
-        ));
+        let syncs = |i: &Info| i.ops.contains(&Op::Write) && i.syncs.contains(&job.sync);
+        let able = able(request, syncs);
+        return Some(format!("{} cannot --sync {}; --backend {able} can", info.id, job.sync));
     }
     if job.xor && job.sync.follows_writes() {
         return Some(format!(
@@ -147,9 +133,8 @@ fn appends(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         return None;
     }
     if !info.appends {
-        let able: Vec<&str> =
-            request.infos.iter().filter(|info| info.appends).map(|info| info.id).collect();
-        return Some(format!("{} cannot append; {} can", info.id, able.join(", ")));
+        let able = able(request, |info| info.appends);
+        return Some(format!("{} cannot append; {able} can", info.id));
     }
     let why = match job {
         Job { pattern: Pattern::Seq, depth: 1, .. } => return None,
@@ -194,12 +179,10 @@ fn own_files(job: &Job, request: &PlanRequest) -> Option<String> {
         .then(|| "the files of threads are removed: omit FILE and --keep".into())
 }
 
-/// Lists the backends that support the operation.
-fn able(infos: &[&'static Info], op: Op) -> String {
-    let able = infos
-        .iter()
-        .filter(|i| !i.is_peer() && i.ops.contains(&op) && (op == Op::Seek || i.moves_bytes()));
-    able.map(|i| i.id).collect::<Vec<_>>().join(", ")
+/// Lists the backends that can do something.
+fn able(request: &PlanRequest, can: impl Fn(&Info) -> bool) -> String {
+    let able = request.infos.iter().filter(|info| can(info)).map(|info| info.id);
+    able.collect::<Vec<_>>().join(", ")
 }
 
 fn writes(job: &Job, request: &PlanRequest) -> Option<String> {

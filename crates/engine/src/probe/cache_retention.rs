@@ -3,12 +3,9 @@
 
 use std::os::fd::AsRawFd;
 
-use super::batch::BatchTime;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{create_filled, describe_file_system, drop_from_cache};
-use super::kind::Gauge;
 use super::read_worker::{ReadPart, ReadWorker};
+use super::{BatchTime, Gauge, ProbeContext, ProbeError};
 use crate::record::{Severity, Warning};
 use crate::sys::fd::page_size;
 use crate::sys::memory::Memory;

@@ -8,13 +8,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use super::batch::BatchTime;
 use super::chase::shuffled;
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::files::{BLOCK, drop_from_cache};
-use super::kind::Gauge;
 use super::params::{ParamRow, ParamSource};
+use super::{BatchTime, Gauge, ProbeContext, ProbeError};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::cold::{WARM, make_warm_within};

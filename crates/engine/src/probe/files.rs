@@ -6,8 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::context::ProbeContext;
-use super::error::ProbeError;
+use super::{ProbeContext, ProbeError};
 use crate::host::Below;
 use crate::sys::cold::{Cold, make_cold_within};
 use crate::sys::content::FileData;

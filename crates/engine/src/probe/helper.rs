@@ -4,8 +4,7 @@
 use std::io;
 use std::thread::JoinHandle;
 
-use super::context::ProbeContext;
-use super::error::ProbeError;
+use super::{ProbeContext, ProbeError};
 use crate::sys::threads::Affinity;
 
 /// Where the helper runs.

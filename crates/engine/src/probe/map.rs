@@ -7,14 +7,12 @@ use std::ptr;
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use super::error::ProbeError;
+use super::ProbeError;
+use crate::sys::fd::page_size;
 
-/// Returns the page size in bytes; 4 KiB if the kernel does not report it.
+/// Returns the page size in bytes.
 pub(super) fn page() -> usize {
-    let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-    size.and_then(|size| usize::try_from(size).ok())
-        .filter(|size| size.is_power_of_two())
-        .unwrap_or(4096)
+    page_size() as usize
 }
 
 /// A mapping; unmapped when dropped.

@@ -7,10 +7,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::context::ProbeContext;
-use super::error::ProbeError;
 use super::helper::{HelperProcess, Placement};
 use super::pipe::{read_exact, was_interrupted, write_all};
+use super::{ProbeContext, ProbeError};
 use crate::sys::buffer::Aligned;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::threads::Affinity;

@@ -89,7 +89,7 @@ fn enclosing_groups() -> Vec<(PathBuf, &'static Version)> {
 }
 
 /// Returns the path in `4:memory:/some/group`; version 2 has no controller: `0::/some/group`.
-pub(super) fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
+pub fn group_path(groups: &str, controller: &str) -> Option<PathBuf> {
     groups.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let named = fields.next()?.split(',').any(|c| c == controller);

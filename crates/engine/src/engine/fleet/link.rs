@@ -1,9 +1,9 @@
 //! What connects the ranks.
 
-use std::fs;
 use std::sync::Arc;
 
 use crate::engine::roll::Roll;
+use crate::sys::memory;
 
 /// How many ranks were started, and how many of them on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,5 +72,5 @@ pub trait Link {
 
 /// Returns what differs on each machine and after each start of it.
 pub fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().into()
+    memory::boot_id().unwrap_or_default()
 }

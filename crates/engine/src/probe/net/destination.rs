@@ -4,9 +4,8 @@
 use super::connection::{Connection, ConnectionError};
 use super::ip::Ip;
 use super::loopback_server::{self, LoopbackServer};
-use crate::probe::context::ProbeContext;
-use crate::probe::error::ProbeError;
 use crate::probe::params::ParamSource;
+use crate::probe::{ProbeContext, ProbeError};
 use crate::record::HostSummary;
 
 /// The far end of a cell.

@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use super::destination::Destination;
 use super::ip::Ip;
-use crate::probe::batch::BatchTime;
-use crate::probe::context::ProbeContext;
-use crate::probe::error::ProbeError;
-use crate::probe::kind::Gauge;
+use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError};
 use crate::sys::child::{self, ChildAction};
 
 /// Seconds between two echoes: the shortest that newer versions allow to every user, and the
