@@ -19,7 +19,8 @@ pub trait Backend: Sync {
     fn info(&self) -> &'static Info;
 
     /// Checks whether this kernel and target support `job`, by trying rather than by version
-    /// numbers. The error is shown to the user as the reason a cell is skipped.
+    /// numbers. The error is shown to the user as the reason a cell is skipped. By default, checks
+    /// what applies to every backend that moves data.
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         if self.info().moves_bytes() { target.check(job) } else { Ok(()) }
     }
