@@ -11,6 +11,7 @@ mod kind;
 mod lab;
 mod levels;
 mod measure;
+mod options;
 mod refusal;
 mod settings_of;
 mod sweep;

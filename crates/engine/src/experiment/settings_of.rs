@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::describe::{OtherCells, Value, describes, has, option_values};
+use super::describe::{OtherCells, describes, has};
 use super::estimate;
+use super::options::{Value, option_values};
 use crate::plan::{
     Expect, Expectation, Info, Job, MeasureCeilings, Plan, Preset, Settings, TargetSpec, ValueKind,
 };

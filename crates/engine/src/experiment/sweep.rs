@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::describe::{Value, option_values, targets};
 use super::error::{MAX_CELLS, PlanError};
 use super::kind::{Cells, Experiment, PlanRequest};
+use super::options::{Value, option_values, targets};
 use super::refusal::refusal;
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Moves, Op, Pattern, Plan,

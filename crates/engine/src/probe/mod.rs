@@ -48,10 +48,9 @@ pub use batch::BatchTime;
 pub use context::ProbeContext;
 pub use costs::Costs;
 pub use error::ProbeError;
+pub(in crate::probe) use kind::ProbeKind;
 pub use kind::{Gauge, Probe};
-
-use kind::ProbeKind;
-use params::{ParamRow, ParamSource};
+pub(in crate::probe) use params::{ParamRow, ParamSource};
 
 use crate::plan::{ProbeInfo, Unknown, nearest};
 

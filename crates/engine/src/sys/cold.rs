@@ -181,7 +181,7 @@ pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
 /// Reads only the end of a part that is fully cached: the CPU caches then hold the same data as
 /// after reading all of it.
 ///
-/// Calls `stop` every 2 MiB. Uses a separate file description, so `file` may be open for direct I/O.
+/// Calls `stop` every 2 MiB. Uses a separate file description: `file` may be open for direct I/O.
 ///
 /// # Errors
 /// `Interrupted` when stopped; else the errno of reading or of measuring the residency.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Cache, DefaultFor, Op, preset};
+use crate::plan::{Cache, Choice, DefaultFor, Op, preset};
 
 /// The backends that these tests name, because an experiment knows no registry.
 static INFOS: [Info; 5] = [
