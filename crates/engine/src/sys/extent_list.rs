@@ -129,6 +129,7 @@ impl Extents {
 
     /// Returns the byte ranges that are holes or were never written: sorted, merged, within `[0,
     /// len)`.
+    #[cfg(test)]
     pub fn holes(&self) -> &[Range<u64>] {
         &self.holes
     }
