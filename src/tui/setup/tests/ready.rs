@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::plan::TrialTime;
-use crate::record::{Severity, Warning};
+use crate::record::{Ground, Layer, LayerKind, Medium, Severity, Warning};
 use crate::runner::OTHER_RUN;
 use crate::tui::msg::{NewRun, Outlook, Refusal};
 use crate::tui::testing;
@@ -394,4 +394,32 @@ fn what_cannot_be_measured_shows_why_and_no_facts() {
     keys(&mut model, "G");
     let text = picture(&model, 120, 40);
     assert!(text.contains("z-empty is empty") && !text.contains("  on  "), "{text}");
+}
+
+#[test]
+fn the_plan_names_the_layers_below_a_file_where_one_of_them_caches() {
+    for (cached, is_shown) in [(true, true), (false, false)] {
+        let mut model = model(Some("a.bin"));
+        model.size = (80, 24);
+        let mut plan = proposed(&model.setup);
+        let layer = |name: &str, kind, depth, cached| Layer {
+            name: name.into(),
+            kind,
+            depth,
+            cached,
+            ..Layer::default()
+        };
+        plan.facts.ground = Ground {
+            medium: Medium::Disk,
+            reason: String::new(),
+            layers: vec![
+                layer("ext4", LayerKind::FileSystem, 0, false),
+                layer("vda1", LayerKind::Partition, 1, cached),
+                layer("vda", LayerKind::Disk, 2, false),
+            ],
+        };
+        tell(&mut model, Ok(plan), Vec::new());
+        let text = picture(&model, 80, 24);
+        assert_eq!(text.contains("lies on ext4 on vda1 on vda"), is_shown, "{text}");
+    }
 }

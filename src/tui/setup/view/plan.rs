@@ -140,6 +140,10 @@ fn push_target(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<
         lines.extend(wrap_with_sign(scene, sign, role, text, Role::Text, room));
     };
     push(" ", Role::Dim, &describe_target(scene.setup, proposed));
+    let ground = &proposed.facts.ground;
+    if ground.is_walked() && (!ground.is_disk() || ground.layers_to_drop().next().is_some()) {
+        push(" ", Role::Dim, &format!("lies on {}", proposed.facts.describe_place()));
+    }
     if let Some(why) = scene.setup.scratch_elsewhere() {
         push("!", Role::Misleading, &why);
     }
