@@ -8,6 +8,7 @@ use tui_input::Input;
 use crate::report::{COMPARISONS, FORMATS, Look};
 use crate::session::Session;
 use crate::text::clean_text;
+use crate::tui::view::list::next_of;
 
 /// What is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,8 +147,7 @@ impl Form {
     }
 
     pub fn turn(&mut self, back: bool) {
-        let at = STOPS.iter().position(|stop| *stop == self.focus).unwrap_or(0);
-        self.focus = STOPS[(at + if back { STOPS.len() - 1 } else { 1 }) % STOPS.len()];
+        self.focus = next_of(&STOPS, self.focus, back);
     }
 
     /// Returns what Enter asks for.

@@ -383,6 +383,11 @@ impl Action {
             Up | Down | Left | Right | Top | Bottom | PageUp | PageDown | HalfUp | HalfDown
         )
     }
+
+    /// Returns whether it moves a cursor among rows.
+    pub fn moves_rows(self) -> bool {
+        self.moves() && !matches!(self, Action::Left | Action::Right)
+    }
 }
 
 impl Binding {

@@ -26,12 +26,6 @@ pub enum Pane {
 
 impl Pane {
     pub const ALL: [Pane; 3] = [Pane::Probes, Pane::Bars, Pane::About];
-
-    /// Returns the pane `by` places further, wrapping around.
-    pub fn cycle(self, by: usize) -> Pane {
-        let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
-        Pane::ALL[(at + by) % Pane::ALL.len()]
-    }
 }
 
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use crate::tui::msg::{Effect, Msg};
 use crate::tui::popup::{Popup, Purpose};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::{self, SessionView};
-use crate::tui::view::list::move_cursor;
+use crate::tui::view::list::{move_cursor, next_of};
 
 /// Requests the probes available with the target of Setup; nothing during a run, which that would
 /// disturb.
@@ -81,8 +81,8 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Edit => edit_parameters(lab, ctx),
         Action::Copy => copy(lab, ctx),
         Action::Export | Action::SaveAs | Action::Mark => act_on_session(lab, ctx, action),
-        Action::NextPane => cycle_focus(lab, 1),
-        Action::PreviousPane => cycle_focus(lab, Pane::ALL.len() - 1),
+        Action::NextPane => cycle_focus(lab, false),
+        Action::PreviousPane => cycle_focus(lab, true),
         Action::Filter => lab.typing = true,
         Action::Back => drop(back(lab)),
         Action::Enter if lab.typing => lab.typing = false,
@@ -91,9 +91,9 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
     Vec::new()
 }
 
-fn cycle_focus(lab: &mut Lab, by: usize) {
+fn cycle_focus(lab: &mut Lab, back: bool) {
     lab.typing = false;
-    lab.pane = lab.pane.cycle(by);
+    lab.pane = next_of(&Pane::ALL, lab.pane, back);
 }
 
 /// Requests the plan of the selected probes; its answer starts the run.

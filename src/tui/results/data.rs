@@ -16,6 +16,7 @@ use crate::tui::curves::{Curve, Expected, Metric};
 use crate::tui::plot::Point;
 use crate::tui::refine::{describe_first_look, describe_refinement};
 use crate::tui::session_view::SessionView;
+use crate::tui::view::list::next_of;
 use crate::tui::warning_groups::WarningGroup;
 use crate::tui::zoom::Places;
 use crate::tui::{curves, warning_groups};
@@ -164,10 +165,7 @@ impl Data {
 
     /// Switches to the next x axis.
     pub fn use_next_axis(&mut self) {
-        let at = self.axes.iter().position(|axis| *axis == self.places.axis).unwrap_or(0);
-        if let Some(next) = self.axes.get((at + 1) % self.axes.len().max(1)) {
-            self.use_axis(*next);
-        }
+        self.use_axis(next_of(&self.axes, self.places.axis, false));
     }
 
     pub fn results(&self) -> &[CellResult] {

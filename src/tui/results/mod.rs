@@ -24,6 +24,6 @@ mod tests;
 pub use state::{Results, TabKind};
 pub use update::{
     act, ask_for_rounds, back, click, field, field_changed, handle_message, is_offered, rename,
-    request_trial_series, show,
+    request_trial_series,
 };
 pub use view::draw;

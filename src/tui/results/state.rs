@@ -11,6 +11,7 @@ use crate::plan::Job;
 use crate::tui::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::tui::keymap::Action;
 use crate::tui::session_view::SessionView;
+use crate::tui::view::list::next_of;
 use crate::tui::warning_groups::WarningGroup;
 use crate::tui::zoom::Zoom;
 use crate::units::Rates;
@@ -446,8 +447,6 @@ impl Tab {
             .map(|(tab, ..)| tab)
             .filter(|tab| *tab == self || tab.has_value(data))
             .collect();
-        let at = tabs.iter().position(|tab| *tab == self).unwrap_or(0);
-        let step = if back { tabs.len() - 1 } else { 1 };
-        tabs.get((at + step) % tabs.len()).copied().unwrap_or(self)
+        next_of(&tabs, self, back)
     }
 }

@@ -25,11 +25,6 @@ use crate::tui::view::list::move_cursor;
 use crate::tui::view::pane;
 use crate::tui::zoom::{self, ZoomChart};
 
-/// Shows a session.
-pub fn show(results: &mut Results, shown: SessionView) {
-    results.show(shown);
-}
-
 /// Returns the filter while it is being typed.
 pub fn field(results: &mut Results) -> Option<&mut Input> {
     if results.table.typing { Some(&mut results.table.filter) } else { None }
@@ -139,63 +134,45 @@ fn describe_refusal(session: &Session, action: Action) -> Option<&'static str> {
 /// Handles actions on the whole session.
 fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> Option<Vec<Effect>> {
     let view = results.view()?;
-    if let Some(what) = needs_end(action).filter(|_| results.follows_run) {
-        ctx.note(format!("it is being recorded: {what} it when its run has ended"));
-        return Some(Vec::new());
-    }
-    if let Some(why) = describe_refusal(&view.session, action) {
+    let refusal = match needs_end(action).filter(|_| results.follows_run) {
+        Some(what) => Some(format!("it is being recorded: {what} it when its run has ended")),
+        None => describe_refusal(&view.session, action).map(String::from),
+    };
+    if let Some(why) = refusal {
         ctx.note(why);
         return Some(Vec::new());
     }
     match action {
-        Action::RunAgain if ctx.is_running() => {
-            ctx.request(Request::RefuseRun);
-            Some(Vec::new())
-        }
-        Action::RunAgain => Some(vec![Effect::Again(view.session.id.clone())]),
-        Action::Replay => {
-            replay(view, ctx);
-            Some(Vec::new())
-        }
-        Action::Refine => {
-            ask_for_rounds(view, ctx);
-            Some(Vec::new())
-        }
-        Action::Warnings => {
-            ctx.popups.push(Popup::Warnings { cursor: 0 });
-            Some(Vec::new())
-        }
-        Action::Copy => Some(vec![Effect::Copy(copy::clipboard_text(results))]),
+        Action::RunAgain if ctx.is_running() => ctx.request(Request::RefuseRun),
+        Action::RunAgain => return Some(vec![Effect::Again(view.session.id.clone())]),
+        Action::Replay => replay(view, ctx),
+        Action::Refine => ask_for_rounds(view, ctx),
+        Action::Warnings => ctx.popups.push(Popup::Warnings { cursor: 0 }),
+        Action::Copy => return Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
             let what = What::Shown(Arc::new(view.session.clone()));
             let form = Form::session(what, &view.display_name(), view.name());
             let is_card = results.kind == TabKind::Glance && results.open.is_none();
             let form = if is_card { form.with_format(CARD) } else { form };
             ctx.popups.push(Popup::Export(Box::new(form)));
-            Some(Vec::new())
         }
         Action::SaveAs if view.path.is_none() => {
             ctx.fail("this session is not saved: it cannot be named");
-            Some(Vec::new())
         }
         Action::SaveAs => {
             let (id, name) = (view.session.id.clone(), view.session.name.clone());
             let hint = "a name to find this session by";
             ctx.popups.push(Popup::line("Name this session", hint, name, Purpose::Rename { id }));
-            Some(Vec::new())
         }
         Action::Mark => {
             let id = view.session.id.clone();
             let is_saved = view.path.is_some() || view.session.reference.is_some();
             ctx.request(Request::MarkSession { id, is_saved });
-            Some(Vec::new())
         }
-        Action::Back => {
-            back(results);
-            Some(Vec::new())
-        }
-        _ => None,
+        Action::Back => drop(back(results)),
+        _ => return None,
     }
+    Some(Vec::new())
 }
 
 fn replay(view: &SessionView, ctx: &mut Context) {
@@ -265,14 +242,7 @@ fn act_in_chart(results: &mut Results, action: Action) {
             results.chart.x = move_cursor(results.chart.x, places, action, 1);
             results.pan();
         }
-        Action::Up
-        | Action::Down
-        | Action::PageUp
-        | Action::PageDown
-        | Action::HalfUp
-        | Action::HalfDown
-        | Action::Top
-        | Action::Bottom => {
+        _ if action.moves_rows() => {
             let listed = results.listed();
             let at = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
             let at = move_cursor(at, listed.len(), action, 10);
@@ -350,14 +320,7 @@ fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Act
             }
             open.scroll
         }
-        Action::Up
-        | Action::Down
-        | Action::PageUp
-        | Action::PageDown
-        | Action::HalfUp
-        | Action::HalfDown
-        | Action::Top
-        | Action::Bottom => {
+        _ if action.moves_rows() => {
             move_cursor(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
         }
         Action::Table | Action::Glance | Action::NextPane | Action::PreviousPane => {

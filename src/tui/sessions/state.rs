@@ -27,7 +27,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    const ALL: &'static [Sort] = &[
+    pub const ALL: &'static [Sort] = &[
         Sort::When,
         Sort::Name,
         Sort::Target,
@@ -36,11 +36,6 @@ impl Sort {
         Sort::Verdict,
         Sort::State,
     ];
-
-    pub fn next(self) -> Sort {
-        let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
-        Sort::ALL[(at + 1) % Sort::ALL.len()]
-    }
 }
 
 /// A session with the text that the filter searches.

@@ -3,7 +3,7 @@
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::state::{Sessions, cells, cells_noun};
+use super::state::{Sessions, Sort, cells, cells_noun};
 use super::view;
 use crate::session::{self, NAME_LENGTH, State, check_name};
 use crate::text::time::to_minute;
@@ -15,7 +15,7 @@ use crate::tui::popup::{Popup, Purpose, Then};
 use crate::tui::results::ask_for_rounds;
 use crate::tui::screen::Screen;
 use crate::tui::session_view::{self, MAX_COMPARED, Preview, refusal_of_reference};
-use crate::tui::view::list::move_cursor;
+use crate::tui::view::list::{move_cursor, next_of};
 use crate::units::counted;
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
@@ -24,7 +24,7 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
         Action::Filter => sessions.typing = true,
         Action::Enter if sessions.typing => sessions.typing = false,
         Action::Sort => {
-            sessions.sort = sessions.sort.next();
+            sessions.sort = next_of(Sort::ALL, sessions.sort, false);
             sessions.again();
         }
         Action::Compare => return compare(sessions, ctx),

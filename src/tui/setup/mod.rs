@@ -31,8 +31,8 @@ pub use planning::Planning;
 pub use rows::settings;
 pub use state::{Pane, Setup};
 pub use update::{
-    act, answer, ask_for_value, back, choose_file, click, enter, examine, field, field_changed,
-    handle_message, is_offered, open_plan, save_preset, set_text, show_setting, take_preset,
+    act, answer, ask_for_value, back, click, enter, examine, field, field_changed, handle_message,
+    is_offered, open_plan, save_preset, set_target, set_text, show_setting, take_preset,
     toggle_backend,
 };
 pub use view::draw;

@@ -32,12 +32,6 @@ pub enum Pane {
 impl Pane {
     pub const ALL: &'static [Pane] =
         &[Pane::Target, Pane::Backends, Pane::Workload, Pane::Blocks, Pane::Plan];
-
-    /// Returns the pane `by` places further, wrapping around.
-    pub fn cycle(self, by: usize) -> Pane {
-        let at = Pane::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
-        Pane::ALL[(at + by) % Pane::ALL.len()]
-    }
 }
 
 /// The choices at the start, and those that were remembered. What the command line gave applies to

@@ -104,39 +104,29 @@ fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         | Msg::Again(Err(why))
         | Msg::Replay(Err(why))
         | Msg::Refined(Err(why))
-        | Msg::Failed(why) => {
-            model.toasts.fail(now, why);
-            Vec::new()
-        }
-        Msg::Copied(Copied::Known(text)) => {
+        | Msg::Failed(why) => model.toasts.fail(now, why),
+        Msg::Copied(Copied::Known(text)) | Msg::Done { text, sessions: false } => {
             model.toasts.good(now, text);
-            Vec::new()
         }
-        Msg::Copied(Copied::Sent(text)) => {
-            model.toasts.note(now, text);
-            Vec::new()
-        }
-        Msg::Copied(Copied::Refused(text)) => vec![Effect::SendToTerminal(text)],
-        Msg::Clock(time) => {
-            model.clock = Some((time, now));
-            Vec::new()
-        }
+        Msg::Copied(Copied::Sent(text)) => model.toasts.note(now, text),
+        Msg::Copied(Copied::Refused(text)) => return vec![Effect::SendToTerminal(text)],
+        Msg::Clock(time) => model.clock = Some((time, now)),
         Msg::Renamed { id, name, text } => {
             results::rename(&mut model.results, &id, &name);
             lab::rename(&mut model.lab, &id, &name);
             model.toasts.good(now, text);
-            vec![Effect::Sessions]
+            return vec![Effect::Sessions];
         }
-        Msg::Done { text, sessions } => {
+        Msg::Done { text, sessions: true } => {
             model.toasts.good(now, text);
-            if sessions { vec![Effect::Sessions] } else { Vec::new() }
+            return vec![Effect::Sessions];
         }
         Msg::Panicked(text) => {
             model.toasts.fail(now, format!("this is a bug in iotui, please report it: {text}"));
-            Vec::new()
         }
-        other => screens::handle_message(model, other),
+        other => return screens::handle_message(model, other),
     }
+    Vec::new()
 }
 
 #[cfg(test)]

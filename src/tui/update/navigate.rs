@@ -4,7 +4,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::Effect;
 use crate::tui::popup::Popup;
 use crate::tui::screen::Screen;
-use crate::tui::{host, lab, results, setup};
+use crate::tui::{host, lab, setup};
 
 /// Shows a screen, and asks for what it needs.
 pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
@@ -58,7 +58,7 @@ fn show_replayed(model: &mut Model) {
         && !lab::is_probe_plan(&replay.shown().session.plan)
     {
         let shown = replay.shown().clone();
-        results::show(&mut model.results, shown);
+        model.results.show(shown);
     }
 }
 

@@ -38,7 +38,7 @@ pub fn follow(model: &mut Model, entry: Entry) -> Vec<Effect> {
         Goal::Set(name, value) => set(model, name, &value),
         Goal::File(path) => {
             model.toasts.good(model.now, format!("target: {}", show_path(&path)));
-            on_setup(model, |screens, ctx| setup::choose_file(screens.setup, ctx, path))
+            on_setup(model, |screens, ctx| setup::set_target(screens.setup, ctx, Some(path), None))
         }
         Goal::Session(id) => vec![Effect::Open(id)],
     }

@@ -10,7 +10,7 @@ use crate::tui::msg::{Effect, HeldRun, NewRun, ReplayInput, Replayed, Speed};
 use crate::tui::popup::{Popup, Then};
 use crate::tui::screen::Screen;
 use crate::tui::session_view::SessionView;
-use crate::tui::{lab, live, results, sessions};
+use crate::tui::{lab, live, sessions};
 
 /// A run of so many seconds rings at its end.
 const LONG_RUN_SECONDS: f64 = 30.0;
@@ -207,7 +207,7 @@ pub fn show(model: &mut Model, shown: SessionView) -> Screen {
     if probes_only {
         return Screen::Lab;
     }
-    results::show(&mut model.results, shown);
+    model.results.show(shown);
     Screen::Results
 }
 

@@ -21,21 +21,16 @@ use crate::tui::{compare, host, lab, live, results, sessions, setup, zoom};
 
 /// Does an action on the screen.
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
-    match model.screen {
-        Screen::Setup => with_screens(model, |screens, ctx| setup::act(screens.setup, ctx, action)),
-        Screen::Live => with_screens(model, |screens, ctx| live::act(screens.live, ctx, action)),
-        Screen::Results => {
-            with_screens(model, |screens, ctx| results::act(screens.results, ctx, action))
-        }
-        Screen::Sessions => {
-            with_screens(model, |screens, ctx| sessions::act(screens.sessions, ctx, action))
-        }
-        Screen::Lab => with_screens(model, |screens, ctx| lab::act(screens.lab, ctx, action)),
-        Screen::Host => with_screens(model, |screens, ctx| host::act(screens.host, ctx, action)),
-        Screen::Compare => {
-            with_screens(model, |screens, ctx| compare::act(screens.compare, ctx, action))
-        }
-    }
+    let screen = model.screen;
+    with_screens(model, |screens, ctx| match screen {
+        Screen::Setup => setup::act(screens.setup, ctx, action),
+        Screen::Live => live::act(screens.live, ctx, action),
+        Screen::Results => results::act(screens.results, ctx, action),
+        Screen::Sessions => sessions::act(screens.sessions, ctx, action),
+        Screen::Lab => lab::act(screens.lab, ctx, action),
+        Screen::Host => host::act(screens.host, ctx, action),
+        Screen::Compare => compare::act(screens.compare, ctx, action),
+    })
 }
 
 /// Goes back one level on the screen; false where there is none.
@@ -50,28 +45,19 @@ pub fn back(model: &mut Model) -> bool {
 
 /// Handles a click on the body of the screen.
 pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
-    match model.screen {
-        Screen::Setup => {
-            with_screens(model, |screens, ctx| setup::click(screens.setup, ctx, body, at))
-        }
-        Screen::Results => {
-            with_screens(model, |screens, ctx| results::click(screens.results, ctx, body, at))
-        }
-        Screen::Sessions => {
-            with_screens(model, |screens, ctx| sessions::click(screens.sessions, ctx, body, at))
-        }
-        Screen::Lab => with_screens(model, |screens, ctx| lab::click(screens.lab, ctx, body, at)),
-        Screen::Host => {
-            with_screens(model, |screens, ctx| host::click(screens.host, ctx, body, at))
-        }
-        Screen::Live => {
-            with_screens(model, |screens, ctx| live::click(screens.live, ctx, body, at))
-        }
+    let screen = model.screen;
+    with_screens(model, |screens, ctx| match screen {
+        Screen::Setup => setup::click(screens.setup, ctx, body, at),
+        Screen::Live => live::click(screens.live, ctx, body, at),
+        Screen::Results => results::click(screens.results, ctx, body, at),
+        Screen::Sessions => sessions::click(screens.sessions, ctx, body, at),
+        Screen::Lab => lab::click(screens.lab, ctx, body, at),
+        Screen::Host => host::click(screens.host, ctx, body, at),
         Screen::Compare => {
-            compare::click(&mut model.compare, &model.look, body, at);
+            compare::click(screens.compare, ctx.look, body, at);
             Vec::new()
         }
-    }
+    })
 }
 
 /// Returns the chart of the screen that can be zoomed.
@@ -108,49 +94,53 @@ pub fn field(model: &mut Model) -> Option<&mut Input> {
 
 /// Follows a change of the screen's text field.
 pub fn field_changed(model: &mut Model) -> Vec<Effect> {
-    match model.screen {
-        Screen::Setup => {
-            with_screens(model, |screens, ctx| setup::field_changed(screens.setup, ctx))
+    let screen = model.screen;
+    with_screens(model, |screens, ctx| match screen {
+        Screen::Setup => setup::field_changed(screens.setup, ctx),
+        Screen::Results => results::field_changed(screens.results, ctx),
+        Screen::Sessions => sessions::field_changed(screens.sessions, ctx),
+        Screen::Lab => lab::field_changed(screens.lab, ctx),
+        Screen::Live | Screen::Host | Screen::Compare => Vec::new(),
+    })
+}
+
+/// Takes from a message what other screens than its own need.
+fn share(model: &mut Model, msg: &Msg) {
+    match msg {
+        Msg::Sessions(Ok(listed)) => lab::list_sessions(&mut model.lab, listed),
+        Msg::PresetSaved(Ok(preset)) => {
+            model.presets.retain(|own| own.id != preset.id);
+            model.presets.push(Preset::clone(preset));
+            sort_by_question(&mut model.presets);
         }
-        Screen::Results => {
-            with_screens(model, |screens, ctx| results::field_changed(screens.results, ctx))
-        }
-        Screen::Sessions => {
-            with_screens(model, |screens, ctx| sessions::field_changed(screens.sessions, ctx))
-        }
-        Screen::Lab => with_screens(model, |screens, ctx| lab::field_changed(screens.lab, ctx)),
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
 /// Passes a message to its screen, and what other screens need of it.
 pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    match msg {
+    share(model, &msg);
+    let is_plan = matches!(msg, Msg::Proposed { .. });
+    let effects = with_screens(model, |screens, ctx| match msg {
         Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) => {
-            with_screens(model, |screens, ctx| live::handle_message(screens.live, ctx, msg))
+            live::handle_message(screens.live, ctx, msg)
         }
-        Msg::Host(..) | Msg::Doctor(_) => {
-            with_screens(model, |screens, ctx| host::handle_message(screens.host, ctx, msg))
-        }
+        Msg::Host(..) | Msg::Doctor(_) => host::handle_message(screens.host, ctx, msg),
         Msg::Proposed { .. }
         | Msg::Listed(_)
         | Msg::Seen(_)
         | Msg::Gone(_)
-        | Msg::PresetSaved(_) => tell_setup(model, msg),
+        | Msg::PresetSaved(_) => setup::handle_message(screens.setup, ctx, msg),
         Msg::Sessions(_)
         | Msg::Preview(_)
         | Msg::Imported { .. }
         | Msg::Changed { .. }
-        | Msg::Deleted(_) => tell_sessions(model, msg),
-        Msg::Compared(_) => {
-            with_screens(model, |screens, ctx| compare::handle_message(screens.compare, ctx, msg))
-        }
+        | Msg::Deleted(_) => sessions::handle_message(screens.sessions, ctx, msg),
+        Msg::Compared(_) => compare::handle_message(screens.compare, ctx, msg),
         Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => {
-            with_screens(model, |screens, ctx| lab::handle_message(screens.lab, ctx, msg))
+            lab::handle_message(screens.lab, ctx, msg)
         }
-        Msg::Course { .. } => {
-            with_screens(model, |screens, ctx| results::handle_message(screens.results, ctx, msg))
-        }
+        Msg::Course { .. } => results::handle_message(screens.results, ctx, msg),
         // Handled before: listed, so that the compiler misses a new one.
         Msg::Key(_)
         | Msg::Paste(_)
@@ -176,27 +166,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         | Msg::Renamed { .. }
         | Msg::Done { .. }
         | Msg::Panicked(_) => Vec::new(),
-    }
-}
-
-/// Passes a message to Sessions; Lab shows the sessions too.
-fn tell_sessions(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    if let Msg::Sessions(Ok(listed)) = &msg {
-        lab::list_sessions(&mut model.lab, listed);
-    }
-    with_screens(model, |screens, ctx| sessions::handle_message(screens.sessions, ctx, msg))
-}
-
-/// Passes a message to Setup; other screens use the plan and the presets too.
-fn tell_setup(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    if let Msg::PresetSaved(Ok(preset)) = &msg {
-        model.presets.retain(|own| own.id != preset.id);
-        model.presets.push(Preset::clone(preset));
-        sort_by_question(&mut model.presets);
-    }
-    let is_plan = matches!(msg, Msg::Proposed { .. });
-    let effects =
-        with_screens(model, |screens, ctx| setup::handle_message(screens.setup, ctx, msg));
+    });
     if is_plan {
         let (time, setup) = (model.time(), &model.setup);
         host::show_plan(&mut model.host, time, setup.facts(), setup.findings());

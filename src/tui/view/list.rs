@@ -66,6 +66,13 @@ impl List {
     }
 }
 
+/// Returns the element after `one`, or before it, of several in a ring.
+pub fn next_of<T: Copy + PartialEq>(ring: &[T], one: T, back: bool) -> T {
+    let at = ring.iter().position(|other| *other == one).unwrap_or(0);
+    let step = if back { ring.len().saturating_sub(1) } else { 1 };
+    ring.get((at + step) % ring.len().max(1)).copied().unwrap_or(one)
+}
+
 /// Moves the cursor from row `at` of `count` rows; `page` is the number of visible rows.
 pub fn move_cursor(at: usize, count: usize, action: Action, page: usize) -> usize {
     let last = count.saturating_sub(1);

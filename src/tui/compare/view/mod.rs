@@ -231,13 +231,8 @@ fn table(
 
 /// Draws lines below each other, as many as fit.
 fn put(lines: &[Line<'static>], at: &mut u16, area: Rect, buf: &mut Buffer) {
-    for line in lines {
-        if *at >= area.bottom() {
-            return;
-        }
-        pane::line(line.clone(), *at - area.y, area, buf);
-        *at += 1;
-    }
+    pane::lines(lines.iter().cloned(), *at - area.y, area, buf);
+    *at += lines.len() as u16;
 }
 
 /// Draws a divider with a title, and dim text at its right.

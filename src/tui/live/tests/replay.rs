@@ -64,7 +64,7 @@ fn a_double_click_opens_no_cell_of_another_session() {
     let mut bench = example(10);
     let mut other = bench.model.live.replay.as_ref().unwrap().shown().clone();
     other.session.id = "20260101-000000-other".into();
-    crate::tui::results::show(&mut bench.model.results, other);
+    bench.model.results.show(other);
     tick(&mut bench, 3000);
     bench.say(Msg::Resize(120, 40));
     for _ in 0..2 {

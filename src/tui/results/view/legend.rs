@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Span;
+use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::frame::select;
@@ -59,7 +59,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mu
     let taken = pane::width(&title) as u16 + 5;
     draw_titles(look, &columns, taken, parts.legend_title, area.x, buf);
     for (cells, (at, place)) in rows.iter().zip(list.rows()) {
-        draw_row(&columns, cells, pane::narrow(place), buf);
+        row_line(&columns, cells).render(pane::narrow(place), buf);
         if listed[at] == results.chart.series {
             select(look, place, buf);
         }
@@ -108,24 +108,14 @@ const MIN_NAME: usize = 14;
 /// How the name of an estimate begins, which its marker tells too.
 const ESTIMATED: &str = "estimate: ";
 
-fn draw_row(columns: &[Column], cells: &Row, area: Rect, buf: &mut Buffer) {
-    let mut at = area.x;
-    for (column, (text, style)) in columns.iter().zip(cells) {
-        let room = column.width.min(area.right().saturating_sub(at).into());
-        let fits = pane::width(text) <= room;
+fn row_line(columns: &[Column], cells: &Row) -> Line<'static> {
+    let cell = |(column, (text, style)): (&Column, &(String, Style))| {
+        let fits = pane::width(text) <= column.width;
         let text = if fits { text } else { text.strip_prefix(ESTIMATED).unwrap_or(text) };
-        let text = pane::fit(text, room);
-        let indent = if column.right { column.width.saturating_sub(pane::width(&text)) } else { 0 };
-        let place = Rect::new(
-            at + indent as u16,
-            area.y,
-            area.right().saturating_sub(at + indent as u16),
-            1,
-        )
-        .intersection(area);
-        Span::styled(text, *style).render(place, buf);
-        at += column.width as u16 + GAP;
-    }
+        let text = pane::fit(text, column.width);
+        pane::cell(&text, column.width, column.right, GAP.into(), *style)
+    };
+    columns.iter().zip(cells).map(cell).collect()
 }
 
 /// The data that all rows share.

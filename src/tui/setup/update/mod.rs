@@ -4,7 +4,7 @@ mod change;
 mod pick;
 
 pub use change::{answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
-pub use pick::choose_file;
+pub use pick::set_target;
 
 use std::path::{Path, PathBuf};
 
@@ -21,14 +21,15 @@ use crate::tui::context::{Context, Request};
 use crate::tui::keymap::Action;
 use crate::tui::msg::{Effect, Msg, NewRun, Refusal};
 use crate::tui::popup::{Popup, Purpose};
+use crate::tui::view::list::{move_cursor, next_of};
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
         _ if setup.picks && waits_for_a_file(action) => {}
         Action::Run => return run(setup, ctx),
         Action::Reset => return change::reset(setup, ctx),
-        Action::NextPane => setup.focus_on(setup.focus.cycle(1)),
-        Action::PreviousPane => setup.focus_on(setup.focus.cycle(Pane::ALL.len() - 1)),
+        Action::NextPane => setup.focus_on(next_of(Pane::ALL, setup.focus, false)),
+        Action::PreviousPane => setup.focus_on(next_of(Pane::ALL, setup.focus, true)),
         Action::Preset => {
             let cursor =
                 ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
@@ -118,26 +119,10 @@ fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
     effects
 }
 
-/// Returns the cursor after a movement key; `None` for other keys.
-fn move_cursor(cursor: usize, rows: usize, page: usize, action: Action) -> Option<usize> {
-    let last = rows.saturating_sub(1);
-    Some(match action {
-        Action::Up => cursor.saturating_sub(1),
-        Action::Down => (cursor + 1).min(last),
-        Action::Top => 0,
-        Action::Bottom => last,
-        Action::PageUp => cursor.saturating_sub(page),
-        Action::PageDown => (cursor + page).min(last),
-        Action::HalfUp => cursor.saturating_sub(page / 2),
-        Action::HalfDown => (cursor + page / 2).min(last),
-        _ => return None,
-    })
-}
-
 fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.backend_cursor();
-    if let Some(next) = move_cursor(at, setup.backend_lines().len(), 8, action) {
-        setup.backend = next;
+    if action.moves_rows() {
+        setup.backend = move_cursor(at, setup.backend_lines().len(), action, 8);
         return Vec::new();
     }
     match action {
@@ -148,8 +133,8 @@ fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
 
 fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let (at, count) = (setup.workload_cursor(), setup.workload_lines().len());
-    if let Some(next) = move_cursor(at, count, 8, action) {
-        setup.row = next;
+    if action.moves_rows() {
+        setup.row = move_cursor(at, count, action, 8);
         setup.mark = 0;
         return Vec::new();
     }
@@ -186,8 +171,8 @@ fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
 
 fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
-    if let Some(next) = move_cursor(setup.scroll, rows, 5, action) {
-        setup.scroll = next;
+    if action.moves_rows() {
+        setup.scroll = move_cursor(setup.scroll, rows, action, 5);
         return Vec::new();
     }
     match action {
@@ -271,7 +256,7 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         effects.push(setup.remember(ctx.presets, ctx.look));
     }
     if std::mem::take(&mut setup.planning.run_when_ready) {
-        effects.extend(run_ready(setup, ctx));
+        run_ready(setup, ctx);
     }
     effects
 }
@@ -362,7 +347,7 @@ pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
 }
 
 /// Runs the plan that has just been made.
-pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+fn run_ready(setup: &mut Setup, ctx: &mut Context) {
     match &setup.planning.proposed {
         Some(Ok(proposed)) => {
             let run = NewRun::from(proposed.plan.clone());
@@ -372,13 +357,9 @@ pub fn run_ready(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             }
             let other_run = setup.planning.other_run().map(String::from);
             ctx.request(Request::Start(NewRun { other_run, ..run }));
-            Vec::new()
         }
-        Some(Err(refusal)) => {
-            ctx.fail(refusal.why.clone());
-            Vec::new()
-        }
-        None => Vec::new(),
+        Some(Err(refusal)) => ctx.fail(refusal.why.clone()),
+        None => {}
     }
 }
 

@@ -8,21 +8,15 @@ use crate::tui::keymap::Action;
 use crate::tui::msg::Effect;
 use crate::tui::setup::browser::Row;
 use crate::tui::setup::state::Setup;
+use crate::tui::view::list::move_cursor;
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let page = usize::from(ctx.size.1 / 2).max(1);
     let browser = &mut setup.browser;
-    let last = browser.rows.len().saturating_sub(1);
-    let cursor = browser.cursor;
     match action {
-        Action::Up => browser.cursor = cursor.saturating_sub(1),
-        Action::Down => browser.cursor = (cursor + 1).min(last),
-        Action::Top => browser.cursor = 0,
-        Action::Bottom => browser.cursor = last,
-        Action::PageUp => browser.cursor = cursor.saturating_sub(page),
-        Action::PageDown => browser.cursor = (cursor + page).min(last),
-        Action::HalfUp => browser.cursor = cursor.saturating_sub(page / 2),
-        Action::HalfDown => browser.cursor = (cursor + page / 2).min(last),
+        _ if action.moves_rows() => {
+            browser.cursor = move_cursor(browser.cursor, browser.rows.len(), action, page);
+        }
         Action::Left => return open_parent(setup),
         Action::Right => return open(setup, ctx, false),
         Action::Enter => return open(setup, ctx, true),
@@ -139,11 +133,6 @@ pub fn set_target(
     }
     setup.planning.run_when_ready |= std::mem::take(&mut setup.picks);
     set_targets(setup, ctx, file, Vec::new(), dir)
-}
-
-/// Makes a listed file the target.
-pub fn choose_file(setup: &mut Setup, ctx: &mut Context, path: PathBuf) -> Vec<Effect> {
-    set_target(setup, ctx, Some(path), None)
 }
 
 pub(super) fn set_targets(
