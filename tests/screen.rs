@@ -85,7 +85,7 @@ fn what_is_said_at_the_end_is_no_wider_than_the_terminal() {
     let mut terminal = Terminal::start(&home, &line, (80, 24), &[]);
     terminal.shows("Setup");
     terminal.press("r");
-    terminal.shows("s glance");
+    terminal.shows("at a glance");
     terminal.press("q");
     let (code, said) = terminal.end();
     assert_eq!(code, 0);
