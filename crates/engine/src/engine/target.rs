@@ -258,8 +258,8 @@ impl OpenTarget {
         kind: TargetKind,
         scratch: Option<Scratch>,
     ) -> io::Result<OpenTarget> {
-        let facts = TargetFacts::inspect(&file, shown, kind);
         let below = Below::of(&file);
+        let facts = TargetFacts::inspect_above(&below, &file, shown, kind);
         let extents = below.extents(&file, facts.size).ok();
         let device = below.first_device();
         let name = if scratch.is_some() {

@@ -95,12 +95,16 @@ impl TargetFacts {
     /// Inspects an open target. Writes its dirty pages back (FIEMAP_FLAG_SYNC) and, if cachestat(2)
     /// is refused, reads up to 256 of its pages.
     pub fn inspect(file: &File, path: &Path, kind: TargetKind) -> TargetFacts {
+        TargetFacts::inspect_above(&Below::of(file), file, path, kind)
+    }
+
+    /// Inspects an open target, as [`TargetFacts::inspect`], of which it is known what lies below.
+    pub fn inspect_above(below: &Below, file: &File, path: &Path, kind: TargetKind) -> TargetFacts {
         let mut facts =
             TargetFacts { path: clean(&path.to_string_lossy()), kind, ..TargetFacts::default() };
         let meta = file.metadata().ok();
         let is_device = meta.as_ref().is_some_and(|meta| meta.file_type().is_block_device());
         let is_file = meta.as_ref().is_some_and(|meta| meta.is_file());
-        let below = Below::of(file);
         facts.devices = below.devices();
         facts.ground = below.ground.clone();
         if is_device {
@@ -121,7 +125,7 @@ impl TargetFacts {
         }
         facts.memory |= facts.ground.medium == Medium::Memory;
         if is_file || is_device {
-            facts.add_data(file, &below);
+            facts.add_data(file, below);
         }
         facts.huge_page_cache =
             memory::Memory::now().ok().and_then(|memory| memory.file_huge_pages);
