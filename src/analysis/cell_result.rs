@@ -198,8 +198,8 @@ impl CellResult {
         Some(TrialWork { count: first.ops / repeats, repeats, bytes, nanos })
     }
 
-    /// Indexes of the trials that the summaries are computed from: those that count, or all if none
-    /// does.
+    /// Indexes of the trials that the summaries are computed from: all that count, or all if none
+    /// counts.
     pub fn counted_trials(&self) -> Vec<usize> {
         counted::counted_trials(self.trials.iter().map(|trial| !trial.counts()))
     }

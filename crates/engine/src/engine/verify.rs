@@ -81,7 +81,7 @@ fn drop_part(file: &File, part: &Range<u64>, stop: &dyn Fn() -> bool) -> io::Res
     }
 }
 
-/// Returns the loop devices whose file is not among those that are open.
+/// Returns the loop devices whose file is not open here.
 fn hidden_files(below: &Below) -> impl Iterator<Item = &str> {
     let layers = below.ground.layers.iter().enumerate();
     let is_hidden = |at: &usize| {

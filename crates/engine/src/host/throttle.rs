@@ -4,8 +4,8 @@ use super::groups;
 use super::root::Root;
 use crate::record::Throttle;
 
-/// Reads the limits for these devices (major, minor): the lowest up to the root of version 2, and
-/// those of the own group of version 1, which has no hierarchy of limits; `None`: no visible limit.
+/// Reads the limits for these devices (major, minor); `None`: no visible limit. In version 2 the
+/// lowest up to the root applies, in version 1, without a hierarchy, that of this process's group.
 ///
 /// io.latency and io.weight are not limits: their effect depends on other groups.
 pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {

@@ -78,7 +78,7 @@ impl ProbeContext {
     /// Checks that there is an [`other_cpu`](ProbeContext::other_cpu).
     ///
     /// # Errors
-    /// If there is none.
+    /// This process may use only one CPU.
     pub fn check_other_cpu(&self) -> Result<(), String> {
         self.other_cpu().map(drop).ok_or_else(|| "this process may use only one CPU".into())
     }

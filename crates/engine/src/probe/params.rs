@@ -34,7 +34,7 @@ enum Origin<'a> {
     List { context: &'a ProbeContext, choices: &'a mut Vec<Choice>, at: usize, cell: ProbeCell },
 }
 
-/// The value that is listed of those of one question.
+/// Which of the values of one question is listed.
 struct Choice {
     index: usize,
     count: usize,
@@ -128,8 +128,8 @@ impl ParamSource<'_> {
         }
     }
 
-    /// Returns whether the cell has the parameter, which has only one value. Cells that have it are
-    /// listed if `listed`, after those that lack it.
+    /// Returns whether the cell has the parameter, which has only one value. If `listed`, cells
+    /// with it are listed after the cells without.
     pub fn mark(&mut self, name: &str, value: impl Into<Param>, listed: bool) -> Option<bool> {
         let value = Some(value.into());
         let values = |_: &ProbeContext| match listed {

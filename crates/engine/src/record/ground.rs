@@ -154,8 +154,8 @@ impl Ground {
         self.medium == Medium::Disk
     }
 
-    /// Returns the layers whose page cache a cold trial drops: those that have one, and loop
-    /// devices whose file is not visible.
+    /// Returns the layers whose page cache a cold trial drops: each with a page cache, and
+    /// loop devices whose file is not visible.
     pub fn layers_to_drop(&self) -> impl Iterator<Item = &Layer> {
         let is_hidden = |at: usize, layer: &Layer| {
             let file = self.layers.get(at + 1).filter(|below| below.depth > layer.depth);

@@ -150,8 +150,8 @@ impl Nodes {
         self.firsts.get(self.of(rank as usize) as usize).is_some_and(|first| *first < rank)
     }
 
-    /// Returns the rank whose data `rank` reads, where the first `ranks` measure and read what
-    /// those of another machine wrote.
+    /// Returns the rank whose data `rank` reads, where the first `ranks` measure, and each reads
+    /// data that a rank of another machine wrote.
     pub fn shifted(&self, rank: u32, ranks: u32) -> u32 {
         let count = (ranks.max(1) as usize).min(self.of_rank.len());
         shifted(&self.of_rank[..count]).get(rank as usize).copied().unwrap_or(rank)

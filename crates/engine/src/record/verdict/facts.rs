@@ -94,7 +94,7 @@ impl<'a> CellEvidence<'a> {
         units::show_trials(self.trials.len())
     }
 
-    /// Returns the trials that rates are computed from: those that count, or all if none does.
+    /// Returns the trials that rates are computed from: all that count, or all if none counts.
     pub(super) fn rated_trials(&self) -> Vec<&'a Trial> {
         let full = self.trials_where(Trial::counts);
         if full.is_empty() { self.trials().collect() } else { full }
