@@ -3,13 +3,12 @@
 
 use std::io::{self, Write};
 
-use skrifa::outline::OutlinePen;
 use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
 };
 
 use super::figure::{Fill, MARKS, Mark, ROUND};
-use super::picture::font;
+use super::picture::font::{self, Segment};
 use super::picture::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::{Format, Look, picture};
 use crate::session::Session;
@@ -147,55 +146,25 @@ impl Canvas {
             Anchor::End => wide,
         };
         let unit = font.unit(size);
-        let mut letters =
-            Letters { path: PathBuilder::new(), x: 0.0, y: y as f32, unit: unit as f32 };
+        let mut letters = PathBuilder::new();
         for (letter, wide) in font.letters(text) {
-            letters.x = at as f32;
-            font.draw(letter, &mut letters);
+            let place = |(x1, y1): (f32, f32)| {
+                ((at + f64::from(x1) * unit) as f32, (y - f64::from(y1) * unit) as f32)
+            };
+            for part in font.outline(letter) {
+                match part {
+                    Segment::Move(to) => letters.move_to(place(to).0, place(to).1),
+                    Segment::Line(to) => letters.line_to(place(to).0, place(to).1),
+                    Segment::Curve(control, to) => {
+                        let (control, to) = (place(control), place(to));
+                        letters.quad_to(control.0, control.1, to.0, to.1);
+                    }
+                    Segment::Close => letters.close(),
+                }
+            }
             at += wide * unit;
         }
-        self.area(letters.path.finish(), ink, 1.0);
-    }
-}
-
-/// A receiver of a glyph's outline, which points upwards in units of the font.
-struct Letters {
-    path: PathBuilder,
-    x: f32,
-    y: f32,
-    unit: f32,
-}
-
-impl Letters {
-    fn place(&self, x: f32, y: f32) -> (f32, f32) {
-        (self.x + x * self.unit, self.y - y * self.unit)
-    }
-}
-
-impl OutlinePen for Letters {
-    fn move_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.place(x, y);
-        self.path.move_to(x, y);
-    }
-
-    fn line_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.place(x, y);
-        self.path.line_to(x, y);
-    }
-
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let ((x1, y1), (x, y)) = (self.place(x1, y1), self.place(x, y));
-        self.path.quad_to(x1, y1, x, y);
-    }
-
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let ((x1, y1), (x2, y2), (x, y)) =
-            (self.place(x1, y1), self.place(x2, y2), self.place(x, y));
-        self.path.cubic_to(x1, y1, x2, y2, x, y);
-    }
-
-    fn close(&mut self) {
-        self.path.close();
+        self.area(letters.finish(), ink, 1.0);
     }
 }
 

@@ -5,18 +5,30 @@
 
 use std::sync::LazyLock;
 
-use skrifa::instance::{LocationRef, Size};
-use skrifa::metrics::GlyphMetrics;
-use skrifa::outline::{DrawSettings, OutlineGlyphCollection, OutlinePen};
-use skrifa::{FontRef, GlyphId, MetadataProvider, charmap::Charmap};
+use read_fonts::tables::cmap::Cmap;
+use read_fonts::tables::glyf::{CurvePoint, Glyf, Glyph};
+use read_fonts::tables::{hmtx::Hmtx, loca::Loca};
+use read_fonts::types::GlyphId;
+use read_fonts::{FontRef, TableProvider};
 
 use crate::report::text::{find_cut, wrap_where};
 
 pub struct Font {
-    letters: Charmap<'static>,
-    widths: GlyphMetrics<'static>,
-    outlines: OutlineGlyphCollection<'static>,
+    letters: Cmap<'static>,
+    widths: Hmtx<'static>,
+    places: Loca<'static>,
+    outlines: Glyf<'static>,
     units_per_em: u16,
+}
+
+/// A part of an outline, in units of the font, upwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Segment {
+    Move((f32, f32)),
+    Line((f32, f32)),
+    /// A quadratic curve: its control point, then its end.
+    Curve((f32, f32), (f32, f32)),
+    Close,
 }
 
 macro_rules! font {
@@ -25,8 +37,8 @@ macro_rules! font {
     };
 }
 
-static REGULAR: LazyLock<Option<Font>> = font!("Inter-Regular.otf");
-static BOLD: LazyLock<Option<Font>> = font!("Inter-SemiBold.otf");
+static REGULAR: LazyLock<Option<Font>> = font!("Inter-Regular.ttf");
+static BOLD: LazyLock<Option<Font>> = font!("Inter-SemiBold.ttf");
 
 /// The font family in a style, with similar families in case it is not installed.
 pub const FAMILY: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
@@ -59,12 +71,12 @@ pub fn font(bold: bool) -> Option<&'static Font> {
 impl Font {
     fn parse(file: &'static [u8]) -> Option<Font> {
         let font = FontRef::new(file).ok()?;
-        let at = (Size::unscaled(), LocationRef::default());
         Some(Font {
-            letters: font.charmap(),
-            widths: font.glyph_metrics(at.0, at.1),
-            outlines: font.outline_glyphs(),
-            units_per_em: font.metrics(at.0, at.1).units_per_em,
+            letters: font.cmap().ok()?,
+            widths: font.hmtx().ok()?,
+            places: font.loca(None).ok()?,
+            outlines: font.glyf().ok()?,
+            units_per_em: font.head().ok()?.units_per_em(),
         })
     }
 
@@ -73,19 +85,55 @@ impl Font {
         size / f64::from(self.units_per_em.max(1))
     }
 
-    /// Draws the outline of a glyph, in units of the font; a space has none.
-    pub fn draw(&self, glyph: GlyphId, pen: &mut impl OutlinePen) {
-        let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
-        // The file is intact, as a test shows.
-        let _ = self.outlines.get(glyph).map(|outline| outline.draw(settings, pen));
+    /// Returns the outline of a glyph; a space has none. The fonts have no composite glyphs.
+    pub fn outline(&self, glyph: GlyphId) -> Vec<Segment> {
+        let mut outline = Vec::new();
+        let Ok(Some(Glyph::Simple(glyph))) = self.places.get_glyf(glyph, &self.outlines) else {
+            return outline;
+        };
+        let points: Vec<CurvePoint> = glyph.points().collect();
+        let mut start = 0;
+        for end in glyph.end_pts_of_contours() {
+            let end = (usize::from(end.get()) + 1).min(points.len());
+            trace(points.get(start..end).unwrap_or_default(), &mut outline);
+            start = end;
+        }
+        outline
     }
 
     /// Returns the glyphs of a text, each with its advance to the next one, in units of the font.
     pub fn letters<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (GlyphId, f64)> + 'a {
-        let glyph = |c: char| self.letters.map(c).unwrap_or(GlyphId::NOTDEF);
-        let width = |id: GlyphId| f64::from(self.widths.advance_width(id).unwrap_or(0.0));
+        let glyph = |c: char| self.letters.map_codepoint(c).unwrap_or(GlyphId::NOTDEF);
+        let width = |id: GlyphId| f64::from(self.widths.advance(id).unwrap_or(0));
         text.chars().map(glyph).map(move |id| (id, width(id)))
     }
+}
+
+/// Adds a closed contour. Between two control points lies a point of the outline that the font does
+/// not store.
+fn trace(contour: &[CurvePoint], outline: &mut Vec<Segment>) {
+    let place = |point: &CurvePoint| (f32::from(point.x), f32::from(point.y));
+    let middle = |a: (f32, f32), b: (f32, f32)| ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
+    let (Some(first), Some(last)) = (contour.first(), contour.last()) else { return };
+    let start = match (first.on_curve, last.on_curve) {
+        (true, _) => place(first),
+        (false, true) => place(last),
+        (false, false) => middle(place(first), place(last)),
+    };
+    outline.push(Segment::Move(start));
+    let mut control = None;
+    for point in contour.iter().skip(usize::from(first.on_curve)) {
+        let at = place(point);
+        match (control, point.on_curve) {
+            (None, true) => outline.push(Segment::Line(at)),
+            (Some(control), true) => outline.push(Segment::Curve(control, at)),
+            (Some(control), false) => outline.push(Segment::Curve(control, middle(control, at))),
+            (None, false) => {}
+        }
+        control = (!point.on_curve).then_some(at);
+    }
+    outline.extend(control.map(|control| Segment::Curve(control, start)));
+    outline.push(Segment::Close);
 }
 
 /// Returns the room for a text: where Inter is not installed, a picture is drawn in another font,
@@ -133,11 +181,44 @@ mod tests {
             let font = font(bold).expect("the file is a font");
             for c in "The quick brown fox 0123456789 µ ± × · – — … ≤ ≥ → ▲ äß Ω Я".chars()
             {
-                assert!(font.letters.map(c).is_some(), "{c}");
+                assert!(font.letters.map_codepoint(c).is_some(), "{c}");
             }
         }
         assert!(drawn_width("10,000", 13.0, true) > drawn_width("1,000", 13.0, true));
         assert!(width("文書", 13.0, false) > 0.0, "what is missing has a sign");
+    }
+
+    #[test]
+    fn outlines_are_closed_and_have_the_size_of_their_letters() {
+        let font = font(false).expect("the file is a font");
+        let of = |c| font.outline(font.letters.map_codepoint(c).unwrap());
+        assert!(of(' ').is_empty());
+        // A rectangle, an outline with a hole, and one of curves that start between two points.
+        for (letter, contours) in [('|', 1), ('o', 2), ('%', 5), ('8', 3)] {
+            let outline = of(letter);
+            let closed = outline.iter().filter(|part| **part == Segment::Close).count();
+            assert_eq!(closed, contours, "{letter}");
+            let ends = outline.iter().filter_map(|part| match part {
+                Segment::Move(at) | Segment::Line(at) | Segment::Curve(_, at) => Some(*at),
+                Segment::Close => None,
+            });
+            let high = ends.clone().map(|(_, y)| y).fold(f32::MIN, f32::max);
+            let wide = ends.map(|(x, _)| x).fold(f32::MIN, f32::max);
+            assert!(high > 1400.0 && wide > 300.0 && wide < 3000.0, "{letter} {wide} {high}");
+        }
+        let contour = [(0, 0, false), (10, 0, false), (10, 10, false), (0, 10, false)];
+        let contour = contour.map(|(x, y, on)| CurvePoint::new(x, y, on));
+        let mut outline = Vec::new();
+        trace(&contour, &mut outline);
+        let expected = [
+            Segment::Move((0.0, 5.0)),
+            Segment::Curve((0.0, 0.0), (5.0, 0.0)),
+            Segment::Curve((10.0, 0.0), (10.0, 5.0)),
+            Segment::Curve((10.0, 10.0), (5.0, 10.0)),
+            Segment::Curve((0.0, 10.0), (0.0, 5.0)),
+            Segment::Close,
+        ];
+        assert_eq!(outline, expected);
     }
 
     #[test]
