@@ -219,8 +219,9 @@ fn is_usable(dir: &Path, accepts: impl Fn(Medium) -> bool) -> bool {
     let writable = access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
     let disk = || {
         File::open(dir).is_ok_and(|d| {
-            let medium = Below::of(&d).ground.medium;
-            let is_writable = mounts::mount_of(&d).is_ok_and(|mount| !mount.read_only);
+            let below = Below::of(&d);
+            let medium = below.ground.medium;
+            let is_writable = below.mount.is_some_and(|mount| !mount.read_only);
             is_writable && medium != Medium::Memory && accepts(medium)
         })
     };

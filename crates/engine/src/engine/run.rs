@@ -100,7 +100,6 @@ impl<'a> Run<'a> {
         self.make_cells();
         let end = self.run_to_end();
         self.restore_variant();
-        self.read_limits_again();
         self.send_notes(end);
         self.send_verdicts(true);
         end
@@ -109,8 +108,13 @@ impl<'a> Run<'a> {
     fn run_to_end(&mut self) -> End {
         match self.run_rounds() {
             Ok(end) => end,
-            Err(Halt::Stopped) => End::Interrupted,
-            Err(Halt::Budget) => End::Budget,
+            Err(halt) => {
+                self.read_limits_again();
+                match halt {
+                    Halt::Stopped => End::Interrupted,
+                    Halt::Budget => End::Budget,
+                }
+            }
         }
     }
 
@@ -123,10 +127,10 @@ impl<'a> Run<'a> {
         self.compare_clocks();
         for round in self.earlier.further_rounds(self.plan) {
             self.run_round(round)?;
+            self.read_limits_again();
             if self.cells.iter().flatten().all(|c| c.out) {
                 return Ok(End::Finished);
             }
-            self.read_limits_again();
             self.send_verdicts(false);
             self.ratios.update(&self.cells);
             let precision =

@@ -1,7 +1,7 @@
 //! Why the disks serve other programs before this process: its I/O class, and the weight of its
 //! control groups.
 
-use super::groups;
+use super::groups::Groups;
 use super::root::Root;
 use crate::sys::block::BlockDevice;
 use crate::sys::io_priority::IoPriority;
@@ -29,8 +29,9 @@ pub(super) fn yields(root: &Root, devices: &[BlockDevice], own: IoPriority) -> O
     let numbers: Vec<String> =
         devices.iter().map(|device| format!("{}:{}", device.major, device.minor)).collect();
     let costs = || root.text("/sys/fs/cgroup/io.cost.qos")?.contains("enable=1").then_some(());
+    let groups = Groups::of_process(root);
     let least = |(controller, file)| {
-        let folders = groups::folders(root, controller).into_iter();
+        let folders = groups.folders(controller).into_iter();
         let weights = folders.filter_map(|folder| root.text(&format!("{folder}/{file}")));
         let least = weights.filter_map(|text| weight(&text, &numbers)).min()?;
         let counts = if file == "io.weight" { costs().is_some() } else { uses("bfq") };

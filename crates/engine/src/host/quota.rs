@@ -1,6 +1,6 @@
 //! The CPU quota of this process's control groups.
 
-use super::groups;
+use super::groups::Groups;
 use super::root::Root;
 
 /// Returns the number of CPUs that this process may keep busy now; `None`: no visible limit.
@@ -11,10 +11,12 @@ pub fn cpu_quota() -> Option<f64> {
 /// Returns the number of CPUs that this process may keep busy: the lowest `cpu.max` (version 2) or
 /// `cpu.cfs_quota_us` (version 1) up to the root; `None`: no visible limit.
 pub(super) fn cpus(root: &Root) -> Option<f64> {
-    let version_2 = groups::folders(root, "")
+    let groups = Groups::of_process(root);
+    let version_2 = groups
+        .folders("")
         .into_iter()
         .filter_map(|folder| parse_quota(&root.line(&format!("{folder}/cpu.max"))?));
-    let version_1 = groups::folders(root, "cpu").into_iter().filter_map(|folder| {
+    let version_1 = groups.folders("cpu").into_iter().filter_map(|folder| {
         let line = |name: &str| root.line(&format!("{folder}/cpu.cfs_{name}_us"));
         parse_quota(&format!("{} {}", line("quota")?, line("period")?))
     });

@@ -118,10 +118,8 @@ impl TargetFacts {
                 .unwrap_or(0),
             _ => 0,
         };
-        match mounts::mount_of(file) {
-            // The mount that contains a device's node in /dev says nothing about the device.
-            Ok(mount) if !is_device => facts.add_mount(mount, mounts::space(file).ok()),
-            _ => {}
+        if let Some(mount) = below.mount.clone() {
+            facts.add_mount(mount, mounts::space(file).ok());
         }
         facts.memory |= facts.ground.medium == Medium::Memory;
         if is_file || is_device {

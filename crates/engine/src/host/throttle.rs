@@ -1,6 +1,6 @@
 //! Disk limits of this process's control groups: io.max (version 2), blkio.throttle (version 1).
 
-use super::groups;
+use super::groups::Groups;
 use super::root::Root;
 use crate::record::Throttle;
 
@@ -10,11 +10,12 @@ use crate::record::Throttle;
 /// io.latency and io.weight are not limits: their effect depends on other groups.
 pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
     let mut found = Throttle::default();
-    for folder in groups::folders(root, "") {
+    let groups = Groups::of_process(root);
+    for folder in groups.folders("") {
         let text = root.text(&format!("{folder}/io.max")).unwrap_or_default();
         apply_io_max(&mut found, &text, devices);
     }
-    if let Some(folder) = groups::folders(root, "blkio").first() {
+    if let Some(folder) = groups.folders("blkio").first() {
         for (file, slot) in VERSION_1 {
             let text = root.text(&format!("{folder}/{file}")).unwrap_or_default();
             rows(&text, devices)

@@ -106,13 +106,23 @@ const FUSE: u64 = 0x6573_5546;
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
 pub fn mount_of(file: &File) -> io::Result<Mount> {
+    mount_among(file, mountinfo::all)
+}
+
+/// Returns the mount that contains `file`, as [`mount_of`] does, among those that were read.
+///
+/// # Errors
+/// The errno of fstatfs(2) or fstat(2).
+pub fn mount_among<M: AsRef<[Entry]>>(
+    file: &File,
+    mounts: impl FnOnce() -> M,
+) -> io::Result<Mount> {
     let meta = file.metadata()?;
     if meta.file_type().is_block_device() {
         return Ok(device_mount(file, meta.rdev()));
     }
     let magic = fstatfs(file)?.filesystem_type().0 as u64 & 0xffff_ffff;
-    let table = mountinfo::all();
-    let found = entry_of(file, &meta, &table).cloned();
+    let found = entry_of(file, &meta, mounts().as_ref()).cloned();
     Ok(match found {
         Some(entry) => Mount {
             fs: entry.fs,

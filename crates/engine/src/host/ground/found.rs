@@ -8,11 +8,14 @@ use std::sync::Arc;
 
 use crate::record::{Ground, Medium};
 use crate::sys::block::{self, BlockDevice};
+use crate::sys::mounts::Mount;
 
 /// What lies below a file or block device at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Below {
     pub ground: Ground,
+    /// The mount that the file is on; `None` of a block device.
+    pub mount: Option<Mount>,
     /// The files and devices below whose page cache may hold bytes of the target, from the upper
     /// down.
     pub files: Vec<FileBelow>,

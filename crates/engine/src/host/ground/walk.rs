@@ -82,7 +82,10 @@ impl World {
         let place = Place::top();
         match file.metadata() {
             Ok(meta) if meta.file_type().is_block_device() => walk.number(meta.rdev(), place),
-            Ok(meta) => walk.file(file, &meta, place),
+            Ok(meta) => {
+                walk.below.mount = mounts::mount_among(file, || &self.mounts).ok();
+                walk.file(file, &meta, place);
+            }
             Err(error) => walk.end(&place, Medium::Unknown, "", error.to_string()),
         }
         walk.finish()
