@@ -3,7 +3,8 @@
 //!
 //! Data flows one way: settings -> **plan** -> **engine** -> **events** -> **session** (saved) and
 //! **front end** (shown). A module imports only from lower floors; `tests/layers.rs` checks that.
-//! Floors 0 to 3, without `userdata`, are the crate `iotui_engine`.
+//! The crate `iotui_core` has what needs no machine: `plan`, `experiment`, `record`, `stats`,
+//! `text`, `units`. `iotui_engine` measures: `sys`, `host`, `backend`, `peer`, `probe`, `engine`.
 //!
 //! | floor | modules | contents |
 //! |---|---|---|
@@ -25,9 +26,8 @@
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]
 
-pub use iotui_engine::{
-    backend, engine, experiment, host, peer, plan, probe, record, stats, sys, text, units,
-};
+pub use iotui_core::{experiment, plan, record, stats, text, units};
+pub use iotui_engine::{backend, engine, host, peer, probe, sys};
 
 pub mod analysis;
 pub mod app;

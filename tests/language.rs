@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::pages::{all, root};
+use crate::common::source::folders;
 
 /// Phrases that no user-facing text may contain, in any letter case; whole words.
 const REFUSED: &[&str] = &[
@@ -136,9 +137,8 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 /// Returns what the program can print: its string literals, and the help that clap takes from
 /// comments.
 fn of_source() -> Vec<Piece> {
-    let folders = ["src", "crates/engine/src"].map(|folder| root().join(folder));
     let mut pieces = Vec::new();
-    for path in folders.iter().flat_map(|folder| files(folder, &["rs"])) {
+    for path in folders().iter().flat_map(|folder| files(folder, &["rs"])) {
         let name = path.strip_prefix(root()).unwrap();
         if is_test(name) {
             continue;
@@ -164,7 +164,7 @@ fn of_source() -> Vec<Piece> {
 /// Returns the documents, presets and parts of the HTML page, paragraph by paragraph.
 fn of_documents() -> Vec<Piece> {
     let mut paths: Vec<PathBuf> = all().iter().map(|doc| root().join(doc)).collect();
-    paths.extend(files(&root().join("crates/engine/assets/presets"), &["toml"]));
+    paths.extend(files(&root().join("crates/core/assets/presets"), &["toml"]));
     paths.extend(files(&root().join("assets/html"), &["js"]));
     paths.extend(files(&root().join("assets/schema"), &["json"]));
     let mut pieces = Vec::new();

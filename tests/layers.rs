@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::source::{File, paths, tokens};
+use crate::common::source::{File, folders, paths, tokens};
 
 /// Floors from the top down; a module imports from lower floors, and within its own floor only
 /// where `->` allows it.
@@ -195,12 +195,15 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Lists the sources of the program and of its engine, each path relative to its `src`; every room
-/// is in one of the two.
+/// Lists the sources of all crates, each path relative to its `src`; every room is in one of them.
 fn house() -> Vec<(PathBuf, String)> {
-    let mut files = sources(&root().join("crates/engine/src"));
-    files.retain(|(path, _)| path != Path::new("lib.rs"));
-    files.extend(sources(&root().join("src")));
+    let own = root().join("src");
+    let mut files = Vec::new();
+    for folder in folders() {
+        let mut found = sources(&folder);
+        found.retain(|(path, _)| folder == own || path != Path::new("lib.rs"));
+        files.extend(found);
+    }
     files
 }
 
@@ -472,9 +475,9 @@ fn registries_list_everything_once() {
         written("report/compare", &["const", "FORMAT", ":", "ComparisonFormat"]),
     );
     let ids: Vec<_> = PRESETS.iter().map(|(id, _)| *id).collect();
-    assert_registry("presets", &ids, files_below(&root().join("crates/engine/assets/presets")));
+    assert_registry("presets", &ids, files_below(&root().join("crates/core/assets/presets")));
     let ids: Vec<_> = PROFILES.iter().map(|(id, _)| *id).collect();
-    assert_registry("profiles", &ids, files_below(&root().join("crates/engine/assets/expect")));
+    assert_registry("profiles", &ids, files_below(&root().join("crates/core/assets/expect")));
     let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();
     // Each has its own record.
     assert_registry("probes", &ids, written("probe", &[":", "ProbeInfo", "=", "ProbeInfo"]));

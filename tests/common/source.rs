@@ -2,6 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+/// Returns the folders of the sources of every crate.
+pub fn folders() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crates = std::fs::read_dir(root.join("crates")).unwrap();
+    let mut folders: Vec<PathBuf> = crates.map(|of| of.unwrap().path().join("src")).collect();
+    folders.push(root.join("src"));
+    folders.sort();
+    folders
+}
+
 /// A file's place in the module tree.
 pub struct File {
     pub path: PathBuf,
@@ -121,7 +131,9 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
         match tokens[at] {
             "{" => open.push(at >= 2 && tokens[at - 2] == "mod"),
             "}" => drop(open.pop()),
-            "crate" | "iotui" | "iotui_engine" if tokens.get(at + 1) == Some(&"::") => {
+            "crate" | "iotui" | "iotui_core" | "iotui_engine"
+                if tokens.get(at + 1) == Some(&"::") =>
+            {
                 heads(tokens, at + 2, 0, &mut found)
             }
             "super" if at == 0 || tokens[at - 1] != "::" => {

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::common::pages::root;
+use crate::common::source::folders;
 
 /// Characters of WGL4 without Unicode's property Emoji, then what terminals draw themselves:
 /// frames, blocks and Braille. Liberation Mono lacks the quadrants among the blocks; no terminal
@@ -69,10 +69,9 @@ fn strangers(text: &str) -> Vec<(usize, char)> {
 
 #[test]
 fn every_sign_is_in_the_fonts_of_terminals() {
-    let folders = ["src", "crates/engine/src"];
-    let wrong: Vec<String> = folders
+    let wrong: Vec<String> = folders()
         .iter()
-        .flat_map(|folder| sources(&root().join(folder)))
+        .flat_map(|folder| sources(folder))
         // The sample session of the tests has a name that no font of ours needs.
         .filter(|path| !path.ends_with("report/sample.rs"))
         .flat_map(|path| {

@@ -6,15 +6,11 @@
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]
 
+use iotui_core::{experiment, plan, record, stats, text, units};
+
 pub mod backend;
 pub mod engine;
-pub mod experiment;
 pub mod host;
 pub mod peer;
-pub mod plan;
 pub mod probe;
-pub mod record;
-pub mod stats;
 pub mod sys;
-pub mod text;
-pub mod units;

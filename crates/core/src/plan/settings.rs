@@ -481,10 +481,10 @@ impl Settings {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl Settings {
     /// Returns the settings of a line of `name=text`.
-    pub(crate) fn from_words(line: &str) -> Settings {
+    pub fn from_words(line: &str) -> Settings {
         let mut settings = Settings::default();
         for word in line.split_whitespace() {
             let (name, text) = word.split_once('=').unwrap();
