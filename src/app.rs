@@ -8,12 +8,12 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::batch;
+use crate::catalog;
 use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
 use crate::engine;
 use crate::plan::{Settings, check_sets, find_probes};
-use crate::probe;
 use crate::probe::net::set_process_secret;
 use crate::report;
 use crate::runner::{self, Ranks};
@@ -190,8 +190,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     }
     // On Lab a name that is unknown would be all of them.
     if let Some(words) = &settings.probe {
-        let infos = probe::infos();
-        let chosen = find_probes(words, &infos).context("--probe")?;
+        let chosen = find_probes(words, catalog::PROBES).context("--probe")?;
         let chosen: Vec<_> = chosen.into_iter().copied().collect();
         check_sets(settings.sets.as_deref().unwrap_or_default(), &chosen).context("--set")?;
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::plan::{Names, Preset, Presets};
 use crate::text::clean_text;
 use crate::userdata::{self, TomlFile, read_toml_files};
-use crate::{engine, experiment};
+use crate::{catalog, experiment};
 
 /// Returns every preset: those of iotui, and the `*.toml` files in
 /// `$XDG_CONFIG_HOME/iotui/presets`.
@@ -34,7 +34,7 @@ fn add(presets: &mut Presets, file: &TomlFile) {
 fn preset_of(id: &str, text: &str) -> Result<Preset, String> {
     let experiments: Vec<&str> =
         experiment::EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
-    let names = Names { experiments: &experiments, infos: &engine::infos() };
+    let names = Names { experiments: &experiments, infos: &catalog::infos() };
     let preset = Preset::parse_knowing(id, text, Some(names))
         .map_err(|error| clean_text(&error.reason()))?;
     // A paragraph keeps its lines.

@@ -22,7 +22,7 @@ const FLOORS: &str = "
 3  engine
 2  backend probe peer experiment
 1  host userdata
-0  text units sys plan record stats     units -> text, sys -> units text, plan -> units text, stats -> units, record -> plan stats units text
+0  text units sys plan catalog record stats     units -> text, sys -> units text, plan -> units text, catalog -> plan, stats -> units, record -> plan stats units text
 ";
 
 /// Imports from above that the tests of a room may use: an imported session is checked by its
@@ -480,5 +480,5 @@ fn registries_list_everything_once() {
     assert_registry("profiles", &ids, files_below(&root().join("crates/core/assets/expect")));
     let ids: Vec<_> = PROBES.iter().map(|p| p.info().id).collect();
     // Each has its own record.
-    assert_registry("probes", &ids, written("probe", &[":", "ProbeInfo", "=", "ProbeInfo"]));
+    assert_registry("probes", &ids, written("catalog", &[":", "ProbeInfo", "=", "ProbeInfo"]));
 }

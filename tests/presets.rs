@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use crate::common;
 
-use iotui::engine;
 use iotui::experiment::{self, AvailableProbes, PlanError, PlanRequest};
 use iotui::plan::{
     Cache, Cold, CpuCache, Job, Op, PRESETS, Pattern, Plan, Preset, Resolved, Settings, TargetSpec,
@@ -38,12 +37,11 @@ fn plan_on(
     target: TargetSpec,
     check: &dyn Fn(&Job) -> Result<(), String>,
 ) -> Result<Plan, PlanError> {
-    let (settings, infos) = (said(line), engine::infos());
-    let probes = iotui::probe::infos();
+    let (settings, infos) = (said(line), iotui::catalog::infos());
     let cell = |info: &'static iotui::plan::ProbeInfo| {
         vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))]
     };
-    let probes = AvailableProbes { infos: &probes, cells: &cell };
+    let probes = AvailableProbes { infos: iotui::catalog::PROBES, cells: &cell };
     experiment::plan(&PlanRequest {
         probes: &probes,
         resolved: &Resolved::new(&settings, presets),

@@ -123,14 +123,14 @@ fn plan(
     target: &TargetSpec,
     lacks: u64,
 ) -> Result<Plan, PlanError> {
-    let infos = backend::infos();
+    let infos = iotui::catalog::BACKENDS;
     let check = |job: &Job| offered(job, lacks);
     experiment::plan(&PlanRequest {
         resolved: &Resolved::new(settings, presets),
         target: target.clone(),
         targets: 1,
         variants: &[],
-        infos: &infos,
+        infos,
         check: &check,
         memory: MEMORY,
         cpus: 2,
@@ -254,7 +254,7 @@ proptest! {
 
     #[test]
     fn a_pass_reads_the_whole_span_once(span in 1u64..20_000, block in 1u64..3000, threads in 1u32..6, pattern in select(&["seq", "random", "reverse", "stride:2", "stride:7"][..]), seed: u64) {
-        let infos = backend::infos();
+        let infos = iotui::catalog::BACKENDS;
         let mut settings = Settings::default();
         let threads = threads.to_string();
         for (name, text) in [("backend", "pread"), ("block-size", &block.to_string()), ("threads", threads.as_str()), ("pattern", pattern), ("cache", "asis"), ("count", "0")] {
@@ -262,7 +262,7 @@ proptest! {
         }
         let target = TargetSpec::File { path: "data.bin".into(), size: span };
         let presets = [preset()];
-        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, variants: &[], infos: &infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, ranks: None, probes: AvailableProbes::NONE };
+        let asked = PlanRequest { resolved: &Resolved::new(&settings, &presets), target, targets: 1, variants: &[], infos, check: &|_| Ok(()), memory: MEMORY, allowed: 2 * MEMORY, cpus: 2, call: 200.0, seed, ranks: None, probes: AvailableProbes::NONE };
         let Ok(plan) = experiment::plan(&asked) else {
             prop_assert!(block > span);
             return Ok(());

@@ -3,8 +3,8 @@
 
 use crate::analysis::ProbeResult;
 use crate::analysis::groups::group_by_key;
+use crate::catalog::PROBES;
 use crate::plan::{Param, ProbeCell};
-use crate::probe::PROBES;
 use crate::record::Unit;
 
 /// The parameters that are preferred as an axis.
@@ -58,7 +58,7 @@ impl ProbeCurves {
             ProbeCurve { name, results: own }
         };
         let curves = curves.into_iter().map(curve).collect();
-        let info = PROBES.iter().map(|probe| probe.info()).find(|info| info.id == probe);
+        let info = PROBES.iter().find(|info| info.id == probe);
         let title = info.map_or(probe, |info| info.title).into();
         Some(ProbeCurves { probe: probe.into(), title, axis, unit, curves })
     }

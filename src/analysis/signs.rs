@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::backend::{Identity, identity};
+use crate::catalog::{Identity, identity};
 use crate::plan::{Axis, Cache, Job};
 
 /// What one series is drawn with, the same on every screen and in every report.

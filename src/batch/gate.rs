@@ -66,7 +66,7 @@ pub(super) fn plan(
             return Err(OtherCells::Added { option, value }.into());
         }
     }
-    describes(settings, &chosen, &crate::engine::infos(), &plan.cells, &skipped)?;
+    describes(settings, &chosen, &crate::catalog::infos(), &plan.cells, &skipped)?;
     Ok((plan, Gate { with: Base::Session(base.into()), limit }))
 }
 

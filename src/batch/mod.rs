@@ -22,7 +22,8 @@ use make::Task;
 use watch::Outcome;
 
 use crate::analysis;
-use crate::engine::{self, Control, OpenTarget, Started, check_filling, infos, locate};
+use crate::catalog::infos;
+use crate::engine::{self, Control, OpenTarget, Started, check_filling, locate};
 use crate::host::{self, Host, Planned, SharedHost, TargetFacts};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Event, Severity, Throttle};

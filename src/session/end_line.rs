@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Session;
 use super::line::EndLine;
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::plan::Axis;
 use crate::record::{End, ProbeFindings, Severity};
 use crate::stats::median;

@@ -80,7 +80,7 @@ pub fn with_chart<R>(
 mod tests {
     use super::*;
     use crate::analysis::Sign;
-    use crate::backend::identity;
+    use crate::catalog::identity;
     use crate::plan::Cache;
     use crate::tui::curves::CurvePoint;
 

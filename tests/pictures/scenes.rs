@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use iotui::backend::fold;
-use iotui::engine::{Offer, Proposed, infos};
+use iotui::catalog::infos;
+use iotui::engine::{Offer, Proposed};
 use iotui::host::{Planned, TargetFacts, examine};
 use iotui::plan::{Plan, Presets, Settings};
 use iotui::session::{self, Session};

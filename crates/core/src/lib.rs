@@ -6,6 +6,7 @@
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]
 
+pub mod catalog;
 pub mod experiment;
 pub mod plan;
 pub mod record;

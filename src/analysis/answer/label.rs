@@ -2,7 +2,7 @@
 //! settings are not the default.
 
 use crate::analysis::Axis;
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::plan::Job;
 
 /// The axes in which the cells of a session differ.

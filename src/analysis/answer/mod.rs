@@ -36,7 +36,7 @@ pub use text::capitalize;
 
 use crate::analysis::verified::describe_verified;
 use crate::analysis::{CellResult, Network, TrialWork};
-use crate::engine::{moves_data, only_loops};
+use crate::catalog::{moves_data, only_loops};
 use crate::experiment::{CALLS, COMMIT, MEASURE};
 use crate::plan::{Axis, Job, Op, Skipped};
 use crate::session::Session;

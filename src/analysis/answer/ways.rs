@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
 use crate::analysis::groups::group_by_key;
-use crate::engine::{info, infos, only_calls};
+use crate::catalog::{info, infos, only_calls};
 use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
 use crate::stats::{Ratio, Summary, median, paired};
 use crate::units::{show_bytes, show_count};

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use self::figure::{Figure, figure};
 use crate::analysis::{CellResult, list_skipped, results};
-use crate::engine::infos;
+use crate::catalog::infos;
 use crate::experiment::excluding_option;
 use crate::plan::{Condition, Expectation, Job, Metric, Plan};
 use crate::session::Session;

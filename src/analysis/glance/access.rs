@@ -2,7 +2,7 @@
 
 use crate::analysis::CellResult;
 use crate::analysis::answer::is_durable;
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::plan::{Cache, Op, Sync};
 
 /// Larger commits are judged by their bytes.

@@ -4,7 +4,7 @@ use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
 use crate::analysis::groups::group_by_key;
-use crate::backend::identity;
+use crate::catalog::identity;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::units::column::Unit;

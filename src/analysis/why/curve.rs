@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::analysis::answer::Labels;
 use crate::analysis::groups::group_by_key;
 use crate::analysis::{Axis, CellResult};
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::plan::Job;
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::analysis::CellResult;
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::plan::{Cache, Job, Op};
 
 /// The highest rates of the device in this session.

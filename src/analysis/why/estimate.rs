@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::Bounds;
 use crate::analysis::groups::group_by_key;
 use crate::analysis::{Axis, CellResult};
-use crate::engine::{info, moves_data};
+use crate::catalog::{info, moves_data};
 use crate::plan::{Cache, DataPath, Job, Op, Plan, Sync};
 use crate::record::Ceilings;
 use crate::session::Session;

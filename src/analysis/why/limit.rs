@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Bounds;
 use super::device::{Device, MAX_HELD_SPREAD, in_any_state, throughput};
 use crate::analysis::CellResult;
-use crate::engine::{moves_data, only_loops};
+use crate::catalog::{moves_data, only_loops};
 use crate::plan::{Op, Pattern};
 use crate::record::Trial;
 use crate::stats::Cost;

@@ -70,7 +70,7 @@ fn a_wrong_figure_is_called_wrong_in_text_and_card() {
 fn bars_have_the_hue_of_their_backend() {
     let glance = of(&sample::quick(), |_| {});
     let hues: Vec<usize> = glance.rows.iter().map(|row| row.hue).collect();
-    let own = |name: &str| crate::backend::identity(name.split(' ').next().unwrap()).hue;
+    let own = |name: &str| crate::catalog::identity(name.split(' ').next().unwrap()).hue;
     let expected: Vec<usize> = glance.rows.iter().map(|row| own(&row.name)).collect();
     assert_eq!(hues, expected);
 }

@@ -2,7 +2,7 @@
 
 use super::scale::{Across, Scale, Span};
 use crate::analysis::{EstimateLine, Sign};
-use crate::backend::{HUES, Shape};
+use crate::catalog::{HUES, Shape};
 use crate::plan::Cache;
 use crate::units::column::Unit;
 

@@ -344,7 +344,7 @@ fn bars_have_the_colour_and_the_mark_of_their_backend() {
     assert_eq!(bars.rows.len(), 3);
     for row in &bars.rows {
         let backend = &session.plan.cells[row.point.of].backend.id;
-        let (key, own) = (&bars.keys[row.key], crate::backend::identity(backend));
+        let (key, own) = (&bars.keys[row.key], crate::catalog::identity(backend));
         assert_eq!((key.name.as_str(), key.hue), (backend.as_str(), own.hue));
     }
     let marks: HashSet<usize> = bars.keys.iter().map(|key| key.mark.shape).collect();
@@ -361,7 +361,8 @@ fn bars_have_the_colour_and_the_mark_of_their_backend() {
 #[test]
 fn backends_have_the_same_look_whatever_else_is_drawn() {
     use crate::analysis::Sign;
-    use crate::backend::{BACKENDS, identity};
+    use crate::catalog::BACKENDS;
+    use crate::catalog::identity;
     use crate::plan::Cache;
     let key = |id: &str, cache| {
         let sign = Sign { identity: identity(id), cache, extra: 0 };
@@ -369,7 +370,7 @@ fn backends_have_the_same_look_whatever_else_is_drawn() {
     };
     let looks: HashSet<(usize, usize)> = BACKENDS
         .iter()
-        .map(|backend| key(backend.info().id, Cache::Cold))
+        .map(|backend| key(backend.id, Cache::Cold))
         .map(|key| (key.hue, key.mark.shape))
         .collect();
     assert_eq!(looks.len(), BACKENDS.len());

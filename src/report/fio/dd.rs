@@ -2,7 +2,7 @@
 //! one thread.
 
 use super::target::Target;
-use crate::engine::info;
+use crate::catalog::info;
 use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync, Writes};
 use crate::report::text;
 

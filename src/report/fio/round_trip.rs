@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::backend::BACKENDS;
+use crate::catalog::BACKENDS;
 use crate::plan::{
     Choice, Fio, FioEngine, Info, Job, Op, Pattern, Sync, TargetSpec, foreign_backend,
 };
@@ -104,7 +104,7 @@ fn jobs(info: &Info) -> Vec<Job> {
 
 #[test]
 fn what_is_exported_is_imported_as_the_same_job() {
-    for info in BACKENDS.iter().map(|backend| backend.info()) {
+    for info in BACKENDS {
         for job in jobs(info) {
             let text = exported(&job, "/data/a".as_ref());
             match info.fio {
@@ -129,7 +129,7 @@ fn what_is_exported_is_imported_as_the_same_job() {
 #[test]
 fn no_two_backends_have_the_same_engine() {
     fn engines() -> impl Iterator<Item = FioEngine> {
-        BACKENDS.iter().filter_map(|backend| engine(backend.info()))
+        BACKENDS.iter().filter_map(|info| engine(info))
     }
     for own in engines() {
         assert_eq!(engines().filter(|other| other.name == own.name).count(), 1, "{}", own.name);
@@ -152,7 +152,7 @@ fn what_fio_itself_prints_is_imported_as_the_same_job() {
         return crate::sys::testing::without("fio");
     }
     let folder = tempfile::tempdir().unwrap();
-    for info in BACKENDS.iter().map(|backend| backend.info()) {
+    for info in BACKENDS {
         let Some(engine) = engine(info) else { continue };
         let depth = info.max_depth().min(4);
         let plain = Job::plain(Choice::plain(info.id), Op::Read);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::dd;
 use super::line::comment;
 use super::target::Target;
-use crate::engine::info;
+use crate::catalog::info;
 use crate::plan::{
     Cache, Fio, FioEngine, FioOption, FioValue, Job, Layout, Op, Pattern, Sync, Writes,
     foreign_engine,

@@ -18,7 +18,7 @@ fn options<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 fn is_exported(cell: &Job) -> bool {
-    let engine = matches!(crate::engine::info(&cell.backend).unwrap().fio, Fio::Engine(_));
+    let engine = matches!(crate::catalog::info(&cell.backend).unwrap().fio, Fio::Engine(_));
     cell.op == Op::Read && engine
 }
 

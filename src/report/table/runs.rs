@@ -4,7 +4,7 @@
 use super::extra::{Extra, distinguishing_columns};
 use super::grid::Column;
 use crate::analysis::CellResult;
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::record::Trial;
 use crate::session::Session;
 use crate::units::Rates;

@@ -1,7 +1,7 @@
 //! Converts fio's options to a job of iotui, and lists those that a job cannot express.
 
 use super::output::Options;
-use crate::backend::BACKENDS;
+use crate::catalog::BACKENDS;
 use crate::plan::{
     Choice, DataPath, FilePer, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync,
     foreign_backend,
@@ -57,7 +57,7 @@ const MEANINGS: [(&str, &[&str], &str); 14] = [
 
 /// Returns the backend that corresponds to an engine of fio; no two backends share an engine.
 fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
-    BACKENDS.iter().map(|backend| backend.info()).find_map(|info| match info.fio {
+    BACKENDS.iter().copied().find_map(|info| match info.fio {
         Fio::Engine(own) if own.name == engine => Some((info, own)),
         _ => None,
     })

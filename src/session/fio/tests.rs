@@ -156,7 +156,7 @@ fn engines_are_named_as_they_are() {
         .map(|r| (r.cell.backend.to_string(), r.cell.op, r.cell.depth, r.cell.sync))
         .collect();
     assert_eq!(names[0], ("mmap-copy".into(), Op::Read, 1, Sync::None));
-    let aio = crate::backend::BACKENDS.iter().any(|backend| backend.info().id == "aio");
+    let aio = crate::catalog::BACKENDS.iter().any(|info| info.id == "aio");
     assert_eq!(names[1], (if aio { "aio" } else { "fio-libaio" }.into(), Op::Write, 4, Sync::End));
 }
 

@@ -117,7 +117,7 @@ fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), Strin
             }
         };
         let ops = (bytes / block as f64).ceil() as u64;
-        let bytes = if crate::engine::moves_data(&job) { bytes.round() as u64 } else { 0 };
+        let bytes = if crate::catalog::moves_data(&job) { bytes.round() as u64 } else { 0 };
         let (syscalls, nanos) = (ops.into(), nanos.round() as u64);
         Ok(Trial { cell, round, bytes, ops, syscalls, nanos, ..Trial::default() })
     });

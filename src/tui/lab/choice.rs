@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn values_of_parameters_stay_with_the_probes_that_take_them() {
-        let infos = crate::probe::infos();
+        let infos = crate::catalog::PROBES;
         let mut settings = Settings::default();
         [
             ("probe", "contention,latency"),
@@ -195,8 +195,8 @@ mod tests {
         ]
         .iter()
         .for_each(|(name, text)| settings.set(name, text).unwrap());
-        let mut choice = Choice::new(preset("lab").unwrap(), settings, &infos);
-        let line = |choice: &Choice| choice.settings(&infos).unwrap().argv().join(" ");
+        let mut choice = Choice::new(preset("lab").unwrap(), settings, infos);
+        let line = |choice: &Choice| choice.settings(infos).unwrap().argv().join(" ");
         assert!(
             line(&choice).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
             "{}",

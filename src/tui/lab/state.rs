@@ -9,9 +9,9 @@ use super::curve::Curves;
 use super::data::{Data, LocalProbes, MarkedSession};
 use super::rows::{Item, Sheet, Slot, Sources};
 use crate::analysis::ProbeResult;
+use crate::catalog;
 use crate::engine::Offer;
 use crate::plan::{Preset, ProbeCell, ProbeInfo, Settings};
-use crate::probe;
 use crate::record::Estimate;
 use crate::session::Listed;
 
@@ -59,7 +59,7 @@ pub struct Lab {
 impl Lab {
     /// Creates the screen with every probe, selected as the preset selects them.
     pub fn new(preset: Preset) -> Lab {
-        let infos = probe::infos();
+        let infos = catalog::PROBES.to_vec();
         let choice = Choice::new(preset, Settings::default(), &infos);
         Lab::with_choice(infos, choice)
     }

@@ -9,7 +9,8 @@ use super::run_warnings::RunWarnings;
 use super::series::{Measure, Series, per_second};
 use super::strip;
 use crate::analysis::{Axis, Bounds, SKIPPED_BY_USER, Sign, Signs};
-use crate::engine::{self, Measured, moves_data};
+use crate::catalog::moves_data;
+use crate::engine::{self, Measured};
 use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{
     End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict,

@@ -2,7 +2,7 @@
 
 use super::column::{Column, Key, Look, number_column, text_column};
 use crate::analysis::{CellResult, TrialWork};
-use crate::engine::moves_data;
+use crate::catalog::moves_data;
 use crate::record::Trial;
 use crate::report::table::runs;
 use crate::stats::median;

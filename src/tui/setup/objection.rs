@@ -325,7 +325,7 @@ fn with_verb(names: &str, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::infos;
+    use crate::catalog::infos;
     use crate::experiment::usual;
     use crate::sys::direct::DirectAlign;
 

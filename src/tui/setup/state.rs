@@ -8,7 +8,7 @@ use super::command_line::build_command;
 use super::objection::Constraints;
 use super::planning::Planning;
 use super::slider::{Band, End};
-use crate::engine;
+use crate::catalog;
 use crate::experiment::usual;
 use crate::host::TargetFacts;
 use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
@@ -113,7 +113,7 @@ impl Setup {
             before_pick: None,
             dirty: false,
             log_y: false,
-            infos: engine::infos(),
+            infos: catalog::infos(),
         }
     }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
+use crate::catalog::infos;
 use crate::engine::locate::{PlaceError, describe_unreadable, show_free};
-use crate::engine::{Proposal, ProposeError, infos, list_offers, propose as plan_for};
+use crate::engine::{Proposal, ProposeError, list_offers, propose as plan_for};
 use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner::{self, ReplanError};

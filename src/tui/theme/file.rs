@@ -5,7 +5,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::scheme::{Colours, Theme};
-use crate::backend::HUES;
+use crate::catalog::HUES;
 
 /// A theme as its file has it.
 #[derive(Debug, Clone, PartialEq)]

@@ -25,7 +25,7 @@ use ratatui::symbols::border;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::Sign;
-use crate::backend::{HUES, Shape};
+use crate::catalog::{HUES, Shape};
 use crate::plan::Cache;
 use crate::report::{self, Graph, Spread};
 use crate::units::Rates;

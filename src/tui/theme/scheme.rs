@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Style};
 
-use crate::backend::HUES;
+use crate::catalog::HUES;
 
 /// How many colours the terminal shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

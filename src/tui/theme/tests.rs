@@ -2,7 +2,8 @@ use std::collections::HashSet;
 
 use super::file::{ANSI, Rgb, indexed};
 use super::*;
-use crate::backend::{BACKENDS, identity};
+use crate::catalog::BACKENDS;
+use crate::catalog::identity;
 
 /// Foreground, background and the sixteen colours of terminals, as published.
 const PALETTES: [(&str, u32, u32, [u32; 16]); 10] = [
@@ -408,7 +409,7 @@ fn sources_have_one_colour_each() {
 #[test]
 fn backends_differ_by_marker_in_every_state_of_the_cache() {
     let all = |look: &Look| -> Vec<char> {
-        let signs = BACKENDS.iter().map(|backend| identity(backend.info().id));
+        let signs = BACKENDS.iter().map(|backend| identity(backend.id));
         signs
             .flat_map(|identity| {
                 Cache::ALL.iter().map(move |cache| Sign { identity, cache: *cache, extra: 0 })

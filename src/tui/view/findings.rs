@@ -43,7 +43,8 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
 mod tests {
     use super::*;
     use crate::analysis::Sign;
-    use crate::backend::{BACKENDS, identity};
+    use crate::catalog::BACKENDS;
+    use crate::catalog::identity;
     use crate::plan::Cache;
     use crate::tui::theme::Glyphs;
 
@@ -52,7 +53,7 @@ mod tests {
         for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
             let look = Look { glyphs, ..Look::default() };
             let signs = [Severity::Misleading, Severity::Wrong].map(|own| severity(&look, own).1);
-            let own = BACKENDS.iter().map(|backend| identity(backend.info().id));
+            let own = BACKENDS.iter().map(|backend| identity(backend.id));
             let markers = own.flat_map(|identity| {
                 let caches = [Cache::Cold, Cache::Warm, Cache::AsIs];
                 caches.map(|cache| look.marker(Sign { identity, cache, extra: 0 }))

@@ -8,7 +8,8 @@ use tui_input::Input;
 use super::list::List;
 use super::{findings, pane};
 use crate::analysis::Sign;
-use crate::backend::{BACKENDS, Identity, Shape, identity};
+use crate::catalog::BACKENDS;
+use crate::catalog::{Identity, Shape, identity};
 use crate::plan::Cache;
 use crate::record::Severity;
 use crate::tui::keymap::{self, Binding};
@@ -88,7 +89,7 @@ pub struct Meaning {
 
 /// Returns the look of a backend that has a shape, not only a letter.
 fn shaped() -> Identity {
-    let all = BACKENDS.iter().map(|backend| identity(backend.info().id));
+    let all = BACKENDS.iter().map(|backend| identity(backend.id));
     all.clone().find(|one| one.shape != Shape::Letter).unwrap_or_else(|| identity(""))
 }
 

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::list::List;
 use super::{findings, pane};
 use crate::analysis::name_cells;
-use crate::backend::HUES;
+use crate::catalog::HUES;
 use crate::tui::lab::{self, MarkEntry};
 use crate::tui::model::Model;
 use crate::tui::popup::Popup;

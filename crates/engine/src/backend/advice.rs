@@ -7,29 +7,8 @@ use std::os::fd::AsFd;
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
 use super::{BackendError, Unsupported, Work};
-use crate::plan::{FioOption, Job, Op, Opt};
-
-pub(super) const SEQUENTIAL: Opt = Opt::flag(
-    "sequential",
-    "advises the kernel of sequential access, so that it reads further ahead \
-            (POSIX_FADV_SEQUENTIAL, or madvise)",
-);
-pub(super) const RANDOM: Opt = Opt::flag(
-    "random",
-    "advises the kernel of random access, so that it reads nothing ahead \
-            (POSIX_FADV_RANDOM, or madvise)",
-);
-pub(super) const WILL_NEED: Opt = Opt::flag(
-    "willneed",
-    "starts reading the thread's whole part into the page cache (POSIX_FADV_WILLNEED, or \
-            madvise), within the timed work",
-);
-
-/// The same advice in fio.
-pub(super) const FIO_OPTIONS: &[FioOption] = &[FIO_SEQUENTIAL, FIO_RANDOM];
-pub(super) const FIO_SEQUENTIAL: FioOption =
-    FioOption::new(SEQUENTIAL.name, "fadvise_hint", SEQUENTIAL.name);
-pub(super) const FIO_RANDOM: FioOption = FioOption::new(RANDOM.name, "fadvise_hint", RANDOM.name);
+use crate::catalog::{RANDOM, SEQUENTIAL, WILL_NEED};
+use crate::plan::{Job, Op};
 
 /// Accepts advice only for reads through the page cache, and not two that contradict each other:
 /// the last would win.

@@ -12,7 +12,8 @@ use super::commit::QueuedCommits;
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Depth, Fio, FioEngine, Info, Job, Sync};
+use crate::catalog;
+use crate::plan::{Info, Job, Sync};
 use crate::sys::aio::{Context, Event, Operation};
 use crate::sys::buffer::Buffer;
 use crate::sys::calls::RWF_DSYNC;
@@ -20,30 +21,9 @@ use crate::with_fill;
 
 pub struct Aio;
 
-/// The equivalent in fio.
-const FIO: Fio = Fio::Engine(FioEngine::new("libaio", None, &[]));
-
 impl Backend for Aio {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "aio",
-            title: "io_submit(2)",
-            write_call: Some("io_submit(2) write"),
-            about: "Linux native asynchronous I/O: many operations in flight, with --direct",
-            doc: "All free slots are filled, one io_submit starts them and one io_getevents waits \
-                  for at least one: two system calls per round. Only with --direct are operations \
-                  really in flight together: a buffered read is complete before io_submit returns, \
-                  so depth only saves system calls there. Random direct operations are submitted \
-                  two at a time: the kernel would hold more in one call back until it has seen all \
-                  of them. Databases used it (libaio) before \
-                  io_uring, which needs one call where this needs two.",
-            common: true,
-            depth: Depth::UpTo(4096),
-            mixes: true,
-            syncs: Sync::OF_FLAGGED_WRITES,
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::AIO
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

@@ -10,6 +10,7 @@ use super::commit::{Committer, sync_file};
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{BackendError, Target, Work};
+use crate::catalog;
 use crate::plan::{Job, Op};
 
 pub(super) struct BlockIo {
@@ -30,7 +31,7 @@ impl BlockIo {
             buffer: lane_buffer(job, align, lane, target.data())?,
             mask: align as usize - 1,
             write: job.op == Op::Write,
-            will_need: job.backend.has(advice::WILL_NEED.name),
+            will_need: job.backend.has(catalog::WILL_NEED.name),
         })
     }
 

@@ -314,7 +314,8 @@ mod tests {
     use crate::backend::meter::Timed;
     use crate::backend::pread::Pread;
     use crate::backend::work::{Assignment, Published};
-    use crate::backend::{backend, drive, infos, testing};
+    use crate::backend::{backend, drive, testing};
+    use crate::catalog::infos;
     use crate::plan::{Cache, Choice, Info, Op};
     use crate::stats::Histogram;
 

@@ -8,7 +8,8 @@ use nix::sys::statvfs::statvfs;
 
 use super::drive::run_each;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{DataPath, Fio, Info, Job, Op};
+use crate::catalog;
+use crate::plan::{Info, Job};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;
 use crate::sys::{calls, clone};
@@ -19,25 +20,7 @@ pub struct CopyRange;
 
 impl Backend for CopyRange {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "copy-range",
-            title: "copy_file_range(2)",
-            about: "copies a block to an unnamed file next to the target, inside the kernel",
-            doc: "One copy_file_range per block, into an unnamed temporary file (O_TMPFILE) on the \
-                  same file system, at the same offset. All threads together use at most the space \
-                  of the span, which is free again when the trial ends. ext4 and others copy from \
-                  page to page in memory, and the dirty pages are written back later, outside the \
-                  measured time. File systems with reflinks (btrfs, XFS, bcachefs) may share the \
-                  blocks instead of copying them: the result is then marked, and its rate is one \
-                  of metadata. Servers (NFS, SMB) may copy without moving the data at all. Nothing \
-                  reaches the program, so there is no XOR.",
-            data_path: DataPath::InKernel,
-            ops: &[Op::Read],
-            direct: false,
-            appends: false,
-            fio: Fio::Unavailable("fio has no engine of copy_file_range(2)"),
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::COPY_RANGE
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

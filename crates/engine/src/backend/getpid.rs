@@ -2,6 +2,7 @@
 
 use super::drive::run_each;
 use super::{Backend, BackendError, Lane, Target, Work};
+use crate::catalog;
 use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::with_fill;
@@ -10,16 +11,7 @@ pub struct Getpid;
 
 impl Backend for Getpid {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "getpid",
-            title: "getpid(2)",
-            about: "returns the process id: the cost of entering the kernel, without a file",
-            doc: "One getpid per operation, always as a real system call. It uses no file and \
-                  moves no data, so it costs only the entry to the kernel and back, which is part \
-                  of every other call. lseek (seek) adds the lookup of the open file.",
-            relative_cost: 1.2,
-            ..Info::MOVES_NOTHING
-        }
+        &catalog::GETPID
     }
 
     fn open(&self, _: &Target, _: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

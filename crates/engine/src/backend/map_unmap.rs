@@ -7,7 +7,8 @@ use std::os::fd::AsRawFd;
 use super::drive::run_each;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Work};
-use crate::plan::{Info, Job, Op, Opt};
+use crate::catalog;
+use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
 use crate::sys::sigbus::Guard;
@@ -15,28 +16,9 @@ use crate::with_fill;
 
 pub struct MapUnmap;
 
-const TOUCH: Opt =
-    Opt::flag("touch", "reads one byte of every page of the block while it is mapped");
-
 impl Backend for MapUnmap {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "map-unmap",
-            title: "mmap(2) + munmap(2)",
-            about: "maps and unmaps a block: the cost of a mapping, without its data",
-            doc: "For each block one mmap of its pages and one munmap: two system calls, and no \
-                  data. Nothing is read, cached or not, as pages are loaded only on access. +touch \
-                  reads one byte of every page before the munmap, which adds page faults and the \
-                  clearing of page tables and TLBs, and reads cold pages from the device; as no \
-                  other byte is read, its rate is in operations, not bytes, per second. Compared \
-                  with mmap (mapped once) it shows when a new mapping costs more than a copy by \
-                  pread.",
-            relative_cost: 30.0,
-            ops: &[Op::Read],
-            cached: true,
-            options: &[TOUCH],
-            ..Info::MOVES_NOTHING
-        }
+        &catalog::MAP_UNMAP
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -15,7 +15,8 @@ use super::fold::{self, FoldFn};
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, shared};
-use crate::plan::{DataPath, DefaultFor, Fio, FioEngine, Info, Job, Op, Opt, Sync};
+use crate::catalog::{self, HUGE, POPULATE};
+use crate::plan::{Info, Job, Op, Opt, Sync};
 use crate::sys::fd::page_size;
 use crate::sys::raw;
 use crate::sys::sigbus::{self, Guard};
@@ -23,42 +24,9 @@ use crate::sys::sigbus::{self, Guard};
 pub struct Mmap;
 pub struct MmapCopy;
 
-/// How stores into a mapping can be made durable; they wait for nothing by themselves.
-pub(super) const SYNCS: &[Sync] =
-    &[Sync::None, Sync::End, Sync::Fdatasync, Sync::Fsync, Sync::Msync];
-
-pub(super) const OPTIONS: &[Opt] =
-    &[shared::SHARED, POPULATE, HUGE, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED];
-
-pub(super) const POPULATE: Opt = Opt::flag(
-    "populate",
-    "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
-            work; those of the thread's whole part if the order jumps",
-);
-pub(super) const HUGE: Opt = Opt::flag("huge", "requests 2 MiB pages (MADV_HUGEPAGE)");
-
 impl Backend for Mmap {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "mmap",
-            title: "mmap(2)",
-            about: "maps the file and uses its data in place, without a copy",
-            doc: "The span is mapped and every block is folded to its XOR in place: an untouched \
-                  mapping reads nothing, so the time always includes touching the data. The first \
-                  touch of a page is a page fault instead of a system call. Writes store each \
-                  block through the mapping, from one buffer, as mmap-copy does.",
-            common: true,
-            data_path: DataPath::InPlace,
-            syncs: SYNCS,
-            direct: false,
-            appends: false,
-            options: OPTIONS,
-            default_for: &[DefaultFor::Read],
-            fio: Fio::Unavailable(
-                "fio copies from its mapping: it has no engine that uses the data in place",
-            ),
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::MMAP
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
@@ -74,27 +42,9 @@ impl Backend for Mmap {
     }
 }
 
-/// The equivalent in fio.
-const COPY_FIO: Fio = Fio::Engine(FioEngine::new("mmap", Some(0), advice::FIO_OPTIONS));
-
 impl Backend for MmapCopy {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "mmap-copy",
-            title: "mmap(2) + memcpy(3)",
-            about: "maps the file and copies each block into (or from) one buffer",
-            doc: "The span is mapped and every block is copied between the mapping and one \
-                  page-aligned buffer by the C library's memcpy: what read(2) does, with page \
-                  faults instead of system calls.",
-            data_path: DataPath::Copied,
-            syncs: SYNCS,
-            direct: false,
-            appends: false,
-            options: OPTIONS,
-            default_for: &[DefaultFor::Write],
-            fio: COPY_FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::MMAP_COPY
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
@@ -134,8 +84,8 @@ pub(super) fn check_options(target: &Target, job: &Job) -> Result<(), Unsupporte
 /// Advice for the mapping that is given before anything is timed.
 const ADVICE: [(Opt, Advice); 3] = [
     (HUGE, Advice::HugePage),
-    (advice::SEQUENTIAL, Advice::Sequential),
-    (advice::RANDOM, Advice::Random),
+    (catalog::SEQUENTIAL, Advice::Sequential),
+    (catalog::RANDOM, Advice::Random),
 ];
 
 /// The mapped span, guarded against a file that shrinks. Fields drop in order: the guard before the
@@ -171,7 +121,7 @@ impl Mapping {
             file,
             committer: Committer::for_job(job),
             populate: job.backend.has(POPULATE.name).then_some(advice),
-            will_need: job.backend.has(advice::WILL_NEED.name),
+            will_need: job.backend.has(catalog::WILL_NEED.name),
         })
     }
 

@@ -21,7 +21,6 @@ mod commits;
 mod copy_range;
 mod error;
 mod getpid;
-mod identity;
 mod kind;
 mod map_unmap;
 mod mmap;
@@ -48,14 +47,13 @@ mod written;
 pub use buffers::written_block;
 pub use commits::Commits;
 pub use error::{BackendError, IoFault, Unsupported};
-pub use identity::{HUES, Identity, Shape, identity};
 pub use kind::{Backend, Lane};
 pub use stamps::{PIECE, Stamps};
 pub use target::{OwnFile, Target};
 pub use verifier::Verifier;
 pub use work::Work;
 
-use crate::plan::{Info, Unknown, nearest};
+use crate::plan::{Unknown, nearest};
 
 /// Every backend, in the order of lists.
 pub static BACKENDS: &[&dyn Backend] = &[
@@ -91,9 +89,4 @@ pub fn backend(id: &str) -> Result<&'static dyn Backend, Unknown> {
 /// Returns the backend that does nothing, so that only the measuring loop runs.
 pub fn bare_loop() -> &'static dyn Backend {
     &null::Null
-}
-
-/// Returns the descriptions of all backends, for planning.
-pub fn infos() -> Vec<&'static Info> {
-    BACKENDS.iter().map(|b| b.info()).collect()
 }

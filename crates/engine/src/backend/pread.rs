@@ -7,54 +7,18 @@ use super::block_io::BlockIo;
 use super::buffers::reading_buffer;
 use super::commit::Committer;
 use super::drive::run_each;
-use super::target::ATIME;
-use super::{Backend, BackendError, Lane, Target, Work, advice, shared};
-use crate::plan::{DefaultFor, Fio, FioEngine, FioOption, Info, Job, Opt, Sync};
+use super::{Backend, BackendError, Lane, Target, Work};
+use crate::catalog::{self};
+use crate::plan::{Info, Job};
 use crate::sys::buffer::Buffer;
 use crate::sys::raw;
 use crate::with_fill;
 
 pub struct Pread;
 
-/// Uses libc's wrapper; for `read`, `pread` and `seek`.
-pub(super) const LIBC: Opt = Opt::flag(
-    "libc",
-    "calls the C library's wrapper, as most programs do, instead of an inlined system call",
-);
-
-/// The equivalent in fio, which always calls through the C library.
-pub(super) const FIO_OPTIONS: &[FioOption] =
-    &[FioOption::always(LIBC.name), advice::FIO_SEQUENTIAL, advice::FIO_RANDOM];
-
-/// The equivalent in fio.
-const FIO: Fio = Fio::Engine(FioEngine::new("psync", Some(1), FIO_OPTIONS));
-
 impl Backend for Pread {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "pread",
-            title: "pread(2)",
-            write_call: Some("pwrite(2)"),
-            about: "copies a block at an offset into one buffer",
-            doc: "One pread (or pwrite) per block into one page-aligned buffer. The kernel copies \
-                  the data out of the page cache, or with --direct the device writes it into the \
-                  buffer itself.",
-            common: true,
-            mixes: true,
-            syncs: Sync::OF_WRITES,
-            options: &[
-                LIBC,
-                ATIME,
-                shared::SHARED,
-                advice::SEQUENTIAL,
-                advice::RANDOM,
-                advice::WILL_NEED,
-            ],
-            default_for: &[DefaultFor::Mix],
-            plain_call: true,
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::PREAD
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -4,60 +4,21 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-use super::advice;
 use super::block_io::BlockIo;
 use super::commit::Committer;
 use super::drive::{run_each, run_each_counted};
-use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Fio, FioEngine, FioOption, Info, Job, Op, Opt, Sync};
+use crate::catalog::{self};
+use crate::plan::{Info, Job, Op, Sync};
 use crate::sys::calls::{self, RWF_DONTCACHE, RWF_DSYNC, RWF_NOWAIT};
 use crate::sys::{fd, raw};
 use crate::with_fill;
 
 pub struct Preadv2;
 
-const NO_WAIT: Opt =
-    Opt::flag("nowait", "reads what is cached (RWF_NOWAIT), then the rest by pread");
-const DONT_CACHE: Opt =
-    Opt::flag("dontcache", "leaves nothing new in the page cache (RWF_DONTCACHE, Linux 6.14)");
-
-const FIO_OPTIONS: &[FioOption] = &[
-    FioOption::new("nowait", "nowait", "1"),
-    FioOption::new("dontcache", "uncached", "1"),
-    advice::FIO_SEQUENTIAL,
-    advice::FIO_RANDOM,
-];
-
-/// The equivalent in fio.
-const FIO: Fio = Fio::Engine(FioEngine::new("pvsync2", Some(1), FIO_OPTIONS));
-
 impl Backend for Preadv2 {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "preadv2",
-            title: "preadv2(2)",
-            write_call: Some("pwritev2(2)"),
-            about: "copies a block at an offset into one buffer, with per-operation flags",
-            doc: "One preadv2 (or pwritev2) per block with one vector; without an option it is \
-                  equivalent to pread. +nowait reads only what is cached (RWF_NOWAIT); what is \
-                  missing is then read by a plain pread: both calls are counted, and the miss has \
-                  already started readahead. Servers do so to answer from memory at once and leave \
-                  the rest to a thread. +dontcache (RWF_DONTCACHE, Linux 6.14) drops each page \
-                  once it has been copied or written to the device, as for a scan or a backup that \
-                  leaves the page cache to others. What was cached before stays cached.",
-            syncs: Sync::OF_FLAGGED_WRITES,
-            options: &[
-                NO_WAIT,
-                DONT_CACHE,
-                ATIME,
-                advice::SEQUENTIAL,
-                advice::RANDOM,
-                advice::WILL_NEED,
-            ],
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::PREADV2
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

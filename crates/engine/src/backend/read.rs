@@ -3,38 +3,21 @@
 
 use std::os::fd::AsRawFd;
 
-use super::advice;
 use super::block_io::BlockIo;
 use super::drive::run_each_counted;
-use super::pread::{FIO_OPTIONS, LIBC, or_errno};
-use super::target::ATIME;
+use super::pread::or_errno;
 use super::work::Request;
 use super::{Backend, BackendError, Lane, Target, Work};
-use crate::plan::{DefaultFor, Fio, FioEngine, Info, Job};
+use crate::catalog::{self};
+use crate::plan::{Info, Job};
 use crate::sys::raw;
 use crate::with_fill;
 
 pub struct Read;
 
-/// The equivalent in fio.
-const FIO: Fio = Fio::Engine(FioEngine::new("sync", Some(1), FIO_OPTIONS));
-
 impl Backend for Read {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "read",
-            title: "read(2)",
-            write_call: Some("write(2)"),
-            about: "copies the next block into one buffer; lseek first where the order jumps",
-            doc: "One read (or write) per block into one page-aligned buffer. In any order but \
-                  sequential every block needs an lseek first: two system calls, both counted.",
-            common: true,
-            options: &[LIBC, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
-            default_for: &[DefaultFor::Read, DefaultFor::Write],
-            plain_call: true,
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::READ
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {

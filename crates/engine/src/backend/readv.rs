@@ -3,12 +3,11 @@
 
 use std::os::fd::AsRawFd;
 
-use super::advice;
 use super::block_io::BlockIo;
 use super::drive::run_each;
-use super::target::ATIME;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Fio, FioEngine, Info, Job, Opt, OptValue};
+use crate::catalog::{self, MAX_PARTS};
+use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::with_fill;
 
@@ -17,38 +16,10 @@ pub struct Readv;
 /// Default number of vectors: the most that the kernel takes without allocating memory for the list
 /// (UIO_FASTIOV).
 const DEFAULT_PARTS: u64 = 8;
-/// The most vectors that the kernel takes (UIO_MAXIOV).
-const MAX_PARTS: u64 = 1024;
-
-const PARTS: Opt = Opt {
-    name: "parts",
-    value: Some(OptValue::number(MAX_PARTS)),
-    about: "number of vectors, 1 to 1024",
-};
-
-/// The equivalent in fio.
-const FIO: Fio = Fio::Engine(
-    FioEngine::new("pvsync", Some(1), advice::FIO_OPTIONS)
-        .with_note("fio reads into one vector for each block"),
-);
 
 impl Backend for Readv {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "readv",
-            title: "preadv(2)",
-            write_call: Some("pwritev(2)"),
-            about: "copies a block at an offset into 8 parts of a buffer with one call",
-            doc: "One preadv (or pwritev) per block, into 8 vectors of an eighth of the block each \
-                  (fewer where a block has fewer bytes, or with --direct fewer sectors): the cost \
-                  of reading into many small buffers, such as the pages of a database. 8 is the \
-                  most that the kernel takes without allocating memory for the list; +parts=N sets \
-                  another number. The parts are adjacent in one buffer, which makes no difference \
-                  to the kernel: it walks the list and never merges neighbours.",
-            options: &[PARTS, ATIME, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::READV
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::drive::run_each;
-use super::pread::{LIBC, or_errno};
+use super::pread::or_errno;
 use super::{Backend, BackendError, Lane, Target, Work};
-use crate::plan::{DefaultFor, Info, Job};
+use crate::catalog::{self};
+use crate::plan::{Info, Job};
 use crate::sys::raw;
 use crate::with_fill;
 
@@ -15,17 +16,7 @@ pub struct Seek;
 
 impl Backend for Seek {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "seek",
-            title: "lseek(2)",
-            about: "sets the file position and moves no data: the cost of a system call",
-            doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows \
-                  the cost of entering and leaving the kernel.",
-            options: &[LIBC],
-            relative_cost: 1.6,
-            default_for: &[DefaultFor::Seek],
-            ..Info::MOVES_NOTHING
-        }
+        &catalog::SEEK
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {

@@ -9,37 +9,16 @@ use super::buffers::lane_buffer;
 use super::drive::{run_each, run_each_counted};
 use super::written::{LaneBuffer, WrittenData};
 use super::{Backend, BackendError, Lane, Target, Work, advice, splice};
-use crate::plan::{DataPath, Fio, Info, Job, Op, Opt};
+use crate::catalog;
+use crate::plan::{Info, Job};
 use crate::sys::{calls, raw};
 use crate::with_fill;
 
 pub struct Sendfile;
 
-const SOCKET: Opt =
-    Opt::flag("socket", "sends to a Unix stream socket, whose other end the same thread reads");
-
 impl Backend for Sendfile {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "sendfile",
-            title: "sendfile(2)",
-            about: "sends a block within the kernel, to /dev/null or to a socket that is read",
-            doc: "One sendfile per block, to /dev/null: the kernel splices through an internal \
-                  pipe in pieces of 64 KiB. Uncached pages are read from the device, but /dev/null \
-                  drops the references without reading a byte, so the figure is the cost of a file \
-                  server before the network, without any copy. +socket sends to a Unix stream \
-                  socket and reads its other end in the same thread: one copy, made by the reader, \
-                  as when a web server serves a program on the same machine; the read calls are \
-                  counted, too. The program does not see the data of the file as such, so there is \
-                  no XOR.",
-            data_path: DataPath::InKernel,
-            ops: &[Op::Read],
-            direct: false,
-            appends: false,
-            options: &[SOCKET, advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
-            fio: Fio::Unavailable("fio has no engine of sendfile(2)"),
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::SENDFILE
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -51,7 +30,7 @@ impl Backend for Sendfile {
         Ok(Box::new(SendfileLane {
             file: target.open_advised(job)?,
             sink,
-            will_need: job.backend.has(advice::WILL_NEED.name),
+            will_need: job.backend.has(catalog::WILL_NEED.name),
         }))
     }
 }

@@ -2,13 +2,8 @@
 //! each.
 
 use super::error::Unsupported;
-use crate::plan::{Job, Op, Opt};
-
-pub(super) const SHARED: Opt = Opt::flag(
-    "shared",
-    "threads take the next 2 MiB (or block) when they are free, instead of a part of the \
-            file each, so that a slow CPU does not delay the end",
-);
+use crate::catalog::SHARED;
+use crate::plan::{Job, Op};
 
 /// Returns whether the lanes of the job share their blocks: as an option asks, or because they
 /// append to one file.

@@ -8,39 +8,17 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use super::advice;
 use super::drive::run_each_counted;
 use super::{Backend, BackendError, Lane, Target, Work};
-use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op};
+use crate::catalog;
+use crate::plan::{Info, Job};
 use crate::sys::calls;
 use crate::sys::fd::page_size;
 use crate::with_fill;
 
 pub struct Splice;
 
-/// The equivalent in fio.
-const FIO: Fio = Fio::Engine(
-    FioEngine::new("splice", None, advice::FIO_OPTIONS)
-        .with_note("fio maps the pages of the pipe and looks at them, iotui drops them"),
-);
-
 impl Backend for Splice {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "splice",
-            title: "splice(2)",
-            about: "moves page-cache pages through a pipe to /dev/null without copying any data",
-            doc: "For each block a splice from the file into a pipe and one from the pipe to \
-                  /dev/null, repeated whenever the pipe is full (its size is raised to a block \
-                  where the system allows it, else it is 64 KiB). Only references to cached pages \
-                  move: uncached data is read from the device first, but no data is ever copied \
-                  and nothing reaches the program, so there is no XOR. Its rate is that of reading \
-                  without the copy: the cost of finding pages and passing them on.",
-            data_path: DataPath::InKernel,
-            ops: &[Op::Read],
-            direct: false,
-            appends: false,
-            options: &[advice::SEQUENTIAL, advice::RANDOM, advice::WILL_NEED],
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::SPLICE
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
@@ -51,7 +29,7 @@ impl Backend for Splice {
             file: target.open_advised(job)?,
             pipe: (from, to),
             sink: open_null()?,
-            will_need: job.backend.has(advice::WILL_NEED.name),
+            will_need: job.backend.has(catalog::WILL_NEED.name),
         }))
     }
 }

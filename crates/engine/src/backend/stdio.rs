@@ -12,7 +12,8 @@ use super::pread::or_errno;
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{DataPath, Fio, Info, Job, Op, Opt, OptValue, Sync};
+use crate::catalog;
+use crate::plan::{Info, Job, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 
@@ -20,32 +21,7 @@ pub struct Stdio;
 
 impl Backend for Stdio {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "stdio",
-            title: "fread(3)",
-            write_call: Some("fwrite(3)"),
-            about: "the C library's buffered streams: many small reads per system call",
-            doc: "One fread (or fwrite) per block on a FILE of the C library, after an fseek where \
-                  the order jumps. Its default buffer is one block of the file system (4 KiB); \
-                  +buf=SIZE passes a buffer of that size to setvbuf, since glibc ignores the size \
-                  without one. The system calls are those that the kernel counts \
-                  (/proc/thread-self/io) plus one lseek per fseek.",
-            common: true,
-            data_path: DataPath::Copied,
-            syncs: &[Sync::None, Sync::End],
-            direct: false,
-            options: &[
-                Opt {
-                    name: "buf",
-                    value: Some(OptValue::SIZE),
-                    about: "a stream buffer of this size (setvbuf)",
-                },
-                advice::SEQUENTIAL,
-                advice::RANDOM,
-            ],
-            fio: Fio::Unavailable("fio has no engine of fread(3)"),
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::STDIO
     }
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {

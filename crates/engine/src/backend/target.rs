@@ -10,18 +10,11 @@ use std::sync::Arc;
 
 use super::written::WrittenData;
 use super::{BackendError, IoFault, Stamps, Unsupported, advice, shared};
-use crate::plan::{Job, Op, Opt, Sync, Writes};
+use crate::catalog::ATIME;
+use crate::plan::{Job, Op, Sync, Writes};
 use crate::sys::content::Content;
 use crate::sys::held_file::HeldFile;
 use crate::sys::{fd, space};
-
-/// Opens the file as ordinary programs do, for the backends that copy one block per call. Otherwise
-/// files are opened with `O_NOATIME`, as fio does: measuring then does not change the access time.
-pub(super) const ATIME: Opt = Opt::flag(
-    "atime",
-    "opens without O_NOATIME, as most programs do: each read checks whether to update the \
-            access time",
-);
 
 /// The measured file. Each lane opens its own file description: two threads on one cost 120-155 ns
 /// more per call.

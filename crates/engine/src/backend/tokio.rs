@@ -18,7 +18,8 @@ use super::error::uncounted;
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
-use crate::plan::{Fio, Info, Job, Op};
+use crate::catalog;
+use crate::plan::{Info, Job, Op};
 use crate::sys::buffer::Buffer;
 use crate::sys::process_io::ThreadCalls;
 use crate::sys::threads;
@@ -27,25 +28,7 @@ pub struct Tokio;
 
 impl Backend for Tokio {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "tokio",
-            title: "tokio::fs",
-            write_call: Some("tokio::fs write"),
-            about: "asynchronous files of Rust's tokio: a pool thread makes each call",
-            doc: "One read (or write and flush) of a tokio::fs::File per block, after a seek where \
-                  the order jumps, awaited one after the other. tokio uses no asynchronous read of \
-                  Linux: each call goes to a pool thread, which calls read(2) into tokio's own \
-                  buffer (at most 2 MiB at a time), and the data is copied from there. An \
-                  operation therefore costs a copy and two thread switches more than read, visible \
-                  in CPU time and voluntary switches. Each iotui thread has its own runtime with \
-                  one pool thread, whose CPU time counts as system time. The system calls are the \
-                  reads and writes that the kernel counts for it (/proc/PID/task/TID/io) plus one \
-                  lseek per seek, without the futex calls for waking and waiting.",
-            direct: false,
-            options: &[advice::SEQUENTIAL, advice::RANDOM],
-            fio: Fio::Unavailable("fio has no engine of an asynchronous runtime"),
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::TOKIO
     }
 
     fn check(&self, _: &Target, job: &Job) -> Result<(), Unsupported> {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 mod entries;
-mod info;
+
 mod loops;
 mod register;
 mod ring;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use io_uring::IoUring;
 
 use self::entries::{Any, Kind, Nop, ReadFixed};
-use self::info::INFO;
+
 use self::loops::{DepthOneLane, run_commits};
 use self::register::{Memory, Registered, register_memory};
 use self::ring::{
@@ -31,6 +31,7 @@ use super::drive;
 use super::work::{Published, Request};
 use super::written::{LaneBuffer, WrittenData};
 use super::{Backend, BackendError, IoFault, Lane, Target, Unsupported, Work};
+use crate::catalog;
 use crate::plan::{Info, Job, Op, Sync};
 use crate::record::Note;
 use crate::sys::buffer::Buffer;
@@ -42,7 +43,7 @@ pub struct Uring;
 
 impl Backend for Uring {
     fn info(&self) -> &'static Info {
-        &INFO
+        &catalog::URING
     }
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
@@ -112,7 +113,7 @@ impl UringLane {
             sqpoll: has_sqpoll(job),
             iopoll: has_iopoll(job),
             only_poller: job.threads == 1,
-            will_need: job.backend.has(advice::WILL_NEED.name),
+            will_need: job.backend.has(catalog::WILL_NEED.name),
             fixed_file: false,
             registered: Registered::Nothing,
             refused: Vec::new(),

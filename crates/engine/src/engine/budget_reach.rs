@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::executor::info;
 use super::schedule::order_of_round;
+use crate::catalog::info;
 use crate::experiment::{self, FIRST_ROUND, LATER_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
 use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
 use crate::units::{counted, show_rate, show_wait};

@@ -1,8 +1,9 @@
 //! The executor of a cell: a backend of iotui, or a peer in its place.
 
 use crate::backend::{self, BACKENDS, Backend, Target};
+use crate::catalog::infos;
 use crate::peer::{self, PEERS, Peer};
-use crate::plan::{Choice, DataPath, Info, Job, Op, Unknown, nearest};
+use crate::plan::{Choice, Info, Job, Op, Unknown, nearest};
 
 /// A backend or a peer.
 #[derive(Clone, Copy)]
@@ -56,40 +57,4 @@ impl Executor {
             }
         }
     }
-}
-
-/// Returns the descriptions of all backends and peers, for planning.
-pub fn infos() -> Vec<&'static Info> {
-    Executor::all().map(Executor::info).collect()
-}
-
-/// Returns the description of the backend or peer of a choice with its options; `None` where a
-/// session names one that this version does not know.
-pub fn info(choice: &Choice) -> Option<&'static Info> {
-    let info = Executor::all().map(Executor::info).find(|info| info.id == choice.id);
-    info.map(|info| info.of(choice))
-}
-
-/// Returns whether a job moves data, so that bytes per second are meaningful.
-pub fn moves_data(job: &Job) -> bool {
-    job.op != Op::Seek && info(&job.backend).is_none_or(Info::moves_bytes)
-}
-
-/// Returns whether a job touches a mapping page by page, and so counts the page faults of reading.
-pub fn faults(job: &Job) -> bool {
-    fn in_place(info: &Info) -> bool {
-        info.data_path == DataPath::InPlace
-    }
-    info(&job.backend).is_some_and(in_place) && !job.backend.has("populate")
-}
-
-/// Returns whether a job consists of calls that move no data; the bare measuring loop makes no
-/// call.
-pub fn only_calls(job: &Job) -> bool {
-    !moves_data(job) && !only_loops(job)
-}
-
-/// Returns whether a job measures the measuring loop itself.
-pub fn only_loops(job: &Job) -> bool {
-    info(&job.backend).is_some_and(|info| info.data_path == DataPath::LoopOnly)
 }

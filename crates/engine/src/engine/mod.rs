@@ -53,7 +53,7 @@ pub use ceilings::measure as measure_ceilings;
 pub use cells::{Measured, rank_verdicts, verdict};
 pub use control::Control;
 pub use error::EngineError;
-pub use executor::{Executor, info, infos, moves_data, only_calls, only_loops};
+pub use executor::Executor;
 pub use filling::{Unfillable, check_filling};
 pub use fleet::{Link, Started, boot_id, dismiss, follow};
 pub use inspect::{TargetInspection, inspect_target};

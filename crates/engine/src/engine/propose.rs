@@ -8,12 +8,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ceilings;
 use super::error::EngineError;
-use super::executor::{Executor, infos};
+use super::executor::Executor;
 use super::fleet::Started;
 use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir};
 use super::probing;
 use super::target::OpenTarget;
 use crate::backend::{self, Target};
+use crate::catalog::{self, infos};
 use crate::experiment::{
     self, AvailableProbes, CALLS, PlanError, PlanRequest, requested_probes, spans,
 };
@@ -237,7 +238,7 @@ impl Here<'_> {
             cpus: super::workers::cpus() as u32,
             seed: seed(),
             ranks: self.ranks,
-            probes: &AvailableProbes { infos: &probe::infos(), cells: &cells },
+            probes: &AvailableProbes { infos: catalog::PROBES, cells: &cells },
         })?;
         let others = self.others.iter().map(|(spec, _)| spec.clone()).collect();
         Ok(Plan { target: self.target.clone(), others, ..plan })
@@ -267,9 +268,9 @@ fn without_file(
         return Ok((target, Some(open_target)));
     }
     let words: Vec<String> = requested_probes(resolved).into_iter().cloned().collect();
-    let infos = probe::infos();
+    let infos = catalog::PROBES;
     let makes_files =
-        find_probes(&words, &infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
+        find_probes(&words, infos).is_ok_and(|named| named.iter().any(|info| info.makes_files));
     let target = match scratch_dir(asked.dir) {
         Ok(dir) if makes_files => TargetSpec::Scratch { dir: absolute(&dir), size: 0, keep: false },
         // A named folder must exist; without one, the probes that need a folder report that.

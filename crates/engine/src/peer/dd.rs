@@ -1,28 +1,14 @@
 //! `dd`: the classic copy program of GNU coreutils.
 
 use super::kind::{Output, Part, Peer, PeerError, Task, ThreadResult, first_line};
-use crate::plan::{DataPath, Fio, FioEngine, Info, Job, Op, Pattern};
+use crate::catalog;
+use crate::plan::{Info, Job, Pattern};
 
 pub struct Dd;
 
-/// The equivalent engine of fio.
-const FIO: Fio = Fio::Engine(
-    FioEngine::new("sync", None, &[]).with_note("dd writes each block to /dev/null as well"),
-);
-
 impl Peer for Dd {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "dd",
-            title: "dd(1)",
-            about: "external program: reads blocks in order and discards them",
-            doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. The time is the one that dd prints, without its start-up; CPU time and page faults are those of the whole process. It reads the file at most once, so a small file means short trials. A partial last block of the file is skipped.",
-            data_path: DataPath::InPeer,
-            ops: &[Op::Read],
-            appends: false,
-            fio: FIO,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::DD
     }
 
     fn package(&self) -> &'static str {

@@ -3,76 +3,36 @@
 use serde::Deserialize;
 
 use super::kind::{Output, Peer, PeerError, Task, ThreadResult, first_line};
-use crate::plan::{
-    DataPath, Depth, Fio as InFio, FioEngine, FioOption, Info, Job, Op, Opt, Pattern,
-};
+use crate::catalog::{self, FIO_ENGINES};
+use crate::plan::{Info, Job, Pattern};
 use crate::sys::usage::Usage;
 
 pub struct Fio;
 
 /// An I/O engine of fio.
 struct Engine {
-    /// The value of the peer's engine option.
-    option: Opt,
+    /// Its name, which is the peer's option.
+    name: &'static str,
     max_depth: u32,
     /// Whether each read is a single system call.
     call_per_read: bool,
 }
 
-const fn engine(
-    name: &'static str,
-    max_depth: u32,
-    call_per_read: bool,
-    about: &'static str,
-) -> Engine {
-    Engine { option: Opt { name, value: None, about }, max_depth, call_per_read }
+const fn engine(option: usize, max_depth: u32, call_per_read: bool) -> Engine {
+    Engine { name: FIO_ENGINES[option].name, max_depth, call_per_read }
 }
 
 /// The first engine is the default.
-const ENGINES: [Engine; 4] = [
-    engine("psync", 1, true, "engine psync: pread(2); the default"),
-    engine("libaio", Job::MAX_DEPTH, false, "engine libaio: io_submit(2), with --depth"),
-    engine("io_uring", Job::MAX_DEPTH, false, "engine io_uring, with --depth"),
-    engine("mmap", 1, false, "engine mmap: copies from a mapping"),
+static ENGINES: [Engine; FIO_ENGINES.len()] = [
+    engine(0, 1, true),
+    engine(1, Job::MAX_DEPTH, false),
+    engine(2, Job::MAX_DEPTH, false),
+    engine(3, 1, false),
 ];
-
-impl Engine {
-    /// Returns the engine's option in a job file.
-    const fn in_job_file(&self) -> FioOption {
-        FioOption::new(self.option.name, "ioengine", self.option.name)
-    }
-}
-
-/// The engine lines in a job file.
-const JOB_FILE: InFio = InFio::Engine(FioEngine::new(
-    ENGINES[0].option.name,
-    None,
-    &[
-        ENGINES[0].in_job_file(),
-        ENGINES[1].in_job_file(),
-        ENGINES[2].in_job_file(),
-        ENGINES[3].in_job_file(),
-    ],
-));
 
 impl Peer for Fio {
     fn info(&self) -> &'static Info {
-        &Info {
-            id: "fio",
-            title: "fio(1)",
-            about: "external program: the flexible I/O tester, with its cheapest accounting",
-            doc: "fio --output-format=json --readonly --thread --allow_file_create=0 --disk_util=0 --invalidate=0 --fadvise_hint=0 \
-                  --iomem_align=4096 --gtod_reduce=1 --filename --ioengine --rw --bs --direct --iodepth --randseed, for each thread --name \
-                  --offset --size --io_size, and --runtime to calibrate: the same blocks of the same file, in the same number of threads, by \
-                  the engine that an option names. With --gtod_reduce it records no latencies and reads its clock as rarely as possible. The time is the one that fio reports, in whole milliseconds, without its start-up of a quarter of a second; CPU time, page faults and context switches are those that it reports for its threads. A partial last block of the file is skipped.",
-            data_path: DataPath::InPeer,
-            ops: &[Op::Read],
-            depth: Depth::UpTo(Job::MAX_DEPTH),
-            appends: false,
-            options: &[ENGINES[0].option, ENGINES[1].option, ENGINES[2].option, ENGINES[3].option],
-            fio: JOB_FILE,
-            ..Info::COPIES_BY_CALL
-        }
+        &catalog::FIO
     }
 
     fn package(&self) -> &'static str {
@@ -97,17 +57,16 @@ impl Peer for Fio {
         if job.depth > engine.max_depth {
             return Some(format!(
                 "fio+{} reads one block at a time: use --depth 1 or fio+io_uring",
-                engine.option.name
+                engine.name
             ));
         }
-        (job.direct && engine.option.name == "mmap")
-            .then(|| "fio+mmap does not support direct I/O".into())
+        (job.direct && engine.name == "mmap").then(|| "fio+mmap does not support direct I/O".into())
     }
 
     fn command(&self, task: &Task) -> Vec<String> {
         let job = task.job;
         let rw = if job.pattern == Pattern::Random { "randread" } else { "read" };
-        let engine = engine_of(job).option.name;
+        let engine = engine_of(job).name;
         let file = task.file.display();
         let block = job.block;
         let depth = job.depth;
@@ -210,9 +169,7 @@ impl Peer for Fio {
 
 /// Returns the engine named by a job, or the default.
 fn engine_of(job: &Job) -> &'static Engine {
-    const DEFAULT: &Engine = &ENGINES[0];
-    const ALL: &[Engine] = &ENGINES;
-    ALL.iter().find(|engine| job.backend.has(engine.option.name)).unwrap_or(DEFAULT)
+    ENGINES.iter().find(|engine| job.backend.has(engine.name)).unwrap_or(&ENGINES[0])
 }
 
 /// The part of fio's JSON that is used.

@@ -8,27 +8,13 @@ use std::thread;
 
 use super::map::Map;
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::{Estimate, Unit};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::threads::Affinity;
 
 pub(super) struct Bandwidth;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "bandwidth",
-    group: Group::Memory,
-    title: "memory bandwidth",
-    about: "memory read, write and copy throughput, of one thread and of all CPUs together",
-    doc: "Streams through memory larger than the last-level cache: read sums all words, write \
-          fills, copy copies one half to the other. A copied byte counts once, although it is both \
-          read and written. One thread is limited by the number of cache lines it can keep in \
-          flight, all threads together by the memory itself. A plain write first reads the line it \
-          fills, unless the CPU detects that the whole line will be overwritten, so write and copy \
-          are slower than read. Memory is on huge pages where the kernel provides them.",
-    makes_files: false,
-    params: &[],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
@@ -63,7 +49,7 @@ const OPS: &[ParamRow<Op>] = &[
 const MAX_BYTES: u64 = 256 << 20;
 
 impl ProbeKind for Bandwidth {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::BANDWIDTH;
     /// The operation, and the number of threads.
     type Params = (&'static ParamRow<Op>, usize);
 

@@ -4,25 +4,11 @@ use std::hint::black_box;
 
 use super::empty_loop::opaque_nop;
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 
 pub(super) struct Call;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "call",
-    group: Group::Cpu,
-    title: "function call",
-    about: "a call of an empty function with 0 to 7 arguments, and its return",
-    doc: "Calls an empty function through a pointer, so that the compiler can neither inline it \
-          nor drop an argument, and subtracts the loop around it. The slope over the number of \
-          arguments is the cost of one more: on x86-64 the first six are passed in registers and \
-          the seventh on the stack, on aarch64 all seven in registers. Calls and returns are \
-          predicted, so they take only a few cycles; unoptimised code also builds a stack frame \
-          and stores every argument.",
-    makes_files: false,
-    params: &[],
-};
 
 macro_rules! callees {
     ($($name:ident($($arg:ident),*) $run:ident;)+) => {
@@ -60,7 +46,7 @@ callees! {
 }
 
 impl ProbeKind for Call {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::CALL;
     type Params = (u64, fn(u64));
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

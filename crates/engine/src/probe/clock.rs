@@ -3,29 +3,14 @@
 use std::hint::black_box;
 
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::clock::{
     counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of,
 };
 
 pub(super) struct Clocks;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "clock",
-    group: Group::Cpu,
-    title: "clock reading",
-    about: "the cost of reading a clock, and its resolution",
-    doc: "Reads one clock in a loop and subtracts the loop itself. The CPU's counter (rdtsc, \
-          cntvct) is read by one instruction; the ordered form (rdtscp, isb) first waits for \
-          everything before it. CLOCK_MONOTONIC reads the same counter in the vDSO, kernel code \
-          mapped into every process, and adds the kernel's base; the coarse clock returns the \
-          value stored by the last timer tick, and the thread's CPU time needs a system call. The \
-          resolution is the smallest difference between two readings that differ. Anything timed \
-          by a clock is uncertain by one reading and one step, which is why batches are long.",
-    makes_files: false,
-    params: &[],
-};
 
 /// Expected cycles of one reading.
 const SOURCES: &[ParamRow<Source>] = &[
@@ -75,7 +60,7 @@ pub(super) struct Params {
 }
 
 impl ProbeKind for Clocks {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::CLOCK;
     type Params = Params;
 
     fn params(source: &mut ParamSource) -> Option<Params> {

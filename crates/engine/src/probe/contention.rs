@@ -6,44 +6,19 @@ use super::files::{
 };
 use super::read_worker::{ReadPart, ReadWorker};
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog::{self, MAX_PROCESSES};
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
 
 pub(super) struct Contention;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "contention",
-    group: Group::Files,
-    title: "contention",
-    about: "the time of one 4 KiB block while 1, 2, 4 ... processes each read their own file from \
-            the device",
-    doc: "Each process reads its own 16 MiB file sequentially in 4 KiB blocks, all starting \
-          together; the value is the mean time of one block in one process. All files are dropped \
-          from the page cache before each batch, which is verified and not timed. The kernel reads \
-          ahead, so a block costs its share of a longer request. If the time stays flat, the \
-          device had capacity to spare; if it doubles with the number of processes, they share the \
-          device or the CPUs.",
-    makes_files: true,
-    params: &[ProbeParam {
-        name: "processes",
-        about: "processes reading at the same time",
-        of: RangeOf::Count,
-        least: 1,
-        most: MAX_PROCESSES,
-        step: 1,
-        usual: "1,2,4 .. twice the CPUs",
-    }],
-};
-
 /// File size of each process.
 const FILE_BYTES: u64 = 16 << 20;
-/// Limit of processes, which read 512 MiB in all.
-const MAX_PROCESSES: u64 = 32;
 
 impl ProbeKind for Contention {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::CONTENTION;
     /// The number of processes.
     type Params = u64;
 

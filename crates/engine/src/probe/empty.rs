@@ -2,26 +2,14 @@
 
 use super::empty_loop::run_empty_loop;
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 
 pub(super) struct Loop;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "loop",
-    group: Group::Cpu,
-    title: "empty loop",
-    about: "one iteration of an empty loop",
-    doc: "Counts down to zero and does nothing else, with a barrier that keeps the compiler from \
-          removing the loop. Everything measured in a loop includes this time, so it is subtracted \
-          from every other value. An iteration is one addition and one correctly predicted branch: \
-          one cycle, or two where the loop crosses an instruction-cache boundary.",
-    makes_files: false,
-    params: &[],
-};
-
 impl ProbeKind for Loop {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::EMPTY_LOOP;
     type Params = ();
 
     fn params(_: &mut ParamSource) -> Option<Self::Params> {

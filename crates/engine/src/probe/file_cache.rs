@@ -3,7 +3,8 @@
 use super::cache_retention::{CacheRetention, REPORTED_BYTES, Value};
 use super::files::{check_disk_space, test_device, test_folder};
 use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog::{self, MIN_CACHED_BYTES};
+use crate::plan::ProbeInfo;
 use crate::record::{Estimate, Unit};
 use crate::sys::fd::page_size;
 use crate::sys::memory_group::MemoryGroup;
@@ -11,41 +12,10 @@ use crate::units::{short_bytes, show_bytes};
 
 pub(super) struct FileCache;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "file-cache",
-    group: Group::Files,
-    title: "page cache size",
-    about: "how much of a file stays cached after it was read, and the time to read it again, by \
-            file size",
-    doc: "Reads an uncached file, counts how much of it is then cached, and reads it again: cached \
-          data does not come from the device a second time. The page cache may use all free \
-          memory, so filling it would push the whole machine to its limit. Where this process was \
-          given its own control groups, a child reads a larger file inside a group of 128 MiB, so \
-          the limit shows without touching the rest of memory. Elsewhere it reads at most 256 MiB \
-          and a quarter of free memory, stops early when memory gets scarce, and the value is a \
-          lower bound of what the cache holds. With a size, the value is the time of 4 KiB when a \
-          file of that size is read again: up to the size of the cache it is copied from memory, \
-          beyond it it comes from the device, and the curve has a step there. To find the limit of \
-          the whole machine, use sizes on both sides of its free memory, such as --set \
-          file-cache.bytes=8g,16g,24g,32g: files larger than 1 GiB are read outside any group and \
-          evict the cached data of other files.",
-    makes_files: true,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "size of the file to read again",
-        of: RangeOf::Bytes,
-        least: MIN_BYTES,
-        most: 1 << 40,
-        step: 1 << 20,
-        usual: "16m,32m,64m,96m,128m,192m",
-    }],
-};
-
 /// Memory limit of the control group.
 const GROUP_LIMIT: u64 = 128 << 20;
 /// Size of the file without a control group.
 const UNGROUPED_BYTES: u64 = 256 << 20;
-const MIN_BYTES: u64 = 1 << 20;
 /// Largest file that is read inside a group; a larger one explores the memory of the machine.
 const MAX_GROUPED_BYTES: u64 = 1 << 30;
 /// Typical readahead request of the kernel.
@@ -58,7 +28,7 @@ const CACHED: (f64, f64) = (100.0, 1500.0);
 fn bounds(context: &ProbeContext, group: bool) -> (Option<u64>, u64) {
     let page = page_size();
     let chosen = context
-        .requested_values(&INFO, "bytes")
+        .requested_values(&catalog::FILE_CACHE, "bytes")
         .into_iter()
         .flatten()
         .max()
@@ -81,7 +51,7 @@ fn limit(context: &ProbeContext, group: bool, bytes: u64) -> Option<u64> {
 }
 
 impl ProbeKind for FileCache {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::FILE_CACHE;
     /// The size of the file that is read again; `None` measures the size of the cache.
     type Params = Option<u64>;
 
@@ -96,7 +66,7 @@ impl ProbeKind for FileCache {
     fn check(asked: &Self::Params, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
         let bytes = asked.unwrap_or(bounds(context, false).1);
-        if bytes < MIN_BYTES {
+        if bytes < MIN_CACHED_BYTES {
             return Err(format!(
                 "only {} of memory may be used: a quarter of what is free",
                 show_bytes(context.memory)
@@ -107,7 +77,7 @@ impl ProbeKind for FileCache {
         let beyond = |why| {
             format!("{why}; to read it anyway, use --set file-cache.bytes={}", short_bytes(bytes))
         };
-        let asked = context.requested_values(&INFO, "bytes").is_some();
+        let asked = context.requested_values(&catalog::FILE_CACHE, "bytes").is_some();
         let fits = if asked { Ok(()) } else { context.check_memory(bytes).map_err(beyond) };
         fits.and_then(|()| check_disk_space(context, bytes))
     }
@@ -214,7 +184,7 @@ mod tests {
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(
             FileCache
-                .check(&ProbeCell::new("file-cache", []), &with(MIN_BYTES - 1))
+                .check(&ProbeCell::new("file-cache", []), &with(MIN_CACHED_BYTES - 1))
                 .unwrap_err()
                 .contains("a quarter")
         );

@@ -5,48 +5,26 @@ use std::fs::File;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
-use super::file_scan::{FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source};
+use super::file_scan::{FileScan, OPEN_NANOS, ScanParams, Source};
 use super::files::{
     Device, check_disk_space, create_filled, describe_file_system, fill_file, test_device,
     test_folder, unshare_descriptors,
 };
 use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::fd;
 use crate::sys::scratch_dir::ScratchDir;
 
 pub(super) struct FileRead;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "file-read",
-    group: Group::Files,
-    title: "file read",
-    about: "open, read in 4 KiB blocks (sequential or random) and close of a whole local file",
-    doc: "Opens a file, reads all of it in 4 KiB blocks, and closes it; the value is the time of \
-          the whole file. Both patterns make the same calls (pread), so on a cached file they \
-          differ only by what the CPU's prefetchers predict. With cold, the file is dropped from \
-          the page cache before each pass, which is verified and not timed: in sequential order \
-          the kernel reads ahead and one request brings many blocks; in random order nearly every \
-          block waits for the device. The bytes read from the device are counted.",
-    makes_files: true,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "size of the file, cached and cold",
-        of: RangeOf::Bytes,
-        least: 1,
-        most: MAX_BYTES,
-        step: 1,
-        usual: "1890,11390,64k,1m,16m,64m; cold 64k,1m,4m",
-    }],
-};
-
 /// Maximum size of a file with a name: opening an unnamed file costs more, which matters for small
 /// ones.
 const MAX_NAMED_BYTES: u64 = 1 << 20;
 
 impl ProbeKind for FileRead {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::FILE_READ;
     type Params = ScanParams;
 
     fn params(source: &mut ParamSource) -> Option<ScanParams> {

@@ -28,8 +28,6 @@ const CACHED_SIZES: &[u64] = &[1890, 11390, 64 << 10, 1 << 20, 16 << 20, 64 << 2
 const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
 /// Attempts at a batch if the file is evicted from the cache meanwhile.
 const MAX_ATTEMPTS: u32 = 5;
-/// Largest file of a cell.
-pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 /// Expected nanoseconds of a cached block; both patterns read the same blocks with the same calls.
 const PATTERNS: &[ParamRow<bool>] = &[

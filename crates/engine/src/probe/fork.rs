@@ -6,29 +6,14 @@ use std::ptr;
 
 use super::helper::wait_for_child;
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::fd::page_size;
 use crate::sys::text;
 use crate::units::show_bytes;
 
 pub(super) struct Fork;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "fork",
-    group: Group::Cpu,
-    title: "process creation",
-    about: "creating a process and waiting for it: fork, vfork, posix_spawn of true, fork and exec \
-            of true",
-    doc: "Creates a child that exits at once, and waits for it. fork copies the parent's page \
-          tables, so it costs more the more memory the parent has; vfork borrows the memory until \
-          the child exits, so it shows the cost of a process without that copy. spawn and exec \
-          also load a program, true(1), with its dynamic linker and C library: most of that is \
-          page faults. The wait is included, since the child has to run, and with it two context \
-          switches.",
-    makes_files: false,
-    params: &[],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Method {
@@ -75,7 +60,7 @@ fn program() -> Option<&'static CStr> {
 }
 
 impl ProbeKind for Fork {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::FORK;
     type Params = &'static ParamRow<Method>;
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

@@ -9,8 +9,9 @@ use super::files::{
     test_folder, unpin,
 };
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use crate::catalog::{self, FSYNC_FILE_BYTES};
 use crate::host::Below;
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::buffer::Aligned;
 use crate::sys::disk::DiskStats;
@@ -18,32 +19,6 @@ use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
 
 pub(super) struct Fsync;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "fsync",
-    group: Group::Files,
-    title: "fsync",
-    about: "writing 0 B, 4 KiB and 1 MiB and waiting for fsync or fdatasync",
-    doc: "Writes into a file whose blocks are already allocated, and waits until the device \
-          reports that it has the data; the value is both together. fsync also writes the \
-          modification time, which takes a journal commit; fdatasync skips that if the size did \
-          not change. With 0 bytes nothing is written: that is the cost of the call itself. A \
-          device with a volatile write cache has to flush it, and one that acknowledges at once \
-          does not: the difference shows here. The kernel counts what the device wrote. The thread \
-          is not pinned, because kernel threads do part of the work. The preset commit goes \
-          further: percentiles of commits by every method, for several writers, and whether they \
-          were durable.",
-    makes_files: true,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "bytes written before each call",
-        of: RangeOf::Bytes,
-        least: 0,
-        most: FILE_BYTES,
-        step: 1,
-        usual: "0,4k,1m",
-    }],
-};
 
 /// The calls; the value is true if only the data is synced.
 const CALLS: &[ParamRow<bool>] = &[
@@ -55,11 +30,9 @@ const CALLS: &[ParamRow<bool>] = &[
     },
     ParamRow { name: "fdatasync", value: true, range: (1.0, 2.0), why: "data and one flush" },
 ];
-/// Size of the file; successive writes advance through it, so that none waits for the one before.
-const FILE_BYTES: u64 = 4 << 20;
 
 impl ProbeKind for Fsync {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::FSYNC;
     /// The call, and the bytes written before it.
     type Params = (&'static ParamRow<bool>, u64);
 
@@ -70,7 +43,7 @@ impl ProbeKind for Fsync {
 
     fn check(_: &Self::Params, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
-        check_disk_space(context, FILE_BYTES)
+        check_disk_space(context, FSYNC_FILE_BYTES)
     }
 
     fn estimate((call, bytes): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
@@ -95,7 +68,7 @@ impl ProbeKind for Fsync {
         context: &ProbeContext,
     ) -> Result<Box<dyn Gauge>, ProbeError> {
         unpin(context);
-        let file = create_filled_to_commit(context, FILE_BYTES, *bytes)?;
+        let file = create_filled_to_commit(context, FSYNC_FILE_BYTES, *bytes)?;
         let device = Below::of(file.file()).first_device();
         let data = Aligned::filled(*bytes as usize, 0xa5)
             .map_err(ProbeError::in_call("memory for the data"))?;
@@ -131,7 +104,7 @@ impl Syncs {
         self.context.check_stop()?;
         let (file, len) = (self.file.file(), self.data.len() as u64);
         if len > 0 {
-            if self.at + len > FILE_BYTES {
+            if self.at + len > FSYNC_FILE_BYTES {
                 self.at = 0;
             }
             file.write_all_at(&self.data, self.at).map_err(ProbeError::in_call("write"))?;

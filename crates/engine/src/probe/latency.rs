@@ -3,52 +3,17 @@
 use super::chase::{Ring, shuffled};
 use super::map::Map;
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::units::show_bytes;
 
 pub(super) struct Latency;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "latency",
-    group: Group::Memory,
-    title: "memory latency",
-    about: "the time of one load by working-set size, 4 KiB to 1 GiB, in random order and by \
-            stride",
-    doc: "Chases pointers around a ring in memory: every slot holds the address of the next, so \
-          each load waits for the one before. Without a stride, the slots are cache lines in \
-          random order, which no prefetcher predicts; with one, they are that far apart and in \
-          order, as in lmbench. While the ring fits in a cache, the time is that of the cache; the \
-          curve over the size is a staircase whose steps are the caches and finally memory. Pages \
-          are small, so beyond the reach of the TLB each random load also waits for a page walk: \
-          the tlb probe measures that part alone.",
-    makes_files: false,
-    params: &[
-        ProbeParam {
-            name: "bytes",
-            about: "working-set size",
-            of: RangeOf::Bytes,
-            least: 512,
-            most: 1 << 40,
-            step: 8,
-            usual: "4k..1g",
-        },
-        ProbeParam {
-            name: "stride",
-            about: "distance between loads, 0 for lines in random order",
-            of: RangeOf::Bytes,
-            least: 0,
-            most: 1 << 30,
-            step: 8,
-            usual: "0,64,256,1k",
-        },
-    ],
-};
-
 /// Distance between slots without a stride: one slot per cache line.
 const LINE: usize = 64;
 impl ProbeKind for Latency {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::LATENCY;
     /// The size of the working set, and the stride.
     type Params = (usize, Option<usize>);
 

@@ -9,27 +9,12 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::files::{describe_file_system, test_folder, unshare_descriptors};
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::scratch_dir::ScratchDir;
 
 pub(super) struct Metadata;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "metadata",
-    group: Group::Files,
-    title: "file metadata",
-    about: "create, stat, rename and delete of an empty file",
-    doc: "Works on up to 4096 empty files in its own folder, which is removed afterwards. create \
-          opens a new file and closes it, stat looks up a file whose name is cached, rename \
-          changes the name, delete removes the only name and with it the file. Nothing is forced \
-          to the device: the kernel writes the journal later, so these are mostly CPU times, and \
-          server times on a network mount. fsync measures the wait for the device. Where creating \
-          or deleting is not what is measured, it is not timed. ext4 does not reuse an inode freed \
-          within the last seconds, so after many deletions it searches longer for each new file.",
-    makes_files: true,
-    params: &[],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
@@ -85,7 +70,7 @@ const MAX_FILES: u64 = 4096;
 const WARM_UP_FILES: u64 = 256;
 
 impl ProbeKind for Metadata {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::METADATA;
     type Params = &'static ParamRow<Op>;
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

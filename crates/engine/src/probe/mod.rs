@@ -52,7 +52,7 @@ pub(in crate::probe) use kind::ProbeKind;
 pub use kind::{Gauge, Probe};
 pub(in crate::probe) use params::{ParamRow, ParamSource};
 
-use crate::plan::{ProbeInfo, Unknown, nearest};
+use crate::plan::{Unknown, nearest};
 
 /// All probes in display order: by group, cheapest first.
 pub static PROBES: &[&dyn Probe] = &[
@@ -81,11 +81,6 @@ pub static PROBES: &[&dyn Probe] = &[
     &metadata::Metadata,
     &fsync::Fsync,
 ];
-
-/// Returns the descriptions of all probes.
-pub fn infos() -> Vec<&'static ProbeInfo> {
-    PROBES.iter().map(|probe| probe.info()).collect()
-}
 
 /// Returns the probe with this id.
 ///

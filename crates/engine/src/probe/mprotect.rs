@@ -2,34 +2,14 @@
 
 use super::map::{Map, page};
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 
 pub(super) struct Mprotect;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "mprotect",
-    group: Group::Memory,
-    title: "page protection",
-    about: "mprotect of 1 and of 256 resident pages, to read-only and back",
-    doc: "Makes pages read-only and writable again by mprotect(2), half of the calls each. Every \
-          call changes the page-table entries and flushes their addresses from the TLB; making \
-          pages read-only is more expensive, because a stale entry would still allow a write. The \
-          pages are touched first, so that all are resident.",
-    makes_files: false,
-    params: &[ProbeParam {
-        name: "pages",
-        about: "pages per call",
-        of: RangeOf::Count,
-        least: 1,
-        most: 1 << 20,
-        step: 1,
-        usual: "1,256",
-    }],
-};
-
 impl ProbeKind for Mprotect {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::MPROTECT;
     /// The number of pages.
     type Params = usize;
 

@@ -5,31 +5,14 @@ use std::fs::File;
 use super::files::{create_filled, drop_pages, test_folder};
 use super::map::{HUGE, Map, cached_file, page};
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
 use crate::sys::scratch::Scratch;
 use crate::sys::usage::Usage;
 
 pub(super) struct PageFault;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "page-fault",
-    group: Group::Memory,
-    title: "page fault",
-    about: "a page fault on new memory, the zero page, a huge page, a cached file, the device, \
-            copy-on-write",
-    doc: "Touches pages that are not mapped yet, and divides by the faults the kernel counted. \
-          anonymous writes to new memory, which has to be cleared; zero only reads it and gets the \
-          shared zero page; huge gets 2 MiB at once. file reads a mapped file whose pages are \
-          cached: on each fault the kernel also maps the neighbours (16 pages); file-single has no \
-          neighbours to map. major reads a file that is not cached, so each fault waits for the \
-          device; cow writes to pages of a private mapping, each of which is copied. Mapping and \
-          unmapping are not timed. This is the cost of mmap in the file experiments, per 4 KiB or \
-          per 64 KiB.",
-    makes_files: true,
-    params: &[],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -96,7 +79,7 @@ const COLD_FILE_BYTES: usize = 8 << 20;
 const FAULT_AROUND_BYTES: usize = 64 << 10;
 
 impl ProbeKind for PageFault {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::PAGE_FAULT;
     type Params = &'static ParamRow<Kind>;
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

@@ -6,33 +6,12 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::helper::{HelperProcess, Placement};
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::{Estimate, Unit};
 use crate::sys::buffer::Aligned;
 
 pub(super) struct Pipe;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "pipe",
-    group: Group::Cpu,
-    title: "pipe bandwidth",
-    about: "throughput of a pipe and of a Unix socket to another process, 64 KiB at a time",
-    doc: "Writes 64 KiB at a time to another process that reads them, and waits until it reports \
-          that all arrived. Every byte is copied into the kernel and out again, so on one CPU half \
-          the copy bandwidth is the limit; across CPUs the two copies overlap, but the data moves \
-          from one CPU's cache to the other's. A pipe holds 64 KiB, so the two sides often wait \
-          for each other.",
-    makes_files: false,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "bytes per write",
-        of: RangeOf::Bytes,
-        least: 1,
-        most: 1 << 20,
-        step: 1,
-        usual: "64k",
-    }],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -60,7 +39,7 @@ const KINDS: &[ParamRow<Kind>] = &[
 const BLOCK: u64 = 64 << 10;
 
 impl ProbeKind for Pipe {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::PIPE;
     /// The kind, where the reader runs, and the bytes per write.
     type Params = (&'static ParamRow<Kind>, Placement, u64);
 

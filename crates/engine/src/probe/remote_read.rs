@@ -3,41 +3,16 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::file_scan::{FileScan, MAX_BYTES, OPEN_NANOS, ScanParams, Source};
+use super::file_scan::{FileScan, OPEN_NANOS, ScanParams, Source};
 use super::files::{describe_file_system, unshare_descriptors};
 use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::fd;
 use crate::sys::mounts::{self, Mount};
 
 pub(super) struct RemoteRead;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "remote-read",
-    group: Group::Files,
-    title: "remote file read",
-    about: "your file on a network or FUSE mount, read like a local one; the difference is the \
-            cost of the network",
-    doc: "Opens your file, reads its first bytes in 4 KiB blocks, sequentially or in random order, \
-          and closes it, as file-read does with a local file of the same size; the extra time is \
-          the cost of the network. It needs a file on a network or FUSE mount, named on the \
-          command line, and only reads it. After the first read the file is also in this machine's \
-          page cache: then only opening it asks the server, once per file, whether it changed; \
-          some file systems drop their cache on open, which the evidence shows. With cold, this \
-          machine's cache is dropped before each pass; the server's cache is not, so the result is \
-          the speed of the network rather than of the server's disk.",
-    makes_files: false,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "bytes to read from the start of the file, cached and cold",
-        of: RangeOf::Bytes,
-        least: 1,
-        most: MAX_BYTES,
-        step: 1,
-        usual: "1890,11390,64k,1m,16m,64m; cold 64k,1m,4m",
-    }],
-};
 
 /// Nanoseconds of one request to the server, which may be on the same machine or in another city.
 const ROUND_TRIP: (f64, f64) = (20e3, 20e6);
@@ -71,7 +46,7 @@ fn far(mount: &Mount) -> Result<(), &str> {
 }
 
 impl ProbeKind for RemoteRead {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::REMOTE_READ;
     type Params = ScanParams;
 
     /// Lists one cell per pattern if there is no remote file; its check reports what is missing.

@@ -7,25 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 
 pub(super) struct Signal;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "signal",
-    group: Group::Cpu,
-    title: "signal",
-    about: "installing a handler, delivering a signal to the calling thread, and kill(2) with signal 0",
-    doc: "install sets the handler of a real-time signal that nothing else uses: one system call. \
-          deliver sends that signal to its own thread: a system call, on its return a frame on the \
-          stack, the handler, and another system call that removes the frame. The handler counts, \
-          so every delivery is verified; the previous handler is restored afterwards. send is \
-          kill(2) with signal 0 to its own process, which is checked but not delivered: deliver \
-          minus send is what lmbench reports as signal handler overhead.",
-    makes_files: false,
-    params: &[],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Part {
@@ -57,7 +43,7 @@ const PARTS: &[ParamRow<Part>] = &[
 ];
 
 impl ProbeKind for Signal {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::SIGNAL;
     type Params = &'static ParamRow<Part>;
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

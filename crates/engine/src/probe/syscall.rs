@@ -7,30 +7,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::{calls, raw};
 use crate::with_fill;
 
 pub(super) struct Syscall;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "syscall",
-    group: Group::Cpu,
-    title: "system call",
-    about: "getpid, getppid, read and write of one byte, stat, open and close: inlined and through \
-            the C library",
-    doc: "Makes one kind of system call in a loop and subtracts the loop itself. getpid does \
-          almost nothing in the kernel: it is the cost of entering and leaving the kernel, with \
-          this machine's mitigations against speculative execution. read takes one byte from \
-          /dev/zero and write puts one to /dev/null, which adds the file layer but no data; stat \
-          and open with close also resolve a path of two components, /dev/null (lmbench opens a \
-          regular file with four, /usr/include/linux/types.h). Inlined, the syscall instruction is \
-          in the loop, as in iotui's own backends; the C library adds a call and, on some CPUs, a \
-          mispredicted return. The ratio to a function call is why batching pays off.",
-    makes_files: false,
-    params: &[],
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -85,7 +68,7 @@ const KINDS: &[ParamRow<Kind>] = &[
 const PATH: &CStr = c"/dev/null";
 
 impl ProbeKind for Syscall {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::SYSCALL;
     /// The call, and whether it goes through the C library.
     type Params = (&'static ParamRow<Kind>, bool);
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::testing::{cell, context, least, open};
 use super::*;
+use crate::catalog;
 use crate::plan::ProbeCell;
 use crate::sys::threads::Affinity;
 use crate::sys::usage::Usage;
@@ -12,7 +13,9 @@ use crate::sys::usage::Usage;
 #[test]
 fn every_probe_is_described_and_ids_are_unique() {
     let mut seen = HashSet::new();
-    for info in infos() {
+    let infos: Vec<_> = PROBES.iter().map(|probe| probe.info()).collect();
+    assert_eq!(infos, catalog::PROBES);
+    for info in infos {
         assert!(seen.insert(info.id), "{}", info.id);
         assert!(
             !info.title.is_empty() && info.doc.len() > 100 && info.about.len() < 120,
@@ -21,7 +24,7 @@ fn every_probe_is_described_and_ids_are_unique() {
         );
         assert!(!info.doc.contains("  "), "{}", info.id);
     }
-    let groups: Vec<_> = infos().iter().map(|info| info.group).collect();
+    let groups: Vec<_> = catalog::PROBES.iter().map(|info| info.group).collect();
     assert!(groups.is_sorted(), "group by group: {groups:?}");
     assert!(probe("cal").err().unwrap().to_string().contains("did you mean call"));
 }

@@ -5,26 +5,14 @@ use std::ffi::c_void;
 use std::{io, ptr};
 
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 
 pub(super) struct Thread;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "thread",
-    group: Group::Cpu,
-    title: "thread creation",
-    about: "creating and joining a thread, by pthread_create and pthread_join",
-    doc: "Creates a thread that ends at once, and joins it. The C library reuses the stacks of \
-          ended threads, so after the first one this is a task created by the kernel, a switch to \
-          it and one back; no memory is copied, which is the difference to fork. The thread starts \
-          on the same CPU.",
-    makes_files: false,
-    params: &[],
-};
-
 impl ProbeKind for Thread {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::THREAD;
     type Params = ();
 
     fn params(_: &mut ParamSource) -> Option<Self::Params> {

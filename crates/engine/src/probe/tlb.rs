@@ -3,38 +3,16 @@
 use super::chase::{Ring, shuffled};
 use super::map::{Map, page};
 use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 
 pub(super) struct Tlb;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "tlb",
-    group: Group::Memory,
-    title: "TLB reach",
-    about: "the time of one load by the number of pages, one cache line on each",
-    doc: "Chases pointers around a ring with one slot per page, on a different line of every page \
-          so that the cache sets are used evenly. So little data fits in the L1 and L2 caches; \
-          what grows with the number of pages is address translation: it is free in the \
-          first-level TLB, takes some cycles in the second, and beyond that a page walk, which \
-          goes through two sets of page tables on a virtual machine. The number of pages at the \
-          end of a step times the page size is the reach of that TLB.",
-    makes_files: false,
-    params: &[ProbeParam {
-        name: "pages",
-        about: "pages in the ring",
-        of: RangeOf::Count,
-        least: 2,
-        most: 1 << 24,
-        step: 1,
-        usual: "8..32k",
-    }],
-};
-
 const LINE: usize = 64;
 
 impl ProbeKind for Tlb {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::TLB;
     /// The number of pages.
     type Params = usize;
 

@@ -4,9 +4,9 @@ use std::io;
 
 use io_uring::{Builder, IoUring};
 
-use super::info::{COMPLETE, IOPOLL, NOP, SQPOLL, SUBMIT};
 use crate::backend::batch::batch_limit;
 use crate::backend::error::Unsupported;
+use crate::catalog::{COMPLETE, IOPOLL, NOP, SQPOLL, SUBMIT};
 use crate::plan::Job;
 
 pub(super) fn has_sqpoll(job: &Job) -> bool {

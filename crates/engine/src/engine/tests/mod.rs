@@ -28,6 +28,12 @@ use crate::plan::{Choice, Info, Job, Op, OptValue, Pattern};
 pub(super) const PATTERNS: [Pattern; 4] =
     [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
 
+#[test]
+fn the_catalog_describes_each_backend_and_peer() {
+    let infos: Vec<&Info> = Executor::all().map(Executor::info).collect();
+    assert_eq!(infos, crate::catalog::infos());
+}
+
 /// Returns every backend: plain, with each of its options, and with all of them.
 pub(super) fn choices() -> Vec<Choice> {
     let mut all = Vec::new();

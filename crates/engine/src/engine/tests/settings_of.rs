@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use crate::engine::{Proposal, infos, propose};
+use crate::catalog::infos;
+use crate::engine::{Proposal, propose};
 use crate::experiment::settings_of;
 use crate::plan::{Job, PRESETS, Plan, Preset, Settings, preset};
 

@@ -6,7 +6,8 @@ use super::connection::ConnectionError;
 use super::destination::{Destination, Route};
 use super::estimate;
 use super::wire::{MAX_SINK, Request};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::probe::params::ParamSource;
 use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
 use crate::record::{Estimate, HostSummary, Unit};
@@ -14,37 +15,13 @@ use crate::sys::buffer::Aligned;
 
 pub(in crate::probe) struct Bandwidth;
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "net-bandwidth",
-    group: Group::Network,
-    title: "network bandwidth",
-    about: "TCP throughput to the far end, by message size, over the loopback and to --remote",
-    doc: "Writes messages into a TCP connection as fast as it accepts them, until the far end \
-          confirms that it has read all of them; the confirmation adds one network traversal per \
-          batch. Cells without a size write 1 MiB at a time, which is the peak on most machines: \
-          with small messages every system call carries few bytes. The connection is warmed up for \
-          100 ms or 16 MiB, so that TCP slow start is over. Over the loopback every byte is copied \
-          into the kernel and out of it, both on one CPU unless the cell has cpus 2; to a remote \
-          machine the slowest link on the path is the limit, minus the packet headers.",
-    makes_files: false,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "bytes per message",
-        of: RangeOf::Bytes,
-        least: 1,
-        most: 16 << 20,
-        step: 1,
-        usual: "1m,1k,4k,16k,64k,256k",
-    }],
-};
-
 /// Message size of a cell without one, for compatibility with older sessions.
 const DEFAULT_BYTES: u64 = 1 << 20;
 /// Warm-up of a connection: bytes or time, whichever comes first.
 const WARM_UP: (u64, Duration) = (16 << 20, Duration::from_millis(100));
 
 impl ProbeKind for Bandwidth {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::NETWORK_BANDWIDTH;
     /// The destination, the bytes per message, and whether the far end runs on another CPU.
     type Params = (Destination, u64, bool);
 

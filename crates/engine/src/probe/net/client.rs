@@ -12,7 +12,8 @@ use super::key::{self, PROOF_LEN, Side};
 use super::limits::Limits;
 use super::secret::SaltedKey;
 use super::timed_io::{StreamError, TimedIo, prepare};
-use super::wire::{Challenge, FRAME, Hello, MAX_ECHO, MAX_SINK, ProtocolError, Reply, Request};
+use super::wire::{Challenge, FRAME, Hello, MAX_SINK, ProtocolError, Reply, Request};
+use crate::catalog::MAX_ECHO;
 use crate::sys::buffer::Aligned;
 use crate::sys::nonce::random;
 

@@ -14,29 +14,14 @@ use super::connection::{ConnectionError, IDLE_TIMEOUT};
 use super::destination::{Destination, Route};
 use super::estimate;
 use super::wire::Request;
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::probe::params::ParamSource;
 use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::clock::Clock;
 
 pub(in crate::probe) struct Connect;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "connect",
-    group: Group::Network,
-    title: "connection",
-    about: "opening and closing a TCP connection, over the loopback and to --remote",
-    doc: "Creates sockets and times connect(2) and close(2) separately, once per connection; no \
-          data is sent. connect returns when the other end's kernel has answered, which is one \
-          round trip and the setup of a connection at both ends; it does not wait until the remote \
-          program accepts the connection, which over the loopback mostly happens afterwards. close \
-          sends a last packet without waiting for the reply, so it costs about the same on any \
-          network. A batch has at most 100 connections, because each keeps its port busy for a \
-          minute.",
-    makes_files: false,
-    params: &[],
-};
 
 /// Maximum connections per batch, fewer than the backlog of a listening socket.
 const MAX_CONNECTIONS: u64 = 100;
@@ -50,7 +35,7 @@ pub(in crate::probe) enum Part {
 const PARTS: [(&str, Part); 2] = [("setup", Part::Setup), ("teardown", Part::Teardown)];
 
 impl ProbeKind for Connect {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::CONNECT;
     type Params = (Destination, Part);
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

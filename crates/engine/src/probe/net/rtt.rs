@@ -6,39 +6,14 @@ use super::connection::{Connection, ConnectionError};
 use super::destination::{Destination, Route};
 use super::estimate;
 use super::ping::{self, Ping};
-use super::wire::{MAX_ECHO, Request};
-use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
+use super::wire::Request;
+use crate::catalog::{self};
+use crate::plan::ProbeInfo;
 use crate::probe::params::ParamSource;
 use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
 use crate::record::{Estimate, HostSummary};
 
 pub(in crate::probe) struct Rtt;
-
-static INFO: ProbeInfo = ProbeInfo {
-    id: "rtt",
-    group: Group::Network,
-    title: "round trip",
-    about: "round-trip time of a message, by TCP and by ping, over the loopback and to --remote",
-    doc: "Sends a message over an open TCP connection (TCP_NODELAY) and waits until all of it is \
-          back, again and again: four system calls, two context switches and two passes through \
-          the kernel's network stack. Over the loopback that is all, and the far end runs on the \
-          same CPU; with cpus 2 it runs on another, which has to be woken. To a remote machine \
-          (iotui serve there, --remote HOST here) the link, the cards and the switches add to \
-          that: the network's share is the remote figure minus the loopback figure. ping's echo is \
-          answered by the other kernel without a program: the difference to TCP is the cost of the \
-          remote program. ping reports whole microseconds, and the cost of its process is not in \
-          its figure.",
-    makes_files: false,
-    params: &[ProbeParam {
-        name: "bytes",
-        about: "message size in bytes; at least 16 for ping",
-        of: RangeOf::Bytes,
-        least: 1,
-        most: MAX_ECHO,
-        step: 1,
-        usual: "56,1,1k",
-    }],
-};
 
 /// Default message size, the same as that of ping.
 const DEFAULT_BYTES: u64 = 56;
@@ -54,7 +29,7 @@ pub(in crate::probe) enum By {
 }
 
 impl ProbeKind for Rtt {
-    const INFO: &'static ProbeInfo = &INFO;
+    const INFO: &'static ProbeInfo = &catalog::ROUND_TRIP;
     type Params = (Destination, By);
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

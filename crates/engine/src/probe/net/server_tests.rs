@@ -13,7 +13,8 @@ use super::limits::Limits;
 use super::secret::{SaltedKey, Secret};
 use super::server::{ClientEvent, Server};
 use super::timed_io::StreamError;
-use super::wire::{Challenge, FRAME, Hello, MAX_ECHO, MAX_FACTS, MAX_SINK, Reply, Request};
+use super::wire::{Challenge, FRAME, Hello, MAX_FACTS, MAX_SINK, Reply, Request};
+use crate::catalog::MAX_ECHO;
 use crate::probe::stop_flag::StopFlag;
 use crate::record::HostSummary;
 

@@ -14,8 +14,6 @@ use super::key::{NONCE_LEN, Nonce, SALT, Salt};
 pub const VERSION: u16 = 2;
 const MAGIC: &[u8; 6] = b"iotui\0";
 
-/// Largest message that is echoed, in bytes.
-pub const MAX_ECHO: u64 = 64 << 10;
 /// Largest batch that is discarded, in bytes.
 pub const MAX_SINK: u64 = 4 << 30;
 /// Largest JSON with the facts about a machine, in bytes.

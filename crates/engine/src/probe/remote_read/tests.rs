@@ -1,6 +1,7 @@
 //! Tests of which files are remote, and that they are read like local ones.
 
 use super::*;
+use crate::catalog;
 use crate::probe::Probe;
 use crate::probe::params::list_cells;
 use crate::probe::testing::{cell, context};
@@ -8,7 +9,8 @@ use crate::sys::{random, testing};
 
 /// Returns the parameters of all default cells of a file of `most` bytes.
 fn scans(most: u64) -> impl Iterator<Item = ScanParams> {
-    let cells = list_cells(&INFO, &context(), |source| ScanParams::ask(source, |_| most));
+    let cells =
+        list_cells(&catalog::REMOTE_READ, &context(), |source| ScanParams::ask(source, |_| most));
     cells.into_iter().map(|(_, params)| params)
 }
 

@@ -9,39 +9,14 @@ use link::{Futexes, Link, Pipes};
 
 use super::helper::{HelperProcess, HelperThread, Placement};
 use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::plan::{Group, ProbeInfo};
+use crate::catalog;
+use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::clock::monotonic_nanos;
 use crate::units::show_nanos;
 
 /// The probe of context switches between processes or threads.
 pub(super) struct Switch<const PROCESSES: bool>;
-
-static PROCESS: ProbeInfo = ProbeInfo {
-    id: "switch-process",
-    group: Group::Cpu,
-    title: "process switch",
-    about: "half a round trip between two processes that wake each other by pipes or futexes",
-    doc: "Two processes take turns: each wakes the other and sleeps. Half a round trip, minus the \
-          cost of the same calls when nothing waits, is one switch: the scheduler's decision, the \
-          other address space, its registers, and caches as the other process left them. On the \
-          same CPU one runs while the other sleeps; across CPUs the other CPU has to be woken, \
-          which on an idle virtual machine takes longer than a switch. Every round trip has one \
-          switch on each side, and they are counted: voluntary if it sleeps, involuntary if the \
-          woken process runs first.",
-    makes_files: false,
-    params: &[],
-};
-
-static THREAD: ProbeInfo = ProbeInfo {
-    id: "switch-thread",
-    title: "thread switch",
-    about: "half a round trip between two threads that wake each other by pipes or futexes",
-    doc: "Like switch-process, between two threads of one process: the address space stays the \
-          same, which leaves the scheduler, the registers and the stack. The difference to \
-          switch-process is the cost of changing the address space.",
-    ..PROCESS
-};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum By {
@@ -66,7 +41,8 @@ const LINKS: &[ParamRow<By>] = &[
 ];
 
 impl<const PROCESSES: bool> ProbeKind for Switch<PROCESSES> {
-    const INFO: &'static ProbeInfo = if PROCESSES { &PROCESS } else { &THREAD };
+    const INFO: &'static ProbeInfo =
+        if PROCESSES { &catalog::SWITCH_PROCESS } else { &catalog::SWITCH_THREAD };
     type Params = (&'static ParamRow<By>, Placement);
 
     fn params(source: &mut ParamSource) -> Option<Self::Params> {

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::backend::error::Unsupported;
+use crate::catalog::URING;
 use crate::plan::{Cache, Moves};
 use crate::sys::testing::with_page_cache;
 
 fn chosen(backend: &str, depth: u32) -> Job {
     let backend = Choice::parse(backend).unwrap();
-    backend.check(&INFO).unwrap();
+    backend.check(&URING).unwrap();
     Job { backend, span: 64 * BLOCK, ..job(&[], depth) }
 }
 
@@ -72,7 +73,7 @@ fn one_call_waits_for_as_many_as_requested_and_for_the_rest_at_the_end() {
 fn a_no_op_moves_nothing_and_needs_no_data() {
     let (file, _, target) = testing::file(64 * BLOCK as usize, 6);
     let choice = Choice::parse("uring+nop").unwrap();
-    assert_eq!((INFO.of(&choice).moves(), INFO.moves()), (Moves::Nothing, Moves::Data));
+    assert_eq!((URING.of(&choice).moves(), URING.moves()), (Moves::Nothing, Moves::Data));
     // Any read would be short.
     file.as_file().set_len(0).unwrap();
     for (options, depth, calls) in [("", 1, 64..=64), ("", 8, 8..=8), ("+sqpoll", 8, 0..=64)] {
