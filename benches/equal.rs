@@ -16,7 +16,7 @@ use iotui::analysis::{
     Comparison, Outcome, Pair, SavedRuns, compare, compare_variants, compare_with, results,
 };
 use iotui::engine::{Control, Proposal, propose, run};
-use iotui::host::Host;
+use iotui::host;
 use iotui::plan::{Plan, Settings, Variant, preset};
 use iotui::session::Session;
 use iotui::stats::Ratio;
@@ -96,7 +96,7 @@ fn measure(plan: &Arc<Plan>) -> Session {
     static NEVER: AtomicBool = AtomicBool::new(false);
     let seed = iotui::sys::clock::monotonic_nanos() & ((1 << 53) - 1);
     let plan = Arc::new(Plan { seed, ..Plan::clone(plan) });
-    let host = Host::collect();
+    let host = host::collect();
     let evidence = host.evidence();
     let mut session =
         Session::new(seed.to_string(), String::new(), String::new(), host, Plan::clone(&plan));

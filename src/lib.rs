@@ -3,9 +3,9 @@
 //!
 //! Data flows one way: settings -> **plan** -> **engine** -> **events** -> **session** (saved) and
 //! **front end** (shown). A module imports only from lower floors; `tests/layers.rs` checks that.
-//! The crate `iotui_core` has what needs no machine: `catalog`, `plan`, `experiment`, `record`,
-//! `stats`, `text`, `units`. `iotui_engine` measures: `sys`, `host`, `backend`, `peer`, `probe`,
-//! `engine`.
+//! The crate `iotui_core` has what needs no machine: `catalog`, `plan`, `experiment`, `facts`,
+//! `doctor`, `record`, `stats`, `text`, `units`. `iotui_engine` measures: `sys`, `host`, `backend`,
+//! `peer`, `probe`, `engine`.
 //!
 //! | floor | modules | contents |
 //! |---|---|---|
@@ -16,9 +16,9 @@
 //! | 5 | [`analysis`] | what a session shows: results, the answer, limits, comparisons, the gate; pure |
 //! | 4 | [`session`] | the log of a run: written as it runs, found, listed, loaded, edited, imported |
 //! | 3 | [`engine`] | runs any plan: target, calibration, cold and warm, workers, trials |
-//! | 2 | [`backend`] [`peer`] [`probe`] [`experiment`] | methods of I/O, external programs, and measurements of the system, one file each; rules that turn settings into a plan |
-//! | 1 | [`host`] [`userdata`] | facts about this machine and the target, the doctor; the user's folders and presets |
-//! | 0 | [`text`] [`units`] [`sys`] [`plan`] [`catalog`] [`record`] [`stats`] | safe text, time; parsing and formatting of numbers; kernel facts and calls; what to measure; what was measured and its verdict; statistics |
+//! | 2 | [`backend`] [`peer`] [`probe`] [`experiment`] [`doctor`] | methods of I/O, external programs, and measurements of the system, one file each; rules that turn settings into a plan; what would disturb a measurement |
+//! | 1 | [`host`] [`userdata`] | collects facts about this machine and the target; the user's folders and presets |
+//! | 0 | [`text`] [`units`] [`sys`] [`plan`] [`catalog`] [`facts`] [`record`] [`stats`] | safe text, time; parsing and formatting of numbers; kernel facts and calls; what to measure; what was measured and its verdict; statistics |
 //!
 //! On the lowest floor all may use `text` and `units`, and `record` uses `plan` and `stats`.
 //!
@@ -27,7 +27,7 @@
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]
 
-pub use iotui_core::{catalog, experiment, plan, record, stats, text, units};
+pub use iotui_core::{catalog, doctor, experiment, facts, plan, record, stats, text, units};
 pub use iotui_engine::{backend, engine, host, peer, probe, sys};
 
 pub mod analysis;

@@ -99,7 +99,7 @@ fn the_reference_lists_everything() {
     ids.extend(iotui::experiment::EXPERIMENTS.iter().map(|e| e.id));
     ids.extend(iotui::probe::PROBES.iter().map(|p| p.info().id));
     ids.extend(iotui::record::RULES.iter().map(|rule| rule.id));
-    ids.extend(iotui::host::CHECKS.iter().map(|check| check.id));
+    ids.extend(iotui::doctor::CHECKS.iter().map(|check| check.id));
     ids.extend(
         iotui::tui::keymap::KEYMAP
             .iter()

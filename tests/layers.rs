@@ -20,14 +20,14 @@ const FLOORS: &str = "
 5  analysis
 4  session
 3  engine
-2  backend probe peer experiment
+2  backend probe peer experiment doctor
 1  host userdata
-0  text units sys plan catalog record stats     units -> text, sys -> units text, plan -> units text, catalog -> plan, stats -> units, record -> plan stats units text
+0  text units sys plan catalog record stats facts     units -> text, sys -> units text facts record, facts -> record units text, plan -> units text, catalog -> plan, stats -> units, record -> plan stats units text
 ";
 
 /// Imports from above that the tests of a room may use: an imported session is checked by its
-/// figures.
-const TESTS_LOOK_UP: [(&str, &str); 1] = [("session", "analysis")];
+/// figures, and the doctor examines this machine.
+const TESTS_LOOK_UP: [(&str, &str); 2] = [("session", "analysis"), ("host", "doctor")];
 
 /// Rooms that may contain unsafe code.
 const UNSAFE: [&str; 3] = ["sys", "backend", "probe"];

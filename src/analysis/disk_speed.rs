@@ -2,7 +2,7 @@
 
 use crate::analysis::{CellResult, results};
 use crate::engine::{DiskRate, DiskSpeed};
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::plan::{Job, Op, Sync};
 use crate::record::TargetEvidence;
 use crate::session::Session;

@@ -11,7 +11,7 @@ use crate::analysis::{
     CellResult, Comparison, Expected, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf,
     compare_variants, expected_with, list_skipped, measured_time, probes, results, skipped_probes,
 };
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
 use crate::record::{Estimate, HostSummary, Level, ProbeTrial, Warning};
 use crate::session::Session;

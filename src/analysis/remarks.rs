@@ -2,7 +2,7 @@
 //! many calls a system call equals, what a network adds to a file. Pure functions of the results.
 
 use crate::analysis::ProbeResult;
-use crate::host::{CacheLevel, Host};
+use crate::facts::{CacheLevel, Host};
 use crate::plan::{Param, ProbeCell};
 use crate::record::Unit;
 use crate::stats::{Plateau, Ratio, Summary, plateaus};

@@ -9,7 +9,7 @@ use super::gate::{self, Gate};
 use super::named_session::load_named;
 use crate::engine::{Earlier, Proposal, ProposeError, Started, propose};
 use crate::experiment::PlanError;
-use crate::host::Host;
+use crate::host;
 use crate::plan::{Plan, Presets, ProbeCell, Settings, Variant};
 use crate::report::print_message;
 use crate::runner;
@@ -47,7 +47,7 @@ pub(super) fn task(
         (Some(text), ..) => make_again(args, settings, text)?.into(),
         (.., Some(text)) => {
             let session = load_named(text).context("--refine")?;
-            let (plan, earlier) = runner::refine(&session, settings, &Host::collect())?;
+            let (plan, earlier) = runner::refine(&session, settings, &host::collect())?;
             Task { earlier, ..plan.into() }
         }
         (None, None, None) => {

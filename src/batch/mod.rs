@@ -23,8 +23,10 @@ use watch::Outcome;
 
 use crate::analysis;
 use crate::catalog::infos;
+use crate::doctor::{self, Planned};
 use crate::engine::{self, Control, OpenTarget, Started, check_filling, locate};
-use crate::host::{self, Host, Planned, SharedHost, TargetFacts};
+use crate::facts::{Host, TargetFacts};
+use crate::host::SharedHost;
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Event, Severity, Throttle};
 use crate::report::{self, Format, print_message};
@@ -119,7 +121,7 @@ fn dry_run(args: &Args, plan: &Plan, host: &Host) -> anyhow::Result<u8> {
     let text = || {
         let known = runner::saved_experience(host, facts.as_ref());
         let planned = Planned { plan, infos: &infos() };
-        let mut found = host::examine(host, facts.as_ref(), Some(planned));
+        let mut found = doctor::examine(host, facts.as_ref(), Some(planned));
         found.retain(|finding| finding.severity >= Severity::Misleading);
         names.iter().for_each(|of| found.iter_mut().for_each(|one| of.anonymize_warning(one)));
         dry::text(

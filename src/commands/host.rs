@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use crate::backend::fold;
+use crate::doctor::examine;
 use crate::engine::OpenTarget;
-use crate::host::{Host, examine};
+use crate::host;
 use crate::plan::TargetSpec;
 use crate::report::Out;
 use crate::report::host::{Report, text};
 use crate::runner;
 
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
-    let host = Host::collect_for_doctor();
+    let host = host::collect_for_doctor();
     let bench = file
         .map(|path| OpenTarget::probe(&TargetSpec::File { path: path.into(), size: 0 }))
         .transpose()?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::host::Host;
+use crate::host;
 use crate::plan::Remote;
 use crate::probe::net::{
     ClientEvent, Limits, MIN_SECRET_CHARS, SECRET_VARIABLE, SaltedKey, Secret, Server,
@@ -80,7 +80,7 @@ pub fn run(args: &Serve) -> anyhow::Result<u8> {
         "for programs on this machine"
     };
     let salted = secret.as_ref().map(SaltedKey::new).transpose().map_err(failure)?;
-    let server = Server::new(listeners, salted, Limits::default(), &Host::collect().summary())
+    let server = Server::new(listeners, salted, Limits::default(), &host::collect().summary())
         .map_err(failure)?;
     // A closed stdout does not stop the server.
     let _ = std::io::stdout()

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{ExpectedBy, Param, Plan, Presets, Profiles, TargetSpec, Variant, VariantName};
 use crate::record::{
     Event, Grounds, LayerKind, Note, Pick, Preparation, ProbeFindings, TargetEvidence, Trial,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
     Age, BadBlock, Ceilings, CommitTimes, Durability, End, Estimate, Found, Grounds, Latency,

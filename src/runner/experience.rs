@@ -5,7 +5,7 @@ use std::path::Path;
 use super::saved_runs::open_newest;
 use crate::analysis::{Noise, disk_speed, is_same_machine, was_on_disk};
 use crate::engine::DiskSpeed;
-use crate::host::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::session::{Session, folder};
 
 /// Runs that are used, the newest first, and files that are opened for them.

@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Instant, SystemTime};
 
 use crate::engine::{self, Control, Earlier, Link};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, MachineEvidence, Warning};
 use crate::runner::add_visited;

@@ -74,7 +74,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::host::Host;
+    use crate::facts::Host;
     use crate::record::{Event, Trial};
     use crate::session::{NewSession, Recorder, testing};
 

@@ -16,7 +16,7 @@ use super::reader::{self, Lines};
 use super::schema::{NAME_LENGTH, SCHEMA};
 use super::seal::{self, Seal};
 use super::{Session, SessionError, error, naming};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::Event;
 use crate::text::{clean, time};

@@ -11,7 +11,7 @@ use super::SessionError;
 use super::error;
 use super::label::label;
 use super::schema::SCHEMA;
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{
     End, Event, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Session;
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{Event, Grounds, HostSummary, Pick, ProbeFindings, Severity, Trial};
 

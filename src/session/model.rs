@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{End, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Trial, Verdict};
 

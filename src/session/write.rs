@@ -12,7 +12,7 @@ use super::line::{self, Header, Line};
 use super::publish::{self, LOCK_TIMEOUT};
 use super::sink::Sink;
 use super::{Session, SessionError, header_line, naming};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{End, Event, Latency, ProbeFindings, Sample, Trial, Verdict};
 use crate::stats::merge_neighbours;

@@ -16,7 +16,7 @@ use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
 use crate::backend::fold;
 use crate::engine::{DiskSpeed, Earlier, Proposed};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::record::{Event, Warning};
 use crate::report::Look;

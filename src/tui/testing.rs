@@ -16,7 +16,7 @@ use super::theme::{Colours, Look};
 use super::update::update;
 use super::{keys, lab, live, view};
 use crate::backend::fold;
-use crate::host::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::plan::{Cache, Plan, Presets, Settings};
 use crate::record::{Ceilings, Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
 use crate::session::{Session, Timeline, testing};

@@ -19,8 +19,8 @@ use super::testing::{self, Stage};
 use super::theme::{Colours, Glyphs, Look, Themes};
 use super::{lab, sessions, update, view};
 use crate::catalog::infos;
+use crate::doctor::{Planned, examine};
 use crate::engine::Proposed;
-use crate::host::{Planned, examine};
 use crate::plan::{Plan, Settings, TargetSpec};
 use crate::record::{End, Event, Grounds, LaneSample, Phase, ProbeTrial, Progress, Sample};
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use iotui::backend::fold;
 use iotui::catalog::infos;
+use iotui::doctor::{Planned, examine};
 use iotui::engine::{Offer, Proposed};
-use iotui::host::{Planned, TargetFacts, examine};
+use iotui::facts::TargetFacts;
 use iotui::plan::{Plan, Presets, Settings};
 use iotui::session::{self, Session};
 use iotui::tui::keys;
@@ -161,7 +162,7 @@ pub fn setup() -> Buffer {
         file("photos.tar", Kind::File, session.plan.target.size()),
         file("raw.img", Kind::File, 8 << 30),
     ];
-    let space = iotui::sys::mounts::Space { total: 250 << 30, free: 90 << 30, available: 80 << 30 };
+    let space = iotui::facts::Space { total: 250 << 30, free: 90 << 30, available: 80 << 30 };
     let file_system = FileSystem { fs: "ext4".into(), space: Some(space) };
     stage.tell(Msg::Listed(Listing { dir: FOLDER.into(), file_system, result: Ok(entries) }));
     let plan = session.plan.clone();

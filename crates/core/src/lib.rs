@@ -7,7 +7,9 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 pub mod catalog;
+pub mod doctor;
 pub mod experiment;
+pub mod facts;
 pub mod plan;
 pub mod record;
 pub mod stats;

@@ -6,7 +6,7 @@
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]
 
-use iotui_core::{catalog, experiment, plan, record, stats, text, units};
+use iotui_core::{catalog, experiment, facts, plan, record, stats, text, units};
 
 pub mod backend;
 pub mod engine;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::pair::{Pair, ProbePair};
 use crate::analysis::{CellResult, ProbeResult, probes, results};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Job, ProbeCell};
 use crate::session::Session;
 use crate::stats::drift::{MIN_SAVED_RUNS, between, common_move, level, within};

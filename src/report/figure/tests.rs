@@ -361,8 +361,7 @@ fn bars_have_the_colour_and_the_mark_of_their_backend() {
 #[test]
 fn backends_have_the_same_look_whatever_else_is_drawn() {
     use crate::analysis::Sign;
-    use crate::catalog::BACKENDS;
-    use crate::catalog::identity;
+    use crate::catalog::{BACKENDS, identity};
     use crate::plan::Cache;
     let key = |id: &str, cache| {
         let sign = Sign { identity: identity(id), cache, extra: 0 };

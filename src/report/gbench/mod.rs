@@ -17,7 +17,7 @@ use super::pretty::pretty;
 use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, ProbeResult};
-use crate::host::{CacheLevel, Host, cpu_list};
+use crate::facts::{CacheLevel, Host, cpu_list};
 use crate::plan::{Cache, CpuCache, Job, Sync, target_name};
 use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;

@@ -1,7 +1,7 @@
 //! The block devices under a target, as a tree: mounts at the top, disks at the bottom.
 
 use super::layout::Page;
-use crate::sys::block::{BlockDevice, Kind};
+use crate::facts::{BlockDevice, DeviceKind};
 use crate::text::{Replacement, safe};
 use crate::units::{show_bytes, show_rate};
 
@@ -76,14 +76,14 @@ pub fn describe_device(device: &BlockDevice) -> DeviceText {
 
 fn describe_kind(device: &BlockDevice) -> String {
     let kind = match device.kind {
-        Kind::Disk => "disk",
-        Kind::Partition => "partition",
-        Kind::Mapper => "device mapper",
-        Kind::Raid => "software RAID",
-        Kind::Loop => "loop device",
-        Kind::Memory => "memory",
-        Kind::Network => "network block device",
-        Kind::Virtual => "virtual device",
+        DeviceKind::Disk => "disk",
+        DeviceKind::Partition => "partition",
+        DeviceKind::Mapper => "device mapper",
+        DeviceKind::Raid => "software RAID",
+        DeviceKind::Loop => "loop device",
+        DeviceKind::Memory => "memory",
+        DeviceKind::Network => "network block device",
+        DeviceKind::Virtual => "virtual device",
     };
     let file = device.backing_file.as_ref().map(|file| clean(&file.to_string_lossy()));
     let more = [
@@ -133,7 +133,7 @@ fn clean(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn device(name: &str, depth: usize, kind: Kind) -> BlockDevice {
+    fn device(name: &str, depth: usize, kind: DeviceKind) -> BlockDevice {
         serde_json::from_value(serde_json::json!({ "name": name, "kind": kind, "major": 8, "minor": 0, "depth": depth, "size": 1 << 30 }))
             .unwrap()
     }
@@ -149,15 +149,17 @@ mod tests {
         fn queued(device: BlockDevice) -> BlockDevice {
             BlockDevice { scheduler: Some("mq-deadline".into()), rotational: Some(false), ..device }
         }
-        let raid =
-            BlockDevice { detail: Some("raid1".into()), ..queued(device("md0", 1, Kind::Raid)) };
+        let raid = BlockDevice {
+            detail: Some("raid1".into()),
+            ..queued(device("md0", 1, DeviceKind::Raid))
+        };
         let stack = [
-            queued(device("dm-0", 0, Kind::Mapper)),
+            queued(device("dm-0", 0, DeviceKind::Mapper)),
             raid,
-            device("sda1", 2, Kind::Partition),
-            queued(device("sda", 3, Kind::Disk)),
-            device("sdb1", 2, Kind::Partition),
-            queued(device("sdb", 3, Kind::Disk)),
+            device("sda1", 2, DeviceKind::Partition),
+            queued(device("sda", 3, DeviceKind::Disk)),
+            device("sdb1", 2, DeviceKind::Partition),
+            queued(device("sdb", 3, DeviceKind::Disk)),
         ];
         insta::assert_snapshot!(shown(&stack), @r"
         Devices below the target
@@ -182,10 +184,10 @@ mod tests {
     fn odd_depths_never_panic() {
         assert_eq!(shown(&[]), "");
         let odd = [
-            device("a", 5, Kind::Disk),
-            device("b", 0, Kind::Loop),
-            device("c", 9, Kind::Disk),
-            device("\u{1b}[2J", 1, Kind::Network),
+            device("a", 5, DeviceKind::Disk),
+            device("b", 0, DeviceKind::Loop),
+            device("c", 9, DeviceKind::Disk),
+            device("\u{1b}[2J", 1, DeviceKind::Network),
         ];
         assert!(!shown(&odd).contains('\u{1b}'));
     }

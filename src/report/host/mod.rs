@@ -9,15 +9,12 @@ pub use crate::report::host::devices::{DeviceText, describe_device};
 pub use crate::report::host::layout::{Align, Item, widths};
 
 use crate::backend::fold;
-use crate::host::{
-    CacheLevel, Cpu, Host, Memory, NetworkCard, Resident, Stored, TargetFacts, TargetKind,
-    method_name,
+use crate::facts::{
+    CacheLevel, Cpu, DirectSupport, ExtentMethod, Host, Memory, NetworkCard, ResidencyMethod,
+    Resident, Stored, TargetFacts, TargetKind, method_name,
 };
 use crate::record::{Ground, Warning};
 use crate::report::host::layout::{Items, Page};
-use crate::sys::direct::DirectSupport;
-use crate::sys::extents::ExtentMethod;
-use crate::sys::residency::Method;
 use crate::units::{counted, show_bytes, show_rate, show_share, three_digits};
 
 /// The output of `iotui host --format json`.
@@ -275,9 +272,9 @@ fn describe_direct(target: &TargetFacts) -> String {
 
 fn describe_residency(now: Resident) -> String {
     let how = match now.method {
-        Method::Cachestat => "counted",
-        Method::Mincore => "counted with mincore",
-        Method::Sampled => "estimated from 256 pages",
+        ResidencyMethod::Cachestat => "counted",
+        ResidencyMethod::Mincore => "counted with mincore",
+        ResidencyMethod::Sampled => "estimated from 256 pages",
     };
     format!("{} in the page cache ({how})", show_share(now.share))
 }

@@ -1,10 +1,10 @@
 use super::*;
 use crate::backend::fold;
-use crate::host::{ClockSource, Conditions, Mitigation, examine};
-use crate::sys::block::{BlockDevice, Kind};
-use crate::sys::direct::DirectAlign;
-use crate::sys::link::{Link, Transport};
-use crate::sys::mounts::Space;
+use crate::doctor::examine;
+use crate::facts::{
+    BlockDevice, ClockSource, Conditions, DeviceKind, DirectAlign, Link, Mitigation, Space,
+    Transport,
+};
 
 fn cache(level: u8, kind: &str, size: u64, ways: u32, sets: u32, shared_with: &str) -> CacheLevel {
     CacheLevel {
@@ -115,7 +115,7 @@ fn target() -> TargetFacts {
             text: "PCIe 4.0 x4".into(),
             bytes_per_second: Some(7_876_923_076),
         }),
-        ..device("nvme0n1", 1, Kind::Disk)
+        ..device("nvme0n1", 1, DeviceKind::Disk)
     };
     TargetFacts {
         path: "/home/me/videos/a rather long name of a recording that somebody made on holiday.mkv"
@@ -136,9 +136,9 @@ fn target() -> TargetFacts {
         .into(),
         source: Some("/dev/nvme0n1p2".into()),
         space: Some(Space { total: 1000 << 30, free: 250 << 30, available: 200 << 30 }),
-        devices: vec![device("nvme0n1p2", 0, Kind::Partition), disk],
+        devices: vec![device("nvme0n1p2", 0, DeviceKind::Partition), disk],
         direct: Some(DirectSupport::Known(DirectAlign { mem: 4, offset: 512, read_offset: None })),
-        resident: Some(Resident { share: 0.983, method: Method::Cachestat }),
+        resident: Some(Resident { share: 0.983, method: ResidencyMethod::Cachestat }),
         stored: Some(Stored { hole_bytes: 1 << 30, extents: 3, method: ExtentMethod::Fiemap }),
         entropy: Some(7.994),
         ..TargetFacts::default()

@@ -25,7 +25,7 @@ use self::jobs::Part;
 use self::output::{Disk, Output};
 use self::text::Found;
 use super::{Session, SessionError, reader};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec, TrialTime};
 use crate::record::End;
 use crate::text::{clean, utc};

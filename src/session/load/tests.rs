@@ -170,7 +170,7 @@ fn a_host_is_cleaned_and_bounded() {
     fn with(from: &str, to: &str) -> String {
         GOLDEN.replacen(from, to, 1)
     }
-    fn host(file: String) -> crate::host::Host {
+    fn host(file: String) -> crate::facts::Host {
         parse(file.as_bytes()).unwrap().host
     }
     let cleaned = host(with("\"box\"", r#""b\u001b[2Jo\nx""#));

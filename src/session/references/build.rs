@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::file::{Column, File, Jobs, Machine, Probes, Unit};
 use super::reference::Reference;
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::{Choice, Job, Param, Plan, ProbeCell, TargetSpec, TrialTime};
 use crate::record::{
     self, End, Estimate, ProbeFindings, ProbeTrial, Severity, Source, Trial, Verdict, Warning,

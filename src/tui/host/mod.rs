@@ -17,7 +17,7 @@ pub use view::draw;
 use std::time::SystemTime;
 
 use crate::backend::fold;
-use crate::host::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::record::Warning;
 use crate::text::utc;
 

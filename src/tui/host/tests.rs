@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::view::diagram;
-use crate::host::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::plan::Settings;
 use crate::record::{Severity, Warning};
 use crate::tui::keys::script;

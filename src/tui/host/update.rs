@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::HostScreen;
 use super::view::{HostPane, panes};
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::record::Warning;
 use crate::report;
 use crate::report::host::Report;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::run_view::{RunView, Step};
 use crate::analysis::{self, Bounds, CellResult};
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{Event, Latency, Phase, Progress, Severity, Trial};
 use crate::session::Session;

@@ -8,7 +8,7 @@ use super::run::{Run, Suspension};
 use super::run_view::Step;
 use super::state::{Frozen, Live};
 use super::strip::Window;
-use crate::host::Host;
+use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::Event;
 use crate::tui::context::{Context, Request};

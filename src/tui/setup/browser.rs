@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tui_input::Input;
 
-use crate::host::TargetFacts;
-use crate::sys::mounts::Space;
+use crate::facts::{Space, TargetFacts};
 use crate::tui::remember::MAX_RECENT;
 
 /// The kind of a folder entry.

@@ -1,7 +1,7 @@
 //! Reasons why a choice conflicts with the others, for greying items and for refusing keys. Pure.
 
+use crate::facts::DirectSupport;
 use crate::plan::{Cache, Choice, FilePer, Info, Moves, Op, Pattern, Settings, Sync, Writes};
-use crate::sys::direct::DirectSupport;
 use crate::units::show_bytes;
 
 /// The choices and facts that a choice is checked against.
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use crate::catalog::infos;
     use crate::experiment::usual;
-    use crate::sys::direct::DirectAlign;
+    use crate::facts::DirectAlign;
 
     /// Parses `name=text` pairs.
     fn settings(given: &str) -> Settings {

@@ -10,7 +10,7 @@ use super::planning::Planning;
 use super::slider::{Band, End};
 use crate::catalog;
 use crate::experiment::usual;
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::text::show_path;

@@ -13,7 +13,8 @@ use super::app::{Done, EffectHandler};
 use super::run::Runs;
 use super::{clipboard, look_up, share, terminal};
 use crate::backend::fold;
-use crate::host::{Host, SharedHost, examine};
+use crate::doctor::examine;
+use crate::host::{self, SharedHost};
 use crate::record::Event;
 use crate::tui::msg::{Copied, Effect, Msg};
 use crate::{runner, units};
@@ -234,7 +235,7 @@ impl Shell {
         let (shared, sender) = (self.host.clone(), self.sender.clone());
         self.look_up(move || {
             // Not cached: load and free memory change.
-            let host = Host::collect_for_doctor();
+            let host = host::collect_for_doctor();
             shared.set(host.clone());
             let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
             runner::choose_saved_xor_loop();

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use nix::unistd::{AccessFlags, access};
 
 use crate::catalog::infos;
+use crate::doctor::{Planned, examine};
 use crate::engine::locate::{PlaceError, describe_unreadable, show_free};
 use crate::engine::{Proposal, ProposeError, list_offers, propose as plan_for};
-use crate::host::{Host, Planned, TargetFacts, TargetKind, examine};
+use crate::facts::{Host, TargetKind};
+use crate::host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::runner::{self, ReplanError};
 use crate::session::{self, Listed, Session, SessionError};
@@ -105,7 +107,7 @@ pub fn course(path: PathBuf, cell: u32) -> Msg {
 /// Inspects a file: size, file system, cached and allocated bytes.
 pub fn facts(path: PathBuf) -> Inspection {
     let result = fd::open_named(&path)
-        .map(|file| Box::new(TargetFacts::inspect(&file, &path, TargetKind::File)))
+        .map(|file| Box::new(host::inspect(&file, &path, TargetKind::File)))
         .map_err(|error| describe_unreadable(&path, &error));
     Inspection { path, result }
 }
@@ -394,7 +396,7 @@ pub fn plan_refinement(request: &RefineRequest) -> Result<NewRun, String> {
         }
         What::LoadedComparison(_) => return Err("a comparison has no rounds".into()),
     };
-    let planned = runner::refine(session, &request.settings, &Host::collect());
+    let planned = runner::refine(session, &request.settings, &host::collect());
     let (plan, earlier) = planned.map_err(|error| speak(&error.to_string()))?;
     let name = Some(session.name.clone()).filter(|name| !name.is_empty());
     Ok(NewRun { name, earlier: earlier.into(), ..new_run(plan) })

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::engine::{Control, Earlier};
-use crate::host::{Host, SharedHost};
+use crate::facts::Host;
+use crate::host::SharedHost;
 use crate::plan::Plan;
 use crate::record::{End, Event};
 use crate::runner::{self, Measuring, Report};

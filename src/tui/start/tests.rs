@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::engine::Proposed;
-use crate::host::TargetFacts;
+use crate::facts::{Space, TargetFacts};
 use crate::plan::{Presets, Settings, TargetSpec};
 use crate::record::{Severity, Warning};
-use crate::sys::mounts::Space;
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg, Replayed};
 use crate::tui::popup::Popup;
@@ -323,7 +322,7 @@ fn the_presets_begin_with_the_questions() {
 
 #[test]
 fn the_first_findings_are_findings() {
-    let checks = || crate::host::CHECKS.iter().map(|check| check.id);
+    let checks = || crate::doctor::CHECKS.iter().map(|check| check.id);
     for id in FIRST_FINDINGS {
         assert!(checks().chain([OTHER_RUN]).any(|check| check == *id), "{id}");
     }

@@ -2,8 +2,7 @@ use std::collections::HashSet;
 
 use super::file::{ANSI, Rgb, indexed};
 use super::*;
-use crate::catalog::BACKENDS;
-use crate::catalog::identity;
+use crate::catalog::{BACKENDS, identity};
 
 /// Foreground, background and the sixteen colours of terminals, as published.
 const PALETTES: [(&str, u32, u32, [u32; 16]); 10] = [

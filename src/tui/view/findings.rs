@@ -43,8 +43,7 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
 mod tests {
     use super::*;
     use crate::analysis::Sign;
-    use crate::catalog::BACKENDS;
-    use crate::catalog::identity;
+    use crate::catalog::{BACKENDS, identity};
     use crate::plan::Cache;
     use crate::tui::theme::Glyphs;
 

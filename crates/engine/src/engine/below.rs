@@ -6,11 +6,12 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
+use crate::facts::ResidencyMethod;
 use crate::host::{Below, FileBelow};
 use crate::plan::{Cold, Job, Op};
 use crate::record::{BelowCounts, CacheBelow, LayerKind, Medium, Note, OptU64};
 use crate::sys::extents::Extents;
-use crate::sys::residency::{Method, residency_by};
+use crate::sys::residency::residency_by;
 use crate::sys::{cold, disk, fd, network};
 
 /// What lies below a target during a trial.
@@ -165,7 +166,8 @@ impl Held {
         let bytes = |pages: u64| pages.saturating_mul(fd::page_size());
         parts.iter().try_fold(Held::default(), |all, part| {
             let len = part.end - part.start;
-            let found = residency_by(file, part.start, len, Some(Method::Cachestat)).ok()?;
+            let found =
+                residency_by(file, part.start, len, Some(ResidencyMethod::Cachestat)).ok()?;
             let unwritten = found.dirty?.saturating_add(found.writeback?);
             Some(Held {
                 resident: all.resident.saturating_add(bytes(found.cached).min(len)),

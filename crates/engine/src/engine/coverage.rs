@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::workers::{LaneResult, Spec};
 use crate::backend::access_pattern::Share;
+use crate::facts::ExtentMethod;
 use crate::plan::Pattern;
-use crate::sys::extents::{ExtentMethod, Extents};
+use crate::sys::extents::Extents;
 
 /// A share and how much of it was visited: one lane's share, or that of all lanes where they share
 /// blocks.

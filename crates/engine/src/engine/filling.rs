@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::host::{TargetFacts, TargetKind};
+use crate::facts::TargetKind;
+use crate::host;
 use crate::plan::{Plan, TargetSpec};
 use crate::units::{short_bytes, show_bytes, show_rate, show_wait};
 
@@ -59,8 +60,8 @@ pub fn check_filling(plan: &Plan) -> Result<(), Unfillable> {
     }
     let slowest = ours().filter_map(|spec| {
         let dir = File::open(spec.folder()?).ok()?;
-        let facts = TargetFacts::inspect(&dir, spec.folder()?, TargetKind::Scratch);
-        let throttle = facts.throttle()?;
+        let facts = host::inspect(&dir, spec.folder()?, TargetKind::Scratch);
+        let throttle = host::throttle_of(&facts)?;
         Some((throttle.write_bytes?, throttle.by))
     });
     let Some((rate, by)) = slowest.min() else { return Ok(()) };

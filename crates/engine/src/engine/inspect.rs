@@ -3,7 +3,7 @@
 use super::error::EngineError;
 use super::executor::Executor;
 use super::target::OpenTarget;
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::plan::{Job, Plan};
 
 /// The targets of a plan as they are now.

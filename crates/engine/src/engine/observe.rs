@@ -6,9 +6,9 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 
+use crate::facts::{BlockDevice, ResidencyMethod};
 use crate::plan::{Job, Op};
 use crate::record::{DeviceCounts, Evidence, Note};
-use crate::sys::block::BlockDevice;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
 use crate::sys::process_io::ProcessIo;
@@ -158,7 +158,7 @@ pub(super) fn measure_cached(
     let len = part.end - part.start;
     let cached = files.iter().map(|file| {
         let pages = residency::residency(file, part.start, len).ok()?;
-        (may_disturb || pages.method != residency::Method::Sampled).then(|| to_bytes(&pages, len))
+        (may_disturb || pages.method != ResidencyMethod::Sampled).then(|| to_bytes(&pages, len))
     });
     Cached::sum(cached)
 }
@@ -195,9 +195,9 @@ pub(super) fn to_bytes(pages: &residency::Residency, span: u64) -> Cached {
             .zip(pages.writeback)
             .map(|(dirty, writeback)| bytes(dirty + writeback)),
         method: match pages.method {
-            residency::Method::Cachestat => crate::record::Residency::Cachestat,
-            residency::Method::Sampled => crate::record::Residency::Sampled,
-            residency::Method::Mincore => crate::record::Residency::Mincore,
+            ResidencyMethod::Cachestat => crate::record::Residency::Cachestat,
+            ResidencyMethod::Sampled => crate::record::Residency::Sampled,
+            ResidencyMethod::Mincore => crate::record::Residency::Mincore,
         },
     }
 }

@@ -18,7 +18,7 @@ use crate::catalog::{self, infos};
 use crate::experiment::{
     self, AvailableProbes, CALLS, PlanError, PlanRequest, requested_probes, spans,
 };
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
     TargetSpec, Variant, find_probes, target_name,

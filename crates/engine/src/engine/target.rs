@@ -14,14 +14,13 @@ use self::made_files::{LaneFile, MadeFiles};
 use super::below::{Layers, drop_files};
 use super::error::EngineError;
 use crate::backend::{Stamps, Target};
-use crate::host::{self, Below, TargetFacts, TargetKind};
+use crate::facts::{BlockDevice, DirectSupport, TargetFacts, TargetKind};
+use crate::host::{self, Below};
 use crate::plan::{Cache, Cold, Job, Plan, TargetSpec};
 use crate::record::{FirstVisits, Note};
-use crate::sys::block::BlockDevice;
 use crate::sys::buffer::zeroed;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::content::{Content, FileData};
-use crate::sys::direct::DirectSupport;
 use crate::sys::extents::Extents;
 use crate::sys::fill::{FillError, Progress};
 use crate::sys::folder::random_name;
@@ -154,7 +153,7 @@ impl OpenTarget {
     /// Finds the facts about its file again, once others have written to it.
     pub fn reload(&mut self) {
         let (path, kind) = (self.facts.path.clone(), self.facts.kind);
-        self.facts = TargetFacts::inspect(&self.file, Path::new(&path), kind);
+        self.facts = host::inspect(&self.file, Path::new(&path), kind);
         self.extents = self.below.extents(&self.file, self.facts.size).ok();
     }
 
@@ -259,7 +258,7 @@ impl OpenTarget {
         scratch: Option<Scratch>,
     ) -> io::Result<OpenTarget> {
         let below = Below::of(&file);
-        let facts = TargetFacts::inspect_above(&below, &file, shown, kind);
+        let facts = host::inspect_above(&below, &file, shown, kind);
         let extents = below.extents(&file, facts.size).ok();
         let device = below.first_device();
         let name = if scratch.is_some() {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::error::EngineError;
 use super::target::OpenTarget;
 use super::write_times::time_writes;
+use crate::host;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{CommitPath, TargetEvidence, Throttle};
 
@@ -117,7 +118,7 @@ impl Targets {
                 device_counted: open_target.device_counted,
                 first_visits: open_target.first_visits,
                 commit_path: commit_path(plan, open_target, spec),
-                ..open_target.facts.evidence(span, open_target.extents.as_ref())
+                ..host::target_evidence(&open_target.facts, span, open_target.extents.as_ref())
             })
         };
         self.all().into_iter().zip(plan.targets()).map(evidence).collect()
@@ -133,7 +134,7 @@ impl Targets {
 
     /// Returns what control groups allow each target of the plan now.
     pub fn throttles(&self) -> Vec<Option<Throttle>> {
-        self.all().into_iter().map(|found| found?.facts.throttle()).collect()
+        self.all().into_iter().map(|found| host::throttle_of(&found?.facts)).collect()
     }
 
     /// Returns the targets that are open.
@@ -159,7 +160,7 @@ fn commit_path(plan: &Plan, open_target: &OpenTarget, spec: &TargetSpec) -> Opti
     Some(CommitPath {
         fastest_write_nanos: write.map(|write| write.fastest),
         median_write_nanos: write.map(|write| write.median),
-        ..open_target.facts.commit_path()
+        ..host::commit_path(&open_target.facts)
     })
 }
 

@@ -1,45 +1,8 @@
 //! The CPU caches: size, associativity, line size, and the CPUs that share them.
 
-use serde::{Deserialize, Serialize};
-
-use super::root::{Root, cpu_list};
+use super::root::Root;
+use crate::facts::{CacheLevel, cpu_list};
 use crate::units;
-
-/// One kind of CPU cache of this machine.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CacheLevel {
-    /// 1 is closest to the core.
-    pub level: u8,
-    /// `data`, `instruction` or `unified`.
-    pub kind: String,
-    /// Bytes of one such cache.
-    pub size: u64,
-    /// Associativity.
-    pub ways: Option<u32>,
-    /// Bytes of a cache line.
-    pub line: Option<u32>,
-    pub sets: Option<u32>,
-    /// The CPUs that share the first such cache, as the kernel lists them: `0-3,8`.
-    pub shared_with: String,
-}
-
-impl CacheLevel {
-    /// Returns the usual name: `L1d`, `L1i`, `L2`.
-    pub fn name(&self) -> String {
-        let suffix = match self.kind.as_str() {
-            "data" => "d",
-            "instruction" => "i",
-            _ => "",
-        };
-        format!("L{}{suffix}", self.level)
-    }
-
-    /// Returns the number of CPUs that share one such cache.
-    pub fn sharers(&self) -> usize {
-        cpu_list(&self.shared_with).len().max(1)
-    }
-}
 
 const CPUS: &str = "/sys/devices/system/cpu";
 /// Maximum number of kinds of cache that a CPU can have.

@@ -1,23 +1,18 @@
 //! The way of a commit from the file down to the disk, as mount and devices describe it.
 
-use super::root::clean;
-use super::target::TargetFacts;
+use crate::facts::{BlockDevice, DeviceKind, TargetFacts, Transport, clean};
 use crate::record::{Backing, CommitDevice, CommitPath, Ground, Layer, LayerKind};
-use crate::sys::block::{BlockDevice, Kind};
-use crate::sys::link::Transport;
 use crate::sys::scsi::{self, WriteCache};
 
-impl TargetFacts {
-    /// Returns the way of commits to this target; the time of a write is not measured here.
-    pub fn commit_path(&self) -> CommitPath {
-        let options = self.options.iter().map(String::as_str);
-        CommitPath {
-            no_barrier: without_barrier(&self.ground.layers),
-            options: options.filter(|option| changes_syncs(option)).map(String::from).collect(),
-            devices: describe_all(&self.devices, &self.ground),
-            fastest_write_nanos: None,
-            median_write_nanos: None,
-        }
+/// Returns the way of commits to this target; the time of a write is not measured here.
+pub fn commit_path(facts: &TargetFacts) -> CommitPath {
+    let options = facts.options.iter().map(String::as_str);
+    CommitPath {
+        no_barrier: without_barrier(&facts.ground.layers),
+        options: options.filter(|option| changes_syncs(option)).map(String::from).collect(),
+        devices: describe_all(&facts.devices, &facts.ground),
+        fastest_write_nanos: None,
+        median_write_nanos: None,
     }
 }
 
@@ -58,13 +53,13 @@ fn describe_all(devices: &[BlockDevice], ground: &Ground) -> Vec<CommitDevice> {
 /// of a subsystem.
 fn has_paths(device: &BlockDevice) -> bool {
     let is_mapped = device.detail.as_deref().is_some_and(|detail| detail.ends_with("(mpath)"));
-    device.kind == Kind::Disk || device.kind == Kind::Mapper && is_mapped
+    device.kind == DeviceKind::Disk || device.kind == DeviceKind::Mapper && is_mapped
 }
 
 /// Returns the layers below a loop device; `None` if it is another device.
 fn below_loop<'a>(device: &BlockDevice, ground: &'a Ground) -> Option<&'a [Layer]> {
     let is_it = |layer: &Layer| layer.kind == LayerKind::Loop && layer.name == device.name;
-    let at = ground.layers.iter().position(is_it).filter(|_| device.kind == Kind::Loop)?;
+    let at = ground.layers.iter().position(is_it).filter(|_| device.kind == DeviceKind::Loop)?;
     Some(ground.below(at))
 }
 
@@ -73,7 +68,8 @@ fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice 
     let below = below_loop(device, ground);
     // A device that is below two others is listed once.
     let is_on_one = below.is_some_and(|below| below.iter().any(is_device));
-    let divides = matches!(device.kind, Kind::Partition | Kind::Mapper | Kind::Raid);
+    let divides =
+        matches!(device.kind, DeviceKind::Partition | DeviceKind::Mapper | DeviceKind::Raid);
     let lowest = next <= device.depth && !divides && !is_on_one;
     let volatile = |text: &str| match text {
         "write back" => Some(true),
@@ -97,7 +93,11 @@ fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice 
         fua: device.fua,
         rotational: device.rotational,
         // The cache above the file of a loop device is the page cache.
-        backing: if lowest || device.kind == Kind::Loop { backing(device, below) } else { None },
+        backing: if lowest || device.kind == DeviceKind::Loop {
+            backing(device, below)
+        } else {
+            None
+        },
     }
 }
 
@@ -105,11 +105,13 @@ fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice 
 fn backing(device: &BlockDevice, below: Option<&[Layer]>) -> Option<Backing> {
     let elsewhere = |what: String| Some(Backing { what, ..Backing::default() });
     match device.kind {
-        Kind::Memory => Some(Backing { what: "memory".into(), memory: true, no_barrier: None }),
-        Kind::Network => elsewhere("on another machine".into()),
-        Kind::Loop => Some(backing_of_loop(below.unwrap_or_default())),
-        Kind::Virtual => elsewhere("a virtual device".into()),
-        Kind::Disk => {
+        DeviceKind::Memory => {
+            Some(Backing { what: "memory".into(), memory: true, no_barrier: None })
+        }
+        DeviceKind::Network => elsewhere("on another machine".into()),
+        DeviceKind::Loop => Some(backing_of_loop(below.unwrap_or_default())),
+        DeviceKind::Virtual => elsewhere("a virtual device".into()),
+        DeviceKind::Disk => {
             let link = device.link.as_ref();
             let model = device.model.as_deref().filter(|model| is_virtual_model(model));
             match (link.map(|link| (link.transport, &link.text)), model) {
@@ -123,7 +125,7 @@ fn backing(device: &BlockDevice, below: Option<&[Layer]>) -> Option<Backing> {
                 _ => None,
             }
         }
-        Kind::Partition | Kind::Mapper | Kind::Raid => None,
+        DeviceKind::Partition | DeviceKind::Mapper | DeviceKind::Raid => None,
     }
 }
 

@@ -1,40 +1,21 @@
 //! Current conditions that may disturb a measurement. They are not properties of the machine: they
 //! differ from session to session.
 
-use serde::{Deserialize, Serialize};
+use crate::facts::{Conditions, clean};
 
-use super::root::{Root, clean};
+use super::root::Root;
 
-/// The current conditions; `None` = unknown.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Conditions {
-    /// Share of the last 10 s in which at least one task waited for I/O, 0 to 1
-    /// (/proc/pressure/io).
-    pub io_pressure: Option<f64>,
-    /// Load average of the last minute.
-    pub load: Option<f64>,
-    /// Steal time as a share of all CPU time since boot, 0 to 1.
-    pub steal: Option<f64>,
-    /// Progress lines of software RAID arrays that are being rebuilt or checked, from /proc/mdstat.
-    pub raid_busy: Vec<String>,
-    /// Whether the machine runs on battery.
-    pub on_battery: Option<bool>,
-}
-
-impl Conditions {
-    pub(super) fn read(root: &Root) -> Conditions {
-        let pressure = root.text("/proc/pressure/io").unwrap_or_default();
-        let load = root
-            .line("/proc/loadavg")
-            .and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
-        Conditions {
-            io_pressure: parse_io_pressure(&pressure),
-            load: load.filter(|load: &f64| load.is_finite() && *load >= 0.0),
-            steal: parse_steal(&root.text("/proc/stat").unwrap_or_default()),
-            raid_busy: parse_raid_progress(&root.text("/proc/mdstat").unwrap_or_default()),
-            on_battery: on_battery(root),
-        }
+pub(super) fn read(root: &Root) -> Conditions {
+    let pressure = root.text("/proc/pressure/io").unwrap_or_default();
+    let load = root
+        .line("/proc/loadavg")
+        .and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+    Conditions {
+        io_pressure: parse_io_pressure(&pressure),
+        load: load.filter(|load: &f64| load.is_finite() && *load >= 0.0),
+        steal: parse_steal(&root.text("/proc/stat").unwrap_or_default()),
+        raid_busy: parse_raid_progress(&root.text("/proc/mdstat").unwrap_or_default()),
+        on_battery: on_battery(root),
     }
 }
 
@@ -116,14 +97,14 @@ mod tests {
             ("sys/class/power_supply/AC/type", "Mains\n"),
             ("sys/class/power_supply/AC/online", "0\n"),
         ]);
-        let now = Conditions::read(&tree.root());
+        let now = read(&tree.root());
         assert_eq!(
             (now.io_pressure, now.load, now.steal, now.on_battery),
             (Some(0.025), Some(1.21), Some(0.1), Some(true))
         );
         assert_eq!(now.raid_busy, ["resync =  4.3% (45/1000) finish=9min"]);
         tree.write("sys/class/power_supply/AC/online", b"1\n");
-        assert_eq!(Conditions::read(&tree.root()).on_battery, Some(false));
+        assert_eq!(read(&tree.root()).on_battery, Some(false));
     }
 
     #[test]
@@ -133,7 +114,7 @@ mod tests {
             ("sys/class/power_supply/mouse/scope", "Device"),
             ("sys/class/power_supply/mouse/status", "Discharging"),
         ]);
-        assert_eq!(Conditions::read(&tree.root()).on_battery, None);
+        assert_eq!(read(&tree.root()).on_battery, None);
     }
 
     #[test]
@@ -155,7 +136,7 @@ mod tests {
                 ("proc/loadavg", text),
                 ("proc/mdstat", text),
             ]);
-            assert_eq!(Conditions::read(&tree.root()), Conditions::default(), "{text}");
+            assert_eq!(read(&tree.root()), Conditions::default(), "{text}");
         }
     }
 }

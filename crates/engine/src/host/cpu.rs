@@ -1,45 +1,12 @@
 //! The CPUs: model, topology, and the duration of a cycle.
 
+use crate::facts::{Cpu, cpu_list};
 use std::collections::BTreeSet;
-
-use serde::{Deserialize, Serialize};
 
 use super::cpu_info::Info;
 use super::cycle::{self, Cycle};
 use super::quota;
-use super::root::{Root, cpu_list};
-
-/// The CPUs of the machine.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Cpu {
-    pub model: String,
-    pub vendor: String,
-    /// Logical CPUs that are online.
-    pub online: u32,
-    /// Online CPUs that this process may run on (cpuset, affinity).
-    pub allowed: u32,
-    /// CPU time limit of the control group, in CPUs; `None`: no visible limit.
-    pub quota: Option<f64>,
-    /// Physical cores, as far as a virtual machine reports them.
-    pub cores: u32,
-    pub sockets: u32,
-    /// Whether cores run more than one thread each.
-    pub smt: Option<bool>,
-    /// Current frequency of the first CPU, MHz.
-    pub mhz: Option<f64>,
-    /// Duration of one cycle in nanoseconds; a CPU that boosts or saves power deviates from it.
-    pub cycle_nanos: Option<f64>,
-    /// Source of the cycle time: `cpufreq maximum`, `cpuinfo MHz` ...
-    pub cycle_source: String,
-    /// cpufreq governor of the first CPU; `None`: the kernel does not control the frequency (as in
-    /// most virtual machines).
-    pub governor: Option<String>,
-    /// Instruction sets that iotui has code for.
-    pub simd: Vec<String>,
-    /// Properties of the time-stamp counter: `constant_tsc`, `nonstop_tsc` ...
-    pub tsc: Vec<String>,
-}
+use super::root::Root;
 
 /// (name in /proc/cpuinfo, name of the instruction set)
 const SIMD: &[(&str, &str)] = &[
@@ -52,38 +19,34 @@ const SIMD: &[(&str, &str)] = &[
 const TSC: &[&str] = &["constant_tsc", "nonstop_tsc", "tsc_reliable", "tsc_known_freq"];
 const CPUS: &str = "/sys/devices/system/cpu";
 
-impl Cpu {
-    pub(super) fn read(root: &Root, info: &Info) -> Cpu {
-        let online = online(root, info);
-        let flags = info.flags();
-        let (cores, sockets) = topology(root, &online);
-        let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
-        let cores = if cores == 0 { count } else { cores };
-        let Cycle { nanos, source } = cycle::read(root, info);
-        Cpu {
-            model: model(root, info),
-            vendor: info
-                .get("vendor_id")
-                .or_else(|| info.get("CPU implementer").map(|code| implementer(&code)))
-                .unwrap_or_default(),
-            online: count,
-            allowed: count_allowed(root).unwrap_or(count),
-            quota: quota::cpus(root),
-            cores,
-            sockets: sockets.max(1),
-            smt: root
-                .number::<u8>(&format!("{CPUS}/smt/active"))
-                .map(|n| n == 1)
-                .or(Some(cores < count)),
-            mhz: mhz(root, info),
-            cycle_nanos: nanos,
-            cycle_source: source,
-            governor: root.line(&format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
-            simd: names(
-                SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name),
-            ),
-            tsc: names(TSC.iter().copied().filter(|flag| flags.contains(flag))),
-        }
+pub(super) fn read(root: &Root, info: &Info) -> Cpu {
+    let online = online(root, info);
+    let flags = info.flags();
+    let (cores, sockets) = topology(root, &online);
+    let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
+    let cores = if cores == 0 { count } else { cores };
+    let Cycle { nanos, source } = cycle::read(root, info);
+    Cpu {
+        model: model(root, info),
+        vendor: info
+            .get("vendor_id")
+            .or_else(|| info.get("CPU implementer").map(|code| implementer(&code)))
+            .unwrap_or_default(),
+        online: count,
+        allowed: count_allowed(root).unwrap_or(count),
+        quota: quota::cpus(root),
+        cores,
+        sockets: sockets.max(1),
+        smt: root
+            .number::<u8>(&format!("{CPUS}/smt/active"))
+            .map(|n| n == 1)
+            .or(Some(cores < count)),
+        mhz: mhz(root, info),
+        cycle_nanos: nanos,
+        cycle_source: source,
+        governor: root.line(&format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
+        simd: names(SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name)),
+        tsc: names(TSC.iter().copied().filter(|flag| flags.contains(flag))),
     }
 }
 

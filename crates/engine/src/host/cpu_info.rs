@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::root::{Root, clean};
+use super::root::Root;
+use crate::facts::clean;
 
 /// The paragraph of the first CPU in /proc/cpuinfo, and the number of CPUs.
 pub(super) struct Info {

@@ -1,6 +1,7 @@
 //! The kind of machine: operating system, hypervisor, container.
 
-use super::root::{Root, clean};
+use super::root::Root;
+use crate::facts::clean;
 
 /// Returns `PRETTY_NAME` of os-release(5).
 pub(super) fn os(root: &Root) -> String {

@@ -1,64 +1,29 @@
 //! The machine's memory: size, pages, and what may evict or reclaim it.
 
-use serde::{Deserialize, Serialize};
-
-use super::root::{Root, bracketed, cpu_list};
+use super::root::{Root, bracketed};
+use crate::facts::{Memory, cpu_list};
 use crate::sys::fd;
 use crate::sys::memory::bytes_of;
 
-/// Memory of the machine, in bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Memory {
-    pub total: u64,
-    /// Memory available without swapping (MemAvailable) when read.
-    pub available: u64,
-    /// The limit of the memory control group, page cache included; `None`: no visible limit.
-    pub limit: Option<u64>,
-    /// Bytes of a page: the unit of the page cache.
-    pub page_size: u64,
-    /// Bytes of a huge page.
-    pub huge_page: Option<u64>,
-    /// Transparent huge pages: `always`, `madvise` or `never`; `None`: a kernel without them.
-    pub huge_pages: Option<String>,
-    /// NUMA nodes that are online.
-    pub nodes: u32,
-    pub swap_total: u64,
-    pub swap_free: u64,
-    /// A running DAMON kernel thread (`kdamond.0`), which may evict idle cached files.
-    pub kdamond: Option<String>,
-    /// Whether this guest returns freed memory to its host, which makes the first touch of new
-    /// memory slow.
-    pub reports_free_pages: bool,
-}
-
-impl Memory {
-    /// Returns the usable bytes: the control group's limit, at most the machine's size.
-    pub fn usable(&self) -> u64 {
-        self.limit.map_or(self.total, |limit| limit.min(self.total))
-    }
-
-    pub(super) fn read(root: &Root) -> Memory {
-        let meminfo = root.text("/proc/meminfo").unwrap_or_default();
-        let bytes = |name| bytes_of(&meminfo, name);
-        let nodes = root
-            .line("/sys/devices/system/node/online")
-            .map_or(1, |list| cpu_list(&list).len().max(1));
-        Memory {
-            total: bytes("MemTotal").unwrap_or(0),
-            available: bytes("MemAvailable").unwrap_or(0),
-            limit: None,
-            page_size: fd::page_size(),
-            huge_page: bytes("Hugepagesize"),
-            huge_pages: root
-                .line("/sys/kernel/mm/transparent_hugepage/enabled")
-                .and_then(|text| bracketed(&text).map(String::from)),
-            nodes: nodes as u32,
-            swap_total: bytes("SwapTotal").unwrap_or(0),
-            swap_free: bytes("SwapFree").unwrap_or(0),
-            kdamond: kdamond(root),
-            reports_free_pages: super::machine::reports_free_pages(root),
-        }
+pub(super) fn read(root: &Root) -> Memory {
+    let meminfo = root.text("/proc/meminfo").unwrap_or_default();
+    let bytes = |name| bytes_of(&meminfo, name);
+    let nodes =
+        root.line("/sys/devices/system/node/online").map_or(1, |list| cpu_list(&list).len().max(1));
+    Memory {
+        total: bytes("MemTotal").unwrap_or(0),
+        available: bytes("MemAvailable").unwrap_or(0),
+        limit: None,
+        page_size: fd::page_size(),
+        huge_page: bytes("Hugepagesize"),
+        huge_pages: root
+            .line("/sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|text| bracketed(&text).map(String::from)),
+        nodes: nodes as u32,
+        swap_total: bytes("SwapTotal").unwrap_or(0),
+        swap_free: bytes("SwapFree").unwrap_or(0),
+        kdamond: kdamond(root),
+        reports_free_pages: super::machine::reports_free_pages(root),
     }
 }
 
@@ -116,7 +81,7 @@ mod tests {
             ("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "1\n"),
             ("sys/kernel/mm/damon/admin/kdamonds/0/pid", "77\n"),
         ]);
-        let found = Memory::read(&tree.root());
+        let found = read(&tree.root());
         assert_eq!(
             (found.total, found.available, found.swap_total, found.swap_free),
             (1000 << 10, 900 << 10, 8192, 4096)
@@ -136,12 +101,12 @@ mod tests {
         assert_eq!(search_kdamond(&Tree::new(&files).root()), None, "a kernel without DAMON");
         files.push(("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n"));
         let hidden = Tree::new(&files);
-        assert_eq!(Memory::read(&hidden.root()).kdamond, None);
+        assert_eq!(read(&hidden.root()).kdamond, None);
         assert_eq!(search_kdamond(&hidden.root()).as_deref(), Some("kdamond.0"));
         files.push(("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "0\n"));
         assert_eq!(search_kdamond(&Tree::new(&files).root()), None);
         files.push(("sys/module/damon_reclaim/parameters/kdamond_pid", "77\n"));
-        assert_eq!(Memory::read(&Tree::new(&files).root()).kdamond.as_deref(), Some("kdamond.0"));
+        assert_eq!(read(&Tree::new(&files).root()).kdamond.as_deref(), Some("kdamond.0"));
     }
 
     #[test]
@@ -157,7 +122,7 @@ mod tests {
             ("proc/1/comm", "not kdamond"),
             ("sys/kernel/mm/damon/admin", ""),
         ]);
-        let found = Memory::read(&tree.root());
+        let found = read(&tree.root());
         assert_eq!((found.total, found.available, found.swap_total, found.nodes), (0, 0, 0, 1));
         assert_eq!((found.huge_pages, found.kdamond), (None, None));
         assert!(found.page_size.is_power_of_two());

@@ -1,26 +1,8 @@
 //! The network cards, for the network probes and for targets on a server.
 
-use serde::{Deserialize, Serialize};
+use crate::facts::NetworkCard;
 
 use super::root::{Root, file_name};
-
-/// One network interface.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct NetworkCard {
-    pub name: String,
-    /// Link speed in Mbit/s (10^6 bits); `None`: no link, or not reported.
-    pub speed: Option<u32>,
-    /// `full` or `half`.
-    pub duplex: Option<String>,
-    /// Maximum transmission unit, bytes.
-    pub mtu: Option<u32>,
-    /// `up`, `down`, `unknown` ... (RFC 2863).
-    pub state: String,
-    pub driver: Option<String>,
-    /// True if there is no hardware device: loopback, bridge, tunnel, container pair.
-    pub is_virtual: bool,
-}
 
 /// Maximum number of interfaces listed; a machine with many containers has thousands.
 const MAX_CARDS: usize = 64;
@@ -47,7 +29,7 @@ fn card(root: &Root, name: String) -> NetworkCard {
         state: root.line(&path("operstate")).unwrap_or_default(),
         driver: root.link(&path("device/driver")).map(|path| file_name(&path)),
         is_virtual: !root.exists(&path("device")),
-        name: super::root::clean(&name),
+        name: crate::facts::clean(&name),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::groups::Groups;
 use super::root::Root;
-use crate::sys::block::BlockDevice;
+use crate::facts::BlockDevice;
 use crate::sys::io_priority::IoPriority;
 
 /// The controllers with weights, and their files: io.cost follows the first, bfq the others.

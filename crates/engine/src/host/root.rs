@@ -4,11 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::facts::clean;
 use crate::sys::text;
-use crate::text::is_unsafe_char;
 
-/// Longest one-line value, in characters: it ends up in session files and on terminals.
-const MAX_LINE: usize = 300;
 /// Maximum number of folder entries read.
 const MAX_ENTRIES: usize = 8192;
 
@@ -76,16 +74,6 @@ impl Root {
     }
 }
 
-/// Makes a value safe to display: trimmed, at most 300 characters, and without control characters,
-/// because an attacker may choose the name of a disk.
-pub(super) fn clean(text: &str) -> String {
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
-        .chars()
-        .take(MAX_LINE)
-        .map(|c| if is_unsafe_char(c) || c == char::REPLACEMENT_CHARACTER { '?' } else { c })
-        .collect()
-}
-
 /// Returns the last component of a path as text.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| clean(&name.to_string_lossy())).unwrap_or_default()
@@ -96,27 +84,6 @@ pub(super) fn bracketed(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.trim())
-}
-
-/// CPU numbers from this one on make a list invalid.
-const MAX_CPUS: u32 = 65_536;
-
-/// Parses a list of CPUs such as `0-3,8,10-11`; an invalid list is empty.
-pub fn cpu_list(text: &str) -> Vec<u32> {
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',') {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (Ok(low), Ok(high)) = (low.trim().parse::<u32>(), high.trim().parse::<u32>()) else {
-            return Vec::new();
-        };
-        if high >= MAX_CPUS || low > high {
-            return Vec::new();
-        }
-        cpus.extend(low..=high);
-    }
-    cpus.sort_unstable();
-    cpus.dedup();
-    cpus
 }
 
 #[cfg(test)]
@@ -143,18 +110,9 @@ mod tests {
         assert_eq!(root.line("b").as_deref(), Some("?[31mred?"));
         assert_eq!((root.line("c"), root.line("missing"), root.line("")), (None, None, None));
         assert_eq!(root.line("bin").as_deref(), Some("??\u{3f}?"));
-        assert_eq!(root.line("huge").map(|line| line.len()), Some(MAX_LINE));
+        assert_eq!(root.line("huge").map(|line| line.len()), Some(crate::facts::MAX_LINE));
         assert_eq!((root.number::<u32>("n"), root.number::<u32>("a")), (Some(42), None));
         assert_eq!(root.names("").len(), 6);
-    }
-
-    #[test]
-    fn parses_lists_of_cpus() {
-        assert_eq!(cpu_list("0-2,8\n"), [0, 1, 2, 8]);
-        assert_eq!(cpu_list("3,1,1"), [1, 3]);
-        for text in ["", "x", "3-1", "0-4294967295", "1,,2", "-"] {
-            assert!(cpu_list(text).is_empty(), "{text}");
-        }
     }
 
     #[test]
@@ -167,7 +125,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics(text in "\\PC{0,40}") {
-            let _ = (cpu_list(&text), bracketed(&text).map(str::len), clean(&text));
+            let _ = (crate::facts::cpu_list(&text), bracketed(&text).map(str::len), clean(&text));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The facts about this machine, collected once and while other things are done.
 
+use crate::host;
 use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 
@@ -19,10 +20,10 @@ impl SharedHost {
         host
     }
 
-    /// Collects the facts now, as [`Host::collect_of_ranks`] does.
+    /// Collects the facts now, as [`host::collect_of_ranks`] does.
     pub fn collect_of_ranks() -> SharedHost {
         let host = SharedHost::default();
-        host.set(Host::collect_of_ranks());
+        host.set(host::collect_of_ranks());
         host
     }
 
@@ -33,7 +34,7 @@ impl SharedHost {
 
     /// Returns the facts as soon as all are collected.
     pub fn get(&self) -> &Host {
-        self.0.get_or_init(Host::collect)
+        self.0.get_or_init(host::collect)
     }
 }
 
@@ -51,6 +52,6 @@ mod tests {
             [first.join().unwrap(), second.join().unwrap()]
         });
         assert_eq!(addresses[0], addresses[1]);
-        assert_eq!(host.get().kernel, Host::collect().kernel);
+        assert_eq!(host.get().kernel, host::collect().kernel);
     }
 }

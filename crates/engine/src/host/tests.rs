@@ -1,9 +1,11 @@
 use super::root::testing::Tree;
 use super::*;
+use crate::facts::version;
+use iotui_core::doctor::examine;
 
 #[test]
 fn the_facts_about_this_machine_are_plausible() {
-    let host = Host::collect();
+    let host = collect();
     assert!(
         !host.name.is_empty() && version(&host.kernel).is_some_and(|version| version >= (4, 0)),
         "{host:?}"
@@ -32,7 +34,7 @@ fn an_old_session_with_two_fields_loads() {
 
 #[test]
 fn an_empty_tree_is_a_host_without_a_name() {
-    let host = Host::read(&Tree::new(&[]).root());
+    let host = read(&Tree::new(&[]).root());
     assert_eq!((host.name.as_str(), host.cpu.online, host.memory.total), ("", 1, 0));
     assert!(!host.can_drop_caches && host.virtualisation.is_none());
 }
@@ -75,7 +77,7 @@ fn hostile_files_yield_a_host_of_bounded_size() {
     ] {
         let tree = Tree::new(&[]);
         paths.iter().for_each(|path| tree.write(path, bytes));
-        let host = Host::read(&tree.root());
+        let host = read(&tree.root());
         let json = serde_json::to_string(&host).unwrap();
         assert!(json.len() < 20_000, "{} bytes", json.len());
         assert!(!json.contains("\\u001b"), "{json}");
@@ -88,5 +90,5 @@ fn folders_and_devices_in_place_of_files_are_not_read() {
     let tree = Tree::new(&[("proc/cpuinfo/sub", "x")]);
     tree.symlink("proc/meminfo", "/dev/zero");
     tree.symlink("etc/os-release", "os-release");
-    assert_eq!(Host::read(&tree.root()).memory.total, 0);
+    assert_eq!(read(&tree.root()).memory.total, 0);
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::error::ProbeError;
 use super::net::Peer;
 use super::stop_flag::StopFlag;
-use crate::host::Host;
+use crate::facts::Host;
+use crate::host;
 use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
 use crate::record::Estimate;
 use crate::sys::memory_limit::free_memory;
@@ -39,7 +40,7 @@ impl ProbeContext {
         let free = free_memory().unwrap_or(1 << 30);
         let cpus = Affinity::current().map(|set| set.cpus()).unwrap_or_default();
         ProbeContext {
-            host: Host::collect(),
+            host: host::collect(),
             cpus,
             memory: free / 4,
             dir,

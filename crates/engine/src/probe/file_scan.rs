@@ -305,7 +305,7 @@ impl Gauge for FileScan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::residency::Method;
+    use crate::facts::ResidencyMethod;
 
     /// Regression test: 9p and FUSE without caching keep nothing, so every warm cell failed there.
     #[test]
@@ -317,7 +317,7 @@ mod tests {
                 dirty: None,
                 writeback: None,
                 evicted: None,
-                method: Method::Mincore,
+                method: ResidencyMethod::Mincore,
             })
         };
         assert!(check_cached(left(0), false).is_err_and(|why| why.contains("0 %")));

@@ -7,13 +7,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::{ProbeContext, ProbeError};
+use crate::facts::BlockDevice;
 use crate::host::Below;
 use crate::sys::cold::{Cold, make_cold_within};
 use crate::sys::content::FileData;
 use crate::sys::fill;
+use crate::sys::mounts;
 use crate::sys::scratch::Scratch;
 use crate::sys::threads::{Affinity, unshare_files};
-use crate::sys::{block, mounts};
 use crate::units::show_bytes;
 
 /// Block size of the file probes, the same as that of the page cache.
@@ -195,7 +196,7 @@ const UNKNOWN: Device = Device {
 /// Returns the expected speed of the device below the folder for files, based on what the kernel
 /// reports about it.
 pub(super) fn test_device(context: &ProbeContext) -> Device {
-    fn below(dir: &Path) -> Option<Vec<block::BlockDevice>> {
+    fn below(dir: &Path) -> Option<Vec<BlockDevice>> {
         File::open(dir).ok().map(|dir| Below::of(&dir).devices())
     }
     let turns: Vec<bool> = context

@@ -1,85 +1,17 @@
 //! The block devices under a file, from the one that is mounted down to the disks, as sysfs
 //! describes them.
 
+use crate::facts::{BlockDevice, DeviceKind};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::link::{self, Link};
+use super::link::{self};
 use super::text::{line, number};
 
 /// Maximum number of entries of a folder that are looked at.
 const MAX_DEVICES: usize = 256;
-
-/// The kind of a block device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Disk,
-    Partition,
-    /// Device mapper: LVM, encryption, multipath.
-    Mapper,
-    /// Software RAID.
-    Raid,
-    /// A file exposed as a device.
-    Loop,
-    /// zram, brd or null_blk.
-    Memory,
-    /// nbd, rbd, drbd.
-    Network,
-    /// Made up by a driver or a program: a ZFS volume, ublk.
-    Virtual,
-}
-
-/// One block device. `None`: not reported by sysfs, or not applicable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockDevice {
-    /// Kernel name, e.g. `nvme0n1p2`.
-    pub name: String,
-    /// 0:0 for a path to a disk, which has no number.
-    pub major: u64,
-    pub minor: u64,
-    /// 0 for the requested device, 1 for those right below it, ...
-    pub depth: usize,
-    pub kind: Kind,
-    /// Details: `raid1`, or the name and kind of a mapper device.
-    pub detail: Option<String>,
-    pub model: Option<String>,
-    /// Bytes.
-    pub size: Option<u64>,
-    pub rotational: Option<bool>,
-    /// The I/O scheduler in use.
-    pub scheduler: Option<String>,
-    pub read_ahead_kb: Option<u64>,
-    /// Capacity of the request queue.
-    pub nr_requests: Option<u64>,
-    /// Smallest request, bytes.
-    pub logical_block: Option<u64>,
-    /// Smallest write without read-modify-write, bytes.
-    pub physical_block: Option<u64>,
-    /// Largest request in KiB; larger ones are split.
-    pub max_sectors_kb: Option<u64>,
-    /// `write back` (the device has a volatile cache) or `write through`.
-    pub write_cache: Option<String>,
-    /// Whether it can write through its cache, request by request (FUA).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fua: Option<bool>,
-    /// What a SCSI or virtio disk itself says of its cache: `write back`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claimed_cache: Option<String>,
-    /// Whether it counts flushes: it is a whole device with a queue of requests.
-    #[serde(default)]
-    pub counts_flushes: bool,
-    /// Whether requests can be polled for: it has poll queues.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub polls: Option<bool>,
-    pub link: Option<Link>,
-    /// File of a loop device.
-    pub backing_file: Option<PathBuf>,
-}
 
 /// Returns the folder of a block device (major, minor) with sysfs at `sys`.
 pub fn folder(sys: &Path, (major, minor): (u64, u64)) -> Option<PathBuf> {
@@ -167,37 +99,37 @@ pub fn describe(dir: &Path, depth: usize) -> Option<BlockDevice> {
         write_cache: line(queue.join("write_cache")),
         fua: number::<u8>(queue.join("fua")).map(|n| n != 0),
         claimed_cache: claimed_cache(dir),
-        counts_flushes: kind != Kind::Partition && dir.join("mq").is_dir(),
+        counts_flushes: kind != DeviceKind::Partition && dir.join("mq").is_dir(),
         polls: number::<u8>(queue.join("io_poll")).map(|n| n != 0),
-        link: if kind == Kind::Disk { link::detect(dir) } else { None },
+        link: if kind == DeviceKind::Disk { link::detect(dir) } else { None },
         backing_file: backing_file(dir),
         name,
     })
 }
 
 /// Returns the kind of the device with this folder.
-pub fn kind(dir: &Path) -> Kind {
+pub fn kind(dir: &Path) -> DeviceKind {
     let is = |prefix: &str| {
         named(dir)
             .strip_prefix(prefix)
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     if dir.join("partition").exists() {
-        Kind::Partition
+        DeviceKind::Partition
     } else if dir.join("dm").is_dir() {
-        Kind::Mapper
+        DeviceKind::Mapper
     } else if dir.join("md").is_dir() {
-        Kind::Raid
+        DeviceKind::Raid
     } else if is("loop") {
-        Kind::Loop
+        DeviceKind::Loop
     } else if is("zram") || is("ram") || is("nullb") {
-        Kind::Memory
+        DeviceKind::Memory
     } else if is("nbd") || is("rbd") || is("drbd") {
-        Kind::Network
+        DeviceKind::Network
     } else if dir.parent().is_some_and(|parent| parent.ends_with("virtual/block")) {
-        Kind::Virtual
+        DeviceKind::Virtual
     } else {
-        Kind::Disk
+        DeviceKind::Disk
     }
 }
 

@@ -14,7 +14,8 @@ use nix::unistd::{AccessFlags, access, fdatasync, sync};
 
 use super::cpu_cache;
 use super::fd;
-use super::residency::{Method, Residency, residency_if_known};
+use super::residency::{Residency, residency_if_known};
+use crate::facts::ResidencyMethod;
 
 /// One pass drops any file that is not mapped; pages still cached after this time stay (measured).
 const DROP_TIMEOUT: Duration = Duration::from_millis(200);
@@ -39,8 +40,8 @@ thread_local! {
 /// The result of [`make_cold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
-    /// What is still cached; `None` if no method can measure it. With [`Method::Sampled`] the state
-    /// before the last drop, which removed the pages that sampling read.
+    /// What is still cached; `None` if no method can measure it. With [`ResidencyMethod::Sampled`]
+    /// the state before the last drop, which removed the pages that sampling read.
     pub left: Option<Residency>,
     /// Nanoseconds in total, including writeback.
     pub nanos: u64,
@@ -87,7 +88,7 @@ pub fn make_cold_within(
 fn make_cold_by(
     file: &File,
     part: Range<u64>,
-    method: Option<Method>,
+    method: Option<ResidencyMethod>,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Cold> {
     let start = Instant::now();
@@ -99,7 +100,7 @@ fn make_cold_by(
     let mut pause = Duration::from_millis(1);
     let mut patience = Patience::default();
     while let Some(state) = left {
-        if state.method == Method::Sampled {
+        if state.method == ResidencyMethod::Sampled {
             // Another sample would only find the pages that the first one read.
             drop_pages(file, part.end)?;
             passes += 1;
@@ -153,8 +154,8 @@ impl Patience {
 /// Returns whether the page cache holds pages that have not been read yet: cachestat(2) counts
 /// them, mincore(2) does not.
 fn has_unread(file: &File, part: Range<u64>, state: &Residency) -> bool {
-    state.method == Method::Cachestat
-        && residency_if_known(file, part, Some(Method::Mincore))
+    state.method == ResidencyMethod::Cachestat
+        && residency_if_known(file, part, Some(ResidencyMethod::Mincore))
             .is_ok_and(|read| read.is_some_and(|read| read.cached < state.cached))
 }
 
@@ -219,8 +220,9 @@ pub fn make_warm_within(
 /// Returns where to start reading: twice the size of the CPU caches before the end if every page is
 /// known to be cached, else 0.
 fn first_read_offset(state: Option<Residency>, len: u64, cpu_cache: u64) -> u64 {
-    let all =
-        state.is_some_and(|state| state.method != Method::Sampled && state.cached >= state.pages);
+    let all = state.is_some_and(|state| {
+        state.method != ResidencyMethod::Sampled && state.cached >= state.pages
+    });
     if all { len.saturating_sub(cpu_cache.saturating_mul(2)) } else { 0 }
 }
 

@@ -1,41 +1,16 @@
 //! The requirements of direct I/O on a file, as reported by the file system: `STATX_DIOALIGN`.
 #![allow(unsafe_code)]
 
+use crate::facts::{DirectAlign, DirectSupport};
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
-use serde::{Deserialize, Serialize};
-
 /// Linux 6.1.
 const STATX_DIOALIGN: u32 = 0x2000;
 /// Linux 6.14.
 const STATX_DIO_READ_ALIGN: u32 = 0x2_0000;
-
-/// Alignments for direct I/O in bytes, from statx(2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DirectAlign {
-    /// Of the buffer address.
-    pub mem: u32,
-    /// Of file offset and length.
-    pub offset: u32,
-    /// Of file offset and length for reads, if smaller and reported (Linux 6.14).
-    pub read_offset: Option<u32>,
-}
-
-/// Whether direct I/O works on a file, as reported by the file system. To be verified by residency
-/// and device bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DirectSupport {
-    Known(DirectAlign),
-    /// The file system reports that it is not supported on this file.
-    Refused,
-    /// The kernel is older than 6.1, or the file system does not report it (tmpfs accepts O_DIRECT
-    /// and serves memory).
-    Unknown,
-}
 
 /// Returns what statx(2) reports about direct I/O on `file`.
 ///

@@ -1,27 +1,13 @@
 //! The list of a file's holes.
 
+use crate::facts::ExtentMethod;
 use std::ops::Range;
-
-use serde::{Deserialize, Serialize};
 
 /// Maximum number of holes (24 MiB of memory); a file with more is [`Extents::truncated`].
 pub(super) const MAX_HOLES: usize = 1 << 20;
 
 /// Maximum number of places that are listed.
 const MAX_PLACES: usize = 1 << 12;
-
-/// How the extents were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExtentMethod {
-    /// FIEMAP: correct in every cache state.
-    Fiemap,
-    /// SEEK_DATA and SEEK_HOLE: counts preallocated extents as data while their pages are cached,
-    /// so it is reliable only on a cold file.
-    SeekData,
-    /// No method worked: everything counts as stored.
-    Assumed,
-}
 
 /// The stored parts of `[0, len)`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 
-pub use super::extent_list::{ExtentMethod, Extents};
+pub use super::extent_list::Extents;
 use super::{fd, fiemap, seek};
+pub use crate::facts::ExtentMethod;
 
 /// Returns the extents of the first `len` bytes of `file`, truncated at the end of the file. Writes
 /// dirty pages back (FIEMAP_FLAG_SYNC).

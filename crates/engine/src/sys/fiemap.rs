@@ -6,7 +6,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 
-use super::extent_list::{ExtentMethod, Extents};
+use super::extent_list::Extents;
+use crate::facts::ExtentMethod;
 
 /// _IOWR('f', 11, struct fiemap): the same number on x86-64 and aarch64.
 const FS_IOC_FIEMAP: u32 = 0xc020_660b;

@@ -1,46 +1,11 @@
 //! How a disk is attached, found by walking up its path in /sys/devices, and the speed limit of
 //! that link.
 
+use crate::facts::{Link, Transport};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::text::line;
-
-/// The transport between disk and CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Transport {
-    Pcie,
-    Sata,
-    Sas,
-    Usb,
-    Mmc,
-    /// NVMe over fabrics, iSCSI: the disk is on another machine.
-    Network,
-    /// A virtual disk of the hypervisor: the link does not reveal the disk behind it.
-    Virtio,
-    Xen,
-    Hyperv,
-}
-
-/// The link of a disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
-    pub transport: Transport,
-    /// As usually written: `PCIe 4.0 x4`, `SATA 6.0 Gbps`, `USB 5000 Mbit/s`, `virtio`.
-    pub text: String,
-    /// Payload bytes per second after line coding, before protocol overhead (another 5 to 20 %).
-    /// `None` if the speed is unknown.
-    pub bytes_per_second: Option<u64>,
-}
-
-impl Link {
-    fn new(transport: Transport, text: impl Into<String>, bytes_per_second: Option<u64>) -> Self {
-        Self { transport, text: text.into(), bytes_per_second }
-    }
-}
 
 /// Returns the link of the disk whose real sysfs folder is `disk`; `None` if its path does not
 /// reveal it.

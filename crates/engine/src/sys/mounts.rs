@@ -1,5 +1,6 @@
 //! The file system under a file: type, mount options, free space.
 
+use crate::facts::Space;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -31,15 +32,6 @@ pub struct Mount {
     /// Options of the mount and of its superblock, without repetition.
     pub options: Vec<String>,
     pub read_only: bool,
-}
-
-/// Size of a file system, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Space {
-    pub total: u64,
-    pub free: u64,
-    /// Free bytes available to this user.
-    pub available: u64,
 }
 
 impl Mount {

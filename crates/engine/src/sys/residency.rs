@@ -2,6 +2,7 @@
 //! refused or sees nothing.
 #![allow(unsafe_code)]
 
+use crate::facts::ResidencyMethod;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -15,26 +16,12 @@ use super::{fd, mincore, sample};
 /// The system call number on every architecture (Linux 6.5); libc lacks it for x86-64.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// How residency was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Method {
-    /// cachestat(2): counts every page without side effects.
-    Cachestat,
-    /// At most 256 pages tried with `RWF_NOWAIT`: an estimate, and each miss starts a read. For a
-    /// cold file, drop the cache again afterwards.
-    Sampled,
-    /// mincore(2) on a mapping, for overlays, FUSE and before Linux 6.5: counts every page without
-    /// side effects, but only for files that the user owns or may write.
-    Mincore,
-}
-
 /// Pages of a range by their state in the page cache, in pages of [`fd::page_size`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Residency {
     /// Pages in the range, cached or not.
     pub pages: u64,
-    /// Pages in the cache; extrapolated from the sample for [`Method::Sampled`].
+    /// Pages in the cache; extrapolated from the sample for [`ResidencyMethod::Sampled`].
     pub cached: u64,
     /// Dirty cached pages. `None` unless measured by cachestat.
     pub dirty: Option<u64>,
@@ -43,7 +30,7 @@ pub struct Residency {
     /// Pages that were evicted, as far as the kernel remembers. `None` unless measured by
     /// cachestat.
     pub evicted: Option<u64>,
-    pub method: Method,
+    pub method: ResidencyMethod,
 }
 
 impl Residency {
@@ -77,7 +64,7 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
 pub fn residency_if_known(
     file: &File,
     part: Range<u64>,
-    method: Option<Method>,
+    method: Option<ResidencyMethod>,
 ) -> io::Result<Option<Residency>> {
     match residency_by(file, part.start, part.end - part.start, method) {
         Ok(found) => Ok(Some(found)),
@@ -95,16 +82,18 @@ pub fn residency_by(
     file: &File,
     offset: u64,
     len: u64,
-    method: Option<Method>,
+    method: Option<ResidencyMethod>,
 ) -> io::Result<Residency> {
     let len = fd::clip(file, offset, len)?;
     let page = fd::page_size();
     let first = offset / page;
     let pages = if len == 0 { 0 } else { (offset + len).div_ceil(page) - first };
     let measure = |method| match method {
-        Method::Cachestat => cachestat(file, offset, len, pages),
-        Method::Sampled => Ok(from_count(method, pages, sample::cached_pages(file, first, pages)?)),
-        Method::Mincore => {
+        ResidencyMethod::Cachestat => cachestat(file, offset, len, pages),
+        ResidencyMethod::Sampled => {
+            Ok(from_count(method, pages, sample::cached_pages(file, first, pages)?))
+        }
+        ResidencyMethod::Mincore => {
             Ok(from_count(method, pages, mincore::cached_pages(file, first, pages)?))
         }
     };
@@ -122,13 +111,15 @@ pub fn residency_by(
 /// Returns the methods to try, best first. Files of an overlay (and of FUSE with passthrough) have
 /// no pages of their own: queried directly they always look cold, while a mapping leads to the file
 /// that has the pages.
-fn methods(file: &File) -> Vec<Method> {
+fn methods(file: &File) -> Vec<ResidencyMethod> {
     match fstatfs(file).map(|stat| stat.filesystem_type()) {
-        Ok(OVERLAYFS_SUPER_MAGIC) => vec![Method::Mincore],
-        Ok(FUSE_SUPER_MAGIC) => vec![Method::Mincore, Method::Cachestat, Method::Sampled],
+        Ok(OVERLAYFS_SUPER_MAGIC) => vec![ResidencyMethod::Mincore],
+        Ok(FUSE_SUPER_MAGIC) => {
+            vec![ResidencyMethod::Mincore, ResidencyMethod::Cachestat, ResidencyMethod::Sampled]
+        }
         // Before Linux 6.5 a mapping is used, which is exact; sampling only estimates and causes
         // reads. It is used if both are refused.
-        _ => vec![Method::Cachestat, Method::Mincore, Method::Sampled],
+        _ => vec![ResidencyMethod::Cachestat, ResidencyMethod::Mincore, ResidencyMethod::Sampled],
     }
 }
 
@@ -140,7 +131,7 @@ fn is_refusal(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
-fn from_count(method: Method, pages: u64, cached: u64) -> Residency {
+fn from_count(method: ResidencyMethod, pages: u64, cached: u64) -> Residency {
     Residency { pages, cached, dirty: None, writeback: None, evicted: None, method }
 }
 
@@ -168,7 +159,7 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
         dirty: Some(dirty.min(cached)),
         writeback: Some(writeback.min(cached)),
         evicted: Some(evicted),
-        method: Method::Cachestat,
+        method: ResidencyMethod::Cachestat,
     })
 }
 

@@ -5,8 +5,9 @@ use std::fs::File;
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek};
 
-use super::extent_list::{ExtentMethod, Extents};
+use super::extent_list::Extents;
 use super::fd;
+use crate::facts::ExtentMethod;
 
 /// Returns the holes of `[0, len)`; `None` if the file system does not support it.
 pub(super) fn walk(file: &File, len: u64) -> Option<Extents> {

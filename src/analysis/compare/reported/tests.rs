@@ -8,7 +8,7 @@ use crate::session::testing::{self, job};
 fn run(cells: Vec<(Job, u64)>) -> Session {
     let plan =
         Plan { cells: cells.iter().map(|(job, _)| job.clone()).collect(), ..testing::plan(0) };
-    let host = crate::host::Host { name: "vm".into(), ..Default::default() };
+    let host = crate::facts::Host { name: "vm".into(), ..Default::default() };
     let mut session =
         Session::new(String::new(), String::new(), "2026-11-21T09:30:11Z".into(), host, plan);
     for (cell, (job, speed)) in cells.iter().enumerate() {
@@ -57,7 +57,7 @@ fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
         .collect();
     assert!(about == ["trial time", "XOR", "not in the report"], "{about:?}");
     // Facts are matched by name, whatever either side lacks.
-    let host = crate::host::Host { kernel: "6.18".into(), ..mine.host.clone() };
+    let host = crate::facts::Host { kernel: "6.18".into(), ..mine.host.clone() };
     let known = versus(&macbook(), &Session { host, ..mine.clone() }).differences;
     let fact = |what: &str| known.iter().find(|one| one.what == what);
     let system = fact("system");

@@ -3,10 +3,9 @@
 use ratatui::text::{Line, Span};
 
 use super::facts::figures;
-use crate::host::{TargetFacts, TargetKind};
+use crate::facts::{BlockDevice, TargetFacts, TargetKind};
 use crate::record::LayerKind;
 use crate::report::host::describe_device;
-use crate::sys::block::BlockDevice;
 use crate::tui::theme::{Look, Role};
 use crate::tui::view::pane;
 use crate::units::show_bytes;

@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 
 use super::*;
 use crate::engine::Proposed;
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::plan::{
     Choice, Job, Op, PRESETS, Plan, Preset, Settings, TargetSpec, preset as built_in,
 };

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use crate::host::TargetFacts;
+use crate::facts::TargetFacts;
 use crate::plan::target_name;
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::setup::browser::{Kind, Row};

@@ -157,7 +157,7 @@ struct Real {
     sender: UnboundedSender<Msg>,
     runs: crate::tui::shell::run::Runs,
     over: std::rc::Rc<tokio::sync::Notify>,
-    host: crate::host::Host,
+    host: crate::facts::Host,
     trials: usize,
 }
 

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::link::{Link, boot_id};
+use super::link::Link;
+use super::link::boot_id;
 use super::nodes::Nodes;
 use super::order::{Refusal, pack, unpack};
 use super::site::{Seats, Site};

@@ -17,6 +17,7 @@ use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
 use crate::engine::variants::Variants;
 use crate::engine::{Control, Sink, harness, levels, probing, programs};
+use crate::host;
 use crate::plan::Plan;
 use crate::record::{End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
@@ -93,7 +94,7 @@ fn run_with(
         // The file or folder that the probes of files use. Where it cannot be opened, each probe
         // reports that itself.
         let target = OpenTarget::probe(&plan.target)
-            .map(|open_target| open_target.facts.evidence(0, None))
+            .map(|open_target| host::target_evidence(&open_target.facts, 0, None))
             .unwrap_or_default();
         let grounds = Arc::new(Grounds {
             target,

@@ -7,9 +7,8 @@ use std::sync::{Condvar, Mutex};
 
 use super::*;
 use crate::backend::testing;
-use crate::engine::Executor;
-use crate::engine::OpenTarget;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
+use crate::engine::{Executor, OpenTarget};
 use crate::plan::{Cache, CpuCache, Job, TargetSpec, TrialTime};
 use crate::record::MachineEvidence;
 

@@ -7,8 +7,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use super::append::trials;
 use super::*;
 use crate::engine::OpenTarget;
+use crate::facts::ExtentMethod;
 use crate::plan::{FilePer, Plan, Sync, TargetSpec, Writes};
-use crate::sys::extents::{ExtentMethod, extents};
+use crate::sys::extents::extents;
 use crate::sys::testing::skip;
 
 const SPAN: u64 = 1 << 20;

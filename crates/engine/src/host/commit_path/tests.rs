@@ -1,12 +1,12 @@
 use super::*;
+use crate::facts::Link;
 use crate::host::ground::is_without_barrier;
-use crate::sys::link::Link;
 
 fn disk(name: &str, depth: usize, cache: &str) -> BlockDevice {
     let kind = match name {
-        _ if name.starts_with("dm") => Kind::Mapper,
-        _ if name.starts_with("loop") => Kind::Loop,
-        _ => Kind::Disk,
+        _ if name.starts_with("dm") => DeviceKind::Mapper,
+        _ if name.starts_with("loop") => DeviceKind::Loop,
+        _ => DeviceKind::Disk,
     };
     serde_json::from_value(serde_json::json!({
         "name": name, "kind": kind, "major": 8, "minor": 0, "depth": depth,
@@ -158,8 +158,8 @@ fn what_is_no_disk_of_this_machine_says_where_its_data_is() {
         assert_eq!(what(model(emulated)), format!("a virtual disk ({emulated}) false"));
     }
     let kind = |kind| BlockDevice { kind, ..plain() };
-    assert_eq!(what(kind(Kind::Memory)), "memory true");
-    assert_eq!(what(kind(Kind::Virtual)), "a virtual device false");
+    assert_eq!(what(kind(DeviceKind::Memory)), "memory true");
+    assert_eq!(what(kind(DeviceKind::Virtual)), "a virtual device false");
 }
 
 #[test]

@@ -6,7 +6,7 @@ model name\t: Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\ncpu MHz\t\t: 2101.5\n\
 flags\t\t: fpu tsc sse2 avx2 constant_tsc nonstop_tsc hypervisor\n\nprocessor\t: 1\nvendor_id\t: Other\n";
 
 fn read(tree: &Tree) -> Cpu {
-    Cpu::read(&tree.root(), &Info::read(&tree.root()))
+    super::read(&tree.root(), &Info::read(&tree.root()))
 }
 
 #[test]

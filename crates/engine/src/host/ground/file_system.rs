@@ -8,7 +8,7 @@ use nix::sys::stat::makedev;
 use nix::sys::statvfs::fstatvfs;
 
 use super::walk::{Above, Place, Walk};
-use crate::host::root::clean;
+use crate::facts::clean;
 use crate::record::{LayerKind, Medium};
 use crate::sys::block;
 use crate::sys::mountinfo::Entry;

@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::facts::BlockDevice;
 use crate::record::{Ground, Medium};
-use crate::sys::block::{self, BlockDevice};
+use crate::sys::block::{self};
 use crate::sys::mounts::Mount;
 
 /// What lies below a file or block device at one moment.

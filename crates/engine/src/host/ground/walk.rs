@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{major, minor};
 
 use super::found::{Below, FileBelow, Leaf, judge};
-use crate::host::root::clean;
+use crate::facts::{DeviceKind, Transport, clean};
 use crate::record::{Ground, Layer, LayerKind, Medium};
-use crate::sys::block::{self, Kind};
-use crate::sys::link::{self, Transport};
+use crate::sys::block::{self};
+use crate::sys::link::{self};
 use crate::sys::loop_device::{self, LoopFile};
 use crate::sys::mountinfo::{self, Entry};
 use crate::sys::mounts;
@@ -297,7 +297,7 @@ impl<'a> Walk<'a> {
 
     /// Adds the paths to an NVMe disk.
     fn paths(&mut self, dir: &Path, place: &Place) {
-        if block::kind(dir) != Kind::Disk {
+        if block::kind(dir) != DeviceKind::Disk {
             return;
         }
         for path in block::below(dir) {
@@ -333,45 +333,49 @@ fn describe(dir: &Path, name: &str) -> (LayerKind, Option<(Medium, String)>) {
     let is = |part: &str| dir.to_str().is_some_and(|path| path.contains(part));
     let is_mixed = || line(dir.join("backing_dev")).is_some_and(|file| file != "none");
     let (kind, medium, reason) = match block::kind(dir) {
-        Kind::Partition => return (LayerKind::Partition, None),
-        Kind::Mapper => return (LayerKind::Mapper, None),
-        Kind::Raid => return (LayerKind::Raid, None),
-        Kind::Loop => return (LayerKind::Loop, None),
-        Kind::Memory if name.starts_with("zram") && is_mixed() => {
+        DeviceKind::Partition => return (LayerKind::Partition, None),
+        DeviceKind::Mapper => return (LayerKind::Mapper, None),
+        DeviceKind::Raid => return (LayerKind::Raid, None),
+        DeviceKind::Loop => return (LayerKind::Loop, None),
+        DeviceKind::Memory if name.starts_with("zram") && is_mixed() => {
             let reason = "NAME keeps a part in memory and a part on another device";
             (LayerKind::Memory, Medium::Unknown, reason)
         }
-        Kind::Memory if name.starts_with("zram") => {
+        DeviceKind::Memory if name.starts_with("zram") => {
             (LayerKind::Memory, Medium::Memory, "NAME is compressed memory")
         }
-        Kind::Memory => (LayerKind::Memory, Medium::Memory, "NAME is memory"),
+        DeviceKind::Memory => (LayerKind::Memory, Medium::Memory, "NAME is memory"),
         // Of the module scsi_debug.
-        Kind::Disk if is("/pseudo_") => {
+        DeviceKind::Disk if is("/pseudo_") => {
             (LayerKind::Memory, Medium::Memory, "NAME is memory (scsi_debug)")
         }
-        Kind::Disk if is("/tcm_loop") => {
+        DeviceKind::Disk if is("/tcm_loop") => {
             (LayerKind::Unknown, Medium::Unknown, "NAME is a target of this machine itself")
         }
-        Kind::Network if name.starts_with("rbd") => {
+        DeviceKind::Network if name.starts_with("rbd") => {
             (LayerKind::Server, Medium::Server, "NAME is on another machine")
         }
-        Kind::Network => {
+        DeviceKind::Network => {
             let reason = "NAME may be served by a program or by another machine";
             (LayerKind::Unknown, Medium::Unknown, reason)
         }
         // bcache has slaves, as what the device mapper makes.
-        Kind::Virtual if !block::below(dir).is_empty() => return (LayerKind::Mapper, None),
-        Kind::Virtual if name.starts_with("ublk") => {
+        DeviceKind::Virtual if !block::below(dir).is_empty() => return (LayerKind::Mapper, None),
+        DeviceKind::Virtual if name.starts_with("ublk") => {
             (LayerKind::Program, Medium::Program, "a program serves NAME")
         }
-        Kind::Virtual => (LayerKind::Unknown, Medium::Unknown, "NAME does not say what it lies on"),
-        Kind::Disk => match link::detect(dir).filter(|link| link.transport == Transport::Network) {
-            Some(link) if link.text.ends_with(" loop") => {
-                (LayerKind::Unknown, Medium::Unknown, "NAME is a target of this machine itself")
+        DeviceKind::Virtual => {
+            (LayerKind::Unknown, Medium::Unknown, "NAME does not say what it lies on")
+        }
+        DeviceKind::Disk => {
+            match link::detect(dir).filter(|link| link.transport == Transport::Network) {
+                Some(link) if link.text.ends_with(" loop") => {
+                    (LayerKind::Unknown, Medium::Unknown, "NAME is a target of this machine itself")
+                }
+                Some(_) => (LayerKind::Disk, Medium::Server, "NAME is on another machine"),
+                None => (LayerKind::Disk, Medium::Disk, ""),
             }
-            Some(_) => (LayerKind::Disk, Medium::Server, "NAME is on another machine"),
-            None => (LayerKind::Disk, Medium::Disk, ""),
-        },
+        }
     };
     (kind, Some((medium, reason.replace("NAME", name))))
 }

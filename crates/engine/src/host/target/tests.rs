@@ -29,7 +29,7 @@ fn inspects_a_real_file() {
     let mut data = vec![0; 1 << 20];
     random::fill(3, 0, &mut data);
     file.write_all_at(&data, 0).unwrap();
-    let facts = TargetFacts::inspect(&file, Path::new("some/file"), TargetKind::Scratch);
+    let facts = inspect(&file, Path::new("some/file"), TargetKind::Scratch);
     assert_eq!(
         (facts.path.as_str(), facts.size, facts.kind),
         ("some/file", 1 << 20, TargetKind::Scratch)
@@ -37,13 +37,13 @@ fn inspects_a_real_file() {
     assert!(!facts.fs.is_empty() && facts.space.is_some());
     assert!(facts.used_share().is_some_and(|used| (0.0..=1.0).contains(&used)));
     assert!(facts.resident.is_none_or(|now| (0.0..=1.0).contains(&now.share)));
-    let evidence = facts.evidence(1 << 20, None);
+    let evidence = target_evidence(&facts, 1 << 20, None);
     assert_eq!(evidence.fs, facts.fs);
     if !evidence.hole_method.is_empty() && !facts.memory {
         assert_eq!((evidence.hole_bytes, facts.hole_share()), (Some(0), Some(0.0)));
     }
     assert_eq!(
-        facts.evidence(4096, None).hole_bytes,
+        target_evidence(&facts, 4096, None).hole_bytes,
         None,
         "holes of a part do not follow from the whole"
     );
@@ -53,11 +53,11 @@ fn inspects_a_real_file() {
 fn a_sparse_file_has_holes() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(8 << 20).unwrap();
-    let facts = TargetFacts::inspect(&file, Path::new("sparse"), TargetKind::File);
+    let facts = inspect(&file, Path::new("sparse"), TargetKind::File);
     if facts.stored.is_some_and(|stored| stored.method != ExtentMethod::Assumed) {
         assert_eq!(facts.hole_share(), Some(1.0));
         let walked = extents(&file, 8 << 20).unwrap();
-        assert_eq!(facts.evidence(4096, Some(&walked)).hole_bytes, Some(4096));
+        assert_eq!(target_evidence(&facts, 4096, Some(&walked)).hole_bytes, Some(4096));
     }
 }
 
@@ -65,7 +65,7 @@ fn a_sparse_file_has_holes() {
 fn odd_targets_never_panic() {
     for path in ["/", "/dev/null", "/proc/self/status", "/dev"] {
         let Ok(file) = File::open(path) else { continue };
-        let facts = TargetFacts::inspect(&file, Path::new(path), TargetKind::File);
+        let facts = inspect(&file, Path::new(path), TargetKind::File);
         assert_eq!(facts.size, 0, "{path}");
         assert!(facts.hole_share().is_none());
     }
@@ -80,7 +80,7 @@ fn a_block_device_is_not_memory_although_its_node_is_on_devtmpfs() {
     let opened =
         names.find_map(|name| File::open(format!("/dev/{name}")).ok().map(|file| (file, name)));
     let Some((file, name)) = opened else { return testing::skip("no block device is readable") };
-    let facts = TargetFacts::inspect(&file, Path::new(&name), TargetKind::File);
+    let facts = inspect(&file, Path::new(&name), TargetKind::File);
     assert_eq!(facts.kind, TargetKind::Device);
     assert!(!facts.memory && facts.fs.is_empty() && facts.space.is_none(), "{facts:?}");
     assert_eq!(facts.devices.first().map(|device| device.name.as_str()), Some(name.as_str()));
@@ -90,9 +90,12 @@ fn a_block_device_is_not_memory_although_its_node_is_on_devtmpfs() {
 #[test]
 fn memory_does_not_support_direct_io() {
     let Ok(file) = tempfile::tempfile_in("/dev/shm") else { return testing::skip("no /dev/shm") };
-    let facts = TargetFacts::inspect(&file, Path::new("x"), TargetKind::File);
+    let facts = inspect(&file, Path::new("x"), TargetKind::File);
     if facts.memory {
-        assert_eq!((facts.direct_is_real(), facts.evidence(0, None).memory), (Some(false), true));
+        assert_eq!(
+            (facts.direct_is_real(), target_evidence(&facts, 0, None).memory),
+            (Some(false), true)
+        );
     }
 }
 
@@ -118,8 +121,7 @@ fn the_line_of_devices_says_what_is_on_what() {
 fn old_sessions_load() {
     let facts: TargetFacts = serde_json::from_str(r#"{"path":"x","later":1}"#).unwrap();
     assert_eq!(facts, TargetFacts { path: "x".into(), ..TargetFacts::default() });
-    let whole =
-        TargetFacts::inspect(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
+    let whole = inspect(&tempfile::tempfile().unwrap(), Path::new("t"), TargetKind::File);
     assert_eq!(
         serde_json::from_str::<TargetFacts>(&serde_json::to_string(&whole).unwrap()).unwrap(),
         whole

@@ -1,6 +1,6 @@
 //! Estimates for a network, from the network cards of this machine.
 
-use crate::host::NetworkCard;
+use crate::facts::NetworkCard;
 use crate::probe::context::ProbeContext;
 use crate::record::Estimate;
 use crate::units::show_rate;

@@ -63,7 +63,7 @@ fn garbage_is_left_out() {
     let device = of((7, 0)).unwrap();
     assert_eq!(
         (device.kind, device.size, device.rotational, device.nr_requests),
-        (Kind::Loop, None, None, None)
+        (DeviceKind::Loop, None, None, None)
     );
     assert_eq!(of((1, 1)), None);
     sys.device("virtual/block/bad", "5:5", &[]);

@@ -9,7 +9,7 @@ const LEN: u64 = 4 << 20;
 /// Returns whether any method counts the cached pages of `file` exactly.
 fn counted(file: &File) -> bool {
     let state = residency_if_known(file, 0..LEN, None).unwrap();
-    let exact = state.is_some_and(|s| s.method != Method::Sampled);
+    let exact = state.is_some_and(|s| s.method != ResidencyMethod::Sampled);
     if !exact {
         testing::skip("nothing counts the cached pages");
     }
@@ -38,15 +38,19 @@ fn of_what_is_cached_only_the_end_is_read() {
     };
     let from = |state| first_read_offset(state, 1000, 150);
     assert_eq!(
-        [from(state(100, Method::Cachestat)), from(state(100, Method::Mincore))],
+        [from(state(100, ResidencyMethod::Cachestat)), from(state(100, ResidencyMethod::Mincore))],
         [700, 700]
     );
     assert_eq!(
-        [from(state(99, Method::Cachestat)), from(state(100, Method::Sampled)), from(None)],
+        [
+            from(state(99, ResidencyMethod::Cachestat)),
+            from(state(100, ResidencyMethod::Sampled)),
+            from(None)
+        ],
         [0; 3]
     );
     assert_eq!(
-        first_read_offset(state(100, Method::Cachestat), 1000, 600),
+        first_read_offset(state(100, ResidencyMethod::Cachestat), 1000, 600),
         0,
         "a small file is read whole"
     );
@@ -68,7 +72,7 @@ fn sampled_cold() {
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
     };
-    let cold = make_cold_by(&file, 0..LEN, Some(Method::Sampled), &|| false).unwrap();
+    let cold = make_cold_by(&file, 0..LEN, Some(ResidencyMethod::Sampled), &|| false).unwrap();
     if cold.left.is_none() {
         return testing::skip("sampling is refused");
     }
@@ -123,7 +127,8 @@ fn tmpfs_stays() {
         let cold = make_cold(&file, 1 << 20).unwrap();
         assert!(cold.left.unwrap().share() == 1.0 && cold.passes <= 2 + MAX_UNCHANGED, "{cold:?}");
     }
-    let sampled = make_cold_by(&file, 0..1 << 20, Some(Method::Sampled), &|| false).unwrap();
+    let sampled =
+        make_cold_by(&file, 0..1 << 20, Some(ResidencyMethod::Sampled), &|| false).unwrap();
     assert!(!sampled.is_cold(), "{sampled:?}");
 }
 

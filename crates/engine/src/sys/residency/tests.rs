@@ -3,10 +3,11 @@ use crate::sys::cold::make_cold;
 use crate::sys::testing;
 use std::os::unix::fs::FileExt;
 
-const METHODS: [Method; 3] = [Method::Cachestat, Method::Sampled, Method::Mincore];
+const METHODS: [ResidencyMethod; 3] =
+    [ResidencyMethod::Cachestat, ResidencyMethod::Sampled, ResidencyMethod::Mincore];
 
 /// Returns the result of one method; `None` if it is refused or sees nothing here.
-fn by(method: Method, file: &File, offset: u64, len: u64) -> Option<Residency> {
+fn by(method: ResidencyMethod, file: &File, offset: u64, len: u64) -> Option<Residency> {
     if !methods(file).contains(&method) {
         testing::skip(&format!("{method:?} is blind here"));
         return None;
@@ -23,7 +24,7 @@ fn a_file_just_written_is_dirty() {
     // Three attempts: another process may call sync(2) at any time.
     for _ in 0..3 {
         file.write_all_at(&[7; 1 << 20], 0).unwrap();
-        let Some(state) = by(Method::Cachestat, &file, 0, u64::MAX) else {
+        let Some(state) = by(ResidencyMethod::Cachestat, &file, 0, u64::MAX) else {
             return;
         };
         assert_eq!(state.pages, (1 << 20) / fd::page_size());
@@ -60,9 +61,9 @@ fn what_counts_is_asked_before_what_guesses() {
         return;
     };
     let methods = methods(&file);
-    assert!(methods.first() != Some(&Method::Sampled));
+    assert!(methods.first() != Some(&ResidencyMethod::Sampled));
     let at = |wanted| methods.iter().position(|method| *method == wanted).unwrap_or(usize::MAX);
-    assert!(at(Method::Mincore) < at(Method::Sampled), "{methods:?}");
+    assert!(at(ResidencyMethod::Mincore) < at(ResidencyMethod::Sampled), "{methods:?}");
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn sampling_twice_does_not_meet_its_own_pages() {
         return testing::skip("the cache of this file cannot be emptied");
     }
     for _ in 0..2 {
-        let state = by(Method::Sampled, &file, 0, 16 << 20);
+        let state = by(ResidencyMethod::Sampled, &file, 0, 16 << 20);
         assert!(state.is_none_or(|s| s.share() < 0.5), "{state:?}");
     }
 }
@@ -106,13 +107,16 @@ fn a_method_that_is_refused_is_no_error_when_asked_so() {
     };
     file.set_len(1 << 20).unwrap();
     // tmpfs does not support RWF_NOWAIT.
-    let sampled = residency_by(&file, 0, 1 << 20, Some(Method::Sampled));
+    let sampled = residency_by(&file, 0, 1 << 20, Some(ResidencyMethod::Sampled));
     if sampled.is_err_and(|e| e.raw_os_error() == Some(libc::EOPNOTSUPP)) {
-        assert_eq!(residency_if_known(&file, 0..1 << 20, Some(Method::Sampled)).unwrap(), None);
+        assert_eq!(
+            residency_if_known(&file, 0..1 << 20, Some(ResidencyMethod::Sampled)).unwrap(),
+            None
+        );
     }
 }
 
 #[test]
 fn methods_are_lower_case() {
-    assert_eq!(serde_json::to_string(&Method::Cachestat).unwrap(), "\"cachestat\"");
+    assert_eq!(serde_json::to_string(&ResidencyMethod::Cachestat).unwrap(), "\"cachestat\"");
 }

@@ -41,7 +41,11 @@ fn encrypted_partition_of_an_nvme_disk_in_a_narrow_slot() {
     let kinds: Vec<_> = stack.iter().map(|d| (d.name.as_str(), d.kind, d.depth)).collect();
     assert_eq!(
         kinds,
-        [("dm-0", Kind::Mapper, 0), ("nvme0n1p2", Kind::Partition, 1), ("nvme0n1", Kind::Disk, 2)]
+        [
+            ("dm-0", DeviceKind::Mapper, 0),
+            ("nvme0n1p2", DeviceKind::Partition, 1),
+            ("nvme0n1", DeviceKind::Disk, 2)
+        ]
     );
     assert_eq!(stack[0].detail.as_deref(), Some("root (crypt)"));
     assert_eq!(stack[1].size, Some(1024 * 512));
@@ -143,12 +147,12 @@ fn an_nvme_disk_of_a_subsystem_has_its_paths_below() {
 fn what_drivers_make_up_is_no_disk() {
     let sys = Sysfs::new();
     for (place, number, kind) in [
-        ("virtual/block/zd0", "230:0", Kind::Virtual),
-        ("virtual/block/ublkb0", "259:1", Kind::Virtual),
-        ("virtual/block/nullb0", "259:2", Kind::Memory),
-        ("virtual/block/nbd0", "43:0", Kind::Network),
-        ("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", "259:3", Kind::Disk),
-        ("pci0/virtio1/block/vda", "254:0", Kind::Disk),
+        ("virtual/block/zd0", "230:0", DeviceKind::Virtual),
+        ("virtual/block/ublkb0", "259:1", DeviceKind::Virtual),
+        ("virtual/block/nullb0", "259:2", DeviceKind::Memory),
+        ("virtual/block/nbd0", "43:0", DeviceKind::Network),
+        ("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", "259:3", DeviceKind::Disk),
+        ("pci0/virtio1/block/vda", "254:0", DeviceKind::Disk),
     ] {
         sys.device(place, number, &[("cache_type", "write back")]);
         let (major, minor) = number.split_once(':').unwrap();

@@ -1,10 +1,8 @@
 use super::found::*;
 use super::walk::World;
+use crate::facts::{BlockDevice, DeviceKind, Transport};
 use crate::record::{Ground, Medium};
-use crate::sys::block::BlockDevice;
-use crate::sys::block::Kind;
 use crate::sys::block::testing::Sysfs;
-use crate::sys::link::Transport;
 use crate::sys::loop_device::LoopFile;
 use crate::sys::mountinfo;
 use std::collections::BTreeSet;

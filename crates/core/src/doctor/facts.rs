@@ -1,6 +1,6 @@
 //! The facts that checks use, and the finding that they return.
 
-use crate::host::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::plan::{Cache, Info, Job, Op, Plan};
 use crate::record::{Severity, Warning};
 

@@ -1,7 +1,7 @@
 //! Shared helpers of the doctor's tests.
 
 use super::{CHECKS, Facts, Finding, Planned};
-use crate::host::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::plan::{Cache, Choice, Info, Job, Op, Plan, TargetSpec};
 
 pub fn facts_of<'a>(

@@ -1,9 +1,8 @@
 //! Checks of the devices below the target, and of other programs that use them.
 
 use super::facts::{Facts, Finding, finding};
+use crate::facts::{BlockDevice, DeviceKind, Transport};
 use crate::record::Severity::{Misleading, Note};
-use crate::sys::block::{BlockDevice, Kind};
-use crate::sys::link::Transport;
 use crate::units::{show_bytes, show_share};
 
 pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
@@ -11,7 +10,8 @@ pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {
     // A target known not to be on RAID competes with a rebuild at most for the disks, which
     // other-io detects.
     let is_unaffected = facts.target.is_some_and(|target| {
-        !target.devices.is_empty() && target.devices.iter().all(|device| device.kind != Kind::Raid)
+        !target.devices.is_empty()
+            && target.devices.iter().all(|device| device.kind != DeviceKind::Raid)
     });
     if is_unaffected {
         return None;
@@ -44,7 +44,10 @@ pub(super) fn other_io(facts: &Facts) -> Option<Finding> {
 
 pub(super) fn deep_stack(facts: &Facts) -> Option<Finding> {
     let layer = |device: &&BlockDevice| {
-        matches!(device.kind, Kind::Mapper | Kind::Raid | Kind::Loop | Kind::Network)
+        matches!(
+            device.kind,
+            DeviceKind::Mapper | DeviceKind::Raid | DeviceKind::Loop | DeviceKind::Network
+        )
     };
     let target = facts.target?;
     let over = ["overlay", "ecryptfs"]
@@ -65,14 +68,14 @@ pub(super) fn deep_stack(facts: &Facts) -> Option<Finding> {
 
 fn layer_name(device: &BlockDevice) -> String {
     let kind = match device.kind {
-        Kind::Mapper => "device mapper",
-        Kind::Raid => "software RAID",
-        Kind::Loop => "loop device",
+        DeviceKind::Mapper => "device mapper",
+        DeviceKind::Raid => "software RAID",
+        DeviceKind::Loop => "loop device",
         _ => "network block device",
     };
     match &device.detail {
         Some(detail) => {
-            format!("{} is a {kind}: {}", device.name, crate::host::root::clean(detail))
+            format!("{} is a {kind}: {}", device.name, crate::facts::clean(detail))
         }
         None => format!("{} is a {kind}", device.name),
     }
@@ -107,7 +110,7 @@ pub(super) fn rotational(facts: &Facts) -> Option<Finding> {
         .target?
         .devices
         .iter()
-        .filter(|device| device.kind == Kind::Disk && device.rotational == Some(true));
+        .filter(|device| device.kind == DeviceKind::Disk && device.rotational == Some(true));
     let (virtual_disks, real): (Vec<_>, Vec<_>) = disks.partition(|device| is_virtual(device));
     if let Some(disk) = real.first() {
         return finding(
@@ -134,7 +137,8 @@ pub(super) fn no_poll_queues(facts: &Facts) -> Option<Finding> {
     // Most disks have none, which matters only to a plan that polls.
     let planned = facts.plan.is_some() && facts.any(|job| job.backend.has("iopoll"));
     let disks = facts.target.filter(|_| planned)?.devices.iter();
-    let disk = disks.filter(|device| device.kind == Kind::Disk).find(|d| d.polls == Some(false))?;
+    let disk =
+        disks.filter(|device| device.kind == DeviceKind::Disk).find(|d| d.polls == Some(false))?;
     finding(
         Misleading,
         "the disk has no poll queues: with +iopoll requests are refused, or before Linux 6.10 \
@@ -154,11 +158,10 @@ fn is_virtual(device: &BlockDevice) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::doctor::testing::{check, plan};
-    use crate::host::{Conditions, Host, TargetFacts};
-    use crate::sys::link::Link;
+    use crate::doctor::testing::{check, plan};
+    use crate::facts::{Conditions, Host, Link, TargetFacts};
 
-    fn device(name: &str, kind: Kind) -> BlockDevice {
+    fn device(name: &str, kind: DeviceKind) -> BlockDevice {
         serde_json::from_value(serde_json::json!({
             "name": name, "kind": kind, "major": 8, "minor": 0, "depth": 0, "size": 1 << 30
         }))
@@ -180,8 +183,14 @@ mod tests {
         assert!(
             check("raid-busy", &host, None, None).is_some_and(|f| f.evidence.contains("resync"))
         );
-        assert!(check("raid-busy", &host, Some(&on(&[device("md0", Kind::Raid)])), None).is_some());
-        assert_eq!(check("raid-busy", &host, Some(&on(&[device("sda", Kind::Disk)])), None), None);
+        assert!(
+            check("raid-busy", &host, Some(&on(&[device("md0", DeviceKind::Raid)])), None)
+                .is_some()
+        );
+        assert_eq!(
+            check("raid-busy", &host, Some(&on(&[device("sda", DeviceKind::Disk)])), None),
+            None
+        );
         assert_eq!(check("raid-busy", &Host::default(), None, None), None);
     }
 
@@ -202,24 +211,25 @@ mod tests {
 
     #[test]
     fn reports_layers_above_the_disk() {
-        let mut mapper = device("dm-0", Kind::Mapper);
+        let mut mapper = device("dm-0", DeviceKind::Mapper);
         mapper.detail = Some("vg-root (lvm)".into());
         let found = check(
             "deep-stack",
             &Host::default(),
-            Some(&on(&[mapper, device("sda", Kind::Disk)])),
+            Some(&on(&[mapper, device("sda", DeviceKind::Disk)])),
             None,
         );
         assert!(found.is_some_and(|f| f.evidence == "dm-0 is a device mapper: vg-root (lvm)"));
         let overlay = TargetFacts { fs: "overlay".into(), ..TargetFacts::default() };
         assert!(check("deep-stack", &Host::default(), Some(&overlay), None).is_some());
-        let plain = on(&[device("sda1", Kind::Partition), device("sda", Kind::Disk)]);
+        let plain = on(&[device("sda1", DeviceKind::Partition), device("sda", DeviceKind::Disk)]);
         assert_eq!(check("deep-stack", &Host::default(), Some(&plain), None), None);
     }
 
     #[test]
     fn reports_unusual_readahead_of_buffered_reads() {
-        let target = |kb| on(&[BlockDevice { read_ahead_kb: kb, ..device("sda", Kind::Disk) }]);
+        let target =
+            |kb| on(&[BlockDevice { read_ahead_kb: kb, ..device("sda", DeviceKind::Disk) }]);
         for odd in [0, 8192] {
             assert!(
                 check("read-ahead", &Host::default(), Some(&target(Some(odd))), None).is_some(),
@@ -242,20 +252,20 @@ mod tests {
     #[test]
     fn reports_a_disk_without_poll_queues_to_a_plan_that_polls() {
         let found = |polls, backend| {
-            let target = on(&[BlockDevice { polls, ..device("sda", Kind::Disk) }]);
+            let target = on(&[BlockDevice { polls, ..device("sda", DeviceKind::Disk) }]);
             check("no-poll-queues", &Host::default(), Some(&target), Some(&plan(&[backend])))
         };
         assert!(found(Some(false), "uring+iopoll").is_some_and(|f| f.evidence.contains("sda")));
         assert_eq!(found(Some(true), "uring+iopoll"), None);
         assert_eq!(found(None, "uring+iopoll"), None, "unknown");
         assert_eq!(found(Some(false), "uring"), None, "nothing is polled");
-        let target = on(&[BlockDevice { polls: Some(false), ..device("sda", Kind::Disk) }]);
+        let target = on(&[BlockDevice { polls: Some(false), ..device("sda", DeviceKind::Disk) }]);
         assert_eq!(check("no-poll-queues", &Host::default(), Some(&target), None), None, "no plan");
     }
 
     #[test]
     fn tells_virtual_rotational_disks_from_real_ones() {
-        let disk = BlockDevice { rotational: Some(true), ..device("sda", Kind::Disk) };
+        let disk = BlockDevice { rotational: Some(true), ..device("sda", DeviceKind::Disk) };
         let found =
             |disk: BlockDevice| check("rotational", &Host::default(), Some(&on(&[disk])), None);
         assert!(found(disk.clone()).is_some_and(|f| f.message.contains("the disk is rotational")));

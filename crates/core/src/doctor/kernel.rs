@@ -1,7 +1,7 @@
 //! Checks of the running kernel: what it allows, what it reports, and what it costs.
 
 use super::facts::{Facts, Finding, finding};
-use crate::host::kernel::version;
+use crate::facts::version;
 use crate::record::Severity::{Misleading, Note};
 
 pub(super) fn clock_source(facts: &Facts) -> Option<Finding> {
@@ -102,8 +102,8 @@ pub(super) fn mitigations(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::doctor::testing::{check, plan};
-    use crate::host::{ClockSource, Host, Mitigation};
+    use crate::doctor::testing::{check, plan};
+    use crate::facts::{ClockSource, Host, Mitigation};
 
     #[test]
     fn reports_slow_clock_sources() {

@@ -12,7 +12,7 @@ mod testing;
 
 pub use facts::{Facts, Finding, Planned};
 
-use super::{Host, TargetFacts};
+use crate::facts::{Host, TargetFacts};
 use crate::record::Warning;
 
 /// One check of the doctor.

@@ -1,11 +1,11 @@
-use crate::host::doctor::testing::{check, plan};
-use crate::host::{Host, Resident, Stored, TargetFacts, TargetKind};
+use crate::doctor::testing::{check, plan};
+use crate::facts::ExtentMethod;
+use crate::facts::ResidencyMethod;
+use crate::facts::Space;
+use crate::facts::{DirectAlign, DirectSupport};
+use crate::facts::{Host, Resident, Stored, TargetFacts, TargetKind};
 use crate::plan::Plan;
 use crate::record::Severity::{self, Misleading, Note, Wrong};
-use crate::sys::direct::{DirectAlign, DirectSupport};
-use crate::sys::extents::ExtentMethod;
-use crate::sys::mounts::Space;
-use crate::sys::residency::Method;
 
 fn on_disk() -> TargetFacts {
     TargetFacts { path: "f".into(), size: 1 << 30, fs: "ext4".into(), ..TargetFacts::default() }
@@ -117,7 +117,7 @@ fn full_file_systems() {
 #[test]
 fn cached_targets() {
     let target = |share| TargetFacts {
-        resident: Some(Resident { share, method: Method::Cachestat }),
+        resident: Some(Resident { share, method: ResidencyMethod::Cachestat }),
         ..on_disk()
     };
     assert_eq!(severity("cached", &target(0.9), Some(&plan(&["cold"]))), Some(Note));
@@ -130,8 +130,8 @@ fn cached_targets() {
 fn reports_sampled_and_unknown_residency() {
     let with =
         |method| TargetFacts { resident: Some(Resident { share: 0.0, method }), ..on_disk() };
-    assert_eq!(severity("residency", &with(Method::Sampled), None), Some(Note));
-    assert_eq!(severity("residency", &with(Method::Cachestat), None), None);
+    assert_eq!(severity("residency", &with(ResidencyMethod::Sampled), None), Some(Note));
+    assert_eq!(severity("residency", &with(ResidencyMethod::Cachestat), None), None);
     let refused =
         TargetFacts { resident_error: Some("EPERM: Operation not permitted".into()), ..on_disk() };
     assert!(

@@ -76,8 +76,8 @@ pub(super) fn no_huge_pages(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::doctor::testing::{check, plan};
-    use crate::host::{Host, Memory, TargetFacts};
+    use crate::doctor::testing::{check, plan};
+    use crate::facts::{Host, Memory, TargetFacts};
 
     fn with(memory: Memory) -> Host {
         Host { memory, ..Host::default() }

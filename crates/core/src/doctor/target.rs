@@ -1,10 +1,8 @@
 //! Checks of the target: where its bytes can come from, and what is stored of it.
 
 use super::facts::{Facts, Finding, finding};
-use crate::host::TargetKind;
+use crate::facts::{DirectSupport, ResidencyMethod, TargetKind};
 use crate::record::Severity::{Misleading, Note, Wrong};
-use crate::sys::direct::DirectSupport;
-use crate::sys::residency::Method;
 use crate::units::{show_bytes, show_share};
 
 pub(super) fn memory_target(facts: &Facts) -> Option<Finding> {
@@ -32,7 +30,7 @@ pub(super) fn holes(facts: &Facts) -> Option<Finding> {
         "{} of {} in holes or unwritten extents ({})",
         show_bytes(stored.hole_bytes),
         show_bytes(target.size),
-        crate::host::target::method_name(stored.method)
+        crate::facts::method_name(stored.method)
     );
     finding(
         if share >= NEGLIGIBLE_SHARE { Wrong } else { Note },
@@ -155,7 +153,7 @@ pub(super) fn cached(facts: &Facts) -> Option<Finding> {
 pub(super) fn residency(facts: &Facts) -> Option<Finding> {
     let target = facts.target?;
     let (message, evidence) = match (target.resident, target.resident_error.as_deref()) {
-        (Some(resident), _) if resident.method == Method::Sampled => (
+        (Some(resident), _) if resident.method == ResidencyMethod::Sampled => (
             "residency is estimated from 256 sampled pages, which are cached afterwards",
             "cachestat(2) is unavailable for this file, so preadv2(RWF_NOWAIT) is used",
         ),

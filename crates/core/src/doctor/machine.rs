@@ -91,8 +91,8 @@ pub(super) fn smt(facts: &Facts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::doctor::testing::{check, plan};
-    use crate::host::{Conditions, Cpu, Host};
+    use crate::doctor::testing::{check, plan};
+    use crate::facts::{Conditions, Cpu, Host};
     use crate::record::Severity;
 
     fn with_cpu(cpu: Cpu) -> Host {
