@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use common::table::{Table, verdict};
-use iotui::sys::random::mix;
+use iotui::stats::random::mix;
 use serde_json::Value;
 
 const ROUNDS: usize = 9;

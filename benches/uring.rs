@@ -25,9 +25,9 @@ use iotui::backend::work::Published;
 use iotui::plan::{Cache, Choice, Job, Op, Pattern};
 use iotui::stats::median;
 use iotui::stats::paired::from_pairs;
+use iotui::stats::random::mix;
 use iotui::sys::cold::drop_part;
 use iotui::sys::cpu_cache::last_cache;
-use iotui::sys::random::mix;
 use iotui::sys::threads::Affinity;
 
 /// The variable with the path of the program.

@@ -22,7 +22,7 @@ const FLOORS: &str = "
 3  engine
 2  backend probe peer experiment doctor
 1  host userdata
-0  text units sys plan catalog record stats facts     units -> text, sys -> units text facts record, facts -> record units text, plan -> units text, catalog -> plan, stats -> units, record -> plan stats units text
+0  text units sys plan catalog record stats facts     units -> text, sys -> units text facts record stats, facts -> record units text, plan -> units text, catalog -> plan, stats -> units, record -> plan catalog stats units text
 ";
 
 /// Imports from above that the tests of a room may use: an imported session is checked by its

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use iotui::backend::{self, access_pattern::Share};
-use iotui::engine::order_of_round;
+use iotui::experiment::order_of_round;
 use iotui::experiment::{self, AvailableProbes, PlanError, PlanRequest};
 use iotui::plan::{
     Cache, Depth, Job, Moves, Op, Plan, Preset, Range, RangeOf, Resolved, Settings, Sync,

@@ -7,9 +7,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use iotui::backend::Target;
+use iotui::stats::random;
 use iotui::sys::content::FileData;
 use iotui::sys::held_file::HeldFile;
-use iotui::sys::{fill, random, residency};
+use iotui::sys::{fill, residency};
 
 /// A named file that is removed on drop.
 pub struct Temporary {

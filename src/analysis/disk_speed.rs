@@ -1,7 +1,7 @@
 //! How fast a disk was in saved runs.
 
 use crate::analysis::{CellResult, results};
-use crate::engine::{DiskRate, DiskSpeed};
+use crate::experiment::{DiskRate, DiskSpeed};
 use crate::facts::TargetFacts;
 use crate::plan::{Job, Op, Sync};
 use crate::record::TargetEvidence;
@@ -52,7 +52,7 @@ fn is_written_to_disk(job: &Job) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::DiskSpeed;
+    use crate::experiment::DiskSpeed;
     use crate::record::{Grounds, Source, TargetEvidence, Verdict};
     use crate::session::testing;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::analysis::{CellResult, results};
-use crate::engine::{expected_trials, round_time};
+use crate::experiment::{expected_trials, round_time};
 use crate::plan::{Job, Op, Plan};
 use crate::session::Session;
 use crate::units::{counted, show_goal, show_percent, show_trials, show_wait};

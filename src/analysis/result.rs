@@ -8,9 +8,10 @@ use crate::analysis::ranks::ranks;
 use crate::analysis::verified::verified;
 use crate::analysis::written::write_times;
 use crate::catalog::moves_data;
-use crate::engine::rank_verdicts;
 use crate::plan::{Job, Skipped};
-use crate::record::{CALLS_UNKNOWN, CommitTimes, End, Latency, LevelChange, Trial, Verdict};
+use crate::record::{
+    CALLS_UNKNOWN, CommitTimes, End, Latency, LevelChange, Trial, Verdict, judge_ranks_of_job,
+};
 use crate::session::Session;
 use crate::stats::Summary;
 
@@ -96,7 +97,7 @@ pub fn results(session: &Session) -> Vec<CellResult> {
         })
         .map(|mut result| {
             if let (Some(ranks), Some(grounds)) = (&mut result.ranks, &session.grounds) {
-                let verdicts = rank_verdicts(&result.cell, &result.trials, grounds);
+                let verdicts = judge_ranks_of_job(&result.cell, &result.trials, grounds);
                 ranks.judge(&verdicts, &grounds.ranks);
             }
             result

@@ -2,8 +2,9 @@
 
 use std::fmt::{Display, Write};
 
-use crate::engine::{DiskSpeed, Unfillable, predict_missed};
+use crate::engine::Unfillable;
 use crate::experiment::estimate;
+use crate::experiment::{DiskSpeed, predict_missed};
 use crate::plan::{Job, Plan, TargetSpec, Variant};
 use crate::record::Warning;
 use crate::text::{clean_text, show_path};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::saved_runs::open_newest;
 use crate::analysis::{Noise, disk_speed, is_same_machine, was_on_disk};
-use crate::engine::DiskSpeed;
+use crate::experiment::DiskSpeed;
 use crate::facts::{Host, TargetFacts};
 use crate::session::{Session, folder};
 

@@ -14,9 +14,8 @@ use super::line::{self, Entry, VerdictLine};
 use super::reader::{self, Lines};
 use super::seal::{self, Seal};
 use super::{Session, SessionError, head};
-use crate::engine::{self, Measured};
 use crate::plan::Plan;
-use crate::record::{Event, Pick, Sample};
+use crate::record::{Event, Measured, Pick, Sample, judge_job};
 use crate::text::clean;
 use crate::units::counted;
 
@@ -346,7 +345,7 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
                 commits: before.and_then(|verdict| verdict.commits.as_ref()),
                 once: pick.is_some_and(|pick| pick.is_once(&session.plan)),
             };
-            let verdict = engine::verdict(&session.plan.cells[cell], &measured, &grounds);
+            let verdict = judge_job(&session.plan.cells[cell], &measured, &grounds);
             session.verdicts[cell] = Some(Arc::new(check::clean_verdict(verdict)));
             judged[cell] = trials.len() as u64;
         }

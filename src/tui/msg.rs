@@ -14,8 +14,8 @@ use super::refine::RefineRequest;
 use super::remember::Remembered;
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
-use crate::backend::fold;
-use crate::engine::{DiskSpeed, Earlier, Proposed};
+use crate::engine::{Earlier, Proposed};
+use crate::experiment::DiskSpeed;
 use crate::facts::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
 use crate::record::{Event, Warning};
@@ -59,7 +59,7 @@ pub enum Msg {
     /// The run did not even begin.
     NotBegun(String),
     /// The machine, and the loops for XORs as they were compared on it.
-    Host(Box<Host>, fold::Comparison),
+    Host(Box<Host>, crate::facts::XorLoops),
     /// What was found about this machine and the chosen target.
     Doctor(Vec<Warning>),
     Listed(Listing),

@@ -15,7 +15,6 @@ use super::setup::Setup;
 use super::theme::{Colours, Look};
 use super::update::update;
 use super::{keys, lab, live, view};
-use crate::backend::fold;
 use crate::facts::{Host, TargetFacts};
 use crate::plan::{Cache, Plan, Presets, Settings};
 use crate::record::{Ceilings, Grounds, Latency, Severity, Source, Trial, Verdict, Warning};
@@ -279,13 +278,13 @@ pub fn replay_input() -> ReplayInput {
 }
 
 /// Loops for XORs that were compared.
-pub const XOR_LOOP: fold::Comparison = fold::Comparison {
+pub const XOR_LOOP: crate::facts::XorLoops = crate::facts::XorLoops {
     is_doubtful: false,
     fastest: "avx512f",
     speeds: &[
-        fold::Speed { name: "64 bit", bytes_per_second: 15e9 },
-        fold::Speed { name: "avx512f", bytes_per_second: 41e9 },
-        fold::Speed { name: "avx512f, prefetching", bytes_per_second: 36e9 },
+        crate::facts::XorSpeed { name: "64 bit", bytes_per_second: 15e9 },
+        crate::facts::XorSpeed { name: "avx512f", bytes_per_second: 41e9 },
+        crate::facts::XorSpeed { name: "avx512f, prefetching", bytes_per_second: 36e9 },
     ],
 };
 

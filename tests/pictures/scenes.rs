@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use iotui::backend::fold;
 use iotui::catalog::infos;
 use iotui::doctor::{Planned, examine};
 use iotui::engine::{Offer, Proposed};
@@ -31,12 +30,12 @@ const SIZE: (u16, u16) = (110, 32);
 pub const SPEED: u32 = 8;
 /// Milliseconds of a frame of the screen.
 const FRAME: u32 = 100;
-const XOR_LOOP: fold::Comparison = fold::Comparison {
+const XOR_LOOP: iotui::facts::XorLoops = iotui::facts::XorLoops {
     is_doubtful: false,
     fastest: "avx2",
     speeds: &[
-        fold::Speed { name: "64 bit", bytes_per_second: 15e9 },
-        fold::Speed { name: "avx2", bytes_per_second: 31e9 },
+        iotui::facts::XorSpeed { name: "64 bit", bytes_per_second: 15e9 },
+        iotui::facts::XorSpeed { name: "avx2", bytes_per_second: 31e9 },
     ],
 };
 const FOLDER: &str = "/home/me/pictures";

@@ -8,7 +8,6 @@ use serde::Serialize;
 pub use crate::report::host::devices::{DeviceText, describe_device};
 pub use crate::report::host::layout::{Align, Item, widths};
 
-use crate::backend::fold;
 use crate::facts::{
     CacheLevel, Cpu, DirectSupport, ExtentMethod, Host, Memory, NetworkCard, ResidencyMethod,
     Resident, Stored, TargetFacts, TargetKind, method_name,
@@ -24,7 +23,7 @@ pub struct Report<'a> {
     pub target: Option<&'a TargetFacts>,
     pub findings: &'a [Warning],
     /// The loops for XORs as they were compared on this CPU; `None` if not determined.
-    pub xor_loop: Option<fold::Comparison>,
+    pub xor_loop: Option<crate::facts::XorLoops>,
 }
 
 /// Returns the report in 80 columns, ended by a newline, without trailing spaces.
@@ -40,7 +39,7 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Returns the facts of a machine, and the loops for XORs on it if these are known.
-pub fn host_items(host: &Host, xor_loop: Option<fold::Comparison>) -> Vec<Item> {
+pub fn host_items(host: &Host, xor_loop: Option<crate::facts::XorLoops>) -> Vec<Item> {
     let mut items = Items::default();
     add_machine(&mut items, host);
     add_cpu(&mut items, host, xor_loop);
@@ -75,17 +74,19 @@ fn add_machine(items: &mut Items, host: &Host) {
 }
 
 /// Returns `avx2; from memory: 64 bit 14.0 GiB/s, avx2 37.3 GiB/s`.
-fn describe_xor_loop(found: fold::Comparison) -> String {
+fn describe_xor_loop(found: crate::facts::XorLoops) -> String {
     fn plain(name: &str) -> String {
         name.replace(',', "")
     }
-    let speed = |of: &fold::Speed| format!("{} {}", plain(of.name), show_rate(of.bytes_per_second));
+    let speed = |of: &crate::facts::XorSpeed| {
+        format!("{} {}", plain(of.name), show_rate(of.bytes_per_second))
+    };
     let speeds: Vec<String> = found.speeds.iter().map(speed).collect();
     let of = if speeds.is_empty() { "" } else { "; from memory: " };
     format!("{}{of}{}", plain(found.fastest), speeds.join(", "))
 }
 
-fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<fold::Comparison>) {
+fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<crate::facts::XorLoops>) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };

@@ -1,5 +1,4 @@
 use super::*;
-use crate::backend::fold;
 use crate::doctor::examine;
 use crate::facts::{
     BlockDevice, ClockSource, Conditions, DeviceKind, DirectAlign, Link, Mitigation, Space,
@@ -155,11 +154,11 @@ fn the_whole_report() {
             host: &host,
             target: Some(&target),
             findings: &findings,
-            xor_loop: Some(fold::Comparison {
+            xor_loop: Some(crate::facts::XorLoops {
                 fastest: "avx512f, prefetching",
                 speeds: &[
-                    fold::Speed { name: "64 bit", bytes_per_second: 15e9 },
-                    fold::Speed { name: "avx512f, prefetching", bytes_per_second: 40e9 },
+                    crate::facts::XorSpeed { name: "64 bit", bytes_per_second: 15e9 },
+                    crate::facts::XorSpeed { name: "avx512f, prefetching", bytes_per_second: 40e9 },
                 ],
                 is_doubtful: false,
             }),

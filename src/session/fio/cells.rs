@@ -10,8 +10,7 @@ use super::options::{Read, Remark};
 use super::output::{Direction, Job as FioJob, Output, sum};
 use super::text;
 use crate::plan::{FilePer, Job, Op};
-use crate::record::CALLS_UNKNOWN;
-use crate::record::{Severity, Source, Trial, Verdict, Warning};
+use crate::record::{CALLS_UNKNOWN, Severity, Source, Trial, Verdict, Warning};
 use crate::text::clean;
 use crate::units::show_nanos;
 

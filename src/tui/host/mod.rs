@@ -16,7 +16,6 @@ pub use view::draw;
 
 use std::time::SystemTime;
 
-use crate::backend::fold;
 use crate::facts::{Host, TargetFacts};
 use crate::record::Warning;
 use crate::text::utc;
@@ -25,7 +24,7 @@ use crate::text::utc;
 pub struct HostScreen {
     pub host: Option<Box<Host>>,
     /// The loops for XORs as they were compared.
-    pub xor_loop: Option<fold::Comparison>,
+    pub xor_loop: Option<crate::facts::XorLoops>,
     /// Findings of the doctor without a plan.
     pub general: Vec<Warning>,
     /// The target chosen on Setup.

@@ -10,10 +10,10 @@ use super::series::{Measure, Series, per_second};
 use super::strip;
 use crate::analysis::{Axis, Bounds, SKIPPED_BY_USER, Sign, Signs};
 use crate::catalog::moves_data;
-use crate::engine::{self, Measured};
 use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{
-    End, Grounds, LaneSample, Latency, Phase, Progress, Sample, Severity, Source, Trial, Verdict,
+    End, Grounds, LaneSample, Latency, Measured, Phase, Progress, Sample, Severity, Source, Trial,
+    Verdict, judge_job,
 };
 use crate::tui::curves::{self, Curve, Expected, Metric};
 
@@ -315,7 +315,7 @@ impl RunView {
                 commits: None,
                 once: false,
             };
-            engine::verdict(job, &measured, grounds)
+            judge_job(job, &measured, grounds)
         });
         if let Some(verdict) = verdict.as_ref().filter(|_| first) {
             self.warnings.apply_verdict(trial.cell, verdict);

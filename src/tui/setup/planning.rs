@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::engine::{DiskSpeed, Proposed, expected_trials, predict_missed, round_time};
+use crate::engine::Proposed;
+use crate::experiment::{DiskSpeed, expected_trials, predict_missed, round_time};
 use crate::plan::Plan;
 use crate::record::Warning;
 use crate::runner::OTHER_RUN;

@@ -1,6 +1,7 @@
 //! Experiments: rules that turn settings into a plan. They are pure functions, listed once in
 //! [`EXPERIMENTS`].
 
+mod budget_reach;
 mod calls;
 mod commit;
 mod describe;
@@ -13,9 +14,13 @@ mod levels;
 mod measure;
 mod options;
 mod refusal;
+mod schedule;
 mod settings_of;
 mod sweep;
 
+pub use budget_reach::{
+    DiskRate, DiskSpeed, MissedCells, expected_trials, predict_missed, round_time,
+};
 pub use calls::CALLS;
 pub use commit::COMMIT;
 pub use describe::{OtherCells, describes, excluding_option};
@@ -24,10 +29,13 @@ pub use kind::{AvailableProbes, Cells, Experiment, PlanRequest};
 pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
+pub use schedule::{
+    order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
+};
 pub use settings_of::settings_of;
 pub use sweep::{
     FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate,
-    expected_trials, fit_trial_time, later_trials, round_time, spans, usual, verified_share,
+    fit_trial_time, later_trials, spans, usual, verified_share,
 };
 
 use std::collections::HashSet;

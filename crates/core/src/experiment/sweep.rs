@@ -331,14 +331,14 @@ pub(super) fn starts(cells: &[Job]) -> Duration {
 }
 
 /// Returns the expected duration of a round after the first.
-pub fn round_time(plan: &Plan) -> Duration {
+pub(super) fn round_time(plan: &Plan) -> Duration {
     let cost = LATER_ROUND + verified_share(plan.verify, &plan.cells);
     plan.trial_time.low.mul_f64(cost * plan.cells.len() as f64) + starts(&plan.cells)
 }
 
 /// Returns how many trials of each cell fit into the budget, if the plan fixes no number; the run
 /// ends earlier where intervals are narrow.
-pub fn expected_trials(plan: &Plan) -> u32 {
+pub(super) fn expected_trials(plan: &Plan) -> u32 {
     let cost = FIRST_ROUND + verified_share(plan.verify, &plan.cells);
     let first =
         plan.trial_time.low.mul_f64(cost * plan.cells.len() as f64) + starts(&plan.cells) * 2;

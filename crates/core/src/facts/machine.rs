@@ -290,6 +290,24 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
     cpus
 }
 
+/// How fast the forms of this CPU go through memory.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct XorLoops {
+    pub fastest: &'static str,
+    /// Empty where there was no memory to compare them.
+    pub speeds: &'static [XorSpeed],
+    /// The turns scattered too much to tell whether prefetching pays: to be compared again.
+    #[serde(skip)]
+    pub is_doubtful: bool,
+}
+
+/// How fast a form goes through memory: the median of its turns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct XorSpeed {
+    pub name: &'static str,
+    pub bytes_per_second: f64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,6 +29,8 @@ mod setting_error;
 mod setting_text;
 mod settings;
 mod shift;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod trial_time;
 mod value_kind;
 mod variant;

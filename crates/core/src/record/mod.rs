@@ -35,8 +35,9 @@ pub use trial::{
     Visit, Xor,
 };
 pub use verdict::{
-    Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence, RULES,
-    RankVerdict, Reach, Rule, Source, Spread, TargetEvidence, Verdict, judge, judge_ranks,
+    Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence,
+    Measured, RULES, RankVerdict, Reach, Rule, Source, Spread, TargetEvidence, Verdict, complete,
+    judge, judge_job, judge_ranks, judge_ranks_of_job, rates,
 };
 pub use verified::{Age, BadBlock, BadBlocks, Found, ReadFrom, Verified};
 pub use warning::{CALLS_UNKNOWN, FEW, Severity, WIDE, Warning};

@@ -12,6 +12,7 @@ pub mod knee;
 pub mod outlier;
 pub mod paired;
 pub mod plateau;
+pub mod random;
 pub mod series;
 pub mod sign_test;
 pub mod summary;

@@ -7,7 +7,7 @@
 
 mod choice;
 
-pub use choice::{Comparison, Speed, compare, comparison, fastest, set_known};
+pub use choice::{compare, comparison, fastest, set_known};
 
 use crate::sys::buffer::Buffer;
 

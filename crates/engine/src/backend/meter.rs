@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Histogram;
+use crate::stats::random::mix;
 use crate::sys::clock::Clock;
-use crate::sys::random::mix;
 
 /// Which operations of a trial are timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

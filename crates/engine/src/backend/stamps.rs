@@ -7,7 +7,7 @@
 //! be compared.
 
 use crate::plan::Job;
-use crate::sys::random::mix;
+use crate::stats::random::mix;
 
 /// Bytes of a piece: no device loses or misplaces less.
 pub const PIECE: usize = 512;

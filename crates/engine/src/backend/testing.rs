@@ -7,18 +7,9 @@ use super::access_pattern::Share;
 use super::drive;
 use super::work::{Published, Tally};
 use super::{Backend, Target, Work};
-use crate::plan::{Cache, Choice, Job, Op};
+use crate::plan::Job;
+pub use crate::plan::testing::job;
 use crate::sys::held_file::HeldFile;
-
-/// Returns a plain job: one sequential pass of `read` at 4 KiB over 64 KiB.
-pub fn job() -> Job {
-    Job {
-        span: 65536,
-        cache: Cache::Warm,
-        xor: true,
-        ..Job::plain(Choice::plain("read"), Op::Read)
-    }
-}
 
 /// Creates a file of `len` seeded bytes; returns it, its bytes and the target that lanes open.
 pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target) {

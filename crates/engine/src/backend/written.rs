@@ -11,10 +11,10 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU64, fence};
 
 use super::stamps::{self, AREAS, Stamps};
+use crate::stats::random::mix;
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::content::Content;
-use crate::sys::random::mix;
 
 /// What the data is to be like that a job writes.
 #[derive(Debug, Clone, Copy, Default)]

@@ -11,10 +11,9 @@ use crate::backend::Commits;
 use crate::backend::meter::Timed;
 use crate::plan::{Cache, CpuCache, Job, Plan};
 use crate::record::{
-    CellEvidence, CommitTimes, Grounds, Latency, RankVerdict, Spread, Trial, Verdict, Visit, judge,
-    judge_ranks,
+    CommitTimes, Grounds, Latency, Measured, Trial, Verdict, Visit, complete, judge_job, rates,
 };
-use crate::stats::{Histogram, Summary, outliers, paired, two_modes};
+use crate::stats::{Histogram, Summary, paired};
 
 /// The work of one trial, found by calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +162,7 @@ impl Cell {
             commits: commits.as_ref(),
             once: self.once,
         };
-        verdict(&self.job, &measured, grounds)
+        judge_job(&self.job, &measured, grounds)
     }
 }
 
@@ -172,69 +171,4 @@ fn summarize_commits(commits: &Commits) -> Option<CommitTimes> {
     let of = |histogram| Latency::from_histogram(histogram, 1);
     let total = of(&commits.total)?;
     Some(CommitTimes { total, write: of(&commits.write), sync: of(&commits.sync) })
-}
-
-fn complete(trials: &[Arc<Trial>]) -> impl Iterator<Item = &Arc<Trial>> {
-    trials.iter().filter(|trial| trial.counts())
-}
-
-/// Returns the rates of the trials that count: bytes per second, or operations per second where no
-/// data moves.
-fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
-    let moves = trials.iter().any(|t| t.bytes > 0);
-    complete(trials).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
-}
-
-/// What was measured of one job.
-pub struct Measured<'a> {
-    pub trials: &'a [Arc<Trial>],
-    pub latency: Option<&'a Latency>,
-    pub commits: Option<&'a CommitTimes>,
-    /// One trial is what was requested.
-    pub once: bool,
-}
-
-/// Judges what was measured of one job; empty for a backend that this version does not know.
-pub fn verdict(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
-    with_evidence(job, measured, grounds, judge).unwrap_or_default()
-}
-
-/// Judges each of the ranks that measured a job; nothing where one process did.
-pub fn rank_verdicts(job: &Job, trials: &[Arc<Trial>], grounds: &Grounds) -> Vec<RankVerdict> {
-    if !trials.iter().any(|trial| trial.ranks.len() > 1) {
-        return Vec::new();
-    }
-    let measured = Measured { trials, latency: None, commits: None, once: false };
-    with_evidence(job, &measured, grounds, judge_ranks).unwrap_or_default()
-}
-
-/// Returns what `judge` makes of all that is known of a job; `None` for an unknown backend.
-fn with_evidence<T>(
-    job: &Job,
-    measured: &Measured,
-    grounds: &Grounds,
-    judge: fn(&CellEvidence) -> T,
-) -> Option<T> {
-    let &Measured { trials, latency, commits, once } = measured;
-    let executor = Executor::from_choice(&job.backend).ok()?;
-    let rates = rates(trials);
-    let together = trials.iter().any(|trial| !trial.ranks.is_empty()).then(|| job.of_all_ranks());
-    Some(judge(&CellEvidence {
-        job: together.as_ref().unwrap_or(job),
-        info: executor.info().of(&job.backend),
-        target: grounds.target_of(job),
-        machine: &grounds.machine,
-        // A peer has its own loop.
-        harness_nanos: if executor.info().is_peer() { 0.0 } else { grounds.harness_nanos },
-        trials,
-        spread: Spread {
-            half_width: Summary::from_values(&rates).and_then(|s| s.half_width()),
-            two_modes: two_modes(&rates),
-            outliers: outliers(&rates).len(),
-        },
-        latency,
-        commits,
-        once,
-        ranks: &grounds.ranks,
-    }))
 }

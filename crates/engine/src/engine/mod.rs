@@ -5,7 +5,6 @@
 //! samples from the thread that only waits.
 
 mod below;
-mod budget_reach;
 mod calibrate;
 mod ceilings;
 mod cells;
@@ -32,7 +31,6 @@ mod read_back;
 mod roll;
 mod run;
 mod sampler;
-mod schedule;
 mod target;
 mod targets;
 #[cfg(test)]
@@ -46,11 +44,7 @@ mod watchdog;
 mod workers;
 mod write_times;
 
-pub use budget_reach::{
-    DiskRate, DiskSpeed, MissedCells, expected_trials, predict_missed, round_time,
-};
 pub use ceilings::measure as measure_ceilings;
-pub use cells::{Measured, rank_verdicts, verdict};
 pub use control::Control;
 pub use error::EngineError;
 pub use executor::Executor;
@@ -61,7 +55,6 @@ pub use offers::{Offer, list_offers};
 pub use propose::{Proposal, ProposeError, Proposed, propose, unavailable};
 pub use roll::Roll;
 pub use run::{Earlier, continue_run, run, run_together, set_back};
-pub use schedule::order_of_round;
 pub use target::OpenTarget;
 pub use variants::RESTORE_TIMEOUT;
 pub use watchdog::Watchdog;

@@ -33,13 +33,13 @@ use super::error::{Failure, Halt};
 use super::expected::nanos_per_operation;
 use super::fleet::Crew;
 use super::progress::Pace;
-use super::schedule::{order_of_pairs, order_of_round};
 use super::targets::Targets;
 use super::trial::{self, Stage, Together, overran};
 use super::trial_outcome::TrialOutcome;
 use super::variants::Variants;
 use super::{Control, Sink};
 use crate::backend::access_pattern::mix;
+use crate::experiment::{order_of_pairs, order_of_round};
 use crate::plan::Plan;
 use crate::record::{End, Event, Grounds, Latency, Phase};
 

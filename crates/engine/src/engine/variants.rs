@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::error::Failure;
-use super::schedule::variant_index;
+use crate::experiment::variant_index;
 use crate::plan::{Job, Plan, Variant};
 use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::text::clean_text;

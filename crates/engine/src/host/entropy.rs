@@ -80,7 +80,7 @@ fn bits_per_byte(block: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::random;
+    use crate::stats::random;
 
     fn entropy_of(data: &[u8]) -> Option<f64> {
         let file = tempfile::tempfile().unwrap();

@@ -4,7 +4,7 @@
 
 use super::batch::BatchTime;
 use super::map::Map;
-use crate::sys::random::mix;
+use crate::stats::random::mix;
 
 /// A ring of addresses in its own mapping.
 pub(super) struct Ring {

@@ -1,7 +1,7 @@
 //! What the data is like that iotui writes: random, or as compressible and as repetitive as was
 //! asked.
 
-use super::random;
+use crate::stats::random;
 
 /// How far data compresses and repeats, in percent, as fio defines it (HOWTO.rst, and
 /// `fill_io_buffer` in io_u.c): `buffer_compress_percentage` with `buffer_compress_chunk=4k` (each

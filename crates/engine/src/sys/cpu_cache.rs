@@ -13,9 +13,9 @@ use super::buffer::Buffer;
 use super::clock::Clock;
 use super::fd::page_size;
 use super::memory_limit::free_memory;
-use super::random::mix;
 use super::sigbus::Guard;
 use super::text;
+use crate::stats::random::mix;
 use crate::units;
 
 /// The result of a flush.

@@ -162,7 +162,8 @@ fn sync_range(file: &File, offset: u64, flags: libc::c_uint) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::{extents, random, testing};
+    use crate::stats::random;
+    use crate::sys::{extents, testing};
 
     const GO: &dyn Fn() -> bool = &|| false;
 

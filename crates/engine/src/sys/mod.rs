@@ -40,7 +40,6 @@ pub mod network;
 pub mod nonce;
 pub mod pause;
 pub mod process_io;
-pub mod random;
 pub mod raw;
 pub mod residency;
 pub mod ring;

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 
-use super::{fd, process_io::ProcessIo, random::mix};
+use super::{fd, process_io::ProcessIo};
+use crate::stats::random::mix;
 
 /// Enough for a standard error of 3 %, and few enough to warm at most 1 MiB of a cold file.
 const SAMPLES: u64 = 256;

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
-use super::{mounts, random, residency};
+use super::{mounts, residency};
+use crate::stats::random;
 
 /// Prints why a test (or part of it) did not run; also appends it to the file named by
 /// `IOTUI_SKIPPED`, because the output of passing tests is hidden.

@@ -8,8 +8,9 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
-use crate::engine::{Proposed, predict_missed};
+use crate::engine::Proposed;
 use crate::experiment::estimate;
+use crate::experiment::predict_missed;
 use crate::plan::{Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};

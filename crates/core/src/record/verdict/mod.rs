@@ -5,6 +5,7 @@ mod below;
 mod durability;
 mod evidence;
 mod facts;
+mod of_job;
 mod ranks;
 mod reason;
 mod rules;
@@ -21,6 +22,7 @@ pub use self::evidence::{
     Backing, CellEvidence, CommitDevice, CommitPath, Grounds, MachineEvidence, Source, Spread,
     TargetEvidence,
 };
+pub use self::of_job::{Measured, complete, judge_job, judge_ranks_of_job, rates};
 pub use self::ranks::{RankVerdict, judge_ranks};
 pub use self::rules::{RULES, Rule};
 use super::{CommitTimes, Latency, Warning};

@@ -8,43 +8,24 @@
 
 use std::sync::OnceLock;
 
-use serde::Serialize;
-
 use super::{Form, forms, portable};
+use crate::facts::{XorLoops, XorSpeed};
 use crate::stats::{Ratio, median, paired};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
 use crate::sys::memory_limit::free_memory;
 
-/// How fast the forms of this CPU go through memory.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Comparison {
-    pub fastest: &'static str,
-    /// Empty where there was no memory to compare them.
-    pub speeds: &'static [Speed],
-    /// The turns scattered too much to tell whether prefetching pays: to be compared again.
-    #[serde(skip)]
-    pub is_doubtful: bool,
-}
-
-/// How fast a form goes through memory: the median of its turns.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Speed {
-    pub name: &'static str,
-    pub bytes_per_second: f64,
-}
-
 /// The form of this process.
 static CHOICE: OnceLock<Form> = OnceLock::new();
 /// What an earlier run found.
-static KNOWN: OnceLock<(Form, Vec<Speed>)> = OnceLock::new();
+static KNOWN: OnceLock<(Form, Vec<XorSpeed>)> = OnceLock::new();
 /// What this process found.
 static COMPARED: OnceLock<Compared> = OnceLock::new();
 
 struct Compared {
     form: Form,
-    speeds: Vec<Speed>,
+    speeds: Vec<XorSpeed>,
     is_doubtful: bool,
 }
 
@@ -65,7 +46,7 @@ pub fn set_known(name: &str, speeds: &[(String, f64)]) {
     let forms = forms();
     let find = |name: &str| forms.iter().copied().find(|(known, _)| *known == name);
     let speed = |(name, bytes_per_second): &(String, f64)| {
-        Some(Speed { name: find(name)?.0, bytes_per_second: *bytes_per_second })
+        Some(XorSpeed { name: find(name)?.0, bytes_per_second: *bytes_per_second })
     };
     if let Some(form) = find(name) {
         let _ = KNOWN.set((form, speeds.iter().filter_map(speed).collect()));
@@ -73,22 +54,22 @@ pub fn set_known(name: &str, speeds: &[(String, f64)]) {
 }
 
 /// Returns what an earlier run found, else compares the forms.
-pub fn comparison() -> Comparison {
+pub fn comparison() -> XorLoops {
     match KNOWN.get() {
-        Some((_, speeds)) => Comparison { fastest: fastest().0, speeds, is_doubtful: false },
+        Some((_, speeds)) => XorLoops { fastest: fastest().0, speeds, is_doubtful: false },
         None => compare(),
     }
 }
 
 /// Compares the forms on a stream from memory, once in a process. It takes some 50 ms and up to
 /// 128 MiB, and decides whether [`fastest`] prefetches if it was not called before.
-pub fn compare() -> Comparison {
+pub fn compare() -> XorLoops {
     let Compared { form, speeds, is_doubtful } = COMPARED.get_or_init(|| {
         let (times, piece) = time_from_memory(&forms());
         let (form, is_doubtful) = choose_prefetching(&times, choose_width());
         Compared { form, speeds: speeds(&times, piece), is_doubtful }
     });
-    Comparison { fastest: form.0, speeds, is_doubtful: *is_doubtful }
+    XorLoops { fastest: form.0, speeds, is_doubtful: *is_doubtful }
 }
 
 /// Returns the name of a form without whether it prefetches.
@@ -199,10 +180,10 @@ fn time_from_memory(forms: &[Form]) -> (Vec<Times>, usize) {
 }
 
 /// Returns the speed of each form, from its times for a piece of `piece` bytes.
-fn speeds(times: &[Times], piece: usize) -> Vec<Speed> {
+fn speeds(times: &[Times], piece: usize) -> Vec<XorSpeed> {
     let speed = |((name, _), turns): &Times| {
         let nanos = median(turns).filter(|nanos| *nanos > 0.0)?;
-        Some(Speed { name, bytes_per_second: piece as f64 / nanos * 1e9 })
+        Some(XorSpeed { name, bytes_per_second: piece as f64 / nanos * 1e9 })
     };
     times.iter().filter_map(speed).collect()
 }
@@ -302,6 +283,6 @@ mod tests {
     fn a_speed_is_that_of_the_median_turn() {
         let times = vec![(forms()[0], vec![400.0, 100.0, 200.0]), (forms()[0], vec![])];
         let found = speeds(&times, 50);
-        assert_eq!(found, [Speed { name: forms()[0].0, bytes_per_second: 250e6 }]);
+        assert_eq!(found, [XorSpeed { name: forms()[0].0, bytes_per_second: 250e6 }]);
     }
 }

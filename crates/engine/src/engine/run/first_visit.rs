@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Unread;
-use crate::engine::schedule::shuffle;
 use crate::engine::targets::Targets;
+use crate::experiment::shuffle;
 use crate::plan::{Cache, Op, Plan, TargetSpec};
 use crate::record::FirstVisits;
 use crate::sys::buffer::Buffer;

@@ -5,7 +5,7 @@
 
 use super::precision::{Measured, Precision};
 use crate::engine::cells::{Amount, Cell};
-use crate::engine::schedule::twins;
+use crate::experiment::twins;
 use crate::plan::Plan;
 use crate::stats::paired;
 

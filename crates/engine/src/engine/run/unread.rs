@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::engine::schedule::shuffle;
+use crate::experiment::shuffle;
 use crate::plan::{Fresh, Job, Plan};
 use crate::units::{show_bytes, show_share};
 

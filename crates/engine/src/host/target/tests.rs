@@ -1,6 +1,7 @@
 use super::*;
+use crate::stats::random;
 use crate::sys::extents::extents;
-use crate::sys::{disk, random, testing};
+use crate::sys::{disk, testing};
 use std::os::unix::fs::FileExt;
 
 fn options(text: &str) -> Vec<String> {

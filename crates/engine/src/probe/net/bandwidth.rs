@@ -61,7 +61,7 @@ impl ProbeKind for Bandwidth {
         let route = to.open(context.other_cpu().filter(|_| apart), context)?;
         let mut message = Aligned::filled(bytes as usize, 0)
             .map_err(ProbeError::in_call("memory for a message"))?;
-        crate::sys::random::fill(bytes, 0, &mut message);
+        crate::stats::random::fill(bytes, 0, &mut message);
         let gauge = Messages { route, message };
         let (begin, mut sent) = (Instant::now(), 0);
         while sent < WARM_UP.0 && begin.elapsed() < WARM_UP.1 {

@@ -5,7 +5,8 @@ use crate::catalog;
 use crate::probe::Probe;
 use crate::probe::params::list_cells;
 use crate::probe::testing::{cell, context};
-use crate::sys::{random, testing};
+use crate::stats::random;
+use crate::sys::testing;
 
 /// Returns the parameters of all default cells of a file of `most` bytes.
 fn scans(most: u64) -> impl Iterator<Item = ScanParams> {

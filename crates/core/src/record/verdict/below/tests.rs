@@ -1,8 +1,7 @@
-use crate::record::Source;
 use crate::record::verdict::rules::examples_below::*;
 use crate::record::verdict::testing::*;
 use crate::record::verdict::{judge, source};
-use crate::record::{LayerKind, Medium};
+use crate::record::{LayerKind, Medium, Source};
 
 /// Returns the shares: device, below, hole, unknown, page cache.
 fn shares(case: &Case) -> [f64; 5] {

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use crate::backend::access_pattern::mix;
 use crate::plan::{Axis, Cache, Job, Plan};
+use crate::stats::random::mix;
 
 /// Returns the index of the variant of the machine that a job is measured in.
-pub(super) fn variant_index(plan: &Plan, job: &Job) -> Option<usize> {
+pub fn variant_index(plan: &Plan, job: &Job) -> Option<usize> {
     let name = job.variant.as_ref()?;
     plan.variants.iter().position(|variant| variant.name == *name)
 }
@@ -36,7 +36,7 @@ pub fn order_of_round(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
 /// Returns the order of a round as one list per cache state, in which each cell is followed by the
 /// same cell in the next variant: `A B`, then another one `B A`. The trials of a pair are as close
 /// as can be, and a command runs once a cell.
-pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
+pub fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
     let (groups, group_of) = twins(plan);
     let mut waiting: Vec<Option<Vec<usize>>> = groups.into_iter().map(Some).collect();
     let mut turn = u64::from(round);
@@ -58,7 +58,7 @@ pub(super) fn order_of_pairs(plan: &Plan, round: u32) -> Vec<Vec<usize>> {
 
 /// Returns the indexes of the cells that are the same in each variant, in the order of the
 /// variants; and the index of each cell's group.
-pub(super) fn twins(plan: &Plan) -> (Vec<Vec<usize>>, Vec<usize>) {
+pub fn twins(plan: &Plan) -> (Vec<Vec<usize>>, Vec<usize>) {
     let (mut groups, mut group_of) = (Vec::<Vec<usize>>::new(), Vec::new());
     let mut known: HashMap<Job, usize> = HashMap::new();
     for (index, job) in plan.cells.iter().enumerate() {
@@ -143,14 +143,14 @@ fn fineness(place: usize, count: usize) -> u32 {
 }
 
 /// Returns the order of `count` probes in round `round`.
-pub(super) fn shuffled_indexes(count: usize, seed: u64, round: u32) -> Vec<usize> {
+pub fn shuffled_indexes(count: usize, seed: u64, round: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     shuffle(&mut order, mix(seed ^ mix(u64::from(round))));
     order
 }
 
 /// Shuffles by Fisher-Yates with splitmix64; the bias of the remainder is below 2^-50 for any plan.
-pub(super) fn shuffle<T>(items: &mut [T], mut seed: u64) {
+pub fn shuffle<T>(items: &mut [T], mut seed: u64) {
     for last in (1..items.len()).rev() {
         seed = mix(seed);
         items.swap(last, (seed % (last as u64 + 1)) as usize);
@@ -160,7 +160,7 @@ pub(super) fn shuffle<T>(items: &mut [T], mut seed: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::testing;
+    use crate::plan::testing;
 
     /// Plans the cells in two variants.
     fn plan_of_variants() -> Plan {

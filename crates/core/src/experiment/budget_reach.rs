@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::LEVELS;
 use super::schedule::order_of_round;
+use super::sweep::{self, FIRST_ROUND, LATER_ROUND, MIN_TRIAL_TIME, PEER_START};
 use crate::catalog::info;
-use crate::experiment::{self, FIRST_ROUND, LATER_ROUND, LEVELS, MIN_TRIAL_TIME, PEER_START};
 use crate::plan::{Cache, CpuCache, Info, Job, Op, Plan};
 use crate::units::{counted, show_rate, show_wait};
 
@@ -200,7 +201,7 @@ fn describe_job(job: &Job) -> String {
 /// assumed to.
 pub fn expected_trials(plan: &Plan) -> u32 {
     if !has_counts(plan) {
-        return experiment::expected_trials(plan);
+        return sweep::expected_trials(plan);
     }
     let all = |cost: fn(&Job, &Plan, &DiskSpeed) -> f64| -> f64 {
         plan.cells.iter().map(|job| cost(job, plan, &DiskSpeed::default())).sum()
@@ -213,7 +214,7 @@ pub fn expected_trials(plan: &Plan) -> u32 {
 /// Returns the expected duration of a round after the first.
 pub fn round_time(plan: &Plan) -> Duration {
     if !has_counts(plan) {
-        return experiment::round_time(plan);
+        return sweep::round_time(plan);
     }
     let later = plan.cells.iter().map(|job| later_seconds(job, plan, &DiskSpeed::default()));
     Duration::from_secs_f64(later.sum::<f64>().min(1e9))
@@ -291,8 +292,8 @@ fn preparation_seconds(job: &Job) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::testing;
     use crate::plan::TargetSpec;
+    use crate::plan::testing;
 
     fn predicted(plan: &Plan) -> Option<MissedCells> {
         predict_missed(plan, &DiskSpeed::default())
