@@ -149,7 +149,7 @@ fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
         .collect();
     assert_eq!(seen, json!(wanted));
     assert_eq!(browser.eval("document.querySelectorAll('button').length"), 0);
-    let visible = "[...document.querySelectorAll('.dot path')].filter((node) => node.getBoundingClientRect().width > 3).length";
+    let visible = "[...document.querySelectorAll('.own .m')].filter((node) => node.getBoundingClientRect().width > 3).length";
     assert!(browser.eval(visible).as_u64().unwrap() > 20);
     assert_eq!(browser.eval("document.querySelectorAll('tbody tr').length"), 6);
     let data: Value = serde_json::from_str(
@@ -216,7 +216,7 @@ fn pointer_and_keys_read_points_out() {
         texts(browser, ".readout.shown p").join("; ")
     }
     assert_eq!(shown(&mut browser), "");
-    let at = browser.middle(&format!("{chart} .dot path"));
+    let at = browser.middle(&format!("{chart} .own .m"));
     browser.point(at);
     let first = shown(&mut browser);
     assert!(
@@ -296,10 +296,9 @@ const MISPLACED: &str = "(() => {
     if (!scrolls && box.width > 0 && (box.left < -0.5 || box.right > wide + 0.5)) found.push(`${node.tagName} ${node.className} ends at ${box.right}`);
   }
   for (const plot of document.querySelectorAll('.plot')) {
-    const figure = plot.closest('figure').getBoundingClientRect();
-    const labels = [...plot.querySelectorAll('text')].map((node) => [node.textContent, node.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
-    for (const [text, box] of labels) {
-      if (box.left < figure.left || box.right > figure.right || box.bottom > figure.bottom) found.push(`${text} is outside of its chart`);
+    const labels = [...plot.querySelectorAll('text')].map((node) => [node.textContent, node.getBoundingClientRect(), node.closest('svg').getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+    for (const [text, box, area] of labels) {
+      if (box.left < area.left || box.right > area.right || box.bottom > area.bottom) found.push(`${text} is outside of its chart`);
     }
     labels.forEach(([text, a], index) => labels.slice(index + 1).forEach(([other, b]) => {
       const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;

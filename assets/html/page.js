@@ -15,26 +15,29 @@
 
   // Charts: the titles of the points become a read-out that pointer and arrow keys move.
   const NEAR = 56;
+  const middle = (node) => {
+    const box = node.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+  };
   const chart = (plot) => {
-    const area = plot.querySelector(".area");
-    const points = all(".dot", area).map((node) => {
-      const title = node.querySelector("title");
-      const says = title.textContent.split("\n");
+    const figure = plot.closest("figure");
+    const says = all(".own .m title", plot).map((title) => {
       title.remove();
-      return { node, says, series: node.closest(".series"), x: parseFloat(node.getAttribute("x")), y: parseFloat(node.getAttribute("y")) };
+      return title.textContent.split("\n");
     });
+    const read = (area) => all(".m", area).map((node, index) => ({ node, says: says[index], series: node.closest(".series") }));
+    const drawn = all(".area", plot).map((area) => ({ area, points: read(area) }));
+    let { area, points } = drawn[0];
     const readout = plot.appendChild(make("div", "readout"));
     readout.setAttribute("role", "status");
     const cursor = document.createElementNS("http://www.w3.org/2000/svg", "line");
     cursor.setAttribute("class", "cursor");
-    cursor.setAttribute("y2", "100%");
     let at = null;
 
     const shown = () => points.filter((point) => !point.series.classList.contains("off"));
     const place = (point) => {
-      const [box, whole] = [area.getBoundingClientRect(), plot.getBoundingClientRect()];
-      const x = box.left - whole.left + (box.width * point.x) / 100;
-      const y = box.top - whole.top + (box.height * point.y) / 100;
+      const whole = plot.getBoundingClientRect();
+      const [x, y] = [middle(point.node)[0] - whole.left, middle(point.node)[1] - whole.top];
       const [wide, high] = [readout.offsetWidth, readout.offsetHeight];
       const right = x + 14 + wide <= whole.width;
       const left = right ? x + 14 : x - 14 - wide;
@@ -55,8 +58,10 @@
         return cursor.remove();
       }
       [point.node, point.series].forEach((node) => node.classList.add("on"));
-      cursor.setAttribute("x1", `${point.x}%`);
-      cursor.setAttribute("x2", `${point.x}%`);
+      const box = point.node.getBBox();
+      for (const [name, value] of [["x1", box.x + box.width / 2], ["x2", box.x + box.width / 2], ["y2", area.viewBox.baseVal.height - 28]]) {
+        cursor.setAttribute(name, value);
+      }
       area.prepend(cursor);
       const name = make("p", "", point.says[0]);
       readout.replaceChildren(name, ...point.says.slice(1).map((line) => make("p", "", line)));
@@ -70,8 +75,10 @@
       return best.point;
     };
     const point = (event) => {
-      const box = area.getBoundingClientRect();
-      const far = (p) => Math.hypot(box.left + (box.width * p.x) / 100 - event.clientX, box.top + (box.height * p.y) / 100 - event.clientY);
+      const far = (p) => {
+        const [x, y] = middle(p.node);
+        return Math.hypot(x - event.clientX, y - event.clientY);
+      };
       show(nearest(shown(), far, NEAR));
     };
     plot.addEventListener("pointermove", point);
@@ -85,7 +92,7 @@
     const other = (step) => {
       const series = [...new Set(shown().map((p) => p.series))];
       const next = series[(series.indexOf(at.series) + step + series.length) % series.length];
-      return nearest(shown().filter((p) => p.series === next), (p) => Math.abs(p.x - at.x), Infinity);
+      return nearest(shown().filter((p) => p.series === next), (p) => Math.abs(middle(p.node)[0] - middle(at.node)[0]), Infinity);
     };
     const keys = {
       ArrowRight: () => along(1),
@@ -102,32 +109,20 @@
     plot.addEventListener("keydown", (event) => {
       if (!(event.key in keys) || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
-      show(at && shown().includes(at) ? keys[event.key]() : (shown()[0] ?? null));
+      const next = at && shown().includes(at) ? keys[event.key]() : (shown()[0] ?? null);
+      next?.node.scrollIntoView({ block: "nearest", inline: "nearest" });
+      show(next);
     });
     plot.addEventListener("focus", () => plot.matches(":focus-visible") && show(shown()[0] ?? null));
     plot.addEventListener("blur", () => show(null));
 
-    // The other scale: its places stand beside the own ones and change with them.
-    const figure = plot.closest("figure");
+    // The chart is drawn on both scales; one is shown.
     if (!figure.dataset.scale) return;
-    const swap = (node, name, key) => {
-      if (!(key in node.dataset)) return;
-      const own = node.getAttribute(name);
-      node.setAttribute(name, node.dataset[key]);
-      node.dataset[key] = own;
-    };
     const turn = button("turn", figure.dataset.scale);
     turn.addEventListener("click", () => {
       show(null);
-      all("[data-points]", area).forEach((node) => swap(node, "points", "points"));
-      all(".whisker", area).forEach((node) => ["y1", "y2"].forEach((name) => swap(node, name, name)));
-      points.forEach((point) => {
-        swap(point.node, "y", "y");
-        point.y = parseFloat(point.node.getAttribute("y"));
-      });
-      plot.classList.toggle("other-scale");
-      const about = figure.querySelector("figcaption p");
-      [about.textContent, about.dataset.other] = [about.dataset.other, about.textContent];
+      const other = figure.classList.toggle("other-scale");
+      ({ area, points } = drawn[other ? 1 : 0]);
       turn.textContent = turn.textContent === "linear" ? "logarithmic" : "linear";
     });
     figure.querySelector("figcaption").prepend(turn);

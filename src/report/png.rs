@@ -88,6 +88,7 @@ impl Canvas {
                     self.area(path(points, true), *ink, *opacity)
                 }
                 Shape::Mark { at, mark, ink, .. } => self.mark(*at, *mark, *ink),
+                Shape::Series(_) => {}
                 Shape::Text { at, text, ink, size, bold, anchor } => {
                     self.text(*at, text, *ink, *size, *bold, *anchor)
                 }

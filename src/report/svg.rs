@@ -9,7 +9,7 @@ pub(super) use tests::contrast;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::figure::{Fill, MARKS, ROUND};
+use super::figure::{Fill, MARKS, Mark, ROUND};
 use super::picture::font::FAMILY;
 use super::picture::scene::{Anchor, Ink, SCHEMES, Scene, Shape, Stroke};
 use super::{Format, Look, picture, text};
@@ -40,6 +40,20 @@ pub fn write_scene(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
         style(),
         Ink::Back.light(),
     )?;
+    for shape in &scene.shapes {
+        writeln!(out, "{}", element(shape))?;
+    }
+    writeln!(out, "</svg>")
+}
+
+/// Writes a drawing as part of a page, whose style has the colours of the schemes.
+pub fn write_inline(scene: &Scene, class: &str, out: &mut dyn Write) -> io::Result<()> {
+    let (width, height) = (scene.width, scene.height);
+    let role = match scene.title.as_str() {
+        "" => "aria-hidden=\"true\"".into(),
+        title => format!("role=\"img\" aria-label=\"{}\"", text::xml(title)),
+    };
+    writeln!(out, "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" {role}>")?;
     for shape in &scene.shapes {
         writeln!(out, "{}", element(shape))?;
     }
@@ -104,37 +118,9 @@ fn element(shape: &Shape) -> String {
                 ink(*fill, "fill")
             )
         }
-        Shape::Mark { at: (x, y), mark, ink: color, says } => {
-            let (fill, line) = match mark.fill {
-                Fill::Full => (*color, Ink::Back),
-                Fill::Hollow | Fill::Pale => (Ink::Back, *color),
-            };
-            let classes =
-                [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
-            let classes: Vec<String> = classes.into_iter().flatten().collect();
-            let how = format!(
-                "class=\"m {}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"",
-                classes.join(" "),
-                fill.light(),
-                line.light(),
-                mark.fill.line_width()
-            );
-            let says = if says.is_empty() {
-                String::new()
-            } else {
-                format!("<title>{}</title>", text::xml(says))
-            };
-            match MARKS[mark.shape % MARKS.len()] {
-                [] => format!(
-                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{ROUND}\" {how}>{says}</circle>"
-                ),
-                corners => {
-                    let corners: Vec<(f64, f64)> =
-                        corners.iter().map(|(a, b)| (x + a, y + b)).collect();
-                    format!("<polygon points=\"{}\" {how}>{says}</polygon>", points(&corners))
-                }
-            }
-        }
+        Shape::Mark { at, mark, ink, says } => mark_element(*at, *mark, *ink, says),
+        Shape::Series(Some(number)) => format!("<g class=\"series\" data-series=\"{number}\">"),
+        Shape::Series(None) => "</g>".into(),
         Shape::Text { at: (x, y), text: body, ink: color, size, bold, anchor } => {
             let anchor = match anchor {
                 Anchor::Start => "",
@@ -147,6 +133,35 @@ fn element(shape: &Shape) -> String {
                 ink(*color, "fill"),
                 text::xml(body)
             )
+        }
+    }
+}
+
+fn mark_element((x, y): (f64, f64), mark: Mark, color: Ink, says: &str) -> String {
+    let (fill, line) = match mark.fill {
+        Fill::Full => (color, Ink::Back),
+        Fill::Hollow | Fill::Pale => (Ink::Back, color),
+    };
+    let classes = [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
+    let classes: Vec<String> = classes.into_iter().flatten().collect();
+    let how = format!(
+        "class=\"m {}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"",
+        classes.join(" "),
+        fill.light(),
+        line.light(),
+        mark.fill.line_width()
+    );
+    let says = if says.is_empty() {
+        String::new()
+    } else {
+        let lines: Vec<String> = says.lines().map(text::xml).collect();
+        format!("<title>{}</title>", lines.join("\n"))
+    };
+    match MARKS[mark.shape % MARKS.len()] {
+        [] => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{ROUND}\" {how}>{says}</circle>"),
+        corners => {
+            let corners: Vec<(f64, f64)> = corners.iter().map(|(a, b)| (x + a, y + b)).collect();
+            format!("<polygon points=\"{}\" {how}>{says}</polygon>", points(&corners))
         }
     }
 }

@@ -33,8 +33,7 @@ impl Page {
         let place = conditions.place();
         let (title, rest) = place.split_first().map_or(("iotui", &[][..]), |(a, b)| (*a, b));
         let about = format!("{} at a glance", place.join(", "));
-        let scene =
-            Scene { width: WIDTH, height: 0.0, title: clean(title), about, shapes: Vec::new() };
+        let scene = Scene { title: clean(title), about, ..Scene::new(WIDTH) };
         let mut page = Page { scene, y: MARGIN + 16.0 };
         let title = cut(&clean(title), TITLE, true, CONTENT * 0.5);
         page.scene.bold((MARGIN, page.y), &title, Ink::Text, TITLE);

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, index_or_insert};
 use super::model::{
-    Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, points, spans,
+    Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, estimates, points,
+    spans,
 };
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
@@ -180,7 +181,11 @@ fn group(
         .filter_map(|spec| spec.build_figure(results, axis, &curves, &bounds, look))
         .collect();
     let title = figures.first()?.title.clone();
-    Some(Group { title, keys: curves.keys, figures, bars: None })
+    let mut keys = curves.keys;
+    for line in figures.iter().flat_map(|figure| estimates(&figure.panels)) {
+        index_or_insert(&mut keys, Key::of_estimate(line.name.clone()));
+    }
+    Some(Group { title, keys, figures, bars: None })
 }
 
 impl FigureSpec<'_> {
@@ -208,7 +213,8 @@ impl FigureSpec<'_> {
                 Metric::Latency => "p50, with a line up to p99",
                 Metric::CommitTail => "of the commits of all trials",
                 _ => about(points(&panels)),
-            },
+            }
+            .into(),
             units: self.units,
             across: across(axis, &places),
             scale,
@@ -326,8 +332,8 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
         };
         let rows: Vec<Bar> = rest.iter().zip(&names).filter_map(bar).collect();
         let scale = Scale::for_values(rows.iter().map(|row| row.point.span), look.scale, units)?;
-        let bars = Some(Bars { title: title.into(), jobs: true, scale, keys, rows });
-        Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
+        let bars = Some(Bars { title: title.into(), jobs: true, scale, rows });
+        Some(Group { title: title.into(), keys, figures: Vec::new(), bars })
     };
     let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| {
         look.unit.show(rate)

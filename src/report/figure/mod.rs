@@ -19,7 +19,7 @@ pub use self::model::{
     Bar, Bars, COLORS, Curve, DIAMOND, Figure, Fill, Group, Key, Line, MARKS, Mark, Metric,
     NEUTRAL, Panel, Point, ROUND, estimates, spans,
 };
-pub use self::scale::{Scale, Span};
+pub use self::scale::{Across, Scale, Span};
 use super::Look;
 
 /// Returns everything that can be drawn from these results.

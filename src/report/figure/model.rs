@@ -17,6 +17,7 @@ pub const NEUTRAL: &str = "#808890";
 pub struct Group {
     /// Its subject, if a session has several groups: `memory latency`.
     pub title: String,
+    /// The series of its figures, or of its bars.
     pub keys: Vec<Key>,
     pub figures: Vec<Figure>,
     pub bars: Option<Bars>,
@@ -49,6 +50,8 @@ pub enum Line {
     Solid,
     /// Cold curves, so that the colour identifies the backend.
     Dashed,
+    /// Expected values: without marks.
+    Dotted,
     /// Marks only: reported values.
     Marks,
 }
@@ -64,6 +67,8 @@ pub enum Metric {
     CommitTail,
     /// The value of a probe.
     Value,
+    /// Trials relative to the median of their cell.
+    Trials,
 }
 
 pub struct Figure {
@@ -71,7 +76,7 @@ pub struct Figure {
     /// `Throughput by block size`.
     pub title: String,
     /// The meaning of a point and its line.
-    pub about: &'static str,
+    pub about: String,
     pub units: &'static [Unit],
     pub across: Across,
     pub scale: Scale,
@@ -144,12 +149,11 @@ pub struct Bars {
     /// Whether the cells are those of jobs, not of probes.
     pub jobs: bool,
     pub scale: Scale,
-    pub keys: Vec<Key>,
     pub rows: Vec<Bar>,
 }
 
 pub struct Bar {
-    /// Index into the keys of the bars.
+    /// Index into the keys of the group.
     pub key: usize,
     pub label: String,
     pub point: Point,
@@ -214,8 +218,16 @@ impl Key {
         Key { name, hue: sign.hue(), mark: Mark { shape, fill }, line }
     }
 
+    /// Returns the key of expected values.
+    pub fn of_estimate(name: String) -> Key {
+        Key { line: Line::Dotted, ..Key::ordinal(name, 0, Line::Marks) }
+    }
+
     pub fn color(&self) -> &'static str {
-        if self.line == Line::Marks { NEUTRAL } else { COLORS[self.hue % COLORS.len()] }
+        match self.line {
+            Line::Dotted | Line::Marks => NEUTRAL,
+            Line::Solid | Line::Dashed => COLORS[self.hue % COLORS.len()],
+        }
     }
 }
 

@@ -137,7 +137,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     let figure = Figure {
         metric: Metric::Value,
         title: title.clone(),
-        about: about(points(&panels)),
+        about: about(points(&panels)).into(),
         units: units_of(all.unit, look),
         across,
         scale,
@@ -174,8 +174,8 @@ fn bars(
     }
     let scale = Scale::for_values(rows.iter().flat_map(ends), look.scale, units_of(unit, look))?;
     let keys = vec![Key::ordinal(title.into(), 0, Line::Solid)];
-    let bars = Some(Bars { title: title.into(), jobs: false, scale, keys, rows });
-    Some(Group { title: title.into(), keys: Vec::new(), figures: Vec::new(), bars })
+    let bars = Some(Bars { title: title.into(), jobs: false, scale, rows });
+    Some(Group { title: title.into(), keys, figures: Vec::new(), bars })
 }
 
 fn label(cell: &ProbeCell) -> String {

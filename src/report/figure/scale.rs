@@ -1,10 +1,11 @@
 //! The ends of an axis, the place of a value between them, and its ticks.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::report::Spread;
 use crate::units::column::{self, Unit};
-use crate::units::ticks;
+use crate::units::{show_wait, ticks};
 
 /// Values that differ by a larger ratio are drawn on a logarithmic scale, others from 0.
 const MAX_LINEAR_RATIO: f64 = 20.0;
@@ -98,6 +99,24 @@ impl Scale {
         }
     }
 
+    /// Returns a logarithmic axis of ratios on both sides of 1, up to `far` powers of two.
+    pub fn for_ratios(far: f64) -> Scale {
+        let steps: &[f64] = match far {
+            ..0.2 => &[1.05, 1.1],
+            0.2..0.5 => &[1.1, 1.25],
+            0.5..1.2 => &[1.25, 1.5, 2.0],
+            1.2..3.0 => &[1.5, 2.0, 4.0],
+            _ => &[2.0, 8.0, 32.0],
+        };
+        let mut ticks = vec![(1.0, "median".to_string())];
+        for step in steps.iter().filter(|step| step.log2() < far) {
+            ticks.push((*step, format!("{step} x")));
+            ticks.push((1.0 / step, format!("1/{step} x")));
+        }
+        let (low, high) = ((-far).exp2(), far.exp2());
+        Scale { low, high, log: true, unit: "", ticks, minor: Vec::new() }
+    }
+
     /// From 0 at the low end to 1 at the high one.
     pub fn share(&self, value: f64) -> f64 {
         let share = if self.log {
@@ -128,8 +147,10 @@ pub struct Across {
     /// `block size`.
     pub title: String,
     pub log: bool,
-    /// Every measured place, ascending.
+    /// The places that may have a label, ascending: every measured one.
     pub places: Vec<f64>,
+    /// The lowest and the highest value.
+    pub ends: (f64, f64),
     pub show: Rc<dyn Fn(f64) -> String>,
 }
 
@@ -145,16 +166,30 @@ impl Across {
         places.sort_by(f64::total_cmp);
         places.dedup();
         let log = log && places.first().is_some_and(|first| *first > 0.0);
-        Across { title, log, places, show: Rc::new(show) }
+        let ends = places.first().copied().zip(places.last().copied()).unwrap_or_default();
+        Across { title, log, places, ends, show: Rc::new(show) }
+    }
+
+    /// Returns an axis of the time of a run up to its last trial, labelled at round times.
+    pub fn seconds(last: f64) -> Across {
+        const STEPS: [f64; 17] = [
+            0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
+            7200.0, 21_600.0, 86_400.0,
+        ];
+        let step = STEPS.into_iter().find(|step| last / step <= 8.0).unwrap_or(last / 4.0);
+        let places = (0..=8).map(|i| f64::from(i) * step).filter(|at| *at <= last);
+        let across = Across::new(String::new(), false, places, |at| match at {
+            ..100.0 => format!("{} s", (at * 100.0).round() / 100.0),
+            _ => show_wait(Duration::from_secs_f64(at)),
+        });
+        Across { ends: (0.0, last), ..across }
     }
 
     /// From 0 at the first place to 1 at the last; a single place is in the middle.
     pub fn share(&self, at: f64) -> f64 {
-        let (Some(first), Some(last)) = (self.places.first(), self.places.last()) else {
-            return 0.5;
-        };
+        let (first, last) = self.ends;
         let from = |at: f64| if self.log { (at / first).ln() } else { at - first };
-        let share = if first < last { from(at) / from(*last) } else { 0.5 };
+        let share = if first < last { from(at) / from(last) } else { 0.5 };
         if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
     }
 

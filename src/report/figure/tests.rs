@@ -340,21 +340,22 @@ fn bars_have_the_colour_and_the_mark_of_their_backend() {
     (cells[0].block, cells[2].depth) = (1 << 20, 32);
     let session = measured(cells);
     let all = drawn(&session);
-    let bars = all.iter().find_map(|group| group.bars.as_ref()).unwrap();
+    let group = all.iter().find(|group| group.bars.is_some()).unwrap();
+    let (bars, keys) = (group.bars.as_ref().unwrap(), &group.keys);
     assert_eq!(bars.rows.len(), 3);
     for row in &bars.rows {
         let backend = &session.plan.cells[row.point.of].backend.id;
-        let (key, own) = (&bars.keys[row.key], crate::catalog::identity(backend));
+        let (key, own) = (&keys[row.key], crate::catalog::identity(backend));
         assert_eq!((key.name.as_str(), key.hue), (backend.as_str(), own.hue));
     }
-    let marks: HashSet<usize> = bars.keys.iter().map(|key| key.mark.shape).collect();
-    assert_eq!((bars.keys.len(), marks.len()), (2, 2));
+    let marks: HashSet<usize> = keys.iter().map(|key| key.mark.shape).collect();
+    assert_eq!((keys.len(), marks.len()), (2, 2));
     for format in ["html", "svg"] {
         let mut page = Vec::new();
         let format = crate::report::find_format(format).unwrap();
         (format.write)(&session, &Look::default(), &mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
-        assert!(bars.keys.iter().all(|key| page.contains(key.color())), "{page}");
+        assert!(keys.iter().all(|key| page.contains(key.color())), "{page}");
     }
 }
 

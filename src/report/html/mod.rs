@@ -38,8 +38,8 @@ pub(super) const SCRIPT: &str = include_str!("../../../assets/html/page.js");
 
 /// SHA-256 of the text between the tags of the style and of the script, as used in the policy; a
 /// test recomputes them.
-const STYLE_HASH: &str = "sha256-JCLZhdvGnWdUx34eaRr/YEkD2nBX56ppWZt5SpaqZRc=";
-const SCRIPT_HASH: &str = "sha256-aZ5hhPEwjPi/z32hhB/5o38aNB1uHpJFp7L4AoqIj0Y=";
+const STYLE_HASH: &str = "sha256-ZLs3jvWsS8MajBeokr4n5E7HPrDMGa9r3AQE1tXYx9E=";
+const SCRIPT_HASH: &str = "sha256-eGT+NLpzDvObdXRMW2NlePbF8srH5+DGsRkrbDCqE+A=";
 
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 

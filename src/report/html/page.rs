@@ -1,6 +1,5 @@
 //! The facts that the sections of a page show.
 
-use super::charts;
 use crate::analysis;
 use crate::analysis::{Answer, CellResult, ProbeResult};
 use crate::plan::Skipped;
@@ -35,7 +34,7 @@ impl<'a> Page<'a> {
         let groups = figure::groups(session, results, &probes, look);
         let firsts = groups.iter().scan(0, |next, group| {
             let first = *next;
-            *next += charts::count_series(group);
+            *next += group.keys.len();
             Some(first)
         });
         let first = firsts.collect();

@@ -3,7 +3,7 @@
 use super::font::{cut, width};
 use super::place::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Stroke};
-use crate::report::figure::{Bar, Bars, DIAMOND, Fill, Mark, NEUTRAL, Point, ROUND};
+use crate::report::figure::{Bar, Bars, DIAMOND, Fill, Key, Mark, NEUTRAL, Point, ROUND};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 13.0;
@@ -11,13 +11,18 @@ const BAR_HEIGHT: f64 = 13.0;
 const MAX_ROWS: usize = 30;
 
 /// Draws the bars from `top` on; returns where they end.
-pub fn draw(bars: &Bars, scene: &mut Scene, left: f64, top: f64, wide: f64) -> f64 {
+pub fn draw(
+    bars: &Bars,
+    keys: &[Key],
+    scene: &mut Scene,
+    (left, top, wide): (f64, f64, f64),
+) -> f64 {
     let columns = if bars.rows.len() > MAX_ROWS { 2 } else { 1 };
     let each = bars.rows.len().div_ceil(columns);
     let gap = 48.0;
     let column = (wide - gap * (columns as f64 - 1.0)) / columns as f64;
     for (at, rows) in bars.rows.chunks(each.max(1)).enumerate() {
-        Column::new(bars, (left + at as f64 * (column + gap), top, column)).draw(rows, scene);
+        Column::new(bars, keys, (left + at as f64 * (column + gap), top, column)).draw(rows, scene);
     }
     top + 26.0 + each as f64 * ROW_HEIGHT + 8.0
 }
@@ -25,6 +30,7 @@ pub fn draw(bars: &Bars, scene: &mut Scene, left: f64, top: f64, wide: f64) -> f
 /// A column of bars as placed on the page.
 struct Column<'a> {
     bars: &'a Bars,
+    keys: &'a [Key],
     top: f64,
     /// The width of the labels, and where they end.
     labels: f64,
@@ -35,14 +41,14 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    fn new(bars: &'a Bars, (left, top, wide): (f64, f64, f64)) -> Column<'a> {
+    fn new(bars: &'a Bars, keys: &'a [Key], (left, top, wide): (f64, f64, f64)) -> Column<'a> {
         fn widest(text: &mut dyn Iterator<Item = &String>) -> f64 {
             text.map(|text| width(text, TEXT, false)).fold(0.0, f64::max)
         }
         let labels = widest(&mut bars.rows.iter().map(|row| &row.label)).min(wide * 0.45);
         let values = widest(&mut bars.rows.iter().map(|row| &row.show));
         let (labels_end, room) = (left + labels, (wide - labels - values - 28.0).max(80.0));
-        Column { bars, top, labels, labels_end, from: labels_end + 14.0, room }
+        Column { bars, keys, top, labels, labels_end, from: labels_end + 14.0, room }
     }
 
     fn draw(&self, rows: &[Bar], scene: &mut Scene) {
@@ -87,7 +93,7 @@ impl<'a> Column<'a> {
             scene.line(vec![(self.from, middle), (to, middle)], Stroke::new(Ink::Grid, 1.0));
         } else {
             let opacity = if row.point.wrong { 0.35 } else { 0.85 };
-            let ink = Ink::Color(self.bars.keys[row.key].color());
+            let ink = Ink::Color(self.keys[row.key].color());
             scene.area(rectangle(self.from, to, middle, BAR_HEIGHT), ink, opacity);
         }
         let expected = self.expected_range(row);
@@ -109,7 +115,7 @@ impl<'a> Column<'a> {
 
     /// Draws the value, and those reported by others.
     fn draw_marks(&self, row: &Bar, middle: f64, scene: &mut Scene) {
-        let (key, Point { span, wrong, .. }) = (&self.bars.keys[row.key], &row.point);
+        let (key, Point { span, wrong, .. }) = (&self.keys[row.key], &row.point);
         let (at, ink) = ((self.x(span.1), middle), Ink::Color(key.color()));
         scene.mark(at, key.mark, ink, *wrong, format!("{}: {}", row.label, row.show));
         let diamond = Mark { shape: DIAMOND, fill: Fill::Hollow };

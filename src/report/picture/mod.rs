@@ -11,9 +11,10 @@ mod tests;
 
 use self::font::width;
 use self::panel::PanelDrawing;
+pub use self::panel::{DrawnPanel, describe_point};
 use self::place::{HEADER_HEIGHT, NOTE, Place, SMALL, TEXT, TITLE_HEIGHT};
-use self::scene::{Anchor, Dash, Ink, Scene, Stroke};
-use super::figure::{self, Figure, Group, Key, Line, Metric};
+use self::scene::{Anchor, Ink, Scene, Stroke};
+use super::figure::{self, Bars, Figure, Group, Key, Line, Metric, Point};
 use super::table::conditions;
 use super::{Look, text};
 use crate::analysis;
@@ -31,7 +32,7 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     let groups = figure::groups(session, &results, &probes, look);
     let answer = text::clean(&analysis::answer_with(session, &results, &probes).text);
     let (title, about) = (title(session, &groups), answer.clone());
-    let mut scene = Scene { width: WIDTH, height: 0.0, title, about, shapes: Vec::new() };
+    let mut scene = Scene { title, about, ..Scene::new(WIDTH) };
     let mut y = draw_head(&mut scene, session);
     let is_only = groups.len() == 1;
     // Small figures are placed in pairs side by side.
@@ -133,7 +134,7 @@ fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f6
             Ink::Text,
             HEADER_HEIGHT,
         );
-        return bars::draw(bars, scene, left, y + HEADER_HEIGHT + 14.0, wide);
+        return bars::draw(bars, &group.keys, scene, (left, y + HEADER_HEIGHT + 14.0, wide));
     }
     let shown: Vec<&Figure> = group.figures.iter().filter(|figure| !figure.again).collect();
     for (at, figure) in shown.iter().enumerate() {
@@ -157,21 +158,52 @@ fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f6
         return top;
     }
     let (mut x, mut y) = (left, top + 12.0);
-    for key in keys {
+    for key in keys.iter().filter(|key| key.line != Line::Dotted) {
         let entry = 40.0 + width(&key.name, TEXT, false) + 26.0;
         if x > left && x + entry - 26.0 > left + wide {
             (x, y) = (left, y + 22.0);
         }
-        let ink = Ink::Color(key.color());
-        if key.line != Line::Marks {
-            let dash = if key.line == Line::Dashed { Dash::Dashed } else { Dash::Solid };
-            scene.line(vec![(x, y), (x + 32.0, y)], Stroke::new(ink, 2.25).dash(dash));
-        }
-        scene.mark((x + 16.0, y), key.mark, ink, false, String::new());
+        draw_swatch(scene, key, (x, y), SWATCH_WIDTH);
         scene.text((x + 40.0, y + 4.5), &key.name, Ink::Text, TEXT);
         x += entry;
     }
     y + 20.0
+}
+
+/// The length of the line of a curve in a legend.
+const SWATCH_WIDTH: f64 = 32.0;
+
+fn draw_swatch(scene: &mut Scene, key: &Key, (x, y): (f64, f64), wide: f64) {
+    let ink = Ink::Color(key.color());
+    if let Some(dash) = panel::dash(key.line) {
+        scene.line(vec![(x, y), (x + wide, y)], Stroke::new(ink, 2.25).dash(dash));
+    }
+    if key.line != Line::Dotted {
+        scene.mark((x + wide / 2.0, y), key.mark, ink, false, String::new());
+    }
+}
+
+/// Draws the line and the mark of a series, for a legend outside of the picture.
+pub fn swatch(key: &Key) -> Scene {
+    let mut scene = Scene { height: 14.0, ..Scene::new(SWATCH_WIDTH) };
+    draw_swatch(&mut scene, key, (0.0, 7.0), SWATCH_WIDTH);
+    scene
+}
+
+/// Draws one panel alone, with the labels of its axes; the shapes of each series follow its number.
+pub fn panel_scene(drawn: DrawnPanel, (width, height): (f64, f64), first: usize) -> Scene {
+    let mut scene = Scene { height, first_series: Some(first), ..Scene::new(width) };
+    let (left, top) = (panel::label_width(drawn.scale) + 16.0, 12.0);
+    let place = Place { left, top, width: width - left - 2.0, height: height - top - 28.0 };
+    PanelDrawing { drawn, place, up: true }.draw(&mut scene);
+    scene
+}
+
+/// Draws bars alone.
+pub fn bars_scene(bars: &Bars, keys: &[Key], width: f64) -> Scene {
+    let mut scene = Scene::new(width);
+    scene.height = bars::draw(bars, keys, &mut scene, (0.0, 0.0, width));
+    scene
 }
 
 /// Returns the number of columns for this many panels.
@@ -193,7 +225,7 @@ fn draw_panels(
 ) -> f64 {
     let columns = column_count(figure.panels.len());
     let rows = figure.panels.len().div_ceil(columns);
-    let up = panel::label_width(figure) + 16.0;
+    let up = panel::label_width(&figure.scale) + 16.0;
     let each = (wide - up - GAP * (columns as f64 - 1.0)) / columns as f64;
     let height = match (columns, main, wide < CONTENT_WIDTH) {
         (1, true, false) => 380.0,
@@ -220,7 +252,10 @@ fn draw_panels(
             if titled {
                 scene.bold((place.left, y - 8.0), &panel.title, Ink::Text, SMALL);
             }
-            PanelDrawing { figure, keys, panel, place, up: at == 0, across: true }.draw(scene);
+            let describe = |key: &Key, point: &Point| describe_point(figure, &key.name, point);
+            let scale = &figure.scale;
+            let drawn = DrawnPanel { figure, scale, keys, panel, describe: &describe };
+            PanelDrawing { drawn, place, up: at == 0 }.draw(scene);
         }
         y += height + 36.0;
     }

@@ -3,33 +3,52 @@
 use super::font::{self, width};
 use super::place::{NOTE, Place, SMALL};
 use super::scene::{Anchor, Dash, Ink, Scene, Stroke};
-use crate::report::figure::{Curve, Figure, Key, Line, Metric, NEUTRAL, Panel, Point, Span};
+use crate::analysis::EstimateLine;
+use crate::report::figure::{Curve, Figure, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span};
 use crate::units::column::figure as digits;
 use crate::units::{show_count, show_nanos};
 
 /// Space to the left of the first point and to the right of the last.
 const PADDING: f64 = 14.0;
 
-pub struct PanelDrawing<'a> {
+/// A panel, on the scale of its figure or on another one.
+#[derive(Clone, Copy)]
+pub struct DrawnPanel<'a> {
     pub figure: &'a Figure,
+    pub scale: &'a Scale,
     pub keys: &'a [Key],
     pub panel: &'a Panel,
+    /// Returns the title of a point.
+    pub describe: &'a dyn Fn(&Key, &Point) -> String,
+}
+
+pub struct PanelDrawing<'a> {
+    pub drawn: DrawnPanel<'a>,
     /// The area of the curves.
     pub place: Place,
-    /// Whether the labels of its axes are written; if not, its neighbours have the same.
+    /// Whether the labels of its vertical axis are written; if not, its neighbours have the same.
     pub up: bool,
-    pub across: bool,
+}
+
+/// Returns how a line is drawn; `None` for marks alone.
+pub fn dash(line: Line) -> Option<Dash> {
+    match line {
+        Line::Solid => Some(Dash::Solid),
+        Line::Dashed => Some(Dash::Dashed),
+        Line::Dotted => Some(Dash::Dotted),
+        Line::Marks => None,
+    }
 }
 
 impl PanelDrawing<'_> {
     fn y(&self, value: f64) -> f64 {
-        self.place.top + self.place.height * (1.0 - self.figure.scale.share(value))
+        self.place.top + self.place.height * (1.0 - self.drawn.scale.share(value))
     }
 
     fn x(&self, at: f64) -> f64 {
         self.place.left
             + PADDING
-            + self.figure.across.share(at) * (self.place.width - 2.0 * PADDING)
+            + self.drawn.figure.across.share(at) * (self.place.width - 2.0 * PADDING)
     }
 
     /// Returns the ends of a line as wide as the panel.
@@ -39,18 +58,18 @@ impl PanelDrawing<'_> {
 
     pub fn draw(&self, scene: &mut Scene) {
         self.draw_grid(scene);
-        for curve in &self.panel.curves {
-            self.draw_band(scene, curve);
+        for curve in &self.drawn.panel.curves {
+            scene.series(curve.key, |scene| self.draw_band(scene, curve));
         }
         self.draw_expected(scene);
-        for curve in &self.panel.curves {
-            self.draw_curve(scene, curve);
+        for curve in &self.drawn.panel.curves {
+            scene.series(curve.key, |scene| self.draw_curve(scene, curve));
         }
     }
 
     fn draw_grid(&self, scene: &mut Scene) {
         let Place { left, top, width: wide, height } = self.place;
-        let scale = &self.figure.scale;
+        let scale = self.drawn.scale;
         for value in &scale.minor {
             scene.line(self.across(self.y(*value)), Stroke::new(Ink::Grid, 1.0).opacity(0.5));
         }
@@ -64,35 +83,28 @@ impl PanelDrawing<'_> {
         scene.line(self.across(top + height), Stroke::new(Ink::Soft, 1.0));
         let room = wide - 2.0 * PADDING;
         for (at, label) in
-            self.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room)
+            self.drawn.figure.across.labels(|text| (width(text, SMALL, false) + 20.0) / room)
         {
             let x = self.x(at);
             let ends = vec![(x, top + height), (x, top + height + 5.0)];
             scene.line(ends, Stroke::new(Ink::Soft, 1.0));
-            if self.across {
-                // The first and the last label must stay within the panel.
-                let half = (width(&label, SMALL, false) / 2.0).min(wide / 2.0);
-                let middle = x.clamp(left + half, left + wide - half);
-                scene.anchored(
-                    (middle, top + height + 20.0),
-                    &label,
-                    Ink::Soft,
-                    SMALL,
-                    Anchor::Middle,
-                );
-            }
+            // The first and the last label must stay within the panel.
+            let half = (width(&label, SMALL, false) / 2.0).min(wide / 2.0);
+            let middle = x.clamp(left + half, left + wide - half);
+            let foot = (middle, top + height + 20.0);
+            scene.anchored(foot, &label, Ink::Soft, SMALL, Anchor::Middle);
         }
     }
 
     /// Draws the expected values.
     fn draw_band(&self, scene: &mut Scene, curve: &Curve) {
-        let haze = self.panel.haze();
+        let haze = self.drawn.panel.haze();
         let known: Vec<(f64, f64, f64)> = curve
             .points
             .iter()
             .filter_map(|p| p.expected.map(|(low, high)| (self.x(p.at), self.y(low), self.y(high))))
             .collect();
-        let ink = Ink::Color(self.keys[curve.key].color());
+        let ink = Ink::Color(self.drawn.keys[curve.key].color());
         match known.as_slice() {
             [] => {}
             [(x, low, high)] => {
@@ -114,40 +126,45 @@ impl PanelDrawing<'_> {
     /// Draws the curve dotted, with its name at its end.
     fn draw_expected(&self, scene: &mut Scene) {
         let mut taken: Vec<f64> = Vec::new();
-        for line in &self.panel.expected {
-            let near: Vec<(f64, f64)> = line
-                .points
-                .iter()
-                .filter(|(_, rate)| self.figure.scale.contains(*rate))
-                .map(|(at, rate)| (self.x(*at), self.y(*rate)))
-                .collect();
-            let Some((x, y)) = near.last().copied() else { continue };
-            let stroke = Stroke::new(Ink::Color(NEUTRAL), 2.0).dash(Dash::Dotted);
-            // It is the same for every block size: as wide as the panel.
-            let level = near.iter().all(|point| (point.1 - y).abs() < 0.01);
-            scene.line(if level { self.across(y) } else { near }, stroke);
-            let mut below = y - 7.0;
-            while taken.iter().any(|other| (other - below).abs() < NOTE + 1.0) {
-                below += NOTE + 1.0;
-            }
-            taken.push(below);
-            let end = if level { self.place.left + self.place.width - 4.0 } else { x };
-            scene.anchored((end, below), &line.name, Ink::Soft, NOTE, Anchor::End);
+        for line in &self.drawn.panel.expected {
+            let key = self.drawn.keys.iter().position(|key| key.name == line.name).unwrap_or(0);
+            scene.series(key, |scene| self.draw_estimate(scene, line, &mut taken));
         }
     }
 
+    fn draw_estimate(&self, scene: &mut Scene, line: &EstimateLine, taken: &mut Vec<f64>) {
+        let near: Vec<(f64, f64)> = line
+            .points
+            .iter()
+            .filter(|(_, rate)| self.drawn.scale.contains(*rate))
+            .map(|(at, rate)| (self.x(*at), self.y(*rate)))
+            .collect();
+        let Some((x, y)) = near.last().copied() else { return };
+        let stroke = Stroke::new(Ink::Color(NEUTRAL), 2.0).dash(Dash::Dotted);
+        // It is the same for every block size: as wide as the panel.
+        let level = near.iter().all(|point| (point.1 - y).abs() < 0.01);
+        scene.line(if level { self.across(y) } else { near }, stroke);
+        let mut below = y - 7.0;
+        while taken.iter().any(|other| (other - below).abs() < NOTE + 1.0) {
+            below += NOTE + 1.0;
+        }
+        taken.push(below);
+        let end = if level { self.place.left + self.place.width - 4.0 } else { x };
+        scene.anchored((end, below), &line.name, Ink::Soft, NOTE, Anchor::End);
+    }
+
     fn draw_curve(&self, scene: &mut Scene, curve: &Curve) {
-        let key = &self.keys[curve.key];
+        let key = &self.drawn.keys[curve.key];
         let ink = Ink::Color(key.color());
         let places: Vec<(f64, f64)> =
             curve.points.iter().map(|point| (self.x(point.at), self.y(point.span.1))).collect();
-        if self.figure.means && curve.points.len() > 1 {
+        if self.drawn.figure.means && curve.points.len() > 1 {
             let sum: f64 = curve.points.iter().map(|point| point.span.1).sum();
             let y = self.y(sum / curve.points.len() as f64);
             scene.line(self.across(y), Stroke::new(ink, 1.0).dash(Dash::Fine).opacity(0.8));
         }
-        if places.len() > 1 && key.line != Line::Marks {
-            let dash = if key.line == Line::Dashed { Dash::Dashed } else { Dash::Solid };
+        let joined = places.len() > 1 && self.drawn.figure.metric != Metric::Trials;
+        if let Some(dash) = dash(key.line).filter(|_| joined) {
             scene.line(places.clone(), Stroke::new(ink, 2.25).dash(dash));
         }
         for (point, (x, y)) in curve.points.iter().zip(&places) {
@@ -156,7 +173,7 @@ impl PanelDrawing<'_> {
             if low - high > 2.0 {
                 scene.line(vec![(*x, low), (*x, high)], Stroke::new(ink, 1.5).opacity(0.55));
             }
-            let says = describe_point(self.figure, &key.name, point);
+            let says = (self.drawn.describe)(key, point);
             scene.mark((*x, *y), key.mark, ink, point.wrong, says);
         }
     }
@@ -174,7 +191,7 @@ fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
     let show = |value: f64| match figure.metric {
         Metric::Latency | Metric::CommitTail => show_nanos(value),
         Metric::Operations | Metric::Commits => format!("{}/s", show_count(value)),
-        Metric::Throughput | Metric::Value => {
+        Metric::Throughput | Metric::Value | Metric::Trials => {
             let (factor, unit) = crate::units::column::unit([value], figure.units);
             format!("{} {unit}", digits(value / factor))
         }
@@ -187,6 +204,6 @@ fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
 }
 
 /// Returns the width of the labels on the vertical axis.
-pub fn label_width(figure: &Figure) -> f64 {
-    figure.scale.ticks.iter().map(|(_, label)| font::width(label, SMALL, false)).fold(0.0, f64::max)
+pub fn label_width(scale: &Scale) -> f64 {
+    scale.ticks.iter().map(|(_, label)| font::width(label, SMALL, false)).fold(0.0, f64::max)
 }

@@ -112,6 +112,8 @@ pub enum Shape {
         ink: Ink,
         says: String,
     },
+    /// The shapes from here on are of this series; `None`: of none.
+    Series(Option<usize>),
     Text {
         at: (f64, f64),
         text: String,
@@ -146,9 +148,24 @@ pub struct Scene {
     pub title: String,
     pub about: String,
     pub shapes: Vec<Shape>,
+    /// The number of the first series, if the shapes of each are to be found again.
+    pub first_series: Option<usize>,
 }
 
 impl Scene {
+    pub fn new(width: f64) -> Scene {
+        let (title, about) = (String::new(), String::new());
+        Scene { width, height: 0.0, title, about, shapes: Vec::new(), first_series: None }
+    }
+
+    /// Draws the shapes of a series.
+    pub fn series(&mut self, key: usize, draw: impl FnOnce(&mut Scene)) {
+        let number = self.first_series.map(|first| first + key);
+        self.shapes.extend(number.map(|number| Shape::Series(Some(number))));
+        draw(self);
+        self.shapes.extend(number.map(|_| Shape::Series(None)));
+    }
+
     pub fn line(&mut self, points: Vec<(f64, f64)>, stroke: Stroke) {
         self.shapes.push(Shape::Line { points, stroke });
     }
