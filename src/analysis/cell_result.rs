@@ -241,6 +241,22 @@ impl CellResult {
         })
     }
 
+    /// Returns the CPU time per byte over its trials, nanoseconds; `None` if no bytes are moved.
+    pub fn cpu_per_byte(&self) -> Option<Summary> {
+        let counted = self.counted();
+        let moving = counted.iter().filter(|trial| trial.bytes > 0);
+        let times =
+            moving.map(|trial| (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64);
+        Summary::from_values(&times.collect::<Vec<f64>>())
+    }
+
+    /// Returns the XOR of its data, `213d4629`, or `differs`; `None` if none was computed.
+    pub fn xor(&self) -> Option<String> {
+        let mut found = self.trials.iter().filter_map(|trial| trial.xor);
+        let first = found.next()?;
+        Some(if found.all(|other| other == first) { first.to_string() } else { "differs".into() })
+    }
+
     /// Returns that the user ended it early, with the number of its trials; `None` if nobody did.
     pub fn describe_skip(&self) -> Option<String> {
         let trials = show_trials(self.trials.len());

@@ -223,7 +223,7 @@ impl Metric {
                 let high = latency.p99.unwrap_or(f64::NAN);
                 Some((middle, if high.is_nan() { high } else { middle }, high, latency.mean))
             }
-            Metric::Cpu => cpu(result),
+            Metric::Cpu => result.cpu_per_byte().map(|summary| spread(&summary)),
         }
     }
 }
@@ -231,17 +231,6 @@ impl Metric {
 /// Returns median, low, high and mean.
 fn spread(of: &Summary) -> (f64, f64, f64, f64) {
     (of.median, of.low.unwrap_or(f64::NAN), of.high.unwrap_or(f64::NAN), of.mean)
-}
-
-fn cpu(result: &CellResult) -> Option<(f64, f64, f64, f64)> {
-    let per_byte: Vec<f64> = result
-        .counted_trials()
-        .into_iter()
-        .filter_map(|index| result.trials.get(index))
-        .filter(|trial| trial.bytes > 0)
-        .map(|trial| (trial.user_nanos + trial.system_nanos) as f64 / trial.bytes as f64)
-        .collect();
-    Some(spread(&Summary::from_values(&per_byte)?))
 }
 
 /// Returns the axis along which cells form curves; that of blocks where nothing varies.

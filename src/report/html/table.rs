@@ -8,9 +8,8 @@ use super::parts::{begin_table, class};
 use crate::analysis::CellResult;
 use crate::record::Source;
 use crate::report::table::columns;
-use crate::report::table::grid::{Cell, Column, Style};
+use crate::report::table::grid::{Column, Style};
 use crate::report::text::{squeeze, xml};
-use crate::units;
 
 pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     if page.rows.is_empty() {
@@ -21,7 +20,7 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     for (at, (row, apart)) in page.rows.iter().zip(&page.breaks).enumerate() {
         writeln!(out, "<tr{}>", if *apart { " class=\"apart\"" } else { "" })?;
         for column in &columns {
-            write_cell(column, column.cells.get(at), row, out)?;
+            write_cell(column, at, row, out)?;
         }
         writeln!(out, "</tr>")?;
     }
@@ -34,15 +33,9 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn write_cell(
-    column: &Column,
-    cell: Option<&Cell>,
-    row: &CellResult,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let pieces = cell.map(Vec::as_slice).unwrap_or_default();
-    let plain: String = pieces.iter().map(|(_, piece)| piece.as_str()).collect();
-    let key = sort_key(&plain).filter(|_| column.right);
+fn write_cell(column: &Column, at: usize, row: &CellResult, out: &mut dyn Write) -> io::Result<()> {
+    let pieces = column.cells.get(at).map(Vec::as_slice).unwrap_or_default();
+    let key = column.values.get(at).copied().flatten().filter(|key| key.is_finite());
     let key = key.map(|key| format!(" data-key=\"{key:e}\"")).unwrap_or_default();
     write!(out, "<td{}{key}>", class(column))?;
     for (style, piece) in pieces {
@@ -65,15 +58,6 @@ fn write_cell(
         write_bar(source, out)?;
     }
     writeln!(out, "</td>")
-}
-
-/// Returns the number at the start of a cell, in bytes where it has such a unit.
-fn sort_key(text: &str) -> Option<f64> {
-    let mut words = text.split_whitespace();
-    let (number, unit) = (words.next()?, words.next().unwrap_or_default());
-    let bytes =
-        || units::parse_bytes(&format!("{number}{unit}")).ok().filter(|_| unit.ends_with('B'));
-    bytes().map(|bytes| bytes as f64).or_else(|| number.parse().ok())
 }
 
 type Share = fn(&Source) -> f64;

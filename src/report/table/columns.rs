@@ -1,5 +1,8 @@
-//! The columns of the table: what varies, what was measured, where the bytes came from, and whether
+//! The columns of results: what varies, what was measured, where the bytes came from, and whether
 //! it can be trusted.
+//!
+//! The screen shows the columns of reports and some more, so that a figure has one name, one unit
+//! and one rank.
 
 use super::extra::{distinguishing_columns, words};
 use super::findings::Findings;
@@ -9,34 +12,170 @@ use crate::analysis::{CellResult, SummaryOf};
 use crate::record::{LevelChange, Trial};
 use crate::report::Look;
 use crate::stats;
-use crate::units::column::{self, PER_SECOND, TIME, align};
+use crate::units::column::{self, PER_SECOND, TIME, Unit, align, align_with, four_digits};
 use crate::units::show_percent;
 
-/// Returns all columns of `rows`; the most useful have the lowest rank.
+/// Where a column is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Everywhere,
+    Report,
+    /// The screen can drop columns, and has room for more.
+    Screen,
+}
+
+/// The unit of a column of figures, and its digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    PerSecond,
+    /// Nanoseconds of a trial, with a digit more than others.
+    TrialTime,
+    /// Nanoseconds, in one unit for all such columns, so that they compare along the row.
+    Latency,
+    Percent,
+    /// Half of an interval's width in percent.
+    HalfWidth,
+    /// Nanoseconds per byte.
+    PerByte,
+}
+
+/// When a column is shown.
+#[derive(Clone, Copy)]
+enum When {
+    Always,
+    /// Some cell has a value above 0.
+    Known,
+    If(fn(&[&CellResult]) -> bool),
+}
+
+/// A column of figures.
+struct ResultColumn {
+    title: &'static str,
+    /// Rank 0 is always shown; of the others, the lowest takes precedence.
+    rank: u8,
+    /// The title of the column that this one requires; empty: none.
+    needs: &'static str,
+    place: Place,
+    when: When,
+    kind: Kind,
+    value: fn(&CellResult) -> Option<f64>,
+}
+
+/// Returns a column that is shown everywhere.
+const fn figures(
+    title: &'static str,
+    rank: u8,
+    when: When,
+    kind: Kind,
+    value: fn(&CellResult) -> Option<f64>,
+) -> ResultColumn {
+    ResultColumn { title, rank, needs: "", place: Place::Everywhere, when, kind, value }
+}
+
+/// Returns a latency, which without p50 would be mistaken for the usual one.
+const fn latency(
+    title: &'static str,
+    rank: u8,
+    value: fn(&CellResult) -> Option<f64>,
+) -> ResultColumn {
+    ResultColumn { needs: "p50", ..figures(title, rank, When::Known, Kind::Latency, value) }
+}
+
+/// The columns of figures between the throughput and the source of the bytes.
+const FIGURES: &[ResultColumn] = &[
+    ResultColumn {
+        place: Place::Screen,
+        ..figures("±", 2, When::Always, Kind::HalfWidth, half_width)
+    },
+    ResultColumn {
+        place: Place::Report,
+        ..figures("time", 0, When::If(wants_time), Kind::TrialTime, trial_time)
+    },
+    figures("ops", 3, When::Always, Kind::PerSecond, operations),
+    figures("calls", 7, When::If(calls_differ), Kind::PerSecond, calls),
+    figures("p50", 4, When::Known, Kind::Latency, |row| row.latency?.p50),
+    latency("p99", 5, |row| row.latency?.p99),
+    latency("p99.9", 9, |row| row.latency?.p999),
+    latency("max", 10, |row| Some(row.latency?.max)),
+    figures("CPU", 8, When::Known, Kind::Percent, cpu_share),
+    ResultColumn {
+        place: Place::Screen,
+        ..figures("CPU", 11, When::Known, Kind::PerByte, |row| Some(row.cpu_per_byte()?.median))
+    },
+];
+
+/// Returns all columns of a report; the most useful have the lowest rank.
 pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
-    let of = |get: fn(&CellResult) -> Option<f64>| rows.iter().map(|r| get(r)).collect::<Vec<_>>();
     let mut columns = distinguishing_columns(rows, &[], tight);
     columns.push(throughput(rows, look));
-    columns.extend(trial_time(rows));
-    // A row that moves no bytes has no other figure.
-    let is_only = |r: &&CellResult| throughput_median(r).is_none() && operations(r).is_some();
-    let rank = if rows.iter().any(is_only) { 0 } else { 3 };
-    columns.push(Column::figures("ops", rank, &of(operations), PER_SECOND));
-    if rows.iter().any(|r| calls_differ(r)) {
-        columns.push(Column::figures("calls", 7, &of(|r| median(&r.syscalls)), PER_SECOND));
-    }
-    columns.extend(latencies(rows));
-    columns.extend(cpu_share(rows));
-    columns.extend(checksum(rows));
-    columns.push(words("from", 1, rows, |r| origin::main_source(r)));
-    if rows.iter().any(|r| !origin::other_sources(r).is_empty()) {
-        let others = words("and", 6, rows, |r| origin::other_sources(r));
-        columns.push(Column { needs: "from", ..others });
-    }
+    columns.extend(measured_columns(rows, Place::Report));
     let marks = rows.iter().map(|r| findings.mark(r, look.ascii));
     columns.push(Column::styled("", marks.collect()));
     columns.iter_mut().for_each(|column| column.make_safe(look));
     columns
+}
+
+/// Returns the columns of what was measured but the throughput, and of the source of the bytes, in
+/// one of the two places.
+pub fn measured_columns(rows: &[&CellResult], place: Place) -> Vec<Column> {
+    let shown = |column: &&ResultColumn| [Place::Everywhere, place].contains(&column.place);
+    let mut columns: Vec<Column> =
+        FIGURES.iter().filter(shown).filter_map(|column| column.build(rows)).collect();
+    if rows.iter().any(|row| row.xor().is_some()) {
+        columns.push(words("XOR", 0, rows, |row| row.xor().unwrap_or_else(|| "-".into())));
+    }
+    columns.push(words("from", 1, rows, |row| origin::main_source(row)));
+    if rows.iter().any(|row| !origin::other_sources(row).is_empty()) {
+        let others = words("and", 6, rows, |row| origin::other_sources(row));
+        columns.push(Column { needs: "from", ..others });
+    }
+    columns
+}
+
+impl ResultColumn {
+    /// Builds the column for these cells; `None` if it is not shown.
+    fn build(&self, rows: &[&CellResult]) -> Option<Column> {
+        let values: Vec<Option<f64>> = rows.iter().map(|row| (self.value)(row)).collect();
+        let is_shown = match self.when {
+            When::Always => true,
+            When::Known => values.iter().flatten().any(|value| *value > 0.0),
+            When::If(holds) => holds(rows),
+        };
+        if !is_shown {
+            return None;
+        }
+        // A row that moves no bytes has no other figure.
+        let has_only =
+            |row: &&CellResult| throughput_median(row).is_none() && operations(row).is_some();
+        let is_main = self.title == "ops" && rows.iter().any(has_only);
+        let rank = if is_main { 0 } else { self.rank };
+        let known = values.iter().flatten().copied();
+        let unit: Unit = match self.kind {
+            Kind::PerSecond => column::unit(known, PER_SECOND),
+            Kind::TrialTime => column::unit(known, TIME),
+            // The extremes do not determine the unit: one slow operation would hide the others'
+            // digits.
+            Kind::Latency => {
+                let latencies = rows.iter().filter_map(|row| row.latency);
+                column::unit(latencies.flat_map(|of| [of.p50, of.p99]).flatten(), TIME)
+            }
+            Kind::Percent | Kind::HalfWidth => (1.0, "%"),
+            Kind::PerByte => (1.0, "ns/B"),
+        };
+        let whole =
+            |show: fn(f64) -> String| Column::exact(self.title, unit.1, rank, &values, show);
+        let column = match self.kind {
+            Kind::Percent => whole(|share| format!("{share:.0}")),
+            Kind::HalfWidth => whole(show_percent),
+            Kind::TrialTime => {
+                let texts = align_with(&values, unit.0, four_digits);
+                let column = Column::numbers(self.title, unit.1, rank, texts);
+                Column { values, ..column }
+            }
+            _ => Column::in_unit(self.title, rank, &values, unit),
+        };
+        Some(Column { needs: self.needs, ..column })
+    }
 }
 
 pub fn median(summary: &Option<SummaryOf>) -> Option<f64> {
@@ -52,11 +191,14 @@ fn operations(result: &CellResult) -> Option<f64> {
     median(&result.operations)
 }
 
-fn calls_differ(result: &CellResult) -> bool {
-    match (median(&result.syscalls), median(&result.operations)) {
-        (Some(calls), Some(ops)) => (calls - ops).abs() > 0.01 * ops,
-        _ => false,
-    }
+fn calls(result: &CellResult) -> Option<f64> {
+    median(&result.syscalls)
+}
+
+/// Returns whether some cell makes more or fewer system calls than operations.
+fn calls_differ(rows: &[&CellResult]) -> bool {
+    let both = |row: &&CellResult| calls(row).zip(operations(row));
+    rows.iter().filter_map(both).any(|(calls, ops)| (calls - ops).abs() > 0.01 * ops)
 }
 
 /// Returns the median and half of its interval's width in percent.
@@ -84,7 +226,7 @@ fn throughput(rows: &[&CellResult], look: &Look) -> Column {
     };
     let cells = rows.iter().zip(align(&values, factor)).zip(halves).map(cell).collect();
     let unit = if wide == 0 { unit.into() } else { format!("{unit}{:>wide$}", format!("{sign}%")) };
-    Column { unit, right: true, ..Column::styled("throughput", cells) }
+    Column { unit, right: true, values, ..Column::styled("throughput", cells) }
 }
 
 /// Returns `478→30.0`; for more than two levels, the first and the last.
@@ -94,85 +236,34 @@ fn show_levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
     format!("{first}{}{last}", if ascii { "->" } else { "→" })
 }
 
-/// Returns the duration of a trial, or of a pass where one was requested. Users who set the number
-/// of operations, or request the XOR of what was read, want exactly that time.
-fn trial_time(rows: &[&CellResult]) -> Option<Column> {
-    rows.iter().any(|r| r.cell.count.is_some() || r.cell.xor).then(|| {
-        let nanos = |result: &&CellResult| {
-            let one_pass = result.cell.count == Some(0);
-            let passes = |trial: &Trial| if one_pass { trial.passes.max(1) } else { 1 };
-            trial_median(result, |trial| trial.nanos as f64 / passes(trial) as f64)
-        };
-        let values: Vec<Option<f64>> = rows.iter().map(nanos).collect();
-        let (factor, unit) = column::unit(values.iter().flatten().copied(), TIME);
-        Column::numbers("time", unit, 0, column::align_with(&values, factor, column::four_digits))
-    })
+fn half_width(row: &CellResult) -> Option<f64> {
+    Some(100.0 * row.throughput.or(row.operations)?.summary.half_width()?)
 }
 
-fn trial_median(result: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
-    let values: Vec<f64> = result.trials.iter().map(|t| value(t)).collect();
-    stats::median(&values)
+/// Returns whether users set the number of operations, or requested the XOR of what was read: they
+/// want exactly that time.
+fn wants_time(rows: &[&CellResult]) -> bool {
+    rows.iter().any(|row| row.cell.count.is_some() || row.cell.xor)
 }
 
-/// Percentiles in one unit, so that they can be compared along the row.
-fn latencies(rows: &[&CellResult]) -> Vec<Column> {
-    let of = |get: fn(&crate::analysis::LatencyOf) -> Option<f64>| -> Vec<Option<f64>> {
-        rows.iter().map(|r| r.latency.as_ref().and_then(get)).collect()
-    };
-    let all = [
-        ("p50", 4, of(|l| l.p50)),
-        ("p99", 5, of(|l| l.p99)),
-        ("p99.9", 9, of(|l| l.p999)),
-        ("max", 10, of(|l| Some(l.max))),
-    ];
-    // The extremes do not determine the unit: one slow operation would hide the others' digits.
-    let usual = all[..2].iter().flat_map(|(.., values)| values.iter().flatten().copied());
-    let (factor, unit) = column::unit(usual, TIME);
-    let known = all.into_iter().filter(|(_, _, values)| values.iter().any(Option::is_some));
-    // A percentile alone would be mistaken for the usual latency.
-    let column = |(title, rank, values): (&'static str, u8, Vec<Option<f64>>)| Column {
-        needs: if title == "p50" { "" } else { "p50" },
-        ..Column::numbers(title, unit, rank, align(&values, factor))
-    };
-    known.map(column).collect()
+/// Returns the duration of a trial, or of a pass where one was requested.
+fn trial_time(row: &CellResult) -> Option<f64> {
+    let one_pass = row.cell.count == Some(0);
+    let passes = |trial: &Trial| if one_pass { trial.passes.max(1) } else { 1 };
+    trial_median(row, |trial| trial.nanos as f64 / passes(trial) as f64)
 }
 
-/// Returns the share of one processor that the workers used, user and kernel.
-fn cpu_share(rows: &[&CellResult]) -> Option<Column> {
-    fn share(t: &Trial) -> f64 {
-        if t.nanos == 0 {
-            0.0
-        } else {
-            100.0 * (t.user_nanos as f64 + t.system_nanos as f64) / t.nanos as f64
-        }
-    }
+fn trial_median(row: &CellResult, value: impl Fn(&Trial) -> f64) -> Option<f64> {
+    stats::median(&row.trials.iter().map(|trial| value(trial)).collect::<Vec<f64>>())
+}
+
+/// Returns the share of one processor that the workers used, user and kernel, in percent.
+fn cpu_share(row: &CellResult) -> Option<f64> {
+    let share = trial_median(row, |trial| match trial.nanos {
+        0 => 0.0,
+        nanos => 100.0 * (trial.user_nanos as f64 + trial.system_nanos as f64) / nanos as f64,
+    })?;
     // Older sessions of peers counted the CPU time of their start, too.
-    let most = |row: &CellResult| match row.cell.backend.peer {
-        true => 100.0 * f64::from(row.cell.threads),
-        false => f64::INFINITY,
-    };
-    let of = |row: &&CellResult| Some(trial_median(row, share)?.min(most(row)));
-    let values: Vec<Option<f64>> = rows.iter().map(of).collect();
-    fn text(v: &Option<f64>) -> String {
-        v.map_or("-".into(), |v| format!("{v:.0}"))
-    }
-    values
-        .iter()
-        .any(|v| v.is_some_and(|v| v > 0.0))
-        .then(|| Column::numbers("CPU", "%", 8, values.iter().map(text).collect()))
-}
-
-/// Returns the XOR of the data, if it was computed: only on request.
-fn checksum(rows: &[&CellResult]) -> Option<Column> {
-    rows.iter().any(|r| r.trials.iter().any(|t| t.xor.is_some())).then(|| {
-        fn text(row: &&CellResult) -> String {
-            let mut values = row.trials.iter().filter_map(|t| t.xor);
-            match values.next() {
-                None => "-".into(),
-                Some(first) if values.all(|v| v == first) => first.to_string(),
-                Some(_) => "differs".into(),
-            }
-        }
-        words("XOR", 0, rows, text)
-    })
+    let is_peer = row.cell.backend.peer;
+    Some(if is_peer { share.min(100.0 * f64::from(row.cell.threads)) } else { share })
 }

@@ -1,5 +1,6 @@
 //! Lays out columns of text as lines: which of them fit, and where each is placed.
 
+use super::axes::axis_number;
 use crate::plan::{Axis, Job};
 use crate::report::Look;
 use crate::report::text::{self, safe};
@@ -47,12 +48,22 @@ pub struct Column {
     /// The title of the column that this one requires; empty: none.
     pub needs: &'static str,
     pub cells: Vec<Cell>,
+    /// The figures that its texts show, to sort by; empty for words.
+    pub values: Vec<Option<f64>>,
 }
 
 impl Column {
     pub fn text_column(title: &str, rank: u8, cells: Vec<String>) -> Column {
         let cells = cells.into_iter().map(|text| vec![(Style::Plain, text)]).collect();
-        Column { title: title.into(), unit: String::new(), right: false, rank, needs: "", cells }
+        Column {
+            title: title.into(),
+            unit: String::new(),
+            right: false,
+            rank,
+            needs: "",
+            cells,
+            values: Vec::new(),
+        }
     }
 
     pub fn numbers(title: &str, unit: &str, rank: u8, cells: Vec<String>) -> Column {
@@ -66,14 +77,34 @@ impl Column {
 
     /// Returns a column of figures in one suitable unit.
     pub fn figures(title: &str, rank: u8, values: &[Option<f64>], units: &[Unit]) -> Column {
-        let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
-        Column::numbers(title, unit, rank, align(values, factor))
+        Column::in_unit(title, rank, values, column::unit(values.iter().flatten().copied(), units))
+    }
+
+    /// Returns a column of figures in this unit.
+    pub fn in_unit(title: &str, rank: u8, values: &[Option<f64>], (factor, unit): Unit) -> Column {
+        let texts = align(values, factor);
+        Column { values: values.to_vec(), ..Column::numbers(title, unit, rank, texts) }
+    }
+
+    /// Returns a column of figures that are not aligned by their points.
+    pub fn exact(
+        title: &str,
+        unit: &str,
+        rank: u8,
+        values: &[Option<f64>],
+        show: impl Fn(f64) -> String,
+    ) -> Column {
+        let texts = values.iter().map(|value| value.map_or("-".into(), &show)).collect();
+        Column { values: values.to_vec(), ..Column::numbers(title, unit, rank, texts) }
     }
 
     /// Returns the column of an axis of these jobs.
     pub fn of_axis<'a>(axis: Axis, jobs: impl Iterator<Item = &'a Job>) -> Column {
-        let cells = jobs.map(|job| axis.value(job)).collect();
-        Column { right: axis.is_number(), ..Column::text_column(axis.column(), 0, cells) }
+        let jobs: Vec<&Job> = jobs.collect();
+        let cells = jobs.iter().map(|job| axis.value(job)).collect();
+        let right = axis.is_number();
+        let numbers = jobs.iter().filter(|_| right).map(|job| axis_number(axis, job)).collect();
+        Column { right, values: numbers, ..Column::text_column(axis.column(), 0, cells) }
     }
 
     /// Makes the text safe to show.
@@ -87,9 +118,14 @@ impl Column {
 
     /// Returns the width that its title, unit and cells need, in terminal columns.
     pub fn width(&self) -> usize {
-        let cells =
-            self.cells.iter().map(|cell| cell.iter().map(|(_, text)| text::width(text)).sum());
+        let cells = self.texts().into_iter().map(|text| text::width(&text));
         cells.chain([text::width(&self.title), text::width(&self.unit)]).max().unwrap_or(0)
+    }
+
+    /// Returns the texts of its cells.
+    pub fn texts(&self) -> Vec<String> {
+        let text = |cell: &Cell| cell.iter().map(|(_, piece)| piece.as_str()).collect();
+        self.cells.iter().map(text).collect()
     }
 
     fn align(&self) -> Align {

@@ -2,7 +2,7 @@
 
 pub mod axes;
 pub(super) mod below;
-pub(super) mod columns;
+pub mod columns;
 mod commits;
 pub(super) mod conditions;
 mod counts;

@@ -1,14 +1,8 @@
 //! A column of the table.
 
-use crate::tui::view::pane;
-use crate::units::column::{Unit, align};
+use std::cmp::Ordering;
 
-/// The sort key of a cell.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Key {
-    Number(f64),
-    Word(String),
-}
+use crate::report::table::grid;
 
 /// The style of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,39 +25,44 @@ pub struct Column {
     pub look: Look,
     pub width: usize,
     pub texts: Vec<String>,
-    pub keys: Vec<Key>,
+    /// The figures to sort by; empty if it sorts by its texts.
+    pub values: Vec<Option<f64>>,
 }
 
-/// Creates a column of words.
-pub fn text_column(
-    title: &str,
-    rank: u8,
-    look: Look,
-    texts: Vec<String>,
-    keys: Vec<Key>,
-) -> Column {
-    let width =
-        texts.iter().map(|text| pane::width(text)).chain([pane::width(title)]).max().unwrap_or(0);
-    Column {
-        title: title.into(),
-        unit: String::new(),
-        rank,
-        right: false,
-        look,
-        width,
-        texts,
-        keys,
+impl Column {
+    /// Returns a column of reports in this style.
+    pub fn new(column: grid::Column, look: Look) -> Column {
+        let (width, texts) = (column.width(), column.texts());
+        let grid::Column { title, unit, rank, right, values, .. } = column;
+        Column { title, unit, rank, right, look, width, texts, values }
     }
-}
 
-/// Creates a column of figures in a unit.
-pub fn number_column(
-    title: &str,
-    rank: u8,
-    values: &[Option<f64>],
-    (factor, unit): Unit,
-) -> Column {
-    let keys = values.iter().map(|value| Key::Number(value.unwrap_or(f64::NAN))).collect();
-    let base = text_column(title, rank, Look::Number, align(values, factor), keys);
-    Column { unit: unit.into(), right: true, width: base.width.max(pane::width(unit)), ..base }
+    /// Returns a column of reports: figures, or words.
+    pub fn plain(column: grid::Column) -> Column {
+        let look = if column.values.is_empty() { Look::Word } else { Look::Number };
+        Column::new(column, look)
+    }
+
+    /// Compares two rows; missing values come last in both directions.
+    pub fn compare(&self, a: usize, b: usize, reversed: bool) -> Ordering {
+        let (known_a, known_b) = (self.has_value(a), self.has_value(b));
+        if !known_a || !known_b {
+            return known_b.cmp(&known_a);
+        }
+        let figure = |row: usize| self.values.get(row).copied().flatten().unwrap_or(f64::NAN);
+        let ordered = if self.values.is_empty() {
+            self.texts[a].cmp(&self.texts[b])
+        } else {
+            figure(a).total_cmp(&figure(b))
+        };
+        if reversed { ordered.reverse() } else { ordered }
+    }
+
+    fn has_value(&self, row: usize) -> bool {
+        if self.values.is_empty() {
+            self.texts.get(row).is_some_and(|text| !text.is_empty())
+        } else {
+            self.values.get(row).is_some_and(|value| value.is_some_and(|value| !value.is_nan()))
+        }
+    }
 }

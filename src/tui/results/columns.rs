@@ -1,13 +1,11 @@
 //! The table columns, built once for all rows: cell parameters, measurements, verdicts.
 
-use std::cmp::Ordering;
-
-use super::column::{Column, Key, Look, text_column};
+use super::column::{Column, Look};
 use super::measured;
 use crate::analysis::{Axis, CellResult, SKIPPED_BY_USER, brief_words};
 use crate::experiment::MEASURE;
 use crate::plan::{Job, Skipped};
-use crate::report::table::{axes, origin};
+use crate::report::table::{axes, grid};
 use crate::tui::session_view::SessionView;
 use crate::units::Rates;
 
@@ -64,7 +62,10 @@ impl Sheet {
         let several = (results.len()..).zip(&groups).filter(|(_, (_, cells))| cells.len() > 1);
         for (row, _) in several {
             for column in &mut columns {
-                (column.texts[row], column.keys[row]) = (String::new(), Key::Number(f64::NAN));
+                column.texts[row].clear();
+                if let Some(value) = column.values.get_mut(row) {
+                    *value = None;
+                }
             }
         }
         columns.extend(measured::result_columns(&rows, unit));
@@ -138,7 +139,7 @@ impl Sheet {
         if let Some((column, reversed)) = sort
             && let Some(column) = self.columns.get(column)
         {
-            rows.sort_by(|a, b| compare(column.keys.get(*a), column.keys.get(*b), reversed));
+            rows.sort_by(|a, b| column.compare(*a, *b, reversed));
         }
         rows
     }
@@ -147,57 +148,26 @@ impl Sheet {
 /// Spaces between columns.
 pub const GAP: usize = 2;
 
-/// Compares two keys; missing values come last in both directions.
-fn compare(a: Option<&Key>, b: Option<&Key>, reversed: bool) -> Ordering {
-    fn has_value(key: Option<&Key>) -> bool {
-        matches!(key, Some(Key::Number(n)) if !n.is_nan()) || matches!(key, Some(Key::Word(_)))
-    }
-    let ordered = match (a, b) {
-        _ if !has_value(a) || !has_value(b) => return has_value(b).cmp(&has_value(a)),
-        (Some(Key::Number(a)), Some(Key::Number(b))) => a.total_cmp(b),
-        (Some(Key::Word(a)), Some(Key::Word(b))) => a.cmp(b),
-        _ => Ordering::Equal,
-    };
-    if reversed { ordered.reverse() } else { ordered }
-}
-
 fn axis_column(axis: Axis, jobs: &[&Job]) -> Column {
-    let texts: Vec<String> = jobs.iter().map(|job| axis.value(job)).collect();
-    let key = |(job, text): (&&Job, &String)| match axis.is_number() {
-        true => Key::Number(axes::axis_number(axis, job).unwrap_or(f64::NAN)),
-        false => Key::Word(text.clone()),
-    };
-    let keys = jobs.iter().zip(&texts).map(key).collect();
     let look = if axis == Axis::Backend { Look::Backend } else { Look::Word };
-    Column { right: axis.is_number(), ..text_column(axis.column(), 0, look, texts, keys) }
+    Column::new(grid::Column::of_axis(axis, jobs.iter().copied()), look)
 }
 
-/// Builds the columns of the source of bytes, and of the verdict.
+/// Builds the columns of the verdict.
 fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
-    let words =
-        |texts: &[String]| texts.iter().map(|text| Key::Word(text.clone())).collect::<Vec<_>>();
-    let from: Vec<String> = rows.iter().map(|row| origin::main_source(row)).collect();
-    let mut columns = vec![text_column("from", 1, Look::Word, from.clone(), words(&from))];
-    let rest: Vec<String> = rows.iter().map(|row| origin::other_sources(row)).collect();
-    if rest.iter().any(|text| !text.is_empty()) {
-        columns.push(text_column("and", 6, Look::Word, rest.clone(), words(&rest)));
-    }
     fn severity(row: &&CellResult) -> f64 {
         let worst = row.shown_severity().map_or(0, |worst| 1 + worst as u8);
         f64::from(worst) + if row.is_unfinished() { 0.5 } else { 0.0 }
     }
     // The sign is drawn by severity; the width is that of a sign, or of `ok`.
-    let badge = text_column(
-        "",
-        0,
-        Look::Badge,
-        vec!["ok".into(); rows.len()],
-        rows.iter().map(|r| Key::Number(severity(r))).collect(),
-    );
-    columns.push(badge);
+    let badge = grid::Column {
+        values: rows.iter().map(|row| Some(severity(row))).collect(),
+        ..grid::Column::text_column("", 0, vec!["ok".into(); rows.len()])
+    };
+    let mut columns = vec![Column::new(badge, Look::Badge)];
     let ids: Vec<String> = rows.iter().map(|row| describe_warnings(row)).collect();
     if ids.iter().any(|text| !text.is_empty()) {
-        columns.push(text_column("warnings", 6, Look::Word, ids.clone(), words(&ids)));
+        columns.push(Column::plain(grid::Column::text_column("warnings", 6, ids)));
     }
     columns
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::columns::Sheet;
-use super::measured;
 use crate::analysis::{
     Axis, Bounds, CellResult, Sign, Signs, brief_words, is_refinable, refinements,
 };
@@ -238,7 +237,7 @@ fn cell_indexes(view: &SessionView) -> Vec<usize> {
 
 /// Returns the XOR that all of at least two cells share.
 fn same_xor(results: &[CellResult]) -> Option<String> {
-    let mut found = results.iter().filter_map(measured::cell_xor);
+    let mut found = results.iter().filter_map(CellResult::xor);
     let (first, mut rest) = (found.next()?, found.peekable());
     rest.peek()?;
     rest.all(|other| other == first).then_some(first)

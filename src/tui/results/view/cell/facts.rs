@@ -123,7 +123,7 @@ pub fn trial_work(s: Scene) -> Vec<Section<'static>> {
         ));
     }
     all.push(s.pair("time", units::show_nanos(work.nanos)));
-    if let Some(xor) = measured::cell_xor(s.result) {
+    if let Some(xor) = s.result.xor() {
         let same = s.data.same_xor.as_ref().is_some_and(|same| *same == xor);
         all.push(s.pair("XOR", if same { format!("{xor}, same in every cell") } else { xor }));
     }
