@@ -10,7 +10,7 @@ pub const HEADERS: u64 = 2;
 pub struct Damage {
     /// The file has seals.
     pub sealed: bool,
-    /// Lines that are not loaded, counted from 1 in file order.
+    /// Lines that are not loaded, counted from 1 and sorted.
     pub bad: Vec<u64>,
     /// Lines that an earlier copy of the file omitted, as noted in it.
     pub omitted_lines: u64,
@@ -23,15 +23,14 @@ pub struct Damage {
     /// One bit per sealed line number that was seen.
     seen: Vec<u64>,
     highest: u64,
-    /// Bad lines since the last good one.
-    trailing: u64,
+    /// The number of lines in the file.
+    pub lines: u64,
     ended: bool,
     grounds: Option<u64>,
     replanned: bool,
     /// The number of the first line that refers to a cell.
     first_counted: Option<u64>,
-    /// A bad line of a file without seals, before the first that refers to a cell, may have been
-    /// the plan.
+    /// The first bad line that may have been the plan.
     maybe_plan: Option<u64>,
 }
 
@@ -52,7 +51,6 @@ impl Damage {
         let new = self.seen[at] & bit == 0;
         self.seen[at] |= bit;
         self.highest = self.highest.max(number);
-        self.trailing = 0;
         new
     }
 
@@ -63,9 +61,9 @@ impl Damage {
     /// Notes a line that is not loaded.
     pub fn lose(&mut self, at: u64, line: &[u8]) {
         self.bad.push(at);
-        self.trailing += 1;
-        if !self.sealed && self.first_counted.is_none() && !is_surely_no_plan(line) {
-            self.maybe_plan.get_or_insert(at);
+        if !is_surely_no_plan(line) {
+            let first = self.maybe_plan.get_or_insert(at);
+            *first = at.min(*first);
         }
     }
 
@@ -95,7 +93,7 @@ impl Damage {
     pub fn lost_plan(&self) -> Option<u64> {
         let first = self.first_counted.filter(|_| !self.replanned)?;
         if !self.sealed {
-            return self.maybe_plan;
+            return self.maybe_plan.filter(|at| *at < first);
         }
         match self.grounds {
             Some(at) => {
@@ -115,10 +113,19 @@ impl Damage {
     pub fn unnumbered(&self) -> u64 {
         let bad = match self.sealed {
             true if self.ended => 0,
-            true => self.trailing,
+            true => self.trailing(),
             false => self.bad.len() as u64,
         };
         bad + self.omitted_lines + u64::from(self.header)
+    }
+
+    /// Counts the bad lines at the end of the file.
+    fn trailing(&self) -> u64 {
+        let mut good = self.lines;
+        while good > 0 && self.bad.binary_search(&good).is_ok() {
+            good -= 1;
+        }
+        self.lines - good
     }
 
     /// Returns the number for a line that is added to a copy.
@@ -168,7 +175,7 @@ mod tests {
         let mut damage = sealed(&[1, 2, 3, 7, 8]);
         assert!(!damage.see(7) && !damage.see(0) && !damage.see(u64::MAX));
         assert_eq!(damage.lost_lines(), 3);
-        damage.lose(9, b"x");
+        (damage.lines, damage.bad) = (6, vec![6]);
         assert_eq!((damage.lost_lines(), damage.unnumbered()), (4, 1));
         damage.end();
         assert_eq!(damage.lost_lines(), 3);

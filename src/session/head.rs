@@ -12,10 +12,9 @@ use serde_json::value::RawValue;
 use super::check;
 use super::damage::HEADERS;
 use super::line::{self, Entry, First, Start};
-use super::reader::{self, Lines};
+use super::reader::{self, Lines, Place};
 use super::schema::{NAME_LENGTH, SCHEMA};
-use super::seal::{self, Seal};
-use super::{Session, SessionError, error, naming};
+use super::{Session, SessionError, error, naming, seal};
 use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::Event;
@@ -30,33 +29,31 @@ pub struct Head {
     pub whole: bool,
     /// Its facts about the machine are lost.
     pub partial: bool,
-    /// The line that it was read from, if not one of the first two.
-    pub elsewhere: Option<u64>,
+    /// It was read from a line after the first two.
+    elsewhere: bool,
 }
 
 impl Head {
     fn new(session: Session, sealed: bool) -> Head {
-        Head { session, sealed, whole: true, partial: false, elsewhere: None }
+        Head { session, sealed, whole: true, partial: false, elsewhere: false }
+    }
+
+    /// Returns whether it is not in the first line, which then is an ordinary one.
+    pub fn is_moved(&self) -> bool {
+        self.elsewhere || (self.sealed && !self.whole)
     }
 }
 
 /// A line without its seal, and whether it has a valid one.
-pub(super) type Body = (Vec<u8>, Option<bool>);
+type Body = (Vec<u8>, Option<bool>);
 
 /// Returns the body of the next line.
-pub(super) fn body<R: BufRead>(
-    lines: &mut Lines<R>,
-    path: &Path,
-) -> Result<Option<Body>, SessionError> {
+fn body<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Result<Option<Body>, SessionError> {
     let Some(line) = reader::next_line(lines, path)? else { return Ok(None) };
-    Ok(Some(match seal::check(line) {
-        Seal::Whole(_, open) => {
-            let mut body = Vec::new();
-            seal::unsealed(open, &mut body);
-            (body, Some(true))
-        }
-        Seal::None => (line.to_vec(), None),
-        Seal::Broken => (line.to_vec(), Some(false)),
+    let mut buffer = Vec::new();
+    Ok(Some(match seal::open(line, &mut buffer) {
+        Some((number, body)) => (body.to_vec(), number.map(|_| true)),
+        None => (line.to_vec(), Some(false)),
     }))
 }
 
@@ -67,7 +64,7 @@ pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head
     let Some((first, fits)) = body(lines, path)? else {
         return Err(no(if empty { "it is empty" } else { "it has no complete line" }.into()));
     };
-    let after = (lines.whole, lines.number);
+    let after = lines.place();
     let read = match fits {
         Some(false) => Err(no("line 1: wrong checksum".into())),
         _ => read(&first, path),
@@ -80,7 +77,7 @@ pub fn find<R: BufRead + Seek>(lines: &mut Lines<R>, path: &Path) -> Result<Head
             copy(lines, path).or_else(|| salvage(&first, fits.is_some(), lines, path)).ok_or(error)
         }
     };
-    lines.go_to(after.0, after.1).map_err(|error| error.into_session_error(path, after.1 + 1))?;
+    reader::go_to(lines, after, path)?;
     head
 }
 
@@ -125,7 +122,7 @@ fn salvage<R: BufRead + Seek>(
     lines: &mut Lines<R>,
     path: &Path,
 ) -> Option<Head> {
-    lines.go_to(0, 0).ok()?;
+    reader::go_to(lines, Place::default(), path).ok()?;
     let (mut plan, mut ours, mut sealed) = (None, false, sealed);
     while let Ok(Some((line, fits))) = body(lines, path) {
         sealed |= fits == Some(true);
@@ -139,7 +136,7 @@ fn salvage<R: BufRead + Seek>(
         {
             return Some(Head {
                 whole: false,
-                elsewhere: Some(at).filter(|at| *at > HEADERS),
+                elsewhere: at > HEADERS,
                 ..Head::new(session, sealed)
             });
         }

@@ -263,9 +263,10 @@ fn count_lost_lines(path: &Path) -> Option<u64> {
                     damage.end();
                 }
             }
-            _ => damage.lose(0, b""),
+            _ => damage.lose(lines.number, b""),
         }
     }
+    damage.lines = lines.number;
     sealed.then(|| damage.lost_lines())
 }
 

@@ -33,6 +33,13 @@ pub fn read_lines(path: &Path) -> Result<Lines<BufReader<File>>, SessionError> {
     Ok(Lines::new(BufReader::with_capacity(256 << 10, file)))
 }
 
+/// The start of a line, and the number of the line before it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place {
+    pub start: u64,
+    pub number: u64,
+}
+
 /// Complete lines, one after the other.
 pub struct Lines<R> {
     input: R,
@@ -145,6 +152,11 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
+    /// Returns the place of the next line.
+    pub fn place(&self) -> Place {
+        Place { start: self.whole, number: self.number }
+    }
+
     fn release(&mut self) {
         self.input.consume(std::mem::take(&mut self.taken));
     }
@@ -157,15 +169,13 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead + Seek> Lines<R> {
-    /// Seeks to the line that begins after this many bytes and lines.
-    pub fn go_to(&mut self, start: u64, number: u64) -> Result<(), LineError> {
+    /// Seeks to the line at `place`.
+    fn go_to(&mut self, place: Place) -> io::Result<()> {
         self.release();
         // Relative: the buffer is kept.
         let at = self.whole + self.torn;
-        self.input
-            .seek_relative(start.cast_signed().wrapping_sub(at.cast_signed()))
-            .map_err(LineError::Io)?;
-        (self.whole, self.torn, self.number) = (start, 0, number);
+        self.input.seek_relative(place.start.cast_signed().wrapping_sub(at.cast_signed()))?;
+        (self.whole, self.torn, self.number) = (place.start, 0, place.number);
         Ok(())
     }
 }
@@ -197,6 +207,31 @@ pub fn next_line<'a, R: BufRead>(
         return Ok(Some(b""));
     }
     Ok(lines.current())
+}
+
+/// Seeks to the line at `place`.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn go_to<R: BufRead + Seek>(
+    lines: &mut Lines<R>,
+    place: Place,
+    path: &Path,
+) -> Result<(), SessionError> {
+    lines.go_to(place).map_err(|error| SessionError::io("read", path, error))
+}
+
+/// Returns the line at `place`.
+///
+/// # Errors
+/// As [`next_line`].
+pub fn line_at<'a, R: BufRead + Seek>(
+    lines: &'a mut Lines<R>,
+    place: Place,
+    path: &Path,
+) -> Result<&'a [u8], SessionError> {
+    go_to(lines, place, path)?;
+    Ok(next_line(lines, path)?.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -231,7 +266,7 @@ mod tests {
             }
             assert!(lines.at_end() && starts.len() == 201);
             for n in [3, 4, 150, 199, 0] {
-                lines.go_to(starts[n], n as u64).unwrap();
+                lines.go_to(Place { start: starts[n], number: n as u64 }).unwrap();
                 assert_eq!(
                     lines.next_line().unwrap().unwrap(),
                     expected[n],

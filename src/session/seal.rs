@@ -57,11 +57,19 @@ pub fn check(line: &[u8]) -> Seal<'_> {
     number.map_or(Seal::Broken, |(number, at)| Seal::Whole(number, &before[..at]))
 }
 
-/// Writes the object of a sealed line without its seal.
-pub fn unsealed(open: &[u8], body: &mut Vec<u8>) {
-    body.clear();
-    body.extend_from_slice(open);
-    body.push(b'}');
+/// Returns the number of a line, if it has a seal, and its object without the seal; `None` if the
+/// seal is invalid. The object of a sealed line is put into `buffer`.
+pub fn open<'a>(line: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<(Option<u64>, &'a [u8])> {
+    match check(line) {
+        Seal::None => Some((None, line)),
+        Seal::Whole(number, open) => {
+            buffer.clear();
+            buffer.extend_from_slice(open);
+            buffer.push(b'}');
+            Some((Some(number), buffer))
+        }
+        Seal::Broken => None,
+    }
 }
 
 #[cfg(test)]
@@ -76,12 +84,11 @@ mod tests {
         let line = b"{\"kind\":\"trial\",\"bytes\":4096,\"x\":[]}\n";
         let sealed = seal(line, 17);
         let bare = sealed.strip_suffix(b"\n").unwrap();
-        let mut body = Vec::new();
-        let Seal::Whole(17, open) = check(bare) else {
+        let mut buffer = Vec::new();
+        let Some((Some(17), body)) = open(bare, &mut buffer) else {
             panic!("{:?}", String::from_utf8_lossy(bare))
         };
-        unsealed(open, &mut body);
-        assert_eq!([&body[..], b"\n"].concat(), line);
+        assert_eq!([body, b"\n"].concat(), line);
         assert!(serde_json::from_slice::<serde_json::Value>(bare).is_ok());
         for bit in 0..bare.len() * 8 {
             let mut changed = bare.to_vec();

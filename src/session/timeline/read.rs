@@ -11,9 +11,8 @@ use serde_json::value::RawValue;
 use super::{Marks, Timeline, place};
 use crate::record::{Event, Sample};
 use crate::session::line::{self, Entry};
-use crate::session::reader::{self, Lines};
-use crate::session::seal::{self, Seal};
-use crate::session::{Session, SessionError, head, load, publish};
+use crate::session::reader::{self, Lines, Place};
+use crate::session::{Session, SessionError, head, load, publish, seal};
 use crate::stats::merge_neighbours;
 
 /// Samples that are kept; those of a trial are merged where there are more.
@@ -62,18 +61,13 @@ pub(super) fn of_lines<R: BufRead + Seek>(
             },
         });
     }
-    lines.go_to(0, 0).map_err(|error| error.into_session_error(path, 1))?;
+    reader::go_to(lines, Place::default(), path)?;
     let sealed = head::find(lines, path)?.sealed;
     let mut reading = Reading::new(&session);
+    let mut buffer = Vec::new();
     while let Some(bytes) = reader::next_line(lines, path)? {
-        match (seal::check(bytes), sealed) {
-            (Seal::Whole(_, open), _) => {
-                seal::unsealed(open, &mut reading.body);
-                let body = std::mem::take(&mut reading.body);
-                reading.take(&body, &session);
-                reading.body = body;
-            }
-            (Seal::None, false) => reading.take(bytes, &session),
+        match seal::open(bytes, &mut buffer) {
+            Some((number, body)) if number.is_some() == sealed => reading.take(body, &session),
             _ => {}
         }
     }
@@ -115,7 +109,6 @@ struct Reading {
     per_trial: usize,
     marks: Marks,
     trials: usize,
-    body: Vec<u8>,
 }
 
 /// What of any line is needed here; the rest is skipped unread.
@@ -133,13 +126,7 @@ struct PlacedLine<'a> {
 impl Reading {
     fn new(session: &Session) -> Reading {
         let per_trial = (MAX_SAMPLES / session.trials.len().max(1)).min(Sample::MAX_PER_TRIAL);
-        Reading {
-            samples: HashMap::new(),
-            per_trial,
-            marks: Marks::default(),
-            trials: 0,
-            body: Vec::new(),
-        }
+        Reading { samples: HashMap::new(), per_trial, marks: Marks::default(), trials: 0 }
     }
 
     fn take(&mut self, body: &[u8], session: &Session) {
