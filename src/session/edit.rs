@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::line::{self, Line};
+use super::line::{self, LostLine};
 use super::load::{load, load_with_damage};
 use super::publish::{FolderLock, LOCK_TIMEOUT, Unfinished, publish, try_lock, unlock};
 use super::reader;
@@ -178,7 +178,7 @@ fn copy(from: &Path, to: &mut File, id: Option<&str>, name: &str) -> Result<(), 
     }
     let lost = damage.unnumbered() - damage.omitted_lines;
     if lost > 0 {
-        let line = line::bytes(&Line::Lost { lines: lost })?;
+        let line = line::bytes(&LostLine { lines: lost })?;
         let line = if damage.sealed { seal::seal(&line, damage.next()) } else { line };
         to.write_all(&line).map_err(failed)?;
     }

@@ -1,4 +1,6 @@
-//! The lines of a session file, as written and as read: docs/formats.md.
+//! The lines of a session file, as written and as read: docs/formats.md. Most are an [`Event`] as
+//! JSON. They are read by their kind, and not into an event by its tag: that would hold a line of
+//! any size in memory as a tree first.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,9 +15,7 @@ use super::label::label;
 use super::schema::SCHEMA;
 use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec};
-use crate::record::{
-    End, Event, Grounds, Level, Pick, ProbeFindings, ProbeTrial, Sample, Severity, Trial, Verdict,
-};
+use crate::record::{End, Event, Level, ProbeFindings, Severity, Trial, Verdict};
 use crate::text::clean;
 use crate::units;
 
@@ -92,72 +92,9 @@ pub fn target(plan: &Plan) -> String {
     plan.targets().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// Every further line.
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Line<'a> {
-    /// The plan as it is run, if it differs from that of the first line; only before the first
-    /// trial.
-    Plan {
-        plan: &'a Plan,
-    },
-    Grounds {
-        #[serde(flatten)]
-        grounds: &'a Grounds,
-    },
-    Trial {
-        #[serde(flatten)]
-        trial: &'a Trial,
-        samples: &'a [Sample],
-    },
-    Calibrated {
-        cell: u32,
-        count: u64,
-        passes: u64,
-        nanos: u64,
-        whole: bool,
-    },
-    /// Replaces an earlier one of the same cell; judged on this many trials.
-    Verdict {
-        cell: usize,
-        trials: u64,
-        verdict: Option<&'a Verdict>,
-        error: Option<&'a str>,
-    },
-    /// The user took a cell out of the rest of the run.
-    Skip {
-        cell: u32,
-    },
-    Probe {
-        #[serde(flatten)]
-        trial: &'a ProbeTrial,
-    },
-    /// Replaces an earlier one of the same probe cell.
-    Findings {
-        cell: usize,
-        #[serde(flatten)]
-        findings: &'a ProbeFindings,
-    },
-    Levels {
-        levels: &'a [Level],
-    },
-    /// The cell that was picked among those that do the same work.
-    Pick {
-        #[serde(flatten)]
-        pick: &'a Pick,
-    },
-    Note {
-        text: &'a str,
-    },
-    /// The number of lines that a copy of a damaged file lacks.
-    Lost {
-        lines: u64,
-    },
-    End(EndLine),
-}
-
 /// The last line, with the values that a list shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename = "end")]
 pub struct EndLine {
     pub reason: End,
     /// From the first line to this one.
@@ -291,25 +228,33 @@ pub(super) fn clean_texts(value: &mut Value) {
 pub enum Entry {
     /// What the engine reported, before [`super::check`] looked at it.
     Event(Event),
-    Verdict(Box<VerdictLine>),
-    /// The number of lines that a copy of a damaged file lacks.
-    Lost(u64),
+    Verdict(VerdictLine),
+    Lost(LostLine),
     End(EndLine),
     /// A kind that this version does not know or does not load.
     Other,
 }
 
-/// A verdict, and the number of trials of its cell that it is based on.
-#[derive(Deserialize)]
+/// A verdict, and the number of trials of its cell that it is based on. Replaces an earlier one of
+/// the same cell.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename = "verdict")]
 pub struct VerdictLine {
     pub cell: u32,
     #[serde(default)]
     pub trials: u64,
     #[serde(default)]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Arc<Verdict>>,
     /// Why the cell failed.
     #[serde(default)]
     pub error: Option<String>,
+}
+
+/// The number of lines that a copy of a damaged file lacks.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename = "lost")]
+pub struct LostLine {
+    pub lines: u64,
 }
 
 #[derive(Deserialize)]
@@ -343,11 +288,6 @@ struct SkipLine {
 #[derive(Deserialize)]
 struct NoteLine {
     text: String,
-}
-
-#[derive(Deserialize)]
-struct LostLine {
-    lines: u64,
 }
 
 const TRIAL: &[u8] = br#"{"kind":"trial","#;
@@ -384,7 +324,7 @@ pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
         "skip" => Event::Skipped { cell: json::<SkipLine>(line)?.cell },
         "note" => Event::Note { text: json::<NoteLine>(line)?.text },
         "verdict" => return json(line).map(Entry::Verdict),
-        "lost" => return json::<LostLine>(line).map(|lost| Entry::Lost(lost.lines)),
+        "lost" => return json(line).map(Entry::Lost),
         "end" => return json(line).map(Entry::End),
         _ => return Ok(Entry::Other),
     }))

@@ -57,7 +57,7 @@ impl Loading {
             return Ok(());
         }
         match line::parse(line).map_err(|error| error.to_string())? {
-            Entry::Lost(lines) => Err(format!("it lacks {lines} lines")),
+            Entry::Lost(lost) => Err(format!("it lacks {} lines", lost.lines)),
             Entry::Event(Event::Plan { plan }) if self.is_late(&plan) => {
                 Err("the plan follows trials".into())
             }
@@ -94,10 +94,10 @@ impl Loading {
                 }
             }
             Entry::Verdict(line) => {
-                let VerdictLine { cell, trials, verdict, error } = *line;
+                let VerdictLine { cell, trials, verdict, error } = line;
                 self.judged[check::cell(cell, &self.session.plan)?] = trials;
                 if let Some(verdict) = verdict {
-                    let verdict = Arc::new(check::clean_verdict(verdict));
+                    let verdict = Arc::new(check::clean_verdict(Arc::unwrap_or_clone(verdict)));
                     self.session.apply(&Event::Verdict { cell, verdict });
                 }
                 if let Some(error) = error {

@@ -3,17 +3,18 @@
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::end_line::end_line;
-use super::line::{self, EndLine, Header, Line};
+use super::line::{self, EndLine, Header, VerdictLine};
 use super::load::load;
 use super::publish::Unfinished;
 use super::write::{finite, finite_findings};
 use super::{Session, SessionError, head, header_line, reader};
-use crate::record::End;
+use crate::record::{End, Event};
 
 /// The key of an exported trial that has the number of its cell.
 pub const INDEX: &str = "index";
@@ -30,31 +31,31 @@ pub fn portable_lines(session: &Session) -> Result<Vec<Value>, serde_json::Error
     let Session { id, name, created, host, plan, .. } = session;
     push(&mut lines, &Header::new(id, name, created, 0, host, plan))?;
     if let Some(grounds) = &session.grounds {
-        push(&mut lines, &Line::Grounds { grounds })?;
+        push(&mut lines, &Event::Grounds { grounds: Arc::new(grounds.clone()) })?;
     }
     let by_cell = session.trials_by_cell();
     for (cell, (verdict, error)) in session.verdicts.iter().zip(&session.errors).enumerate() {
         if verdict.is_some() || error.is_some() {
             let trials = by_cell.get(cell).map_or(0, |trials| trials.len() as u64);
-            let verdict = verdict.as_ref().map(finite);
-            let (verdict, error) = (verdict.as_deref(), error.as_deref());
-            push(&mut lines, &Line::Verdict { cell, trials, verdict, error })?;
+            let (verdict, error) = (verdict.as_ref().map(finite), error.clone());
+            push(&mut lines, &VerdictLine { cell: cell as u32, trials, verdict, error })?;
         }
     }
-    for cell in &session.skipped {
-        push(&mut lines, &Line::Skip { cell: *cell })?;
+    for &cell in &session.skipped {
+        push(&mut lines, &Event::Skipped { cell })?;
     }
-    for (cell, findings) in session.probe_findings.iter().enumerate() {
-        push(&mut lines, &Line::Findings { cell, findings: &finite_findings(findings) })?;
+    for (cell, findings) in (0..).zip(&session.probe_findings) {
+        let findings = Arc::new(finite_findings(findings));
+        push(&mut lines, &Event::Findings { cell, findings })?;
     }
     if !session.levels.is_empty() {
-        push(&mut lines, &Line::Levels { levels: &session.levels })?;
+        push(&mut lines, &Event::Levels { levels: session.levels.clone() })?;
     }
     for pick in &session.picks {
-        push(&mut lines, &Line::Pick { pick })?;
+        push(&mut lines, &Event::Picked { pick: Arc::new(pick.clone()) })?;
     }
     for text in &session.notes {
-        push(&mut lines, &Line::Note { text })?;
+        push(&mut lines, &Event::Note { text: text.clone() })?;
     }
     Ok(lines)
 }
@@ -95,8 +96,8 @@ pub(super) fn unpack(
     // That of an export lacks what a list shows.
     if let Some(EndLine { reason, seconds, .. }) = end {
         session.end = Some(reason);
-        let end = Line::End(end_line(&session, seconds));
-        made.file.write_all(&line::bytes(&end)?).map_err(failed)?;
+        let end = line::bytes(&end_line(&session, seconds))?;
+        made.file.write_all(&end).map_err(failed)?;
     }
     Ok(Some((made, session)))
 }

@@ -127,7 +127,7 @@ fn add(line: &IndexedLine, body: &[u8], loading: &mut Loading, damage: &mut Dama
     let is_plan = matches!(entry, Entry::Event(Event::Plan { .. }));
     match &entry {
         Entry::Event(Event::Grounds { .. }) => damage.grounds(number),
-        Entry::Lost(lines) => damage.omitted_lines = damage.omitted_lines.saturating_add(*lines),
+        Entry::Lost(lost) => damage.omitted_lines = damage.omitted_lines.saturating_add(lost.lines),
         Entry::End(_) => damage.end(),
         _ => {}
     }

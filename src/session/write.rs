@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::Serialize;
+
 use super::damage::HEADERS;
 use super::end_line::end_line;
-use super::line::{self, Header, Line};
+use super::line::{self, Header, VerdictLine};
 use super::publish::{self, LOCK_TIMEOUT};
 use super::sink::Sink;
 use super::{Session, SessionError, header_line, naming};
@@ -249,31 +251,27 @@ impl Recorder {
             Event::End { reason, seconds } => {
                 return self.finish_after(*reason, seconds.or(Some(self.elapsed_seconds())));
             }
-            Event::Plan { plan } => self.record_plan(plan),
+            Event::Plan { plan } => self.record_plan(plan, event),
             _ => {}
         }
         self.session.apply(event);
         match event {
-            Event::Grounds { grounds } => self.line(&Line::Grounds { grounds }),
             Event::Trial { trial, samples, .. } => self.record_trial(trial, samples),
-            Event::Calibrated { cell, count, passes, nanos, whole } => {
-                let (cell, count, passes, nanos, whole) = (*cell, *count, *passes, *nanos, *whole);
-                self.line(&Line::Calibrated { cell, count, passes, nanos, whole });
-            }
             Event::Failed { cell, .. } => self.record_verdict(*cell as usize),
             Event::Verdict { cell, .. } => self.record_verdict_in_time(*cell as usize),
             Event::Probe { trial } if self.has_probe(trial.cell) && trial.is_sound() => {
-                self.line(&Line::Probe { trial });
+                self.line(event);
             }
             Event::Findings { cell, findings } if self.has_probe(*cell) => {
-                self.record_findings(*cell as usize, findings);
+                let findings = Arc::new(finite_findings(findings));
+                self.line(&Event::Findings { cell: *cell, findings });
             }
-            Event::Skipped { cell } if self.session.skipped.contains(cell) => {
-                self.line(&Line::Skip { cell: *cell });
-            }
-            Event::Levels { levels } => self.line(&Line::Levels { levels }),
-            Event::Picked { pick } => self.line(&Line::Pick { pick }),
-            Event::Note { text } => self.line(&Line::Note { text }),
+            Event::Skipped { cell } if self.session.skipped.contains(cell) => self.line(event),
+            Event::Grounds { .. }
+            | Event::Calibrated { .. }
+            | Event::Levels { .. }
+            | Event::Picked { .. }
+            | Event::Note { .. } => self.line(event),
             _ => {}
         }
     }
@@ -307,7 +305,7 @@ impl Recorder {
         }
         self.session.apply(&Event::End { reason, seconds });
         let end = end_line(&self.session, seconds);
-        self.push(&Line::End(end), None, true);
+        self.push(&end, None, true);
         self.ended = true;
         self.sink.settle();
         // The directory entry too, if the file system can sync folders.
@@ -373,26 +371,22 @@ impl Recorder {
 
     /// Records the plan that the engine runs, which may differ from that of the header; the cell
     /// numbers of trials refer to it.
-    fn record_plan(&mut self, plan: &Plan) {
+    fn record_plan(&mut self, plan: &Plan, event: &Event) {
         if *plan != self.session.plan && !self.session.has_trials() {
             // Twice, in case a line is damaged: without it, trials have no meaning.
-            self.line(&Line::Plan { plan });
-            self.line(&Line::Plan { plan });
+            self.line(event);
+            self.line(event);
             self.verdicts = vec![VerdictState::default(); plan.cells.len()];
         }
     }
 
-    fn record_trial(&mut self, trial: &Trial, samples: &[Sample]) {
+    fn record_trial(&mut self, trial: &Arc<Trial>, samples: &[Sample]) {
         // A line for a cell that the plan lacks would make the file unreadable.
         let Some(state) = self.verdicts.get_mut(trial.cell as usize) else { return };
         state.trials += 1;
         let mut samples = samples.to_vec();
         merge_neighbours(&mut samples, Sample::MAX_PER_TRIAL, Sample::merge);
-        self.line(&Line::Trial { trial, samples: &samples });
-    }
-
-    fn record_findings(&mut self, cell: usize, findings: &ProbeFindings) {
-        self.line(&Line::Findings { cell, findings: &finite_findings(findings) });
+        self.line(&Event::Trial { trial: Arc::clone(trial), samples, latency: None });
     }
 
     /// Writes a verdict, unless the last one of the cell was written a moment ago.
@@ -411,18 +405,17 @@ impl Recorder {
         let trials = state.trials;
         let verdict = self.session.verdicts[cell].as_ref().map(finite);
         let error = self.session.errors[cell].clone();
-        let (verdict, error) = (verdict.as_deref(), error.as_deref());
-        self.push(&Line::Verdict { cell, trials, verdict, error }, Some(cell), false);
+        self.push(&VerdictLine { cell: cell as u32, trials, verdict, error }, Some(cell), false);
     }
 
-    fn line(&mut self, line: &Line) {
+    fn line(&mut self, line: &impl Serialize) {
         if !self.ended {
             self.push(line, None, false);
         }
     }
 
     /// Writes a line, replacing a waiting one with the same key `on`.
-    fn push(&mut self, line: &Line, on: Option<usize>, must: bool) {
+    fn push(&mut self, line: &impl Serialize, on: Option<usize>, must: bool) {
         // Only a path can be text that JSON cannot hold, and only the first line has one, so
         // writing a later line cannot fail.
         if let Ok(bytes) = line::bytes(line) {
@@ -440,7 +433,7 @@ impl Recorder {
             counted(lost as usize, "line"),
             verb(lost as usize, "was", "were")
         );
-        if let Ok(bytes) = line::bytes(&Line::Note { text: &text }) {
+        if let Ok(bytes) = line::bytes(&Event::Note { text }) {
             self.sink.push(bytes, None, true);
         }
     }

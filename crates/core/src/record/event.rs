@@ -57,8 +57,9 @@ pub struct Progress {
     pub left: u64,
 }
 
-/// One message of the engine.
-#[derive(Debug, Clone)]
+/// One message of the engine. As JSON it is a line of a session file, unless it is not saved.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Event {
     /// The target is ready; carries the plan as it will run. Comes before the first trial.
     Plan {
@@ -66,11 +67,14 @@ pub enum Event {
     },
     /// The facts about machine and target that verdicts rest on; the first cell follows.
     Grounds {
+        #[serde(flatten)]
         grounds: Arc<Grounds>,
     },
+    #[serde(skip)]
     Progress(Progress),
     /// One interval of a running trial. A slow watcher may drop it; after a pause the samples of
     /// the interrupted trial start again.
+    #[serde(skip)]
     Sample {
         cell: u32,
         round: u32,
@@ -79,10 +83,12 @@ pub enum Event {
         lanes: Vec<LaneSample>,
     },
     Trial {
+        #[serde(flatten)]
         trial: Arc<Trial>,
         samples: Vec<Sample>,
         /// The latency of this trial alone, if operations were timed; not saved, because the
         /// verdict holds that of all trials.
+        #[serde(skip)]
         latency: Option<Arc<Latency>>,
     },
     /// The count that calibration chose: operations per pass and passes per trial; `whole` if the
@@ -95,26 +101,32 @@ pub enum Event {
         whole: bool,
     },
     /// The user took a cell out of the rest of the run.
+    #[serde(rename = "skip")]
     Skipped {
         cell: u32,
     },
-    /// A cell failed and is skipped from now on.
+    /// A cell failed and is skipped from now on; saved with its verdict.
+    #[serde(skip)]
     Failed {
         cell: u32,
         error: String,
     },
+    /// Saved with the number of trials that it rests on.
+    #[serde(skip)]
     Verdict {
         cell: u32,
         verdict: Arc<Verdict>,
     },
     /// One figure of a probe's cell.
     Probe {
+        #[serde(flatten)]
         trial: ProbeTrial,
     },
     /// The findings about a probe's cell so far; replaces earlier ones. `cell` is an index into the
     /// plan's probes.
     Findings {
         cell: u32,
+        #[serde(flatten)]
         findings: Arc<ProbeFindings>,
     },
     /// The effect of each cache-drop level, if the experiment measures it.
@@ -122,15 +134,19 @@ pub enum Event {
         levels: Vec<Level>,
     },
     /// One of several methods was picked; the others are dropped from the run.
+    #[serde(rename = "pick")]
     Picked {
+        #[serde(flatten)]
         pick: Arc<Pick>,
     },
     Note {
         text: String,
     },
     /// The machine was not set back to the first variant (`--between`).
+    #[serde(skip)]
     Unrestored,
-    /// `seconds` is the time since the run began, if known.
+    /// `seconds` is the time since the run began, if known; saved with what a list shows.
+    #[serde(skip)]
     End {
         reason: End,
         seconds: Option<f64>,
