@@ -10,15 +10,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::facts::Host;
 use crate::plan::{ExpectedBy, Param, Plan, Presets, Profiles, TargetSpec, Variant, VariantName};
 use crate::record::{
-    Event, Grounds, LayerKind, Note, Pick, Preparation, ProbeFindings, TargetEvidence, Trial,
-    Verdict, Warning,
+    Event, Grounds, LayerKind, Preparation, ProbeFindings, TargetEvidence, Trial, Verdict, Warning,
 };
-use crate::session::Session;
+use crate::session::{Session, finite_findings, finite_verdict};
+use crate::text::change_texts;
 
 /// Names that must not appear, with their replacements; the longest first.
 pub struct PrivateNames(Vec<(String, String)>);
@@ -122,45 +121,9 @@ impl PrivateNames {
         words.join(" ")
     }
 
-    /// Replaces the names in every text of a record. One of a few words that a text must be, as the
-    /// id of a backend, stays: it is nobody's name.
+    /// Replaces the names in every text of a record.
     fn anonymize_texts<T: Serialize + DeserializeOwned>(&self, record: &mut T) {
-        let Ok(value) = serde_json::to_value(&*record) else { return };
-        let mut found = Vec::new();
-        self.find_texts(&value, String::new(), &mut found);
-        let put = |value: &mut Value, (at, text): &(String, String)| {
-            value.pointer_mut(at).into_iter().for_each(|own| *own = text.as_str().into());
-        };
-        let mut all = value.clone();
-        found.iter().for_each(|text| put(&mut all, text));
-        if !found.is_empty() && !read_into(record, &all) {
-            let mut value = value;
-            for text in &found {
-                let mut with = value.clone();
-                put(&mut with, text);
-                if read_into(record, &with) {
-                    value = with;
-                }
-            }
-        }
-    }
-
-    /// Collects the texts that change, with where they are.
-    fn find_texts(&self, value: &Value, at: String, found: &mut Vec<(String, String)>) {
-        match value {
-            Value::String(own) => {
-                let text = self.anonymize_text(own);
-                found.extend((text != *own).then_some((at, text)));
-            }
-            Value::Array(all) => (0..)
-                .zip(all)
-                .for_each(|(index, value)| self.find_texts(value, format!("{at}/{index}"), found)),
-            Value::Object(all) => all.iter().for_each(|(key, value)| {
-                let key = key.replace('~', "~0").replace('/', "~1");
-                self.find_texts(value, format!("{at}/{key}"), found);
-            }),
-            _ => {}
-        }
+        change_texts(record, |own| Some(self.anonymize_text(own)).filter(|text| text != own));
     }
 
     pub fn anonymize_host(&self, host: &Host) -> Host {
@@ -182,11 +145,6 @@ impl PrivateNames {
         self.anonymize_texts(grounds);
     }
 
-    fn anonymize_pick(&self, pick: &mut Pick) {
-        let left_out = pick.left_out.iter_mut().map(|out| &mut out.why);
-        left_out.chain([&mut pick.why]).for_each(|text| self.anonymize_in_place(text));
-    }
-
     /// Returns an event of a run as its file shows it.
     pub fn anonymize_event(&mut self, event: &Event) -> Event {
         let mut event = event.clone();
@@ -200,10 +158,10 @@ impl PrivateNames {
             Event::Failed { error: text, .. } | Event::Note { text } => {
                 self.anonymize_in_place(text);
             }
-            Event::Verdict { verdict, .. } => self.anonymize_verdict(Arc::make_mut(verdict)),
+            Event::Verdict { verdict, .. } => self.anonymize_verdict(verdict),
             Event::Findings { findings, .. } => self.anonymize_findings(Arc::make_mut(findings)),
             Event::Levels { levels } => self.anonymize_texts(levels),
-            Event::Picked { pick } => self.anonymize_pick(Arc::make_mut(pick)),
+            Event::Picked { pick } => self.anonymize_texts(Arc::make_mut(pick)),
             _ => {}
         }
         event
@@ -218,54 +176,26 @@ impl PrivateNames {
         if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
             mapped_by.iter_mut().for_each(|by| *by = "a program".into());
         }
-        for cache in trial.evidence.below.iter_mut().flat_map(|below| &mut below.caches) {
-            self.anonymize_in_place(&mut cache.name);
-        }
         for counts in &mut trial.evidence.devices {
             keep_kernel_name(&mut counts.device);
         }
-        for note in &mut trial.evidence.notes {
-            if let Note::UringPlain(why) | Note::FileChanged(why) | Note::LayersChanged(why) = note
-            {
-                self.anonymize_in_place(why);
-            }
-        }
+        self.anonymize_texts(&mut trial);
         trial
     }
 
-    fn anonymize_verdict(&self, verdict: &mut Verdict) {
-        self.anonymize_in_place(&mut verdict.source_reason);
-        verdict.warnings.iter_mut().for_each(|warning| self.anonymize_warning(warning));
-        verdict.durability.iter_mut().for_each(|of| self.anonymize_in_place(&mut of.reason));
-    }
-
-    /// Hides a parameter of a probe that is an address.
-    fn anonymize_param(&self, value: &mut Param) {
-        if let Param::Text(text) = value {
-            let address = text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok();
-            *text = if address { "ADDRESS".into() } else { self.anonymize_text(text) };
-        }
+    fn anonymize_verdict(&self, verdict: &mut Arc<Verdict>) {
+        *verdict = finite_verdict(verdict);
+        self.anonymize_texts(Arc::make_mut(verdict));
     }
 
     fn anonymize_findings(&self, findings: &mut ProbeFindings) {
-        findings.warnings.iter_mut().for_each(|warning| self.anonymize_warning(warning));
-        findings.evidence.iter_mut().for_each(|text| self.anonymize_in_place(text));
+        *findings = finite_findings(findings);
         findings.far.iter_mut().for_each(|far| far.name = String::new());
-        findings
-            .error
-            .iter_mut()
-            .chain(findings.estimate.as_mut().map(|of| &mut of.reason))
-            .for_each(|text| self.anonymize_in_place(text));
+        self.anonymize_texts(findings);
     }
 
     pub fn anonymize_warning(&self, warning: &mut Warning) {
-        [&mut warning.message, &mut warning.evidence, &mut warning.remedy]
-            .into_iter()
-            .for_each(|text| self.anonymize_in_place(text));
-        let id = self.anonymize_text(&warning.id);
-        if id != warning.id {
-            warning.id = id.into();
-        }
+        self.anonymize_texts(warning);
     }
 
     pub fn anonymize_plan(&self, plan: &Plan) -> Plan {
@@ -294,16 +224,9 @@ impl PrivateNames {
                 let cells = std::mem::take(&mut by.cells);
                 *by = ExpectedBy { profile: "own".into(), cells, ..ExpectedBy::default() };
             });
-        plan.skipped.iter_mut().for_each(|skipped| self.anonymize_in_place(&mut skipped.reason));
-        plan.skipped_probes
-            .iter_mut()
-            .for_each(|skipped| self.anonymize_in_place(&mut skipped.reason));
         let skipped = plan.skipped_probes.iter_mut().map(|skipped| &mut skipped.cell);
-        plan.probes
-            .iter_mut()
-            .chain(skipped)
-            .flat_map(|cell| cell.params.values_mut())
-            .for_each(|value| self.anonymize_param(value));
+        let cells = plan.probes.iter_mut().chain(skipped);
+        cells.flat_map(|cell| cell.params.values_mut()).for_each(hide_address);
         self.anonymize_texts(&mut plan);
         plan.anonymous = true;
         plan
@@ -321,9 +244,13 @@ fn number_machines(ranks: &[String]) -> Vec<(String, String)> {
     machines
 }
 
-/// Sets a record to what JSON says; returns whether that can be.
-fn read_into<T: DeserializeOwned>(record: &mut T, value: &Value) -> bool {
-    T::deserialize(value).map(|read| *record = read).is_ok()
+/// Hides a parameter of a probe that is an address.
+fn hide_address(value: &mut Param) {
+    if let Param::Text(text) = value
+        && (text.parse::<IpAddr>().is_ok() || text.parse::<SocketAddr>().is_ok())
+    {
+        *text = "ADDRESS".into();
+    }
 }
 
 fn anonymize_target(target: &mut TargetEvidence) {
@@ -361,12 +288,9 @@ pub fn anonymize(session: &Session) -> Session {
     names.anonymize_texts(&mut out.levels);
     out.trials =
         session.trials.iter().map(|trial| Arc::new(names.anonymize_trial(trial))).collect();
-    out.verdicts
-        .iter_mut()
-        .flatten()
-        .for_each(|verdict| names.anonymize_verdict(Arc::make_mut(verdict)));
+    out.verdicts.iter_mut().flatten().for_each(|verdict| names.anonymize_verdict(verdict));
     out.probe_findings.iter_mut().for_each(|findings| names.anonymize_findings(findings));
-    out.picks.iter_mut().for_each(|pick| names.anonymize_pick(pick));
+    out.picks.iter_mut().for_each(|pick| names.anonymize_texts(pick));
     out.errors
         .iter_mut()
         .flatten()

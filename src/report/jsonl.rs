@@ -132,9 +132,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::plan::Param;
     use crate::record::{Source, Verdict};
     use crate::report::sample;
     use crate::session::{Listed, Worst};
+    use crate::text::clean_text;
 
     fn lines(session: &Session) -> Vec<Value> {
         let mut out = Vec::new();
@@ -188,13 +190,20 @@ mod tests {
             }
             let path = imported.unwrap_or_else(|error| panic!("{name}: {error}")).path;
             let back = crate::session::load(&path).unwrap();
+            // Its texts are cleaned when they are read.
+            let cells = session.plan.probes.iter_mut();
+            for value in cells.flat_map(|cell| cell.params.values_mut()) {
+                if let Param::Text(text) = value {
+                    *text = clean_text(text);
+                }
+            }
             assert_eq!((&back.plan, &back.trials), (&session.plan, &session.trials), "{name}");
             assert_eq!(
                 (&back.errors, &back.skipped),
                 (&session.errors, &session.skipped),
                 "{name}"
             );
-            // Their texts are cleaned when they are read, and cells without one are judged then.
+            // Cells without a verdict are judged when they are read.
             fn facts(verdict: &Verdict) -> (Option<Source>, usize) {
                 (verdict.source, verdict.warnings.len())
             }

@@ -1,11 +1,10 @@
-//! Checks of a file that anyone may have written: cells must be in the plan, values must be
-//! displayable, and texts safe to show.
+//! Checks of a file that anyone may have written: cells must be in the plan, and values must be
+//! displayable. Its texts are cleaned when a line is read: [`super::line::cleaned`].
 
 use std::sync::Arc;
 
 use crate::plan::{Job, Plan};
-use crate::record::{DropLevel, Event, Level, Preparation, ProbeFindings, Trial, Verdict, Warning};
-use crate::text::clean;
+use crate::record::{DropLevel, Estimate, Event, Preparation, Trial, Verdict};
 
 /// Programs that map a file: further names are dropped, because they take more room in memory than
 /// in the file.
@@ -13,13 +12,13 @@ const MAX_MAPPED_BY: usize = 16;
 /// Readings of a cache-drop level.
 const MAX_READINGS: usize = 100;
 
-/// Checks an event of a run of `plan` and makes its texts safe to show.
+/// Checks an event of a run of `plan`, and drops what needs too much memory.
 ///
 /// # Errors
 /// The event names a cell that the plan lacks, or holds an impossible value.
 pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
     match event {
-        Event::Plan { plan } => self::plan(Arc::make_mut(plan))?,
+        Event::Plan { plan } => self::plan(plan)?,
         Event::Trial { trial, .. } => {
             cell(trial.cell, plan)?;
             shrink(Arc::make_mut(trial));
@@ -32,17 +31,19 @@ pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
         }
         Event::Findings { cell, findings } => {
             probe(*cell, plan)?;
-            clean_findings(Arc::make_mut(findings));
+            let is_finite = |of: &Estimate| of.low.is_finite() && of.high.is_finite();
+            if !findings.estimate.as_ref().is_none_or(is_finite) {
+                Arc::make_mut(findings).estimate = None;
+            }
         }
         Event::Skipped { cell } => drop(self::cell(*cell, plan)?),
-        Event::Levels { levels } => clean_levels(levels),
+        Event::Levels { levels } => {
+            levels.truncate(DropLevel::ALL.len());
+            levels.iter_mut().for_each(|level| level.readings.truncate(MAX_READINGS));
+        }
         Event::Picked { pick } => {
             pick.cells().try_for_each(|index| cell(index, plan).map(drop))?;
-            let pick = Arc::make_mut(pick);
-            pick.left_out.iter_mut().for_each(|out| clean::clean_in_place(&mut out.why));
-            clean::clean_in_place(&mut pick.why);
         }
-        Event::Note { text } => clean::clean_in_place(text),
         _ => {}
     }
     Ok(())
@@ -72,49 +73,13 @@ fn shrink(trial: &mut Trial) {
     trial.evidence.notes.shrink_to_fit();
 }
 
-fn clean_findings(findings: &mut ProbeFindings) {
-    findings.warnings.iter_mut().for_each(clean_warning);
-    findings.error.iter_mut().for_each(clean::clean_in_place);
-    if findings.estimate.as_ref().is_some_and(|of| !(of.low.is_finite() && of.high.is_finite())) {
-        findings.estimate = None;
-    }
-    findings.estimate.iter_mut().for_each(|of| clean::clean_in_place(&mut of.reason));
-}
-
-fn clean_levels(levels: &mut Vec<Level>) {
-    levels.truncate(DropLevel::ALL.len());
-    for level in levels {
-        level.readings.truncate(MAX_READINGS);
-        level.reason.iter_mut().for_each(clean::clean_in_place);
-    }
-}
-
-fn clean_warning(warning: &mut Warning) {
-    for text in [&mut warning.message, &mut warning.evidence, &mut warning.remedy] {
-        clean::clean_in_place(text);
-    }
-    clean::clean_in_place(warning.id.to_mut());
-}
-
-/// Returns a verdict whose texts are safe to show.
-pub fn clean_verdict(mut verdict: Verdict) -> Verdict {
-    clean::clean_in_place(&mut verdict.source_reason);
-    verdict.warnings.iter_mut().for_each(clean_warning);
-    verdict.durability.iter_mut().for_each(|of| clean::clean_in_place(&mut of.reason));
+/// Drops memory that a verdict does not use.
+pub fn shrink_verdict(verdict: &mut Verdict) {
     verdict.latency.iter_mut().for_each(|latency| latency.buckets.shrink_to_fit());
-    verdict
 }
 
-/// Checks that a plan can be shown and run again, and makes its texts safe to show; its paths
-/// remain unchanged.
-pub fn plan(plan: &mut Plan) -> Result<(), String> {
-    let texts = plan.presets.iter_mut().chain(plan.skipped.iter_mut().map(|s| &mut s.reason));
-    // A command is shown, and never run.
-    let commands = plan.variants.iter_mut().map(|variant| &mut variant.command);
-    let by = plan.expect.iter_mut().filter_map(|expectation| expectation.by.as_mut());
-    by.flat_map(|by| [&mut by.profile, &mut by.source, &mut by.published])
-        .for_each(clean::clean_in_place);
-    texts.chain(commands).chain([&mut plan.experiment]).for_each(clean::clean_in_place);
+/// Checks that a plan can be shown and run again.
+pub fn plan(plan: &Plan) -> Result<(), String> {
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
         return Err(format!("the goal {} is not a share between 0 and 1", plan.goal));
     }

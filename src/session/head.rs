@@ -91,8 +91,10 @@ fn copy<R: BufRead>(lines: &mut Lines<R>, path: &Path) -> Option<Head> {
 /// Returns a header from an intact line.
 pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
     let no = |why: String| SessionError::NotASession { path: path.into(), why };
-    let start: Start =
-        line::json(bytes).map_err(|e| no(format!("line 1: {}", error::describe_json(&e))))?;
+    let describe =
+        |error: serde_json::Error| no(format!("line 1: {}", error::describe_json(&error)));
+    let text = line::cleaned(bytes).map_err(describe)?;
+    let start: Start = serde_json::from_str(&text).map_err(describe)?;
     match (start.iotui, start.kind.as_deref()) {
         (Some(schema), Some("session")) if schema > SCHEMA => {
             return Err(SessionError::Newer { path: path.into(), schema });
@@ -100,10 +102,9 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Session, SessionError> {
         (Some(SCHEMA), Some("session" | line::COPY)) => {}
         _ => return Err(no("line 1 has no \"iotui\":1,\"kind\":\"session\"".into())),
     }
-    let mut first: First =
-        line::json(bytes).map_err(|e| no(format!("line 1: {}", error::describe_json(&e))))?;
+    let first: First = serde_json::from_str(&text).map_err(describe)?;
     let host = first.host().map_err(|why| no(format!("line 1: {why}")))?;
-    check::plan(&mut first.plan).map_err(|why| no(format!("line 1: {why}")))?;
+    check::plan(&first.plan).map_err(|why| no(format!("line 1: {why}")))?;
     if time::parse_utc(&first.created).is_none() {
         return Err(no(format!(
             "line 1: created '{}' is not a UTC time",
@@ -154,8 +155,8 @@ fn salvage<R: BufRead + Seek>(
     }
     // The file of another program has no such lines.
     let damaged = Damaged { text: first, path };
-    let mut plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
-    check::plan(&mut plan).ok()?;
+    let plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
+    check::plan(&plan).ok()?;
     let session = Session::new(
         damaged.id(),
         damaged.name(sealed),
@@ -177,7 +178,8 @@ impl Damaged<'_> {
     fn value<T: DeserializeOwned>(text: &[u8], at: Option<usize>, key: &str) -> Option<T> {
         let rest = text.get(at? + key.len()..)?;
         let valid = rest.utf8_chunks().next()?.valid();
-        let mut values = serde_json::Deserializer::from_str(valid);
+        let text = line::cleaned(valid.as_bytes()).ok()?;
+        let mut values = serde_json::Deserializer::from_str(&text);
         T::deserialize(&mut values).ok()
     }
 
@@ -193,12 +195,8 @@ impl Damaged<'_> {
             memmem::find(self.text, key.as_bytes()).filter(|_| !sealed),
             key,
         )?;
-        let mut value = Some(text.get())
-            .filter(|text| text.len() <= line::LARGEST_HOST)
-            .map(serde_json::from_str)?
-            .ok()?;
-        line::clean_texts(&mut value);
-        serde_json::from_str(&value.to_string()).ok()
+        let text = Some(text.get()).filter(|text| text.len() <= line::LARGEST_HOST)?;
+        serde_json::from_str(text).ok()
     }
 
     /// Returns the id from the file's name; `damaged` if that is not a valid id.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::from_str;
 use serde_json::value::RawValue;
 
 use super::SessionError;
@@ -16,7 +16,7 @@ use super::schema::SCHEMA;
 use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, Level, ProbeFindings, Severity, Trial, Verdict};
-use crate::text::clean;
+use crate::text::{clean, replace_strings};
 use crate::units;
 
 /// The kind of the second line of a sealed file: a copy of the first one, in case that is damaged.
@@ -196,37 +196,40 @@ pub struct First<'a> {
 pub(super) const LARGEST_HOST: usize = 1 << 20;
 
 impl First<'_> {
-    /// Returns the host, its texts made safe to show.
+    /// Returns the host.
     pub fn host(&self) -> Result<Host, String> {
         let Some(text) = self.host.map(RawValue::get) else { return Ok(Host::default()) };
         if text.len() > LARGEST_HOST {
             return Err(format!("its host is larger than {} MiB", LARGEST_HOST >> 20));
         }
-        fn describe_error(error: serde_json::Error) -> String {
-            format!("host: {}", error::describe_json(&error))
-        }
-        // Few hosts have anything to clean.
-        if !text.contains('\\') && clean::is_clean(text) {
-            return serde_json::from_str(text).map_err(describe_error);
-        }
-        let mut value = serde_json::from_str(text).map_err(describe_error)?;
-        clean_texts(&mut value);
-        serde_json::from_str(&value.to_string()).map_err(describe_error)
+        from_str(text).map_err(|error| format!("host: {}", error::describe_json(&error)))
     }
 }
 
-pub(super) fn clean_texts(value: &mut Value) {
-    match value {
-        Value::String(text) => clean::clean_in_place(text),
-        Value::Array(items) => items.iter_mut().for_each(clean_texts),
-        Value::Object(items) => items.values_mut().for_each(clean_texts),
-        _ => {}
+/// Returns the text of a line whose strings are safe to show, except the paths of targets, which
+/// are opened.
+///
+/// # Errors
+/// The line is not UTF-8.
+pub(super) fn cleaned(line: &[u8]) -> Result<Cow<'_, str>, serde_json::Error> {
+    let text = as_text(line)?;
+    // Few lines have anything to clean.
+    if memchr::memchr(b'\\', line).is_none() && clean::is_clean(text) {
+        return Ok(Cow::Borrowed(text));
     }
+    Ok(replace_strings(text, |key, text| {
+        let is_path = matches!(key, Some("path" | "dir"));
+        (!is_path && !clean::is_clean(text)).then(|| clean::text(text))
+    }))
+}
+
+fn as_text(line: &[u8]) -> Result<&str, serde_json::Error> {
+    std::str::from_utf8(line).map_err(|_| serde::de::Error::custom("not UTF-8"))
 }
 
 /// A line after the first one, as read.
 pub enum Entry {
-    /// What the engine reported, before [`super::check`] looked at it.
+    /// What the engine reported, before [`super::check`] has compared it with the plan.
     Event(Event),
     Verdict(VerdictLine),
     Lost(LostLine),
@@ -303,29 +306,31 @@ pub fn cell_of_verdict(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
 }
 
-/// Reads a line after the first.
+/// Reads a line after the first; its texts are safe to show.
 pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
     // The line starts as iotui writes it: a file of 100,000 trials is then parsed once, not twice.
     if line.starts_with(TRIAL) {
         return trial(line).map(Entry::Event);
     }
-    let kind: Kind = json(line)?;
+    let text = cleaned(line)?;
+    let line = &*text;
+    let kind: Kind = from_str(line)?;
     Ok(Entry::Event(match kind.kind.as_ref() {
-        "plan" => Event::Plan { plan: Arc::new(json::<PlanLine>(line)?.plan) },
-        "grounds" => Event::Grounds { grounds: json(line).map(Arc::new)? },
-        "trial" => trial_event(json(line)?),
-        "probe" => Event::Probe { trial: json(line)? },
+        "plan" => Event::Plan { plan: Arc::new(from_str::<PlanLine>(line)?.plan) },
+        "grounds" => Event::Grounds { grounds: from_str(line).map(Arc::new)? },
+        "trial" => trial_event(from_str(line)?),
+        "probe" => Event::Probe { trial: from_str(line)? },
         "findings" => {
-            let FindingsLine { cell, findings } = json(line)?;
+            let FindingsLine { cell, findings } = from_str(line)?;
             Event::Findings { cell, findings: Arc::new(findings) }
         }
-        "levels" => Event::Levels { levels: json::<LevelsLine>(line)?.levels },
-        "pick" => Event::Picked { pick: json(line).map(Arc::new)? },
-        "skip" => Event::Skipped { cell: json::<SkipLine>(line)?.cell },
-        "note" => Event::Note { text: json::<NoteLine>(line)?.text },
-        "verdict" => return json(line).map(Entry::Verdict),
-        "lost" => return json(line).map(Entry::Lost),
-        "end" => return json(line).map(Entry::End),
+        "levels" => Event::Levels { levels: from_str::<LevelsLine>(line)?.levels },
+        "pick" => Event::Picked { pick: from_str(line).map(Arc::new)? },
+        "skip" => Event::Skipped { cell: from_str::<SkipLine>(line)?.cell },
+        "note" => Event::Note { text: from_str::<NoteLine>(line)?.text },
+        "verdict" => return from_str(line).map(Entry::Verdict),
+        "lost" => return from_str(line).map(Entry::Lost),
+        "end" => return from_str(line).map(Entry::End),
         _ => return Ok(Entry::Other),
     }))
 }
@@ -337,11 +342,11 @@ fn trial(line: &[u8]) -> Result<Event, serde_json::Error> {
         let mut short = Vec::with_capacity(at + 1);
         short.extend_from_slice(&line[..at]);
         short.push(b'}');
-        if let Ok(trial) = json(&short) {
+        if let Ok(trial) = from_str(&cleaned(&short)?) {
             return Ok(trial_event(trial));
         }
     }
-    json(line).map(trial_event)
+    from_str(&cleaned(line)?).map(trial_event)
 }
 
 fn trial_event(trial: Trial) -> Event {
@@ -349,10 +354,10 @@ fn trial_event(trial: Trial) -> Event {
 }
 
 /// Parses JSON from bytes that should be UTF-8, which is checked once instead of at every string.
+/// Its texts are as they are: [`cleaned`] is for texts that are shown.
 ///
 /// # Errors
 /// The bytes are not UTF-8, or not a `T`.
 pub(super) fn json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, serde_json::Error> {
-    let text = std::str::from_utf8(line).map_err(|_| serde::de::Error::custom("not UTF-8"))?;
-    serde_json::from_str(text)
+    from_str(as_text(line)?)
 }

@@ -9,7 +9,6 @@ use super::reader::{self, Lines, Place};
 use super::{Session, SessionError, check, seal};
 use crate::plan::Plan;
 use crate::record::{Event, Measured, Pick, judge_job};
-use crate::text::clean;
 use crate::units::counted;
 
 /// The last verdict of each cell, and the one before it: there may be one for every trial, they are
@@ -96,12 +95,12 @@ impl Loading {
             Entry::Verdict(line) => {
                 let VerdictLine { cell, trials, verdict, error } = line;
                 self.judged[check::cell(cell, &self.session.plan)?] = trials;
-                if let Some(verdict) = verdict {
-                    let verdict = Arc::new(check::clean_verdict(Arc::unwrap_or_clone(verdict)));
+                if let Some(mut verdict) = verdict {
+                    check::shrink_verdict(Arc::make_mut(&mut verdict));
                     self.session.apply(&Event::Verdict { cell, verdict });
                 }
                 if let Some(error) = error {
-                    self.session.apply(&Event::Failed { cell, error: clean::text(&error) });
+                    self.session.apply(&Event::Failed { cell, error });
                 }
             }
             Entry::End(end) => {
@@ -164,7 +163,7 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
                 once: pick.is_some_and(|pick| pick.is_once(&session.plan)),
             };
             let verdict = judge_job(&session.plan.cells[cell], &measured, &grounds);
-            session.verdicts[cell] = Some(Arc::new(check::clean_verdict(verdict)));
+            session.verdicts[cell] = Some(Arc::new(verdict));
             judged[cell] = loaded_trials;
         }
     }

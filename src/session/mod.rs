@@ -53,4 +53,4 @@ pub use schema::NAME_LENGTH;
 pub use store::{find, folder};
 pub use timeline::{DEMO_ID, Timeline, demo, timeline};
 pub use unrestored::{Unrestored, find_unrestored};
-pub use write::{NewSession, Recorder, Rewrite};
+pub use write::{NewSession, Recorder, Rewrite, finite_findings, finite_verdict};

@@ -12,7 +12,7 @@ use super::end_line::end_line;
 use super::line::{self, EndLine, Header, VerdictLine};
 use super::load::load;
 use super::publish::Unfinished;
-use super::write::{finite, finite_findings};
+use super::write::{finite_findings, finite_verdict};
 use super::{Session, SessionError, head, header_line, reader};
 use crate::record::{End, Event};
 
@@ -37,7 +37,7 @@ pub fn portable_lines(session: &Session) -> Result<Vec<Value>, serde_json::Error
     for (cell, (verdict, error)) in session.verdicts.iter().zip(&session.errors).enumerate() {
         if verdict.is_some() || error.is_some() {
             let trials = by_cell.get(cell).map_or(0, |trials| trials.len() as u64);
-            let (verdict, error) = (verdict.as_ref().map(finite), error.clone());
+            let (verdict, error) = (verdict.as_ref().map(finite_verdict), error.clone());
             push(&mut lines, &VerdictLine { cell: cell as u32, trials, verdict, error })?;
         }
     }

@@ -403,7 +403,7 @@ impl Recorder {
         state.written = Some(Instant::now());
         state.stale = false;
         let trials = state.trials;
-        let verdict = self.session.verdicts[cell].as_ref().map(finite);
+        let verdict = self.session.verdicts[cell].as_ref().map(finite_verdict);
         let error = self.session.errors[cell].clone();
         self.push(&VerdictLine { cell: cell as u32, trials, verdict, error }, Some(cell), false);
     }
@@ -440,7 +440,7 @@ impl Recorder {
 }
 
 /// Returns the findings without an infinite estimate: JSON has no infinity.
-pub(super) fn finite_findings(findings: &ProbeFindings) -> ProbeFindings {
+pub fn finite_findings(findings: &ProbeFindings) -> ProbeFindings {
     let mut findings = findings.clone();
     if findings.estimate.as_ref().is_some_and(|e| !(e.low.is_finite() && e.high.is_finite())) {
         findings.estimate = None;
@@ -450,7 +450,7 @@ pub(super) fn finite_findings(findings: &ProbeFindings) -> ProbeFindings {
 
 /// Returns the verdict without infinities: JSON has none and would write null, which is not a
 /// number when loaded.
-pub(super) fn finite(verdict: &Arc<Verdict>) -> Arc<Verdict> {
+pub fn finite_verdict(verdict: &Arc<Verdict>) -> Arc<Verdict> {
     let source = verdict.source.is_none_or(|s| {
         [s.device, s.page_cache, s.hole, s.unknown, s.below].iter().all(|share| share.is_finite())
     });

@@ -1,6 +1,10 @@
+use serde_json::Value;
+
 use super::*;
 use crate::plan::ProbeCell;
-use crate::record::{CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Severity};
+use crate::record::{
+    CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Note, Severity,
+};
 use crate::report::{FORMATS, Look, sample};
 
 /// Returns a session that reveals its host, user, folders and file wherever it can.
@@ -80,7 +84,8 @@ fn fill<T: Serialize + DeserializeOwned>(record: &mut T, text: &str) -> usize {
     for at in found {
         let mut with = value.clone();
         *with.pointer_mut(&at).unwrap() = text.into();
-        if read_into(record, &with) {
+        if let Ok(read) = T::deserialize(&with) {
+            *record = read;
             (value, filled) = (with, filled + 1);
         }
     }

@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::plan::Cache;
 use crate::record::{DropLevel, End, Severity, Xor};
+use crate::session::line::Entry;
+use crate::session::testing;
+use crate::text::{clean, replace_strings};
 
 const GOLDEN: &str = include_str!("../../../tests/golden/session-v1.jsonl");
 
@@ -315,6 +318,41 @@ fn text_that_steers_a_terminal_is_cleaned() {
     assert_eq!(session.name, "gold – ünïcode");
     let warning = &session.verdicts[3].as_ref().unwrap().warnings[0];
     assert!(warning.message.starts_with("]0;x are"), "{}", warning.message);
+}
+
+#[test]
+fn every_text_of_every_line_is_cleaned() {
+    let example = include_str!("../../../assets/demo.jsonl").lines();
+    let findings = r#"{"kind":"findings","cell":0,"estimate":{"low":1,"high":2,"reason":"a"},"warnings":[],"error":"a","evidence":["a"],"far":{"name":"a"}}"#;
+    let pick = serde_json::to_string(&testing::picked()[2]).unwrap();
+    let mut cleaned = 0;
+    for line in GOLDEN.lines().chain(example.take(60)).chain([findings, &pick]) {
+        let strings = line.matches('"').count();
+        for place in 0..strings.min(400) {
+            let mut at = 0;
+            let hostile = replace_strings(line, |key, _| {
+                at += 1;
+                let is_path = matches!(key, Some("path" | "dir"));
+                (at == place && !is_path).then(|| "a\u{1b}[2J\u{202e}".into())
+            });
+            let shown = match line::parse(hostile.as_bytes()) {
+                Ok(Entry::Event(event)) => serde_json::to_string(&event).unwrap(),
+                Ok(Entry::Verdict(line)) => serde_json::to_string(&line).unwrap(),
+                Ok(Entry::Other) if line.contains("\"kind\":\"session\"") => {
+                    let Ok(session) = head::read(hostile.as_bytes(), Path::new("x")) else {
+                        continue;
+                    };
+                    let Session { id, name, created, host, plan, .. } = session;
+                    serde_json::to_string(&(id, name, created, host, plan)).unwrap()
+                }
+                _ => continue,
+            };
+            let is_clean = !shown.contains("u001b") && clean::is_clean(&shown);
+            assert!(is_clean, "string {place} of {line}: {shown}");
+            cleaned += usize::from(shown.contains("a[2J"));
+        }
+    }
+    assert!(cleaned > 100, "{cleaned}");
 }
 
 proptest! {

@@ -9,14 +9,9 @@ pub fn text(text: &str) -> String {
 
 /// Returns true if there is nothing to remove.
 pub fn is_clean(text: &str) -> bool {
-    !text.chars().any(is_unsafe_char)
-}
-
-/// Cleans like [`text`], in place and only if there is something to remove.
-pub fn clean_in_place(value: &mut String) {
-    if value.chars().any(is_unsafe_char) {
-        *value = text(value);
-    }
+    // Most texts are ASCII, which is checked many bytes at a time.
+    let is_plain = |bytes: &[u8]| bytes.iter().fold(true, |all, b| all & matches!(b, b' '..=b'~'));
+    text.as_bytes().chunks(64).all(is_plain) || !text.chars().any(is_unsafe_char)
 }
 
 /// Returns at most `max` characters of the cleaned text, for errors that quote their input.
