@@ -31,10 +31,6 @@ const LISTED: &[(&[&str], &str)] = &[
         "the shares of the bytes and the reason for them",
     ),
     (&["report/gbench/mod.rs", "report/gbench/probes.rs"], "the entries of one document"),
-    (
-        &["report/html/charts.rs", "report/html/page.rs", "report/html/timeline.rs"],
-        "charts share the ids and styles of their page",
-    ),
     (&["tui/update/palette.rs", "tui/update/popup.rs"], "the palette is one of the popups"),
 ];
 
