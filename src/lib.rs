@@ -5,7 +5,7 @@
 //! **front end** (shown). A module imports only from lower floors; `tests/layers.rs` checks that.
 //! The crate `iotui_core` has what needs no machine: `catalog`, `plan`, `experiment`, `facts`,
 //! `doctor`, `record`, `stats`, `text`, `units`. `iotui_engine` measures: `sys`, `host`, `backend`,
-//! `peer`, `probe`, `engine`.
+//! `peer`, `probe`, `engine`. `iotui_files` has the files that iotui makes.
 //!
 //! | floor | modules | contents |
 //! |---|---|---|

@@ -12,8 +12,7 @@ use clap::{Arg, Command, ValueEnum};
 use super::message::tell_if_slow;
 use super::pretty::pretty;
 use super::{COMPARISONS, FORMATS, Format, Graph, Look, Spread};
-use crate::sys::atomic_file::{probe, to_file};
-use crate::sys::stdout;
+use crate::sys::output::{self, probe, to_file};
 use crate::text::{Replacement, safe_lines, show_path};
 use crate::units::Rates;
 
@@ -210,7 +209,7 @@ impl Out {
 
 /// Opens stdout without std, which does not report that it is closed.
 pub fn stdout() -> anyhow::Result<File> {
-    stdout::open().map_err(|error| stdout_error(&error))
+    output::open_stdout().map_err(|error| stdout_error(&error))
 }
 
 /// Turns a broken pipe into success: the reader closed it early.

@@ -8,7 +8,7 @@ use super::look_up;
 use crate::analysis::{self, SavedRuns};
 use crate::report::{self, Look, anonymize};
 use crate::session::{self, Session};
-use crate::sys::atomic_file;
+use crate::sys::{atomic_file, output};
 use crate::tui::compare::LoadedComparison;
 use crate::tui::export::{Export, ExportOver, Outcome, What};
 use crate::tui::msg::Msg;
@@ -94,11 +94,8 @@ fn put(
     replace: bool,
     data: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Why> {
-    let done = if replace {
-        atomic_file::to_file(path, data)
-    } else {
-        atomic_file::to_new_file(path, data)
-    };
+    let done =
+        if replace { output::to_file(path, data) } else { atomic_file::to_new_file(path, data) };
     done.map_err(|error| {
         if error.kind() == ErrorKind::AlreadyExists {
             Why::Exists

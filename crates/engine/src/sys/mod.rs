@@ -1,13 +1,16 @@
 //! Kernel facts and system calls: everything that reads /proc and /sys, calls libc, or needs
 //! `unsafe` outside the hot loops.
 
+pub use iotui_files::{
+    atomic_file, fd, folder, held_file, leftovers, mountinfo, mounts, nonce, pause,
+    read_text as text, scratch, scratch_dir, scratch_name, temporary, unnamed_file,
+};
+
 pub mod aio;
-pub mod atomic_file;
 pub mod bandwidth;
 pub mod block;
 pub mod buffer;
 pub mod calls;
-mod caretaker;
 pub mod cet;
 pub mod child;
 pub mod clock;
@@ -19,13 +22,9 @@ pub mod direct;
 pub mod disk;
 mod extent_list;
 pub mod extents;
-pub mod fd;
 mod fiemap;
 pub mod fill;
-pub mod folder;
-pub mod held_file;
 pub mod io_priority;
-pub mod leftovers;
 pub mod link;
 pub mod loop_device;
 mod map_raw;
@@ -34,29 +33,19 @@ pub mod memory;
 pub mod memory_group;
 pub mod memory_limit;
 mod mincore;
-pub mod mountinfo;
-pub mod mounts;
 pub mod network;
-pub mod nonce;
-pub mod pause;
+pub mod output;
 pub mod process_io;
 pub mod raw;
 pub mod residency;
 pub mod ring;
 mod sample;
-pub mod scratch;
-pub mod scratch_dir;
-mod scratch_name;
 pub mod scsi;
 mod seek;
 pub mod sigbus;
 pub mod signals;
 pub mod space;
-pub mod stdout;
-pub mod temporary;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
-pub mod text;
 pub mod threads;
-pub mod unnamed_file;
 pub mod usage;

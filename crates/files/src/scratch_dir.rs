@@ -86,7 +86,7 @@ fn is_plain(folder: &File, name: &OsStr) -> bool {
 
 /// Removes a folder left by a killed run if it belongs to this user, is not locked, and contains
 /// nothing but our files.
-pub(super) fn remove_leftover(parent: &Folder, name: &OsStr) -> bool {
+pub fn remove_leftover(parent: &Folder, name: &OsStr) -> bool {
     let Some(entry) = parent.take_over(name, SFlag::S_IFDIR) else { return false };
     let plain =
         names(entry.file.as_fd()).is_ok_and(|all| all.iter().all(|one| is_plain(&entry.file, one)));
@@ -101,7 +101,7 @@ mod tests {
     use nix::fcntl::{Flock, FlockArg};
 
     use super::*;
-    use crate::sys::scratch::sweep;
+    use crate::scratch::sweep;
 
     #[test]
     fn it_goes_with_all_files_in_it() {

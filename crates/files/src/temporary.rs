@@ -61,7 +61,7 @@ impl DerefMut for Temporary {
     }
 }
 
-pub(super) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     name.strip_prefix(".iotui-")
         .and_then(|rest| rest.strip_suffix(".tmp"))
         .is_some_and(is_random_name)

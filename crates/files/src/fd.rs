@@ -1,9 +1,8 @@
 //! Helpers for open descriptors.
-#![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -130,23 +129,6 @@ pub fn named_descriptor(path: &Path) -> Option<RawFd> {
     None
 }
 
-/// Duplicates descriptor `number`, which shares its position; it must be open for writing.
-///
-/// # Errors
-/// EBADF if it is not.
-pub fn writable_copy(number: RawFd) -> io::Result<File> {
-    if number < 0 {
-        return Err(io::Error::from_raw_os_error(libc::EBADF));
-    }
-    // SAFETY: only used for two calls of fcntl(2), which fail if the number is not open.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-    let mode = fcntl(borrowed, FcntlArg::F_GETFL)? & libc::O_ACCMODE;
-    if mode == libc::O_RDONLY {
-        return Err(io::Error::from_raw_os_error(libc::EBADF));
-    }
-    Ok(borrowed.try_clone_to_owned()?.into())
-}
-
 /// Returns the bytes that can be read from `file`: its length, or the capacity of a block device
 /// (which stat does not report).
 ///
@@ -164,12 +146,12 @@ pub fn size(file: &File) -> io::Result<u64> {
 ///
 /// # Errors
 /// Same as [`size`].
-pub(crate) fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
+pub fn clip(file: &File, offset: u64, len: u64) -> io::Result<u64> {
     Ok(len.min(size(file)?.saturating_sub(offset)))
 }
 
 /// Returns the error of an interruptible call that was stopped.
-pub(crate) fn stop_error() -> io::Error {
+pub fn stop_error() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "stopped on request")
 }
 
@@ -207,7 +189,7 @@ mod tests {
             |options: OpenOptions| is_noatime(&options.open(own.path()).unwrap()).unwrap();
         assert!(granted(named_options(own.path()).unwrap()));
         if !nix::unistd::geteuid().is_root() {
-            return crate::sys::testing::skip("only root can be somebody else");
+            return crate::testing::skip("only root can be somebody else");
         }
         own.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).unwrap();
         // Drops root's override of file permissions, for this thread only.

@@ -2,8 +2,8 @@
 //! one, which is written next to it, flushed, and renamed over it.
 //!
 //! A file that cannot be replaced this way is refused, before the run and after it: writing in
-//! place would truncate it first, and on a full disk both reports would be lost. Pipes, terminals
-//! and inherited descriptors (`/dev/stdout`) have nothing to lose and are written in place.
+//! place would truncate it first, and on a full disk both reports would be lost. Pipes and
+//! terminals have nothing to lose and are written in place.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat, geteuid};
 
-use crate::sys::scratch::sweep;
-use crate::sys::temporary::Temporary;
-use crate::sys::{fd, mounts};
-use crate::text;
+use crate::mounts;
+use crate::scratch::sweep;
+use crate::temporary::Temporary;
+use iotui_core::text;
 
 /// Writes the file at `path`. The output of `write` is collected first, so a failure leaves the old
 /// file unchanged.
@@ -76,12 +76,13 @@ pub fn probe(path: &Path) -> io::Result<()> {
             let _ = sweep(&folder);
             create_temporary(&folder, None).and_then(Temporary::remove)
         }
-        Place::Stream { .. } | Place::Open(_) => Ok(()),
+        Place::Stream { .. } => Ok(()),
     });
     tried.map_err(|error| with_path(path, error))
 }
 
-fn with_path(path: &Path, error: io::Error) -> io::Error {
+/// Names the file in an error.
+pub fn with_path(path: &Path, error: io::Error) -> io::Error {
     let (path, why) = (text::show_path(path), text::describe_io_error(&error));
     io::Error::new(error.kind(), format!("cannot write {path}: {why}"))
 }
@@ -92,33 +93,15 @@ enum Place {
     Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
     /// A pipe, a terminal or a device: writing to it loses nothing.
     Stream { path: PathBuf },
-    /// A descriptor of this process, named like `/dev/stdout` or `/proc/self/fd/3`: written at its
-    /// current position, so that a shell's `>>` appends.
-    Open(File),
 }
 
 fn place(path: &Path) -> io::Result<Place> {
-    let (found, open) = match fd::named_descriptor(path) {
-        Some(number) => {
-            let file = fd::writable_copy(number)?;
-            (file.metadata(), Some(file))
-        }
-        None => (follow(path).and_then(fs::metadata), None),
-    };
-    let old = match found {
+    let old = match follow(path).and_then(fs::metadata) {
         Ok(old) => old,
         Err(error) if error.kind() == ErrorKind::NotFound => return new_name(path),
         Err(error) => return Err(error),
     };
-    if old.is_dir() {
-        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder; name a file in it"));
-    }
-    if old.file_type().is_block_device() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a disk; name a file"));
-    }
-    if let Some(open) = open {
-        return Ok(Place::Open(open));
-    }
+    check_kind(&old)?;
     check_access(path, AccessFlags::W_OK)?;
     if !old.is_file() {
         return Ok(Place::Stream { path: path.into() });
@@ -128,6 +111,20 @@ fn place(path: &Path) -> io::Result<Place> {
         .and_then(|folder| check_replaceable(&real, &folder).map(|()| folder))
         .map_err(irreplaceable)?;
     Ok(Place::Name { path: real, folder, old: Some(old) })
+}
+
+/// Refuses what no report is written to: a folder, a disk.
+///
+/// # Errors
+/// `IsADirectory`, `InvalidInput`.
+pub fn check_kind(old: &Metadata) -> io::Result<()> {
+    if old.is_dir() {
+        return Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder; name a file in it"));
+    }
+    if old.file_type().is_block_device() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a disk; name a file"));
+    }
+    Ok(())
 }
 
 /// Checks whether a new file may replace `path`, as far as the kernel can tell in advance.
@@ -222,7 +219,6 @@ impl Place {
     fn put(self, bytes: &[u8]) -> io::Result<()> {
         let (path, folder, old) = match self {
             Place::Stream { path } => return write_stream(&path, bytes),
-            Place::Open(mut file) => return file.write_all(bytes),
             Place::Name { path, folder, old } => (path, folder, old),
         };
         let mut file = create_temporary(&folder, old.as_ref())?;

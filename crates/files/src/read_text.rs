@@ -65,7 +65,7 @@ pub fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
 }
 
 /// Returns the error for kernel text that does not have the documented form.
-pub(crate) fn malformed(what: &str) -> io::Error {
+pub fn malformed(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{what}: not in the documented form"))
 }
 

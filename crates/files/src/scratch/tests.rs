@@ -4,7 +4,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use nix::fcntl::{Flock, FlockArg};
 
 use super::*;
-use crate::sys::scratch_name::PREFIX;
+use crate::scratch_name::PREFIX;
 
 /// Higher than any process id of Linux (4,194,304).
 const DEAD: u32 = 99_999_999;

@@ -1,6 +1,6 @@
 //! The file system under a file: type, mount options, free space.
 
-use crate::facts::Space;
+use iotui_core::facts::Space;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -16,7 +16,7 @@ use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::mountinfo::{self, Entry};
-use super::text;
+use crate::read_text as text;
 
 /// The mount that contains a file. `None`: not found in /proc/self/mountinfo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,23 +3,22 @@
 //!
 //! Their names are random. Each file is locked by its owner while it exists, and the kernel drops
 //! that lock however the owner ends: a file with such a name and no lock was left by a killed run.
-#![allow(unsafe_code)]
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use nix::NixPath;
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, geteuid, linkat, unlinkat};
+use rustix::fs::{RenameFlags, renameat_with};
 
 use super::fd;
 use super::held_file::FileId;
@@ -93,7 +92,7 @@ impl Folder {
         self.path.join(name)
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
@@ -186,16 +185,8 @@ impl Folder {
     /// # Errors
     /// `AlreadyExists`; EINVAL if the file system can only rename by replacing.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        let folder = self.file.as_raw_fd();
-        let call = |from: *const libc::c_char, to: *const libc::c_char| {
-            // SAFETY: both names are nul-terminated and outlive the call.
-            unsafe {
-                libc::syscall(libc::SYS_renameat2, folder, from, folder, to, libc::RENAME_NOREPLACE)
-            }
-        };
-        let done =
-            from.with_nix_path(|from| to.with_nix_path(|to| call(from.as_ptr(), to.as_ptr())))??;
-        Ok(Errno::result(done).map(drop)?)
+        renameat_with(&self.file, from, &self.file, to, RenameFlags::NOREPLACE)?;
+        Ok(())
     }
 
     /// Removes the random name of one of our files, if it still refers to that file.
@@ -249,7 +240,7 @@ impl Folder {
 }
 
 /// Returns the names in an open folder, up to [`MAX_ENTRIES`].
-pub(super) fn names(folder: BorrowedFd) -> io::Result<Vec<OsString>> {
+pub fn names(folder: BorrowedFd) -> io::Result<Vec<OsString>> {
     let mut dir = Dir::openat(
         folder,
         ".",

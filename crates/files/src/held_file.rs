@@ -18,7 +18,7 @@ impl FileId {
         FileId(meta.dev(), meta.ino())
     }
 
-    pub(super) fn of_stat(stat: &libc::stat) -> FileId {
+    pub fn of_stat(stat: &libc::stat) -> FileId {
         FileId(stat.st_dev, stat.st_ino)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::text;
+use crate::read_text as text;
 
 /// One mount.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::sys::testing;
+use crate::testing;
 
 fn mount(fs: &str, magic: u64) -> Mount {
     Mount {

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use super::folder::{is_random_name, random_name};
 
-pub(super) const PREFIX: &str = ".iotui-scratch-";
+pub const PREFIX: &str = ".iotui-scratch-";
 
 /// Returns a random name that marks a file as iotui's.
-pub(super) fn next_name() -> String {
+pub fn next_name() -> String {
     format!("{PREFIX}{}", random_name())
 }
 
 /// Returns whether a scratch file of this name may be a leftover: a name from [`next_name`], or the
 /// `.iotui-scratch-PID-N` of older versions if that process has ended.
-pub(super) fn is_leftover_name(name: &str) -> bool {
+pub fn is_leftover_name(name: &str) -> bool {
     name.strip_prefix(PREFIX)
         .is_some_and(|rest| is_random_name(rest) || old_owner(rest).is_some_and(|pid| !alive(pid)))
 }

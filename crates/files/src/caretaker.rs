@@ -20,7 +20,7 @@ const REMOVE_FOLDER: &str = "read -r _; find \"./$NAME\" -mindepth 1 -maxdepth 1
 
 /// Removes a file if this process ends before the caretaker is dropped.
 #[derive(Debug)]
-pub(super) struct Caretaker(Child);
+pub struct Caretaker(Child);
 
 impl Caretaker {
     /// Returns `None` if no shell can be started: the next run removes what is left then.

@@ -1,0 +1,25 @@
+//! Files that iotui makes and finds: replaced atomically, locked while they are used, with random
+//! names, and removed however a process ends; and what the kernel says of mounts and open files.
+#![forbid(unsafe_code)]
+
+pub mod atomic_file;
+mod caretaker;
+pub mod fd;
+pub mod folder;
+pub mod held_file;
+mod home;
+pub mod leftovers;
+pub mod mountinfo;
+pub mod mounts;
+pub mod nonce;
+pub mod pause;
+pub mod read_text;
+pub mod scratch;
+pub mod scratch_dir;
+pub mod scratch_name;
+pub mod temporary;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod unnamed_file;
+
+pub use home::{Home, create_private_folder};
