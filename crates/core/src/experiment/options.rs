@@ -1,5 +1,7 @@
 //! The options that are part of a cell: the values that settings give each, and how a job gets one.
 
+use std::collections::BTreeMap;
+
 use crate::plan::{Backends, Choice, Info, Job, Layout, Range, Settings};
 use crate::units::short_bytes;
 
@@ -116,4 +118,10 @@ pub(super) fn option_values(of: &Settings, infos: &[&'static Info]) -> Vec<Optio
         ("file-per", list(&of.file_per, |job, file_per| job.file_per = file_per)),
     ];
     options.into_iter().filter_map(|(name, of)| Some((name, of?))).collect()
+}
+
+/// Returns the text of each setting that is part of cells.
+pub(super) fn settings_of_cells(of: &Settings) -> BTreeMap<String, String> {
+    let names = option_values(of, &[]).into_iter().map(|(name, _)| name);
+    names.filter_map(|name| Some((name.to_string(), of.text(name)?))).collect()
 }

@@ -1,5 +1,5 @@
 //! The way back from a plan to the settings that make it, for a screen that opens the plan of a
-//! session.
+//! session: those that the plan holds, or, of an older session, what its cells show.
 
 use std::collections::HashSet;
 
@@ -21,6 +21,17 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
     let cells: Vec<Job> =
         requested.map(|job| Job { target: None, variant: None, ..job.clone() }).collect();
     let mut settings = settings_of_run(plan, preset);
+    if let Some(given) = given_settings(plan, preset) {
+        let mut all = settings.clone().or(&given);
+        if given.size.is_none() && asks_for_span(plan, preset) {
+            take(&mut all, "size", &cells, infos);
+        }
+        let made = describes(&all, std::slice::from_ref(preset), infos, &cells, &[]);
+        if !matches!(made, Err(OtherCells::LeftOut { .. })) {
+            return all;
+        }
+        // The preset has changed since.
+    }
     if asks_for_span(plan, preset) {
         take(&mut settings, "size", &cells, infos);
     }
@@ -45,6 +56,17 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
         }
     }
     settings
+}
+
+/// Returns the settings of cells with which the plan was made from this preset alone; `None` if the
+/// plan does not hold them, as that of an older session.
+fn given_settings(plan: &Plan, preset: &Preset) -> Option<Settings> {
+    let given = plan.settings.as_ref().filter(|_| plan.presets == [preset.id.as_str()])?;
+    let mut settings = Settings::default();
+    for (name, text) in given {
+        settings.set(name, text).ok()?;
+    }
+    Some(settings)
 }
 
 /// Returns whether a value that a sweep of the preset lists is in no cell, although its sweeps

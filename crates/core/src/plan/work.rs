@@ -1,6 +1,7 @@
 //! The plan: target, cells, trials, seed and budget as pure data. It is saved in the session and
 //! can be rerun.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -132,6 +133,10 @@ pub struct Plan {
     /// again would take as long. Omitted from JSON where that does not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once_uncached: bool,
+    /// The text of each setting that was given in addition to the presets and is part of cells;
+    /// omitted from JSON in older sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<BTreeMap<String, String>>,
     /// Names were removed, so that it does not say what to measure; omitted from JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub anonymous: bool,
@@ -318,6 +323,7 @@ impl Plan {
             seed: 0,
             skipped: Vec::new(),
             pick: false,
+            settings: None,
             once_uncached: false,
             anonymous: false,
             ceilings: false,

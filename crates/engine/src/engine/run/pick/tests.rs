@@ -116,6 +116,7 @@ fn plan() -> Plan {
         seed: 1,
         remote: None,
         pick: true,
+        settings: None,
         once_uncached: false,
         anonymous: false,
         ceilings: false,
