@@ -166,7 +166,7 @@ mod tests {
                 severity: Severity::Misleading,
                 message: String::new(),
                 evidence: String::new(),
-                remedy: String::new(),
+                remedy: "".into(),
             };
             let warnings = if count > 0 && count < 5 { vec![few] } else { Vec::new() };
             session.verdicts[cell as usize] =

@@ -49,7 +49,7 @@ fn few(result: &ProbeResult, _: Unit) -> Option<Found> {
     (0 < count && count < needed).then(|| {
         let verb = verb(count, "is", "are");
         let message = format!("{} {verb} too few for a confidence interval", batches(count));
-        let remedy = "use a longer --budget or --trials 5 or more";
+        let remedy = "use {trials} 5 or more, or a longer {budget}";
         (Severity::Misleading, message, format!("{needed} are needed"), remedy)
     })
 }
@@ -62,7 +62,7 @@ fn wide(result: &ProbeResult, unit: Unit) -> Option<Found> {
     let ends = [summary.low?, summary.high?].map(|end| unit.show(end));
     let evidence =
         format!("95 %: {} to {} from {}", ends[0], ends[1], batches(result.counted_trials().len()));
-    let remedy = "use a longer --budget, or stop other programs on this machine";
+    let remedy = "use a longer {budget}, or stop other programs on this machine";
     Some((severity, message, evidence, remedy))
 }
 

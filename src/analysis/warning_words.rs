@@ -168,7 +168,7 @@ mod tests {
             severity: Severity::Misleading,
             message: message.into(),
             evidence: String::new(),
-            remedy: String::new(),
+            remedy: "".into(),
         }
     }
 

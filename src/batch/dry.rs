@@ -52,7 +52,7 @@ pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
     }
     for Warning { severity, message, evidence, remedy, .. } in &known.found {
         let name = severity.name();
-        let _ = writeln!(text, "{name}: {message} ({}); {remedy}", clean_text(evidence));
+        let _ = writeln!(text, "{name}: {message} ({}); {}", clean_text(evidence), remedy.text);
     }
     text.push('\n');
     push_cells(plan, &mut text);

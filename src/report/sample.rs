@@ -166,7 +166,13 @@ pub fn warn(
 ) {
     let [message, evidence, remedy] = texts.map(String::from);
     let verdict = Arc::make_mut(session.verdicts[cell].get_or_insert_default());
-    verdict.warnings.push(Warning { id: id.into(), severity, message, evidence, remedy });
+    verdict.warnings.push(Warning {
+        id: id.into(),
+        severity,
+        message,
+        evidence,
+        remedy: remedy.into(),
+    });
 }
 
 /// Returns the default preset: three backends, four block sizes, cold and warm.
@@ -479,7 +485,7 @@ fn probes(session: &mut Session) {
         severity: Severity::Misleading,
         message,
         evidence,
-        remedy,
+        remedy: remedy.into(),
     });
     session.probe_findings[5].error = Some("sched_setaffinity: EPERM <b> |".into());
 }

@@ -52,21 +52,6 @@ pub fn describe_settings(settings: &Settings) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether adding rounds is what a remedy asks for.
-pub fn asks_for_rounds(remedy: &str) -> bool {
-    remedy.contains("--trials")
-}
-
-/// Returns the name of the first setting that a remedy asks to change.
-pub fn asked_setting(remedy: &str) -> Option<&'static str> {
-    let options = remedy.split(' ').filter_map(|word| word.strip_prefix("--"));
-    let names = options.map(|name| name.trim_end_matches([',', ';', ':', '.', ')']));
-    names
-        .filter_map(|name| Settings::ALL.iter().find(|setting| setting.name == name))
-        .map(|setting| setting.name)
-        .find(|name| *name != "trials")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,61 +73,5 @@ mod tests {
         ] {
             assert_eq!(speak(text), wanted);
         }
-        assert!(asks_for_rounds("use more --trials or a longer --trial-time"));
-        assert_eq!(asked_setting("use more --trials or a longer --trial-time"), Some("trial-time"));
-        assert_eq!(asked_setting("stop other users of the disk and run again"), None);
-    }
-
-    /// Options of other programs, and those that no screen has a row for: the lists, secrets for
-    /// the other machine, what is dropped for good, and commands between rounds.
-    const FOREIGN: [&str; 8] = [
-        "--sparse",
-        "--setra",
-        "--version",
-        "--list",
-        "--secret-file",
-        "--keep",
-        "--between",
-        "--direct-io",
-    ];
-    /// Where remedies are, and reasons why a cell is skipped or fails.
-    const FOLDERS: [&str; 8] = [
-        "record/verdict/rules",
-        "host/doctor",
-        "experiment",
-        "engine",
-        "engine/run",
-        "backend",
-        "probe",
-        "probe/net",
-    ];
-
-    /// Every option in these sources, but those whose name is filled in.
-    #[test]
-    fn no_remedy_and_no_reason_keeps_an_option() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let (mut found, mut kept) = (0, Vec::new());
-        for folder in FOLDERS {
-            for file in std::fs::read_dir(root.join("crates/engine/src").join(folder)).unwrap() {
-                let path = file.unwrap().path();
-                let is_source = path.is_file() && !path.ends_with("tests.rs");
-                let text = is_source.then(|| std::fs::read_to_string(&path).unwrap());
-                for (at, _) in text.as_deref().unwrap_or_default().match_indices(" --") {
-                    let name = |c: &char| *c == '-' || c.is_ascii_alphanumeric();
-                    let option: String = text
-                        .iter()
-                        .flat_map(|text| text[at + 1..].chars())
-                        .take_while(name)
-                        .collect();
-                    found += 1;
-                    let is_named =
-                        option.trim_matches('-').is_empty() || FOREIGN.contains(&option.as_str());
-                    if !is_named && speak(&option).contains("--") {
-                        kept.push(format!("{folder}: {option}"));
-                    }
-                }
-            }
-        }
-        assert!(found > 60 && kept.is_empty(), "{found} options, {kept:?}");
     }
 }

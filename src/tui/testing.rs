@@ -221,7 +221,7 @@ pub fn warning(id: &'static str, severity: Severity) -> Warning {
         severity,
         message: format!("{id}: what was seen"),
         evidence: "3 of 5 trials".into(),
-        remedy: "use more --trials".into(),
+        remedy: "use more {trials}".into(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The warnings of a session by kind: which cells have them, what they say, and what helps.
 
-use super::spoken;
 use crate::analysis::{brief_words, describe_range, differ_in_figures_only, kind_words};
 use crate::record::{Severity, Warning};
 
@@ -21,11 +20,11 @@ pub struct WarningGroup {
     refinable: bool,
 }
 
-/// What a screen can do against a warning.
+/// What a screen can do about a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Remedy {
+pub enum Fix {
     /// Add rounds to the session.
-    Refine,
+    Rounds,
     /// Show the row of this setting on Setup.
     Setting(&'static str),
 }
@@ -55,12 +54,12 @@ impl WarningGroup {
         }
     }
 
-    pub fn remedy(&self) -> Option<Remedy> {
-        let remedy = &self.example.remedy;
-        if self.refinable && spoken::asks_for_rounds(remedy) {
-            return Some(Remedy::Refine);
+    /// Returns what a screen can do about it.
+    pub fn fix(&self) -> Option<Fix> {
+        match self.example.remedy.setting? {
+            "trials" if self.refinable => Some(Fix::Rounds),
+            name => Some(Fix::Setting(name)),
         }
-        spoken::asked_setting(remedy).map(Remedy::Setting)
     }
 }
 

@@ -8,7 +8,13 @@ use crate::session::testing::job;
 fn warned(mut result: CellResult, severity: Severity) -> CellResult {
     let [message, evidence, remedy] =
         ["40 % of the file are holes.", "fiemap", "fill it"].map(String::from);
-    result.warnings.push(Warning { id: "holes".into(), severity, message, evidence, remedy });
+    result.warnings.push(Warning {
+        id: "holes".into(),
+        severity,
+        message,
+        evidence,
+        remedy: remedy.into(),
+    });
     result
 }
 

@@ -28,7 +28,7 @@ fn session(cells: &[(Job, u64)]) -> Session {
 fn warn(session: &mut Session, cell: usize, id: &'static str, severity: Severity) {
     let [message, evidence, remedy] =
         ["the bytes were never stored", "256 MiB", ""].map(String::from);
-    let warning = Warning { id: id.into(), severity, message, evidence, remedy };
+    let warning = Warning { id: id.into(), severity, message, evidence, remedy: remedy.into() };
     Arc::make_mut(session.verdicts[cell].get_or_insert_default()).warnings.push(warning);
 }
 

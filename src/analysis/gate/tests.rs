@@ -76,8 +76,13 @@ fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
     run.trials.retain(|trial| trial.cell != 0 && (trial.cell != 1 || trial.round < 4));
     run.errors[2] = Some("EIO".into());
     let [message, evidence, remedy] = ["it is a hole", "", ""].map(String::from);
-    let warning =
-        Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
+    let warning = Warning {
+        id: "holes".into(),
+        severity: Severity::Wrong,
+        message,
+        evidence,
+        remedy: remedy.into(),
+    };
     run.verdicts[3] = Some(Verdict { warnings: vec![warning], ..Verdict::default() }.into());
     let found = ruled(&base, &run);
     let open: Vec<(&str, bool)> =

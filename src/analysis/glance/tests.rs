@@ -159,7 +159,7 @@ fn wrong() -> crate::record::Warning {
         severity: crate::record::Severity::Wrong,
         message: "the file has holes.".into(),
         evidence: String::new(),
-        remedy: String::new(),
+        remedy: "".into(),
     }
 }
 

@@ -27,7 +27,7 @@ fn event(cell: u32, round: u32, value: f64) -> Event {
 fn warning(severity: Severity) -> Warning {
     let [message, evidence, remedy] =
         ["the CPU changed\nits frequency", "1 to 2 GHz", ""].map(String::from);
-    Warning { id: "frequency".into(), severity, message, evidence, remedy }
+    Warning { id: "frequency".into(), severity, message, evidence, remedy: remedy.into() }
 }
 
 fn session() -> Session {

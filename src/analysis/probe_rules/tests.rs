@@ -64,7 +64,7 @@ fn a_warning_says_what_was_measured_and_what_to_do() {
     );
     assert!(beyond.message.starts_with("the figure is 4.00 times the upper end"), "{beyond:?}");
     assert_eq!(beyond.evidence, "measured 80.0 ns, estimated 10.0 ns to 20.0 ns: 30 cycles");
-    assert!(warnings.iter().all(|warning| !warning.remedy.is_empty()));
+    assert!(warnings.iter().all(|warning| !warning.remedy.text.is_empty()));
 }
 
 #[test]

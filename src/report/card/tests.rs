@@ -53,7 +53,7 @@ fn a_wrong_figure_is_called_wrong_in_text_and_card() {
             severity: crate::record::Severity::Wrong,
             message: "the file has holes".into(),
             evidence: String::new(),
-            remedy: String::new(),
+            remedy: "".into(),
         }];
     });
     let text = glance_text(&glance, &Look::default());

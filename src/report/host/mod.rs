@@ -298,7 +298,7 @@ fn add_findings(page: &mut Page, findings: &[Warning]) {
         page.paragraph(2, 4, &format!("{}: {}", finding.severity.name(), finding.id));
         page.paragraph(4, 4, &finding.message);
         page.paragraph(4, 13, &format!("evidence {}", finding.evidence));
-        page.paragraph(4, 13, &format!("remedy   {}", finding.remedy));
+        page.paragraph(4, 13, &format!("remedy   {}", finding.remedy.text));
     }
 }
 

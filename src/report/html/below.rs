@@ -38,7 +38,7 @@ pub fn warnings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         let (id, cells) = (xml(&warning.id), xml(&cells));
         writeln!(out, "<p class=\"quiet\"><code>{id}</code> {cells}</p>\n<dl>")?;
         let evidence = if affected.len() > 1 { "Evidence (first cell)" } else { "Evidence" };
-        for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy)] {
+        for (label, body) in [(evidence, &warning.evidence), ("Remedy", &warning.remedy.text)] {
             if !body.trim().is_empty() {
                 writeln!(out, "<dt>{label}</dt><dd>{}</dd>", xml(&end_sentence(body)))?;
             }

@@ -83,8 +83,8 @@ pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
             let whose = if affected.len() > 1 { " (first cell)" } else { "" };
             body = format!("Evidence{whose}: {} ", end_sentence(&warning.evidence));
         }
-        if !warning.remedy.is_empty() {
-            body += &format!("Remedy: {}", end_sentence(&warning.remedy));
+        if !warning.remedy.text.is_empty() {
+            body += &format!("Remedy: {}", end_sentence(&warning.remedy.text));
         }
         page.paragraph(&" ".repeat(text::width(&mark)), Style::Plain, &body);
     }

@@ -195,7 +195,7 @@ pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<Pro
         let (mark, style) = sign(warning.severity, ascii);
         let (message, cells) = (warning.message.trim(), summarize(&affected));
         let body = format!("{} ({}): {cells}.", message.trim_end_matches('.'), warning.id);
-        let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy)]
+        let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy.text)]
             .into_iter()
             .filter(|(_, text)| !text.is_empty());
         let more: String =

@@ -72,8 +72,13 @@ fn without_what_can_be_judged_there_is_no_gate() {
     assert!(matches!(run(&few, false), Err(BaselineError::Empty(_))));
     let mut wrong = base.clone();
     let [message, evidence, remedy] = ["holes", "", ""].map(String::from);
-    let warning =
-        Warning { id: "holes".into(), severity: Severity::Wrong, message, evidence, remedy };
+    let warning = Warning {
+        id: "holes".into(),
+        severity: Severity::Wrong,
+        message,
+        evidence,
+        remedy: remedy.into(),
+    };
     wrong.verdicts[0] = Some(Verdict { warnings: vec![warning], ..Verdict::default() }.into());
     assert_eq!(judgeable(&wrong), [base.plan.cells[1].clone()]);
     wrong.errors[1] = Some("EIO".into());

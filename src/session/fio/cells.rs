@@ -111,7 +111,7 @@ fn make_trial(all: &[&Direction], alone: &[&Part]) -> Trial {
 }
 
 fn warning(id: &'static str, severity: Severity, message: &str, evidence: String) -> Warning {
-    Warning { id: id.into(), severity, message: message.into(), evidence, remedy: String::new() }
+    Warning { id: id.into(), severity, message: message.into(), evidence, remedy: "".into() }
 }
 
 impl Import {

@@ -131,7 +131,7 @@ fn is_figure(column: Column) -> bool {
 
 fn warning(id: &'static str, severity: Severity, message: &str, evidence: &str) -> Warning {
     let (id, message, evidence) = (id.into(), message.into(), evidence.into());
-    Warning { id, severity, message, evidence, remedy: String::new() }
+    Warning { id, severity, message, evidence, remedy: "".into() }
 }
 
 fn reported(source: &str, approximate: Option<&String>) -> Vec<Warning> {

@@ -38,7 +38,7 @@ fn model(findings: usize) -> Model {
             severity: Severity::Note,
             message: format!("message {n}"),
             evidence: format!("evidence {n}"),
-            remedy: format!("remedy {n}"),
+            remedy: format!("remedy {n}").into(),
         }
     }
     tell(&mut model, Msg::Doctor((0..findings).map(finding).collect()));

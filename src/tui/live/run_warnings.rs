@@ -99,7 +99,7 @@ mod tests {
             severity: *severity,
             message: format!("it is {id}"),
             evidence: String::new(),
-            remedy: String::new(),
+            remedy: "".into(),
         };
         Verdict { warnings: warnings.iter().map(warning).collect(), ..Verdict::default() }
     }

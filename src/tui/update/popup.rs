@@ -19,7 +19,7 @@ use crate::tui::msg::Effect;
 use crate::tui::popup::{self, Popup, Then};
 use crate::tui::screen::Screen;
 use crate::tui::view::list::move_cursor;
-use crate::tui::warning_groups::Remedy;
+use crate::tui::warning_groups::{Fix, WarningGroup};
 use crate::tui::{lab, palette, sessions, setup, view};
 
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
@@ -175,13 +175,13 @@ fn refine(model: &mut Model) -> Vec<Effect> {
 
 /// Does what helps against a kind of warning: adds rounds, or shows the setting on Setup.
 fn help_against(model: &mut Model, chosen: usize) -> Vec<Effect> {
-    let Some(remedy) = model.warnings().get(chosen).and_then(|group| group.remedy()) else {
+    let Some(fix) = model.warnings().get(chosen).and_then(WarningGroup::fix) else {
         return Vec::new();
     };
     model.popups.pop();
-    match remedy {
-        Remedy::Refine => act(model, Action::Refine),
-        Remedy::Setting(name) => {
+    match fix {
+        Fix::Rounds => act(model, Action::Refine),
+        Fix::Setting(name) => {
             let plan = model.warned_plan().cloned();
             let mut effects = go(model, Screen::Setup);
             if let Some(plan) = plan {

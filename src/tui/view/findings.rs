@@ -28,7 +28,7 @@ pub fn describe(look: &Look, findings: &[Warning], columns: usize) -> Vec<Line<'
         let sign = look.span(role, format!(" {sign} "));
         let message = pane::wrap(&finding.message, columns.saturating_sub(3));
         lines.extend(pane::hang(sign, message, look.style(Role::Text)));
-        let remedy = speak(&finding.remedy);
+        let remedy = speak(&finding.remedy.text);
         for (text, role) in [(&finding.evidence, Role::Dim), (&remedy, Role::Key)] {
             if !text.is_empty() {
                 lines.extend(pane::paragraph(look, role, "   ", text, columns.saturating_sub(3)));

@@ -21,7 +21,7 @@ use crate::tui::{compare, lab, results, sessions, setup};
 /// others are shown as far as they fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
     let (offered, always) = match model.popups.last() {
-        Some(Popup::Warnings { cursor }) if !has_remedy(model, *cursor) => {
+        Some(Popup::Warnings { cursor }) if !has_fix(model, *cursor) => {
             (vec![("down", "next"), ("esc", "close")], Vec::new())
         }
         Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
@@ -89,8 +89,8 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
 }
 
 /// Returns whether a key helps against a kind of warning.
-fn has_remedy(model: &Model, kind: usize) -> bool {
-    model.warnings().get(kind).is_some_and(|group| group.remedy().is_some())
+fn has_fix(model: &Model, kind: usize) -> bool {
+    model.warnings().get(kind).is_some_and(|group| group.fix().is_some())
 }
 
 fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {

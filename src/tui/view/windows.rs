@@ -18,7 +18,7 @@ use crate::tui::refine::RefineForm;
 use crate::tui::spoken::speak;
 use crate::tui::theme::{Look, Role};
 use crate::tui::vocabulary::{APPROXIMATE, FINE};
-use crate::tui::warning_groups::{Remedy, WarningGroup};
+use crate::tui::warning_groups::{Fix, WarningGroup};
 use crate::units;
 
 /// A window with the rows of a list, or the lines of a text.
@@ -292,7 +292,7 @@ fn warning_lines(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<
     let texts = [
         (warning.message.clone(), Role::Text),
         (warning.evidence.clone(), Role::Dim),
-        (speak(&warning.remedy), Role::Text),
+        (speak(&warning.remedy.text), Role::Text),
     ];
     for (text, role) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
         lines.extend(pane::paragraph(look, role, " ", &text, width));
@@ -303,9 +303,9 @@ fn warning_lines(model: &Model, group: &WarningGroup, width: usize) -> Vec<Line<
         let names = pane::fit_words(&names, width.saturating_sub(1));
         lines.insert(0, look.line(Role::Title, format!(" {names}")));
     }
-    let action = match group.remedy() {
-        Some(Remedy::Refine) => "adds rounds to this session".to_string(),
-        Some(Remedy::Setting(name)) => {
+    let action = match group.fix() {
+        Some(Fix::Rounds) => "adds rounds to this session".to_string(),
+        Some(Fix::Setting(name)) => {
             let with = match model.warned_plan() {
                 Some(_) => "with the plan of this session",
                 None => "for the next run",

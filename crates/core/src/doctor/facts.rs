@@ -2,7 +2,7 @@
 
 use crate::facts::{Host, TargetFacts};
 use crate::plan::{Cache, Info, Job, Op, Plan};
-use crate::record::{Severity, Warning};
+use crate::record::{Remedy, Severity, Warning};
 
 /// The facts that a check may use.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +26,7 @@ pub struct Finding {
     pub message: String,
     /// The facts behind it, and where they were read.
     pub evidence: String,
-    /// What to do about it.
-    pub remedy: String,
+    pub remedy: Remedy,
 }
 
 impl Finding {
@@ -47,7 +46,7 @@ pub(super) fn finding(
     severity: Severity,
     message: impl Into<String>,
     evidence: impl Into<String>,
-    remedy: impl Into<String>,
+    remedy: impl Into<Remedy>,
 ) -> Option<Finding> {
     Some(Finding {
         severity,

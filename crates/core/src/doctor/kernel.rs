@@ -113,7 +113,7 @@ mod tests {
         };
         assert!(
             check("clock-source", &host("hpet"), None, None)
-                .is_some_and(|f| f.remedy.contains("clocksource=tsc"))
+                .is_some_and(|f| f.remedy.text.contains("clocksource=tsc"))
         );
         for fast in ["tsc", "kvm-clock", "arch_sys_counter", ""] {
             assert_eq!(check("clock-source", &host(fast), None, None), None, "{fast}");

@@ -14,7 +14,7 @@ pub(super) fn larger_than_memory(facts: &Facts) -> Option<Finding> {
         Misleading,
         "the target does not fit in memory: it cannot be warm, and each pass evicts what the previous one read",
         format!("target {}, memory {}", show_bytes(span), show_bytes(total)),
-        "use a --size below the memory size for warm trials, or --cache cold",
+        "use a {size} below the memory size for warm trials, or {cache} cold",
     )
 }
 
@@ -29,7 +29,7 @@ pub(super) fn memory_limit(facts: &Facts) -> Option<Finding> {
         Misleading,
         "the control group's memory limit, which includes the page cache, is below the target's size: it cannot be warm",
         format!("limit {}, target {}", show_bytes(limit), show_bytes(span)),
-        "use a --size below the limit, or run outside the container",
+        "use a {size} below the limit, or run outside the container",
     )
 }
 

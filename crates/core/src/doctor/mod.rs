@@ -110,7 +110,7 @@ mod tests {
         let ids: Vec<_> = found.iter().map(|warning| warning.id.as_ref()).collect();
         assert_eq!(ids, ["memory-target", "battery", "virtual-machine"]);
         assert!(found.iter().all(|w| {
-            ![&w.message, &w.evidence, &w.remedy]
+            ![&w.message, &w.evidence, &w.remedy.text]
                 .iter()
                 .any(|text| text.contains('\n') || text.is_empty())
         }));

@@ -57,7 +57,7 @@ pub(super) fn not_direct(facts: &Facts) -> Option<Finding> {
             Wrong,
             "direct I/O is refused for this file, or goes through the page cache",
             format!("statx(2) on {} reports a direct-I/O alignment of 0", target.fs),
-            "omit --direct, or choose a file on another file system",
+            "omit {direct}, or choose a file on another file system",
         ),
         Some(DirectSupport::Unknown) | None => finding(
             Note,

@@ -35,7 +35,7 @@ pub fn check(
     let finding = (check.check)(&facts_of(host, target, plan));
     if let Some(finding) = &finding {
         assert!(
-            ![&finding.message, &finding.evidence, &finding.remedy]
+            ![&finding.message, &finding.evidence, &finding.remedy.text]
                 .iter()
                 .any(|text| text.is_empty() || text.contains('\n')),
             "{finding:?}"

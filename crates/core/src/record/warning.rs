@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::plan::names;
+use crate::plan::{Settings, names};
 
 /// Id of the warning of a cell whose system calls were not counted, so that their rate is unknown.
 pub const CALLS_UNKNOWN: &str = "calls-unknown";
@@ -34,8 +34,52 @@ pub struct Warning {
     pub message: String,
     /// The measured facts that raised it.
     pub evidence: String,
-    /// What to do about it.
-    pub remedy: String,
+    #[serde(flatten)]
+    pub remedy: Remedy,
+}
+
+/// What to do about a finding.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remedy {
+    #[serde(rename = "remedy")]
+    pub text: String,
+    /// The setting that it changes; absent from JSON if it changes none.
+    #[serde(default, deserialize_with = "known_setting", skip_serializing_if = "Option::is_none")]
+    pub setting: Option<SettingName>,
+}
+
+/// A name of [`Settings::ALL`].
+pub type SettingName = &'static str;
+
+impl From<&str> for Remedy {
+    /// Writes each setting as its option, `{size}` as `--size`; the first is the one to change.
+    fn from(text: &str) -> Remedy {
+        let mut remedy = Remedy::default();
+        for (at, part) in text.split(['{', '}']).enumerate() {
+            if at % 2 == 1 {
+                remedy.setting = remedy.setting.or(setting_of_name(part));
+                remedy.text += "--";
+            }
+            remedy.text += part;
+        }
+        remedy
+    }
+}
+
+impl From<String> for Remedy {
+    fn from(text: String) -> Remedy {
+        Remedy { text, setting: None }
+    }
+}
+
+fn setting_of_name(name: &str) -> Option<&'static str> {
+    Settings::ALL.iter().map(|setting| setting.name).find(|known| *known == name)
+}
+
+/// Reads the name of a setting; one that this version does not have is dropped.
+fn known_setting<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'static str>, D::Error> {
+    let name: Option<Cow<str>> = Option::deserialize(from)?;
+    Ok(name.and_then(|name| setting_of_name(&name)))
 }
 
 impl Warning {
@@ -48,5 +92,41 @@ impl Warning {
     /// Returns whether more trials may clear it.
     pub fn needs_trials(&self) -> bool {
         self.is_unfinished() || self.id == WIDE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_names_the_setting_it_changes() {
+        for (text, wanted, setting) in [
+            ("run again", "run again", None),
+            ("use more {trials}", "use more --trials", Some("trials")),
+            ("omit {xor}, or use more {threads}", "omit --xor, or use more --threads", Some("xor")),
+        ] {
+            let remedy = Remedy::from(text);
+            assert_eq!((remedy.text.as_str(), remedy.setting), (wanted, setting));
+        }
+    }
+
+    #[test]
+    fn a_setting_of_another_version_is_dropped() {
+        let text = |setting: &str| {
+            format!(
+                r#"{{"id":"a","severity":"note","message":"","evidence":"","remedy":"do it"{setting}}}"#
+            )
+        };
+        for (setting, wanted) in [
+            ("", None),
+            (r#","setting":"size""#, Some("size")),
+            (r#","setting":"of a later version""#, None),
+        ] {
+            let warning: Warning = serde_json::from_str(&text(setting)).unwrap();
+            assert_eq!((warning.remedy.text.as_str(), warning.remedy.setting), ("do it", wanted));
+            let written = serde_json::to_string(&warning).unwrap();
+            assert_eq!(written, text(if wanted.is_some() { setting } else { "" }));
+        }
     }
 }

@@ -295,7 +295,7 @@ fn every_size_shows_what_goes_on() {
             severity: Severity::Wrong,
             message: "half of it was a hole".into(),
             evidence: String::new(),
-            remedy: String::new(),
+            remedy: "".into(),
         }
     }
     let verdict =

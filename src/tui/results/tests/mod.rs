@@ -252,7 +252,7 @@ fn what_every_point_is_warned_of_is_told_once() {
                 severity: Severity::Misleading,
                 message: String::new(),
                 evidence: String::new(),
-                remedy: String::new(),
+                remedy: "".into(),
             }
         }
         result.warnings = vec![warning(if at % 2 == 0 { "few" } else { "wide" })];

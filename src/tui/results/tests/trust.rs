@@ -54,7 +54,7 @@ fn first_look() -> Session {
             own.warnings.push(warning(
                 "short-trial",
                 "a trial took 12 ms, so one interruption by the scheduler dominates it",
-                "use a longer --trial-time, a larger --count or a larger --size",
+                "use a longer {trial-time}, a larger {count} or a larger {size}",
             ));
         }
         *verdict = Some(own.into());
@@ -237,10 +237,10 @@ fn a_warning_says_which_cells_it_devalues_and_offers_no_key_without_a_remedy() {
         let named = analysis::name_cells(&cells, group.counted());
         assert!(group.is_everywhere() || picture.contains(&named[0]), "{named:?}\n{picture}");
         let keys = picture.lines().last().unwrap().to_string();
-        assert_eq!(keys.contains("enter"), group.remedy().is_some(), "{at}: {keys}");
+        assert_eq!(keys.contains("enter"), group.fix().is_some(), "{at}: {keys}");
         stage.keys("j");
     }
-    assert!(groups.iter().any(|group| group.remedy().is_none()));
+    assert!(groups.iter().any(|group| group.fix().is_none()));
     assert!(groups.iter().any(|group| !group.is_everywhere()));
     // What the line above the answer counts.
     for group in groups.iter().filter(|group| !group.faulty.is_empty()) {
@@ -257,7 +257,7 @@ fn the_cursor_stays_on_its_warning_while_a_run_finds_others() {
         let verdict = Verdict { warnings, ..Verdict::default() };
         stage.tell(Msg::Event(Event::Verdict { cell, verdict: verdict.into() }));
     };
-    let cached = warning("not-cold", "12 MiB of the file stayed cached", "measure with --direct");
+    let cached = warning("not-cold", "12 MiB of the file stayed cached", "measure with {direct}");
     tell(&mut stage, 0, vec![cached.clone()]);
     let holes = Warning { severity: Severity::Wrong, ..warning("holes", "only holes", "") };
     tell(&mut stage, 1, vec![holes]);
@@ -286,7 +286,7 @@ fn live_and_sessions_refine_and_list_warnings_too() {
     testing::begin(&mut stage.model);
     stage.keys("2!");
     assert!(stage.picture(100, 30).contains("no warnings"));
-    let found = warning("not-cold", "12 MiB of the file stayed cached", "measure with --direct");
+    let found = warning("not-cold", "12 MiB of the file stayed cached", "measure with {direct}");
     let verdict = Verdict { warnings: vec![found], ..Verdict::default() };
     stage.tell(Msg::Event(Event::Verdict { cell: 0, verdict: verdict.into() }));
     let picture = stage.picture(100, 30);
@@ -311,7 +311,7 @@ fn nothing_is_called_the_best_beside_a_faster_one_of_too_few_trials() {
     let session = testing::session();
     let is_open = |cell: u32| session.plan.cells[cell as usize].backend.id == "mmap";
     let open: Vec<bool> = (0..session.plan.cells.len() as u32).map(is_open).collect();
-    let few = warning("few", "2 trials are too few for a confidence interval", "use --trials 5");
+    let few = warning("few", "2 trials are too few for a confidence interval", "use {trials} 5");
     let of = |rounds: u32| {
         let mut session = session.clone();
         session.trials.retain(|trial| trial.round <= rounds || !open[trial.cell as usize]);

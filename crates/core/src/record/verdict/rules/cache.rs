@@ -51,7 +51,7 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
                 Severity::Wrong,
                 format!("{cached} of the {bytes} of a cold cell came from the page cache"),
                 facts,
-                "stop other readers of the file, or use --direct; as root, --cold all drops the \
+                "stop other readers of the file, or use {direct}; as root, {cold} all drops the \
                  whole cache",
             )
         }
@@ -66,7 +66,7 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
                 Severity::Note,
                 format!("{} of the {bytes} came from the page cache, {effect}", show_share(cached)),
                 facts,
-                "use --cache cold to measure the device, --cache warm to measure the page cache",
+                "use {cache} cold to measure the device, {cache} warm to measure the page cache",
             )
         }
         _ => None,
@@ -113,14 +113,14 @@ fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
     let (why, remedy) = if mapped_by.is_empty() {
         (
             "stayed cached after the cache drop",
-            "measure with --direct; as root, --cold all drops the whole cache",
+            "measure with {direct}; as root, {cold} all drops the whole cache",
         )
     } else {
         let named = &mapped_by[..mapped_by.len().min(MAX_MAPPERS)];
         facts += &format!("; mapped by {}", join_names(named, mapped_by.len(), ", "));
         (
             "stayed cached because another process maps it",
-            "stop the process that maps the file, or measure with --direct",
+            "stop the process that maps the file, or measure with {direct}",
         )
     };
     let message = format!(
@@ -137,7 +137,7 @@ fn not_cold_below(evidence: &CellEvidence) -> Option<Warning> {
         let left = caches.filter_map(|cache| Some((cache.left.get()?, cache.name.as_str())));
         left.max()
     }
-    let remedy = "use --cold all as root, or losetup --direct-io=on for the loop device";
+    let remedy = "use {cold} all as root, or losetup --direct-io=on for the loop device";
     let ground = evidence.target.ground.as_ref().filter(|_| !evidence.target.memory)?;
     let prepared = evidence.trials_where(was_prepared);
     let is_kept = |t: &&Trial| kept(t).is_some_and(|(left, _)| left > evidence.tolerance(t));
@@ -208,7 +208,7 @@ fn uneven_residency(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Misleading,
         "the trials began with different parts of the file cached by earlier work".into(),
         format!("between {} and {} of {}", size(least), size(most), size(evidence.job.span)),
-        "use --cache cold or --cache warm, which prepare every trial the same way",
+        "use {cache} cold or {cache} warm, which prepare every trial the same way",
     )
 }
 
@@ -217,7 +217,7 @@ fn check_not_warm(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let parts = parts(evidence);
-    let remedy = "use a smaller --size or free memory; more --trials show whether it persists";
+    let remedy = "use a smaller {size} or free memory; more {trials} show whether it persists";
     // Device bytes are proof, but up to 0.1 % may be metadata.
     let fetched = share(parts.fetched, parts.stored);
     if fetched > 0.001 {

@@ -80,7 +80,7 @@ fn check_cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
             show_share(xor.min(1.0))
         ),
         format!("CPU time of the workers over {}", evidence.trial_count()),
-        "omit --xor, or use more --threads",
+        "omit {xor}, or use more {threads}",
     )
 }
 
@@ -106,7 +106,7 @@ fn check_beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
             size(memory)
         ),
         "memory of this machine, or the limit of its control group".into(),
-        "use a smaller --size to measure memory, or --cache cold to measure the device",
+        "use a smaller {size} to measure memory, or {cache} cold to measure the device",
     )
 }
 
@@ -132,7 +132,7 @@ fn check_timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
             show_nanos(op_nanos)
         ),
         format!("the empty loop takes {} per operation", show_nanos(evidence.harness_nanos)),
-        "use a larger --block-size, or subtract that time",
+        "use a larger {block-size}, or subtract that time",
     )
 }
 
@@ -156,7 +156,7 @@ fn check_above_link(evidence: &CellEvidence) -> Option<Warning> {
             link.name
         ),
         format!("the link carries at most {}", show_rate(link.bytes_per_second)),
-        "check the source of the bytes; measure stored data, cold, with --size above the disk's \
+        "check the source of the bytes; measure stored data, cold, with {size} above the disk's \
          own cache",
     )
 }
@@ -190,7 +190,7 @@ fn check_above_memory(evidence: &CellEvidence) -> Option<Warning> {
             show_rate(rate)
         ),
         format!("bare loops over memory reach {} here", show_rate(most)),
-        "use a larger --size to measure memory",
+        "use a larger {size} to measure memory",
     )
 }
 

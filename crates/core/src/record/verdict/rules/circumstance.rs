@@ -107,7 +107,7 @@ fn check_small_pages(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Note,
         "the buffer is on small pages, on which large direct I/O can take up to three times as long".into(),
         format!("no huge pages were available {trials}"),
-        "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller --block-size",
+        "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller {block-size}",
     )
 }
 
@@ -117,7 +117,7 @@ fn check_slow_clock(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Note,
         "the system clock times the latencies: about 20 ns more per operation".into(),
         format!("the time-stamp counter is not usable here, {trials}"),
-        "use a larger --block-size, for which 20 ns do not matter",
+        "use a larger {block-size}, for which 20 ns do not matter",
     )
 }
 
@@ -127,7 +127,7 @@ fn check_helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Note,
         "the CPU time does not include the kernel's polling threads".into(),
         format!("they could not be found or attributed {trials}"),
-        "use --threads 1, or run outside the container, on Linux 5.12 or newer",
+        "use {threads} 1, or run outside the container, on Linux 5.12 or newer",
     )
 }
 
@@ -144,8 +144,8 @@ fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
     let bad = evidence.trials_where(|t| skew(t) > limit);
     let most = bad.iter().max_by(|a, b| skew(a).total_cmp(&skew(b)))?;
     let (who, remedy) = match most.ranks.is_empty() {
-        true => ("threads", "use a longer --trial-time, or no more --threads than CPUs"),
-        false => ("ranks", "use a longer --trial-time, or start no more ranks than there are CPUs"),
+        true => ("threads", "use a longer {trial-time}, or no more {threads} than CPUs"),
+        false => ("ranks", "use a longer {trial-time}, or start no more ranks than there are CPUs"),
     };
     let apart = bad.iter().filter(|t| were_apart(t)).count();
     let (severity, never) = match apart {
@@ -184,7 +184,7 @@ fn check_cloned(evidence: &CellEvidence) -> Option<Warning> {
             evidence.fs()
         ),
         format!("a test range was shared (FICLONERANGE) {trials}"),
-        "measure reads with --backend pread, or copies on a file system without reflinks",
+        "measure reads with {backend} pread, or copies on a file system without reflinks",
     )
 }
 
@@ -206,7 +206,7 @@ fn check_not_flushed(evidence: &CellEvidence) -> Option<Warning> {
         None => format!("the flush could not be checked {trials}"),
     };
     let remedy =
-        "compare with --cpu-cache keep: if both rates are equal, the CPU caches do not matter";
+        "compare with {cpu-cache} keep: if both rates are equal, the CPU caches do not matter";
     NOT_FLUSHED.warn(
         Severity::Misleading,
         "the CPU caches still held data after the flush".into(),

@@ -49,10 +49,10 @@ const FULL: f64 = 0.75;
 fn unused_depth_remedy(evidence: &CellEvidence) -> &'static str {
     let cpus = evidence.machine.ceilings.map_or(1, |ceilings| ceilings.threads);
     match (evidence.job.threads < cpus.max(1), evidence.job.block > 4096) {
-        (true, true) => "use more --threads or a smaller --block-size",
-        (true, false) => "use more --threads",
-        (false, true) => "use a smaller --block-size",
-        (false, false) => "use a smaller --depth: the CPUs cannot submit so many at once",
+        (true, true) => "use more {threads} or a smaller {block-size}",
+        (true, false) => "use more {threads}",
+        (false, true) => "use a smaller {block-size}",
+        (false, false) => "use a smaller {depth}: the CPUs cannot submit so many at once",
     }
 }
 
@@ -117,13 +117,13 @@ fn check_depth_unused(evidence: &CellEvidence) -> Option<Warning> {
         return warn(
             message,
             "a synchronous system call".into(),
-            "use --backend uring, or more --threads",
+            "use {backend} uring, or more {threads}",
         );
     }
     let requested = f64::from(job.depth) * f64::from(job.threads.max(1));
     let is_buffered = !job.direct;
     let remedy = if is_buffered {
-        "add --direct: buffered requests wait for each other"
+        "add {direct}: buffered requests wait for each other"
     } else {
         unused_depth_remedy(evidence)
     };
@@ -131,7 +131,7 @@ fn check_depth_unused(evidence: &CellEvidence) -> Option<Warning> {
         Some(queue) if queue.operations < requested / 2.0 => {
             let full = evidence.target.queue.filter(|most| queue.fills(*most));
             let remedy =
-                if full.is_some() { "use a smaller --depth or fewer --threads" } else { remedy };
+                if full.is_some() { "use a smaller {depth} or fewer {threads}" } else { remedy };
             let most = full.map_or(String::new(), |most| format!(": its queue holds {most}"));
             let message = format!(
                 "{requested:.0} operations in flight were requested, but the disk averaged \
@@ -187,7 +187,7 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
             if times >= LARGE_OVERSHOOT { Severity::Misleading } else { Severity::Note },
             format!("the device read {} times the requested bytes", three_digits(times)),
             format!("{} for {} of stored data", size(parts.fetched), size(parts.stored)),
-            "add --direct to read only the requested blocks, or use a larger --block-size",
+            "add {direct} to read only the requested blocks, or use a larger {block-size}",
         );
     }
     let ahead = evidence.target.read_ahead.filter(|ahead| *ahead > job.block)?;
@@ -204,7 +204,7 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
             show_bytes(job.block)
         ),
         "sequential buffered reads; read_ahead_kb of the disk".into(),
-        "add --direct to send the disk requests of this block size",
+        "add {direct} to send the disk requests of this block size",
     )
 }
 
@@ -227,6 +227,6 @@ fn check_populated_more(evidence: &CellEvidence) -> Option<Warning> {
             size(least)
         ),
         format!("+populate, pattern {}, {}", job.pattern, evidence.in_trials(bad.len())),
-        "use --count 0 for complete passes, or omit +populate",
+        "use {count} 0 for complete passes, or omit +populate",
     )
 }

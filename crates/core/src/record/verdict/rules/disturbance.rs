@@ -74,7 +74,7 @@ fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
         findings.join(", "),
         format!("over {}", evidence.trial_count()),
         if stolen > MAX_LOST_SHARE {
-            "run on a less crowded host, or use more --trials"
+            "run on a less crowded host, or use more {trials}"
         } else if queued > MAX_LOST_SHARE {
             "stop other programs and run again"
         } else {

@@ -35,7 +35,7 @@ fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
              way; chance alone does this in 1 of 10,000 runs",
             FirstVisits::FACTOR
         ),
-        "use --fresh, which reads only blocks that nothing has read since this machine started",
+        "use {fresh}, which reads only blocks that nothing has read since this machine started",
     )
 }
 

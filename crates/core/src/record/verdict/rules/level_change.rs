@@ -36,7 +36,7 @@ fn check_level_change(evidence: &CellEvidence) -> Option<Warning> {
         if change.is_large() { Severity::Misleading } else { Severity::Note },
         format!("the figure {what}: the median belongs to no single level"),
         levels.join("; "),
-        "find what changed (cache or credits used up, heat, other machines); more --trials show \
+        "find what changed (cache or credits used up, heat, other machines); more {trials} show \
          which level lasts",
     )
 }

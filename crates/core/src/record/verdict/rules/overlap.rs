@@ -22,7 +22,7 @@ pub(super) const WRAPPED: Rule = rule(
     check_wrapped,
 );
 
-const REMEDY: &str = "measure with --threads 1, or a --size of at least one block per thread";
+const REMEDY: &str = "measure with {threads} 1, or a {size} of at least one block per thread";
 
 fn check_shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
     if !evidence.moves() || evidence.job.threads < 2 {
@@ -107,6 +107,6 @@ fn check_wrapped(evidence: &CellEvidence) -> Option<Warning> {
             show_share(cached),
             evidence.in_trials(bad.len())
         ),
-        "use --count 0 for exactly one pass, or a larger --size",
+        "use {count} 0 for exactly one pass, or a larger {size}",
     )
 }

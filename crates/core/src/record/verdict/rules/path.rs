@@ -34,7 +34,7 @@ pub(super) const BELOW_CACHE: Rule = rule(
 );
 
 const REMEDY: &str =
-    "use a file system that supports direct I/O (iotui host shows it), or omit --direct";
+    "use a file system that supports direct I/O (iotui host shows it), or omit {direct}";
 
 /// Returns the bytes of the file that entered the page cache during a trial.
 fn cache_growth(trial: &Trial) -> u64 {
@@ -151,12 +151,12 @@ fn check_below_cache(evidence: &CellEvidence) -> Option<Warning> {
     let served = ground.is_some_and(|ground| ground.layers.first().is_some_and(is_served));
     let remedy = match (served, evidence.job.direct) {
         (true, _) => {
-            "measure where the program or server keeps the file, or use a --size larger than its cache"
+            "measure where the program or server keeps the file, or use a {size} larger than its cache"
         }
         (_, true) => {
-            "use losetup --direct-io=on for the loop device, or --cache cold --cold all instead of --direct"
+            "use losetup --direct-io=on for the loop device, or {cache} cold {cold} all instead of {direct}"
         }
-        _ => "use --cold all as root, or losetup --direct-io=on for the loop device",
+        _ => "use {cold} all as root, or losetup --direct-io=on for the loop device",
     };
     let of = format!("{} of the bytes of {cell} cell", show_share(below.min(1.0)));
     BELOW_CACHE.warn(

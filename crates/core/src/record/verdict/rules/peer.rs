@@ -56,6 +56,6 @@ fn check_coarse_clock(evidence: &CellEvidence) -> Option<Warning> {
             show_share(error.min(1.0))
         ),
         format!("its clock has a resolution of {}; {trials}", show_nanos(step as f64)),
-        "use a longer --trial-time or a larger --size",
+        "use a longer {trial-time} or a larger {size}",
     )
 }

@@ -56,7 +56,7 @@ fn check_own_cache(evidence: &CellEvidence) -> Option<Warning> {
             join_names(&named, cached.len(), ", "),
             evidence.in_trials(trials as usize)
         ),
-        "use --cache cold, or --shift so that each machine reads what another one wrote",
+        "use {cache} cold, or {shift} so that each machine reads what another one wrote",
     )
 }
 

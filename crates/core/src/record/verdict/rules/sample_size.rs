@@ -61,7 +61,7 @@ fn check_few(evidence: &CellEvidence) -> Option<Warning> {
             Severity::Note,
             "the file was read once, as requested: one trial has no confidence interval".into(),
             format!("{} are needed", Plan::ROUNDS),
-            "use --trials 5 to read it as often, and --cache cold to read all of them from the \
+            "use {trials} 5 to read it as often, and {cache} cold to read all of them from the \
              device",
         );
     }
@@ -74,7 +74,7 @@ fn check_few(evidence: &CellEvidence) -> Option<Warning> {
             verb(count, "is", "are")
         ),
         format!("{} are needed", Plan::ROUNDS),
-        "use --trials 5 or more, or a longer --budget",
+        "use {trials} 5 or more, or a longer {budget}",
     )
 }
 
@@ -86,7 +86,7 @@ fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
     if count == 0 {
         return None;
     }
-    let remedy = "use a longer --budget or a shorter --trial-time";
+    let remedy = "use a longer {budget} or a shorter {trial-time}";
     let complete = evidence.trials.len() - count;
     if complete == 0 {
         return CUT.warn(
@@ -122,7 +122,7 @@ fn warn_overrun(evidence: &CellEvidence, slow: &Trial) -> Option<Warning> {
             show_nanos(slow.nanos as f64)
         ),
         format!("trial {} of {}", slow.round, evidence.trials.len()),
-        "find what became slow (a rate limit, credits or a cache used up); a longer --budget shows \
+        "find what became slow (a rate limit, credits or a cache used up); a longer {budget} shows \
          whether it lasts",
     )
 }
@@ -142,7 +142,7 @@ fn check_short_trial(evidence: &CellEvidence) -> Option<Warning> {
             show_nanos(median)
         ),
         format!("at least {} is recommended", show_nanos(MIN_TRIAL_NANOS as f64)),
-        "use a longer --trial-time, a larger --count or a larger --size",
+        "use a longer {trial-time}, a larger {count} or a larger {size}",
     )
 }
 
@@ -158,13 +158,13 @@ fn check_few_operations(evidence: &CellEvidence) -> Option<Warning> {
         Severity::Misleading,
         format!("the mean latency is unreliable: only {ops} timed operations"),
         format!("over {}; {MIN_TIMED_OPS} are needed", evidence.trial_count()),
-        "use a smaller --block-size, a larger --size or more --trials",
+        "use more {trials}, a smaller {block-size} or a larger {size}",
     )
 }
 
 fn check_few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
     let latency: &Latency = evidence.latency?;
-    let remedy = "use more --trials or a longer --trial-time";
+    let remedy = "use more {trials} or a longer {trial-time}";
     let shown = [latency.p50, latency.p90, latency.p99, latency.p999];
     let count = show_count(latency.count as f64);
     let bad = PERCENTILES
@@ -207,7 +207,7 @@ fn check_wide(evidence: &CellEvidence) -> Option<Warning> {
             "95 % confidence interval of {}{outliers}",
             show_trials(evidence.rated_trials().len())
         ),
-        "use more --trials or a longer --trial-time on an idle machine",
+        "use more {trials} or a longer {trial-time} on an idle machine",
     )
 }
 
@@ -235,7 +235,7 @@ fn check_two_modes(evidence: &CellEvidence) -> Option<Warning> {
             show_trials(evidence.rated_trials().len()),
             slow_trials(evidence, slow, fast)
         ),
-        "check what differs between the groups of trials; more --trials show which one is typical",
+        "check what differs between the groups of trials; more {trials} show which one is typical",
     )
 }
 

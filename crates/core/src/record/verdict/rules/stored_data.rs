@@ -124,13 +124,13 @@ fn check_own_data(evidence: &CellEvidence) -> Option<Warning> {
             Severity::Misleading,
             format!("the same block is written again and again, which compresses: {why}"),
             "neither --compressible nor --dedupe was given".into(),
-            "use --compressible 0: then each written block differs",
+            "use {compressible} 0: then each written block differs",
         ),
         (compressible, dedupe) => COMPRESSIBLE.warn(
             Severity::Note,
             format!("fewer bytes are stored than written, as was asked: {why}"),
             format!("the data compresses by {compressible} %, {dedupe} % of it repeats"),
-            "use --compressible 0 --dedupe 0 for the speed with random data",
+            "use {compressible} 0 {dedupe} 0 for the speed with random data",
         ),
     }
 }

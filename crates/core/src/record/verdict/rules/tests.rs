@@ -4,6 +4,7 @@ use super::examples_below::{BELOW, cold_on_loop, direct_on_direct_loop, direct_o
 use super::examples_ceiling::CEILING;
 use super::examples_ranks::RANKS;
 use super::examples_trust::TRUST;
+use crate::plan::Settings;
 use crate::record::verdict::testing::*;
 use crate::record::{LinkCeiling, Severity};
 
@@ -56,7 +57,9 @@ fn messages_are_short_and_have_a_figure_and_a_remedy() {
         for w in bad.warnings() {
             assert!(w.message.chars().count() < 120, "{}: {}", w.id, w.message);
             assert!(
-                !w.evidence.is_empty() && !w.remedy.is_empty() && w.remedy.chars().count() < 120,
+                !w.evidence.is_empty()
+                    && !w.remedy.text.is_empty()
+                    && w.remedy.text.chars().count() < 120,
                 "{w:?}"
             );
             assert!(
@@ -124,13 +127,17 @@ fn remedies_name_existing_options_only() {
                 w.id,
                 w.message,
                 w.evidence,
-                w.remedy
+                w.remedy.text
             );
             for word in
-                w.remedy.split([' ', ',', ';', ':', ')']).filter(|word| word.starts_with("--"))
+                w.remedy.text.split([' ', ',', ';', ':', ')']).filter(|word| word.starts_with("--"))
             {
                 assert!(OPTIONS.contains(&word), "{}: {word}", w.id);
             }
+            let names_setting = Settings::ALL.iter().any(|setting| {
+                w.remedy.text.split(' ').any(|word| word.strip_prefix("--") == Some(setting.name))
+            });
+            assert!(w.remedy.setting.is_some() || !names_setting, "{}", w.id);
         }
     }
 }

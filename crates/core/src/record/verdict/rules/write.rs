@@ -130,14 +130,14 @@ fn check_large_folios(evidence: &CellEvidence) -> Option<Warning> {
             "over {}; the file was filled in pieces of up to 4 MiB and is cached",
             evidence.trial_count()
         ),
-        "add --writes overwrite,append to compare with the same writes to a new file",
+        "add {writes} overwrite,append to compare with the same writes to a new file",
     )
 }
 
 const UNSYNCED: &str =
-    "use --sync end, --sync fdatasync or --direct to include the device in the timing";
+    "use {sync} end, {sync} fdatasync or {direct} to include the device in the timing";
 const EARLY: &str =
-    "use --count 0 for one pass; the file system or drive may also report completion too early";
+    "use {count} 0 for one pass; the file system or drive may also report completion too early";
 
 fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
     let target = evidence.target;
@@ -202,7 +202,7 @@ fn check_left_below(evidence: &CellEvidence) -> Option<Warning> {
     let written = |t: &Trial| evidence.split_bytes(t).map_or(0, |(_, written)| written);
     let all = evidence.sum(written);
     let sync = format!("with --sync {}", evidence.job.sync);
-    let remedy = "use --sync end, or losetup --direct-io=on for the loop device";
+    let remedy = "use {sync} end, or losetup --direct-io=on for the loop device";
     // After a sync, what file systems wrote for themselves is left at most.
     let own = if evidence.job.sync == Sync::None { 0 } else { MAX_OWN_WRITES };
     let of = |t: &Trial| left_below(t).map_or(0, |(left, _)| left.saturating_sub(own));

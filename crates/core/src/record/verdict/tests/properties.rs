@@ -244,9 +244,9 @@ proptest! {
         prop_assert!(!verdict.source_reason.is_empty());
         prop_assert!(!verdict.source_reason.contains(char::is_control));
         for warning in verdict.warnings {
-            prop_assert!(!warning.message.is_empty() && !warning.remedy.is_empty(), "{:?}",
+            prop_assert!(!warning.message.is_empty() && !warning.remedy.text.is_empty(), "{:?}",
             warning);
-            let text = warning.message + &warning.evidence + &warning.remedy;
+            let text = warning.message + &warning.evidence + &warning.remedy.text;
             prop_assert!(!text.contains(char::is_control));
         }
     }
