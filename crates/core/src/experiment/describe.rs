@@ -1,10 +1,11 @@
 //! Checks whether options describe given cells: a run that is compared with a baseline may repeat
 //! the options of the baseline's cells, but not change them.
 
-use super::options::{OptionValues, Value, option_values};
+use std::collections::BTreeMap;
+
 use super::sweep::sensible;
 use super::{experiment, usual};
-use crate::plan::{Info, Job, Preset, Settings};
+use crate::plan::{Info, Job, JobOption, JobValue, Preset, Settings};
 
 /// How options differ from the cells that they should describe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,12 +37,16 @@ pub fn describes(
         [] => vec![option_values(settings, infos)],
         _ => presets.iter().flat_map(described).collect(),
     };
-    let has = |cell: &Job, value: &Value| has(cell, value, infos);
+    let has = |cell: &Job, value: &JobValue| has(cell, value, infos);
     // Finds the option that excludes the cell from the description that is nearest to it.
     let excluding_option = |cell: &Job| {
         let mismatches = |options: &Vec<OptionValues>| -> Vec<&'static str> {
-            let lacks = |values: &[Value]| !values.iter().any(|value| has(cell, value));
-            options.iter().filter(|(_, values)| lacks(values)).map(|(name, _)| *name).collect()
+            let lacks = |values: &[JobValue]| !values.iter().any(|value| has(cell, value));
+            options
+                .iter()
+                .filter(|(_, values)| lacks(values))
+                .map(|(option, _)| option.name)
+                .collect()
         };
         all.iter().map(mismatches).min_by_key(Vec::len)?.first().copied()
     };
@@ -62,10 +67,26 @@ pub fn describes(
         }
         let unused = values.iter().find(|value| !affected.iter().any(|cell| has(cell, value)));
         if let Some(value) = unused {
-            return Err(OtherCells::Added { option, value: value.text.clone() });
+            let value = option.text(&value.put_in(affected[0])).unwrap_or_default();
+            return Err(OtherCells::Added { option: option.name, value });
         }
     }
     Ok(())
+}
+
+/// An option with the values that settings give it.
+type OptionValues = (&'static JobOption, Vec<JobValue>);
+
+/// Returns the values of each option that is part of a cell, but the share of the memory: its
+/// meaning depends on the memory available at that time.
+fn option_values(of: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
+    JobOption::all().filter_map(|option| Some((option, option.values(of, infos)?))).collect()
+}
+
+/// Returns the text of each setting that is part of cells.
+pub(super) fn settings_of_cells(of: &Settings) -> BTreeMap<String, String> {
+    let text = |option: &JobOption| Some((option.name.to_string(), of.text(option.name)?));
+    JobOption::all().filter_map(text).collect()
 }
 
 /// Returns the first option of `settings` whose values exclude the cell; `None` if it has one of
@@ -76,12 +97,12 @@ pub fn excluding_option(
     cell: &Job,
 ) -> Option<&'static str> {
     let mut options = option_values(settings, infos).into_iter();
-    let is_without = |values: &[Value]| !values.iter().any(|value| has(cell, value, infos));
-    options.find(|(_, values)| is_without(values)).map(|(name, _)| name)
+    let is_without = |values: &[JobValue]| !values.iter().any(|value| has(cell, value, infos));
+    options.find(|(_, values)| is_without(values)).map(|(option, _)| option.name)
 }
 
 /// Returns whether the cell has this value of an option.
-pub(super) fn has(cell: &Job, value: &Value, infos: &[&'static Info]) -> bool {
+pub(super) fn has(cell: &Job, value: &JobValue, infos: &[&'static Info]) -> bool {
     let with = value.put_in(cell);
     let info = infos.iter().find(|info| info.id == with.backend.id);
     info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell

@@ -12,7 +12,6 @@ mod kind;
 mod lab;
 mod levels;
 mod measure;
-mod options;
 mod refusal;
 mod schedule;
 mod settings_of;
@@ -222,7 +221,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         skipped_probes,
         pick,
         span_may_shrink,
-        settings: Some(options::settings_of_cells(user)),
+        settings: Some(describe::settings_of_cells(user)),
         anonymous: false,
         once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,

@@ -5,11 +5,10 @@ use std::collections::HashSet;
 
 use super::describe::{OtherCells, describes, has};
 use super::estimate;
-use super::options::{Value, option_values};
 use crate::plan::{
-    Expect, Expectation, Info, Job, MeasureCeilings, Plan, Preset, Settings, TargetSpec, ValueKind,
+    Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Settings,
+    TargetSpec, ValueKind,
 };
-use crate::units::short_bytes;
 
 /// Returns what of a plan differs from its preset: with these settings the preset makes the cells
 /// again, on the targets of the plan. The seed is not among them, nor are commands between rounds.
@@ -122,14 +121,13 @@ fn needed_values(
     cells: &[Job],
     infos: &[&'static Info],
 ) -> Vec<String> {
-    let of = |text: &String| -> Option<Value> {
+    let of = |text: &String| -> Option<JobValue> {
         let mut one = Settings::default();
         one.set(option, text).ok()?;
-        option_values(&one, infos).into_iter().find(|(name, _)| *name == option)?.1.pop()
+        JobOption::find(option)?.values(&one, infos)?.pop()
     };
-    let values: Vec<(&String, Value)> =
-        texts.iter().filter_map(|text| Some((text, of(text)?))).collect();
-    let matters = |cell: &&Job| values.iter().any(|(_, value)| !has(cell, value, infos));
+    let values: Vec<JobValue> = texts.iter().filter_map(of).collect();
+    let matters = |cell: &&Job| values.iter().any(|value| !has(cell, value, infos));
     let affected: Vec<&Job> = cells.iter().filter(matters).collect();
     let is_needed = |text: &str| {
         affected.iter().any(|cell| value_of(cell, option).is_some_and(|own| own == text))
@@ -140,28 +138,7 @@ fn needed_values(
 
 /// Returns the value of an option that a cell has, as it is given.
 fn value_of(cell: &Job, option: &str) -> Option<String> {
-    Some(match option {
-        "backend" => cell.backend.to_string(),
-        "block-size" => short_bytes(cell.block),
-        "count" => cell.count?.to_string(),
-        "op" => cell.op.to_string(),
-        "pattern" => cell.pattern.to_string(),
-        "threads" => cell.threads.to_string(),
-        "depth" => cell.depth.to_string(),
-        "cache" => cell.cache.to_string(),
-        "direct" => cell.direct.to_string(),
-        "xor" => cell.xor.to_string(),
-        "size" => short_bytes(cell.span),
-        "sync" => cell.sync.to_string(),
-        "sync-every" => cell.sync_every.to_string(),
-        "mix" => cell.mix?.to_string(),
-        "cpu-cache" => cell.cpu_cache.to_string(),
-        "writes" => cell.writes.to_string(),
-        "file-per" => cell.file_per.to_string(),
-        "ranks" => cell.ranks?.to_string(),
-        "layout" => cell.ranks.map(|_| cell.layout.to_string())?,
-        _ => return None,
-    })
+    JobOption::find(option)?.text(cell)
 }
 
 /// Returns what a plan has once and its preset has not.
@@ -216,21 +193,23 @@ mod tests {
     #[test]
     fn every_option_of_a_cell_has_a_value() {
         let read = Job::plain(Choice::plain("read"), Op::Read);
-        let job = Job { count: Some(7), mix: Some(30), ..read };
+        let job = Job { count: Some(7), mix: Some(30), ranks: Some(4), ..read };
         let mut all = Settings::default();
-        for setting in Settings::ALL {
-            if let Some(text) = value_of(&job, setting.name) {
-                all.set(setting.name, &text).unwrap();
-                assert_eq!(all.text(setting.name), Some(text));
-            }
+        for option in JobOption::all() {
+            let text = option.text(&job).expect(option.name);
+            all.set(option.name, &text).unwrap();
+            assert_eq!(all.text(option.name), Some(text));
         }
-        let all = crate::experiment::usual(&all, &[]);
-        for (name, _) in option_values(&all, &[]) {
-            assert!(value_of(&job, name).is_some(), "{name}");
-        }
-        // Those that nobody completes.
-        for name in ["count", "mix", "size"] {
-            assert!(all.text(name).is_some(), "{name}");
+    }
+
+    #[test]
+    fn a_sweep_has_a_value_of_each_option() {
+        let all = crate::experiment::usual(&Settings::default(), &[]);
+        for option in JobOption::all() {
+            let usual = all.text(option.name);
+            assert!(option.usual.is_none_or(|value| usual.as_deref() == Some(value)));
+            let open = ["count", "mix", "size", "ranks", "layout"].contains(&option.name);
+            assert_eq!(usual.is_none(), open, "{}", option.name);
         }
     }
 }

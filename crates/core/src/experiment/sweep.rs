@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use super::error::{MAX_CELLS, PlanError};
 use super::kind::{Cells, Experiment, PlanRequest};
-use super::options::{Value, option_values, targets};
 use super::refusal::refusal;
 use crate::plan::{
-    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, Moves, Op, Pattern, Plan,
-    Range, Settings, Skipped, Sync, TrialTime, Writes, nearest,
+    Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, JobOption, JobValue, Moves,
+    Op, Plan, Range, Settings, Skipped, Sync, TrialTime, Writes, nearest, target_values,
 };
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -107,45 +106,25 @@ pub fn verified_share(verify: bool, cells: &[Job]) -> f64 {
     writes as f64 / cells.len().max(1) as f64
 }
 
-/// The options of a sweep, from the one that varies slowest: block sizes vary fastest, so that a
-/// table reads downwards as a curve. Several targets vary before the syncs.
-const ORDER: [&str; 17] = [
-    "op",
-    "pattern",
-    "direct",
-    "xor",
-    "cache",
-    "cpu-cache",
-    "backend",
-    "mix",
-    "writes",
-    "file-per",
-    "sync",
-    "sync-every",
-    "threads",
-    "depth",
-    "size",
-    "count",
-    "block-size",
-];
-
-/// Returns the values of every axis, the one that varies fastest last.
+/// Returns the values of every axis, the one that varies fastest last: that of block sizes, so that
+/// a table reads downwards as a curve. Several targets vary before the syncs.
 ///
 /// # Errors
 /// Values are invalid in every combination.
-fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<Value>>, PlanError> {
+fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<JobValue>>, PlanError> {
     let size = request.target.size();
     let spans = spans(settings, request.allowed).unwrap_or_else(|| vec![size]);
     let all = Settings { size: Some(Range::list(&spans)), ..usual(settings, request.infos) };
     check(&all, size)?;
-    let mut options = option_values(&all, request.infos);
-    let mut axes: Vec<Vec<Value>> = Vec::new();
-    for name in ORDER {
-        if name == "sync" && request.targets > 1 {
-            axes.push(targets(request.targets));
+    let mut options: Vec<&JobOption> =
+        JobOption::all().filter(|option| option.turn.is_some()).collect();
+    options.sort_by_key(|option| option.turn);
+    let mut axes: Vec<Vec<JobValue>> = Vec::new();
+    for option in options {
+        if option.name == "sync" && request.targets > 1 {
+            axes.push(target_values(request.targets));
         }
-        let found = options.iter().position(|(option, _)| *option == name);
-        axes.extend(found.map(|at| options.swap_remove(at).1));
+        axes.extend(option.values(&all, request.infos));
     }
     let combinations = axes.iter().fold(1u64, |all, axis| all.saturating_mul(axis.len() as u64));
     if combinations > MAX_CELLS {
@@ -190,7 +169,7 @@ fn check(all: &Settings, size: u64) -> Result<(), PlanError> {
 }
 
 /// Returns every combination of the values.
-fn cross(plain: Job, axes: &[Vec<Value>]) -> Vec<Job> {
+fn cross(plain: Job, axes: &[Vec<JobValue>]) -> Vec<Job> {
     axes.iter().fold(vec![plain], |jobs, axis| {
         jobs.iter().flat_map(|job| axis.iter().map(|value| value.put_in(job))).collect()
     })
@@ -249,16 +228,13 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
         Backends::These(resolved.into_iter().map(|(choice, _)| choice).collect())
     });
     all.block_size.get_or_insert_with(|| Range::list(&DEFAULT_BLOCKS));
-    all.pattern.get_or_insert(Pattern::Seq);
-    all.threads.get_or_insert_with(|| Range::list(&[1]));
-    all.depth.get_or_insert_with(|| Range::list(&[1]));
     all.cache.get_or_insert_with(|| default_caches(op, direct));
-    all.xor.get_or_insert(false);
-    all.sync.get_or_insert_with(|| vec![Sync::None]);
-    all.sync_every.get_or_insert_with(|| Range::list(&[1]));
-    all.cpu_cache.get_or_insert_with(|| vec![CpuCache::Keep]);
-    all.writes.get_or_insert_with(|| vec![Writes::Overwrite]);
-    all.file_per.get_or_insert_with(|| vec![FilePer::Run]);
+    for option in JobOption::all() {
+        if let (Some(value), None) = (option.usual, all.text(option.name)) {
+            // A test sets them all.
+            let _ = all.set(option.name, value);
+        }
+    }
     all
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Labels, tables, curves, comparisons and the answer read it; no other code describes a job.
 
+use super::job_option::{self, JobOption, option};
 use super::{Cache, CpuCache, Job, Layout, Op, Pattern, Sync, VariantName};
 use crate::units;
 
@@ -35,6 +36,8 @@ pub(super) struct Row {
     /// Removes the value from a job, so that all jobs of a curve are equal.
     pub clear: fn(&mut Job),
     pub number: Option<Number>,
+    /// The options that give a job its value.
+    pub options: &'static [JobOption],
 }
 
 /// The additional properties of a numeric axis.
@@ -68,6 +71,7 @@ const fn plain(id: &'static str) -> Row {
         tell: |_| true,
         clear: |_| {},
         number: None,
+        options: &[],
     }
 }
 
@@ -85,6 +89,13 @@ pub(super) static ROWS: [Row; 20] = [
         value: |job| job.backend.to_string(),
         phrase: |job| Some(job.backend.to_string()),
         clear: |job| job.backend = super::Choice::plain(""),
+        options: &[JobOption {
+            name: "backend",
+            turn: Some(6),
+            usual: None,
+            values: job_option::backends,
+            text: |job| Some(job.backend.to_string()),
+        }],
         ..plain("backend")
     },
     Row {
@@ -102,6 +113,7 @@ pub(super) static ROWS: [Row; 20] = [
             short: units::short_bytes,
             doubles: true,
         }),
+        options: &[option!("block-size", 16, bytes block_size => block)],
         ..plain("block")
     },
     Row {
@@ -112,6 +124,7 @@ pub(super) static ROWS: [Row; 20] = [
         value: |job| job.cache.to_string(),
         phrase: |job| (job.cache != Cache::AsIs).then(|| job.cache.to_string()),
         clear: |job| job.cache = Cache::AsIs,
+        options: &[option!("cache", 4, None, list cache => cache)],
         ..plain("cache")
     },
     Row {
@@ -128,6 +141,10 @@ pub(super) static ROWS: [Row; 20] = [
             _ => None,
         },
         clear: |job| (job.op, job.writes) = (Op::Read, super::Writes::Overwrite),
+        options: &[
+            option!("op", 0, None, one op => op),
+            option!("writes", 8, Some("overwrite"), list writes => writes),
+        ],
         ..plain("op")
     },
     Row {
@@ -146,6 +163,7 @@ pub(super) static ROWS: [Row; 20] = [
             short: |percent| percent.to_string(),
             doubles: false,
         }),
+        options: &[option!("mix", 7, some mix => mix as u8)],
         ..plain("mix")
     },
     Row {
@@ -154,6 +172,7 @@ pub(super) static ROWS: [Row; 20] = [
         value: |job| job.pattern.to_string(),
         phrase: |job| (job.pattern != Pattern::Seq).then(|| job.pattern.to_string()),
         clear: |job| job.pattern = Pattern::Seq,
+        options: &[option!("pattern", 1, Some("seq"), one pattern => pattern)],
         ..plain("pattern")
     },
     Row {
@@ -163,6 +182,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| (job.threads > 1).then(|| show_threads(job.threads.into())),
         clear: |job| job.threads = 1,
         number: small_number(|job| Some(job.threads.into()), show_threads),
+        options: &[option!("threads", 12, Some("1"), range threads => threads as u32)],
         ..plain("threads")
     },
     Row {
@@ -173,6 +193,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| (job.depth > 1).then(|| show_depth(job.depth.into())),
         clear: |job| job.depth = 1,
         number: small_number(|job| Some(job.depth.into()), show_depth),
+        options: &[option!("depth", 13, Some("1"), range depth => depth as u32)],
         ..plain("depth")
     },
     Row {
@@ -183,6 +204,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| job.direct.then(|| "direct".into()),
         default: Some("buffered"),
         clear: |job| job.direct = false,
+        options: &[option!("direct", 2, Some("false"), one direct => direct)],
         ..plain("direct")
     },
     Row {
@@ -193,6 +215,7 @@ pub(super) static ROWS: [Row; 20] = [
         default: Some("no sync"),
         tell: |job| job.op == Op::Write,
         clear: |job| job.sync = Sync::None,
+        options: &[option!("sync", 10, Some("none"), list sync => sync)],
         ..plain("sync")
     },
     Row {
@@ -208,6 +231,7 @@ pub(super) static ROWS: [Row; 20] = [
         tell: |job| job.sync_every > 1,
         clear: |job| job.sync_every = 1,
         number: small_number(|job| Some(job.sync_every.into()), show_group),
+        options: &[option!("sync-every", 11, Some("1"), range sync_every => sync_every as u32)],
         ..plain("sync-every")
     },
     Row {
@@ -220,6 +244,7 @@ pub(super) static ROWS: [Row; 20] = [
         default: Some("one file"),
         tell: Job::has_own_files,
         clear: |job| job.file_per = super::FilePer::Run,
+        options: &[option!("file-per", 9, Some("run"), list file_per => file_per)],
         ..plain("file-per")
     },
     Row {
@@ -232,6 +257,7 @@ pub(super) static ROWS: [Row; 20] = [
         brief: false,
         tell: |job| job.xor,
         clear: |job| job.xor = false,
+        options: &[option!("xor", 3, Some("false"), one xor => xor)],
         ..plain("xor")
     },
     Row {
@@ -243,6 +269,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
         tell: is_flushed,
         clear: |job| job.cpu_cache = CpuCache::Keep,
+        options: &[option!("cpu-cache", 5, Some("keep"), list cpu_cache => cpu_cache)],
         ..plain("cpu-cache")
     },
     Row {
@@ -262,6 +289,7 @@ pub(super) static ROWS: [Row; 20] = [
             short: short_size,
             doubles: true,
         }),
+        options: &[option!("size", 14, bytes size => span)],
         ..plain("size")
     },
     Row {
@@ -288,6 +316,7 @@ pub(super) static ROWS: [Row; 20] = [
             short: units::short_bytes,
             doubles: true,
         }),
+        options: &[option!("count", 15, some count => count as u64)],
         ..plain("count")
     },
     Row {
@@ -316,6 +345,18 @@ pub(super) static ROWS: [Row; 20] = [
         tell: |job| job.ranks.is_some(),
         clear: |job| job.ranks = None,
         number: small_number(|job| job.ranks.map(u64::from), show_ranks),
+        // One process has no ranks.
+        options: &[JobOption {
+            name: "ranks",
+            turn: None,
+            usual: None,
+            values: |of, _| {
+                job_option::range(&of.ranks, |job, ranks| {
+                    job.ranks = job.ranks.map(|_| ranks as u32)
+                })
+            },
+            text: |job| job.ranks.map(|ranks| ranks.to_string()),
+        }],
         ..plain("ranks")
     },
     Row {
@@ -327,6 +368,19 @@ pub(super) static ROWS: [Row; 20] = [
         rare: true,
         tell: Job::shares_its_file,
         clear: |job| job.layout = Layout::PerRank,
+        options: &[JobOption {
+            name: "layout",
+            turn: None,
+            usual: None,
+            values: |of, _| {
+                job_option::one(&of.layout, |job, layout| {
+                    if job.ranks.is_some() {
+                        job.layout = layout;
+                    }
+                })
+            },
+            text: |job| job.ranks.map(|_| job.layout.to_string()),
+        }],
         ..plain("layout")
     },
 ];

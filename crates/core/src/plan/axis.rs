@@ -12,56 +12,27 @@ use serde::Serialize;
 use super::Job;
 use super::axes::{Number, ROWS, Row};
 
-/// Properties in which jobs differ, in the order of a label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Axis {
-    Backend,
-    Block,
-    Cache,
-    Op,
-    Mix,
-    Pattern,
-    Threads,
-    Depth,
-    Direct,
-    Sync,
-    SyncEvery,
-    FilePer,
-    Xor,
-    CpuCache,
-    Size,
-    Count,
-    Target,
-    Variant,
-    Ranks,
-    Layout,
+macro_rules! axes {
+    ($($name:ident),*) => {
+        /// Properties in which jobs differ, in the order of a label.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Axis {
+            $($name),*
+        }
+
+        impl Axis {
+            pub const ALL: [Axis; ROWS.len()] = [$(Axis::$name),*];
+        }
+    };
 }
 
-impl Axis {
-    pub const ALL: [Axis; 20] = [
-        Axis::Backend,
-        Axis::Block,
-        Axis::Cache,
-        Axis::Op,
-        Axis::Mix,
-        Axis::Pattern,
-        Axis::Threads,
-        Axis::Depth,
-        Axis::Direct,
-        Axis::Sync,
-        Axis::SyncEvery,
-        Axis::FilePer,
-        Axis::Xor,
-        Axis::CpuCache,
-        Axis::Size,
-        Axis::Count,
-        Axis::Target,
-        Axis::Variant,
-        Axis::Ranks,
-        Axis::Layout,
-    ];
+axes!(
+    Backend, Block, Cache, Op, Mix, Pattern, Threads, Depth, Direct, Sync, SyncEvery, FilePer, Xor,
+    CpuCache, Size, Count, Target, Variant, Ranks, Layout
+);
 
+impl Axis {
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.
     pub const NUMBERS: [Axis; 8] = [
         Axis::Block,

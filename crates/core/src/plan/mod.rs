@@ -12,6 +12,7 @@ mod fio;
 mod fio_job;
 mod info;
 mod job;
+mod job_option;
 mod kinds;
 mod nanos;
 mod nearest;
@@ -45,6 +46,7 @@ pub use fio::{Fio, FioEngine, FioOption, FioValue};
 pub use fio_job::{foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, Info, Moves, Opt, OptValue};
 pub use job::Job;
+pub use job_option::{JobOption, JobValue, target_values};
 pub(crate) use kinds::names;
 pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Writes,
