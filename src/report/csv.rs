@@ -16,7 +16,7 @@ use super::table::runs::MAX_RUNS;
 use super::{Format, Look};
 use crate::analysis;
 use crate::analysis::{CellResult, LatencyOf, SummaryOf, VerifiedOf};
-use crate::plan::{Job, Op, target_name};
+use crate::plan::{Axis, JobOption, Op, target_name};
 use crate::record::{Durability, Trial};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -34,6 +34,12 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let mut columns = columns();
     columns.extend(rank_columns().map(|column| Column { describes: true, ..column }));
     columns.push(job("source_below", |r| number(r.source.map(|s| s.below))));
+    // Options that came later.
+    let later: Vec<Column> = JobOption::all()
+        .map(|option| Column { describes: true, ..job_column(option) })
+        .filter(|new| columns.iter().all(|known| known.name != new.name))
+        .collect();
+    columns.extend(later);
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     for subject in results.iter().map(Subject::Job).chain(probes.iter().map(Subject::Probe)) {
@@ -152,28 +158,34 @@ fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
 }
 
 fn job_columns() -> Vec<Column> {
-    let of = |name: &str, get: fn(&Job) -> Field| job(name, move |r| get(&r.cell));
-    vec![
-        column("session", |r| text_field(&r.session.id)),
-        of("backend", |j| text_field(&j.backend)),
-        of("op", |j| text_field(j.op)),
-        of("pattern", |j| text_field(j.pattern)),
-        of("block_bytes", |j| integer(j.block)),
+    let mut columns = vec![column("session", |r| text_field(&r.session.id))];
+    columns.extend(FIRST.iter().filter_map(|axis| axis.options().first()).map(job_column));
+    columns
+}
+
+/// The axes of jobs whose columns are the first.
+const FIRST: [Axis; 15] = {
+    use Axis::*;
+    [
+        Backend, Op, Pattern, Block, Count, Size, Threads, Depth, Cache, Direct, Xor, Sync,
+        SyncEvery, Mix, CpuCache,
+    ]
+};
+
+/// Returns the column of an option.
+fn job_column(option: &'static JobOption) -> Column {
+    match option.name {
         // 0 is one pass, as requested; else the calibrated count.
-        job("count", |r| {
+        "count" => job("count", |r| {
             r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, integer)
         }),
-        of("span_bytes", |j| integer(j.span)),
-        of("threads", |j| integer(j.threads)),
-        of("depth", |j| integer(j.depth)),
-        of("cache", |j| text_field(j.cache)),
-        of("direct", |j| text_field(j.direct)),
-        of("xor", |j| text_field(j.xor)),
-        of("sync", |j| text_field(j.sync)),
-        of("sync_every", |j| integer(j.sync_every)),
-        of("mix_read_percent", |j| j.mix.map_or(Field::Empty, integer)),
-        of("cpu_cache", |j| text_field(j.cpu_cache)),
-    ]
+        "block-size" => job("block_bytes", |r| integer(r.cell.block)),
+        "size" => job("span_bytes", |r| integer(r.cell.span)),
+        name => {
+            let name = if name == "mix" { "mix_read_percent" } else { name };
+            job(&name.replace('-', "_"), |r| option.text(&r.cell).map_or(Field::Empty, text_field))
+        }
+    }
 }
 
 /// The end of a column's name, and its value in a `T`.

@@ -13,29 +13,12 @@ const MAX_CURVES: usize = 16;
 /// Panels of one figure.
 const MAX_PANELS: usize = 24;
 
-/// The axes in the order of a name; the last is dropped first if a name does not need all.
-const AXES: [Axis; 20] = [
-    Axis::Backend,
-    Axis::Cache,
-    Axis::Block,
-    Axis::Size,
-    Axis::Threads,
-    Axis::Depth,
-    Axis::Pattern,
-    Axis::Mix,
-    Axis::Direct,
-    Axis::CpuCache,
-    Axis::Sync,
-    Axis::SyncEvery,
-    Axis::FilePer,
-    Axis::Xor,
-    Axis::Count,
-    Axis::Op,
-    Axis::Target,
-    Axis::Variant,
-    Axis::Ranks,
-    Axis::Layout,
-];
+/// The axes that a name begins with; the operation, which a backend often implies, ends it. The
+/// last is dropped first if a name does not need all.
+const FIRST: [Axis; 7] = {
+    use Axis::*;
+    [Backend, Cache, Block, Size, Threads, Depth, Pattern]
+};
 
 /// Returns a job's value in a legend or a title; empty where it goes without saying.
 fn word(axis: Axis, job: &Job) -> String {
@@ -65,7 +48,7 @@ fn cost(axis: Axis) -> usize {
 fn varying_axes(jobs: &[Job]) -> Vec<Axis> {
     let differ =
         |axis: &Axis| jobs.windows(2).any(|two| word(*axis, &two[0]) != word(*axis, &two[1]));
-    AXES.into_iter().filter(differ).collect()
+    Axis::arrange(&FIRST, Axis::Op).into_iter().filter(differ).collect()
 }
 
 fn words(job: &Job, axes: &[Axis]) -> String {
@@ -85,13 +68,14 @@ pub fn full_names(jobs: &[Job]) -> Vec<String> {
 
 fn build_names(jobs: &[Job], always: &[Axis]) -> Vec<String> {
     let varying = varying_axes(jobs);
-    let mut axes = AXES.to_vec();
+    let all = Axis::arrange(&FIRST, Axis::Op);
+    let mut axes = all.clone();
     axes.retain(|axis| varying.contains(axis) || always.contains(axis));
     let count =
         |axes: &[Axis]| jobs.iter().map(|job| words(job, axes)).collect::<HashSet<_>>().len();
     let needed = count(&axes);
     // Drop what others imply, such as the operation of a backend that has only one.
-    for axis in AXES[2..].iter().rev().filter(|axis| !always.contains(axis)) {
+    for axis in all[2..].iter().rev().filter(|axis| !always.contains(axis)) {
         let without: Vec<Axis> = axes.iter().copied().filter(|other| other != axis).collect();
         if count(&without) == needed {
             axes = without;

@@ -18,7 +18,7 @@ use super::{Format, Look, text};
 use crate::analysis;
 use crate::analysis::{CellResult, ProbeResult};
 use crate::facts::{CacheLevel, Host, cpu_list};
-use crate::plan::{Cache, CpuCache, Job, Sync, target_name};
+use crate::plan::{Axis, CpuCache, Job, Sync, target_name};
 use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -50,6 +50,15 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
+/// The axes in the order of a name, which must not change; others follow, and threads are last.
+const ORDER: [Axis; 19] = {
+    use Axis::*;
+    [
+        Backend, Op, Pattern, Block, Cache, Depth, Direct, Xor, Sync, Mix, Size, Count, Target,
+        Variant, SyncEvery, FilePer, CpuCache, Ranks, Layout,
+    ]
+};
+
 /// The optional parts of a name that are needed to make the names of all cells unique.
 struct Names {
     span: bool,
@@ -65,29 +74,34 @@ impl Names {
     /// Returns `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every
     /// session.
     fn name(&self, job: &Job) -> String {
-        let mut parts = vec![
-            job.backend.to_string(),
-            job.action().to_string(),
-            job.pattern.to_string().replace(':', ""),
-        ];
-        parts.push(format!("block:{}", job.block));
-        parts.extend((job.cache != Cache::AsIs).then(|| job.cache.to_string()));
-        parts.extend((job.depth > 1).then(|| format!("depth:{}", job.depth)));
-        parts.extend(job.direct.then(|| "direct".into()));
-        parts.extend(job.xor.then(|| "xor".into()));
-        parts.extend((job.sync != Sync::None).then(|| format!("sync_{}", job.sync)));
-        parts.extend(job.mix.map(|mix| format!("mix:{mix}")));
-        parts.extend(self.span.then(|| format!("span:{}", job.span)));
-        parts.extend(job.count.filter(|_| self.count).map(|count| format!("count:{count}")));
-        parts.extend(job.target.map(|target| format!("target:{}", target_name(target))));
-        parts.extend(job.variant.as_ref().map(|variant| format!("variant:{variant}")));
-        parts.extend((job.sync_every > 1).then(|| format!("every:{}", job.sync_every)));
-        parts.extend(job.has_own_files().then(|| "file_per_thread".into()));
-        parts.extend((job.cpu_cache == CpuCache::Flush).then(|| "cpu_flushed".into()));
-        parts.extend(job.ranks.map(|ranks| format!("ranks:{ranks}")));
-        parts.extend(job.shares_its_file().then(|| job.layout.to_string()));
-        parts.extend((job.threads > 1).then(|| format!("threads:{}", job.threads)));
+        let axes = Axis::arrange(&ORDER, Axis::Threads).into_iter();
+        let parts: Vec<String> = axes.filter_map(|axis| self.part(axis, job)).collect();
         text::clean(&parts.join("/"))
+    }
+
+    /// Returns what a name says of an axis.
+    fn part(&self, axis: Axis, job: &Job) -> Option<String> {
+        Some(match axis {
+            Axis::Backend => job.backend.to_string(),
+            Axis::Op => job.action().into(),
+            Axis::Pattern => job.pattern.to_string().replace(':', ""),
+            Axis::Block => format!("block:{}", job.block),
+            Axis::Depth if job.depth > 1 => format!("depth:{}", job.depth),
+            Axis::Xor if job.xor => "xor".into(),
+            Axis::Sync if job.sync != Sync::None => format!("sync_{}", job.sync),
+            Axis::Mix => format!("mix:{}", job.mix?),
+            Axis::Size if self.span => format!("span:{}", job.span),
+            Axis::Count if self.count => format!("count:{}", job.count?),
+            Axis::Size | Axis::Count => return None,
+            Axis::Target => format!("target:{}", target_name(job.target?)),
+            Axis::Variant => format!("variant:{}", job.variant.as_ref()?),
+            Axis::SyncEvery if job.sync_every > 1 => format!("every:{}", job.sync_every),
+            Axis::FilePer if job.has_own_files() => "file_per_thread".into(),
+            Axis::CpuCache if job.cpu_cache == CpuCache::Flush => "cpu_flushed".into(),
+            Axis::Ranks => format!("ranks:{}", job.ranks?),
+            Axis::Threads if job.threads > 1 => format!("threads:{}", job.threads),
+            _ => axis.phrase(job)?.replace(' ', "_"),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::plan::{Choice, FilePer, Layout, Op, Pattern, Writes};
+use crate::plan::{Cache, Choice, FilePer, Layout, Op, Pattern, Writes};
 use crate::report::sample;
 
 fn show(session: &Session) -> Value {

@@ -12,6 +12,8 @@ pub(super) struct Row {
     pub id: &'static str,
     /// The title of a chart: `throughput by queue depth`.
     pub title: &'static str,
+    /// What several of its values are called, after their number: `4 block sizes`.
+    pub many: &'static str,
     /// The head of its column.
     pub column: &'static str,
     /// Its position among the columns, from the left.
@@ -59,6 +61,7 @@ const fn plain(id: &'static str) -> Row {
     Row {
         id,
         title: id,
+        many: id,
         column: id,
         place: 0,
         order: 0,
@@ -96,10 +99,12 @@ pub(super) static ROWS: [Row; 20] = [
             values: job_option::backends,
             text: |job| Some(job.backend.to_string()),
         }],
+        many: "backends",
         ..plain("backend")
     },
     Row {
         title: "block size",
+        many: "block sizes",
         place: 3,
         order: 13,
         always: true,
@@ -118,6 +123,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "page cache",
+        many: "cache states",
         place: 4,
         order: 1,
         always: true,
@@ -129,6 +135,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "operation",
+        many: "operations",
         place: 1,
         order: 0,
         // Calls that seek nothing, such as getpid(2), have this operation, too.
@@ -149,6 +156,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "share of reads",
+        many: "shares of reads",
         place: 14,
         order: 3,
         value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
@@ -173,6 +181,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| (job.pattern != Pattern::Seq).then(|| job.pattern.to_string()),
         clear: |job| job.pattern = Pattern::Seq,
         options: &[option!("pattern", 1, Some("seq"), one pattern => pattern)],
+        many: "patterns",
         ..plain("pattern")
     },
     Row {
@@ -183,10 +192,12 @@ pub(super) static ROWS: [Row; 20] = [
         clear: |job| job.threads = 1,
         number: small_number(|job| Some(job.threads.into()), show_threads),
         options: &[option!("threads", 12, Some("1"), range threads => threads as u32)],
+        many: "thread counts",
         ..plain("threads")
     },
     Row {
         title: "queue depth",
+        many: "queue depths",
         place: 9,
         order: 11,
         value: |job| job.depth.to_string(),
@@ -198,6 +209,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "direct I/O",
+        many: "kinds of I/O",
         place: 10,
         order: 5,
         value: |job| yes(job.direct),
@@ -216,10 +228,12 @@ pub(super) static ROWS: [Row; 20] = [
         tell: |job| job.op == Op::Write,
         clear: |job| job.sync = Sync::None,
         options: &[option!("sync", 10, Some("none"), list sync => sync)],
+        many: "sync methods",
         ..plain("sync")
     },
     Row {
         title: "writes per sync",
+        many: "groups of writes",
         column: "per sync",
         place: 12,
         order: 7,
@@ -236,6 +250,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "files",
+        many: "divisions into files",
         column: "file per",
         place: 13,
         order: 8,
@@ -249,6 +264,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "XOR",
+        many: "XOR states",
         column: "XOR",
         place: 15,
         order: 6,
@@ -262,6 +278,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "CPU caches",
+        many: "CPU cache states",
         column: "CPU cache",
         place: 16,
         order: 4,
@@ -274,6 +291,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "size of the file",
+        many: "sizes",
         column: "span",
         place: 6,
         order: 7,
@@ -294,6 +312,7 @@ pub(super) static ROWS: [Row; 20] = [
     },
     Row {
         title: "number of operations",
+        many: "counts",
         place: 7,
         order: 10,
         value: |job| match job.count {
@@ -326,6 +345,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| job.target.map(|target| format!("on {}", target_name(target))),
         tell: |job| job.target.is_some(),
         clear: |job| job.target = None,
+        many: "targets",
         ..plain("target")
     },
     Row {
@@ -335,6 +355,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),
         tell: |job| job.variant.is_some(),
         clear: |job| job.variant = None,
+        many: "variants",
         ..plain("variant")
     },
     Row {
@@ -357,6 +378,7 @@ pub(super) static ROWS: [Row; 20] = [
             },
             text: |job| job.ranks.map(|ranks| ranks.to_string()),
         }],
+        many: "rank counts",
         ..plain("ranks")
     },
     Row {
@@ -381,6 +403,7 @@ pub(super) static ROWS: [Row; 20] = [
             },
             text: |job| job.ranks.map(|_| job.layout.to_string()),
         }],
+        many: "layouts",
         ..plain("layout")
     },
 ];

@@ -9,8 +9,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde::Serialize;
 
-use super::Job;
 use super::axes::{Number, ROWS, Row};
+use super::{Job, JobOption};
 
 macro_rules! axes {
     ($($name:ident),*) => {
@@ -34,16 +34,10 @@ axes!(
 
 impl Axis {
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.
-    pub const NUMBERS: [Axis; 8] = [
-        Axis::Block,
-        Axis::Depth,
-        Axis::Threads,
-        Axis::Ranks,
-        Axis::SyncEvery,
-        Axis::Count,
-        Axis::Size,
-        Axis::Mix,
-    ];
+    pub const NUMBERS: [Axis; 8] = {
+        use Axis::*;
+        [Block, Depth, Threads, Ranks, SyncEvery, Count, Size, Mix]
+    };
 
     fn row(self) -> &'static Row {
         // The rows are in the order of the variants: a test compares their ids.
@@ -61,6 +55,17 @@ impl Axis {
         axes
     }
 
+    /// Returns every axis: those of `first`, the others, and `last`.
+    pub fn arrange(first: &[Axis], last: Axis) -> Vec<Axis> {
+        let mut axes = Axis::ALL.to_vec();
+        axes.sort_by_key(|axis| match first.iter().position(|first| first == axis) {
+            Some(place) => place,
+            None if *axis == last => usize::MAX,
+            None => first.len(),
+        });
+        axes
+    }
+
     /// Returns the name as in reports and files: `block`.
     pub fn id(self) -> &'static str {
         self.row().id
@@ -69,6 +74,16 @@ impl Axis {
     /// Returns the name as above a chart: `block size`.
     pub fn title(self) -> &'static str {
         self.row().title
+    }
+
+    /// Returns what several values are called: `block sizes`.
+    pub fn many(self) -> &'static str {
+        self.row().many
+    }
+
+    /// Returns the options that give a job its value.
+    pub fn options(self) -> &'static [JobOption] {
+        self.row().options
     }
 
     /// Returns the head of its column: `block`.
@@ -210,6 +225,16 @@ impl Axis {
             .map(|job| self.value_of(job))
             .fold((u64::MAX, 1), |(low, high), at| (low.min(at), high.max(at)));
         high / low.max(1)
+    }
+}
+
+impl JobOption {
+    pub fn all() -> impl Iterator<Item = &'static JobOption> {
+        ROWS.iter().flat_map(|row| row.options)
+    }
+
+    pub fn find(name: &str) -> Option<&'static JobOption> {
+        JobOption::all().find(|option| option.name == name)
     }
 }
 

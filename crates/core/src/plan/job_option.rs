@@ -1,6 +1,5 @@
 //! The options that are part of a cell: the values that settings give each, and how a job gets one.
 
-use super::axes::ROWS;
 use super::{Backends, Choice, Info, Job, Range, Settings};
 
 /// An option that gives jobs their values on an axis.
@@ -15,14 +14,6 @@ pub struct JobOption {
 }
 
 impl JobOption {
-    pub fn all() -> impl Iterator<Item = &'static JobOption> {
-        ROWS.iter().flat_map(|row| row.options)
-    }
-
-    pub fn find(name: &str) -> Option<&'static JobOption> {
-        JobOption::all().find(|option| option.name == name)
-    }
-
     /// Returns the values that settings give it; `None` if they give it none.
     pub fn values(&self, of: &Settings, infos: &[&'static Info]) -> Option<Vec<JobValue>> {
         (self.values)(of, infos)

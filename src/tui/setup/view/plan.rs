@@ -1,5 +1,6 @@
 //! The plan pane: what a run will do, before anything runs.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
@@ -11,7 +12,7 @@ use super::scene::Scene;
 use crate::engine::Proposed;
 use crate::experiment::estimate;
 use crate::experiment::predict_missed;
-use crate::plan::{Job, Op, Plan, TargetSpec};
+use crate::plan::{Axis, Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::text::{Replacement, safe, show_path};
 use crate::tui::keymap::{Action, key_of};
@@ -300,17 +301,13 @@ fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
 /// Describes of what a plan has every combination: `3 backends × 4 block sizes`; `None` if it does
 /// not.
 fn describe_product(plan: &Plan, times: &str) -> Option<String> {
-    let count = |of: &dyn Fn(&Job) -> String| {
-        plan.cells.iter().map(of).collect::<std::collections::BTreeSet<_>>().len()
-    };
-    let axes = [
-        (count(&|job| job.backend.to_string()), "backends"),
-        (count(&|job| job.block.to_string()), "block sizes"),
-        (count(&|job| job.cache.to_string()), "cache states"),
-        (count(&|job| job.threads.to_string()), "thread counts"),
-        (count(&|job| job.depth.to_string()), "queue depths"),
-    ];
-    let varied: Vec<(usize, &str)> = axes.into_iter().filter(|(count, _)| *count > 1).collect();
+    let mut varied = Vec::new();
+    for axis in Axis::ALL {
+        let values: HashSet<String> = plan.cells.iter().map(|job| axis.value(job)).collect();
+        if values.len() > 1 {
+            varied.push((values.len(), axis.many()));
+        }
+    }
     let product: usize = varied.iter().map(|(count, _)| count).product();
     (varied.len() > 1 && product == plan.cells.len()).then(|| {
         let parts: Vec<String> =
