@@ -217,7 +217,10 @@ fn shapes_of_files_that_cannot_be() {
         ("--op read --file-per thread -t 2", &["--file-per thread applies only to", "--op write"]),
         ("-b pread --file-per thread -t 65", &["at most 64 threads", "--threads 64 or less"]),
         ("-b pread --file-per thread -t 8 -s 4k --size 16k", &["only 4 blocks for 8 files"]),
-        ("-b pread --file-per thread -t 2 --keep", &["files of threads are removed", "--keep"]),
+        (
+            "-b pread --file-per thread -t 2 --keep",
+            &["files of threads are always removed", "--keep"],
+        ),
     ] {
         refused(&home, line, words);
     }

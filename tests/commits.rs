@@ -65,8 +65,8 @@ fn a_sync_needs_writes() {
 fn what_cannot_commit_is_skipped_with_the_reason() {
     let home = Home::new();
     for (options, reason) in [
-        ("-b pread --xor", "the XOR would be part of the commits"),
-        ("-b pread --mix 50", "reads and writes are mixed: use --sync dsync"),
+        ("-b pread --xor", "commits would include the XOR"),
+        ("-b pread --mix 50", "a mix cannot sync after its writes; use --sync dsync"),
         ("-b uring+submit=2 -q 4", "a sync is submitted with its write; leave out +submit"),
         ("-b uring+iopoll --direct", "+iopoll polls for data, not for syncs"),
         ("-b stdio", "stdio cannot --sync fdatasync; --backend pread"),

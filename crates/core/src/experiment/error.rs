@@ -43,15 +43,15 @@ pub enum PlanError {
     #[error("--cold applies only to cold cells, and there are none; add --cache cold")]
     ColdOfNone,
     #[error(
-        "--{0} applies only to data that iotui writes, and it writes none here; leave out FILE for a scratch file"
+        "--{0} applies only to data that iotui writes, and it writes none here; measure a scratch file"
     )]
     ContentOfNone(&'static str),
     #[error(
-        "--verify reads back what iotui writes, and it writes nothing here; add --op write, and leave out FILE for a scratch file"
+        "--verify reads back what iotui writes, and it writes nothing here; add --op write, and measure a scratch file"
     )]
     VerifyOfNone,
     #[error(
-        "--fresh reads blocks that nothing has read, and iotui has just written these: name a FILE that was written long ago"
+        "--fresh reads blocks that nothing has read, and iotui has just written these; measure a file that is older"
     )]
     FreshOfOurs,
     #[error(
@@ -59,26 +59,26 @@ pub enum PlanError {
     )]
     FreshCached(String),
     #[error(
-        "--fresh chooses where a trial reads: it cannot have --count, --file-per, a peer or a pick among methods, as {0} has"
+        "--fresh chooses where a trial reads: it excludes --count, --file-per, peers and a pick among methods, which {0} has"
     )]
     FreshCount(String),
     #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
     FreshRanks,
-    #[error("--verify marks each block, so that none repeats: drop --dedupe, or --verify")]
+    #[error("--verify marks each block, so none repeats; drop --dedupe or --verify")]
     VerifyDedupe,
     #[error(
-        "--verify marks each 512 bytes, so that they compress by 94 % at the most, not {0} %: use a lower --compressible"
+        "--verify marks each 512 bytes, which then compress by at most 94 %, not {0} %; use a lower --compressible"
     )]
     VerifyCompressible(u8),
     #[error("--{0} is for the ranks of iotui-mpi, which mpirun starts; this process is alone")]
     OneProcess(&'static str),
     #[error("--ranks {asked}: only {started} were started; start more with mpirun -n")]
     FewRanks { asked: u64, started: u32 },
-    #[error("with --layout per-rank each rank has a file that iotui creates: name a folder")]
+    #[error("with --layout per-rank iotui creates a file for each rank; name a folder")]
     OneFileOfRanks,
     #[error("--remote applies only to network probes, and none is selected; add --probe network")]
     RemoteOfNone,
-    #[error("--until ends a run by its precision, --trials by a number; drop one of the two")]
+    #[error("--until ends a run by its precision, --trials by a number; drop one of them")]
     UntilTrials,
     #[error(
         "--until applies only to the cells of a file, and none is selected; use --trials for probes"

@@ -12,6 +12,7 @@ mod kind;
 mod lab;
 mod levels;
 mod measure;
+mod objection;
 mod refusal;
 mod schedule;
 mod settings_of;
@@ -28,6 +29,7 @@ pub use kind::{AvailableProbes, Cells, Experiment, PlanRequest};
 pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
+pub use objection::Choices;
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };

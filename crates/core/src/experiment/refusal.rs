@@ -38,7 +38,7 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
     }
     if job.direct && job.cache == Cache::Warm {
         return Some(
-            "direct I/O bypasses the page cache, so warm has no meaning; leave out --direct or \
+            "direct I/O bypasses the page cache, so warm has no effect; leave out --direct or \
              --cache warm"
                 .into(),
         );
@@ -54,8 +54,7 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
 fn folds(info: &Info, job: &Job) -> Option<String> {
     if job.mix.is_some() && job.xor {
         return Some(
-            "an XOR of data that is being overwritten has no meaning; leave out --xor or --mix"
-                .into(),
+            "the mix overwrites the data that the XOR covers; leave out --xor or --mix".into(),
         );
     }
     if job.xor && info.moves() != Moves::Data {
@@ -84,12 +83,13 @@ fn syncs(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     }
     if job.xor && job.sync.follows_writes() {
         return Some(format!(
-            "the XOR would be part of the commits: leave out --xor, or use --sync dsync instead of {}",
+            "commits would include the XOR; leave out --xor, or use --sync dsync instead of {}",
             job.sync
         ));
     }
-    (job.mix.is_some() && job.sync.follows_writes())
-        .then(|| format!("reads and writes are mixed: use --sync dsync instead of {}", job.sync))
+    (job.mix.is_some() && job.sync.follows_writes()).then(|| {
+        format!("a mix cannot sync after its writes; use --sync dsync instead of {}", job.sync)
+    })
 }
 
 /// Returns why the blocks do not fit in the file.
@@ -176,7 +176,7 @@ fn own_files(job: &Job, request: &PlanRequest) -> Option<String> {
         ));
     }
     matches!(request.target, TargetSpec::New { .. } | TargetSpec::Scratch { keep: true, .. })
-        .then(|| "the files of threads are removed: omit FILE and --keep".into())
+        .then(|| "files of threads are always removed; omit --keep, and name no file".into())
 }
 
 /// Lists the backends that can do something.
@@ -199,7 +199,9 @@ fn verifies(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
     }
     if info.moves() != Moves::Data {
         let id = info.id;
-        return Some(format!("{id} writes no data of iotui's: nothing to --verify; use pread"));
+        return Some(format!(
+            "{id} does not write iotui's data, so --verify has nothing to compare; use pread"
+        ));
     }
     if job.block < Job::STAMP {
         let least = Job::STAMP;

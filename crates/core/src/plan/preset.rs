@@ -10,7 +10,7 @@ use super::setting_error::SettingError;
 use super::{Backends, ChoiceError, Info, Settings, Unknown, nearest};
 
 /// A preset as written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Preset {
     pub id: String,
     pub about: String,

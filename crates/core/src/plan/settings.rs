@@ -445,6 +445,27 @@ impl Settings {
         Self::ALL.iter().find(|s| s.name == name).and_then(|s| s.text(self))
     }
 
+    /// Sets a setting as a choice among others: clears those that applied to its previous value,
+    /// and writes where only writes have it.
+    pub fn choose(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
+        self.set(name, text)?;
+        match name {
+            "op" if self.op != Some(Op::Write) => {
+                if self.sync.as_deref() != Some(&[Sync::None]) {
+                    self.sync = None;
+                    self.sync_every = None;
+                }
+                self.mix = None;
+                self.writes = None;
+                self.file_per = None;
+            }
+            // A mix reads and writes, so it is a write operation.
+            "mix" | "writes" | "file-per" => self.op = Some(Op::Write),
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Removes a setting.
     pub fn unset(&mut self, name: &str) {
         let mut rest = Settings::default();

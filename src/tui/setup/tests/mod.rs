@@ -215,9 +215,9 @@ fn a_refused_choice_shows_why_and_changes_nothing() {
         ("jjj<enter><tab><tab>l", "writes only to files it creates", "write"),
         ("jjjjj<enter>", "is not a regular file", "pipe"),
         ("<tab>jjjj<space><space>", "unavailable: EPERM", "uring"),
-        ("<tab>jjjj<space><tab>jjjjl", "one operation at a time", "-q"),
+        ("<tab>jjjj<space><tab>jjjjl", "is synchronous", "-q"),
         ("<tab><tab>jjjjjl<tab><tab><tab><tab>jj<space>", "does not support direct I/O", "stdio"),
-        ("<tab><tab>jj<space>jjjl", "deselect warm first", "--direct"),
+        ("<tab><tab>jj<space>jjjl", "bypasses the page cache", "--direct"),
         ("<tab><tab>G<space>jl<space>", "Sync applies only to writes", "--sync"),
     ] {
         let mut model = model(None);

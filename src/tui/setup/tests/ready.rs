@@ -294,7 +294,7 @@ fn the_hint_judges_the_block_sizes_that_are_shown() {
     model.setup.focus_on(Pane::Blocks);
     let text = picture(&model, 120, 40);
     assert!(text.contains("4 KiB to 1 MiB, 3 sizes, by sweep"), "{text}");
-    assert!(text.contains("a block of 1 MiB is larger than the 64 KiB in use"), "{text}");
+    assert!(text.contains("a block of 1 MiB is larger than the measured span of 64 KiB"), "{text}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::pick;
 use crate::experiment::usual;
-use crate::plan::{Backends, Choice, Op, PRESETS, Preset, Presets, Setting, Settings, Sync};
+use crate::plan::{Backends, Choice, PRESETS, Preset, Presets, Setting, Settings};
 use crate::tui::context::Context;
 use crate::tui::msg::Effect;
 use crate::tui::popup::{Popup, Purpose};
@@ -37,26 +37,12 @@ fn set(
         ));
     }
     let settings = &mut setup.settings;
-    settings.set(name, text).map_err(|error| error.to_string())?;
-    if name == "op"
-        && settings.op != Some(Op::Write)
-        && settings.sync.as_ref().is_some_and(|syncs| *syncs != [Sync::None])
-    {
-        (settings.sync, settings.sync_every) = (None, None);
-    }
+    settings.choose(name, text).map_err(|error| error.to_string())?;
     // `no` matters only where the preset has `yes`.
     if settings.text(name).as_deref() == Some("false")
         && setup.preset.parts().iter().all(|part| part.text(name).is_none())
     {
         settings.unset(name);
-    }
-    // A mix reads and writes, so it is a write operation.
-    match name {
-        "op" if settings.op != Some(Op::Write) => {
-            (settings.mix, settings.writes, settings.file_per) = (None, None, None);
-        }
-        "mix" | "writes" | "file-per" => settings.op = Some(Op::Write),
-        _ => {}
     }
     drop_redundant(setup, name);
     Ok(setup.replan(ctx.now))
