@@ -1,8 +1,6 @@
 //! Checks whether options describe given cells: a run that is compared with a baseline may repeat
 //! the options of the baseline's cells, but not change them.
 
-use std::collections::BTreeMap;
-
 use super::sweep::sensible;
 use super::{experiment, usual};
 use crate::plan::{Info, Job, JobOption, JobValue, Preset, Settings};
@@ -81,12 +79,6 @@ type OptionValues = (&'static JobOption, Vec<JobValue>);
 /// meaning depends on the memory available at that time.
 fn option_values(of: &Settings, infos: &[&'static Info]) -> Vec<OptionValues> {
     JobOption::all().filter_map(|option| Some((option, option.values(of, infos)?))).collect()
-}
-
-/// Returns the text of each setting that is part of cells.
-pub(super) fn settings_of_cells(of: &Settings) -> BTreeMap<String, String> {
-    let text = |option: &JobOption| Some((option.name.to_string(), of.text(option.name)?));
-    JobOption::all().filter_map(text).collect()
 }
 
 /// Returns the first option of `settings` whose values exclude the cell; `None` if it has one of

@@ -223,7 +223,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         skipped_probes,
         pick,
         span_may_shrink,
-        settings: Some(describe::settings_of_cells(user)),
+        settings: Some(sweep::settings_of_cells(user)),
         anonymous: false,
         once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,

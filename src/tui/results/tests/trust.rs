@@ -43,7 +43,7 @@ fn first_look() -> Session {
         own.warnings = vec![warning(
             "few",
             "2 trials are too few for a confidence interval",
-            "use --trials 5 or more, or a longer --budget",
+            "use {trials} 5 or more, or a longer {budget}",
         )];
         if cell % 6 == 2 {
             own.warnings.push(warning(
