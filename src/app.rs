@@ -13,9 +13,9 @@ use crate::cli::{self, Asked, Cli, NoRun, Sub};
 use crate::commands;
 use crate::config;
 use crate::engine;
+use crate::output;
 use crate::plan::{Settings, check_sets, find_probes};
 use crate::probe::net::set_process_secret;
-use crate::report;
 use crate::runner::{self, Ranks};
 use crate::sys::{memory_limit, signals};
 use crate::text;
@@ -79,8 +79,8 @@ pub fn main_of_ranks(argv: impl IntoIterator<Item = OsString>, ranks: Ranks) -> 
 
 fn measure_together(mut asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
     // A launcher may give a rank a terminal of its own, whatever it then does with what is printed.
-    if asked.cli.run.out.color == report::When::Auto {
-        asked.cli.run.out.color = report::When::Never;
+    if asked.cli.run.out.color == output::When::Auto {
+        asked.cli.run.out.color = output::When::Never;
     }
     let cli = &asked.cli;
     if !cli.batch || cli.command.is_some() || cli.list.is_some() || cli.generate.is_some() {
@@ -94,7 +94,7 @@ fn measure_together(mut asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
         );
     }
     if ranks.size() == 1 && !cli.run.quiet {
-        report::print_message("iotui: one rank: this is the same as iotui --batch");
+        output::print_message("iotui: one rank: this is the same as iotui --batch");
     }
     measure(asked, Some(ranks))
 }
@@ -114,8 +114,8 @@ fn done(result: anyhow::Result<u8>) -> ExitCode {
 fn code(result: anyhow::Result<u8>) -> u8 {
     result.unwrap_or_else(|error| {
         // One line, whatever is in the names of files.
-        report::print_message(format!("iotui: {}", text::clean_text(&causes(&error))));
-        error.downcast_ref::<report::Failure>().map_or(USAGE, |failure| failure.0)
+        output::print_message(format!("iotui: {}", text::clean_text(&causes(&error))));
+        error.downcast_ref::<output::Failure>().map_or(USAGE, |failure| failure.0)
     })
 }
 
@@ -130,13 +130,13 @@ fn causes(error: &anyhow::Error) -> String {
 
 /// Prints help or the version: these are data and must arrive.
 fn print(help: &clap::Error) -> anyhow::Result<()> {
-    report::stdout()?;
-    report::ignore_broken_pipe(help.print().and_then(|()| io::stdout().flush()))
+    output::stdout()?;
+    output::ignore_broken_pipe(help.print().and_then(|()| io::stdout().flush()))
 }
 
 fn print_version() -> anyhow::Result<()> {
-    let mut out = report::stdout()?;
-    report::ignore_broken_pipe(out.write_all(cli::VERSION.as_bytes()))
+    let mut out = output::stdout()?;
+    output::ignore_broken_pipe(out.write_all(cli::VERSION.as_bytes()))
 }
 
 fn dispatch(asked: Asked) -> anyhow::Result<u8> {
@@ -166,7 +166,7 @@ fn measure(asked: Asked, ranks: Option<Ranks>) -> anyhow::Result<u8> {
     let Asked { cli, settings, misplaced } = asked;
     if let Some((limit, left)) = memory_limit::narrow_space() {
         let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);
-        return Err(report::failure(format!(
+        return Err(output::failure(format!(
             "the address-space limit (ulimit -v, {limit}) leaves {left}, but a run needs {least}"
         )));
     }

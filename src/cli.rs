@@ -15,8 +15,8 @@ use clap::{
 
 use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
+use crate::output::{LIST_FORMATS, Out};
 use crate::plan::{Setting, Settings, ValueKind};
-use crate::report::{LIST_FORMATS, Out};
 use crate::text::show_path;
 use crate::tui::shell::Screen;
 

@@ -28,16 +28,15 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 pub use iotui_core::{catalog, doctor, experiment, facts, plan, record, stats, text, units};
+pub use iotui_data::{analysis, report, session};
 pub use iotui_engine::{backend, engine, host, peer, probe, sys};
 
-pub mod analysis;
 pub mod app;
 pub mod batch;
 pub mod cli;
 pub mod commands;
 pub mod config;
-pub mod report;
+pub mod output;
 pub mod runner;
-pub mod session;
 pub mod tui;
 pub mod userdata;

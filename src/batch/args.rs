@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ArgGroup;
 
+use crate::output::{HEADING, Out};
 use crate::plan::Variant;
-use crate::report::{OUTPUT, Out};
 use crate::units;
 
 const WHAT: &str = "What to measure";
@@ -76,23 +76,23 @@ pub struct Args {
     pub out: Out,
 
     /// Save the session under this name; a name in use gets a number
-    #[arg(long, value_name = "NAME", conflicts_with = "no_save", help_heading = OUTPUT)]
+    #[arg(long, value_name = "NAME", conflicts_with = "no_save", help_heading = HEADING)]
     pub save: Option<String>,
 
     /// Do not save a session file
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = HEADING)]
     pub no_save: bool,
 
     /// Omit host name, user, folders and file names
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = HEADING)]
     pub anonymous: bool,
 
     /// Exit 4 if a warning marks a number as wrong
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = HEADING)]
     pub strict: bool,
 
     /// Print nothing but errors to stderr
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = HEADING)]
     pub quiet: bool,
 }
 

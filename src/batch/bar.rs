@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output;
 use crate::plan::Plan;
 use crate::record::{Event, Phase, Progress};
-use crate::report;
 use crate::units;
 
 /// Between two lines where there is no terminal: a log shows that the run goes on.
@@ -48,7 +48,7 @@ impl Bar {
     pub fn show(&mut self, event: &Event) {
         self.take(event);
         if let Some(line) = self.line_at(Instant::now()) {
-            report::print_message(line);
+            output::print_message(line);
         }
     }
 
@@ -109,7 +109,7 @@ impl Bar {
 
     /// Prints a line for the user, above the bar.
     pub fn say(&self, line: &str) {
-        self.bar.suspend(|| report::print_message(line));
+        self.bar.suspend(|| output::print_message(line));
     }
 
     pub fn clear(&self) {

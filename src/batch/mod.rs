@@ -27,9 +27,10 @@ use crate::doctor::{self, Planned};
 use crate::engine::{self, Control, OpenTarget, Started, check_filling, locate};
 use crate::facts::{Host, TargetFacts};
 use crate::host::SharedHost;
+use crate::output::{self, print_message};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Event, Severity, Throttle};
-use crate::report::{self, Format, print_message};
+use crate::report::{self, Format};
 use crate::runner::{self, Measuring, Ranks};
 use crate::session::{Recorder, Session};
 use crate::sys::{leftovers, signals};
@@ -212,7 +213,7 @@ fn recorder(args: &Args, host: &SharedHost, plan: &Plan) -> anyhow::Result<Optio
         names.as_ref().map(|names| (names.anonymize_host(host.get()), names.anonymize_plan(plan)));
     let (host, plan) = hidden.as_ref().map_or((host.get(), plan), |(host, plan)| (host, plan));
     let make = || runner::create_recorder(args.save.as_deref(), host, plan);
-    match report::tell_if_slow("creating the session's file", make) {
+    match output::tell_if_slow("creating the session's file", make) {
         Ok(mut recorder) => {
             if let Some(mut names) = names {
                 recorder.rewrite(Box::new(move |event| names.anonymize_event(event)));
@@ -250,7 +251,7 @@ fn finish_recording(
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         let file = format!("writing {}", show_path(recorder.path()));
-        report::tell_if_slow(&file, || recorder.finish(reason));
+        output::tell_if_slow(&file, || recorder.finish(reason));
         let path = show_path(recorder.path());
         session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
@@ -286,7 +287,7 @@ fn finish(
     let (saved, unsaved) = finish_recording(args, &mut session, recorder, reason);
     if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
-        return Err(report::Failure(code, error.unwrap_or_default()).into());
+        return Err(output::Failure(code, error.unwrap_or_default()).into());
     }
     error.iter().for_each(|error| print_message(format!("iotui: {error}")));
     let held = gate.map(|gate| gate.compare(args, &session));

@@ -1,6 +1,6 @@
 //! The session that `--plan` or `--baseline` names.
 
-use crate::report::failure;
+use crate::output::failure;
 use crate::session;
 use crate::session::Session;
 

@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::engine::Watchdog;
-use crate::report::print_message;
+use crate::output::print_message;
 
 /// Returns what `plan` makes. Where that outlasts the budget in a system call, this process ends
 /// here: nothing was measured or written yet.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::args::Args;
 use super::bar::Bar;
 use crate::engine::{Control, RESTORE_TIMEOUT};
+use crate::output;
 use crate::plan::Plan;
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
@@ -32,7 +33,7 @@ struct Stream {
 
 impl Stream {
     fn open(args: &Args, session: &Session) -> Option<Stream> {
-        let out = report::stdout().ok()?;
+        let out = output::stdout().ok()?;
         let names = args.anonymous.then(|| report::PrivateNames::new(&session.host, &session.plan));
         let mut stream = Stream { out, names, hidden: None };
         stream.hide(&session.plan);

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, Subcommand, ValueEnum};
 
-use crate::report::{COMPARISONS, DisplayArgs, Out, comparisons, formats};
+use crate::output::{DisplayArgs, Out, comparisons, formats};
+use crate::report::COMPARISONS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Lists {

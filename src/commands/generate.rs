@@ -4,7 +4,7 @@
 use clap_complete::Shell;
 
 use super::Generate;
-use crate::report::Out;
+use crate::output::Out;
 
 /// Prints what was requested; `command` is the definition of the command line.
 pub fn run(what: Generate, mut command: clap::Command, out: &Out) -> anyhow::Result<u8> {

@@ -6,8 +6,8 @@ use crate::backend::fold;
 use crate::doctor::examine;
 use crate::engine::OpenTarget;
 use crate::host;
+use crate::output::Out;
 use crate::plan::TargetSpec;
-use crate::report::Out;
 use crate::report::host::{Report, text};
 use crate::runner;
 

@@ -7,11 +7,11 @@ use super::Lists;
 use crate::backend::Target;
 use crate::engine::{Executor, OpenTarget, locate};
 use crate::experiment::EXPERIMENTS;
+use crate::output::Out;
 use crate::plan::{
     Choice, Condition, Job, Presets, ProbeInfo, ProbeParam, Profile, Profiles, TargetSpec,
 };
 use crate::probe::{PROBES, Probe, ProbeContext};
-use crate::report::Out;
 use crate::runner;
 use crate::session::{self, Reference};
 use crate::text::table::{Cell, lay_out};

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use crate::host;
+use crate::output::{failure, print_message};
 use crate::plan::Remote;
 use crate::probe::net::{
     ClientEvent, Limits, MIN_SECRET_CHARS, SECRET_VARIABLE, SaltedKey, Secret, Server,
 };
-use crate::report::{failure, print_message};
 use crate::sys::signals;
 
 /// Where it listens, and who may come.

@@ -6,8 +6,9 @@ use super::{ExportTo, Sessions};
 use anyhow::Context;
 
 use crate::analysis;
+use crate::output::{self, Out, When, failure, print_message, tell_if_slow};
 use crate::plan::Settings;
-use crate::report::{self, Out, When, failure, print_message, tell_if_slow};
+use crate::report::{self};
 use crate::runner;
 use crate::session::{self, Listed, Session};
 use crate::text::table::{Align, Cell, lay_out};
@@ -108,7 +109,7 @@ fn compare<'a>(
     anonymous: bool,
     out: &Out,
 ) -> anyhow::Result<()> {
-    let format = report::find_comparison_format(&out.format).context(report::FORMAT_OPTION)?;
+    let format = report::find_comparison_format(&out.format).context(output::FORMAT_OPTION)?;
     let open = |text: &String| tell_if_slow(READING, || session::open(dir, text));
     let one = |text: &String| Ok(open(text).map_err(failure)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;

@@ -1,6 +1,6 @@
 //! What this terminal can show, from the environment and the options.
 
-use crate::report::{DisplayArgs, When, is_ascii_only};
+use crate::output::{DisplayArgs, When, is_ascii_only};
 use crate::tui::theme::{Colours, Glyphs, Look};
 
 /// Returns the look for these options in an environment, with the default theme.

@@ -34,8 +34,9 @@ use super::remember::Remembered;
 use super::setup::Setup;
 use super::theme::DEFAULT;
 use super::update::{begin_replay, go};
+use crate::output::{DisplayArgs, When, print_message};
 use crate::plan::{Op, Preset, Presets, Settings};
-use crate::report::{DisplayArgs, Graph, When, print_message};
+use crate::report::Graph;
 use crate::runner;
 use crate::text::clean_text;
 

@@ -1,0 +1,78 @@
+//! Reports: a session in each format. A new format is one file and its entry in [`FORMATS`].
+
+mod anonymous;
+mod card;
+mod compare;
+mod csv;
+mod figure;
+mod fio;
+mod format;
+mod gbench;
+pub mod host;
+mod html;
+mod json;
+pub mod jsonl;
+mod look;
+mod markdown;
+mod picture;
+mod png;
+pub mod pretty;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod sentences;
+mod sparks;
+mod svg;
+pub mod table;
+mod text;
+
+use crate::plan::{Unknown, nearest};
+
+pub use anonymous::{PrivateNames, anonymize};
+pub use card::glance_text;
+pub use compare::{
+    COMPARISONS, ComparisonFormat, RatioScale, comparison_columns, comparison_text,
+    find_comparison_format, ruling_text,
+};
+pub use format::Format;
+pub use look::{Graph, Look, Spread};
+pub use text::{BARS, PLAIN_BARS};
+
+/// The JSON Schema of the `json` format, as users can download it.
+pub const SCHEMA: &str = include_str!("../../../../assets/schema/iotui-1.schema.json");
+
+/// The JSON Schema of a comparison as `json`; it refers to [`SCHEMA`].
+pub const COMPARISON_SCHEMA: &str =
+    include_str!("../../../../assets/schema/iotui-compare-1.schema.json");
+
+/// Every format, in the order in which lists show them; the first is the default.
+pub static FORMATS: &[Format] = &[
+    table::FORMAT,
+    json::FORMAT,
+    jsonl::FORMAT,
+    csv::FORMAT,
+    markdown::FORMAT,
+    html::FORMAT,
+    svg::FORMAT,
+    png::FORMAT,
+    card::FORMAT,
+    gbench::FORMAT,
+    fio::FORMAT,
+];
+
+/// The id of the format whose trials are written as they end.
+pub const JSONL: &str = jsonl::FORMAT.id;
+
+/// The id of the format that shows a session at a glance.
+pub const CARD: &str = card::FORMAT.id;
+
+/// Returns the format with this id.
+pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {
+    FORMATS
+        .iter()
+        .find(|f| f.id == id)
+        .ok_or_else(|| nearest("format", id, FORMATS.iter().map(|f| f.id)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! The session: the log of one run of one plan.
+//!
+//! A run is written line by line by a [`Recorder`], found by [`find`], listed by [`list`] and read
+//! back by [`load`] into a [`Session`]. What it shows is made by [`crate::analysis`].
+
+mod check;
+mod damage;
+mod edit;
+mod end_line;
+mod error;
+mod fio;
+mod head;
+mod header_line;
+mod label;
+mod line;
+mod list;
+mod load;
+mod loading;
+mod log;
+mod model;
+mod naming;
+mod open;
+mod portable;
+mod publish;
+mod reader;
+mod references;
+mod salvage;
+mod schema;
+mod seal;
+mod sink;
+mod store;
+mod timeline;
+mod unrestored;
+mod write;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub use seal::seal;
+
+pub use edit::{Imported, delete, import, rename};
+pub use error::SessionError;
+pub use label::label;
+pub use line::{Worst, target as target_of};
+pub use list::{Listed, State, headers, list, newest};
+pub use load::{Samples, load, samples};
+pub use model::Session;
+pub use naming::{check_name, path_of};
+pub use open::open;
+pub use portable::{INDEX, portable_lines};
+pub use references::{Reference, reference, references};
+pub use schema::NAME_LENGTH;
+pub use store::{find, folder};
+pub use timeline::{DEMO_ID, Timeline, demo, timeline};
+pub use unrestored::{Unrestored, find_unrestored};
+pub use write::{NewSession, Recorder, Rewrite, finite_findings, finite_verdict};
