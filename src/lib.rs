@@ -6,12 +6,13 @@
 //! The crate `iotui_core` has what needs no machine: `catalog`, `plan`, `experiment`, `facts`,
 //! `doctor`, `record`, `stats`, `text`, `units`. `iotui_engine` measures: `sys`, `host`, `backend`,
 //! `peer`, `probe`, `engine`. `iotui_files` has the files that iotui makes.
+//! `iotui_data` has `session`, `analysis` and `report`.
 //!
 //! | floor | modules | contents |
 //! |---|---|---|
 //! | 9 | [`app`] [`cli`] [`config`] | turns arguments and the user's files into settings, then starts a front end or a command |
 //! | 8 | [`tui`] [`batch`] [`commands`] | the full screen; the headless front end; sessions, host, lists, completions |
-//! | 7 | [`report`] | a session as a table, JSON, CSV, fio job and so on, one file each |
+//! | 7 | [`report`] [`output`] | a session as a table, JSON, CSV, fio job and so on, one file each; where it goes |
 //! | 6 | [`runner`] | runs a plan and saves it: once, again, against a baseline |
 //! | 5 | [`analysis`] | what a session shows: results, the answer, limits, comparisons, the gate; pure |
 //! | 4 | [`session`] | the log of a run: written as it runs, found, listed, loaded, edited, imported |

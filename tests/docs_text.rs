@@ -167,7 +167,8 @@ fn the_formats_know_every_kind_of_line_and_every_format() {
 /// Folders of the files that contributor documents name.
 const FOLDERS: [&str; 7] = ["src/", "crates/", "tests/", "benches/", "docs/", "assets/", "fuzz/"];
 
-/// `src/report/NAME.rs` and `assets/*.toml` match many files: only their folder must exist.
+/// `crates/data/src/report/NAME.rs` and `assets/*.toml` match many files: only their folder must
+/// exist.
 #[test]
 fn files_in_the_text_exist() {
     for doc in ["CONTRIBUTING.md", "docs/architecture.md", "fuzz/README.md"] {

@@ -15,7 +15,7 @@ use crate::common::source::{File, folders, paths, tokens};
 const FLOORS: &str = "
 9  main bin lib app cli config         main -> app, bin -> app, app -> cli config, cli -> config
 8  tui batch commands
-7  report
+7  report output                       output -> report
 6  runner
 5  analysis
 4  session
@@ -258,7 +258,7 @@ fn no_json_is_reported_as_it_is() {
             .iter()
             .any(|call| made(text).contains(call))
     };
-    let files = sources(&root().join("src/report"));
+    let files = sources(&root().join("crates/data/src/report"));
     let wrong =
         files.iter().filter(|(path, text)| !path.to_string_lossy().contains("test") && raw(text));
     assert_none(

@@ -42,8 +42,8 @@ pub use sweep::{
 use std::collections::HashSet;
 
 use crate::plan::{
-    Cache, Cold, Fresh, Job, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell, Resolved,
-    Settings, Skipped, TrialTime, Unknown, nearest,
+    Cache, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell,
+    Resolved, Settings, Skipped, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
 
@@ -223,7 +223,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         skipped_probes,
         pick,
         span_may_shrink,
-        settings: Some(sweep::settings_of_cells(user)),
+        settings: Some(JobOption::texts(user)),
         anonymous: false,
         once_uncached: pick && user.trials.is_none() && user.until.is_none(),
         ceilings: false,

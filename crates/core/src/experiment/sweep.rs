@@ -1,6 +1,6 @@
 //! `sweep`: every combination of the requested axes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::error::{MAX_CELLS, PlanError};
@@ -236,12 +236,6 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
         }
     }
     all
-}
-
-/// Returns the text of each setting that is part of cells.
-pub(super) fn settings_of_cells(of: &Settings) -> BTreeMap<String, String> {
-    let text = |option: &JobOption| Some((option.name.to_string(), of.text(option.name)?));
-    JobOption::all().filter_map(text).collect()
 }
 
 fn default_caches(op: Op, direct: bool) -> Vec<Cache> {

@@ -1,5 +1,7 @@
 //! The options that are part of a cell: the values that settings give each, and how a job gets one.
 
+use std::collections::BTreeMap;
+
 use super::{Backends, Choice, Info, Job, Range, Settings};
 
 /// An option that gives jobs their values on an axis.
@@ -17,6 +19,12 @@ impl JobOption {
     /// Returns the values that settings give it; `None` if they give it none.
     pub fn values(&self, of: &Settings, infos: &[&'static Info]) -> Option<Vec<JobValue>> {
         (self.values)(of, infos)
+    }
+
+    /// Returns the text of each setting that is part of cells.
+    pub fn texts(of: &Settings) -> BTreeMap<String, String> {
+        let text = |option: &JobOption| Some((option.name.to_string(), of.text(option.name)?));
+        JobOption::all().filter_map(text).collect()
     }
 
     /// Returns the value that a job has, as it is given.
