@@ -17,9 +17,9 @@ use crate::output;
 use crate::plan::{Settings, check_sets, find_probes};
 use crate::probe::net::set_process_secret;
 use crate::runner::{self, Ranks};
+use crate::shell;
 use crate::sys::{memory_limit, signals};
 use crate::text;
-use crate::tui::shell;
 use crate::units::show_bytes;
 
 /// Exit code of wrong usage: nothing was run.

@@ -17,8 +17,8 @@ use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::output::{LIST_FORMATS, Out};
 use crate::plan::{Setting, Settings, ValueKind};
+use crate::shell::Screen;
 use crate::text::show_path;
-use crate::tui::shell::Screen;
 
 /// Measures how fast storage is, by backend and block size, and proves where the bytes came from.
 #[derive(Debug, Parser)]

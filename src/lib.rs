@@ -6,13 +6,13 @@
 //! The crate `iotui_core` has what needs no machine: `catalog`, `plan`, `experiment`, `facts`,
 //! `doctor`, `record`, `stats`, `text`, `units`. `iotui_engine` measures: `sys`, `host`, `backend`,
 //! `peer`, `probe`, `engine`. `iotui_files` has the files that iotui makes.
-//! `iotui_data` has `session`, `analysis` and `report`.
+//! `iotui_data` has `session`, `analysis` and `report`, `iotui_tui` the screens.
 //!
 //! | floor | modules | contents |
 //! |---|---|---|
 //! | 9 | [`app`] [`cli`] [`config`] | turns arguments and the user's files into settings, then starts a front end or a command |
-//! | 8 | [`tui`] [`batch`] [`commands`] | the full screen; the headless front end; sessions, host, lists, completions |
-//! | 7 | [`report`] [`output`] | a session as a table, JSON, CSV, fio job and so on, one file each; where it goes |
+//! | 8 | [`shell`] [`batch`] [`commands`] | the full screen; the headless front end; sessions, host, lists, completions |
+//! | 7 | [`report`] [`output`] [`tui`] | a session as a table, JSON, CSV, fio job and so on, one file each; where it goes; the screens |
 //! | 6 | [`runner`] | runs a plan and saves it: once, again, against a baseline |
 //! | 5 | [`analysis`] | what a session shows: results, the answer, limits, comparisons, the gate; pure |
 //! | 4 | [`session`] | the log of a run: written as it runs, found, listed, loaded, edited, imported |
@@ -31,6 +31,7 @@
 pub use iotui_core::{catalog, doctor, experiment, facts, plan, record, stats, text, units};
 pub use iotui_data::{analysis, report, session};
 pub use iotui_engine::{backend, engine, host, peer, probe, sys};
+pub use iotui_tui as tui;
 
 pub mod app;
 pub mod batch;
@@ -39,5 +40,5 @@ pub mod commands;
 pub mod config;
 pub mod output;
 pub mod runner;
-pub mod tui;
+pub mod shell;
 pub mod userdata;

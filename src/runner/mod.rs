@@ -21,7 +21,7 @@ mod visited;
 pub use baseline::{BaselineError, plan_baseline};
 pub use ceilings::{choose_saved_xor_loop, saved_ceilings};
 pub use experience::{Experience, saved_experience};
-pub use other_runs::{OTHER_RUN, find_other_run};
+pub use other_runs::find_other_run;
 pub use profiles::{expect, presets_of_profiles, profiles};
 pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};

@@ -12,14 +12,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
 
+use crate::doctor::OTHER_RUN;
 use crate::host::Below;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::sys::text;
 use crate::units::counted;
-
-/// Id of the finding that another iotui measures on a disk of the plan.
-pub const OTHER_RUN: &str = "other-run";
 
 const PREFIX: &str = "iotui-measures/";
 /// The abstract names of this network namespace.

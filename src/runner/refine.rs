@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use super::replan::{ReplanError, replan};
 use crate::analysis::is_same_machine;
-use crate::engine::Earlier;
 use crate::facts::Host;
 use crate::plan::{Plan, Settings, TargetSpec};
+use crate::record::Earlier;
 use crate::session::Session;
 use crate::text::{parse_utc, show_path};
 

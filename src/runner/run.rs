@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Instant, SystemTime};
 
-use crate::engine::{self, Control, Earlier, Link};
+use crate::engine::{self, Control, Link};
 use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec};
+use crate::record::Earlier;
 use crate::record::{End, Event, MachineEvidence, Warning};
 use crate::runner::add_visited;
 use crate::runner::ceilings;

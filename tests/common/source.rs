@@ -131,7 +131,7 @@ pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
         match tokens[at] {
             "{" => open.push(at >= 2 && tokens[at - 2] == "mod"),
             "}" => drop(open.pop()),
-            "crate" | "iotui" | "iotui_core" | "iotui_data" | "iotui_engine"
+            "crate" | "iotui" | "iotui_core" | "iotui_data" | "iotui_tui" | "iotui_engine"
                 if tokens.get(at + 1) == Some(&"::") =>
             {
                 heads(tokens, at + 2, 0, &mut found)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use iotui::catalog::infos;
 use iotui::doctor::{Planned, examine};
-use iotui::engine::{Offer, Proposed};
+use iotui::experiment::{Offer, Proposed};
 use iotui::facts::TargetFacts;
 use iotui::plan::{Plan, Presets, Settings};
 use iotui::session::{self, Session};

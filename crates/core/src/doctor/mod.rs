@@ -15,6 +15,9 @@ pub use facts::{Facts, Finding, Planned};
 use crate::facts::{Host, TargetFacts};
 use crate::record::Warning;
 
+/// Id of the finding that another iotui measures on a disk of the plan.
+pub const OTHER_RUN: &str = "other-run";
+
 /// One check of the doctor.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {

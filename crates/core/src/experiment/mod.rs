@@ -13,6 +13,7 @@ mod lab;
 mod levels;
 mod measure;
 mod objection;
+mod proposed;
 mod refusal;
 mod schedule;
 mod settings_of;
@@ -30,6 +31,7 @@ pub use lab::requested_probes;
 pub use levels::LEVELS;
 pub use measure::MEASURE;
 pub use objection::Choices;
+pub use proposed::{Offer, Proposed};
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };

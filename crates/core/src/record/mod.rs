@@ -2,6 +2,7 @@
 //! function of its evidence.
 
 mod ceilings;
+mod earlier;
 mod event;
 mod first_visit;
 mod ground;
@@ -19,6 +20,7 @@ mod verified;
 mod warning;
 
 pub use ceilings::{Ceilings, LinkCeiling, Throttle};
+pub use earlier::Earlier;
 pub use event::{End, Event, Phase, Progress};
 pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};

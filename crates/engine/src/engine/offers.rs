@@ -4,19 +4,9 @@ use std::path::Path;
 
 use super::locate::scratch_dir;
 use super::probing;
+use crate::experiment::Offer;
 use crate::plan::{ProbeCell, ProbeSet, Remote, TargetSpec};
 use crate::probe::PROBES;
-use crate::record::{Estimate, Unit};
-
-/// A cell of a probe.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
-    pub cell: ProbeCell,
-    pub unit: Unit,
-    pub estimate: Option<Estimate>,
-    /// Why it is unavailable.
-    pub refused: Option<String>,
-}
 
 /// Returns every cell of every probe as a run would find it: with the user's file if there is one,
 /// else with a folder for temporary files, with the given remote machine and parameter values.

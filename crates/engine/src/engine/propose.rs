@@ -16,9 +16,8 @@ use super::target::OpenTarget;
 use crate::backend::{self, Target};
 use crate::catalog::{self, infos};
 use crate::experiment::{
-    self, AvailableProbes, CALLS, PlanError, PlanRequest, requested_probes, spans,
+    self, AvailableProbes, CALLS, PlanError, PlanRequest, Proposed, requested_probes, spans,
 };
-use crate::facts::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
     TargetSpec, Variant, find_probes, target_name,
@@ -66,21 +65,6 @@ impl<'a> Proposal<'a> {
             ranks: None,
         }
     }
-}
-
-/// A plan and the facts found while making it.
-#[derive(Debug)]
-pub struct Proposed {
-    pub plan: Plan,
-    /// Facts about the target, or about an empty file where the scratch file would be.
-    pub facts: TargetFacts,
-    /// Every backend and peer that cannot do a plain job of the requested operation here, and why;
-    /// empty unless a survey was requested.
-    pub unavailable: Vec<(&'static str, String)>,
-    /// What is measured instead of the named file, and why.
-    pub instead: Option<String>,
-    /// The span that all targets are used over, where they differ in size.
-    pub common_span: Option<String>,
 }
 
 /// Why there is no plan, in one line that names the remedy.

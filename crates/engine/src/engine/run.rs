@@ -18,7 +18,7 @@ mod unread;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use self::earlier::Earlier;
+use self::earlier::Continue;
 use self::fitting::Fitting;
 use self::precision::Precision;
 use self::ratios::Ratios;
@@ -41,7 +41,7 @@ use super::{Control, Sink};
 use crate::backend::access_pattern::mix;
 use crate::experiment::{order_of_pairs, order_of_round};
 use crate::plan::Plan;
-use crate::record::{End, Event, Grounds, Latency, Phase};
+use crate::record::{Earlier, End, Event, Grounds, Latency, Phase};
 
 /// What a step returns.
 enum StepResult {

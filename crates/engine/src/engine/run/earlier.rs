@@ -1,65 +1,27 @@
 //! What a run continues: the trials of an earlier one, after which its rounds are counted.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::backend::Commits;
 use crate::engine::Sink;
 use crate::engine::cells::Cell;
-use crate::plan::Plan;
-use crate::record::{CommitTimes, Event, Latency, Trial};
+use crate::record::{CommitTimes, Earlier, Event, Latency, Trial};
 use crate::stats::{Histogram, Ratio, Summary};
 use crate::units::show_share;
-
-/// The results of an earlier run of the same plan; empty for a new run.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Earlier {
-    /// In the order of measurement.
-    pub trials: Vec<Arc<Trial>>,
-    /// The latencies of each cell; fewer if the others are unknown.
-    pub latencies: Vec<Option<Latency>>,
-    /// The commits of each cell, alike.
-    pub commits: Vec<Option<CommitTimes>>,
-    /// How long it took, seconds; 0 if unknown.
-    pub seconds: f64,
-}
 
 /// Ratios of medians up to this far from 1 are no drift worth a note.
 const MIN_DRIFT: f64 = 0.05;
 
-impl Earlier {
-    /// Returns the number of rounds done.
-    pub fn rounds(&self) -> u32 {
-        self.trials.iter().map(|trial| trial.round).max().unwrap_or(0)
-    }
+/// What the engine does with an earlier run.
+pub(super) trait Continue {
+    fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink);
+    fn add_commits(&self, cells: &mut [Option<Cell>]);
+    fn describe_drift<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Option<String>;
+}
 
-    /// Returns the number of rounds that remain, if the plan fixes it.
-    pub(super) fn rounds_left(&self, plan: &Plan) -> Option<u32> {
-        plan.trials.map(|trials| trials.saturating_sub(self.rounds()))
-    }
-
-    /// Returns the rounds to run.
-    pub(super) fn further_rounds(&self, plan: &Plan) -> RangeInclusive<u32> {
-        let done = self.rounds();
-        let last = plan.trials.unwrap_or(plan.most_rounds().saturating_add(done));
-        done.saturating_add(1)..=last
-    }
-
-    /// Returns when the last trial ended, nanoseconds after the start of that run.
-    pub(super) fn end(&self) -> u64 {
-        let end = |trial: &Arc<Trial>| trial.evidence.started.saturating_add(trial.nanos);
-        self.trials.iter().map(end).max().unwrap_or(0)
-    }
-
-    /// Returns the seconds of both parts, where the second took `elapsed`; to milliseconds.
-    pub(super) fn add_seconds(&self, elapsed: Duration) -> f64 {
-        let before = self.seconds.max(self.end() as f64 / 1e9);
-        ((before + elapsed.as_secs_f64()) * 1e3).round() / 1e3
-    }
-
+impl Continue for Earlier {
     /// Gives each cell its trials, and reports them as if they had just been measured.
-    pub(super) fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
+    fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
         for trial in &self.trials {
             let Some(Some(cell)) = cells.get_mut(trial.cell as usize) else { continue };
             cell.keep(trial);
@@ -91,10 +53,7 @@ impl Earlier {
 
     /// Describes by how much the cells changed between the two parts, where intervals show it;
     /// `None` for a new run.
-    pub(super) fn describe_drift<'a>(
-        &self,
-        cells: impl Iterator<Item = &'a Cell>,
-    ) -> Option<String> {
+    fn describe_drift<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
         let rounds = self.rounds();
         let ratio = |cell: &'a Cell| {
             let (before, after): (Vec<_>, Vec<_>) =
@@ -142,6 +101,7 @@ impl Earlier {
 mod tests {
     use super::*;
     use crate::backend::testing;
+    use crate::plan::Plan;
     use crate::plan::TargetSpec;
 
     /// A cell with trials of these times in rounds from 1 on.

@@ -1,0 +1,465 @@
+mod chart;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{Compare, LoadedComparison};
+use crate::analysis::SavedRuns;
+use crate::context::Request;
+use crate::msg::{Effect, Msg};
+use crate::popup::Popup;
+use crate::report::Look;
+use crate::screen::Screen;
+use crate::session::Session;
+use crate::session_view::SessionView;
+use crate::testing::{self, Stage};
+use crate::theme::{Colours, Glyphs, Role};
+use crate::update::screens::perform;
+
+/// The usual session under another id and name, each of its trials changed.
+fn changed(
+    id: &str,
+    name: &str,
+    change: impl Fn(&mut crate::record::Trial, &crate::plan::Job),
+) -> Session {
+    let mut session = Session { id: id.into(), name: name.into(), ..testing::session() };
+    for trial in &mut session.trials {
+        let job = session.plan.cells[trial.cell as usize].clone();
+        change(Arc::make_mut(trial), &job);
+    }
+    session
+}
+
+/// `before`; `after` with mmap twice as fast on another kernel; `later` as before, with a cell that
+/// only it has.
+pub fn three() -> [Session; 3] {
+    let before = changed("a", "before", |_, _| {});
+    let mut after = changed("b", "after", |trial, job| {
+        trial.nanos /= if job.backend.id == "mmap" { 2 } else { 1 }
+    });
+    (after.host.kernel, after.host.name) = ("6.19.1".into(), "lab-7".into());
+    after.created = "2026-11-22T08:00:00Z".into();
+    let mut later = changed("c", "later", |_, _| {});
+    later.plan.cells[1].block = 512;
+    [before, after, later]
+}
+
+fn compared(sessions: &[Session], ascii: bool) -> LoadedComparison {
+    let loaded =
+        |session: &Session| (session.id.clone(), Ok(SessionView::new(session.clone(), None)));
+    LoadedComparison::new(
+        sessions.iter().map(loaded).collect(),
+        &SavedRuns::default(),
+        &Look { ascii, ..Look::default() },
+    )
+}
+
+/// Opens the comparison of these sessions.
+fn compare_sessions(stage: &mut Stage, ids: Vec<String>) {
+    perform(&mut stage.model, Request::Compare(ids));
+}
+
+/// On Compare, with these sessions.
+pub fn stage(sessions: &[Session]) -> Stage {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(80, 24));
+    compare_sessions(&mut stage, sessions.iter().map(|session| session.id.clone()).collect());
+    stage.tell(Msg::Compared(Box::new(compared(sessions, false))));
+    stage
+}
+
+fn compare(stage: &Stage) -> &Compare {
+    &stage.model.compare
+}
+
+fn asks(ids: &[&str]) -> [Effect; 1] {
+    [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), look: Look::default() }]
+}
+
+#[test]
+fn what_differs_stands_first_then_the_sum_then_the_cells() {
+    let stage = stage(&three());
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let picture = stage.picture(columns, rows);
+        let at = |text: &str| {
+            picture.find(text).unwrap_or_else(|| panic!("{text} at {columns}x{rows}:\n{picture}"))
+        };
+        let places = ["before", "What differs", "host ", "Sum", "B against A: ", "Cells"].map(at);
+        assert!(places.is_sorted(), "{picture}");
+        let cells = picture.lines().skip_while(|line| !line.contains("Cells")).skip(3);
+        let rows = cells.filter(|line| line.contains("faster") || line.contains(" KiB")).count();
+        assert!(rows >= 3, "{columns}x{rows}:\n{picture}");
+    }
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("faster") && picture.contains("no difference"), "{picture}");
+}
+
+#[test]
+fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
+    let mut stage = stage(&three());
+    assert!(stage.picture(120, 40).contains("B against A · 1 of 2"));
+    stage.keys("l").take();
+    assert!(stage.picture(120, 40).contains("C against A · 2 of 2"));
+    stage.keys("l");
+    assert_eq!(compare(&stage).other, 1, "there is no further one");
+    assert_eq!(stage.keys("B").take(), asks(&["c", "a", "b"]));
+    assert!(stage.picture(120, 40).contains("comparing ..."), "the last one is still there");
+    assert_eq!(stage.keys("B").take(), [], "one at a time");
+    let [before, after, later] = three();
+    // One that was asked for before is late.
+    stage.tell(Msg::Compared(Box::new(compared(
+        &[before.clone(), after.clone(), later.clone()],
+        false,
+    ))));
+    assert!(compare(&stage).is_waiting());
+    stage.tell(Msg::Compared(Box::new(compared(&[later, before, after], false))));
+    assert!(!compare(&stage).is_waiting());
+    let picture = stage.picture(120, 40);
+    let heads: Vec<&str> = picture.lines().filter(|line| line.contains(" UTC")).collect();
+    assert!(
+        heads[0].contains("A") && heads[0].contains("later") && heads[1].contains("before"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn sessions_of_one_name_are_told_apart_by_what_differs_in_their_time() {
+    let at = |created: &str| {
+        let session = changed(created, "", |_, _| {});
+        Session { created: created.into(), ..session }
+    };
+    let names = |times: [&str; 3]| {
+        let compared = compared(&times.map(at), false);
+        [0, 1, 2].map(|at| compared.name(at).to_string())
+    };
+    let label = "file · read,mmap";
+    assert_eq!(
+        names(["2026-11-20T09:30:11Z", "2026-11-21T09:30:11Z", "2026-11-22T09:30:11Z"]),
+        ["11-20", "11-21", "11-22"].map(|day| format!("{label} {day}"))
+    );
+    assert_eq!(
+        names(["2026-11-20T09:30:11Z", "2026-11-20T09:31:11Z", "2026-11-20T09:32:11Z"]),
+        ["09:30", "09:31", "09:32"].map(|time| format!("{label} {time}"))
+    );
+    assert_eq!(compared(&three(), false).name(1), "after");
+}
+
+#[test]
+fn too_few_trials_are_said_once_with_what_to_do() {
+    let [before, mut after, _] = three();
+    after.trials.retain(|trial| trial.round <= 2);
+    let picture = stage(&[before, after]).picture(120, 40);
+    assert!(!picture.contains("too few trials"), "{picture}");
+    assert!(picture.contains("fewer than 5 trials on one side"), "{picture}");
+    assert!(picture.contains("add trials to B: open it, then R refines it"), "{picture}");
+    assert!(!stage(&three()).picture(120, 40).contains("refines"));
+}
+
+#[test]
+fn bars_take_the_width_that_is_left_and_name_their_one() {
+    let stage = stage(&three());
+    let head =
+        |picture: &str| picture.lines().find(|line| line.contains(" 0.4")).unwrap().to_string();
+    let axis = |columns| {
+        let head = head(&stage.picture(columns, 40));
+        let from = head.find(" 0.4").unwrap() + 1;
+        head[from..].trim_end_matches(['│', ' ']).chars().count()
+    };
+    let (narrow, wide) = (axis(80), axis(120));
+    assert!(wide >= narrow + 20 && axis(200) == 61, "{narrow} {wide} {}", axis(200));
+    let picture = stage.picture(120, 40);
+    let head = picture.lines().position(|line| *line == head(&picture)).unwrap();
+    let lines: Vec<&str> = picture.lines().collect();
+    let column = |line: &str, sign: &str| {
+        line.rfind(sign).map(|at| line[..at].chars().count()).unwrap_or_default()
+    };
+    let one = column(lines[head], " 1 ") + 1;
+    let unity: Vec<char> = lines[head + 1].chars().collect();
+    assert!(['│', '─', '●'].contains(&unity[one]), "{picture}");
+}
+
+#[test]
+fn trials_are_offered_where_they_can_be_added() {
+    let [mut base, mut other, _] = three();
+    base.trials.truncate(40);
+    other.trials.truncate(40);
+    let offer = |base: &Session, other: &Session| {
+        let picture = stage(&[base.clone(), other.clone()]).picture(120, 40);
+        let line = picture.lines().find(|line| line.contains("For a verdict"));
+        line.map(|line| line.trim_matches(['│', ' ']).to_string())
+    };
+    let said = offer(&base, &other).expect("an offer");
+    assert_eq!(said, "For a verdict, add trials to A and B: open it, then R refines it.");
+    // A report has no trials, nor can it get more.
+    base.plan.pick = true;
+    assert_eq!(offer(&base, &other), None);
+}
+
+#[test]
+fn words_and_curves_are_a_key_away_and_back() {
+    let mut stage = stage(&three());
+    stage.keys("l< >");
+    let words = stage.picture(120, 40);
+    assert!(
+        words.contains("In words")
+            && words.contains("only in A: ")
+            && words.contains("only in C: "),
+        "{words}"
+    );
+    stage.keys("v");
+    let chart = stage.picture(120, 40);
+    assert!(
+        chart.contains("Throughput by block size")
+            && chart.contains("before")
+            && chart.contains("later"),
+        "{chart}"
+    );
+    let lines: Vec<_> = compare(&stage)
+        .overlay
+        .lines
+        .iter()
+        .map(|line| (line.session, line.curve.name.as_str()))
+        .collect();
+    assert_eq!(lines[..3], [(0, "read cold"), (1, "read cold"), (2, "read cold")]);
+    // Metrics and the logarithmic axis as on Results, the read-out by arrows.
+    stage.keys("i");
+    assert!(
+        stage.picture(120, 40).contains("Latency, median to 99th percentile by block size")
+            && compare(&stage).log()
+    );
+    stage.keys("bL");
+    assert!(compare(&stage).log() && stage.picture(120, 40).contains("log, 3 sessions"));
+    stage.keys("<right><right>");
+    assert!(stage.picture(120, 40).contains("at 4 KiB"), "{}", stage.picture(120, 40));
+    assert_eq!(stage.keys("j<enter>").take(), [Effect::Open("b".into())]);
+    stage.keys("<tab>");
+    assert!(stage.picture(120, 40).contains("What differs"));
+    // There a metric is no key.
+    stage.keys("o");
+    assert!(stage.picture(120, 40).contains("What differs"));
+    assert_eq!(stage.keys("<enter>").take(), [Effect::Open("c".into())]);
+}
+
+#[test]
+fn curves_of_several_sessions_are_told_apart_without_the_cursor() {
+    let mut stage = stage(&three());
+    stage.keys("v");
+    for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+        stage.model.look.glyphs = glyphs;
+        let picture = stage.picture(120, 40);
+        // The sample of a line is before the letter of its session.
+        let sample = |session: &str| -> String {
+            let line = picture.lines().find(|line| line.contains(session)).unwrap();
+            let before = &line[..line.find(session).unwrap()];
+            before.chars().rev().take(3).collect()
+        };
+        let samples = [" A before", " B after", " C later"].map(sample);
+        let different: HashSet<&String> = samples.iter().collect();
+        assert_eq!(different.len(), 3, "{samples:?}");
+        let plot: Vec<String> =
+            picture.lines().take(38).skip(2).map(|line| line.chars().take(83).collect()).collect();
+        for letter in ["A", "B", "C"] {
+            let words = plot.iter().flat_map(|row| row.split(|c: char| !c.is_alphanumeric()));
+            let count = words.filter(|word| *word == letter).count();
+            assert!((2..=4).contains(&count), "at most one at each curve of {letter}:\n{picture}");
+        }
+        // Curves that share all their places are named together.
+        assert!(plot.iter().any(|row| row.contains(" A, C ")), "{picture}");
+    }
+}
+
+#[test]
+fn the_letter_of_a_session_has_no_colour_of_a_backend() {
+    let stage = stage(&three());
+    let buffer = stage.drawn(120, 40);
+    let rows: Vec<u16> = (0..40)
+        .filter(|row| (0..120).any(|column| buffer[(column, *row)].symbol() == "●"))
+        .collect();
+    let title = stage.model.look.style(Role::Title);
+    for (row, letter) in (2..).zip(["A", "B", "C"]) {
+        let cell = &buffer[(2, row)];
+        assert_eq!((cell.symbol(), cell.fg), (letter, title.fg.unwrap()));
+        assert!(!rows.contains(&row), "a marker is of a backend");
+    }
+}
+
+#[test]
+fn single_figures_are_counted_and_not_drawn() {
+    let reference = crate::session::reference("macbook-2017").unwrap().session();
+    let again = Session { id: "again".into(), ..reference.clone() };
+    let mut stage = stage(&[reference.clone(), again]);
+    stage.keys("v");
+    let overlay = &compare(&stage).overlay;
+    assert!(overlay.lines.iter().all(|line| line.curve.points.len() > 1));
+    assert_eq!((overlay.lines.len(), overlay.singles), (4, 30));
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("30 single figures: v lists them"), "{picture}");
+    assert!(stage.keys("v").picture(120, 40).contains("What differs"));
+}
+
+#[test]
+fn a_single_figure_stays_beside_a_curve_of_its_name_and_where_there_are_no_curves() {
+    let mut few = changed("b", "few", |_, _| {});
+    // Of each curve, one size.
+    few.trials.retain(|trial| few.plan.cells[trial.cell as usize].block == 4096);
+    let mut stage = stage(&[changed("a", "whole", |_, _| {}), few.clone()]);
+    stage.keys("v");
+    let overlay = &compare(&stage).overlay;
+    assert_eq!((overlay.lines.len(), overlay.singles), (8, 0));
+    let mut stage = self::stage(&[few.clone(), Session { id: "c".into(), ..few }]);
+    stage.keys("v");
+    let overlay = &compare(&stage).overlay;
+    assert_eq!((overlay.lines.len(), overlay.singles), (8, 0));
+}
+
+#[test]
+fn scrolling_ends_with_the_last_line() {
+    for keys in ["", "< >"] {
+        let mut stage = stage(&three());
+        stage.tell(Msg::Resize(80, 24)).keys("l").keys(keys).keys("G");
+        let end = stage.picture(80, 24);
+        assert!(end.contains("only in C"), "{end}");
+        stage.keys("jjj<pgdn><ctrl-d>");
+        assert_eq!(stage.picture(80, 24), end);
+        stage.keys("k");
+        // The words fit.
+        assert_eq!(stage.picture(80, 24) != end, keys.is_empty());
+        stage.keys("g");
+        assert_eq!(compare(&stage).scroll, 0);
+    }
+}
+
+#[test]
+fn it_is_copied_whole_and_exported_by_a_form() {
+    let mut stage = stage(&three());
+    let copied = stage.keys("y").take();
+    let [Effect::Copy(text)] = &copied[..] else { panic!("{copied:?}") };
+    assert!(
+        text.contains("Differences between A and B:")
+            && text.contains("C against A")
+            && text.contains("only in C"),
+        "{text}"
+    );
+    stage.keys("e");
+    let picture = stage.picture(80, 24);
+    assert!(
+        picture.contains("Export after against before")
+            && picture.contains("after-against-before.txt"),
+        "{picture}"
+    );
+    for format in crate::report::COMPARISONS {
+        assert!(picture.contains(format.about), "{picture}");
+    }
+    stage.keys("j<enter>");
+    let Some(Effect::Export(export)) = stage.take().pop() else { panic!() };
+    assert_eq!(
+        (export.format, export.path.as_str(), export.replace),
+        ("json", "after-against-before.json", false)
+    );
+    assert_eq!(
+        export.what,
+        crate::export::What::LoadedComparison(vec!["a".into(), "b".into(), "c".into()])
+    );
+}
+
+#[test]
+fn sessions_that_cannot_be_loaded_are_told() {
+    let [before, after, _] = three();
+    let mut stage = Stage::new();
+    compare_sessions(&mut stage, vec!["gone".into(), "a".into(), "b".into()]);
+    assert!(stage.picture(80, 24).contains("comparing 3 sessions"));
+    let gone = ("gone".to_string(), Err("no session 'gone'".to_string()));
+    let [a, b] =
+        [before, after].map(|session| (session.id.clone(), Ok(SessionView::new(session, None))));
+    stage.tell(Msg::Compared(Box::new(LoadedComparison::new(
+        vec![gone.clone(), a.clone(), b],
+        &SavedRuns::default(),
+        &Look::default(),
+    ))));
+    let picture = stage.picture(80, 24);
+    assert!(
+        picture.contains("gone: no session 'gone'") && picture.contains("B against A"),
+        "{picture}"
+    );
+    compare_sessions(&mut stage, vec!["gone".into(), "a".into()]);
+    stage.take();
+    stage.tell(Msg::Compared(Box::new(LoadedComparison::new(
+        vec![gone, a],
+        &SavedRuns::default(),
+        &Look::default(),
+    ))));
+    let picture = stage.picture(80, 24);
+    assert!(
+        picture.contains("Nothing to compare") && picture.contains("no session 'gone'"),
+        "{picture}"
+    );
+    assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);
+    assert!(stage.model.popups.is_empty());
+    assert_eq!(stage.keys("<esc>").take(), [Effect::Sessions]);
+    assert_eq!(stage.model.screen, Screen::Sessions);
+}
+
+#[test]
+fn ascii_and_no_colour_are_kept_to() {
+    let mut stage = Stage::new();
+    (stage.model.look.glyphs, stage.model.look.colours) = (Glyphs::Ascii, Colours::None);
+    let sessions = three();
+    let ids = sessions.iter().map(|session| session.id.clone()).collect();
+    compare_sessions(&mut stage, ids);
+    assert!(matches!(
+        &stage.take()[..],
+        [] | [Effect::Compare { look: Look { ascii: true, .. }, .. }]
+    ));
+    stage.tell(Msg::Compared(Box::new(compared(&sessions, true))));
+    for keys in ["", "< >", "v", "ve"] {
+        stage.keys(keys);
+        // A question mark stands for what such a terminal cannot show; the key of the help is none.
+        for cell in &stage.drawn(120, 40).content()[..120 * 39] {
+            assert!(
+                cell.symbol().is_ascii() && cell.symbol() != "?",
+                "{keys}: {:?}",
+                cell.symbol()
+            );
+            assert_eq!(
+                (cell.fg, cell.bg),
+                (ratatui::style::Color::Reset, ratatui::style::Color::Reset)
+            );
+        }
+    }
+}
+
+#[test]
+fn eight_sessions_of_many_cells_fit_every_size() {
+    let many: Vec<Session> =
+        (0..8).map(|n| changed(&format!("s{n}"), &"long name ".repeat(n), |_, _| {})).collect();
+    let mut stage = stage(&many);
+    for keys in ["", "< >", "v"] {
+        stage.keys(keys);
+        for columns in (0..130).step_by(9).chain([200]) {
+            for rows in [0, 5, 12, 16, 20, 24, 40] {
+                stage.tell(Msg::Resize(columns, rows));
+                stage.keys("jG");
+                stage.picture(columns, rows);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_it_looks_like() {
+    for (name, keys) in [("cells", ""), ("words", "< >"), ("chart", "v")] {
+        let mut stage = stage(&three());
+        stage.keys(keys);
+        for (columns, rows) in [(80, 24), (120, 40)] {
+            insta::assert_snapshot!(
+                format!("{name}_{columns}x{rows}"),
+                stage.snapshot(columns, rows)
+            );
+        }
+    }
+    let mut stage = Stage::new();
+    stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+    stage.keys("ej<tab><tab>< >");
+    insta::assert_snapshot!("export_80x24", stage.snapshot(80, 24));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Export(_))));
+}

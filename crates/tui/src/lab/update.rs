@@ -1,0 +1,405 @@
+//! Keys, clicks and messages of Lab.
+
+use std::path::PathBuf;
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::data::Data;
+use super::layout::Hit;
+use super::marks;
+use super::state::{Lab, Pane};
+use super::view;
+use crate::analysis;
+use crate::context::{Context, ProbeChoice, Request, RunStatus};
+use crate::export::{Form, What};
+use crate::keymap::{Action, key_of};
+use crate::msg::{Effect, Msg};
+use crate::plan::{Group, Plan, ProbeSet, check_sets, set_of};
+use crate::popup::{Popup, Purpose};
+use crate::screen::Screen;
+use crate::session::{self, Listed, Session};
+use crate::session_view::{self, SessionView};
+use crate::view::list::{move_cursor, next_of};
+
+/// Requests the probes available with the target of Setup; nothing during a run, which that would
+/// disturb.
+pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBuf>) -> Vec<Effect> {
+    if ctx.is_running() {
+        return Vec::new();
+    }
+    let remote = lab.choice.remote().cloned();
+    let sets = lab.choice.sets();
+    vec![Effect::Lab { file, dir, remote, sets }]
+}
+
+/// Returns the filter while it has the focus.
+pub fn field(lab: &mut Lab) -> Option<&mut Input> {
+    if lab.typing { Some(&mut lab.filter) } else { None }
+}
+
+/// Rebuilds the list after a change of the filter.
+pub fn field_changed(lab: &mut Lab, _: &mut Context) -> Vec<Effect> {
+    lab.arrange();
+    Vec::new()
+}
+
+/// Closes a curve or the filter; returns false if neither is open.
+pub fn back(lab: &mut Lab) -> bool {
+    if lab.open {
+        lab.open = false;
+        return true;
+    }
+    if lab.typing || !lab.filter.value().is_empty() {
+        lab.typing = false;
+        lab.filter = Input::default();
+        lab.arrange();
+        return true;
+    }
+    false
+}
+
+pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Run => run(lab, ctx),
+        Action::Toggle if ctx.measures_probes() => ctx.request(Request::Steer(Action::Pause)),
+        Action::Skip | Action::Stop if ctx.measures_probes() => {
+            ctx.request(Request::Steer(action));
+        }
+        Action::Preset => {
+            let cursor = ctx
+                .presets
+                .iter()
+                .position(|preset| preset.id == lab.choice.preset.id)
+                .unwrap_or(0);
+            ctx.popups.push(Popup::Presets { cursor });
+        }
+        Action::Compare => {
+            ctx.popups.push(Popup::Marks { cursor: 0 });
+            return vec![Effect::Sessions];
+        }
+        Action::Edit => edit_parameters(lab, ctx),
+        Action::Copy => copy(lab, ctx),
+        Action::Export | Action::SaveAs | Action::Mark => act_on_session(lab, ctx, action),
+        Action::NextPane => cycle_focus(lab, false),
+        Action::PreviousPane => cycle_focus(lab, true),
+        Action::Filter => lab.typing = true,
+        Action::Back => drop(back(lab)),
+        Action::Enter if lab.typing => lab.typing = false,
+        _ => act_in_pane(lab, ctx, action),
+    }
+    Vec::new()
+}
+
+fn cycle_focus(lab: &mut Lab, back: bool) {
+    lab.typing = false;
+    lab.pane = next_of(&Pane::ALL, lab.pane, back);
+}
+
+/// Requests the plan of the selected probes; its answer starts the run.
+fn run(lab: &mut Lab, ctx: &mut Context) {
+    if ctx.is_running() {
+        return ctx.request(Request::RefuseRun);
+    }
+    let Some(probes) = chosen_probes(lab) else {
+        let key = key_of(Action::Toggle, Screen::Lab);
+        return ctx.note(format!("no probe is selected: {key} selects the one under the cursor"));
+    };
+    lab.number += 1;
+    lab.starts_when_planned = true;
+    ctx.request(Request::PlanProbes { number: lab.number, probes });
+}
+
+/// Returns the selection for the planner; `None` if nothing can be run.
+fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
+    let settings = lab.choice.settings(&lab.infos)?;
+    let needs_target =
+        lab.infos.iter().any(|info| info.group == Group::Files && lab.choice.is_on(info.id));
+    let preset = lab.choice.preset.clone();
+    Some(Box::new(ProbeChoice { preset, settings, needs_target }))
+}
+
+/// Copies the command line of the same run.
+fn copy(lab: &Lab, ctx: &mut Context) {
+    match chosen_probes(lab) {
+        Some(probes) => ctx.request(Request::CopyProbes(probes)),
+        None => ctx.note("no probe is selected: there is no command to copy"),
+    }
+}
+
+/// Exports, names or marks the session that is shown.
+fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
+    let data = &lab.data;
+    let Some(session) = data.session.clone() else {
+        let why = if ctx.measures_probes() {
+            "the run is in progress: wait until it ends"
+        } else {
+            "nothing has been measured yet"
+        };
+        return ctx.note(why);
+    };
+    let id = session.id.clone();
+    let has_file = data.path.is_some();
+    match action {
+        Action::Export => {
+            let name = session_view::session_name(&session);
+            let file = session_view::unique_name(&session.name, &session.id).to_string();
+            let form = Form::session(What::Shown(session), &name, &file);
+            ctx.popups.push(Popup::Export(Box::new(form)));
+        }
+        Action::Mark => {
+            let is_saved = has_file || session.reference.is_some();
+            ctx.request(Request::MarkSession { id, is_saved });
+        }
+        _ if !has_file => ctx.fail("this session is not saved, so it cannot be named"),
+        _ => {
+            let hint = "a name to find this session by";
+            ctx.popups.push(Popup::line(
+                "Name this session",
+                hint,
+                session.name.clone(),
+                Purpose::Rename { id },
+            ));
+        }
+    }
+}
+
+fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
+    let page = view::page(lab, ctx.look, ctx.body());
+    let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
+    match (lab.pane, action) {
+        (_, Action::Toggle) => {
+            let ids: Vec<String> = if lab.pane == Pane::Probes {
+                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect()
+            } else {
+                lab.probe().map(String::from).into_iter().collect()
+            };
+            lab.choice.toggle(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+            lab.arrange();
+        }
+        (_, Action::Enter) => open_curve(lab, ctx),
+        (Pane::About, _) => {
+            lab.scroll = move_cursor(lab.scroll.min(max_scroll), max_scroll + 1, action, page)
+        }
+        (Pane::Bars, _) if lab.open => {
+            let next = lab
+                .curves()
+                .zip(lab.current_slot())
+                .and_then(|(curves, slot)| curves.cell_after(&slot.cell, action).cloned());
+            lab.go_to_cell(next);
+        }
+        (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
+        (Pane::Bars, Action::Left) => lab.pane = Pane::Probes,
+        (Pane::Bars, Action::Right) => lab.pane = Pane::About,
+        (Pane::Probes, Action::Left) => {}
+        (Pane::Probes, _) => {
+            let to = move_cursor(lab.item, lab.sheet.items.len(), action, page);
+            lab.go_to_item(to);
+        }
+        (Pane::Bars, _) => {
+            let to = move_cursor(lab.slot, lab.sheet.slots.len(), action, page);
+            lab.go_to(to);
+        }
+    }
+    if lab.open && lab.curves().is_none() {
+        lab.open = false;
+    }
+}
+
+/// Opens or closes the curve of the probe.
+fn open_curve(lab: &mut Lab, ctx: &mut Context) {
+    if lab.open {
+        lab.open = false;
+        return;
+    }
+    match lab.curves() {
+        Some(curves) => {
+            let first = lab.current_slot().and_then(|slot| curves.start_cell(&slot.cell).cloned());
+            lab.go_to_cell(first);
+            lab.open = true;
+            lab.pane = Pane::Bars;
+        }
+        None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
+        None => ctx.note(
+            "this probe has no curve: no numeric parameter varies, or it has not been measured yet",
+        ),
+    }
+}
+
+/// Opens a field for the parameters of the probe under the cursor.
+fn edit_parameters(lab: &Lab, ctx: &mut Context) {
+    let Some(info) = lab.probe().and_then(|id| lab.info(id)) else {
+        return ctx.note("move the cursor to a probe to set its parameters");
+    };
+    if info.params.is_empty() {
+        return ctx.note(format!("{} has no parameters to set", info.id));
+    }
+    let ranges: Vec<String> =
+        info.params.iter().map(|param| format!("{} {}", param.name, param.range())).collect();
+    let hint = format!(
+        "{0}=FROM..TO or {0}=A,B; {1}; leave empty for the defaults",
+        info.params[0].name,
+        ranges.join(", ")
+    );
+    let sets = lab.choice.sets().unwrap_or_default();
+    let sets = info.params.iter().filter_map(|param| set_of(&sets, info.id, param.name));
+    let values: Vec<String> = sets.map(|set| format!("{}={}", set.name, set.values)).collect();
+    ctx.popups.push(Popup::line(
+        format!("Parameters of {}", info.id),
+        hint,
+        values.join(" "),
+        Purpose::Values(info.id),
+    ));
+}
+
+/// Sets the parameters of a probe, in the form of `--set`, replacing earlier values.
+///
+/// # Errors
+/// The text names a parameter that the probe does not have, or a value out of range.
+pub fn set_values(
+    lab: &mut Lab,
+    ctx: &mut Context,
+    id: &str,
+    text: &str,
+) -> Result<Vec<Effect>, String> {
+    let Some(info) = lab.info(id) else { return Err(format!("unknown probe {id}")) };
+    let parse = |word: &str| {
+        word.parse::<ProbeSet>()
+            .map(|set| ProbeSet { probe: set.probe.or_else(|| Some(id.into())), ..set })
+    };
+    let values: Vec<ProbeSet> = text
+        .split_whitespace()
+        .map(parse)
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())?;
+    check_sets(&values, &[info]).map_err(|error| error.to_string())?;
+    lab.choice.put_values(info, values);
+    lab.arrange();
+    ctx.request(Request::InspectProbes);
+    Ok(Vec::new())
+}
+
+/// Handles a click: on a checkbox toggles, on a row selects, on a selected row opens its curve.
+pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let hit = view::hit(lab, &ctx.view(), body, at);
+    lab.typing = false;
+    match hit {
+        Some(Hit::Item { item, mark }) => {
+            lab.pane = Pane::Probes;
+            lab.go_to_item(item);
+            // A click on a checkbox must not pause the run.
+            if mark && !ctx.measures_probes() {
+                return act(lab, ctx, Action::Toggle);
+            }
+        }
+        Some(Hit::Slot(slot)) if slot == lab.slot && lab.pane == Pane::Bars => {
+            return act(lab, ctx, Action::Enter);
+        }
+        Some(Hit::Slot(slot)) => {
+            lab.pane = Pane::Bars;
+            lab.go_to(slot);
+        }
+        Some(Hit::X(x)) => {
+            lab.pane = Pane::Bars;
+            let cell = lab
+                .curves()
+                .zip(lab.current_slot())
+                .and_then(|(curves, slot)| curves.cell_at(&slot.cell, x).cloned());
+            lab.go_to_cell(cell);
+        }
+        Some(Hit::Pane(pane)) => lab.pane = pane,
+        None => {}
+    }
+    Vec::new()
+}
+
+pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Lab(local) => {
+            lab.local = *local;
+            lab.arrange();
+        }
+        Msg::MarkedOnLab(Ok(other)) => marks::add(lab, *other),
+        Msg::MarkedOnLab(Err(why)) => ctx.fail(why),
+        Msg::LabPlanned { number, result }
+            if number == lab.number && std::mem::take(&mut lab.starts_when_planned) =>
+        {
+            match result {
+                Ok(run) => ctx.request(Request::Start(*run)),
+                Err(why) => ctx.fail(why),
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Takes the list of saved sessions.
+pub fn list_sessions(lab: &mut Lab, listed: &[Listed]) {
+    lab.saved = listed.iter().filter(|listed| listed.probes > 0).cloned().collect();
+}
+
+/// Prepares for a run: lists the cells of the plan if it has probes.
+pub fn begin(lab: &mut Lab, plan: &Plan) {
+    if plan.probes.is_empty() {
+        return;
+    }
+    lab.choice.select_only(
+        plan.probes
+            .iter()
+            .chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell))
+            .map(|cell| cell.probe.as_str()),
+    );
+    lab.data = Data {
+        planned: plan.probes.clone(),
+        skipped: plan.skipped_probes.clone(),
+        ..Data::default()
+    };
+    lab.open = false;
+    lab.arrange();
+}
+
+/// Shows what the run has measured so far.
+pub fn grow(lab: &mut Lab, session: &Session) {
+    lab.data = Data::from_run(session, analysis::probes(session));
+    lab.arrange();
+}
+
+/// Shows the probes of a session.
+pub fn show(lab: &mut Lab, shown: &SessionView) {
+    let plan = &shown.session.plan;
+    let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
+    lab.choice.select_only(cells.map(|cell| cell.probe.as_str()));
+    lab.data = Data::from_session(shown.session.clone(), shown.probes.clone(), shown.path.clone());
+    lab.arrange();
+}
+
+/// Renames the session that is shown.
+pub fn rename(lab: &mut Lab, id: &str, name: &str) {
+    let data = &mut lab.data;
+    let Some(session) = data.session.as_ref().filter(|session| session.id == id) else { return };
+    let mut session = session::Session::clone(session);
+    session.name = name.into();
+    *data = Data::from_session(session, std::mem::take(&mut data.results), data.path.take());
+    lab.arrange();
+}
+
+/// Returns whether an action has an effect now.
+pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
+    let measures_probes = run.is_some_and(RunStatus::measures_probes);
+    match action {
+        Action::Run => run.is_none(),
+        Action::Stop | Action::Skip => measures_probes,
+        Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
+        Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
+        Action::Compare => marks::has_entries(lab),
+        Action::Edit => {
+            !measures_probes
+                && lab
+                    .probe()
+                    .and_then(|id| lab.info(id))
+                    .is_some_and(|info| !info.params.is_empty())
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,111 @@
+//! The list of groups and probes, with those that are selected and those that are unavailable.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::text::Line;
+
+use crate::context::{RunStatus, ViewContext};
+use crate::lab::layout::{Hit, shows_filter};
+use crate::lab::rows::Item;
+use crate::lab::state::{Lab, Pane};
+use crate::theme::{Look, Role};
+use crate::view::list::List;
+use crate::view::pane;
+
+/// Columns before the name of a probe: the running sign and the checkbox. A click on them toggles.
+const BOX: u16 = 4;
+
+/// Returns the list, below the filter.
+fn list(lab: &Lab, inner: Rect) -> List {
+    let above = Constraint::Length(u16::from(shows_filter(lab)));
+    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    List::around(lab.item, lab.sheet.items.len(), rows)
+}
+
+pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
+    let list = list(lab, pane::inside(area));
+    let mark = at.x < list.area.x + BOX;
+    list.row_at(at).map(|item| Hit::Item { item, mark })
+}
+
+pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
+    let focused = lab.pane == Pane::Probes;
+    let all = lab
+        .sheet
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
+    let on = lab.choice.count(all.clone());
+    let count = all.count();
+    let of = if area.width < 22 { "/" } else { " of " };
+    let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
+    if shows_filter(lab) {
+        pane::filter(look, &lab.filter, lab.typing, inner, buf);
+    }
+    let list = list(lab, inner);
+    let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
+    let width = usize::from(list.area.width);
+    let selected = Some(lab.item).filter(|_| focused);
+    let line = |at: usize| {
+        let line = item_line(look, lab, at, &lab.sheet.items[at], running, width);
+        if selected == Some(at) { pane::lit(look, line) } else { line }
+    };
+    list.draw(look, selected, line, buf);
+    if lab.sheet.items.is_empty() {
+        pane::line(look.line(Role::Dim, " no probe matches"), 0, list.area, buf);
+    }
+}
+
+fn item_line(
+    look: &Look,
+    lab: &Lab,
+    row: usize,
+    item: &Item,
+    running: Option<&str>,
+    width: usize,
+) -> Line<'static> {
+    match item {
+        Item::Group(group) => {
+            let probes = lab.sheet.probes_of(row, &lab.infos);
+            let on = lab.choice.count(probes.iter().copied());
+            let name = group.map_or("other", |group| group.name());
+            let count = format!("{on} of {}", probes.len());
+            let pad = " ".repeat(width.saturating_sub(name.len() + count.len() + 3));
+            Line::from(vec![
+                look.span(Role::Title, format!(" {name}")),
+                look.span(Role::Dim, format!("{pad} {count}")),
+            ])
+        }
+        Item::Probe(id) => {
+            let missing = lab.unavailable_reason(id).is_some() || lab.info(id).is_none();
+            let on = lab.choice.is_on(id);
+            let (mark, role) = match (missing, on) {
+                (true, true) => (look.glyph("√", "x"), Role::Off),
+                (false, true) => (look.glyph("√", "x"), Role::Good),
+                (_, false) => (look.glyph("·", "."), Role::Dim),
+            };
+            let name = if missing {
+                Role::Off
+            } else if on {
+                Role::Text
+            } else {
+                Role::Dim
+            };
+            let runs = if running == Some(id) { look.glyph("►", ">") } else { " " };
+            let failed = lab
+                .data
+                .results
+                .iter()
+                .any(|result| result.cell.probe == *id && result.error.is_some());
+            let sign = if failed { look.glyph(" ×", " X") } else { "" };
+            let room = width.saturating_sub(usize::from(BOX) + 1 + sign.len().min(2));
+            Line::from(vec![
+                look.span(Role::Good, format!("{runs} ")),
+                look.span(role, format!("{mark} ")),
+                look.span(name, pane::fit(id, room)),
+                look.span(Role::Wrong, sign.to_string()),
+            ])
+        }
+    }
+}

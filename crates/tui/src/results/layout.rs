@@ -1,0 +1,119 @@
+//! Layout of the chart: one frame, divided by lines.
+
+use ratatui::layout::Rect;
+
+use crate::view::pane;
+
+/// The parts inside of the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    pub chart: Rect,
+    /// The line above the legend; beside the chart it is the first row of the legend.
+    pub legend_title: Rect,
+    pub legend: Rect,
+    /// Details of the point under the cursor; empty without room.
+    pub point_title: Rect,
+    pub point: Rect,
+    pub answer_title: Rect,
+    pub answer: Rect,
+    /// The legend is beside the chart.
+    pub beside: bool,
+}
+
+/// Columns of the legend beside the chart.
+const LEGEND_COLUMNS: u16 = 72;
+
+/// Returns the columns for the table.
+pub fn table_width(body: Rect) -> usize {
+    usize::from(body.width.saturating_sub(4))
+}
+
+/// Returns the columns for the text of the answer.
+pub fn text_width(body: Rect) -> usize {
+    usize::from(body.width.saturating_sub(4)).min(150)
+}
+
+/// Divides the body; `curves`: rows of the legend; `lines`: rows of the answer.
+pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
+    let inner = pane::inside(body);
+    let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
+    let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
+    let answer = lines.min((inner.height.saturating_sub(2) / 6).max(2)).min(inner.height);
+    let answer_top = inner.bottom() - answer;
+    let answer_title = row(answer_top.saturating_sub(1).max(inner.y));
+    let answer_area = Rect::new(inner.x, answer_top, inner.width, answer);
+    let upper = answer_title.y - inner.y;
+    if body.width >= 150 && body.height >= 30 {
+        let left = inner.width - LEGEND_COLUMNS - 1;
+        let side = |y: u16, height: u16| Rect::new(inner.x + left + 1, y, LEGEND_COLUMNS, height);
+        let legend = curves.min((upper.saturating_sub(2)) / 2);
+        let below = inner.y + 1 + legend;
+        return Parts {
+            chart: Rect::new(inner.x, inner.y, left, upper),
+            legend_title: side(inner.y, 1),
+            legend: side(inner.y + 1, legend),
+            point_title: side(below, 1),
+            point: side(below + 1, upper.saturating_sub(legend + 2)),
+            answer_title,
+            answer: answer_area,
+            beside: true,
+        };
+    }
+    let free = upper.saturating_sub(1);
+    let legend = curves.min(free - (free * 11).div_ceil(20)).max(1).min(free);
+    let title = inner.y + free - legend;
+    Parts {
+        chart: Rect::new(inner.x, inner.y, inner.width, free - legend),
+        legend_title: row(title),
+        legend: Rect::new(inner.x, title + 1, inner.width, legend),
+        point_title: Rect::ZERO,
+        point: Rect::ZERO,
+        answer_title,
+        answer: answer_area,
+        beside: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chart_keeps_half_and_nothing_overlaps() {
+        for (width, height) in [(80, 22), (120, 38), (200, 58), (300, 100)] {
+            for curves in [0, 1, 6, 40, 10_000] {
+                for lines in [1, 3, 30] {
+                    let body = Rect::new(0, 1, width, height);
+                    let parts = parts(body, curves, lines);
+                    let areas = [
+                        parts.chart,
+                        parts.legend_title,
+                        parts.legend,
+                        parts.point_title,
+                        parts.point,
+                        parts.answer_title,
+                        parts.answer,
+                    ];
+                    for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty())
+                    {
+                        assert_eq!(
+                            area.intersection(pane::inside(body)),
+                            *area,
+                            "{width}x{height} {curves} {lines} {at}"
+                        );
+                        assert!(
+                            areas[at + 1..].iter().all(|other| !other.intersects(*area)),
+                            "{width}x{height} {curves} {lines} {at}"
+                        );
+                    }
+                    assert!(parts.legend.height > 0 && parts.answer.height > 0);
+                    assert!(
+                        usize::from(parts.chart.height) * 5 >= usize::from(height) * 2 - 10,
+                        "{width}x{height}: {}",
+                        parts.chart.height
+                    );
+                }
+            }
+        }
+    }
+}

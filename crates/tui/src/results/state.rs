@@ -1,0 +1,452 @@
+//! The state of Results: cursors, hidden curves, the open cell.
+
+use std::collections::BTreeSet;
+
+use tui_input::Input;
+
+use super::columns::Sheet;
+use super::data::{Data, TrialSeriesCache};
+use crate::analysis::is_refinable;
+use crate::curves::{Curve, CurvePoint, Expected, Metric};
+use crate::keymap::Action;
+use crate::plan::Job;
+use crate::session_view::SessionView;
+use crate::units::Rates;
+use crate::view::list::next_of;
+use crate::warning_groups::WarningGroup;
+use crate::zoom::Zoom;
+
+/// The state of the chart.
+#[derive(Debug, Default)]
+pub struct ChartState {
+    /// The position on the axis, an index into [`Data::xs`].
+    pub x: usize,
+    /// The row of the legend: an index into [`Data::curves`], then into [`Data::expected`].
+    pub series: usize,
+    /// [`Curve::index`] of hidden curves.
+    pub hidden_curves: BTreeSet<usize>,
+    /// Names of hidden estimates.
+    pub hidden_estimates: BTreeSet<String>,
+    /// First and last visible position.
+    pub zoom: Zoom,
+    /// Metrics whose axis is not the usual one.
+    flipped_axes: Vec<Metric>,
+    pub mean: bool,
+}
+
+/// The state of the table.
+#[derive(Debug, Default)]
+pub struct TableState {
+    pub cursor: usize,
+    /// Column, and whether from the largest down.
+    pub sort: Option<(usize, bool)>,
+    pub filter: Input,
+    pub typing: bool,
+    /// Rows in the order shown: results, then skipped cells.
+    pub rows: Vec<usize>,
+}
+
+impl TableState {
+    /// Filters and sorts; the cursor goes to `row`, or to place `other` if that is not shown.
+    fn arrange(&mut self, sheet: &Sheet, row: Option<usize>, other: usize) {
+        self.rows = sheet.rows(self.filter.value(), self.sort);
+        let place = row.and_then(|row| self.rows.iter().position(|shown| *shown == row));
+        self.cursor = place.unwrap_or(other).min(self.rows.len().saturating_sub(1));
+    }
+}
+
+/// An opened cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenCell {
+    pub result: usize,
+    pub scroll: usize,
+}
+
+#[derive(Debug, Default)]
+pub struct Results {
+    /// The unit of throughput.
+    pub unit: Rates,
+    pub data: Option<Data>,
+    /// Which kind of tab is shown.
+    pub kind: TabKind,
+    pub chart: ChartState,
+    pub table: TableState,
+    pub open: Option<OpenCell>,
+    pub trial_series: TrialSeriesCache,
+    /// The displayed session is the one being recorded.
+    pub follows_run: bool,
+    /// What was displayed before that began, until there is something of it.
+    before: Option<Data>,
+}
+
+impl Results {
+    /// Creates the state without a session; `flipped_axes`: metrics with an unusual axis.
+    pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
+        Results {
+            unit,
+            chart: ChartState { flipped_axes, ..ChartState::default() },
+            ..Results::default()
+        }
+    }
+
+    /// Shows what a run has measured so far; the cursors stay on their cells.
+    pub fn grow(&mut self, view: SessionView) {
+        let Some(old) = self.data.take_if(|_| self.follows_run) else {
+            self.show(view);
+            self.follows_run = true;
+            return;
+        };
+        let mut data = Data::new(view, old.metric, self.unit);
+        data.use_axis(old.places.axis);
+        let moved = |result: usize| {
+            let cell = &old.results().get(result)?.cell;
+            data.results().iter().position(|new| new.cell == *cell)
+        };
+        let curve = |index: usize| {
+            let before = old.curves.get(index)?;
+            data.curves.iter().position(|new| new.sign == before.sign)
+        };
+        let (series, x) = (curve(self.chart.series), old.places.get(self.chart.x));
+        let hidden = old.curves.iter().enumerate();
+        let hidden = hidden.filter(|(_, curve)| self.chart.hidden_curves.contains(&curve.index));
+        let hidden: BTreeSet<usize> =
+            hidden.filter_map(|(at, _)| Some(data.curves.get(curve(at)?)?.index)).collect();
+        self.chart.hidden_curves = hidden;
+        self.open =
+            self.open.and_then(|open| Some(OpenCell { result: moved(open.result)?, ..open }));
+        let row = self.table.rows.get(self.table.cursor).and_then(|row| moved(*row));
+        self.table.arrange(&data.sheet, row, self.table.cursor);
+        self.trial_series = TrialSeriesCache::default();
+        self.data = Some(data);
+        self.settle(series, x);
+    }
+
+    /// Puts the cursor on a curve and a place of data that changed; the zoom stays if it can.
+    fn settle(&mut self, series: Option<usize>, x: Option<f64>) {
+        let Some(data) = &self.data else { return };
+        self.chart.series = series.unwrap_or(0);
+        self.chart.zoom = self.chart.zoom.filter(|(_, last)| *last < data.places.count());
+        self.chart.x = self.chart.x.min(data.places.count().saturating_sub(1));
+        if let Some(x) = x {
+            self.set_x(x);
+        }
+    }
+
+    /// Follows a run that begins: nothing of it is known yet.
+    pub fn follow_run(&mut self) {
+        self.follows_run = true;
+        self.before = self.data.take().or_else(|| self.before.take());
+        (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+    }
+
+    /// Shows again what was displayed before a run that did not begin.
+    pub fn forget_run(&mut self) {
+        if self.follows_run {
+            (self.follows_run, self.data) = (false, self.before.take());
+        }
+    }
+
+    /// Shows a session; metric, mean and the chosen tab stay.
+    pub fn show(&mut self, view: SessionView) {
+        self.follows_run = false;
+        let before = self.data.take().or_else(|| self.before.take());
+        let metric = before.map_or_else(Metric::default, |data| data.metric);
+        let data = Data::new(view, metric, self.unit);
+        let flipped_axes = std::mem::take(&mut self.chart.flipped_axes);
+        self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
+        self.table = TableState { rows: data.sheet.rows("", None), ..TableState::default() };
+        (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+        self.data = Some(data);
+        // The best point is of most interest.
+        self.go_to_best();
+    }
+
+    /// Puts both cursors on the best cell; returns its result.
+    fn go_to_best(&mut self) -> Option<usize> {
+        let data = self.data.as_ref()?;
+        let best = data.view.answer.best.as_ref()?;
+        let result = data.results().iter().position(|result| result.cell == best.cell)?;
+        self.go_to(result);
+        Some(result)
+    }
+
+    /// Returns what is shown of the session; `None` without one.
+    pub fn tab(&self) -> Option<Tab> {
+        let data = self.data.as_ref()?;
+        Some(match self.kind {
+            TabKind::Glance => Tab::Glance,
+            TabKind::Chart => Tab::Plot(data.metric),
+            TabKind::Table => Tab::Table,
+        })
+    }
+
+    /// Shows a tab; the cursor stays on its cell.
+    pub fn turn_to(&mut self, tab: Tab) {
+        let under = self.under_cursor();
+        self.table.typing = false;
+        self.kind = tab.kind();
+        if let Tab::Plot(metric) = tab {
+            self.plot(metric);
+        }
+        if let Some(result) = under {
+            self.go_to(result);
+        }
+    }
+
+    /// Returns the displayed session.
+    pub fn view(&self) -> Option<&SessionView> {
+        self.data.as_ref().map(|data| &data.view)
+    }
+
+    /// Puts both cursors on a result.
+    pub fn go_to(&mut self, result: usize) {
+        let Some(data) = &self.data else { return };
+        if let Some((series, x)) = data.locate(result) {
+            self.chart.series = series;
+            self.set_x(x);
+        }
+        if let Some(row) = self.table.rows.iter().position(|row| *row == result) {
+            self.table.cursor = row;
+        }
+    }
+
+    /// Puts the cursor of the chart on the position nearest to `x`.
+    pub fn set_x(&mut self, x: f64) {
+        let Some(data) = &self.data else { return };
+        self.chart.x = data.places.nearest(x).unwrap_or(0);
+        self.pan();
+    }
+
+    /// Moves the zoomed range so that the cursor is visible.
+    pub fn pan(&mut self) {
+        if let Some((first, last)) = self.chart.zoom {
+            let span = last - first;
+            let first = first.clamp(self.chart.x.saturating_sub(span), self.chart.x);
+            self.chart.zoom = Some((first, first + span));
+        }
+    }
+
+    /// Returns the kinds of warnings of the displayed session.
+    pub fn warnings(&self) -> &[WarningGroup] {
+        self.data.as_ref().map_or(&[], |data| &data.warnings)
+    }
+
+    /// Returns whether rounds can be added to the displayed session.
+    pub fn can_refine(&self) -> bool {
+        self.view().is_some_and(|view| is_refinable(&view.session))
+    }
+
+    /// Returns the x value under the cursor.
+    pub fn x(&self) -> Option<f64> {
+        self.data.as_ref()?.places.get(self.chart.x)
+    }
+
+    pub fn curve(&self) -> Option<&Curve> {
+        self.data.as_ref()?.curves.get(self.chart.series)
+    }
+
+    /// Returns the rows of the legend that are shown: those with a value at the cursor, hidden
+    /// ones, and the selected one.
+    pub fn listed(&self) -> Vec<usize> {
+        let Some(data) = &self.data else { return Vec::new() };
+        let (rows, x) = (0..data.legend_rows(), self.x().unwrap_or(f64::NAN));
+        let is_listed = |row: &usize| {
+            let has_value = match data.curves.get(*row) {
+                Some(curve) => self.is_hidden(curve) || curve.points.iter().any(|p| p.x == x),
+                None => self.expected_at(*row).is_some_and(|line| {
+                    self.chart.hidden_estimates.contains(&line.name)
+                        || line.points.iter().any(|p| p.x == x)
+                }),
+            };
+            has_value || *row == self.chart.series
+        };
+        if data.is_curve() { rows.filter(is_listed).collect() } else { rows.collect() }
+    }
+
+    pub fn is_hidden(&self, curve: &Curve) -> bool {
+        self.chart.hidden_curves.contains(&curve.index)
+    }
+
+    /// Returns the estimate in a row of the legend.
+    pub fn expected_at(&self, row: usize) -> Option<&Expected> {
+        let data = self.data.as_ref()?;
+        data.expected.get(row.checked_sub(data.curves.len())?)
+    }
+
+    /// Hides or shows the curve or estimate in a row of the legend.
+    pub fn toggle(&mut self, row: usize) {
+        let Some(data) = &self.data else { return };
+        if let Some(curve) = data.curves.get(row) {
+            let index = curve.index;
+            if !self.chart.hidden_curves.remove(&index) {
+                self.chart.hidden_curves.insert(index);
+            }
+        } else if let Some(name) = self.expected_at(row).map(|line| line.name.clone())
+            && !self.chart.hidden_estimates.remove(&name)
+        {
+            self.chart.hidden_estimates.insert(name);
+        }
+    }
+
+    /// Returns the result that Enter opens.
+    pub fn under_cursor(&self) -> Option<usize> {
+        let data = self.data.as_ref()?;
+        if self.kind == TabKind::Table {
+            return self
+                .table
+                .rows
+                .get(self.table.cursor)
+                .copied()
+                .filter(|row| *row < data.sheet.results);
+        }
+        let x = self.x()?;
+        let distance = |point: &&CurvePoint| data.places.distance(point.x, x);
+        self.curve()?
+            .points
+            .iter()
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+            .map(|point| point.result)
+    }
+
+    /// Returns whether the value axis is logarithmic; by default that of latencies is.
+    pub fn is_log(&self, metric: Metric) -> bool {
+        metric.usually_log() != self.chart.flipped_axes.contains(&metric)
+    }
+
+    pub fn flip_axis(&mut self) {
+        let Some(metric) = self.data.as_ref().map(|data| data.metric) else { return };
+        let before = self.chart.flipped_axes.len();
+        self.chart.flipped_axes.retain(|flipped| *flipped != metric);
+        if self.chart.flipped_axes.len() == before {
+            self.chart.flipped_axes.push(metric);
+        }
+    }
+
+    /// Plots another metric; the cursor stays where it is.
+    pub fn plot(&mut self, metric: Metric) {
+        let (x, curve) = (self.x(), self.curve().map(|curve| curve.index));
+        let Some(data) = &mut self.data else { return };
+        data.plot(metric);
+        let same = data.curves.iter().position(|other| Some(other.index) == curve);
+        self.settle(same, x);
+    }
+
+    /// Switches to the next x axis; the cursor stays on its cell.
+    pub fn use_next_axis(&mut self) {
+        let under = self.under_cursor();
+        let Some(data) = self.data.as_mut().filter(|data| data.axes.len() > 1) else { return };
+        data.use_next_axis();
+        // The curves are new: hidden ones and the zoom do not apply.
+        self.chart.hidden_curves.clear();
+        (self.chart.zoom, self.chart.series, self.chart.x) = (None, 0, 0);
+        if let Some(result) = under {
+            self.go_to(result);
+        }
+    }
+
+    /// Filters and sorts the table; the cursor stays on its row.
+    pub fn arrange(&mut self) {
+        let Some(data) = &self.data else { return };
+        let row = self.table.rows.get(self.table.cursor).copied();
+        self.table.arrange(&data.sheet, row, 0);
+    }
+
+    /// Opens the cell under the cursor; At a glance has none, there it is the best cell.
+    pub fn open(&mut self) {
+        let best = if self.kind == TabKind::Glance { self.go_to_best() } else { None };
+        let result = best.or_else(|| self.under_cursor());
+        self.open = result.map(|result| OpenCell { result, scroll: 0 });
+    }
+
+    /// Opens the cell of a job of a session; false where another session is on the screen.
+    pub fn open_job(&mut self, id: &str, job: &Job) -> bool {
+        let Some(data) = self.data.as_ref().filter(|data| data.view.session.id == id) else {
+            return false;
+        };
+        if let Some(result) = data.results().iter().position(|result| result.cell == *job) {
+            self.go_to(result);
+            self.open = Some(OpenCell { result, scroll: 0 });
+        }
+        true
+    }
+
+    pub fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.go_to(open.result);
+        }
+    }
+
+    /// Returns the cells beside the opened one: along its curve, or the rows of the table.
+    pub fn neighbours(&self) -> Vec<usize> {
+        let Some(data) = &self.data else { return Vec::new() };
+        if self.kind == TabKind::Table {
+            return self
+                .table
+                .rows
+                .iter()
+                .copied()
+                .filter(|row| *row < data.sheet.results)
+                .collect();
+        }
+        self.curve()
+            .map(|curve| curve.points.iter().map(|point| point.result).collect())
+            .unwrap_or_default()
+    }
+}
+
+/// The kinds of tabs: of charts there are several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TabKind {
+    #[default]
+    Glance,
+    Chart,
+    Table,
+}
+
+/// What is shown of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    Glance,
+    Plot(Metric),
+    Table,
+}
+
+impl Tab {
+    /// Every tab in its order, with its action and its name at three widths.
+    pub const ALL: [(Tab, Action, [&'static str; 3]); 8] = [
+        (Tab::Glance, Action::Glance, ["At a glance", "at a glance", "glance"]),
+        (Tab::Plot(Metric::Throughput), Action::Throughput, ["Throughput", "bytes/s", "bytes"]),
+        (Tab::Plot(Metric::Operations), Action::Operations, ["Operations", "ops/s", "ops"]),
+        (Tab::Plot(Metric::Commits), Action::Commits, ["Commits", "commits/s", "commits"]),
+        (Tab::Plot(Metric::SystemCalls), Action::SystemCalls, ["System calls", "calls/s", "calls"]),
+        (Tab::Plot(Metric::Latency), Action::Latency, ["Latency", "latency", "latency"]),
+        (Tab::Plot(Metric::Cpu), Action::Cpu, ["CPU per byte", "CPU", "CPU"]),
+        (Tab::Table, Action::Table, ["Table", "table", "table"]),
+    ];
+
+    pub fn kind(self) -> TabKind {
+        match self {
+            Tab::Glance => TabKind::Glance,
+            Tab::Plot(_) => TabKind::Chart,
+            Tab::Table => TabKind::Table,
+        }
+    }
+
+    /// Returns whether there is something to show on it.
+    pub fn has_value(self, data: &Data) -> bool {
+        match self {
+            Tab::Plot(metric) => metric.has_value(data.results().iter()),
+            Tab::Glance | Tab::Table => true,
+        }
+    }
+
+    /// Returns the tab after this one or before it; metrics without a value are passed over.
+    pub fn next(self, data: &Data, back: bool) -> Tab {
+        let tabs: Vec<Tab> = Tab::ALL
+            .into_iter()
+            .map(|(tab, ..)| tab)
+            .filter(|tab| *tab == self || tab.has_value(data))
+            .collect();
+        next_of(&tabs, self, back)
+    }
+}

@@ -1,0 +1,269 @@
+use super::{opened, results, stage};
+use crate::curves::Metric;
+use crate::msg::{Effect, Msg};
+use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, TargetSpec};
+use crate::popup::Popup;
+use crate::record::{Latency, Source, Verdict};
+use crate::report::Graph;
+use crate::results::state::Tab;
+use crate::session::Session;
+use crate::session_view::SessionView;
+use crate::testing::{self, Stage};
+use crate::theme::{Colours, Glyphs, Look};
+
+/// On the tab that is shown first.
+fn glance_of(shown: SessionView) -> Stage {
+    let mut stage = Stage::new();
+    stage.tell(Msg::Resize(100, 30)).tell(Msg::Opened(Ok(Box::new(shown))));
+    stage.take();
+    stage
+}
+
+/// The eight rows of the preset `peak`, of two backends.
+fn peak() -> Session {
+    let mut cells = Vec::new();
+    for op in [Op::Read, Op::Write] {
+        for (pattern, block, depth, threads) in [
+            (Pattern::Seq, 1 << 20, 8, 1),
+            (Pattern::Seq, 128 << 10, 32, 1),
+            (Pattern::Random, 4 << 10, 32, 16),
+            (Pattern::Random, 4 << 10, 1, 1),
+        ] {
+            for backend in ["uring", "aio"] {
+                let plain = Job::plain(Choice::plain(backend), op);
+                cells.push(Job { pattern, block, depth, threads, direct: true, ..plain });
+            }
+        }
+    }
+    let target = TargetSpec::Scratch { dir: "/data".into(), size: 512 << 20, keep: false };
+    let plan = Plan { presets: vec!["peak".into()], cells, ..Plan::plain("sweep", target) };
+    let created = "2026-11-21T09:30:11Z".into();
+    let id = "20261121-093011-scratch".into();
+    let mut session = Session::new(id, String::new(), created, testing::host(), plan);
+    let rates = [2.6e9, 2.4e9, 0.98e9, 0.045e9, 4.4e9, 3.7e9, 0.6e9, 0.018e9];
+    for cell in 0..session.plan.cells.len() as u32 {
+        let job = session.plan.cells[cell as usize].clone();
+        let rate = rates[cell as usize / 2] * if cell % 2 == 0 { 1.0 } else { 0.9 };
+        for round in 1..=5 {
+            let nanos = 1_000_000_000 + u64::from((round * 7 + cell * 3) % 5) * 4_000_000;
+            let bytes = rate as u64 / job.block * job.block;
+            session.trials.push(
+                crate::record::Trial {
+                    cell,
+                    round,
+                    bytes,
+                    ops: bytes / job.block,
+                    syscalls: 1.into(),
+                    nanos,
+                    device_bytes: Some(bytes),
+                    ..Default::default()
+                }
+                .into(),
+            );
+        }
+        let p50 = Some(1e9 * job.block as f64 * f64::from(job.depth * job.threads) / rate);
+        let latency = Latency { p50, count: 5000, every: 1, ..Latency::default() };
+        let source = Source { device: 1.0, page_cache: 0.0, hole: 0.0, unknown: 0.0, below: 0.0 };
+        session.verdicts[cell as usize] = Some(
+            Verdict { source: Some(source), latency: Some(latency), ..Verdict::default() }.into(),
+        );
+    }
+    session.end = Some(crate::record::End::Goal);
+    session
+}
+
+#[test]
+fn a_session_is_shown_at_a_glance_first() {
+    let stage = glance_of(testing::shown());
+    assert_eq!(results(&stage).tab(), Some(Tab::Glance));
+    let picture = stage.picture(80, 24);
+    for text in ["from the device", "from memory", "GiB/s", "mmap", "5 trials of each"] {
+        assert!(picture.contains(text), "{text}\n{picture}");
+    }
+}
+
+#[test]
+fn tab_walks_through_the_tabs_and_back() {
+    let mut stage = glance_of(testing::shown());
+    let mut seen = Vec::new();
+    for _ in 0..7 {
+        stage.keys("<tab>");
+        seen.extend(results(&stage).tab());
+    }
+    // Nothing was committed.
+    let plots = Metric::ALL.iter().filter(|metric| **metric != Metric::Commits);
+    let plots = plots.map(|metric| Tab::Plot(*metric));
+    let all: Vec<Tab> = plots.chain([Tab::Table, Tab::Glance]).collect();
+    assert_eq!(seen, all);
+    stage.keys("[");
+    assert_eq!(results(&stage).tab(), Some(Tab::Table));
+    stage.keys("]]]");
+    assert_eq!(results(&stage).tab(), Some(Tab::Plot(Metric::Operations)));
+    stage.keys("v");
+    assert_eq!(results(&stage).tab(), Some(Tab::Table));
+    stage.keys("v");
+    assert_eq!(results(&stage).tab(), Some(Tab::Plot(Metric::Operations)));
+    stage.keys("s");
+    assert_eq!(results(&stage).tab(), Some(Tab::Glance));
+    stage.keys("<enter>");
+    assert_eq!(opened(&stage), "mmap 1 MiB warm", "the best cell");
+    stage.keys("<esc>");
+    assert_eq!(results(&stage).tab(), Some(Tab::Glance));
+    // Wherever the cursors of the chart and the table were.
+    stage.keys("bggkkks<enter>");
+    assert_eq!(opened(&stage), "mmap 1 MiB warm");
+    stage.keys("<esc>vGs<enter>");
+    assert_eq!(opened(&stage), "mmap 1 MiB warm");
+    stage.keys("<esc>");
+    stage.keys("/mm");
+    assert!(results(&stage).table.typing && results(&stage).tab() == Some(Tab::Table));
+}
+
+#[test]
+fn it_is_copied_as_text_and_exported_as_a_card() {
+    let mut stage = glance_of(testing::shown());
+    stage.keys("y");
+    let effects = stage.take();
+    let [Effect::Copy(text)] = effects.as_slice() else { panic!("{effects:?}") };
+    for said in ["read from memory", "every byte accounted for", "mmap"] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    stage.keys("e");
+    let Some(Popup::Export(form)) = stage.model.popups.last() else { panic!("no form") };
+    assert_eq!(form.choices[form.cursor].id, "card");
+    assert!(form.path.value().ends_with(".svg"), "{}", form.path.value());
+}
+
+#[test]
+fn the_header_names_the_session_that_is_shown() {
+    let stage = glance_of(SessionView::new(peak(), None));
+    let picture = stage.picture(120, 40);
+    let header = picture.lines().next().unwrap();
+    assert!(header.contains("scratch file") && !header.contains("ubuntu"), "{header}");
+}
+
+#[test]
+fn pictures_of_a_session_at_a_glance() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut stage = glance_of(testing::shown());
+        insta::assert_snapshot!(format!("glance_{width}"), stage.snapshot(width, height));
+        let mut stage = glance_of(SessionView::new(peak(), None));
+        insta::assert_snapshot!(format!("glance_peak_{width}"), stage.snapshot(width, height));
+    }
+    for (name, look) in [
+        ("plain", Look { colours: Colours::None, ..Look::default() }),
+        ("ascii", Look { glyphs: Glyphs::Ascii, ..Look::default() }),
+    ] {
+        for (what, session) in [("", testing::session()), ("_peak", peak())] {
+            let mut stage = Stage::looking(look);
+            stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(session, None)))));
+            insta::assert_snapshot!(format!("glance{what}_{name}"), stage.snapshot(80, 24));
+        }
+    }
+}
+
+#[test]
+fn digits_of_strokes_leave_no_empty_rows() {
+    let plain_bars = Look { graph: Graph::Ascii, ..Look::default() };
+    let plain = Look { glyphs: Glyphs::Ascii, ..Look::default() };
+    // The row below the digits has what they are of.
+    let rows = [plain_bars, plain].map(|look| {
+        let mut stage = Stage::looking(look);
+        stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
+        let picture = stage.picture(200, 60);
+        let row = |of: &str| picture.lines().position(|line| line.contains(of));
+        (row("|_|").unwrap(), row("mmap, 1 MiB").unwrap())
+    });
+    assert_eq!(rows[0], rows[1]);
+}
+
+#[test]
+fn every_reference_and_every_size_has_a_picture() {
+    for reference in crate::session::references() {
+        let view = SessionView::new(reference.session().clone(), None);
+        let stage = glance_of(view);
+        for (width, height) in [(0, 0), (1, 1), (20, 6), (80, 24), (131, 33), (250, 70)] {
+            stage.picture(width, height);
+        }
+        let is_here = stage.model.screen == crate::screen::Screen::Results;
+        let picture = stage.picture(80, 24);
+        assert!(!is_here || picture.contains("published report"), "{picture}");
+    }
+}
+
+#[test]
+fn skipped_cells_of_one_reason_are_one_row() {
+    let mut stage = stage();
+    stage.keys("vG");
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("2 cells skipped: io_uring: EPERM"), "{picture}");
+    assert_eq!(picture.matches("EPERM").count(), 1, "{picture}");
+    assert!(picture.contains("26 cells"), "all are counted: {picture}");
+}
+
+#[test]
+fn the_legend_has_no_rows_without_a_value() {
+    let mut stage = Stage::new();
+    stage
+        .tell(Msg::Resize(100, 30))
+        .tell(Msg::Opened(Ok(Box::new(SessionView::new(peak(), None)))));
+    stage.keys("b");
+    let listed = results(&stage).listed();
+    assert!(listed.len() < 16, "{listed:?}");
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("curves have no point here"), "{picture}");
+    // Every row that is shown can be reached.
+    for step in 0..20 {
+        stage.keys(if step % 2 == 0 { "j" } else { "l" });
+        assert!(results(&stage).listed().contains(&results(&stage).chart.series));
+    }
+}
+
+#[test]
+fn no_line_leads_over_a_cell_that_was_skipped() {
+    let mut shown = testing::shown();
+    let kept = |cell: &Job| !(cell.backend.id == "read" && cell.block == 64 << 10);
+    let skipped = shown.results.iter().filter(|result| !kept(&result.cell));
+    let skip =
+        |cell: &Job| crate::plan::Skipped { cell: cell.clone(), reason: "the budget ended".into() };
+    shown.skipped = skipped.map(|result| skip(&result.cell)).collect();
+    shown.results.retain(|result| kept(&result.cell));
+    let curves = crate::curves::curves(
+        &shown.session.plan.cells,
+        &shown.results,
+        &shown.skipped,
+        crate::analysis::Axis::Block,
+        Metric::Throughput,
+    );
+    let warm = curves.iter().find(|curve| curve.name == "read warm").unwrap();
+    assert_eq!((warm.cache, warm.gaps.as_slice()), (Cache::Warm, &[65536.0][..]));
+    let drawn = warm.chart_points();
+    let at = drawn.iter().position(|point| point.x == 65536.0).unwrap();
+    assert!(drawn[at].y.is_nan(), "a gap");
+}
+
+#[test]
+fn hidden_curves_name_no_key_that_is_none_here() {
+    let mut stage = stage();
+    stage.keys("< >k< >k< >k< >");
+    assert!(stage.picture(200, 60).contains("all curves are hidden: space"));
+    stage.keys("s");
+    let picture = stage.picture(200, 60);
+    assert!(picture.contains("all curves are hidden") && !picture.contains("space"), "{picture}");
+}
+
+#[test]
+fn what_was_expected_is_said_with_its_outcome() {
+    let mut session = testing::session();
+    let expect =
+        |text: &str| crate::plan::Expectation { by: None, conditions: vec![text.parse().unwrap()] };
+    // Some of its cells failed, or have warnings.
+    session.plan.expect = vec![expect(">=1"), expect(">=1000GB/s")];
+    let stage = glance_of(SessionView::new(session, None));
+    let picture = stage.picture(120, 40);
+    for (sign, said) in [("!", "expected >=1: cannot tell: "), ("×", "expected >=1000GB/s: fail: ")]
+    {
+        let line = picture.lines().find(|line| line.contains(said));
+        assert!(line.is_some_and(|line| line.contains(sign)), "{said}\n{picture}");
+    }
+}

@@ -1,0 +1,154 @@
+//! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
+
+mod facts;
+mod latency;
+mod ranks;
+mod stack;
+mod trials;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use stack::{Scene, Section, Stack};
+
+use super::frame;
+use crate::results::data::{Data, TrialSeries};
+use crate::results::state::{OpenCell, Results};
+use crate::theme::Look;
+use crate::view::pane;
+
+/// From this width the sections are in two columns.
+const TWO_COLUMNS_WIDTH: u16 = 112;
+
+/// Limit on trials above the chart over time.
+const MAX_TRIALS_ABOVE: usize = 20;
+
+/// Returns all sections in one column.
+fn stack_all<'a>(s: Scene<'a>, over_time: Option<&'a TrialSeries>, area: Rect) -> Stack<'a> {
+    let parts = brief_parts(s).into_iter().chain([
+        trials::sections(s, 7),
+        facts::processor(s),
+        trials::over_time(s, over_time, 7),
+    ]);
+    Stack::new(area, parts)
+}
+
+fn stacks<'a>(
+    look: &'a Look,
+    results: &'a Results,
+    data: &'a Data,
+    index: usize,
+    body: Rect,
+) -> Vec<Stack<'a>> {
+    let (Some(result), over_time) = (data.results().get(index), results.trial_series.get(index))
+    else {
+        return Vec::new();
+    };
+    let inner = pane::inside(body);
+    let column = |left: u16, width: u16| {
+        Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
+    };
+    let scene = |area: Rect| Scene { look, data, index, result, width: usize::from(area.width) };
+    if inner.width < TWO_COLUMNS_WIDTH {
+        let area = column(0, inner.width);
+        return vec![stack_all(scene(area), over_time, area)];
+    }
+    let half = inner.width / 2;
+    let (left, right) = (column(0, half), column(half, inner.width - half));
+    let (l, r) = (scene(left), scene(right));
+    let tall = if body.height >= 50 { 14 } else { 9 };
+    // Below the trials, unless these are so many that it would be far down; with one trial, there
+    // is no chart of trials.
+    let count = result.trials.len();
+    let (few, single) = (count <= MAX_TRIALS_ABOVE, count < 2);
+    let processor = |s, here| if here { facts::processor(s) } else { Vec::new() };
+    let course = |s, here| if here { trials::over_time(s, over_time, tall) } else { Vec::new() };
+    vec![
+        Stack::new(
+            left,
+            [
+                facts::error(l),
+                facts::figures(l),
+                facts::trial_work(l),
+                facts::limit(l),
+                facts::list_writes(l),
+                facts::verified(l),
+                trials::sections(l, tall),
+                course(l, few),
+                processor(l, single),
+            ],
+        ),
+        Stack::new(
+            right,
+            [
+                facts::source(r),
+                facts::commits(r),
+                latency::sections(r, tall),
+                facts::warnings(r),
+                ranks::sections(r),
+                processor(r, !single),
+                course(r, !few),
+            ],
+        ),
+    ]
+}
+
+/// Returns how far the opened cell can be scrolled.
+pub fn max_scroll(results: &Results, look: &Look, body: Rect) -> usize {
+    let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
+    stacks(look, results, data, open.result, body).iter().map(Stack::max_scroll).max().unwrap_or(0)
+}
+
+pub fn draw(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    open: OpenCell,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let Some(result) = data.results().get(open.result) else { return };
+    let neighbours = results.neighbours();
+    let place = neighbours.iter().position(|result| *result == open.result);
+    let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
+    pane::frame(look, &result.cell.label(), &right, true, area, buf);
+    let stacks = stacks(look, results, data, open.result, area);
+    let inner = pane::inside(area);
+    let (mut max_scroll, mut max_height) = (0, 0);
+    for stack in &stacks {
+        stack.draw(open.scroll.min(stack.max_scroll()), buf);
+        max_scroll = max_scroll.max(stack.max_scroll());
+        max_height = max_height.max(stack.height());
+    }
+    let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
+    pane::scrollbar(look, open.scroll.min(max_scroll), max_height, bar, buf);
+    let keys = look.glyph(
+        "← → other cells · ↑ ↓ scroll · esc back",
+        "left right other cells - up down scroll - esc back",
+    );
+    frame::draw_footer(look, keys, area, buf);
+}
+
+/// Draws the main sections beside the chart.
+pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
+    let Some(result) = data.results().get(index) else { return };
+    let s = Scene { look, data, index, result, width: usize::from(area.width) };
+    Stack::new(area, brief_parts(s)).draw(0, buf);
+}
+
+/// Returns the sections at the top of a single column.
+fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 11] {
+    [
+        facts::error(s),
+        facts::figures(s),
+        facts::trial_work(s),
+        facts::limit(s),
+        facts::list_writes(s),
+        facts::verified(s),
+        facts::source(s),
+        facts::warnings(s),
+        facts::commits(s),
+        latency::sections(s, 8),
+        ranks::sections(s),
+    ]
+}

@@ -1,0 +1,115 @@
+//! The sentences below the figures: the answer, where the bytes came from, the trials.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use crate::analysis::{Glance, Grade, Statement};
+use crate::record::Severity;
+use crate::results::data::Data;
+use crate::theme::{Look, Role};
+use crate::view::{findings, pane};
+use crate::vocabulary::FINE;
+
+/// Sentences are not wider than can be read.
+const MAX_WIDTH: u16 = 110;
+
+/// Returns the sentences of the answer, wrapped.
+pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
+    let width = usize::from(width.min(MAX_WIDTH));
+    let sign = look.glyph("· ", "- ").to_string();
+    let hang = |fact: &String| {
+        let sign = look.span(Role::Dim, sign.clone());
+        pane::hang(sign, pane::wrap(fact, width.saturating_sub(2)), look.style(Role::Text))
+    };
+    glance.facts.iter().flat_map(hang).collect()
+}
+
+/// Returns where the bytes came from, and what shows that the figures can be trusted, in at most
+/// two lines each.
+///
+/// `progress`: how far the measurement is, and the key that continues it, in place of an unfinished
+/// count of trials.
+pub fn statements(
+    look: &Look,
+    glance: &Glance,
+    progress: Option<Line<'static>>,
+    width: u16,
+) -> Vec<Line<'static>> {
+    let (origin, trust) = (&glance.origin, &glance.trust);
+    let is_said = |said: &&Statement| !said.text.is_empty();
+    let trust = match &glance.warned {
+        Some(warned) if progress.is_some() => Some(warned),
+        _ => Some(trust).filter(|trust| progress.is_none() || trust.grade != Grade::Unfinished),
+    };
+    let others = [Some(origin), trust].into_iter().flatten();
+    let shown = glance.expected.iter().chain(others).filter(is_said);
+    let width = usize::from(width.min(MAX_WIDTH));
+    let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width)).collect();
+    lines.extend(progress);
+    lines
+}
+
+fn statement(look: &Look, said: &Statement, width: usize) -> Vec<Line<'static>> {
+    let (role, sign) = match said.grade {
+        Grade::Good => (Role::Good, FINE.on(look)),
+        Grade::Unfinished => (Role::Dim, look.glyph("≈", "~")),
+        Grade::Misleading => findings::severity(look, Severity::Misleading),
+        Grade::Wrong => findings::severity(look, Severity::Wrong),
+    };
+    let mut parts = pane::wrap(&said.text, width.saturating_sub(2));
+    if parts.len() > 2 {
+        parts.truncate(2);
+        if let Some(last) = parts.last_mut() {
+            *last = pane::fit_more(last, width.saturating_sub(2));
+        }
+    }
+    pane::hang(look.span(role, format!("{sign} ")), parts, look.style(Role::Text))
+}
+
+/// Draws the lines that fit; a mark shows that more follow.
+pub fn draw(lines: Vec<Line<'static>>, area: Rect, buf: &mut Buffer) {
+    let (all, room) = (lines.len(), usize::from(area.height));
+    for (row, line) in lines.into_iter().take(room).enumerate() {
+        let cut = row + 1 == room && all > room;
+        let end = (line.width() as u16).min(area.width.saturating_sub(1));
+        pane::line(line, row as u16, area, buf);
+        if cut && let Some(cell) = buf.cell_mut((area.x + end, area.bottom() - 1)) {
+            cell.set_symbol("…");
+        }
+    }
+}
+
+/// Returns the rows that are needed, and that are used at most.
+pub fn probe_heights(glance: &Glance) -> (u16, u16) {
+    let rows = glance.probes.len().min(1000) as u16;
+    (rows.min(3), rows)
+}
+
+pub fn draw_probes(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
+    let probes = &data.view.glance.probes;
+    let widest = |text: fn(&(String, String, String)) -> &String| {
+        probes.iter().map(|probe| pane::width(text(probe))).max().unwrap_or(0)
+    };
+    let figures = widest(|(_, figure, _)| figure);
+    let labels = widest(|(label, ..)| label).min(usize::from(area.width) * 2 / 3);
+    let height = usize::from(area.height);
+    // A single row has a probe; with more rows the last one counts what is left out.
+    let shown = if probes.len() > height { height.saturating_sub(1).max(1) } else { height };
+    for (row, (label, figure, interval)) in probes.iter().take(shown).enumerate() {
+        let label = pane::fit(label, labels);
+        let indent = labels.saturating_sub(pane::width(&label)) + 2;
+        let figure = format!("{}{figure:>figures$}", " ".repeat(indent));
+        let line = Line::from(vec![
+            look.span(Role::Text, label),
+            look.span(Role::Number, figure),
+            look.span(Role::Dim, format!("  {interval}")),
+        ]);
+        pane::line(line, row as u16, area, buf);
+    }
+    let more = probes.len().saturating_sub(shown);
+    if more > 0 {
+        let text = format!("and {more} more: the Lab shows them");
+        pane::line(look.line(Role::Dim, text), shown as u16, area, buf);
+    }
+}

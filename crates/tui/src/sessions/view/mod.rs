@@ -1,0 +1,115 @@
+//! Draws Sessions: the list, beside or above the preview.
+
+mod columns;
+mod preview;
+
+use columns::{Columns, Shown};
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+
+use super::state::Sessions;
+use crate::context::ViewContext;
+use crate::keymap::{Action, key_of};
+use crate::screen::Screen;
+use crate::theme::{Look, Role};
+use crate::view::list::List;
+use crate::view::pane;
+
+pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+    if sessions.count() == 0 {
+        return draw_empty(sessions, ctx.look, body, buf);
+    }
+    let [list, preview] = areas(body);
+    self::list(ctx, sessions, list, buf);
+    preview::draw(sessions, ctx, preview, buf);
+}
+
+/// Returns how many sessions are shown, of how many, and how many are marked.
+fn title(sessions: &Sessions) -> String {
+    let marked = match sessions.marks.len() {
+        0 => String::new(),
+        marks => format!("{marks} marked, "),
+    };
+    match (sessions.matching(), sessions.count()) {
+        (shown, all) if shown < all => format!("{marked}{shown} of {all}"),
+        (_, all) => format!("{marked}{all}"),
+    }
+}
+
+fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
+    let look = ctx.look;
+    let inner = pane::frame(look, "Sessions", &title(sessions), true, area, buf);
+    let mut row = 0;
+    if filters(sessions) {
+        pane::filter(look, &sessions.filter, sessions.typing, inner, buf);
+        row = 1;
+    }
+    let columns = Columns::fit(usize::from(inner.width));
+    pane::line(columns.head(look, sessions.sort), row, inner, buf);
+    let list = list_in(sessions, inner);
+    let shown = Shown { look, marked: sessions.marked(), now: ctx.time };
+    let mut visible = sessions.from_with_change(list.first);
+    let line = |at: usize| {
+        let line = visible.next().map(|session| columns.row(&shown, session)).unwrap_or_default();
+        if at == sessions.cursor { pane::lit(look, line) } else { line }
+    };
+    list.draw(look, Some(sessions.cursor), line, buf);
+    if sessions.matching() == 0 {
+        let text = "   no session matches; esc shows all";
+        pane::line(look.line(Role::Dim, text), 0, list.area, buf);
+    }
+}
+
+/// Draws a text where there is nothing to list.
+fn draw_empty(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
+    let inner = pane::frame(look, "Sessions", "", true, area, buf);
+    let say = |text: &str, role: Role| Line::from(look.span(role, text.to_string())).centered();
+    let run = key_of(Action::Run, Screen::Setup);
+    let lines = match &sessions.read {
+        None => vec![say("looking ...", Role::Dim)],
+        Some(Err(why)) => {
+            let room = usize::from(inner.width.saturating_sub(4));
+            pane::wrap(why, room).iter().map(|part| say(part, Role::Wrong)).collect()
+        }
+        Some(Ok(())) => vec![
+            say("No sessions yet", Role::Title),
+            Line::default(),
+            say(
+                "Every run is saved here, to view again, run again, or compare with others.",
+                Role::Text,
+            ),
+            say(&format!("Two keys start the first one: 1 for Setup, {run} to run."), Role::Dim),
+        ],
+    };
+    let above = inner.height.saturating_sub(lines.len() as u16) / 3;
+    pane::lines(lines, above, inner, buf);
+}
+
+/// Returns the areas of list and preview: side by side on a wide screen, else one above the other.
+pub fn areas(body: Rect) -> [Rect; 2] {
+    if body.width >= 116 {
+        let list = (body.width * 5 / 8).clamp(74, 120);
+        Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body)
+    } else {
+        Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body)
+    }
+}
+
+/// Returns the list inside of its frame, below the titles and the filter if visible.
+pub fn list_in(sessions: &Sessions, inner: Rect) -> List {
+    let above = Constraint::Length(1 + u16::from(filters(sessions)));
+    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    List::around(sessions.cursor, sessions.matching(), rows)
+}
+
+/// Returns the list on the screen.
+pub fn list_on(sessions: &Sessions, body: Rect) -> List {
+    list_in(sessions, pane::inside(areas(body)[0]))
+}
+
+/// Returns whether the filter has a row: it is being typed, or not empty.
+pub fn filters(sessions: &Sessions) -> bool {
+    sessions.typing || !sessions.filter.value().is_empty()
+}

@@ -1,0 +1,400 @@
+//! State of Setup: the choices, the cursors, and the plan made from the choices.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::browser::{Browser, Row};
+use super::command_line::build_command;
+use super::objection::Constraints;
+use super::planning::Planning;
+use super::slider::{Band, End};
+use crate::catalog;
+use crate::experiment::usual;
+use crate::facts::TargetFacts;
+use crate::msg::{Effect, Question};
+use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
+use crate::record::Warning;
+use crate::spoken::describe_settings;
+use crate::text::show_path;
+use crate::theme::Look;
+use crate::units::show_bytes;
+
+/// The panes, in Tab order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    Target,
+    Backends,
+    Workload,
+    Blocks,
+    Plan,
+}
+
+impl Pane {
+    pub const ALL: &'static [Pane] =
+        &[Pane::Target, Pane::Backends, Pane::Workload, Pane::Blocks, Pane::Plan];
+}
+
+/// The choices at the start, and those that were remembered. What the command line gave applies to
+/// this start only.
+#[derive(Debug)]
+pub struct Given {
+    pub preset: Preset,
+    pub settings: Settings,
+    pub remembered_preset: Option<String>,
+    pub remembered: Settings,
+}
+
+#[derive(Debug)]
+pub struct Setup {
+    pub file: Option<PathBuf>,
+    /// Further files, measured in the same rounds.
+    pub others: Vec<PathBuf>,
+    pub dir: Option<PathBuf>,
+    /// Only what the user chose; the preset fills the gaps.
+    pub settings: Settings,
+    pub preset: Preset,
+    pub focus: Pane,
+    pub browser: Browser,
+    /// Cursors: a line of the backends and of the workload, an item of that line.
+    pub backend: usize,
+    pub row: usize,
+    pub mark: usize,
+    /// The end of the slider that the keys move.
+    pub end: End,
+    /// The band that the slider was moved to, with its factor: a short list does not tell it.
+    pub moved: Option<Band>,
+    pub scroll: usize,
+    /// Whether the backends and settings that are rarely needed are shown.
+    pub all_backends: bool,
+    pub all_settings: bool,
+    pub planning: Planning,
+    /// Whether the target is known to exist.
+    pub exists: bool,
+    /// What the screen began with; `None` once a preset was taken, which replaces all of it.
+    pub given: Option<Given>,
+    /// A question is answered by picking a file, which is measured at once.
+    pub picks: bool,
+    /// The choices before that question, which leaving it takes back.
+    pub before_pick: Option<Box<(Preset, Settings)>>,
+    /// Whether changes have not been remembered yet.
+    pub dirty: bool,
+    pub log_y: bool,
+    pub infos: Vec<&'static Info>,
+}
+
+impl Setup {
+    pub fn new(
+        file: Option<PathBuf>,
+        dir: Option<PathBuf>,
+        preset: Preset,
+        settings: Settings,
+    ) -> Setup {
+        let focus = if file.is_some() { Pane::Plan } else { Pane::Target };
+        Setup {
+            file,
+            others: Vec::new(),
+            dir,
+            settings,
+            preset,
+            focus,
+            browser: Browser::new(PathBuf::from("/")),
+            backend: 0,
+            row: 0,
+            mark: 0,
+            end: End::default(),
+            moved: None,
+            scroll: 0,
+            all_backends: false,
+            all_settings: false,
+            planning: Planning::default(),
+            exists: false,
+            given: None,
+            picks: false,
+            before_pick: None,
+            dirty: false,
+            log_y: false,
+            infos: catalog::infos(),
+        }
+    }
+
+    /// Opens the list of files at a folder.
+    pub fn with_folder(mut self, folder: PathBuf) -> Setup {
+        self.browser.dir = folder;
+        self.browser.build_rows();
+        self
+    }
+
+    /// Adds files that are measured in the same rounds.
+    pub fn with_others(mut self, others: Vec<PathBuf>) -> Setup {
+        self.others = others;
+        self
+    }
+
+    /// Returns the effects that fill the screen before the first key.
+    pub fn start(&mut self) -> Vec<Effect> {
+        self.browser.loading = Some(self.browser.dir.clone());
+        let mut effects = vec![Effect::List(self.browser.dir.clone())];
+        effects.extend(self.request_plan());
+        if !self.browser.recent.is_empty() {
+            effects.push(Effect::FindGone(self.browser.recent.clone()));
+        }
+        effects
+    }
+
+    /// Requests a new plan after a change.
+    pub fn replan(&mut self, now: Duration) -> Vec<Effect> {
+        if self.planning.is_settled() {
+            self.planning.since = now;
+        }
+        self.scroll = 0;
+        self.dirty = true;
+        self.request_plan().into_iter().collect()
+    }
+
+    /// Moves the focus to a pane.
+    pub fn focus_on(&mut self, pane: Pane) {
+        self.focus = pane;
+        self.browser.typing = false;
+        self.picks &= pane == Pane::Target;
+    }
+
+    /// Returns the command line for the current choices.
+    pub fn command(&self) -> String {
+        build_command(&self.files(), self.dir.as_deref(), &self.preset, &self.settings)
+    }
+
+    /// Returns the chosen files; none is a scratch file.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.file.iter().chain(&self.others).cloned().collect()
+    }
+
+    /// Describes the target for the header. The name comes last, as text that does not fit is cut
+    /// from the front.
+    pub fn describe_target(&self, look: &Look) -> String {
+        let settled = self.planning.is_settled();
+        let facts = if settled { self.facts() } else { None };
+        let plan = if settled { self.plan() } else { None };
+        let size = plan.map(|plan| show_bytes(plan.target.size()));
+        let name = match &self.file {
+            Some(_) if !self.others.is_empty() => format!("{} files", 1 + self.others.len()),
+            Some(path) => path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy()
+                .replace(crate::text::is_unsafe_char, "?"),
+            None => "scratch file".into(),
+        };
+        let dot = look.glyph(" · ", " - ");
+        let on = facts.map(|facts| facts.fs.clone()).filter(|fs| !fs.is_empty());
+        on.into_iter().chain(size).chain([name]).collect::<Vec<_>>().join(dot)
+    }
+
+    /// Returns the row of the guided start that the preset answers.
+    pub fn question_index(&self, presets: &[Preset]) -> usize {
+        let asked = presets.iter().filter(|preset| !preset.question.is_empty());
+        asked.into_iter().position(|preset| preset.id == self.preset.id).unwrap_or(0)
+    }
+
+    /// Returns whether a setting differs from the preset's.
+    pub fn is_changed(&self) -> bool {
+        self.settings != Settings::default()
+    }
+
+    /// Returns whether the default preset is chosen as it is.
+    pub fn is_default(&self) -> bool {
+        !self.is_changed() && self.preset.id == Presets::DEFAULT
+    }
+
+    /// Returns the folder of the scratch file, if the plan has one.
+    pub fn scratch_folder(&self) -> Option<PathBuf> {
+        match &self.plan()?.target {
+            TargetSpec::Scratch { dir, .. } => {
+                Some(self.browser.start.join(dir).components().collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns why the scratch file is not in the folder that the user is in, if so.
+    pub fn scratch_elsewhere(&self) -> Option<String> {
+        let (start, path) = (&self.browser.start, self.scratch_folder()?);
+        let moved = self.file.is_none() && self.dir.is_none() && path != *start;
+        moved.then(|| {
+            format!(
+                "{} is in memory, read-only or takes no file, so the scratch file goes to {}, maybe \
+                 on another disk",
+                show_path(start),
+                show_path(&path)
+            )
+        })
+    }
+
+    /// Returns the facts about the chosen target.
+    pub fn facts(&self) -> Option<&TargetFacts> {
+        self.planning.last_proposal().map(|proposed| &proposed.facts)
+    }
+
+    pub fn findings(&self) -> Option<&[Warning]> {
+        self.planning.findings.as_deref()
+    }
+
+    /// Returns whether the newest plan request is unanswered.
+    pub fn is_waiting(&self) -> bool {
+        self.planning.number > 0 && !self.planning.is_settled()
+    }
+
+    /// Requests a plan of the current choices, now or when an earlier request has been answered.
+    pub fn request_plan(&mut self) -> Option<Effect> {
+        self.planning.number += 1;
+        self.planning.answered = 0;
+        self.send_pending()
+    }
+
+    /// Sends the newest request, unless it was sent or too many are in flight.
+    pub fn send_pending(&mut self) -> Option<Effect> {
+        let planning = &mut self.planning;
+        if planning.is_settled()
+            || planning.pending.contains(&planning.number)
+            || planning.pending.len() >= Planning::MAX_PENDING
+        {
+            return None;
+        }
+        planning.pending.push(planning.number);
+        Some(Effect::Propose(Box::new(self.question())))
+    }
+
+    /// Stops waiting for requests about the previous target.
+    pub fn forget_pending(&mut self) {
+        self.planning.pending.clear();
+    }
+
+    pub fn question(&self) -> Question {
+        Question {
+            number: self.planning.number,
+            file: self.file.clone(),
+            others: self.others.clone(),
+            dir: if self.file.is_none() { self.dir.clone() } else { None },
+            preset: self.preset.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+
+    /// Returns the settings that apply, with all gaps filled.
+    pub fn effective_settings(&self) -> Settings {
+        usual(&self.settings.clone().or(&self.preset.settings), &self.infos)
+    }
+
+    /// Returns the distinct values of a setting in the preset's sweeps, `-` where one leaves it
+    /// open; `None` if the user overrides it or no sweep sets it.
+    pub fn sweep_values(&self, name: &str) -> Option<String> {
+        let sweeps = &self.preset.sweeps;
+        if self.settings.text(name).is_some()
+            || sweeps.iter().all(|sweep| sweep.text(name).is_none())
+        {
+            return None;
+        }
+        let mut values: Vec<String> = Vec::new();
+        for part in self.preset.parts() {
+            let value = part.text(name).unwrap_or_else(|| "-".into());
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Some(values.join(" / "))
+    }
+
+    /// Describes the sweeps of the preset, `3 sweeps: --op read ...`; empty for a single one.
+    pub fn describe_sweeps(&self) -> String {
+        let sweeps = self.preset.over(&self.settings).sweeps;
+        fn describe(sweep: &Settings) -> String {
+            let text = describe_settings(sweep);
+            if text.is_empty() { "the settings above".into() } else { text }
+        }
+        let mut distinct: Vec<String> = Vec::new();
+        for text in sweeps.iter().map(describe) {
+            if !distinct.contains(&text) {
+                distinct.push(text);
+            }
+        }
+        if distinct.len() < 2 {
+            String::new()
+        } else {
+            format!("{} sweeps: {}", distinct.len(), distinct.join("; "))
+        }
+    }
+
+    /// Returns what choices are checked against; `effective` from [`Setup::effective_settings`].
+    pub fn constraints<'a>(&'a self, effective: &'a Settings) -> Constraints<'a> {
+        let proposed = if self.is_planned_target() { self.planning.last_proposal() } else { None };
+        let planned_size = proposed.map(|proposed| proposed.plan.target.size());
+        Constraints {
+            settings: effective,
+            explicit_backends: self.settings.backend.is_some()
+                || self.preset.settings.backend.is_some(),
+            infos: &self.infos,
+            unavailable: &self.planning.unavailable,
+            exists: self.exists && self.file.is_some(),
+            size: planned_size.or_else(|| self.browsed_size()),
+            direct: proposed.and_then(|proposed| proposed.facts.direct),
+        }
+    }
+
+    pub fn plan(&self) -> Option<&Plan> {
+        self.planning.last_proposal().map(|proposed| &proposed.plan)
+    }
+
+    /// Returns whether the last plan is for the current target.
+    fn is_planned_target(&self) -> bool {
+        match (self.plan().map(|plan| &plan.target), &self.file) {
+            (Some(TargetSpec::Scratch { .. }), None) => true,
+            (Some(TargetSpec::File { path, .. } | TargetSpec::New { path, .. }), Some(file)) => {
+                path == file
+            }
+            _ => false,
+        }
+    }
+
+    fn browsed_size(&self) -> Option<u64> {
+        self.browser.facts.get(&self.absolute_path()?)?.as_ref().ok().map(|facts| facts.size)
+    }
+
+    /// Returns the absolute path of the target.
+    pub fn absolute_path(&self) -> Option<PathBuf> {
+        self.file.as_ref().map(|file| self.browser.start.join(file))
+    }
+
+    /// Returns which of the targets a row of the browser is.
+    pub fn target_index(&self, row: Row) -> Option<u8> {
+        match row {
+            Row::Scratch => self.file.is_none().then_some(0),
+            Row::Recent(_) | Row::Entry(_) => {
+                let path = self.browser.path(row)?;
+                let start = &self.browser.start;
+                let mut files = (0..).zip(self.file.iter().chain(&self.others));
+                files.find(|(_, file)| start.join(file) == path).map(|(index, _)| index)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the block sizes as a band.
+    pub fn band(&self, effective: &Settings) -> Option<Band> {
+        let range = self.shown_blocks(effective)?;
+        let moved = self.moved.filter(|band| band.to_text() == range.text);
+        Some(moved.unwrap_or_else(|| Band::from_range(&range)))
+    }
+
+    /// Returns the block sizes that are measured: those of all sweeps where the preset has some.
+    pub fn shown_blocks(&self, effective: &Settings) -> Option<Range> {
+        if self.sweep_values("block-size").is_none() {
+            return effective.block_size.clone();
+        }
+        let mut values: Vec<u64> = Vec::new();
+        for part in self.preset.parts() {
+            values.extend(part.block_size.iter().flat_map(|range| range.values.clone()));
+        }
+        values.sort_unstable();
+        values.dedup();
+        (!values.is_empty()).then(|| Range::list(&values))
+    }
+}

@@ -1,0 +1,52 @@
+//! The slider of block sizes under the pointer.
+
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::*;
+use crate::setup::layout::places;
+use crate::setup::view::power_at;
+
+/// Clicks on a power of two on the slider.
+fn click(model: &mut Model, power: u32) {
+    let body = view::areas(model.size).body;
+    let inner = places(body, &model.setup).inner(Pane::Blocks).unwrap();
+    let column = (inner.x..inner.right()).find(|x| power_at(inner, *x) == power).unwrap();
+    let (row, modifiers) = (inner.y, KeyModifiers::NONE);
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    send(model, Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
+}
+
+#[test]
+fn a_click_moves_the_nearest_end() {
+    let mut model = model(None);
+    model.size = (100, 30);
+    answer_plan(&mut model);
+    for (power, wanted) in [
+        (23, "4k,32k,256k,2m,8m"),
+        (9, "512,4k,32k,256k,2m,8m"),
+        (13, "8k,64k,512k,4m,8m"),
+        (27, "8k,64k,512k,4m,32m,128m"),
+    ] {
+        click(&mut model, power);
+        assert_eq!(command_of(&model), format!("iotui --batch -s {wanted}"));
+    }
+}
+
+#[test]
+fn the_slider_shows_what_is_measured_in_words() {
+    let mut model = model(None);
+    answer_plan(&mut model);
+    assert!(picture(&model, 120, 40).contains("4 KiB to 2 MiB, 4 sizes"));
+    let text = picture(&model, 80, 24);
+    assert!(text.contains("4 KiB to 2 MiB, 4 sizes") && text.contains(" 64k "), "{text}");
+    // Those of a preset with sweeps, not those of the default.
+    let at = model.presets.iter().position(|preset| preset.id == "peak").unwrap();
+    let now = model.presets.iter().position(|preset| preset.id == "quick").unwrap();
+    assert!(at < now);
+    keys(&mut model, &format!("p{}<enter>", "k".repeat(now - at)));
+    answer_plan(&mut model);
+    let text = picture(&model, 120, 40);
+    assert!(text.contains("4 KiB to 1 MiB, 3 sizes, by sweep"), "{text}");
+    let slider = text.lines().skip_while(|line| !line.contains("Block size")).nth(1).unwrap();
+    assert_eq!(slider.matches('●').count(), 3, "{slider}");
+}

@@ -1,0 +1,411 @@
+//! Keys, clicks and messages of Setup.
+
+mod change;
+mod pick;
+
+pub use change::{answer, ask_for_value, save_preset, set_text, take_preset, toggle_backend};
+pub use pick::set_target;
+
+use std::path::{Path, PathBuf};
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::browser::Row;
+use super::layout::{Hit, places};
+use super::state::{Pane, Setup};
+use super::{slider, view};
+use crate::context::{Context, Request};
+use crate::experiment::settings_of;
+use crate::keymap::Action;
+use crate::msg::{Effect, Msg, NewRun, Refusal};
+use crate::plan::{Plan, Presets, TargetSpec};
+use crate::popup::{Popup, Purpose};
+use crate::view::list::{move_cursor, next_of};
+
+pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    match action {
+        _ if setup.picks && waits_for_a_file(action) => {}
+        Action::Run => return run(setup, ctx),
+        Action::Reset => return change::reset(setup, ctx),
+        Action::NextPane => setup.focus_on(next_of(Pane::ALL, setup.focus, false)),
+        Action::PreviousPane => setup.focus_on(next_of(Pane::ALL, setup.focus, true)),
+        Action::Preset => {
+            let cursor =
+                ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
+            ctx.popups.push(Popup::Presets { cursor });
+        }
+        Action::SaveAs => {
+            let hint = "a name for iotui --preset NAME and for p here";
+            ctx.popups.push(Popup::line("Save as a preset", hint, "", Purpose::Preset));
+        }
+        Action::Copy => return copy(setup),
+        Action::Filter => open_filter(setup),
+        Action::Hidden => {
+            setup.browser.hidden = !setup.browser.hidden;
+            setup.browser.build_rows();
+        }
+        Action::Budget => return change::set_better_budget(setup, ctx),
+        Action::Edit => return change::edit(setup, ctx),
+        Action::Back if !back(setup) && setup.picks => {
+            setup.picks = false;
+            ctx.popups.push(Popup::Start { cursor: setup.question_index(ctx.presets) });
+            // Nothing was chosen.
+            if let Some((preset, settings)) = setup.before_pick.take().map(|before| *before) {
+                (setup.preset, setup.settings) = (preset, settings);
+                return setup.replan(ctx.now);
+            }
+        }
+        Action::Back => {}
+        _ => return act_in_pane(setup, ctx, action),
+    }
+    Vec::new()
+}
+
+/// Returns whether an action is about what is not shown while a file is picked.
+fn waits_for_a_file(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Run | Action::Reset | Action::SaveAs | Action::Copy | Action::Budget | Action::Mark
+    )
+}
+
+/// Returns whether an action does something now.
+pub fn is_offered(setup: &Setup, action: Action) -> bool {
+    match action {
+        _ if setup.picks && waits_for_a_file(action) => false,
+        Action::Reset => !setup.is_default(),
+        _ => true,
+    }
+}
+
+/// Puts the cursor on a setting, by its name: on its row, or in the pane that has it.
+pub fn show_setting(setup: &mut Setup, name: &str) {
+    match name {
+        "backend" => setup.focus_on(Pane::Backends),
+        "block-size" => setup.focus_on(Pane::Blocks),
+        _ => {
+            setup.focus_on(Pane::Workload);
+            setup.all_settings |= setup.find_line(name).is_none();
+            setup.row = setup.find_line(name).unwrap_or(setup.row);
+            setup.mark = 0;
+        }
+    }
+}
+
+fn open_filter(setup: &mut Setup) {
+    setup.focus_on(Pane::Target);
+    setup.browser.filter.get_or_insert_with(Input::default);
+    setup.browser.typing = true;
+}
+
+fn act_in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    match setup.focus {
+        Pane::Target => act_on_target(setup, ctx, action),
+        Pane::Backends => act_on_backends(setup, ctx, action),
+        Pane::Workload => act_on_workload(setup, ctx, action),
+        Pane::Blocks => act_on_blocks(setup, ctx, action),
+        Pane::Plan => act_on_plan(setup, ctx, action),
+    }
+}
+
+/// Handles keys of the target pane. Enter chooses the match and closes the filter.
+fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let ends = action == Action::Enter && setup.browser.typing;
+    let effects = pick::act(setup, ctx, action);
+    if ends {
+        back(setup);
+    }
+    effects
+}
+
+fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let at = setup.backend_cursor();
+    if action.moves_rows() {
+        setup.backend = move_cursor(at, setup.backend_lines().len(), action, 8);
+        return Vec::new();
+    }
+    match action {
+        Action::Toggle | Action::Enter => change::press_backend(setup, ctx, at),
+        _ => Vec::new(),
+    }
+}
+
+fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let (at, count) = (setup.workload_cursor(), setup.workload_lines().len());
+    if action.moves_rows() {
+        setup.row = move_cursor(at, count, action, 8);
+        setup.mark = 0;
+        return Vec::new();
+    }
+    let Some(row) = setup.current_setting() else {
+        setup.all_settings ^= matches!(action, Action::Toggle | Action::Enter);
+        return Vec::new();
+    };
+    match action {
+        Action::Left => change::step_row(setup, ctx, row, false),
+        Action::Right => change::step_row(setup, ctx, row, true),
+        Action::Toggle | Action::Enter => change::toggle_row(setup, ctx, row),
+        _ => Vec::new(),
+    }
+}
+
+fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let end = setup.end;
+    match action {
+        Action::Left => change::slide(setup, ctx, false),
+        Action::Right => change::slide(setup, ctx, true),
+        Action::Up => change::spread(setup, ctx, true),
+        Action::Down => change::spread(setup, ctx, false),
+        Action::Top => change::change_band(setup, ctx, |band| Some(band.set_end(end, 0))),
+        Action::Bottom => {
+            change::change_band(setup, ctx, |band| Some(band.set_end(end, slider::MAX_POWER)))
+        }
+        Action::Toggle | Action::Enter => {
+            setup.end = end.opposite();
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
+    if action.moves_rows() {
+        setup.scroll = move_cursor(setup.scroll, rows, action, 5);
+        return Vec::new();
+    }
+    match action {
+        Action::Enter => run(setup, ctx),
+        _ => Vec::new(),
+    }
+}
+
+/// Refreshes Setup when it is shown again: files and caches may have changed.
+pub fn enter(setup: &mut Setup) -> Vec<Effect> {
+    setup.browser.loading = Some(setup.browser.dir.clone());
+    let list = Effect::List(setup.browser.dir.clone());
+    std::iter::once(list).chain(setup.request_plan()).collect()
+}
+
+/// Requests the plan and the findings about it once more: the machine may have changed.
+pub fn examine(setup: &mut Setup) -> Option<Effect> {
+    setup.request_plan()
+}
+
+pub fn handle_message(setup: &mut Setup, ctx: &mut Context, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Proposed { number, result, findings, outlook } => {
+            if setup.planning.accept_answer(number, result, findings, *outlook) {
+                return take_plan(setup, ctx);
+            }
+            setup.send_pending().into_iter().collect()
+        }
+        Msg::Listed(listing) => {
+            let first = setup.browser.entries.is_empty();
+            if !setup.browser.accept_listing(listing) {
+                return Vec::new();
+            }
+            if first {
+                pick::find_target(setup);
+            }
+            pick::inspect_cursor(setup)
+        }
+        Msg::Gone(paths) => {
+            let before = setup.browser.recent.len();
+            setup.browser.recent.retain(|path| !paths.contains(path));
+            setup.browser.build_rows();
+            let changed = before != setup.browser.recent.len();
+            changed.then(|| setup.remember(ctx.presets, ctx.look)).into_iter().collect()
+        }
+        Msg::Seen(inspection) => {
+            setup.browser.accept_inspection(inspection);
+            pick::inspect_cursor(setup)
+        }
+        Msg::PresetSaved(Ok(preset)) => {
+            ctx.succeed(format!("saved as preset {}", preset.id));
+            let mut effects = change::take_preset(setup, ctx, *preset);
+            effects.push(setup.remember(ctx.presets, ctx.look));
+            effects
+        }
+        Msg::PresetSaved(Err(why)) => {
+            ctx.fail(why);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Takes over the plan of the newest choices.
+fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match &setup.planning.proposed {
+        Some(Ok(proposed)) => {
+            setup.exists = matches!(proposed.plan.target, TargetSpec::File { .. });
+        }
+        Some(Err(Refusal { is_missing: true, .. })) => {
+            setup.exists = false;
+            let gone = setup.absolute_path().filter(|path| setup.browser.recent.contains(path));
+            effects.extend(gone.map(|path| Effect::FindGone(vec![path])));
+            effects.extend(list_again(setup));
+        }
+        // What is refused for another reason may exist as before.
+        Some(Err(_)) | None => {}
+    }
+    if std::mem::take(&mut setup.dirty) {
+        effects.push(setup.remember(ctx.presets, ctx.look));
+    }
+    if std::mem::take(&mut setup.planning.run_when_ready) {
+        run_ready(setup, ctx);
+    }
+    effects
+}
+
+/// Lists the folder again if it still shows a file that is gone.
+fn list_again(setup: &mut Setup) -> Option<Effect> {
+    let gone = setup.absolute_path()?;
+    let browser = &mut setup.browser;
+    let is_shown = |row: &Row| matches!(row, Row::Entry(_)) && browser.path(*row) == Some(&gone);
+    if browser.loading.is_some() || !browser.rows.iter().any(is_shown) {
+        return None;
+    }
+    browser.loading = Some(browser.dir.clone());
+    Some(Effect::List(browser.dir.clone()))
+}
+
+/// Returns the filter while it has the focus.
+pub fn field(setup: &mut Setup) -> Option<&mut Input> {
+    let browser = &mut setup.browser;
+    if browser.typing { browser.filter.as_mut() } else { None }
+}
+
+/// Rebuilds the list after a change of the filter.
+pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
+    let browser = &mut setup.browser;
+    browser.build_rows();
+    browser.cursor = 0;
+    pick::inspect_cursor(setup)
+}
+
+/// Closes the filter; returns false if there is none.
+pub fn back(setup: &mut Setup) -> bool {
+    let browser = &mut setup.browser;
+    browser.typing = false;
+    let had = browser.filter.take().is_some();
+    browser.build_rows();
+    had
+}
+
+/// Takes over what a session measured: its targets, its preset, and what differs from that. The
+/// choices stay where they are the same already.
+pub fn open_plan(setup: &mut Setup, ctx: &mut Context, plan: &Plan) -> Vec<Effect> {
+    let known = |id: &str| ctx.presets.iter().find(|preset| preset.id == id);
+    // A preset may be gone; its cells are not.
+    let preset = plan.presets.iter().find_map(|id| known(id)).or_else(|| known(Presets::DEFAULT));
+    let Some(preset) = preset.cloned() else { return Vec::new() };
+    let settings = settings_of(plan, &preset, &setup.infos);
+    let (file, others, dir) = list_places(plan, &setup.browser.start);
+    let absolute = |path: &PathBuf| setup.browser.start.join(path);
+    let files: Vec<PathBuf> = file.iter().chain(&others).cloned().collect();
+    let is_same = (&setup.preset, &setup.settings) == (&preset, &settings)
+        && setup.files().iter().map(absolute).eq(files)
+        && setup.dir.as_ref().map(absolute) == dir;
+    if is_same {
+        return Vec::new();
+    }
+    change::use_preset(setup, preset);
+    setup.settings = settings;
+    pick::set_targets(setup, ctx, file, others, dir)
+}
+
+/// Returns the files of a plan, or the folder of its scratch file if it is not the one where iotui
+/// was started.
+fn list_places(plan: &Plan, start: &Path) -> (Option<PathBuf>, Vec<PathBuf>, Option<PathBuf>) {
+    let mut files = plan.targets().filter_map(|target| match target {
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => Some(path.clone()),
+        TargetSpec::Scratch { .. } | TargetSpec::None => None,
+    });
+    let dir = match &plan.target {
+        TargetSpec::Scratch { dir, .. } => Some(dir.clone()).filter(|dir| dir != start),
+        _ => None,
+    };
+    (files.next(), files.collect(), dir)
+}
+
+pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    if ctx.is_running() {
+        ctx.request(Request::RefuseRun);
+        return Vec::new();
+    }
+    setup.planning.run_when_ready = true;
+    if setup.planning.is_settled() {
+        setup.planning.since = ctx.now;
+        // The plan may be old: the file may be gone, or another iotui may measure by now.
+        return setup.request_plan().into_iter().collect();
+    }
+    Vec::new()
+}
+
+/// Runs the plan that has just been made.
+fn run_ready(setup: &mut Setup, ctx: &mut Context) {
+    match &setup.planning.proposed {
+        Some(Ok(proposed)) => {
+            let run = NewRun::from(proposed.plan.clone());
+            let path = setup.absolute_path();
+            if let Some(path) = path {
+                setup.browser.add_recent(&path);
+            }
+            let other_run = setup.planning.other_run().map(String::from);
+            ctx.request(Request::Start(NewRun { other_run, ..run }));
+        }
+        Some(Err(refusal)) => ctx.fail(refusal.why.clone()),
+        None => {}
+    }
+}
+
+/// Copies the command line to the clipboard.
+pub fn copy(setup: &Setup) -> Vec<Effect> {
+    vec![Effect::Copy(setup.command())]
+}
+
+/// Moves the nearest end of the slider to a power of two.
+fn move_nearest_end(setup: &mut Setup, ctx: &mut Context, power: u32) -> Vec<Effect> {
+    let effective = setup.effective_settings();
+    let Some(band) = setup.band(&effective) else { return Vec::new() };
+    let end = band.nearest_end(f64::from(power));
+    setup.end = end;
+    change::change_band(setup, ctx, |band| Some(band.set_end(end, power)).filter(|b| *b != band))
+}
+
+pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+    let places = places(body, setup);
+    let Some(pane) = places.pane(at) else { return Vec::new() };
+    setup.focus_on(pane);
+    match view::hit(setup, &ctx.view(), &places, pane, at) {
+        Some(Hit::Row(row)) => {
+            let again = setup.browser.cursor == row;
+            setup.browser.cursor = row;
+            if again { pick::act(setup, ctx, Action::Enter) } else { pick::inspect_cursor(setup) }
+        }
+        Some(Hit::Backend(row)) => {
+            setup.backend = row;
+            change::press_backend(setup, ctx, row)
+        }
+        Some(Hit::Setting(row, item)) => {
+            setup.row = row;
+            setup.mark = 0;
+            match (setup.current_setting(), item) {
+                (Some(setting), Some(item)) => change::choose_item(setup, ctx, setting, item),
+                (Some(_), None) => Vec::new(),
+                (None, _) => {
+                    setup.all_settings = !setup.all_settings;
+                    Vec::new()
+                }
+            }
+        }
+        Some(Hit::Power(power)) => move_nearest_end(setup, ctx, power),
+        Some(Hit::Run) => run(setup, ctx),
+        Some(Hit::Copy) => copy(setup),
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Keys of the target pane: browse folders, choose a file or the scratch file.
+
+use std::path::{Path, PathBuf};
+
+use crate::context::Context;
+use crate::keymap::Action;
+use crate::msg::Effect;
+use crate::plan::Plan;
+use crate::setup::browser::Row;
+use crate::setup::state::Setup;
+use crate::view::list::move_cursor;
+
+pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    let page = usize::from(ctx.size.1 / 2).max(1);
+    let browser = &mut setup.browser;
+    match action {
+        _ if action.moves_rows() => {
+            browser.cursor = move_cursor(browser.cursor, browser.rows.len(), action, page);
+        }
+        Action::Left => return open_parent(setup),
+        Action::Right => return open(setup, ctx, false),
+        Action::Enter => return open(setup, ctx, true),
+        Action::Toggle => return choose(setup, ctx),
+        Action::Mark => return mark(setup, ctx),
+        _ => return Vec::new(),
+    }
+    inspect_cursor(setup)
+}
+
+/// Requests facts about the file under the cursor.
+pub fn inspect_cursor(setup: &mut Setup) -> Vec<Effect> {
+    setup.browser.next_inspection().map(Effect::Look).into_iter().collect()
+}
+
+/// Requests the contents of a folder.
+fn open_folder(setup: &mut Setup, dir: PathBuf) -> Vec<Effect> {
+    let browser = &mut setup.browser;
+    browser.filter = None;
+    browser.typing = false;
+    browser.error = None;
+    browser.loading = Some(dir.clone());
+    browser.build_rows();
+    vec![Effect::List(dir)]
+}
+
+fn open_parent(setup: &mut Setup) -> Vec<Effect> {
+    match setup.browser.dir.parent().map(Path::to_path_buf) {
+        Some(parent) => open_folder(setup, parent),
+        None => Vec::new(),
+    }
+}
+
+/// Opens the folder under the cursor; chooses a file only if `pick` is set.
+fn open(setup: &mut Setup, ctx: &mut Context, pick: bool) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let folder = browser.row().and_then(|row| browser.folder(row)).map(Path::to_path_buf);
+    match folder {
+        Some(dir) => open_folder(setup, dir),
+        None if pick => choose(setup, ctx),
+        None => Vec::new(),
+    }
+}
+
+/// Chooses the row under the cursor as the target; on a folder, the scratch file in it.
+fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let Some(row) = browser.row() else { return Vec::new() };
+    if let Some(why) = browser.objection() {
+        ctx.fail(why);
+        return Vec::new();
+    }
+    let path = browser.path(row).map(Path::to_path_buf);
+    let is_folder = browser.folder(row).is_some();
+    match path {
+        Some(dir) if is_folder => {
+            if !setup.picks {
+                let shown = crate::text::show_path(&dir);
+                ctx.note(format!("the scratch file will be created in {shown}"));
+            }
+            set_target(setup, ctx, None, Some(dir))
+        }
+        None => {
+            let dir = setup.dir.clone();
+            set_target(setup, ctx, None, dir)
+        }
+        file => set_target(setup, ctx, file, None),
+    }
+}
+
+/// Adds the file under the cursor to the targets, or removes it from them.
+fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
+    let browser = &setup.browser;
+    let Some(row) = browser.row() else { return Vec::new() };
+    let path = match (browser.objection(), browser.folder(row), browser.path(row)) {
+        (Some(why), ..) => {
+            ctx.fail(why);
+            return Vec::new();
+        }
+        (None, None, Some(path)) => path.to_path_buf(),
+        _ => {
+            ctx.note("only files can be compared: mark two or more");
+            return Vec::new();
+        }
+    };
+    let mut files = setup.files();
+    match setup.target_index(row) {
+        Some(index) => {
+            files.remove(index.into());
+        }
+        None if files.len() == Plan::MAX_TARGETS => {
+            ctx.note(format!("{} files are the limit", Plan::MAX_TARGETS));
+            return Vec::new();
+        }
+        None => files.push(path),
+    }
+    let mut files = files.into_iter();
+    let (file, dir) = (files.next(), setup.dir.clone());
+    let others = files.collect();
+    set_targets(setup, ctx, file, others, dir)
+}
+
+/// Sets an existing file as the target, or the scratch file. If a question waits for a file, it is
+/// measured at once; no other answers it.
+pub fn set_target(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    file: Option<PathBuf>,
+    dir: Option<PathBuf>,
+) -> Vec<Effect> {
+    if setup.picks && file.is_none() {
+        ctx.note("pick a file");
+        return Vec::new();
+    }
+    setup.planning.run_when_ready |= std::mem::take(&mut setup.picks);
+    set_targets(setup, ctx, file, Vec::new(), dir)
+}
+
+pub(super) fn set_targets(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    file: Option<PathBuf>,
+    others: Vec<PathBuf>,
+    dir: Option<PathBuf>,
+) -> Vec<Effect> {
+    setup.exists = file.is_some();
+    setup.file = file;
+    setup.others = others;
+    setup.dir = dir;
+    setup.forget_pending();
+    let mut effects = setup.replan(ctx.now);
+    effects.extend(inspect_cursor(setup));
+    effects
+}
+
+/// Moves the cursor to the target if the list shows it, else, to pick a file, to the first entry.
+pub fn find_target(setup: &mut Setup) {
+    let rows = &setup.browser.rows;
+    let is_entry = |row: &Row| matches!(row, Row::Entry(_));
+    let is_target = |row: &Row| is_entry(row) && setup.target_index(*row).is_some();
+    let first = || rows.iter().position(is_entry).filter(|_| setup.picks);
+    let at = rows.iter().position(is_target).or_else(first);
+    setup.browser.cursor = at.unwrap_or(setup.browser.cursor);
+}

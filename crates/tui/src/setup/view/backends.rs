@@ -1,0 +1,127 @@
+//! The backends pane: checkboxes, greyed where they conflict with other choices.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+
+use super::scene::Scene;
+use crate::plan::{Backends, Info};
+use crate::setup::layout::Hit;
+use crate::setup::objection;
+use crate::setup::rows::BackendLine;
+use crate::setup::state::Pane;
+use crate::theme::Role;
+use crate::view::list::List;
+use crate::view::pane;
+
+fn list(scene: &Scene, inner: Rect) -> List {
+    let setup = scene.setup;
+    List::around(setup.backend_cursor(), setup.backend_lines().len(), inner)
+}
+
+pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
+    list(scene, inner).row_at(position).map(Hit::Backend)
+}
+
+/// Returns the name of a selected backend with its options; `None` if it is not selected.
+pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
+    if scene.setup.sweep_values("backend").is_some() {
+        let mut by_sweep =
+            scene.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
+        let includes = |backends: &Backends| match backends {
+            Backends::These(list) => list.iter().any(|choice| choice.id == info.id),
+            _ => false,
+        };
+        return by_sweep
+            .any(|backends| *backends == Backends::All || includes(backends))
+            .then(|| info.id.into());
+    }
+    let choices = scene.effective.backend.as_ref()?.choices(&scene.setup.infos);
+    let names: Vec<String> =
+        choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| names.join(","))
+}
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let infos = &scene.setup.infos;
+    let count = infos.iter().filter(|info| selected_name(scene, info).is_some()).count();
+    let inner = scene.frame(
+        Pane::Backends,
+        "Backends",
+        &if scene.setup.sweep_values("backend").is_some() {
+            "per sweep".into()
+        } else if area.width < 24 {
+            count.to_string()
+        } else {
+            format!("{count} of {}", infos.len())
+        },
+        area,
+        buf,
+    );
+    let (lines, cursor) = (scene.setup.backend_lines(), scene.setup.backend_cursor());
+    let backend = |line: &BackendLine| match line {
+        BackendLine::Backend(at) => Some(infos[*at]),
+        BackendLine::Fold(_) => None,
+    };
+    let names = lines
+        .iter()
+        .filter_map(backend)
+        .map(|info| pane::width(&selected_name(scene, info).unwrap_or_else(|| info.id.into())))
+        .max()
+        .unwrap_or(0);
+    let names = names.min(usize::from(inner.width).saturating_sub(4));
+    let line = |at: usize| match &lines[at] {
+        BackendLine::Backend(at) => row_line(scene, infos[*at], names, usize::from(inner.width)),
+        BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
+    };
+    let selected = Some(cursor).filter(|_| scene.focused(Pane::Backends));
+    scene.draw_list(list(scene, inner), selected, line, buf);
+    let below = lines.len() as u16 + 1;
+    if let Some(info) = scene.setup.current_backend().filter(|_| inner.height > below + 2) {
+        let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
+        draw_about(scene, info, rest, buf);
+    }
+}
+
+fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'static> {
+    let why = objection::check_backend(info, &scene.constraints);
+    let selected = selected_name(scene, info);
+    let [on, off] = scene.checks();
+    let (mark, mark_role) = if selected.is_some() { (on, Role::Good) } else { (off, Role::Dim) };
+    let role = match (&why, &selected) {
+        (Some(_), _) => Role::Off,
+        (None, Some(_)) => Role::Number,
+        (None, None) => Role::Text,
+    };
+    let name = pane::fit(&selected.unwrap_or_else(|| info.id.into()), names);
+    let room = width.saturating_sub(names + 5);
+    let beside = if room < 7 {
+        String::new()
+    } else {
+        pane::fit(&why.clone().unwrap_or_else(|| info.title.into()), room)
+    };
+    let mark_role = if why.is_some() { Role::Off } else { mark_role };
+    Line::from(vec![
+        scene.look.span(mark_role, format!(" {mark} ")),
+        scene.look.span(role, pane::pad(&name, names + 2)),
+        scene.look.span(if why.is_some() { Role::Off } else { Role::Dim }, beside),
+    ])
+}
+
+/// Draws the description of the backend under the cursor.
+fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
+    let columns = usize::from(area.width.saturating_sub(3));
+    let mut lines = Vec::new();
+    let mut push = |role, text: &str| {
+        lines.extend(pane::paragraph(scene.look, role, "  ", text, columns));
+    };
+    if let Some(why) = objection::check_backend(info, &scene.constraints) {
+        push(Role::Misleading, &why);
+    }
+    push(Role::Dim, info.doc);
+    for option in info.options {
+        let value = option.value.map(|value| format!("={}", value.word)).unwrap_or_default();
+        push(Role::Text, &format!("+{}{value}  {}", option.name, option.about));
+    }
+    scene.draw_notes(lines, area, buf);
+}

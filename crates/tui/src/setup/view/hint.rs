@@ -1,0 +1,111 @@
+//! The line below the panes: help for the row under the cursor, or why it conflicts.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::scene::Scene;
+use super::target;
+use crate::setup::browser::Row;
+use crate::setup::objection;
+use crate::setup::rows::{self, Kind};
+use crate::setup::state::Pane;
+use crate::theme::Role;
+use crate::view::pane;
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let (why, text) = match scene.setup.focus {
+        Pane::Target => target_hint(scene),
+        Pane::Backends => backend_hint(scene),
+        Pane::Workload => row_hint(scene),
+        Pane::Blocks => blocks_hint(scene),
+        Pane::Plan => (
+            None,
+            "enter run · y copy the command · b budget · w save as preset · d findings, remedies"
+                .into(),
+        ),
+    };
+    let room = usize::from(area.width.saturating_sub(4));
+    let text = text.replace(" · ", scene.dot());
+    // The last line says it already.
+    let why = why.filter(|why| scene.ctx.told != Some(why.as_str()));
+    let line = match why {
+        Some(why) => Line::from(vec![
+            scene.look.span(Role::Misleading, " ! "),
+            scene.look.span(Role::Misleading, pane::fit_words(&why, room)),
+        ]),
+        None => scene
+            .look
+            .line(Role::Dim, format!(" {}", pane::fit_parts(&text, scene.dot(), room + 2))),
+    };
+    pane::line(line, 0, area, buf);
+}
+
+type Hint = (Option<String>, String);
+
+fn target_hint(scene: &Scene) -> Hint {
+    let browser = &scene.setup.browser;
+    let facts: Vec<String> = target::facts_at_cursor(scene)
+        .into_iter()
+        .map(|(name, value)| match name {
+            "free" => format!("{value} {name}"),
+            // The rest of the value says what is not.
+            "stored" => match value.split_once(", ") {
+                Some((share, rest)) => format!("{share} {name}, {rest}"),
+                None => format!("{value} {name}"),
+            },
+            _ => value,
+        })
+        .collect();
+    let keys = match browser.row() {
+        Some(row) if browser.folder(row).is_some() && scene.setup.picks => "enter open",
+        Some(Row::Scratch) if scene.setup.picks => "pick a file · / filter",
+        _ if scene.setup.picks => "enter measures it · / filter · esc back to the questions",
+        Some(row) if browser.folder(row).is_some() => "enter open · space scratch file here",
+        Some(_) => "enter choose",
+        None => "esc all files",
+    };
+    let facts =
+        if facts.is_empty() { String::new() } else { format!(" · {}", facts.join(" · ")) };
+    (browser.objection(), format!("{keys}{facts}"))
+}
+
+fn backend_hint(scene: &Scene) -> Hint {
+    match scene.setup.current_backend() {
+        Some(info) => (
+            objection::check_backend(info, &scene.constraints),
+            format!("{}: {}", info.title, info.about),
+        ),
+        None => (None, "enter shows or hides the backends that are rarely needed".into()),
+    }
+}
+
+fn row_hint(scene: &Scene) -> Hint {
+    let Some(row) = scene.setup.current_setting() else {
+        return (None, "enter shows or hides the settings that are rarely changed".into());
+    };
+    let why = match rows::kind(row) {
+        Kind::SomeOf(items) => items
+            .get(scene.setup.mark)
+            .and_then(|item| objection::check_value(row.name, item, &scene.constraints)),
+        Kind::OneOf(items) => {
+            objection::check_current(row.name, &scene.constraints).or_else(|| {
+                // Explain greyed items before they are tried.
+                items.iter().find_map(|item| {
+                    objection::check_value(row.name, item, &scene.constraints)
+                        .map(|why| format!("{}: {why}", rows::display_value(item)))
+                })
+            })
+        }
+        Kind::Text => objection::check_current(row.name, &scene.constraints),
+    };
+    (why, row.help())
+}
+
+fn blocks_hint(scene: &Scene) -> Hint {
+    let sizes = scene.setup.shown_blocks(scene.effective).map_or(Vec::new(), |range| range.values);
+    let why = sizes.iter().rev().find_map(|size| objection::check_block(*size, &scene.constraints));
+    let keys = "left/right move the marked end · space other end · up/down fewer or more sizes · \
+         i type";
+    (why, keys.into())
+}

@@ -1,0 +1,144 @@
+//! The workload pane: one row per setting.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::scene::Scene;
+use crate::plan::Setting;
+use crate::setup::layout::Hit;
+use crate::setup::rows::{self, Kind, Part, TITLE_COLUMNS};
+use crate::setup::state::Pane;
+use crate::theme::Role;
+use crate::view::list::List;
+use crate::view::pane;
+
+fn list(scene: &Scene, inner: Rect) -> List {
+    let setup = scene.setup;
+    List::around(setup.workload_cursor(), setup.workload_lines().len(), inner)
+}
+
+fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
+    if let Some(values) = scene.setup.sweep_values(row.name) {
+        return vec![Part {
+            item: None,
+            text: format!(" per sweep: {values} "),
+            on: true,
+            why: None,
+        }];
+    }
+    rows::parts(
+        row,
+        &scene.constraints,
+        scene.setup.plan(),
+        width.saturating_sub(*TITLE_COLUMNS),
+        scene.checks(),
+    )
+}
+
+pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
+    let at = list(scene, inner).row_at(position)?;
+    let column = usize::from(position.x - inner.x);
+    let setting = match scene.setup.workload_lines().get(at)? {
+        rows::Line::Setting(setting) => *setting,
+        rows::Line::Fold(_) => return Some(Hit::Setting(at, None)),
+    };
+    let mut left = *TITLE_COLUMNS;
+    for part in parts(scene, setting, usize::from(inner.width)) {
+        let end = left + pane::width(&part.text);
+        if (left..end).contains(&column) {
+            return Some(Hit::Setting(at, part.item));
+        }
+        left = end;
+    }
+    Some(Hit::Setting(at, None))
+}
+
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let setup = scene.setup;
+    let changed = if setup.is_changed() { ", changed" } else { "" };
+    let inner = scene.frame(
+        Pane::Workload,
+        "Workload",
+        &format!("{}{changed}", setup.preset.id),
+        area,
+        buf,
+    );
+    let (lines, cursor) = (setup.workload_lines(), setup.workload_cursor());
+    let is_focused = scene.focused(Pane::Workload);
+    let line = |at: usize| match &lines[at] {
+        rows::Line::Setting(row) => {
+            row_line(scene, row, at == cursor && is_focused, usize::from(inner.width))
+        }
+        rows::Line::Fold(hidden) => scene.fold_line(*hidden, "settings"),
+    };
+    let is_fold = matches!(lines.get(cursor), Some(rows::Line::Fold(_)));
+    let selected = Some(cursor).filter(|_| is_focused && is_fold);
+    scene.draw_list(list(scene, inner), selected, line, buf);
+    let below = lines.len() as u16 + 1;
+    if inner.height > below + 2 {
+        draw_about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
+    }
+}
+
+/// Draws what the preset is for.
+fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
+    let preset = &scene.setup.preset;
+    let columns = usize::from(area.width.saturating_sub(3));
+    let mut lines = Vec::new();
+    let mut push = |role, text: &str| {
+        for paragraph in text.split("\n\n") {
+            lines.extend(pane::paragraph(scene.look, role, "  ", paragraph, columns));
+        }
+    };
+    // The words of the row under the cursor are explained before they are needed.
+    if let Some(row) = scene.setup.current_setting().filter(|_| scene.focused(Pane::Workload)) {
+        push(Role::Text, &format!("{}: {}", row.title, row.help()));
+        push(Role::Dim, "");
+    }
+    push(Role::Text, &format!("preset {}: {}", preset.id, preset.about));
+    push(Role::Dim, &preset.doc);
+    scene.draw_notes(lines, area, buf);
+}
+
+fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
+    let label = format!(" {} ", row.title);
+    let gap = " ".repeat((*TITLE_COLUMNS).saturating_sub(pane::width(&label)));
+    let mut spans =
+        vec![scene.look.span(if here { Role::Selected } else { Role::Dim }, label), Span::raw(gap)];
+    let is_set = row.text(&scene.setup.settings).is_some();
+    let boxes = matches!(rows::kind(row), Kind::SomeOf(_));
+    for (at, part) in parts(scene, row, width).into_iter().enumerate() {
+        let marked = here && boxes && at == scene.setup.mark;
+        spans.extend(part_spans(scene, &part, is_set, marked, here && part.item.is_none()));
+    }
+    Line::from(spans)
+}
+
+fn part_spans(
+    scene: &Scene,
+    part: &Part,
+    is_set: bool,
+    marked: bool,
+    arrows: bool,
+) -> Vec<Span<'static>> {
+    let role = match (&part.why, part.on) {
+        (Some(_), true) => Role::Misleading,
+        (Some(_), false) => Role::Off,
+        (None, true) if is_set => Role::Number,
+        (None, true) => Role::Text,
+        (None, false) => Role::Dim,
+    };
+    let text = part.text.clone();
+    let style = if marked { scene.style(Role::Selected) } else { scene.style(role) };
+    if arrows && text.starts_with(' ') {
+        let key = scene.style(Role::Focus);
+        let (left, right) = (scene.look.glyph("‹", "<"), scene.look.glyph("›", ">"));
+        return vec![
+            Span::styled(left, key),
+            Span::styled(text.trim().to_string(), style),
+            Span::styled(right, key),
+        ];
+    }
+    vec![Span::styled(text, style)]
+}

@@ -1,0 +1,329 @@
+//! The guided start as a user meets it.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::experiment::Proposed;
+use crate::facts::{Space, TargetFacts};
+use crate::model::Model;
+use crate::msg::{Effect, Msg, Replayed};
+use crate::plan::{Presets, Settings, TargetSpec};
+use crate::popup::Popup;
+use crate::record::{Severity, Warning};
+use crate::remember::Remembered;
+use crate::screen::Screen;
+use crate::setup::tests::{listing, proposed};
+use crate::testing::Stage;
+use crate::theme::{Look, Role};
+
+/// The screen at its very first start, with the plan of a scratch file.
+fn stage() -> Stage {
+    let presets = Presets::built_in();
+    let quick = presets.get("quick").unwrap().clone();
+    let setup = Setup::new(None, None, quick, Settings::default()).with_remembered(
+        &Remembered::default(),
+        Path::new("/data"),
+        true,
+    );
+    let mut stage = Stage::new();
+    stage.model = Model::new(Look::default(), presets.iter().cloned().collect(), setup);
+    stage.model.popups.push(Popup::Start { cursor: 0 });
+    stage.effects = stage.model.setup.start();
+    stage.tell(Msg::Listed(listing("/data")));
+    answer(&mut stage);
+    stage.take();
+    stage
+}
+
+/// Answers the newest plan request; the scratch file has 10 GiB.
+fn answer(stage: &mut Stage) {
+    let mut proposed = proposed(&stage.model.setup);
+    let space = Space { total: 20 << 30, free: 10 << 30, available: 10 << 30 };
+    proposed.facts = TargetFacts { space: Some(space), ..TargetFacts::default() };
+    let number = stage.model.setup.planning.number;
+    let busy = Warning {
+        id: "busy".into(),
+        severity: Severity::Misleading,
+        message: "other programs compete for the CPUs".into(),
+        evidence: "load average of 3.00".into(),
+        remedy: "wait".into(),
+    };
+    stage.tell(Msg::Proposed {
+        number,
+        result: Ok(Box::new(proposed)),
+        findings: vec![busy],
+        outlook: Box::default(),
+    });
+}
+
+/// Answers the newest plan request with this plan.
+fn tell(stage: &mut Stage, proposed: Proposed) {
+    let number = stage.model.setup.planning.number;
+    let result = Ok(Box::new(proposed));
+    let (findings, outlook) = (Vec::new(), Box::default());
+    stage.tell(Msg::Proposed { number, result, findings, outlook });
+}
+
+fn is_asking(stage: &Stage) -> bool {
+    matches!(stage.model.popups.last(), Some(Popup::Start { .. }))
+}
+
+#[test]
+fn the_first_screen_asks_in_words_and_says_what_is_written() {
+    let mut stage = stage();
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        stage.tell(Msg::Resize(columns, rows));
+        let text = stage.picture(columns, rows);
+        for wanted in [
+            "What do you want to know?",
+            "How fast is this disk?",
+            "Show me an example",
+            "writes 512 MiB to a file without a name in /data",
+            "overwrites",
+            "25 s",
+            "leaves 9.5",
+            "other programs compete for the CPUs",
+            "e all settings",
+        ] {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(wanted), "{columns}x{rows} {wanted}\n{text}");
+        }
+        assert!(!text.contains("Backends"), "{text}");
+    }
+    assert!(stage.keys("jjjjj").picture(120, 40).contains("reads and writes no file"));
+}
+
+#[test]
+fn a_question_about_the_disk_is_answered_with_one_key() {
+    let mut stage = stage();
+    stage.keys("<enter>");
+    let effects = stage.take();
+    let planned: Vec<_> = effects
+        .iter()
+        .filter_map(|e| if let Effect::Propose(q) = e { Some(&*q.preset.id) } else { None })
+        .collect();
+    assert_eq!(planned, ["peak"]);
+    answer(&mut stage);
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
+    assert_eq!(stage.model.screen, Screen::Live);
+}
+
+#[test]
+fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
+    let mut stage = stage();
+    stage.keys("j<enter>");
+    answer(&mut stage);
+    assert!(!is_asking(&stage) && stage.model.setup.picks);
+    let text = stage.picture(80, 24);
+    assert!(text.contains("How fast is this file read?") && text.contains("b.iso"), "{text}");
+    assert!(!text.contains("Workload") && !text.contains("Plan"), "{text}");
+    // Back to the questions, to the same one; nothing is chosen.
+    stage.keys("<esc>");
+    assert_eq!(stage.model.setup.preset.id, "quick");
+    answer(&mut stage);
+    let remembered = stage.take().into_iter().rev().find_map(|effect| match effect {
+        Effect::Remember(remembered) => Some(remembered),
+        _ => None,
+    });
+    assert_ne!(remembered.unwrap().preset.as_deref(), Some("file"));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Start { cursor: 1 })));
+    stage.keys("<enter>j<enter>");
+    stage.take();
+    answer(&mut stage);
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
+    assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/a.bin")));
+}
+
+#[test]
+fn a_question_about_a_file_never_measures_a_scratch_file() {
+    // The scratch file, by keys and as no path, and one in the folder under the cursor.
+    for keys in ["", "g<enter>", "g<space>", "<space>", "i<ctrl-u><enter>", "/scratch<enter>"] {
+        let mut stage = stage();
+        stage.keys("j<enter>");
+        answer(&mut stage);
+        stage.keys(keys);
+        answer(&mut stage);
+        assert!(stage.model.setup.picks, "{keys}");
+        let said = stage.model.toasts.iter().map(|toast| toast.text.as_str());
+        let wanted: &[&str] = if keys.is_empty() { &[] } else { &["pick a file"] };
+        assert_eq!(said.collect::<Vec<_>>(), wanted, "{keys}");
+        let effects = stage.take();
+        assert!(!effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{keys}: {effects:?}");
+    }
+}
+
+#[test]
+fn a_file_is_picked_from_the_first_entry_on() {
+    let mut stage = stage();
+    stage.keys("j<enter>");
+    let browser = &stage.model.setup.browser;
+    assert_eq!(browser.row().and_then(|row| browser.path(row)), Some(Path::new("/data/sub")));
+    // The folder that is read only then is there to be picked from, too.
+    let mut stage = self::stage();
+    let listed = std::mem::take(&mut stage.model.setup.browser.entries);
+    assert!(!listed.is_empty());
+    stage.model.setup.browser.build_rows();
+    stage.keys("j<enter>");
+    stage.model.setup.browser.loading = Some("/data".into());
+    stage.tell(Msg::Listed(listing("/data")));
+    let browser = &stage.model.setup.browser;
+    assert_eq!(browser.row().and_then(|row| browser.path(row)), Some(Path::new("/data/sub")));
+    assert!(!stage.keys("g").picture(80, 24).contains("enter measures it"));
+}
+
+#[test]
+fn while_a_file_is_picked_keys_act_only_on_what_is_shown() {
+    let mut stage = stage();
+    stage.keys("j<enter>");
+    answer(&mut stage);
+    stage.take();
+    for key in ["r", "0", "y", "b", "m", "w"] {
+        stage.keys(key);
+        assert!(stage.model.setup.picks && stage.model.popups.is_empty(), "{key}");
+        assert!(stage.take().is_empty(), "{key}");
+    }
+    let footer = stage.picture(200, 30);
+    let footer = footer.lines().last().unwrap();
+    assert!(footer.contains("filter") && !footer.contains("run"), "{footer}");
+    // A typed path is picked, too.
+    stage.keys("i<ctrl-u>/data/b.iso<enter>");
+    answer(&mut stage);
+    assert!(!stage.model.setup.picks);
+    let effects = stage.take();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { .. })), "{effects:?}");
+    assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/b.iso")));
+    // Another preset answers another question.
+    let mut stage = self::stage();
+    stage.keys("j<enter>p<enter>");
+    assert!(!stage.model.setup.picks && stage.picture(120, 40).contains("Backends"));
+}
+
+#[test]
+fn a_question_about_calls_runs_on_lab() {
+    let mut stage = stage();
+    stage.keys("jjjjj<enter>");
+    assert_eq!(stage.model.screen, Screen::Lab);
+    let effects = stage.take();
+    assert!(
+        effects.iter().any(|e| matches!(e, Effect::PlanLab(q) if q.preset.id == "lab/calls")),
+        "{effects:?}"
+    );
+}
+
+#[test]
+fn the_questions_are_moved_through_as_every_list() {
+    let mut stage = stage();
+    let cursor = |stage: &Stage| match stage.model.popups.last() {
+        Some(Popup::Start { cursor }) => *cursor,
+        _ => panic!("no questions"),
+    };
+    let last = entries(&stage.model.presets).len() - 1;
+    for (keys, wanted) in
+        [("j", 1), ("<pgdn>", last), ("k", last - 1), ("<pgup>", 0), ("G", last), ("gh", 0)]
+    {
+        assert_eq!(cursor(stage.keys(keys)), wanted, "{keys}");
+    }
+}
+
+#[test]
+fn an_example_measures_nothing() {
+    let mut stage = stage();
+    stage.keys("G<enter>");
+    assert!(matches!(&stage.take()[..], [Effect::Replay { of: Replayed::Demo, .. }]));
+}
+
+#[test]
+fn other_keys_lead_to_all_settings_to_help_or_out() {
+    let mut stage = stage();
+    stage.keys("?");
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Help { .. })));
+    stage.keys("<esc>");
+    assert!(is_asking(&stage));
+    stage.keys("e");
+    assert!(stage.model.popups.is_empty() && stage.model.screen == Screen::Setup);
+    assert!(stage.picture(120, 40).contains("Backends"));
+    let mut stage = self::stage();
+    stage.keys("4");
+    assert!(stage.model.popups.is_empty() && stage.model.screen == Screen::Sessions);
+    let mut stage = self::stage();
+    assert!(matches!(&stage.keys("q").take()[..], [Effect::Quit(0)]));
+}
+
+#[test]
+fn what_is_chosen_from_the_palette_or_the_help_ends_the_questions() {
+    for (keys, screen) in [
+        (":host<enter>", Screen::Host),
+        (":preset raw<enter>", Screen::Setup),
+        (":reset<enter>", Screen::Setup),
+        ("?<tab>/sessions<enter>", Screen::Sessions),
+    ] {
+        let mut stage = stage();
+        stage.keys(keys);
+        assert_eq!(stage.model.screen, screen, "{keys}");
+        assert!(stage.model.popups.is_empty(), "{keys}: {:?}", stage.model.popups);
+    }
+    // What does nothing to the screen leaves them.
+    let mut stage = stage();
+    stage.keys("?<esc>:<esc>");
+    assert!(is_asking(&stage));
+}
+
+#[test]
+fn a_scratch_file_elsewhere_is_told() {
+    let mut stage = stage();
+    let mut proposed = proposed(&stage.model.setup);
+    proposed.plan.target =
+        TargetSpec::Scratch { dir: "/var/tmp".into(), size: 1 << 20, keep: false };
+    proposed.facts.fs = "xfs".into();
+    stage.model.setup.request_plan();
+    tell(&mut stage, proposed);
+    let text =
+        "/data is in memory, read-only or takes no file, so the scratch file goes to /var/tmp";
+    assert!(stage.picture(120, 40).contains(text));
+    stage.keys("e");
+    let (picture, buffer) = (stage.picture(120, 40), stage.drawn(120, 40));
+    assert!(picture.contains(text), "{picture}");
+    for (name, value) in [("in ", "/var/tmp"), ("on ", "xfs")] {
+        let told = |line: &str| line.contains(&format!("  {name}")) && line.contains(value);
+        assert!(picture.lines().any(told), "{name} {value}: {picture}");
+    }
+    let row = picture.lines().position(|line| line.contains(text)).unwrap() as u16;
+    let sign = (0..120).map(|x| &buffer[(x, row)]).find(|cell| cell.symbol() == "!").unwrap();
+    assert_eq!(Some(sign.fg), stage.model.look.style(Role::Misleading).fg);
+}
+
+#[test]
+fn the_size_told_is_that_of_the_question_not_of_setup() {
+    let mut stage = stage();
+    stage.model.setup.settings.set("size", "4g").unwrap();
+    stage.model.setup.request_plan();
+    let mut proposed = proposed(&stage.model.setup);
+    proposed.plan.target = proposed.plan.target.with_size(4 << 30);
+    tell(&mut stage, proposed);
+    let text = stage.picture(120, 40);
+    assert!(text.contains("writes 512 MiB or less to a file"), "{text}");
+    // A preset of the user's may have a question and a size.
+    stage.model.presets[0].settings.set("size", "1g,2g").unwrap();
+    let text = stage.picture(120, 40);
+    assert!(text.contains("writes 2 GiB to a file without a name, then"), "{text}");
+}
+
+#[test]
+fn the_presets_begin_with_the_questions() {
+    let mut stage = stage();
+    stage.keys("ep");
+    let text = stage.picture(120, 40);
+    let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("{wanted}\n{text}"));
+    assert!(at("How fast is this disk?") < at("What does a system call cost?"));
+    assert!(at("What does a system call cost?") < at("larger-than-memory"));
+}
+
+#[test]
+fn the_first_findings_are_findings() {
+    let checks = || iotui_core::doctor::CHECKS.iter().map(|check| check.id);
+    for id in FIRST_FINDINGS {
+        assert!(checks().chain([OTHER_RUN]).any(|check| check == *id), "{id}");
+    }
+}

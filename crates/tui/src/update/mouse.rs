@@ -1,0 +1,121 @@
+//! The mouse: a click focuses, selects or presses, a double click opens, the wheel scrolls or
+//! zooms.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::act::act;
+use super::navigate::go;
+use super::{key, popup, screens};
+use crate::keymap::Action;
+use crate::keys::Key;
+use crate::live;
+use crate::model::Model;
+use crate::msg::Effect;
+use crate::popup::Popup;
+use crate::screen::Screen;
+use crate::view::{self, SMALLEST, footer};
+
+pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+    let at = Position::new(event.column, event.row);
+    // Below the smallest size nothing is drawn that could be clicked.
+    let is_drawn = model.size.0 >= SMALLEST.0 && model.size.1 >= SMALLEST.1;
+    if !is_drawn {
+        model.pointer.over = None;
+        return Vec::new();
+    }
+    let effects = match event.kind {
+        MouseEventKind::ScrollUp => wheel(model, at, Action::Up),
+        MouseEventKind::ScrollDown => wheel(model, at, Action::Down),
+        MouseEventKind::Down(MouseButton::Left) => {
+            let is_double = model.pointer.press(model.now, at);
+            let effects = click(model, at);
+            match is_double && is_over_chart(model, at) {
+                true => effects.into_iter().chain(open(model, at)).collect(),
+                false => effects,
+            }
+        }
+        _ => Vec::new(),
+    };
+    // What was under the pointer may have moved away.
+    model.pointer.over = Some(at).filter(|at| is_over_chart(model, *at));
+    effects
+}
+
+/// Opens what a chart shows under the pointer: on Live the results of the cell, elsewhere what the
+/// first click selected.
+fn open(model: &mut Model, at: Position) -> Vec<Effect> {
+    if model.screen != Screen::Live {
+        return act(model, Action::Enter);
+    }
+    let body = view::areas(model.size).body;
+    let Some((id, job)) = live::job_at(&model.live, &model.look, body, at) else {
+        return Vec::new();
+    };
+    let effects = go(model, Screen::Results);
+    if !model.results.open_job(&id, &job) {
+        model.toasts.note(model.now, "the session shown here is not the one on Live");
+    }
+    effects
+}
+
+fn is_over_chart(model: &mut Model, at: Position) -> bool {
+    let body = view::areas(model.size).body;
+    model.popups.is_empty() && body.contains(at) && screens::is_over_chart(model, body, at)
+}
+
+fn wheel(model: &mut Model, at: Position, action: Action) -> Vec<Effect> {
+    let name = if action == Action::Up { "up" } else { "down" };
+    let body = view::areas(model.size).body;
+    match Key::parse(name) {
+        Some(key) if !model.popups.is_empty() => key::press(model, key),
+        _ if screens::wheel(model, body, at, action == Action::Up) => Vec::new(),
+        _ => act(model, action),
+    }
+}
+
+fn click(model: &mut Model, at: Position) -> Vec<Effect> {
+    let areas = view::areas(model.size);
+    if areas.footer.contains(at) {
+        return match footer::key_at(model, areas.footer, at) {
+            Some(pressed) => key::press(model, pressed),
+            None => Vec::new(),
+        };
+    }
+    // The guided start leaves the way to the screens open.
+    let is_open = matches!(model.popups.last(), None | Some(Popup::Start { .. }));
+    if is_open && areas.header.contains(at) {
+        return match view::header::screen_at(model, areas.header, at) {
+            Some(screen) => go(model, screen),
+            None => Vec::new(),
+        };
+    }
+    if !model.popups.is_empty() {
+        return popup::click(model, at);
+    }
+    screens::click(model, areas.body, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use crossterm::event::KeyModifiers;
+
+    use super::*;
+    use crate::msg::Msg;
+    use crate::testing::Stage;
+
+    #[test]
+    fn nothing_is_clicked_where_nothing_is_drawn() {
+        let mut stage = Stage::new();
+        stage.tell(Msg::Resize(SMALLEST.0 - 1, SMALLEST.1));
+        for row in 0..SMALLEST.1 {
+            for column in 0..SMALLEST.0 - 1 {
+                let (kind, modifiers) =
+                    (MouseEventKind::Down(MouseButton::Left), KeyModifiers::NONE);
+                stage.tell(Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
+            }
+        }
+        assert_eq!(stage.take(), []);
+        assert!(stage.model.screen == Screen::Setup && stage.model.popups.is_empty());
+    }
+}

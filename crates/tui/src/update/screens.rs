@@ -1,0 +1,259 @@
+//! Passes actions, clicks and letters to the screen that is shown, and messages to their screens.
+
+use std::path::PathBuf;
+
+use ratatui::layout::{Position, Rect};
+use tui_input::Input;
+
+use super::navigate::{go, inspect_probes};
+use super::run;
+use crate::context::{Context, ProbeChoice, Request};
+use crate::keymap::Action;
+use crate::model::{Model, Screens};
+use crate::msg::{Effect, Msg, Question, Speed};
+use crate::plan::Preset;
+use crate::screen::Screen;
+use crate::setup::{Setup, build_command};
+use crate::start::sort_by_question;
+use crate::theme::Look;
+use crate::zoom::ZoomChart;
+use crate::{compare, host, lab, live, results, sessions, setup, zoom};
+
+/// Does an action on the screen.
+pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
+    let screen = model.screen;
+    with_screens(model, |screens, ctx| match screen {
+        Screen::Setup => setup::act(screens.setup, ctx, action),
+        Screen::Live => live::act(screens.live, ctx, action),
+        Screen::Results => results::act(screens.results, ctx, action),
+        Screen::Sessions => sessions::act(screens.sessions, ctx, action),
+        Screen::Lab => lab::act(screens.lab, ctx, action),
+        Screen::Host => host::act(screens.host, ctx, action),
+        Screen::Compare => compare::act(screens.compare, ctx, action),
+    })
+}
+
+/// Goes back one level on the screen; false where there is none.
+pub fn back(model: &mut Model) -> bool {
+    match model.screen {
+        Screen::Results => results::back(&mut model.results),
+        Screen::Setup => setup::back(&mut model.setup),
+        Screen::Lab => lab::back(&mut model.lab),
+        _ => false,
+    }
+}
+
+/// Handles a click on the body of the screen.
+pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
+    let screen = model.screen;
+    with_screens(model, |screens, ctx| match screen {
+        Screen::Setup => setup::click(screens.setup, ctx, body, at),
+        Screen::Live => live::click(screens.live, ctx, body, at),
+        Screen::Results => results::click(screens.results, ctx, body, at),
+        Screen::Sessions => sessions::click(screens.sessions, ctx, body, at),
+        Screen::Lab => lab::click(screens.lab, ctx, body, at),
+        Screen::Host => host::click(screens.host, ctx, body, at),
+        Screen::Compare => {
+            compare::click(screens.compare, ctx.look, body, at);
+            Vec::new()
+        }
+    })
+}
+
+/// Returns the chart of the screen that can be zoomed.
+fn chart(model: &mut Model) -> Option<(&mut dyn ZoomChart, &Look)> {
+    let chart: &mut dyn ZoomChart = match model.screen {
+        Screen::Live => &mut model.live,
+        Screen::Results => &mut model.results,
+        Screen::Compare => &mut model.compare,
+        _ => return None,
+    };
+    Some((chart, &model.look))
+}
+
+/// Returns whether this place is on the chart of the screen.
+pub fn is_over_chart(model: &mut Model, body: Rect, at: Position) -> bool {
+    chart(model).is_some_and(|(chart, look)| zoom::is_over(chart, look, body, at))
+}
+
+/// Zooms the chart under the pointer; false where there is none.
+pub fn wheel(model: &mut Model, body: Rect, at: Position, closer: bool) -> bool {
+    chart(model).is_some_and(|(chart, look)| zoom::wheel(chart, look, body, at, closer))
+}
+
+/// Returns the text field of the screen that has the focus.
+pub fn field(model: &mut Model) -> Option<&mut Input> {
+    match model.screen {
+        Screen::Setup => setup::field(&mut model.setup),
+        Screen::Results => results::field(&mut model.results),
+        Screen::Sessions => sessions::field(&mut model.sessions),
+        Screen::Lab => lab::field(&mut model.lab),
+        _ => None,
+    }
+}
+
+/// Follows a change of the screen's text field.
+pub fn field_changed(model: &mut Model) -> Vec<Effect> {
+    let screen = model.screen;
+    with_screens(model, |screens, ctx| match screen {
+        Screen::Setup => setup::field_changed(screens.setup, ctx),
+        Screen::Results => results::field_changed(screens.results, ctx),
+        Screen::Sessions => sessions::field_changed(screens.sessions, ctx),
+        Screen::Lab => lab::field_changed(screens.lab, ctx),
+        Screen::Live | Screen::Host | Screen::Compare => Vec::new(),
+    })
+}
+
+/// Takes from a message what other screens than its own need.
+fn share(model: &mut Model, msg: &Msg) {
+    match msg {
+        Msg::Sessions(Ok(listed)) => lab::list_sessions(&mut model.lab, listed),
+        Msg::PresetSaved(Ok(preset)) => {
+            model.presets.retain(|own| own.id != preset.id);
+            model.presets.push(Preset::clone(preset));
+            sort_by_question(&mut model.presets);
+        }
+        _ => {}
+    }
+}
+
+/// Passes a message to its screen, and what other screens need of it.
+pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    share(model, &msg);
+    let is_plan = matches!(msg, Msg::Proposed { .. });
+    let effects = with_screens(model, |screens, ctx| match msg {
+        Msg::Begun { .. } | Msg::Event(_) | Msg::Dropped(_) => {
+            live::handle_message(screens.live, ctx, msg)
+        }
+        Msg::Host(..) | Msg::Doctor(_) => host::handle_message(screens.host, ctx, msg),
+        Msg::Proposed { .. }
+        | Msg::Listed(_)
+        | Msg::Seen(_)
+        | Msg::Gone(_)
+        | Msg::PresetSaved(_) => setup::handle_message(screens.setup, ctx, msg),
+        Msg::Sessions(_)
+        | Msg::Preview(_)
+        | Msg::Imported { .. }
+        | Msg::Changed { .. }
+        | Msg::Deleted(_) => sessions::handle_message(screens.sessions, ctx, msg),
+        Msg::Compared(_) => compare::handle_message(screens.compare, ctx, msg),
+        Msg::Lab(_) | Msg::LabPlanned { .. } | Msg::MarkedOnLab(_) => {
+            lab::handle_message(screens.lab, ctx, msg)
+        }
+        Msg::Course { .. } => results::handle_message(screens.results, ctx, msg),
+        // Handled before: listed, so that the compiler misses a new one.
+        Msg::Key(_)
+        | Msg::Paste(_)
+        | Msg::Mouse(_)
+        | Msg::Resize(..)
+        | Msg::Tick
+        | Msg::Leave(_)
+        | Msg::Interrupt
+        | Msg::Suspend
+        | Msg::Resumed
+        | Msg::Over { .. }
+        | Msg::NotBegun(_)
+        | Msg::OtherRun(_)
+        | Msg::Exported { .. }
+        | Msg::Saving { .. }
+        | Msg::Opened(_)
+        | Msg::Again(_)
+        | Msg::Replay(_)
+        | Msg::Refined(_)
+        | Msg::Failed(_)
+        | Msg::Copied(_)
+        | Msg::Clock(_)
+        | Msg::Renamed { .. }
+        | Msg::Done { .. }
+        | Msg::Panicked(_) => Vec::new(),
+    });
+    if is_plan {
+        let (time, setup) = (model.time(), &model.setup);
+        host::show_plan(&mut model.host, time, setup.facts(), setup.findings());
+    }
+    effects
+}
+
+/// Updates a screen, and then performs its requests.
+pub fn with_screens(
+    model: &mut Model,
+    update: impl FnOnce(Screens, &mut Context) -> Vec<Effect>,
+) -> Vec<Effect> {
+    let (screens, mut context) = model.split();
+    let mut effects = update(screens, &mut context);
+    for request in context.requests {
+        effects.extend(perform(model, request));
+    }
+    effects
+}
+
+/// Like [`with_screens`], for an update that can refuse.
+pub fn try_with_screens(
+    model: &mut Model,
+    update: impl FnOnce(Screens, &mut Context) -> Result<Vec<Effect>, String>,
+) -> Result<Vec<Effect>, String> {
+    let mut refused = None;
+    let effects = with_screens(model, |screens, ctx| {
+        update(screens, ctx).unwrap_or_else(|why| {
+            refused = Some(why);
+            Vec::new()
+        })
+    });
+    refused.map_or(Ok(effects), Err)
+}
+
+/// Performs a request of a screen.
+pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
+    match request {
+        Request::Go(screen) => go(model, screen),
+        Request::Start(run) => run::start(model, run),
+        Request::RefuseRun => {
+            run::refuse(model);
+            Vec::new()
+        }
+        Request::Replay(of) => run::ask_for_replay(model, of, Speed::default()),
+        Request::EndReplay { shows_results } => run::end_replay(model, shows_results),
+        Request::Steer(action) => {
+            with_screens(model, |screens, ctx| live::act(screens.live, ctx, action))
+        }
+        // Results may show another session than the last run.
+        Request::Refine if !model.running() && !model.can_refine_last_run() => Vec::new(),
+        Request::Refine => {
+            with_screens(model, |screens, ctx| results::act(screens.results, ctx, Action::Refine))
+        }
+        Request::MarkSession { id, is_saved } => with_screens(model, |screens, ctx| {
+            sessions::mark_shown(screens.sessions, ctx, id, is_saved);
+            Vec::new()
+        }),
+        Request::RememberLogAxis(log) => {
+            model.setup.log_y = log;
+            vec![model.setup.remember(&model.presets, &model.look)]
+        }
+        Request::Compare(ids) => {
+            model.screen = Screen::Compare;
+            compare::begin(&mut model.compare, &model.look, ids)
+        }
+        Request::InspectProbes => inspect_probes(model),
+        Request::PlanProbes { number, probes } => {
+            let (file, dir) = probe_target(&model.setup, &probes);
+            let ProbeChoice { preset, settings, .. } = *probes;
+            let question = Question { number, file, others: Vec::new(), dir, preset, settings };
+            vec![Effect::PlanLab(Box::new(question))]
+        }
+        Request::CopyProbes(probes) => {
+            let (file, dir) = probe_target(&model.setup, &probes);
+            let ProbeChoice { preset, settings, .. } = &*probes;
+            let line = build_command(file.as_slice(), dir.as_deref(), preset, settings);
+            vec![Effect::Copy(line)]
+        }
+    }
+}
+
+/// Returns the file and folder of Setup, where the probes need a target.
+fn probe_target(setup: &Setup, probes: &ProbeChoice) -> (Option<PathBuf>, Option<PathBuf>) {
+    if !probes.needs_target {
+        return (None, None);
+    }
+    let dir = if setup.file.is_none() { setup.dir.clone() } else { None };
+    (setup.file.clone(), dir)
+}

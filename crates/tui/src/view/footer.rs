@@ -1,0 +1,225 @@
+//! The last line: a message, else the keys that matter here, from the keymap.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::pane;
+use crate::context::RunStatus;
+use crate::keymap::{self, Action, key_of};
+use crate::keys::Key;
+use crate::model::Model;
+use crate::popup::Popup;
+use crate::screen::Screen;
+use crate::theme::Role;
+use crate::toast::Toast;
+use crate::{compare, lab, results, sessions, setup};
+
+/// Returns column, key and meaning of each item. Help and quit keep their place at the right; the
+/// others are shown as far as they fit.
+fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
+    let (offered, always) = match model.popups.last() {
+        Some(Popup::Warnings { cursor }) if !has_fix(model, *cursor) => {
+            (vec![("down", "next"), ("esc", "close")], Vec::new())
+        }
+        Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
+        None => of_screen(model),
+    };
+    let width = |(key, text): &(&str, &str)| (pane::width(key) + 1 + pane::width(text)) as u16;
+    let mut end = area.right().saturating_sub(1);
+    let mut items = Vec::new();
+    for item in always.iter().rev() {
+        end = end.saturating_sub(width(item));
+        items.push((end, item.0.into(), item.1.into()));
+        end = end.saturating_sub(3);
+    }
+    let mut at = area.x + 1;
+    for item in &offered {
+        if at + width(item) > end {
+            break;
+        }
+        items.push((at, item.0.into(), item.1.into()));
+        at += width(item) + 3;
+    }
+    items
+}
+
+type Items = Vec<(&'static str, &'static str)>;
+
+fn of_screen(model: &Model) -> (Items, Items) {
+    let run = model.live.status(&model.look);
+    let (always, offered): (Vec<_>, Vec<_>) = keymap::on(model.screen)
+        .filter(|binding| {
+            !short(model, run.as_ref(), binding).is_empty()
+                && is_offered(model, run.as_ref(), binding.action)
+        })
+        .partition(|binding| matches!(binding.action, Action::Help | Action::Quit));
+    let shown = |bindings: Vec<&'static keymap::Binding>| {
+        bindings
+            .iter()
+            .map(|b| (b.keys.first().copied().unwrap_or(""), short(model, run.as_ref(), b)))
+            .collect()
+    };
+    (shown(offered), shown(always))
+}
+
+/// Returns what a key does now, where that is not always the same.
+fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
+    let is_paused = run.is_some_and(|run| run.is_paused);
+    match (model.screen, binding.action) {
+        (Screen::Live, Action::Stop) if model.live.replay.is_some() => "results",
+        (Screen::Live, Action::Pause)
+            if model.live.replay.is_some() && !model.live.is_playing() =>
+        {
+            "play"
+        }
+        (Screen::Lab, Action::Toggle) if run.is_some_and(RunStatus::measures_probes) => {
+            if is_paused { "resume" } else { "pause" }
+        }
+        (_, Action::Pause) if is_paused => "resume",
+        (Screen::Live, Action::ZoomReset) if model.live.is_zoomed() => "reset zoom",
+        (Screen::Results, Action::Table) if model.results.kind == results::TabKind::Table => {
+            "chart"
+        }
+        (Screen::Compare, Action::Table) if compare::shows_chart(&model.compare) => "cells",
+        _ => binding.short,
+    }
+}
+
+/// Returns whether a key helps against a kind of warning.
+fn has_fix(model: &Model, kind: usize) -> bool {
+    model.warnings().get(kind).is_some_and(|group| group.fix().is_some())
+}
+
+fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
+    match popup {
+        Popup::Help { words: true, .. } => {
+            &[("esc", "close"), ("tab", "keys"), ("/", "find"), ("down", "scroll")]
+        }
+        Popup::Help { .. } => {
+            &[("enter", "do it"), ("esc", "close"), ("?", "signs and words"), ("/", "find")]
+        }
+        Popup::Palette { .. } => &[("enter", "run"), ("down", "next"), ("esc", "close")],
+        Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
+        Popup::HeldRun(_) => &[("r", "wait until it ends"), ("R", "run now"), ("esc", "close")],
+        Popup::WaitingRun => &[("R", "run now"), ("n", "give it up"), ("esc", "close")],
+        Popup::Line { .. } => &[("enter", "accept"), ("esc", "close")],
+        Popup::Export(_) => &[
+            ("enter", "write"),
+            ("tab", "next field"),
+            ("down", "next format"),
+            ("space", "anonymous"),
+            ("esc", "close"),
+        ],
+        Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
+        Popup::Refine(_) => &[("enter", "run"), ("down", "next"), ("esc", "close")],
+        Popup::Warnings { .. } => &[("enter", "remedy"), ("down", "next"), ("esc", "close")],
+        Popup::Start { .. } => &[
+            ("enter", "start"),
+            ("down", "next"),
+            ("e", "all settings"),
+            ("?", "the words"),
+            ("q", "quit"),
+        ],
+        Popup::Marks { .. } => &[("space", "mark or unmark"), ("down", "next"), ("esc", "close")],
+        Popup::Doctor { .. } | Popup::Messages { .. } => &[("esc", "close"), ("down", "scroll")],
+        Popup::Themes { .. } => &[("enter", "keep"), ("down", "next"), ("esc", "take back")],
+    }
+}
+
+/// Returns the key whose item was clicked.
+pub fn key_at(model: &Model, area: Rect, at: Position) -> Option<Key> {
+    let hit = |(column, key, text): &&(u16, String, String)| {
+        let end = *column + (pane::width(key) + 1 + pane::width(text)) as u16;
+        (*column..end).contains(&at.x)
+    };
+    let items = items(model, area);
+    // A message covers the others.
+    let is_shown = |item: &&(u16, String, String)| {
+        model.toasts.is_empty() || (is_always(&item.1) && model.popups.is_empty())
+    };
+    items.iter().filter(is_shown).find(hit).and_then(|(_, key, _)| Key::parse(key))
+}
+
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let mut keys = items(model, area);
+    if let Some(toast) = model.toasts.current() {
+        // Help and quit stay; there are none over a popup.
+        keys.retain(|(_, key, _)| is_always(key) && model.popups.is_empty());
+        let end = keys.iter().map(|(column, ..)| *column).min().unwrap_or(area.right());
+        draw_message(model, toast, Rect { width: end.saturating_sub(area.x), ..area }, buf);
+    }
+    for (column, key, text) in keys {
+        let parts =
+            vec![model.look.span(Role::Key, key), Span::raw(" "), model.look.span(Role::Dim, text)];
+        Line::from(parts)
+            .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
+    }
+}
+
+fn is_always(key: &str) -> bool {
+    let key = Key::parse(key).and_then(|key| keymap::action(key, Screen::Setup));
+    matches!(key, Some(Action::Help | Action::Quit))
+}
+
+/// Draws the message, and how many wait behind it; where it is cut, the key that shows all of it.
+fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    let sign = match toast.role {
+        Role::Good => look.glyph("√", "+"),
+        Role::Wrong => "!",
+        _ => look.glyph("•", "*"),
+    };
+    let room = usize::from(area.width.saturating_sub(5));
+    let behind = model.toasts.behind();
+    let key = key_of(Action::Messages, model.screen);
+    let is_cut = pane::width(&toast.text) > room;
+    // The key does nothing in a popup.
+    let more = match (behind, model.popups.is_empty()) {
+        (0, true) if is_cut => format!("{key} all of it"),
+        (0, _) => String::new(),
+        (behind, true) => format!("{behind} more: {key}"),
+        (behind, false) => format!("{behind} more"),
+    };
+    let left = room.saturating_sub(if more.is_empty() { 0 } else { pane::width(&more) + 2 });
+    let text = pane::fit_middle(&toast.text, left);
+    let used = pane::width(&text);
+    let style = look.style(toast.role);
+    let parts = vec![
+        Span::styled(format!(" {sign} "), style),
+        Span::styled(text, style.add_modifier(Modifier::BOLD)),
+        Span::raw(" ".repeat((left - used.min(left)) + 2)),
+        look.span(Role::Dim, more),
+    ];
+    Line::from(parts).render(area, buf);
+}
+
+/// Returns whether an action does something on the screen that is shown.
+pub fn is_offered_now(model: &Model, action: Action) -> bool {
+    is_offered(model, model.live.status(&model.look).as_ref(), action)
+}
+
+/// Returns whether an action does something now: what does nothing is not in the footer.
+fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
+    match (model.screen, action) {
+        // They are refused.
+        (_, Action::RunAgain | Action::Refine) if model.running() => false,
+        (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
+        (Screen::Results, _) => results::is_offered(&model.results, action),
+        (Screen::Compare, _) => compare::is_offered(&model.compare, action),
+        (Screen::Setup, _) => setup::is_offered(&model.setup, action),
+        (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
+        (_, Action::NextPane) => model.screen == Screen::Host,
+        (Screen::Live, Action::Pause | Action::Stop) => {
+            model.running() || model.live.replay.is_some()
+        }
+        (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
+        (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
+        (Screen::Live, Action::Refine) => model.can_refine_last_run(),
+        (Screen::Live, Action::Enter) => false,
+        (Screen::Live, Action::ZoomReset) => model.live.is_zoomed(),
+        _ => true,
+    }
+}

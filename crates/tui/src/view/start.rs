@@ -1,0 +1,124 @@
+//! The guided start: the questions, and what the selected one measures, reads and writes.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use super::list::List;
+use super::pane;
+use crate::model::Model;
+use crate::start::{Entry, Needs, disturbances, entries};
+use crate::theme::Role;
+
+/// Columns of the window where there is room.
+const COLUMNS: u16 = 100;
+/// Rows below the list: a rule and the description.
+const MAX_BELOW: u16 = 12;
+
+/// Returns the window and the list in it.
+fn places(model: &Model, body: Rect) -> (Rect, Rect) {
+    let rows = entries(&model.presets).len() as u16;
+    let columns = COLUMNS.min(body.width.saturating_sub(2));
+    let airy = body.height >= rows + MAX_BELOW + 4;
+    let height = (rows + 2 + MAX_BELOW + 2 * u16::from(airy)).min(body.height);
+    let area = Rect::new(
+        body.x + (body.width - columns) / 2,
+        body.y + (body.height - height) / 2,
+        columns,
+        height,
+    );
+    let list = Rect::new(
+        area.x + 1,
+        area.y + 1 + u16::from(airy),
+        area.width.saturating_sub(2),
+        rows.min(area.height.saturating_sub(4)),
+    );
+    (area, list)
+}
+
+fn list_in(model: &Model, cursor: usize, area: Rect) -> List {
+    List::around(cursor, entries(&model.presets).len(), area)
+}
+
+pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
+    list_in(model, cursor, places(model, body).1)
+}
+
+pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    // Nothing of the screen below is of use yet.
+    Clear.render(body, buf);
+    let (area, list) = places(model, body);
+    let inner = pane::frame(look, "What do you want to know?", "", true, area, buf);
+    let rows = entries(&model.presets);
+    let names = rows.iter().map(|row| pane::width(row.question())).max().unwrap_or(0);
+    let width = usize::from(list.width);
+    let line = |at: usize| row_line(model, &rows[at], names, at == cursor, width);
+    list_in(model, cursor, list).draw(look, None, line, buf);
+    let top = list.bottom() + (list.y - inner.y);
+    let below = Rect::new(inner.x, top, inner.width, inner.bottom().saturating_sub(top));
+    if let Some(entry) = rows.get(cursor) {
+        draw_description(model, entry, below, buf);
+    }
+}
+
+fn row_line(model: &Model, entry: &Entry, names: usize, here: bool, width: usize) -> Line<'static> {
+    let look = &model.look;
+    let question = pane::fit(entry.question(), width.saturating_sub(4));
+    let gap = " ".repeat(names.saturating_sub(pane::width(&question)) + 3);
+    let mark = if here { look.glyph(" ► ", " > ") } else { "   " };
+    let mut spans = vec![
+        look.span(Role::Focus, mark),
+        look.span(if here { Role::Selected } else { Role::Text }, question),
+        Span::raw(gap),
+    ];
+    let room = width.saturating_sub(names + 6);
+    if room >= 40 {
+        spans.push(look.span(Role::Dim, format!("{:<22}", entry.target())));
+    }
+    spans.push(look.span(Role::Number, format!("{:>8}", entry.time())));
+    spans.push(look.span(Role::Dim, format!("   {}", entry.id())));
+    Line::from(spans)
+}
+
+fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) {
+    let look = &model.look;
+    if area.height == 0 {
+        return;
+    }
+    pane::divider(look, Rect { height: 1, ..area }, buf);
+    let columns = usize::from(area.width.saturating_sub(4));
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut push = |sign: &str, text: &str, sign_role: Role, role: Role| {
+        let sign = look.span(sign_role, format!(" {sign} "));
+        lines.extend(pane::hang(sign, pane::wrap(text, columns), look.style(role)));
+    };
+    push(look.glyph("√", "*"), &entry.describe(&model.setup), Role::Good, Role::Text);
+    let measures = entry.needs() != Needs::Nothing;
+    if let (Needs::Scratch, Some(why)) = (entry.needs(), model.setup.scratch_elsewhere()) {
+        push("!", &why, Role::Misleading, Role::Text);
+    }
+    for text in disturbances(&model.setup).iter().take(2).filter(|_| measures) {
+        push("!", text, Role::Misleading, Role::Text);
+    }
+    let used = lines.len();
+    let room = usize::from(area.height - 1).saturating_sub(used + 1);
+    let mut about = pane::paragraphs(entry.about(), columns);
+    if about.len() > room {
+        about.truncate(room);
+        if let Some(last) = about.last_mut() {
+            *last = pane::fit_more(last, columns);
+        }
+    }
+    if !about.is_empty() {
+        lines.push(Line::default());
+    }
+    let about = about.into_iter().map(|part| look.line(Role::Dim, format!("   {part}")));
+    lines.extend(about);
+    let rows = usize::from(area.height - 1);
+    if let Some(last) = rows.checked_sub(1).filter(|_| lines.len() > rows) {
+        lines[last].push_span(Span::raw(" …"));
+    }
+    pane::lines(lines, 1, area, buf);
+}
