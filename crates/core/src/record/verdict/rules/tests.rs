@@ -90,7 +90,7 @@ fn every_rule_is_listed_once_with_an_example_and_a_description() {
     }
 }
 
-/// Also prints all warnings: `cargo test --lib remedies_name -- --nocapture`.
+/// Also prints all warnings: `cargo test -p iotui-core remedies_name -- --nocapture`.
 #[test]
 fn remedies_name_existing_options_only() {
     const OPTIONS: &[&str] = &[
