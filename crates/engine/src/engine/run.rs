@@ -18,7 +18,6 @@ mod unread;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use self::earlier::Continue;
 use self::fitting::Fitting;
 use self::precision::Precision;
 use self::ratios::Ratios;
@@ -84,7 +83,7 @@ impl<'a> Run<'a> {
                 .ok();
             self.cells.push(cell);
         }
-        self.earlier.add_to(&mut self.cells, self.sink);
+        earlier::add_to(self.earlier, &mut self.cells, self.sink);
     }
 
     /// Checks whether a cell can be measured: its target may have vanished since the plan was made.
@@ -432,7 +431,7 @@ impl<'a> Run<'a> {
             notes.extend(precision.describe_missed(self.ratios.measured(&self.cells), end));
         }
         notes.extend(self.unread.as_ref().map(Unread::describe));
-        notes.extend(self.earlier.describe_drift(self.cells.iter().flatten()));
+        notes.extend(earlier::describe_drift(self.earlier, self.cells.iter().flatten()));
         notes.into_iter().for_each(|text| self.sink.event(Event::Note { text }));
     }
 

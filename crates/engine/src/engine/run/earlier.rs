@@ -12,89 +12,83 @@ use crate::units::show_share;
 /// Ratios of medians up to this far from 1 are no drift worth a note.
 const MIN_DRIFT: f64 = 0.05;
 
-/// What the engine does with an earlier run.
-pub(super) trait Continue {
-    fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink);
-    fn add_commits(&self, cells: &mut [Option<Cell>]);
-    fn describe_drift<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Option<String>;
+/// Gives each cell its trials, and reports them as if they had just been measured.
+pub(super) fn add_to(earlier: &Earlier, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
+    for trial in &earlier.trials {
+        let Some(Some(cell)) = cells.get_mut(trial.cell as usize) else { continue };
+        cell.keep(trial);
+        let trial = Arc::clone(trial);
+        sink.event(Event::Trial { trial, samples: Vec::new(), latency: None });
+    }
+    add_commits(earlier, cells);
+    for (cell, latency) in cells.iter_mut().zip(&earlier.latencies) {
+        if let (Some(cell), Some(latency)) = (cell, latency) {
+            cell.histogram.merge(&Histogram::from_pairs(&latency.buckets));
+            cell.every = latency.every;
+        }
+    }
 }
 
-impl Continue for Earlier {
-    /// Gives each cell its trials, and reports them as if they had just been measured.
-    fn add_to(&self, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
-        for trial in &self.trials {
-            let Some(Some(cell)) = cells.get_mut(trial.cell as usize) else { continue };
-            cell.keep(trial);
-            let trial = Arc::clone(trial);
-            sink.event(Event::Trial { trial, samples: Vec::new(), latency: None });
-        }
-        self.add_commits(cells);
-        for (cell, latency) in cells.iter_mut().zip(&self.latencies) {
-            if let (Some(cell), Some(latency)) = (cell, latency) {
-                cell.histogram.merge(&Histogram::from_pairs(&latency.buckets));
-                cell.every = latency.every;
-            }
+/// Gives each cell its commits.
+fn add_commits(earlier: &Earlier, cells: &mut [Option<Cell>]) {
+    let histogram = |of: &Latency| Histogram::from_pairs(&of.buckets);
+    for (cell, commits) in cells.iter_mut().zip(&earlier.commits) {
+        if let (Some(cell), Some(CommitTimes { total, write, sync })) = (cell, commits) {
+            cell.commits.get_or_insert_default().merge(&Commits {
+                total: histogram(total),
+                write: write.as_ref().map(histogram).unwrap_or_default(),
+                sync: sync.as_ref().map(histogram).unwrap_or_default(),
+            });
         }
     }
+}
 
-    /// Gives each cell its commits.
-    fn add_commits(&self, cells: &mut [Option<Cell>]) {
-        let histogram = |of: &Latency| Histogram::from_pairs(&of.buckets);
-        for (cell, commits) in cells.iter_mut().zip(&self.commits) {
-            if let (Some(cell), Some(CommitTimes { total, write, sync })) = (cell, commits) {
-                cell.commits.get_or_insert_default().merge(&Commits {
-                    total: histogram(total),
-                    write: write.as_ref().map(histogram).unwrap_or_default(),
-                    sync: sync.as_ref().map(histogram).unwrap_or_default(),
-                });
-            }
-        }
-    }
-
-    /// Describes by how much the cells changed between the two parts, where intervals show it;
-    /// `None` for a new run.
-    fn describe_drift<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Option<String> {
-        let rounds = self.rounds();
-        let ratio = |cell: &'a Cell| {
-            let (before, after): (Vec<_>, Vec<_>) =
-                cell.trials.iter().filter(|t| t.counts()).partition(|trial| trial.round <= rounds);
-            let summary = |trials: Vec<&Arc<Trial>>| {
-                let rate = |trial: &Arc<Trial>| {
-                    if trial.bytes > 0 { trial.throughput() } else { trial.operations() }
-                };
-                Summary::from_values(&trials.into_iter().map(rate).collect::<Vec<_>>())
+/// Describes by how much the cells changed between the two parts, where intervals show it;
+/// `None` for a new run.
+pub(super) fn describe_drift<'a>(
+    earlier: &Earlier,
+    cells: impl Iterator<Item = &'a Cell>,
+) -> Option<String> {
+    let rounds = earlier.rounds();
+    let ratio = |cell: &'a Cell| {
+        let (before, after): (Vec<_>, Vec<_>) =
+            cell.trials.iter().filter(|t| t.counts()).partition(|trial| trial.round <= rounds);
+        let summary = |trials: Vec<&Arc<Trial>>| {
+            let rate = |trial: &Arc<Trial>| {
+                if trial.bytes > 0 { trial.throughput() } else { trial.operations() }
             };
-            let ratio = Ratio::from_summaries(&summary(after)?, &summary(before)?)?;
-            ratio.interval().map(|_| (cell, ratio))
+            Summary::from_values(&trials.into_iter().map(rate).collect::<Vec<_>>())
         };
-        if rounds == 0 {
-            return None;
-        }
-        let judged: Vec<(&Cell, Ratio)> = cells.filter_map(ratio).collect();
-        let mut changed: Vec<&(&Cell, Ratio)> = judged
-            .iter()
-            .filter(|(_, ratio)| ratio.verdict().is_some_and(|order| order.is_ne()))
-            .filter(|(_, ratio)| (ratio.ratio - 1.0).abs() >= MIN_DRIFT)
-            .collect();
-        changed.sort_by(|a, b| b.1.ratio.ln().abs().total_cmp(&a.1.ratio.ln().abs()));
-        let all = judged.len();
-        Some(match (all, changed.first()) {
-            (0, _) => {
-                "the two parts of this run cannot be compared: each needs 5 trials of a cell".into()
-            }
-            (_, None) => {
-                format!("the two parts of this run agree in all {all} cells that both have")
-            }
-            (_, Some((cell, ratio))) => format!(
-                "the two parts of this run differ in {} of {all} cells, most in {}: {} {} than in \
-                 the earlier part; the machine changed in between, so prefer the parts by themselves",
-                changed.len(),
-                cell.job.label(),
-                show_share((ratio.ratio - 1.0).abs()),
-                if ratio.ratio > 1.0 { "faster" } else { "slower" }
-            ),
-        })
+        let ratio = Ratio::from_summaries(&summary(after)?, &summary(before)?)?;
+        ratio.interval().map(|_| (cell, ratio))
+    };
+    if rounds == 0 {
+        return None;
     }
+    let judged: Vec<(&Cell, Ratio)> = cells.filter_map(ratio).collect();
+    let mut changed: Vec<&(&Cell, Ratio)> = judged
+        .iter()
+        .filter(|(_, ratio)| ratio.verdict().is_some_and(|order| order.is_ne()))
+        .filter(|(_, ratio)| (ratio.ratio - 1.0).abs() >= MIN_DRIFT)
+        .collect();
+    changed.sort_by(|a, b| b.1.ratio.ln().abs().total_cmp(&a.1.ratio.ln().abs()));
+    let all = judged.len();
+    Some(match (all, changed.first()) {
+        (0, _) => {
+            "the two parts of this run cannot be compared: each needs 5 trials of a cell".into()
+        }
+        (_, None) => {
+            format!("the two parts of this run agree in all {all} cells that both have")
+        }
+        (_, Some((cell, ratio))) => format!(
+            "the two parts of this run differ in {} of {all} cells, most in {}: {} {} than in \
+             the earlier part; the machine changed in between, so prefer the parts by themselves",
+            changed.len(),
+            cell.job.label(),
+            show_share((ratio.ratio - 1.0).abs()),
+            if ratio.ratio > 1.0 { "faster" } else { "slower" }
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -118,12 +112,12 @@ mod tests {
         let cell = cell(nanos);
         let trials = cell.trials.iter().take(5).cloned().collect();
         let earlier = Earlier { trials, ..Earlier::default() };
-        earlier.describe_drift(std::iter::once(&cell))
+        describe_drift(&earlier, std::iter::once(&cell))
     }
 
     #[test]
     fn what_changed_between_the_parts_is_described() {
-        assert_eq!(Earlier::default().describe_drift(std::iter::once(&cell([100; 9]))), None);
+        assert_eq!(describe_drift(&Earlier::default(), std::iter::once(&cell([100; 9]))), None);
         let steady = (0..12).map(|i| 1000 + i % 3);
         assert!(drift(steady).unwrap().contains("agree in all 1 cells"));
         let slower = (0..12).map(|i| if i < 5 { 1000 + i % 3 } else { 1250 + i % 3 });
@@ -137,7 +131,7 @@ mod tests {
         let earlier = Earlier { trials: cell([5, 6]).trials, ..Earlier::default() };
         let mut cells = vec![Some(cell([]))];
         let mut events = Vec::new();
-        earlier.add_to(&mut cells, &mut |event| events.push(event));
+        add_to(&earlier, &mut cells, &mut |event| events.push(event));
         assert_eq!(cells[0].as_ref().unwrap().trials.len(), 2);
         assert_eq!((earlier.rounds(), earlier.end(), events.len()), (2, 6, 2));
     }
