@@ -94,7 +94,7 @@ fn fresh_refuses_what_it_cannot_read_once() {
     home.file("file", 1 << 20);
     for (line, why) in [
         ("file -b pread -s 4k -c warm", "--cache cold or --direct"),
-        ("-b pread -s 4k -c cold --size 4m", "name a FILE"),
+        ("-b pread -s 4k -c cold --size 4m", "measure a file that is older"),
         ("file -b pread -s 4k -c cold -n 10", "--count"),
     ] {
         let output = home.cmd(&format!("--batch --fresh {line}")).assert().code(2);
