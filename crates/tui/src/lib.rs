@@ -1,8 +1,8 @@
 //! The full-screen front end: pick, run, watch, look.
 //!
 //! The Elm architecture: [`update`](update::update) changes the [`Model`](model::Model) by a
-//! message and returns effects; [`draw`](view::draw) shows it; the shell of the program alone touches
-//! the terminal, threads, clock and disk.
+//! message and returns effects; [`draw`](view::draw) shows it; the shell of the program alone
+//! touches the terminal, threads, clock and disk.
 //!
 //! | what | where |
 //! |---|---|

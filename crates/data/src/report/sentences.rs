@@ -2,7 +2,7 @@
 //! to the other sentences. The figures are computed again from the trials, by other means than
 //! those of the sentences: plain medians, and pairs of trials counted.
 //!
-//! `IOTUI_SESSIONS=FOLDER cargo test -p iotui-data sentences::` reads all sessions of a folder, too.
+//! `IOTUI_SESSIONS=FOLDER cargo test -p iotui-data sentences::` reads those of a folder, too.
 
 mod figures;
 
