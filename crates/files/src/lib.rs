@@ -1,6 +1,8 @@
 //! Files that iotui makes and finds: replaced atomically, locked while they are used, with random
 //! names, and removed however a process ends; and what the kernel says of mounts and open files.
 #![forbid(unsafe_code)]
+// A folder's documentation is the map of its rooms, private ones too.
+#![allow(rustdoc::private_intra_doc_links)]
 
 pub mod atomic_file;
 mod caretaker;

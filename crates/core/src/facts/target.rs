@@ -123,7 +123,7 @@ pub struct TargetFacts {
     pub stored: Option<Stored>,
     /// Why fewer bytes may be stored than reads return: `btrfs compress=zstd`.
     pub compresses: Option<String>,
-    /// Entropy of sampled data, bits per byte; set by the caller of [`super::entropy`].
+    /// Entropy of sampled data, bits per byte.
     pub entropy: Option<f64>,
     /// What the bytes lie on.
     pub ground: Ground,

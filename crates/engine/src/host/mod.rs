@@ -1,7 +1,5 @@
-//! Facts about this machine and the target, and what would disturb a measurement.
-//!
-//! [`Host`] is saved in every session; [`TargetFacts`] describes the file; [`examine`] checks both,
-//! and a plan, for disturbances.
+//! Collects the facts about this machine and a target: [`collect`] the [`Host`] that every session
+//! stores, [`inspect`] what describes the file. The doctor of the core crate judges both.
 
 mod cache;
 mod commit_path;
