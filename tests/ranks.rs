@@ -154,7 +154,7 @@ fn what_one_process_measures_is_refused_in_a_line() {
     home.file("tiny.bin", 4096);
     home.std(&format!("{SHORT} --save alone")).output().unwrap();
     for (line, why) in [
-        ("--batch data.bin --layout per-rank", "each rank has a file that iotui creates"),
+        ("--batch data.bin --layout per-rank", "iotui creates a file for each rank"),
         ("--batch tiny.bin -b pread -s 4k", "there are more ranks than blocks of 4 KiB"),
         ("--batch --probe clock", "probes measure one machine"),
         ("--batch --ranks 3", "only 2 were started"),
