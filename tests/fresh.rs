@@ -78,6 +78,25 @@ fn fresh_trials_read_each_block_once_over_all_runs() {
 }
 
 #[test]
+fn fresh_trials_drop_what_is_cached() {
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    let file = home.file("file", 8 << 20);
+    std::fs::read(&file).unwrap();
+    let line = "--batch --fresh file -b pread -s 16k -c cold --trials 2 --trial-time 1ms \
+                --budget 1m --ceilings never";
+    let document = home.json(line);
+    let trials = document["results"][0]["trials"].as_array().unwrap();
+    assert!(!trials.is_empty());
+    for trial in trials {
+        let prepared = &trial["evidence"]["preparation"];
+        assert_eq!((&prepared["for"], &prepared["left"]), (&"cold".into(), &0.into()), "{trial}");
+    }
+}
+
+#[test]
 fn fresh_reads_nothing_where_nothing_is_unread() {
     let home = Home::new();
     home.file("file", 1 << 20);

@@ -259,7 +259,7 @@ fn make_ready(
 ) -> Result<Ready, Failure> {
     let unprepared = !observed && job.cache == Cache::AsIs && job.op != Op::Write;
     let (target, cut) = (stage.open_target.for_job(job), || (stage.cut)().is_some());
-    let ready = match stage.part.is_some() || unprepared {
+    let ready = match stage.is_prepared || unprepared {
         true => Ready { reached: Preparation::AsIs, cached: None },
         false => prepare(target, job, &stage.scope(job), layers, &cut)?,
     };
