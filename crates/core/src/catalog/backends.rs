@@ -69,8 +69,8 @@ pub static STDIO: Info = Info {
     doc: "One fread (or fwrite) per block on a FILE of the C library, after an fseek where \
           the order jumps. Its default buffer is one block of the file system (4 KiB); \
           +buf=SIZE passes a buffer of that size to setvbuf, since glibc ignores the size \
-          without one. The system calls are those that the kernel counts \
-          (/proc/thread-self/io) plus one lseek per fseek.",
+          without one. The kernel counts the system calls \
+          (/proc/thread-self/io); iotui adds one lseek per fseek.",
     common: true,
     data_path: DataPath::Copied,
     syncs: &[Sync::None, Sync::End],
@@ -148,7 +148,7 @@ const URING_ENTRY: Info = Info {
           +submit=N and +complete=N set how many one call submits and waits for, above depth 1. \
           Completions do not interrupt the lane (IORING_SETUP_DEFER_TASKRUN, where the kernel \
           supports it). With +iopoll the lane polls the device instead of waiting. With +nop \
-          nothing is read: operations per second are those of the ring itself.",
+          nothing is read, so operations per second measure the ring itself.",
     common: true,
     depth: Depth::UpTo(Job::MAX_DEPTH),
     mixes: true,
@@ -399,7 +399,7 @@ pub static DD: Info = Info {
     id: "dd",
     title: "dd(1)",
     about: "external program: reads blocks in order and discards them",
-    doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. The time is the one that dd prints, without its start-up; CPU time and page faults are those of the whole process. It reads the file at most once, so a small file means short trials. A partial last block of the file is skipped.",
+    doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. The time is what dd prints and leaves out its start-up; CPU time and page faults cover the whole process. It reads the file at most once, so a small file means short trials. A partial last block of the file is skipped.",
     data_path: DataPath::InPeer,
     ops: &[Op::Read],
     appends: false,
@@ -431,7 +431,7 @@ pub static FIO: Info = Info {
     doc: "fio --output-format=json --readonly --thread --allow_file_create=0 --disk_util=0 --invalidate=0 --fadvise_hint=0 \
           --iomem_align=4096 --gtod_reduce=1 --filename --ioengine --rw --bs --direct --iodepth --randseed, for each thread --name \
           --offset --size --io_size, and --runtime to calibrate: the same blocks of the same file, in the same number of threads, by \
-          the engine that an option names. With --gtod_reduce it records no latencies and reads its clock as rarely as possible. The time is the one that fio reports, in whole milliseconds, without its start-up of a quarter of a second; CPU time, page faults and context switches are those that it reports for its threads. A partial last block of the file is skipped.",
+          the engine that an option names. With --gtod_reduce it records no latencies and reads its clock as rarely as possible. The time is what fio reports, in whole milliseconds, and leaves out its start-up of a quarter of a second; CPU time, page faults and context switches are what fio reports for its threads. A partial last block of the file is skipped.",
     data_path: DataPath::InPeer,
     ops: &[Op::Read],
     depth: Depth::UpTo(Job::MAX_DEPTH),

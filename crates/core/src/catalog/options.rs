@@ -64,7 +64,7 @@ pub const MAPPING_OPTIONS: &[Opt] = &[SHARED, POPULATE, HUGE, SEQUENTIAL, RANDOM
 pub const POPULATE: Opt = Opt::flag(
     "populate",
     "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
-            work; those of the thread's whole part if the order jumps",
+            work; where the order jumps, for the thread's whole part",
 );
 
 pub const HUGE: Opt = Opt::flag("huge", "requests 2 MiB pages (MADV_HUGEPAGE)");

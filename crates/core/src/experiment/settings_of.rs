@@ -1,5 +1,5 @@
 //! The way back from a plan to the settings that make it, for a screen that opens the plan of a
-//! session: those that the plan holds, or, of an older session, what its cells show.
+//! session. The plan holds them; for an older session they are found from its cells.
 
 use std::collections::HashSet;
 

@@ -55,7 +55,7 @@ impl Axis {
         axes
     }
 
-    /// Returns every axis: those of `first`, the others, and `last`.
+    /// Returns every axis: `first`, then the others, then `last`.
     pub fn arrange(first: &[Axis], last: Axis) -> Vec<Axis> {
         let mut axes = Axis::ALL.to_vec();
         axes.sort_by_key(|axis| match first.iter().position(|first| first == axis) {

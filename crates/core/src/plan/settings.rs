@@ -445,8 +445,8 @@ impl Settings {
         Self::ALL.iter().find(|s| s.name == name).and_then(|s| s.text(self))
     }
 
-    /// Sets a setting as a choice among others: clears those that applied to its previous value,
-    /// and writes where only writes have it.
+    /// Sets a setting, clears the settings that only its previous value needed, and sets the
+    /// operation to write where only writes have the new value.
     pub fn choose(&mut self, name: &str, text: &str) -> Result<(), SettingError> {
         self.set(name, text)?;
         match name {

@@ -314,7 +314,7 @@ impl CellTotals {
             ("voluntary switches", self.usage.voluntary_switches),
             ("involuntary switches", self.usage.involuntary_switches),
         ];
-        // Fewer than one in a thousand operations: those of the thread's start.
+        // Fewer than one in a thousand operations: the thread's start makes them.
         let counter_texts = counters
             .iter()
             .filter(|(_, count)| per_op(*count) >= 0.001)

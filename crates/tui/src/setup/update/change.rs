@@ -22,7 +22,7 @@ fn refuse(ctx: &mut Context, why: String) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Sets one setting, and clears those that only apply to its previous value.
+/// Sets one setting, and clears the settings that only its previous value needed.
 fn set(
     setup: &mut Setup,
     ctx: &mut Context,
