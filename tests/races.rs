@@ -9,12 +9,13 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::common::child::Run;
+use crate::common::kernel::ControlGroup;
 use crate::common::{self, Home, data};
 use nix::sys::signal::Signal;
 
@@ -298,25 +299,20 @@ fn what_kills_leave_is_found_named_and_removed() {
 }
 
 /// A delegated memory control group, as systemd creates them; removed on drop.
-struct Delegated(PathBuf);
+struct Delegated(ControlGroup);
 
 impl Delegated {
     /// Creates the group; `None` if impossible: it takes root and hierarchical cgroups of version
     /// 1.
     fn make() -> Option<Delegated> {
-        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-        let own = groups.lines().find_map(|line| line.split_once(":memory:"))?.1;
-        let parent = Path::new("/sys/fs/cgroup/memory").join(own.trim_start_matches('/'));
-        let dir = parent.join(format!("test-of-iotui-{}", std::process::id()));
-        fs::create_dir(&dir).ok()?;
-        let made = Delegated(dir);
-        let path = CString::new(made.0.as_os_str().as_encoded_bytes()).ok()?;
+        let made = Delegated(ControlGroup::make("memory")?);
+        let path = CString::new(made.0.path.as_os_str().as_encoded_bytes()).ok()?;
         // SAFETY: setxattr(2) reads two NUL-terminated strings and a value of one byte; all outlive
         // the call.
         let marked = unsafe {
             libc::setxattr(path.as_ptr(), c"trusted.delegate".as_ptr(), c"1".as_ptr().cast(), 1, 0)
         };
-        let nested = fs::read_to_string(made.0.join("memory.use_hierarchy"))
+        let nested = fs::read_to_string(made.0.path.join("memory.use_hierarchy"))
             .is_ok_and(|on| on.trim() == "1");
         (marked == 0 && nested).then_some(made)
     }
@@ -324,7 +320,7 @@ impl Delegated {
     /// Starts the command's process in the group.
     fn hold(&self, command: &mut Command) {
         let processes =
-            fs::OpenOptions::new().write(true).open(self.0.join("cgroup.procs")).unwrap();
+            fs::OpenOptions::new().write(true).open(self.0.path.join("cgroup.procs")).unwrap();
         // SAFETY: between fork and exec it only makes one write(2), of bytes that live as long as
         // the program, to a file that the closure owns.
         unsafe { command.pre_exec(move || (&processes).write_all(b"0")) };
@@ -332,13 +328,7 @@ impl Delegated {
 
     /// Lists the groups that iotui left in it.
     fn left(&self) -> Vec<String> {
-        common::names(&self.0).into_iter().filter(|name| name.starts_with("iotui-")).collect()
-    }
-}
-
-impl Drop for Delegated {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
+        common::names(&self.0.path).into_iter().filter(|name| name.starts_with("iotui-")).collect()
     }
 }
 
@@ -368,7 +358,7 @@ fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
         let before = group.left();
         // The process that read for it detects that it is alone, and ends.
         let alive = |name: &String| {
-            fs::read_to_string(group.0.join(name).join("cgroup.procs"))
+            fs::read_to_string(group.0.path.join(name).join("cgroup.procs"))
                 .is_ok_and(|all| !all.is_empty())
         };
         while before.iter().any(alive) && begin.elapsed() < LONG {

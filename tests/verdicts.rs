@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::child::Run;
+use crate::common::kernel::ControlGroup;
 use crate::common::{self, Home, QUICK, data, skip, warning, warnings, with_page_cache};
 use serde_json::Value;
 
@@ -412,46 +413,24 @@ fn a_cell_as_it_is_says_that_memory_was_measured() {
     });
 }
 
-/// A control group with a CPU quota; removed on drop.
-struct CpuGroup(std::path::PathBuf);
-
-impl CpuGroup {
-    /// Creates the group; `None` if impossible: it takes root and a hierarchy of version 1.
-    fn make() -> Option<CpuGroup> {
-        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-        let own = groups.lines().find_map(|line| line.split_once(":cpu:"))?.1;
-        let parent = Path::new("/sys/fs/cgroup/cpu").join(own.trim_start_matches('/'));
-        let dir = parent.join(format!("test-of-iotui-{}", std::process::id()));
-        fs::create_dir(&dir).ok()?;
-        let group = CpuGroup(dir);
-        group.set(400_000).then_some(group)
-    }
-
-    /// Sets the microseconds of CPU time per 100 ms.
-    fn set(&self, quota: u32) -> bool {
-        fs::write(self.0.join("cpu.cfs_quota_us"), quota.to_string()).is_ok()
-    }
-}
-
-impl Drop for CpuGroup {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.0);
-    }
-}
-
 #[test]
 fn a_cpu_quota_that_changes_during_a_run_is_noted() {
-    let (home, group) = (Home::new(), CpuGroup::make());
-    let Some(group) = group else { return skip("no control group of CPUs can be made here") };
+    let (home, group) = (Home::new(), ControlGroup::make("cpu"));
+    // Microseconds of CPU time per 100 ms.
+    let limit =
+        |group: &ControlGroup, quota: u32| group.set("cpu.cfs_quota_us", &quota.to_string());
+    let Some(group) = group.filter(|group| limit(group, 400_000)) else {
+        return skip("no control group of CPUs can be made here");
+    };
     home.file("data.bin", 1 << 20);
     let mut command = home.std(
         "--batch data.bin -b pread -s 4k -c asis --trials 100000 --trial-time 1ms --budget 10m \
          --no-save --format jsonl",
     );
     let mut run = Run::start(command.stderr(Stdio::piped()));
-    fs::write(group.0.join("cgroup.procs"), run.pid().to_string()).unwrap();
+    assert!(group.set("cgroup.procs", &run.pid().to_string()));
     for quota in [400_000, 300_000] {
-        assert!(group.set(quota));
+        assert!(limit(&group, quota));
         (0..4).for_each(|_| drop(run.until("\"trial\"")));
     }
     run.signal(nix::sys::signal::Signal::SIGINT);

@@ -2,7 +2,7 @@
 //! privileges, a failing device.
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::FromRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -285,5 +285,35 @@ impl Watch {
             );
             let _ = self.inotify.read(&mut [0; 4096]).unwrap();
         }
+    }
+}
+
+/// A control group of version 1 inside that of this process, removed on drop.
+pub struct ControlGroup {
+    pub path: PathBuf,
+}
+
+impl ControlGroup {
+    /// Creates the group of a controller; `None` if impossible: it takes root and a hierarchy of
+    /// version 1.
+    pub fn make(controller: &str) -> Option<ControlGroup> {
+        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let own = groups.lines().find_map(|line| line.split_once(&format!(":{controller}:")))?.1;
+        let parent = Path::new("/sys/fs/cgroup").join(controller);
+        let name = format!("test-of-iotui-{}", std::process::id());
+        let dir = parent.join(own.trim_start_matches('/')).join(name);
+        fs::create_dir(&dir).ok()?;
+        Some(ControlGroup { path: dir })
+    }
+
+    /// Writes one of its files.
+    pub fn set(&self, file: &str, value: &str) -> bool {
+        fs::write(self.path.join(file), value).is_ok()
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.path);
     }
 }
