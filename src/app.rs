@@ -10,10 +10,10 @@ use anyhow::Context;
 use crate::batch;
 use crate::catalog;
 use crate::cli::{self, Asked, Cli, NoRun, Sub};
-use crate::commands;
+use crate::commands::{self, Generate};
 use crate::config;
 use crate::engine;
-use crate::output;
+use crate::output::{self, Out};
 use crate::plan::{Settings, check_sets, find_probes};
 use crate::probe::net::set_process_secret;
 use crate::runner::{self, Ranks};
@@ -36,6 +36,7 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return done(print_version().map(|()| 0));
     }
+    cli::complete();
     let asked = match cli::parse(argv) {
         Ok(asked) => asked,
         Err(NoRun::Help(help)) => return done(print(&help).map(|()| 0)),
@@ -149,9 +150,22 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
         (None, Some(what), _) => {
             commands::list::run(what, &config::presets(), &list_themes, &cli.run.out)
         }
-        (None, None, Some(what)) => commands::generate::run(what, cli::command(), &cli.run.out),
+        (None, None, Some(what)) => generate(what, &cli.run.out),
         (None, None, None) => measure(asked, None),
     }
+}
+
+/// Prints the man page, or what makes a shell ask iotui for completions.
+fn generate(what: Generate, out: &Out) -> anyhow::Result<u8> {
+    let mut text = Vec::new();
+    match what {
+        Generate::Man => clap_mangen::Man::new(cli::command()).render(&mut text)?,
+        Generate::Bash => cli::write_registration("bash", &mut text)?,
+        Generate::Zsh => cli::write_registration("zsh", &mut text)?,
+        Generate::Fish => cli::write_registration("fish", &mut text)?,
+    }
+    out.write(|to| to.write_all(&text))?;
+    Ok(0)
 }
 
 fn list_themes() -> Vec<commands::list::Entry> {

@@ -2,6 +2,7 @@
 //!
 //! The options of a measurement are not listed again: they are made from [`Settings::ALL`].
 
+mod complete;
 mod refused;
 
 use std::ffi::{OsStr, OsString};
@@ -19,6 +20,8 @@ use crate::output::{LIST_FORMATS, Out};
 use crate::plan::{Setting, Settings, ValueKind};
 use crate::shell::Screen;
 use crate::text::show_path;
+
+pub use complete::{complete, write_registration};
 
 /// Measures how fast storage is, by backend and block size, and proves where the bytes came from.
 #[derive(Debug, Parser)]

@@ -192,30 +192,77 @@ fn backends_are_listed_where_no_file_can_be_made() {
 }
 
 #[test]
-fn completions_and_man_page_are_made() {
+fn the_man_page_has_every_option() {
+    let text = Home::new().stdout("--generate man");
+    assert!(text.starts_with(".ie"), "{:?}", text.lines().next());
+    // Options of a measurement come from a different table than the others.
+    assert!(["block", "trial", "sessions"].iter().all(|word| text.contains(word)));
+}
+
+#[test]
+fn shells_accept_their_completion() {
     let home = Home::new();
-    for (what, start) in
-        [("man", ".ie"), ("bash", "_iotui"), ("zsh", "#compdef iotui"), ("fish", "#")]
-    {
-        let text = home.stdout(&format!("--generate {what}"));
-        assert!(
-            text.trim_start().starts_with(start),
-            "{what} begins with {:?}",
-            text.lines().next()
-        );
-        // Options of a measurement come from a different table than the others.
-        assert!(["block", "trial", "sessions"].iter().all(|word| text.contains(word)), "{what}");
-    }
-    for (shell, what) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.stdout(&format!("--generate {shell}"));
+        assert!(script.contains("IOTUI_COMPLETE"), "{script}");
         if !has(shell) {
             without(shell);
             continue;
         }
         let file = home.path("completion");
-        std::fs::write(&file, home.stdout(&format!("--generate {what}"))).unwrap();
+        std::fs::write(&file, script).unwrap();
         let checked = output(StdCommand::new(shell).arg("-n").arg(&file));
         assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
     }
+}
+
+#[test]
+fn completion_knows_options_and_saved_names() {
+    let home = Home::new();
+    home.stdout("--batch -b null -s 4k --count 8 --trials 1 --size 1m --save my-disk");
+    // (the words so far, what the last one can become)
+    for (words, wanted) in [
+        ("--pres", "--preset"),
+        ("--preset qu", "quick"),
+        ("--backend pread,ur", "pread,uring"),
+        ("--backend uring+sq", "uring+sqpoll"),
+        ("--probe netw", "network"),
+        ("--op wri", "write"),
+        ("--expect etc", "etcd"),
+        ("--baseline my", "my-disk"),
+        ("sessions show my", "my-disk"),
+        ("sessions export x --format js", "json"),
+        ("sess", "sessions"),
+    ] {
+        let index = words.split(' ').count().to_string();
+        let mut ask = home.cmd(&format!("-- iotui {words}"));
+        ask.env("IOTUI_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
+        let output = ask.assert().success().get_output().clone();
+        let offered = String::from_utf8(output.stdout).unwrap();
+        assert!(offered.lines().any(|word| word == wanted), "{words}: {offered}");
+    }
+}
+
+#[test]
+fn bash_completes_a_backend() {
+    if !has("bash") {
+        return without("bash");
+    }
+    let home = Home::new();
+    std::fs::write(home.path("completion"), home.stdout("--generate bash")).unwrap();
+    let script = "source ./completion; COMP_WORDS=(iotui --backend prea); COMP_CWORD=2; \
+                  $(complete -p iotui | sed 's/.*-F \\([^ ]*\\) .*/\\1/') iotui prea --backend; \
+                  printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = StdCommand::new("bash");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_iotui"));
+    let path = std::env::join_paths(
+        std::iter::once(program.parent().unwrap().to_path_buf())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    bash.args(["-c", script]).current_dir(home.path("")).env("PATH", path.unwrap());
+    let ran = output(&mut bash);
+    let offered = String::from_utf8_lossy(&ran.stdout);
+    assert!(offered.lines().any(|word| word == "pread"), "{ran:?}");
 }
 
 #[test]
@@ -355,10 +402,9 @@ fn sessions_of_nobody() {
 fn every_format_is_offered_and_exported() {
     let home = Home::new();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
-    let (help, completion) =
-        (home.stdout("sessions export --help"), home.stdout("--generate bash"));
+    let help = home.stdout("sessions export --help");
     for format in iotui::report::FORMATS {
-        assert!(help.contains(format.id) && completion.contains(format.id), "{}", format.id);
+        assert!(help.contains(format.id), "{}", format.id);
         let piped = |line: &str| home.cmd(line).assert().success().get_output().stdout.clone();
         let data = piped(&format!("sessions export {golden} --format {}", format.id));
         home.cmd(&format!("sessions export {golden} --format {} -o out", format.id))

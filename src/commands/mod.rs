@@ -1,8 +1,6 @@
-//! Everything that is neither a run nor a screen: sessions, host, the far end of the network
-//! probes, lists, completions.
+//! The commands other than a run: sessions, host, the far end of the network probes, lists.
 
 mod args;
-pub mod generate;
 pub mod host;
 pub mod list;
 pub mod serve;
