@@ -1,4 +1,4 @@
-//! How close iotui comes to the barest loops over cached data: `pread` by throughput, `uring` by
+//! Compares iotui with the barest loops over cached data: `pread` by throughput, `uring` by
 //! time per operation.
 
 mod common;

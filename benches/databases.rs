@@ -1,4 +1,4 @@
-//! Commits of iotui beside those of two programs that makers of databases recommend: fio with the
+//! Compares commits of iotui with two programs that makers of databases recommend: fio with the
 //! writes of etcd, 2300 bytes appended and fdatasync after each, and pg_test_fsync of PostgreSQL,
 //! 8 KiB in one place. Each round runs all of them once, in random order, each with a new file in
 //! the folder IOTUI_BENCH_DIR, else in the target folder. IOTUI_ROUNDS sets the number of rounds.
@@ -70,7 +70,7 @@ impl Figures {
 /// The largest such share on an idle machine.
 const IDLE: f64 = 0.02;
 
-/// Two programs beside each other, and how far the ratio may be from 1.
+/// Two programs to compare, and how far the ratio may be from 1.
 struct Row {
     name: &'static str,
     base: Program,
@@ -88,7 +88,7 @@ const fn row(
     Row { name, base, own, of, within }
 }
 
-/// The median and p99 are those of the sync alone, which is nearly all of a commit: fio has no
+/// The median and p99 are of the sync alone, which is nearly all of a commit: fio has no
 /// latency of both. It rounds to buckets of 0.8 to 1.6 %.
 const ROWS: [Row; 10] = [
     row("iotui by fio: sync, median", [Append, Fio], |f| f.sync_median, Some(0.05)),
@@ -388,7 +388,7 @@ fn cells(row: &Row, own: &[Figures], base: &[Figures]) -> Vec<String> {
     cells
 }
 
-/// Returns a quantile, between the two nearest values if it is not one of them.
+/// Returns a quantile, interpolated between the two nearest values.
 fn quantile(all: &[f64], q: f64) -> f64 {
     let mut all = all.to_vec();
     all.sort_by(f64::total_cmp);

@@ -44,7 +44,7 @@ struct Row {
 fn main() {
     let Some(pairs) = gather(ROUNDS, measure) else { return };
     println!(
-        "\nfast: its speed by that of what it stands beside; {} pairs of each in {ROUNDS} processes",
+        "\nfast: its speed divided by that of its rival; {} pairs of each in {ROUNDS} processes",
         pairs.count()
     );
     let mut table = Table::new(&[
@@ -138,10 +138,10 @@ fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
     let parts =
         (0..threads).map(|n| Buffer::random(WARM as usize / threads, n as u64).expect("memory"));
     let memory = &RefCell::new(parts.collect::<Vec<Buffer>>());
-    let fast = |said: &'static str| {
+    let fast = |options: &'static str| {
         move || {
             file.warm(pieces);
-            one(&file.path, "fast", &format!("cache=warm{said}")) / WARM as f64
+            one(&file.path, "fast", &format!("cache=warm{options}")) / WARM as f64
         }
     };
     let bare = |lanes: usize| {
@@ -180,10 +180,10 @@ fn warm(file: &Temporary, pieces: Pieces, folios: &str, threads: usize) {
             bare(threads),
         );
     }
-    for (name, said) in METHODS {
+    for (name, options) in METHODS {
         cycle.beside(&format!("warm, {folios}: {name}"), all, move || {
             file.warm(pieces);
-            report(file, said, "warm", WARM)
+            report(file, options, "warm", WARM)
         });
     }
     rounds::cycle(cycle.samples, &cycle.rows, SAMPLES);
@@ -206,24 +206,25 @@ fn cold(file: &Temporary) {
         cycle.beside("cold: fio, direct 1m, depth 8", fast, move || fio(file));
     }
     let device = "backend=pread block-size=4m threads=1 direct=yes";
-    for (name, said) in [("what the device gives, direct 4 MiB", device)].into_iter().chain(METHODS)
+    for (name, options) in
+        [("what the device gives, direct 4 MiB", device)].into_iter().chain(METHODS)
     {
-        cycle.beside(&format!("cold: {name}"), fast, move || report(file, said, "cold", COLD));
+        cycle.beside(&format!("cold: {name}"), fast, move || report(file, options, "cold", COLD));
     }
     rounds::cycle(cycle.samples, &cycle.rows, SAMPLES);
 }
 
-fn report(file: &Temporary, said: &str, cache: &str, len: u64) -> f64 {
-    one(&file.path, "quick", &format!("{said} cache={cache} count=0 xor=true trial-time=1ms"))
+fn report(file: &Temporary, options: &str, cache: &str, len: u64) -> f64 {
+    one(&file.path, "quick", &format!("{options} cache={cache} count=0 xor=true trial-time=1ms"))
         / len as f64
 }
 
 /// Runs the only trial of a plan through the engine, as a front end does; returns nanoseconds.
-fn one(path: &Path, id: &str, said: &str) -> f64 {
+fn one(path: &Path, id: &str, options: &str) -> f64 {
     static NEVER: AtomicBool = AtomicBool::new(false);
     static TOLD: AtomicUsize = AtomicUsize::new(0);
     let mut settings = Settings::default();
-    for (name, text) in format!("{said} trials=1 ceilings=never")
+    for (name, text) in format!("{options} trials=1 ceilings=never")
         .split_whitespace()
         .filter_map(|word| word.split_once('='))
     {
@@ -237,9 +238,9 @@ fn one(path: &Path, id: &str, said: &str) -> f64 {
         Event::Trial { trial, .. } => nanos.push(trial.nanos as f64),
         // The picked method, a few times: enough to see whether it is always the same.
         Event::Picked { pick } if TOLD.fetch_add(1, Relaxed) < 12 => {
-            eprintln!("{said}: {}", pick.why)
+            eprintln!("{options}: {}", pick.why)
         }
-        Event::Failed { error, .. } if id != "fast" => panic!("{said}: {error}"),
+        Event::Failed { error, .. } if id != "fast" => panic!("{options}: {error}"),
         _ => {}
     };
     run(&plan, MachineEvidence::default, &Control::new(&NEVER), &mut sink).expect("a run");
@@ -254,7 +255,7 @@ fn fold_all(memory: &mut [Buffer]) -> f64 {
 
 /// Folds a fresh mapping on `lanes` threads, a part each, and nothing else; returns nanoseconds.
 fn bare_mapping(file: &Temporary, lanes: usize) -> f64 {
-    // SAFETY: the file is this process's own and does not shrink meanwhile.
+    // SAFETY: the file is this process's own and does not shrink while it is mapped.
     let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
     let mut parts: Vec<&[u8]> = map.chunks(map.len().div_ceil(lanes)).collect();
     together(&mut parts, |part| {

@@ -23,7 +23,7 @@ const ROUNDS: usize = 12;
 const SAMPLES: usize = 30;
 const BACKENDS: [&str; 3] = ["pread", "read", "seek"];
 
-/// How a lane is run, the mode's name, and the limit of its overhead in nanoseconds.
+/// The mode of a lane, its name, and the limit of its overhead in nanoseconds.
 const MODES: [(Timed, &str, f64); 4] = [
     (Timed::None, "no latency", 10.0),
     (Timed::OneIn(64), "latency of one in 64", 10.0),

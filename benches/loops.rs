@@ -78,8 +78,8 @@ fn compile(to: &PathBuf) -> Result<(), String> {
         .arg(SOURCE)
         .output()
         .map_err(|error| format!("cc: {error}"))?;
-    let told = String::from_utf8_lossy(&done.stderr);
-    let first = told.lines().next().unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    let first = stderr.lines().next().unwrap_or_default();
     if done.status.success() { Ok(()) } else { Err(format!("cc: {first}")) }
 }
 
@@ -149,12 +149,12 @@ fn by_loops(file: &Temporary, loops: &Path, threads: u32) -> Passes {
         .output()
         .expect("run the loops");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let told = String::from_utf8_lossy(&done.stdout);
+    let stdout = String::from_utf8_lossy(&done.stdout);
     let pass = |line: &str| {
         let (nanos, sum) = line.split_once(' ').expect("nanoseconds and an XOR");
         (nanos.parse().expect("nanoseconds"), sum.into())
     };
-    told.lines().map(pass).collect()
+    stdout.lines().map(pass).collect()
 }
 
 /// Measures iotui by its passes after the first, as the loops do.

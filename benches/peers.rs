@@ -72,7 +72,7 @@ fn main() {
                 .wanted
                 .iter()
                 .for_each(|(value, target)| table.add(row(of, &cells, *value, *target))),
-            None => println!("peers: {} against {}: not to be had here", of.own, of.peer),
+            None => println!("peers: {} against {}: not available here", of.own, of.peer),
         }
     }
     table.print();

@@ -86,7 +86,7 @@ fn commit_in_machines(home: &Path, names: &[&str]) {
             Ok(found) => (found.reach.as_str(), found.reason.as_str()),
             Err(error) => ("none", error.as_str()),
         };
-        // A bench that is stopped halfway has said something.
+        // A bench that is stopped halfway has printed its first rows.
         eprintln!("{}: {reach}, {}", plant.name, verdict(is_right));
         table.add(vec![
             plant.name.into(),
@@ -106,7 +106,7 @@ fn commit_in_machines(home: &Path, names: &[&str]) {
     println!("\n{}", tally.line());
 }
 
-/// What the machines are made of.
+/// The parts of the emulated machines.
 struct Tools {
     kernel: Kernel,
     busybox: PathBuf,
@@ -150,14 +150,14 @@ impl Tools {
     }
 }
 
-/// Returns where a program is; those of the administrator are not in every PATH.
+/// Finds a program; not every PATH has the administrator's.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Returns whether verdict and reason are among those that are right.
+/// Returns whether verdict and reason are right.
 fn is_right(plant: &Plant, found: &Found) -> bool {
     let is_this =
         |(reach, part): &(&str, &str)| *reach == found.reach && found.reason.contains(part);
@@ -177,7 +177,7 @@ fn cut(reason: &str) -> String {
     }
 }
 
-/// How many verdicts were right, and how the others were wrong.
+/// The number of right verdicts, and the faults of the others.
 #[derive(Default)]
 struct Tally {
     named: usize,

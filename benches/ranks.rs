@@ -24,9 +24,9 @@ const MOST_MIB: f64 = 256.0;
 const ALL: &str = "backend=pread block-size=4k..400k+4k cache=warm size=1m trial-time=1ms budget=10m \
                    ceilings=never";
 
-/// The first of so many ranks; the others say what it says.
+/// The first of this many ranks; the others answer as it does.
 struct Echo {
-    /// What rank 0 has done between a report and the next order.
+    /// The work of rank 0 between a report and the next order.
     merging: Cell<Duration>,
     /// When it has received the reports, until it sends the next order.
     received: Cell<Option<Instant>>,

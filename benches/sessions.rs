@@ -38,7 +38,7 @@ fn main() {
     let data = Data::new();
     if let Some(pairs) = gather(1, |_| measure(&Data::made())) {
         println!(
-            "\nsessions: milliseconds from start to end, beside the bare reading of the same bytes; {} pairs of each",
+            "\nsessions: milliseconds from start to end, next to the bare reading of the same bytes; {} pairs of each",
             pairs.count()
         );
         println!(
@@ -272,7 +272,7 @@ fn ran(command: &mut Command) {
 }
 
 /// Returns the peak resident memory, MiB, as the kernel reports it at the end.
-#[expect(clippy::zombie_processes, reason = "wait4 reaps it, and tells its peak")]
+#[expect(clippy::zombie_processes, reason = "wait4 reaps it, and returns its peak")]
 fn peak(command: &mut Command) -> f64 {
     let child = command
         .stdin(Stdio::null())

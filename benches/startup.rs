@@ -47,7 +47,7 @@ const MEMORY: f64 = 16.0;
 fn main() {
     if let Some(pairs) = gather(1, |_| measure()) {
         println!(
-            "\nstartup: milliseconds from start to end, beside `true`; {} pairs of each",
+            "\nstartup: milliseconds from start to end, next to `true`; {} pairs of each",
             pairs.count()
         );
         let mut table =
@@ -102,7 +102,7 @@ fn lanes() {
     table.print();
 }
 
-/// Returns the milliseconds until a lane is ready on a thread of its own, and those to close it.
+/// Returns the milliseconds to open a lane on its own thread, and to close it.
 fn open_lane(file: &Temporary, job: &Job) -> (f64, f64) {
     let target = file.target();
     let start = monotonic_nanos();
@@ -172,7 +172,7 @@ fn memory() {
     table.print();
 }
 
-#[expect(clippy::zombie_processes, reason = "wait4 reaps it, and tells its peak")]
+#[expect(clippy::zombie_processes, reason = "wait4 reaps it, and returns its peak")]
 fn peak(mut command: Command) -> f64 {
     let child = command
         .stdin(Stdio::null())

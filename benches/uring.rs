@@ -3,7 +3,7 @@
 //! Build it with `make t/io_uring`, and set IOTUI_T_IO_URING to its path. It takes 16 minutes,
 //! `cargo bench --bench uring -- cached` only the cases with that in their names.
 //!
-//! Its no-ops look for their file and buffer, those of iotui for nothing.
+//! Its no-ops look up their file and buffer; iotui's look up nothing.
 
 mod common;
 #[path = "uring/peer.rs"]
@@ -39,7 +39,7 @@ const CACHES: u64 = 32;
 /// faster.
 const SPANS: [u64; 2] = [2 << 30, 8 << 30];
 const PAIRS: usize = 8;
-/// How long a sample is, after one second that does not count.
+/// Length of a sample, after one second that does not count.
 const SECONDS: u64 = 2;
 /// Seconds that no pair takes.
 const FOR_EVER: u64 = 600;
@@ -106,7 +106,7 @@ fn main() {
                 println!("{}: {} of t/io_uring, 95 % {} to {}", row[0], row[3], row[4], row[5]);
                 table.add(row);
             }
-            None => println!("uring: {}: not to be had here", case.name),
+            None => println!("uring: {}: not available here", case.name),
         }
     }
     println!();
@@ -136,7 +136,7 @@ fn pairs(case: &Case, file: &Temporary, program: &OsStr) -> Option<Vec<(f64, f64
         drop_part(&file.file, 0, file.len).expect("drop the cached pages");
         None
     } else {
-        // SAFETY: the file is this process's own and does not shrink meanwhile.
+        // SAFETY: the file is this process's own and does not shrink while it is mapped.
         let map = unsafe { memmap2::Mmap::map(&file.file) }.expect("map the file");
         if map.lock().is_err() {
             println!("uring: {}: its pages cannot be locked (ulimit -l)", case.name);

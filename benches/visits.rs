@@ -1,4 +1,4 @@
-//! How often a cache below this machine is found where one is planted, and called where none is;
+//! Counts how often a cache below this machine is found where one is planted, and reported without one;
 //! and what the comparison of first and second reads costs.
 
 mod common;

@@ -18,7 +18,7 @@ const ROUNDS: usize = 3;
 const SAMPLES: usize = 12;
 const SHARE: f64 = 0.95;
 
-/// How a file was written, and whether the target applies to it.
+/// The layout of a file, and whether the target applies to it.
 const FILES: [(Pieces, &str, bool); 2] =
     [(Pieces::Large, "2 MiB folios", true), (Pieces::Page, "4 KiB folios", false)];
 /// The pass over a fresh mapping: the first one touches every page for the first time.

@@ -1,5 +1,6 @@
 //! `--anonymous`: no output format reveals the host, the user, a folder or a file.
 
+use crate::common::{stderr_of, stdout_of};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -43,9 +44,9 @@ fn run(home: &Home, line: &str) -> String {
     command.env("USER", "secretuser").env("LOGNAME", "secretuser");
     on_host(&mut command, "secrethost");
     let ran = output(&mut command);
-    assert_eq!(ran.status.code(), Some(0), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(ran.status.code(), Some(0), "{line}: {}", stderr_of(&ran));
     let file = std::fs::read_to_string(home.path("out")).unwrap_or_default();
-    String::from_utf8(ran.stdout).unwrap() + &file
+    stdout_of(&ran) + &file
 }
 
 fn telling(home: &Home, text: &str) -> Vec<String> {
@@ -54,7 +55,7 @@ fn telling(home: &Home, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_format_of_a_run_tells_whose_it_is() {
+fn anonymous_formats_hide_host_and_user() {
     let home = Home::new();
     let dir = home.home().join(".config/iotui/presets");
     std::fs::create_dir_all(&dir).unwrap();
@@ -83,8 +84,8 @@ fn no_format_of_a_run_tells_whose_it_is() {
         }
     }
     // Without `--anonymous` they are shown, so this test would detect them.
-    let told = telling(&home, &run(&home, &format!("{plan} --format json {file}")));
-    assert!(told.len() > 1, "{told:?}");
+    let named = telling(&home, &run(&home, &format!("{plan} --format json {file}")));
+    assert!(named.len() > 1, "{named:?}");
     let named = run(&home, &format!("{plan} --format gbench {file}"));
     if is_root() {
         assert!(named.contains("secrethost"), "{named}")
@@ -94,7 +95,7 @@ fn no_format_of_a_run_tells_whose_it_is() {
 }
 
 #[test]
-fn the_file_of_an_anonymous_run_is_anonymous_and_cannot_be_repeated() {
+fn anonymous_session_cannot_be_repeated() {
     let home = Home::new();
     std::fs::create_dir(home.path("secretfolder")).unwrap();
     let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
@@ -107,8 +108,11 @@ fn the_file_of_an_anonymous_run_is_anonymous_and_cannot_be_repeated() {
         assert!(text.lines().count() > 3 && telling(&home, &text).is_empty(), "{text}");
         for again in ["--plan", "--refine", "--baseline"] {
             let ran = output(&mut home.std(&format!("--batch {again} {name}")));
-            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-            assert!(ran.status.code() != Some(0) && said.contains("anonymous"), "{again}: {said}");
+            let printed = stderr_of(&ran);
+            assert!(
+                ran.status.code() != Some(0) && printed.contains("anonymous"),
+                "{again}: {printed}"
+            );
         }
     }
     // On a file that is named, its cells can be measured again.
@@ -116,7 +120,7 @@ fn the_file_of_an_anonymous_run_is_anonymous_and_cannot_be_repeated() {
 }
 
 #[test]
-fn no_comparison_tells_whose_runs_they_are() {
+fn anonymous_comparison_hides_names() {
     let home = Home::new();
     std::fs::create_dir(home.path("secretfolder")).unwrap();
     let file = home.file("secretfolder/secretfile.bin", 1 << 20).display().to_string();
@@ -126,8 +130,8 @@ fn no_comparison_tells_whose_runs_they_are() {
     }
     for format in iotui::report::COMPARISONS.iter().map(|format| format.id) {
         let line = format!("sessions compare secretone secrettwo --format {format}");
-        let (told, hidden) = (run(&home, &line), run(&home, &format!("{line} --anonymous")));
-        assert!(told.contains("secretone") && told.contains("secretother"), "{told}");
+        let (shown, hidden) = (run(&home, &line), run(&home, &format!("{line} --anonymous")));
+        assert!(shown.contains("secretone") && shown.contains("secretother"), "{shown}");
         assert_eq!(telling(&home, &hidden), Vec::<String>::new(), "{line}:\n{hidden}");
     }
 }

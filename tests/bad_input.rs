@@ -1,6 +1,7 @@
 //! Bad input of every kind: one line with the remedy, the exit code, nothing on stdout, nothing
 //! lost, nothing left behind.
 
+use crate::common::{stderr_of, stdout_of};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -14,20 +15,20 @@ use nix::sys::stat::Mode;
 fn assert_refused(home: &Home, command: &mut Command, code: i32, words: &[&str]) {
     let names = home.names();
     let output = output(command);
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let told = format!("{command:?}\nexit {:?}\nstdout: {stdout}\nstderr: {stderr}", output.status);
-    assert_eq!(output.status.code(), Some(code), "{told}");
-    assert_eq!(stdout, "", "{told}");
-    assert!(stderr.ends_with('\n') && stderr.lines().count() == 1, "one line: {told}");
-    assert!(stderr.starts_with("iotui: "), "{told}");
-    assert!(!stderr.contains("panicked"), "{told}");
+    let (stdout, stderr) = (stdout_of(&output), stderr_of(&output));
+    let stderr =
+        format!("{command:?}\nexit {:?}\nstdout: {stdout}\nstderr: {stderr}", output.status);
+    assert_eq!(output.status.code(), Some(code), "{stderr}");
+    assert_eq!(stdout, "", "{stderr}");
+    assert!(stderr.ends_with('\n') && stderr.lines().count() == 1, "one line: {stderr}");
+    assert!(stderr.starts_with("iotui: "), "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
     let lower = stderr.to_lowercase();
     for word in words {
-        assert!(lower.contains(&word.to_lowercase()), "{word:?} is missing: {told}");
+        assert!(lower.contains(&word.to_lowercase()), "{word:?} is missing: {stderr}");
     }
-    assert_eq!(home.names(), names, "something was left or lost: {told}");
-    assert!(home.sessions().is_empty(), "a session was kept: {told}");
+    assert_eq!(home.names(), names, "something was left or lost: {stderr}");
+    assert!(home.sessions().is_empty(), "a session was kept: {stderr}");
 }
 
 fn refused(home: &Home, line: &str, words: &[&str]) {
@@ -118,7 +119,7 @@ fn numbers_that_make_no_sense() {
 }
 
 #[test]
-fn names_that_nobody_knows_come_with_the_nearest() {
+fn unknown_name_suggests_nearest() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for (line, words) in [
@@ -227,7 +228,7 @@ fn shapes_of_files_that_cannot_be() {
 }
 
 #[test]
-fn among_others_a_combination_that_cannot_be_is_only_left_out_and_said_so() {
+fn impossible_combination_is_skipped_with_reason() {
     let home = Home::new();
     home.file("data.bin", (1 << 20) + 1);
     let document =
@@ -245,7 +246,7 @@ fn among_others_a_combination_that_cannot_be_is_only_left_out_and_said_so() {
 }
 
 #[test]
-fn a_file_smaller_than_every_block_says_which_fits() {
+fn file_too_small_names_fitting_block() {
     let home = Home::new();
     home.file("small.bin", 1000);
     refused(
@@ -291,7 +292,7 @@ fn uring_forbidden() {
 
 /// If not refused, it would claim two processes on one CPU, wherever the scheduler put them.
 #[test]
-fn what_is_measured_on_a_certain_cpu_is_not_where_nothing_can_be_bound_to_one() {
+fn pinned_probe_needs_cpu_binding() {
     if nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0))
         .is_ok_and(|set| (0..1024).filter(|n| set.is_set(*n).unwrap_or(false)).count() < 2)
     {
@@ -304,7 +305,7 @@ fn what_is_measured_on_a_certain_cpu_is_not_where_nothing_can_be_bound_to_one() 
 }
 
 #[test]
-fn a_file_that_may_not_be_read() {
+fn unreadable_file_is_refused() {
     let home = Home::new();
     let file = home.file("data.bin", 1 << 20);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
@@ -330,7 +331,7 @@ fn a_file_that_may_not_be_read() {
     }
     // A read-only file is measured.
     let ran = output(user("data.bin -b read -s 64k --no-save").stderr(Stdio::piped()));
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{}", stderr_of(&ran));
 }
 
 #[test]
@@ -351,7 +352,7 @@ fn outputs_that_cannot_be_written() {
 }
 
 #[test]
-fn an_output_that_fails_is_told_once() {
+fn failed_output_is_reported_once() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = format!("--batch data.bin -b read -s 64k -c warm --no-save {QUICK}");
@@ -372,7 +373,7 @@ fn an_output_that_fails_is_told_once() {
                 .stderr(Stdio::piped())
                 .stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
             let ran = command.spawn().unwrap().wait_with_output().unwrap();
-            let stderr = String::from_utf8_lossy(&ran.stderr);
+            let stderr = stderr_of(&ran);
             assert!(matches!(ran.status.code(), Some(1 | 2)), "{line} {to}: {stderr}");
             assert_eq!(stderr.matches("cannot write").count(), 1, "{line} {to}: {stderr}");
             assert_eq!(stderr.lines().count(), 1, "{line} {to}: {stderr}");
@@ -410,7 +411,7 @@ fn names_that_would_steer_a_terminal() {
             let mut command = home.std(&format!("--batch --no-save {QUICK} {option}"));
             // Without these arguments there would be nothing to measure, which is refused as well.
             let output = output(command.arg(name).args(["--size", "0"]));
-            let stderr = String::from_utf8_lossy(&output.stderr);
+            let stderr = stderr_of(&output);
             assert_eq!(output.status.code(), Some(2), "{option} {name:?}: {stderr}");
             assert!(
                 !stderr.trim_end().chars().any(|c| c.is_control() && c != '\n'),
@@ -464,7 +465,7 @@ fn take_all_room(file: &fs::File) {
 }
 
 #[test]
-fn a_disk_that_fills_up_while_it_is_written() {
+fn full_disk_ends_a_write() {
     let home = Home::new();
     let at = home.path("disk");
     kernel::with_tmpfs(&at, "256m", || {

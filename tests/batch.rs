@@ -1,5 +1,6 @@
 //! The main job, as a user runs it: formats, sessions, plans.
 
+use crate::common::stderr_of;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -81,7 +82,7 @@ fn json_is_what_the_schema_says() {
 }
 
 #[test]
-fn jsonl_tells_each_trial_before_the_results() {
+fn jsonl_streams_trials_before_results() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let lines = home
@@ -111,7 +112,7 @@ fn jsonl_tells_each_trial_before_the_results() {
 }
 
 #[test]
-fn csv_has_a_row_per_cell_and_equal_columns() {
+fn csv_has_one_row_per_cell() {
     let home = Home::new();
     home.file("a,b \"c\".bin", 1 << 20);
     let output = home
@@ -136,7 +137,7 @@ fn csv_has_a_row_per_cell_and_equal_columns() {
 }
 
 #[test]
-fn a_session_is_kept_and_shows_what_the_run_showed() {
+fn saved_session_shows_the_run() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let shown = home.json(&format!("--batch data.bin {QUICK} -b read -s 4k,64k --save first"));
@@ -197,7 +198,7 @@ fn sessions_are_renamed_deleted_and_imported() {
 }
 
 #[test]
-fn a_plan_runs_again_with_the_same_cells() {
+fn plan_runs_again_with_same_cells() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let first = home.json(&format!(
@@ -219,7 +220,7 @@ fn a_plan_runs_again_with_the_same_cells() {
 }
 
 #[test]
-fn a_plan_runs_again_from_any_folder_on_the_same_file() {
+fn plan_runs_again_from_any_folder() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fs::create_dir(home.path("other")).unwrap();
@@ -308,7 +309,7 @@ fn sessions_are_kept_as_asked() {
 }
 
 #[test]
-fn an_output_file_is_whole_or_as_it_was() {
+fn output_file_is_replaced_atomically() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = format!("--batch data.bin {QUICK} -b read -s 64k -c warm");
@@ -327,11 +328,11 @@ fn an_output_file_is_whole_or_as_it_was() {
         .stdout("")
         .stderr(predicate::str::contains("a file may have at most 1 MiB here (ulimit -f)"));
     assert_eq!(fs::read_to_string(home.path("out")).unwrap(), kept);
-    assert_eq!(home.names(), ["data.bin", "out"], "nothing is left beside it");
+    assert_eq!(home.names(), ["data.bin", "out"], "nothing is left next to it");
 }
 
 #[test]
-fn a_file_and_its_writes_compress_and_repeat_as_asked_and_the_plan_says_so() {
+fn data_compresses_and_repeats_as_planned() {
     let home = Home::new();
     let line = "--batch new.bin -b pread -s 4k --size 4m --count 0 --trials 2 --save made";
     let how = "--compressible 60 --dedupe 25%";
@@ -348,11 +349,11 @@ fn a_file_and_its_writes_compress_and_repeat_as_asked_and_the_plan_says_so() {
     assert!((23..=27).contains(&repeats), "{repeats}");
     let table = home.stdout("sessions show made");
     assert!(table.contains("60 %"), "{table}");
-    // Another plan is no baseline for it.
+    // A baseline needs the same plan.
     fs::remove_file(home.path("new.bin")).unwrap();
     let other = home.std("--batch --baseline made --dedupe 30").output().unwrap();
-    let said = String::from_utf8(other.stderr).unwrap();
-    assert!(said.contains("the baseline has no cell with --dedupe 30"), "{said}");
+    let printed = stderr_of(&other);
+    assert!(printed.contains("the baseline has no cell with --dedupe 30"), "{printed}");
     let fio = home.stdout("sessions show made --format fio");
     for option in ["buffer_compress_percentage=60", "dedupe_percentage=25"] {
         assert!(fio.contains(option), "{fio}");

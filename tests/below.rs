@@ -1,5 +1,6 @@
 //! Where the bytes came from below the first device: images, memory and programs.
 
+use crate::common::stderr_of;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -52,7 +53,7 @@ fn set_direct(device: &Loop, on: bool) -> bool {
 }
 
 #[test]
-fn direct_reads_of_a_loop_device_end_in_the_page_cache_of_its_file() {
+fn direct_loop_reads_hit_page_cache() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -104,7 +105,7 @@ fn with_image(home: &Home, fs: &str, test: impl Fn(&Path, &Loop) + Send + Sync) 
 }
 
 #[test]
-fn a_cold_trial_drops_the_image_too() {
+fn cold_trial_drops_the_image() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -126,7 +127,7 @@ fn a_cold_trial_drops_the_image_too() {
     }
 }
 
-/// Asserts that all bytes came from a disk, and that nothing is said against it.
+/// Asserts that all bytes came from a disk, without a warning.
 fn assert_is_from_disk(result: &Value) {
     assert!(share(result, "device") >= 0.98, "{}", describe(result));
     for id in ["below-cache", "not-cold", "memory", "holes", "not-direct"] {
@@ -135,7 +136,7 @@ fn assert_is_from_disk(result: &Value) {
 }
 
 #[test]
-fn an_overlay_over_a_disk_is_on_that_disk() {
+fn overlay_leads_to_its_disk() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -190,7 +191,7 @@ fn measure_packed(home: &Home, fs: &str, pack: &mut Command) -> Option<[Value; 2
 }
 
 #[test]
-fn packed_file_systems_say_how_far_they_are_compressed() {
+fn packed_file_systems_report_compression() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -214,7 +215,7 @@ fn packed_file_systems_say_how_far_they_are_compressed() {
 }
 
 #[test]
-fn the_holes_of_an_image_are_those_of_its_device() {
+fn image_holes_are_device_holes() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -229,7 +230,7 @@ fn the_holes_of_an_image_are_those_of_its_device() {
 }
 
 #[test]
-fn a_loop_device_over_memory_is_memory() {
+fn loop_over_tmpfs_is_memory() {
     let home = Home::new();
     let memory = home.path("memory");
     with_tmpfs(&memory, "100m", || {
@@ -256,7 +257,7 @@ fn outside(result: &Value) -> Option<u64> {
 }
 
 #[test]
-fn a_program_that_reads_nothing_made_the_bytes_up() {
+fn fuse_without_reads_made_the_data() {
     let Some(disk) = FaultyDisk::mount() else { return };
     let home = Home::new();
     let line = format!("--size 16m --dir {}", disk.path().display());
@@ -276,7 +277,7 @@ fn a_program_that_reads_nothing_made_the_bytes_up() {
 }
 
 #[test]
-fn a_switch_of_direct_io_between_variants_counts_in_each() {
+fn loop_direct_io_follows_the_variant() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -291,8 +292,8 @@ fn a_switch_of_direct_io_between_variants_counts_in_each() {
     run.args(["--budget", "10m", "-b", "pread", "-s", "64k", "-n", "0", "--direct"]);
     run.args(["--between", &variant("buffered", "off"), &variant("direct", "on")]);
     let out = run.arg(&device.device).output().unwrap();
-    let document: Value = serde_json::from_slice(&out.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)));
+    let document: Value =
+        serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", stderr_of(&out)));
     for result in document["results"].as_array().unwrap() {
         let is_direct = result["cell"]["variant"] == "direct";
         assert_eq!(severity(result, "below-cache").is_none(), is_direct, "{}", describe(result));
@@ -301,7 +302,7 @@ fn a_switch_of_direct_io_between_variants_counts_in_each() {
 }
 
 #[test]
-fn a_loop_device_that_is_switched_during_a_run_is_noted() {
+fn loop_switch_during_run_is_noted() {
     let home = Home::new();
     if !home.on_disk() {
         return;

@@ -1,5 +1,6 @@
 //! Two variants of the machine in one run, each set by a command.
 
+use crate::common::{stderr_of, stdout_of};
 use std::fs;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ fn json(home: &Home, line: &str, option: &[String]) -> Value {
 }
 
 #[test]
-fn two_variants_alternate_in_one_run_and_are_compared() {
+fn variants_alternate_and_are_compared() {
     let (home, option) = home();
     let line = format!("--batch data.bin {LINE} --trials 6 --save both --format json");
     let report = json(&home, &line, &option);
@@ -47,7 +48,7 @@ fn two_variants_alternate_in_one_run_and_are_compared() {
     cells.sort();
     let expected = [("new", 4096, 6), ("new", 65536, 6), ("old", 4096, 6), ("old", 65536, 6)];
     assert_eq!(cells, expected.map(|(name, block, n)| (name.to_string(), block, n)));
-    // The same work in both, or start-up would weigh more in one of them.
+    // The same work in both: otherwise start-up would weigh more in one.
     let bytes = |result: &Value| -> Vec<u64> {
         let trials = result["trials"].as_array().unwrap();
         trials.iter().map(|trial| trial["bytes"].as_u64().unwrap()).collect()
@@ -74,7 +75,7 @@ fn two_variants_alternate_in_one_run_and_are_compared() {
 }
 
 #[test]
-fn equal_variants_pass_and_a_command_that_fails_does_not() {
+fn failing_variant_command_fails_the_run() {
     let (home, _) = home();
     let gate = |between: [&str; 2], limit: &str| {
         let line = format!("--batch data.bin {LINE} --trials 7 --no-save --fail-if-slower {limit}");
@@ -84,13 +85,13 @@ fn equal_variants_pass_and_a_command_that_fails_does_not() {
     assert_eq!(same.status.code(), Some(0), "{same:?}");
     let failed = gate(["a:true", "b:echo 'no such disk' >&2; exit 3"], "99%");
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
-    let text = String::from_utf8_lossy(&failed.stdout);
+    let text = stdout_of(&failed);
     let wanted = "the command of b failed with exit status 3: no such disk";
     assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(wanted), "{text}");
 }
 
 #[test]
-fn a_stop_sets_the_first_variant_back() {
+fn stop_restores_the_first_variant() {
     let (home, option) = home();
     let line = format!("--batch data.bin {LINE} --trials 8000 --no-save --format jsonl");
     let log = home.path("log");
@@ -104,14 +105,14 @@ fn a_stop_sets_the_first_variant_back() {
 }
 
 #[test]
-fn commands_of_a_session_are_never_run() {
+fn session_commands_are_never_run() {
     let (home, option) = home();
     let line = format!("--batch data.bin {LINE} --trials 5 --save both");
     assert!(output(home.std(&line).args(&option)).status.success());
     fs::remove_file(home.path("log")).unwrap();
     for line in ["--batch --plan both", "--batch --refine both", "--batch --baseline both"] {
         let ran = output(&mut home.std(line));
-        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        let text = stderr_of(&ran);
         assert_eq!((ran.status.code(), text.lines().count()), (Some(2), 1), "{line}: {text}");
         assert!(text.contains("are never run"), "{text}");
     }
@@ -119,7 +120,7 @@ fn commands_of_a_session_are_never_run() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_one_line() {
+fn impossible_variants_are_refused() {
     let (home, _) = home();
     let refused = [
         (&["a:true", "a:false"][..], "", "both variants are named a"),
@@ -134,7 +135,7 @@ fn what_cannot_be_compared_is_one_line() {
     for (between, more, wanted) in refused {
         let mut command = home.std(&format!("--batch data.bin {more}"));
         let ran = output(command.arg("--between").args(between));
-        let text = String::from_utf8_lossy(&ran.stderr).into_owned();
+        let text = stderr_of(&ran);
         assert_eq!((ran.status.code(), text.lines().count()), (Some(2), 1), "{between:?}: {text}");
         assert!(text.contains(wanted), "{between:?}: {text}");
     }
@@ -142,56 +143,56 @@ fn what_cannot_be_compared_is_one_line() {
     home.cmd("sessions compare nosuch").assert().code(1);
 }
 
-/// Returns what a command says of a run that may have left another variant set.
-fn told_of_unrestored(home: &Home) -> String {
-    let told = String::from_utf8(output(&mut home.std("sessions list")).stderr).unwrap();
+/// Returns the message about a run that may have left another variant set.
+fn unrestored_message(home: &Home) -> String {
+    let stderr = String::from_utf8(output(&mut home.std("sessions list")).stderr).unwrap();
     let dry =
         String::from_utf8(output(&mut home.std("--batch data.bin --dry-run")).stderr).unwrap();
-    assert_eq!(told, dry);
-    told
+    assert_eq!(stderr, dry);
+    stderr
 }
 
 #[test]
-fn a_machine_that_is_not_set_back_fails_the_run_and_is_told_until_it_is() {
+fn unrestored_machine_is_reported_until_restored() {
     let (home, _) = home();
     let between = ["--between", "a:test -e ok || sleep 1000", "b:true"];
     let line = format!("--batch data.bin {LINE} --trials 5 --save held");
     let ran = output(home.std(&line.replace("10m", "1s")).args(between));
-    let text = String::from_utf8_lossy(&ran.stdout);
+    let text = stdout_of(&ran);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     assert!(text.contains("not set back to a: its command did not end within 10 s"), "{text}");
-    let told = told_of_unrestored(&home);
+    let stderr = unrestored_message(&home);
     let command = "in b. To set it back to a: test -e ok || sleep 1000 (iotui sessions delete ";
-    assert!(told.contains(command) && told.lines().count() == 1, "{told}");
+    assert!(stderr.contains(command) && stderr.lines().count() == 1, "{stderr}");
     fs::write(home.path("ok"), "").unwrap();
     // The command is printed, and never run.
-    assert_eq!(told_of_unrestored(&home), told);
+    assert_eq!(unrestored_message(&home), stderr);
     let ran = output(home.std(&line).args(between));
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
-    assert!(String::from_utf8_lossy(&ran.stderr).contains(command), "{ran:?}");
-    assert_eq!(told_of_unrestored(&home), "");
+    assert!(stderr_of(&ran).contains(command), "{ran:?}");
+    assert_eq!(unrestored_message(&home), "");
 }
 
 #[test]
-fn a_killed_run_is_told_with_the_command_that_sets_the_machine_back() {
+fn killed_run_names_its_restoring_command() {
     let (home, option) = home();
     let line = format!("--batch data.bin {LINE} --trials 8000 --format jsonl");
     let mut run = Run::start(home.std(&line).args(&option));
     (0..6).for_each(|_| assert!(!run.line().is_empty()));
-    assert_eq!(told_of_unrestored(&home), "", "it goes on");
+    assert_eq!(unrestored_message(&home), "", "it goes on");
     run.signal(Signal::SIGKILL);
     run.end(Duration::from_secs(60)).unwrap();
     let log = fs::read_to_string(home.path("log")).unwrap();
-    let told = told_of_unrestored(&home);
-    assert!(told.contains("in new. To set it back to old: echo old >>log (iotui"), "{told}");
+    let stderr = unrestored_message(&home);
+    assert!(stderr.contains("in new. To set it back to old: echo old >>log (iotui"), "{stderr}");
     assert_eq!(fs::read_to_string(home.path("log")).unwrap(), log, "it is never run");
     home.cmd("sessions delete last").assert().success();
-    assert_eq!(told_of_unrestored(&home), "");
+    assert_eq!(unrestored_message(&home), "");
 }
 
 #[test]
-fn every_signal_that_ends_a_run_sets_the_first_variant_back() {
+fn every_signal_restores_the_first_variant() {
     let (home, option) = home();
     let line = format!("--batch data.bin {LINE} --trials 8000 --no-save --format jsonl");
     for signal in
@@ -208,7 +209,7 @@ fn every_signal_that_ends_a_run_sets_the_first_variant_back() {
 }
 
 #[test]
-fn a_run_whose_system_call_hangs_sets_the_first_variant_back() {
+fn hung_call_restores_the_first_variant() {
     let mut began = Vec::new();
     // The seed decides which variant comes first.
     for seed in [1, 2] {
@@ -228,7 +229,7 @@ fn a_run_whose_system_call_hangs_sets_the_first_variant_back() {
 }
 
 #[test]
-fn a_command_that_hangs_or_prints_without_end_is_described() {
+fn hanging_variant_command_is_described() {
     let (home, _) = home();
     for (b, why) in [
         ("b:yes", "the command of b printed more than 32 MiB and was killed"),

@@ -1,5 +1,6 @@
 //! Lists, completions, the host and help: every command that measures nothing.
 
+use crate::common::{stderr_of, stdout_of};
 use std::process::Command as StdCommand;
 
 use crate::common::pty::Terminal;
@@ -36,7 +37,7 @@ fn lists_hold_every_entry_once() {
 }
 
 #[test]
-fn themes_of_the_user_are_listed_as_theirs_and_broken_ones_with_the_reason() {
+fn user_themes_are_listed() {
     let home = Home::new();
     let own = home.home().join(".config/iotui/themes");
     std::fs::create_dir_all(&own).unwrap();
@@ -55,7 +56,7 @@ fn themes_of_the_user_are_listed_as_theirs_and_broken_ones_with_the_reason() {
 }
 
 #[test]
-fn references_are_shown_compared_and_exported_and_never_changed() {
+fn references_are_read_only_sessions() {
     let home = Home::new();
     let shown = home.json("sessions show xeon");
     assert_eq!(
@@ -73,9 +74,9 @@ fn references_are_shown_compared_and_exported_and_never_changed() {
         "--batch --plan i7-8750h --no-save",
     ] {
         let says = "is a built-in reference: it can be shown, compared and exported, but not changed or run";
-        let told = home.cmd(line).assert().code(1).get_output().stderr.clone();
-        let told = String::from_utf8(told).unwrap();
-        assert!(told.contains(says) && told.lines().count() == 1, "{line}: {told}");
+        let stderr = home.cmd(line).assert().code(1).get_output().stderr.clone();
+        let stderr = String::from_utf8(stderr).unwrap();
+        assert!(stderr.contains(says) && stderr.lines().count() == 1, "{line}: {stderr}");
     }
     assert!(home.sessions().is_empty());
 }
@@ -106,7 +107,7 @@ fn what_fio_wrote_becomes_a_session() {
 }
 
 #[test]
-fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
+fn user_presets_are_listed() {
     let home = Home::new();
     let dir = home.home().join(".config/iotui/presets");
     std::fs::create_dir_all(&dir).unwrap();
@@ -137,12 +138,12 @@ fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
         (&plan["trials"], &plan["presets"][0], &plan["cells"][0]["backend"]),
         (&2.into(), &"mine".into(), &"null".into())
     );
-    let told = String::from_utf8(out.stderr).unwrap();
+    let stderr = stderr_of(&out);
     assert!(
-        told.contains("your preset bad is ignored")
-            && told.contains("your preset raw is ignored")
-            && told.lines().count() == 2,
-        "{told}"
+        stderr.contains("your preset bad is ignored")
+            && stderr.contains("your preset raw is ignored")
+            && stderr.lines().count() == 2,
+        "{stderr}"
     );
     home.cmd("--batch -p bad --dry-run")
         .assert()
@@ -152,7 +153,7 @@ fn presets_of_the_user_are_presets_and_broken_ones_are_told() {
 }
 
 #[test]
-fn what_is_not_to_be_had_is_listed_with_the_reason() {
+fn unavailable_entries_have_a_reason() {
     let home = Home::new();
     let mut command = home.std("--list backends --format json");
     common::kernel::forbid_uring(&mut command);
@@ -164,7 +165,7 @@ fn what_is_not_to_be_had_is_listed_with_the_reason() {
 }
 
 #[test]
-fn backends_are_listed_where_no_file_can_be_made() {
+fn backends_are_listed_without_scratch_file() {
     let home = Home::new();
     // No folder this process could use is on a writable disk.
     let nowhere = home.path("nowhere");
@@ -177,12 +178,12 @@ fn backends_are_listed_where_no_file_can_be_made() {
             return skip("/var/tmp cannot be made read-only");
         }
         let ran = output(&mut command);
-        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-        assert!(String::from_utf8_lossy(&ran.stdout).contains("pread"));
+        assert_eq!(ran.status.code(), Some(0), "{}", stderr_of(&ran));
+        assert!(stdout_of(&ran).contains("pread"));
         command = home.std(&format!("--batch {}", common::QUICK));
         command.current_dir(&nowhere).env("HOME", &nowhere).env("TMPDIR", &nowhere);
         let ran = output(&mut command);
-        let stderr = String::from_utf8_lossy(&ran.stderr);
+        let stderr = stderr_of(&ran);
         assert_eq!(ran.status.code(), Some(2), "{stderr}");
         assert!(
             stderr.contains("no folder for a scratch file") && stderr.contains("--dir"),
@@ -238,7 +239,7 @@ fn completion_knows_options_and_saved_names() {
         let mut ask = home.cmd(&format!("-- iotui {words}"));
         ask.env("IOTUI_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
         let output = ask.assert().success().get_output().clone();
-        let offered = String::from_utf8(output.stdout).unwrap();
+        let offered = stdout_of(&output);
         assert!(offered.lines().any(|word| word == wanted), "{words}: {offered}");
     }
 }
@@ -261,7 +262,7 @@ fn bash_completes_a_backend() {
     );
     bash.args(["-c", script]).current_dir(home.path("")).env("PATH", path.unwrap());
     let ran = output(&mut bash);
-    let offered = String::from_utf8_lossy(&ran.stdout);
+    let offered = stdout_of(&ran);
     assert!(offered.lines().any(|word| word == "pread"), "{ran:?}");
 }
 
@@ -306,7 +307,7 @@ fn help_and_version_are_data() {
 }
 
 #[test]
-fn without_a_terminal_batch_is_pointed_to() {
+fn no_terminal_suggests_batch() {
     let home = Home::new();
     home.cmd("").assert().code(2).stdout("").stderr(predicate::str::contains("--batch"));
     home.cmd("data.bin").assert().code(2).stdout("").stderr(predicate::str::contains("--batch"));
@@ -428,7 +429,7 @@ fn every_format_is_offered_and_exported() {
 }
 
 #[test]
-fn throughput_is_shown_in_the_unit_that_was_asked_for() {
+fn throughput_uses_the_chosen_unit() {
     let home = Home::new();
     let table = |unit: &str| home.stdout(&format!("sessions show ryzen-5900hs --unit {unit}"));
     assert!(
@@ -446,7 +447,7 @@ fn throughput_is_shown_in_the_unit_that_was_asked_for() {
 }
 
 #[test]
-fn a_picture_in_pixels_is_nothing_for_a_terminal() {
+fn png_is_refused_on_a_terminal() {
     let home = Home::new();
     home.cmd("sessions export macbook-2017 --format png -o run.png").assert().success();
     assert!(std::fs::read(home.path("run.png")).unwrap().starts_with(b"\x89PNG"));

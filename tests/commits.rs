@@ -1,9 +1,9 @@
-//! Writes that are made durable: which methods a run measures, and what it tells of their commits.
+//! Durable writes: the methods that a run measures, and what it reports about their commits.
 
 use crate::common::{Home, QUICK};
 
 #[test]
-fn every_method_is_a_cell_with_its_commits() {
+fn each_sync_method_is_a_cell() {
     let home = Home::new();
     let line = "--batch --op write -s 4k -b pread,preadv2,mmap,uring,aio --size 64k --dir . \
                 --sync none,end,fdatasync,each,osync,rwf-dsync,msync --sync-every 1,4 --no-save";
@@ -62,7 +62,7 @@ fn a_sync_needs_writes() {
 }
 
 #[test]
-fn what_cannot_commit_is_skipped_with_the_reason() {
+fn impossible_sync_is_skipped_with_reason() {
     let home = Home::new();
     for (options, reason) in [
         ("-b pread --xor", "commits would include the XOR"),

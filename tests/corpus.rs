@@ -36,13 +36,13 @@ fn every_file_is_listed() {
 }
 
 #[test]
-fn every_file_is_imported_whole_or_not_at_all() {
+fn fio_file_imports_whole_or_fails() {
     run("import", hostile::import);
     run("load", hostile::import);
 }
 
 #[test]
-fn every_preset_is_refused_or_written_and_read_back() {
+fn preset_is_refused_or_round_trips() {
     run("preset", hostile::preset);
 }
 

@@ -1,6 +1,7 @@
 //! The commands in README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md run, and their options
 //! exist.
 
+use crate::common::stderr_of;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -151,7 +152,7 @@ fn run(home: &Home, place: &str, words: &[String]) {
     command.args(words).env("IOTUI_SECRET", "a secret of many characters");
     let output = command.output().unwrap_or_else(|error| panic!("{place}: {error}"));
     let code = output.status.code();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = stderr_of(&output);
     assert!(
         code.is_some_and(|code| codes(words).contains(&code)),
         "{place}\nrun as iotui {}\nexit {code:?}: {said}",
@@ -180,7 +181,7 @@ fn prepared(doc: &str) -> Home {
     home
 }
 
-/// Runs each command that can run; those that cannot are checked without measuring, if possible.
+/// Runs each command that can run; checks the others without measuring, where possible.
 fn check(doc: &str) {
     let home = prepared(doc);
     if !home.on_disk() {
@@ -265,7 +266,7 @@ fn the_commands_of_other_pages_run() {
 }
 
 #[test]
-fn a_document_that_names_an_unknown_option_is_found() {
+fn unknown_option_in_documents_is_found() {
     let home = Home::new();
     fn line(text: &str) -> Vec<String> {
         words(text).unwrap()

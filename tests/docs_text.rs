@@ -38,7 +38,7 @@ fn options_in_the_text_exist() {
 }
 
 #[test]
-fn the_readme_is_short_and_lines_fit() {
+fn readme_is_short_and_lines_fit() {
     let count = read("README.md").split_whitespace().count();
     assert!(count <= 1_500, "README.md has {count} words");
     for doc in &all() {
@@ -120,7 +120,7 @@ fn the_reference_lists_everything() {
 const ARROWS: [&str; 4] = ["up", "down", "left", "right"];
 
 #[test]
-fn the_formats_list_every_key_of_the_schemas() {
+fn formats_list_every_schema_key() {
     let known = codes_in(&blocks(&read("docs/formats.md")).1);
     fn schema(name: &str) -> Value {
         serde_json::from_str(&read(&format!("assets/schema/{name}"))).unwrap()
@@ -148,7 +148,7 @@ fn the_formats_list_every_key_of_the_schemas() {
 }
 
 #[test]
-fn the_formats_know_every_kind_of_line_and_every_format() {
+fn formats_list_every_line_kind() {
     let home = Home::new();
     home.file(FILE, 64 << 10);
     home.stdout(&format!("--batch -b pread -s 4k --save one {} {FILE}", common::QUICK));

@@ -1,6 +1,7 @@
 //! Whether commits are durable: what keeps them from the disk is named, and a disk that gets them
 //! is never accused.
 
+use crate::common::{stderr_of, stdout_of};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +14,7 @@ use serde_json::Value;
 /// The smallest disk on which btrfs fits; it is sparse.
 const DISK: u64 = 128 << 20;
 
-/// Commits in a folder, and returns what was found of it.
+/// Commits in a folder, and returns the verdict.
 fn commit(home: &Home, dir: &Path, line: &str) -> Value {
     let line = format!(
         "--batch --no-save --op write -s 4k --trials 2 --trial-time 10ms --dir {} {line}",
@@ -27,7 +28,7 @@ fn commit(home: &Home, dir: &Path, line: &str) -> Value {
 
 const PLAIN: &str = "-b pread --size 1m --sync fdatasync";
 
-/// Asserts that commits did not reach the disk for this reason, and that it is said.
+/// Asserts that commits did not reach the disk for this reason, and that a warning gives it.
 fn assert_kept_back(result: &Value, reason: &str) {
     let found = &result["durability"];
     assert_eq!(found["reach"], "not-reached", "{found}");
@@ -52,7 +53,7 @@ fn assert_passes(home: &Home, dir: &Path, sound: bool) {
     assert_eq!(codes, wanted.map(Some), "{}", dir.display());
 }
 
-/// Asserts that each commit flushed a disk, and that nothing is said against it.
+/// Asserts that each commit flushed a disk, without a warning.
 fn assert_flushed(result: &Value, writers: f64) {
     let found = &result["durability"];
     assert_ne!(found["reach"], "not-reached", "{found}");
@@ -62,7 +63,7 @@ fn assert_flushed(result: &Value, writers: f64) {
     assert!(flushes.is_none_or(|of| of * writers >= 0.95), "{found}");
 }
 
-/// A loop device over a file in `folder`, mounted beside it.
+/// A loop device over a file in `folder`, mounted next to it.
 struct Disk {
     file: PathBuf,
     at: PathBuf,
@@ -86,7 +87,7 @@ impl Disk {
         match Command::new(&program).args(["-q", force]).arg(&device.device).output() {
             Ok(made) if made.status.success() => Some(Disk { file, at, device }),
             Ok(made) => {
-                skip(&format!("{program}: {}", String::from_utf8_lossy(&made.stderr)));
+                skip(&format!("{program}: {}", stderr_of(&made)));
                 None
             }
             Err(_) => {
@@ -113,7 +114,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn what_keeps_commits_in_memory_is_named() {
+fn volatile_layer_of_commits_is_named() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -137,13 +138,13 @@ fn what_keeps_commits_in_memory_is_named() {
         }
         if let Some(disk) = Disk::format(&folder, "ext4") {
             let name = disk.device.device.file_name().unwrap().to_str().unwrap();
-            let told = Path::new("/sys/block").join(name).join("queue/write_cache");
+            let cache_mode = Path::new("/sys/block").join(name).join("queue/write_cache");
             // The device keeps it for its next file.
-            if fs::write(&told, "write through").is_err() {
+            if fs::write(&cache_mode, "write through").is_err() {
                 skip("queue/write_cache cannot be changed");
             } else if disk.mount_with("ext4", "") {
                 let result = commit(&home, &disk.at, PLAIN);
-                fs::write(&told, "write back").unwrap();
+                fs::write(&cache_mode, "write back").unwrap();
                 assert_kept_back(&result, "");
             }
         }
@@ -169,7 +170,7 @@ fn what_keeps_commits_in_memory_is_named() {
 }
 
 #[test]
-fn a_disk_that_gets_each_commit_is_not_accused() {
+fn durable_disk_gets_no_warning() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -193,7 +194,7 @@ fn a_disk_that_gets_each_commit_is_not_accused() {
 }
 
 #[test]
-fn file_systems_on_a_disk_flush_it_by_each_commit() {
+fn file_systems_flush_at_each_commit() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -217,7 +218,7 @@ fn file_systems_on_a_disk_flush_it_by_each_commit() {
 }
 
 #[test]
-fn what_a_program_does_with_a_sync_is_not_known() {
+fn fuse_durability_is_unknown() {
     let home = Home::new();
     let Some(disk) = FaultyDisk::mount() else { return };
     let result = commit(&home, disk.path(), PLAIN);
@@ -231,7 +232,7 @@ fn what_a_program_does_with_a_sync_is_not_known() {
         disk.path().display()
     );
     let output = home.cmd(&line).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
+    let text = stdout_of(&output).replace('\n', " ");
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("whether commits are durable cannot be told"), "{text}");
 }

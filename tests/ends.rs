@@ -1,5 +1,6 @@
 //! Every run ends and says why: refused, hanging or unread; and no report is lost.
 
+use crate::common::stderr_of;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, Write};
 use std::os::fd::OwnedFd;
@@ -19,12 +20,8 @@ const ENDLESS: &str =
 const SOON: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(120);
 
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 #[test]
-fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
+fn unwritable_report_is_refused_early() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fs::create_dir(home.path("locked")).unwrap();
@@ -34,15 +31,15 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
         let mut command = home.std(&format!("{RUN} {QUICK} -o {to}"));
         kernel::without_override(&mut command);
         let ran = output(&mut command);
-        let told = told(&ran);
+        let stderr = stderr_of(&ran);
         assert_eq!(
-            (ran.status.code(), ran.stdout.len(), told.lines().count()),
+            (ran.status.code(), ran.stdout.len(), stderr.lines().count()),
             (Some(2), 0, 1),
-            "{to}: {told}"
+            "{to}: {stderr}"
         );
         assert!(
-            told.contains(why) && told.contains("name a file in another folder"),
-            "{to}: {told}"
+            stderr.contains(why) && stderr.contains("name a file in another folder"),
+            "{to}: {stderr}"
         );
         assert_eq!(fs::read_to_string(home.path(to)).unwrap(), "old", "{to}");
         assert!(home.sessions().is_empty(), "nothing was run");
@@ -69,7 +66,7 @@ fn a_report_that_cannot_be_replaced_is_refused_before_the_run() {
 }
 
 #[test]
-fn pipes_devices_and_what_was_opened_before_are_written_into() {
+fn pipes_and_devices_take_reports() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = format!("{RUN} {QUICK} --no-save --format csv");
@@ -89,21 +86,21 @@ fn pipes_devices_and_what_was_opened_before_are_written_into() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_for_long_is_told() {
+fn slow_report_is_reported() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     nix::unistd::mkfifo(&home.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut command = home.std(&format!("{RUN} {QUICK} --no-save -o pipe"));
     let mut ran = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = io::BufReader::new(ran.stderr.take().unwrap()).lines();
-    let told = told.find_map(|line| line.ok().filter(|line| line.contains("writing pipe")));
-    assert!(told.is_some_and(|told| told.contains("a system call has not returned for 5 s")));
+    let mut stderr = io::BufReader::new(ran.stderr.take().unwrap()).lines();
+    let stderr = stderr.find_map(|line| line.ok().filter(|line| line.contains("writing pipe")));
+    assert!(stderr.is_some_and(|stderr| stderr.contains("a system call has not returned for 5 s")));
     assert!(!fs::read(home.path("pipe")).unwrap().is_empty());
     assert!(ran.wait().unwrap().success());
 }
 
 #[test]
-fn a_link_that_another_user_planted_is_not_followed() {
+fn planted_link_is_not_followed() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     if !is_root() {
@@ -118,8 +115,8 @@ fn a_link_that_another_user_planted_is_not_followed() {
         let ran = output(&mut home.std(&format!("{RUN} {QUICK} -o shared/{name}")));
         assert_eq!(ran.status.code(), Some(2), "{ran:?}");
         // A kernel with fs.protected_symlinks refuses it too.
-        let told = told(&ran);
-        assert!(told.contains("link of another user"), "{told}");
+        let stderr = stderr_of(&ran);
+        assert!(stderr.contains("link of another user"), "{stderr}");
     }
     assert_eq!(fs::read_to_string(home.path("mine")).unwrap(), "precious");
     assert!(!home.path("none").exists() && home.sessions().is_empty());
@@ -131,18 +128,18 @@ fn a_link_that_another_user_planted_is_not_followed() {
 }
 
 #[test]
-fn a_dangling_link_as_a_new_file_is_refused_before_it_is_filled() {
+fn dangling_link_is_refused_as_target() {
     let home = Home::new();
     symlink("none", home.path("link")).unwrap();
     let ran = output(&mut home.std(&format!("--batch --op write --size 1m -b pread {QUICK} link")));
-    let told = told(&ran);
-    assert_eq!((ran.status.code(), told.lines().count()), (Some(2), 1), "{told}");
-    assert!(told.contains("link is a link to a file that does not exist"), "{told}");
+    let stderr = stderr_of(&ran);
+    assert_eq!((ran.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+    assert!(stderr.contains("link is a link to a file that does not exist"), "{stderr}");
     assert!(home.sessions().is_empty() && !home.path("none").exists());
 }
 
 #[test]
-fn nothing_is_left_where_descriptors_or_memory_run_out() {
+fn exhausted_resources_leave_no_files() {
     let home = Home::new();
     let line = "--batch --probe metadata --trials 1 --trial-time 1ms --no-save --dir .";
     let ran = |what, most| {
@@ -196,7 +193,7 @@ fn unread(home: &Home, line: &str, until: &str) -> (Run, io::PipeReader) {
 }
 
 #[test]
-fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
+fn second_signal_ends_blocked_output() {
     for (format, first, second, code) in [
         ("jsonl", Signal::SIGINT, Signal::SIGINT, 130),
         ("json", Signal::SIGINT, Signal::SIGTERM, 130),
@@ -220,7 +217,7 @@ fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
 }
 
 #[test]
-fn one_signal_is_enough_when_the_run_is_over() {
+fn one_signal_ends_a_finished_run() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let (mut run, _reader) =
@@ -265,13 +262,13 @@ fn hanging(command: &mut Command, call: libc::c_long) -> Option<Output> {
 
 /// Checks that a run failed as its budget ended in a system call that did not return.
 fn assert_budget_ended(ran: &Output, doing: &str) {
-    assert_eq!(ran.status.code(), Some(1), "{}", told(ran));
+    assert_eq!(ran.status.code(), Some(1), "{}", stderr_of(ran));
     let text = format!("the budget ended while {doing}: a system call has not returned for");
-    assert!(told(ran).contains(&text), "{}", told(ran));
+    assert!(stderr_of(ran).contains(&text), "{}", stderr_of(ran));
 }
 
 #[test]
-fn the_budget_ends_what_hangs_while_the_file_is_made() {
+fn budget_ends_a_hanging_fill() {
     let home = Home::new();
     let mut command = home.std("--batch --dir . --size 1m -b read -s 64k --trials 1 --trial-time 1ms --budget 1s --no-save");
     let Some(ran) = hanging(&mut command, libc::SYS_fdatasync) else { return };
@@ -282,7 +279,7 @@ fn the_budget_ends_what_hangs_while_the_file_is_made() {
 /// A byte of the file is copied to test whether copy_file_range works; on a file system that hangs,
 /// that used to take forever.
 #[test]
-fn the_budget_ends_what_hangs_before_there_is_a_plan() {
+fn budget_ends_hanging_planning() {
     let home = Home::new();
     home.file("data.bin", 8192);
     let mut command =
@@ -293,7 +290,7 @@ fn the_budget_ends_what_hangs_before_there_is_a_plan() {
 
 /// To tell other processes on which disk it measures, iotui opens the file again.
 #[test]
-fn the_budget_ends_what_hangs_before_the_first_event() {
+fn budget_ends_a_hanging_start() {
     let home = Home::new();
     home.file("data.bin", 8192);
     let mut command = home.std("--batch data.bin -b read -s 4k --budget 200ms --no-save");
@@ -302,7 +299,7 @@ fn the_budget_ends_what_hangs_before_the_first_event() {
 }
 
 #[test]
-fn a_call_that_is_interrupted_for_ever_ends_with_the_budget() {
+fn budget_ends_endless_interrupts() {
     let home = Home::new();
     for call in [libc::SYS_fdatasync, libc::SYS_pwrite64] {
         let mut command =
@@ -310,26 +307,26 @@ fn a_call_that_is_interrupted_for_ever_ends_with_the_budget() {
         kernel::refuse(&mut command, call, libc::EINTR);
         let mut run = Run::start(command.stderr(Stdio::piped()));
         let status = run.end(LONG).expect("it goes on and on");
-        let told = run.stderr() + &run.rest();
+        let stderr = run.stderr() + &run.rest();
         assert!(
-            status.code().is_some() && told.contains("the budget ended after"),
-            "{status}: {told}"
+            status.code().is_some() && stderr.contains("the budget ended after"),
+            "{status}: {stderr}"
         );
     }
 }
 
 #[test]
-fn a_file_size_limit_is_an_error_and_no_death() {
+fn file_size_limit_is_an_error() {
     let home = Home::new();
     let mut command = home.std(&format!("--batch --dir . --size 8m {QUICK} --no-save"));
     kernel::limit_files(&mut command, 1 << 20);
     let ran = output(&mut command);
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
-    assert!(told(&ran).contains("ulimit -f"), "{}", told(&ran));
+    assert!(stderr_of(&ran).contains("ulimit -f"), "{}", stderr_of(&ran));
 }
 
 #[test]
-fn a_stdout_that_takes_nothing_is_a_failure() {
+fn blocked_stdout_is_an_error() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = format!("{RUN} {QUICK} --no-save");
@@ -357,11 +354,11 @@ fn a_stdout_that_takes_nothing_is_a_failure() {
                 .current_dir(home.path(""));
             command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
             let ran = output(&mut command);
-            let told = told(&ran);
-            assert_eq!(ran.status.code(), Some(1), "{line} {to}: {told}");
+            let stderr = stderr_of(&ran);
+            assert_eq!(ran.status.code(), Some(1), "{line} {to}: {stderr}");
             assert!(
-                told.contains("cannot write to stdout") && told.lines().count() == 1,
-                "{line} {to}: {told}"
+                stderr.contains("cannot write to stdout") && stderr.lines().count() == 1,
+                "{line} {to}: {stderr}"
             );
         }
         // With `-o`, an unwritable stdout does not matter.
@@ -374,15 +371,15 @@ fn a_stdout_that_takes_nothing_is_a_failure() {
 }
 
 #[test]
-fn refused_threads_and_sleep_are_errors_and_no_panic() {
+fn refused_system_calls_do_not_panic() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fn quiet(ran: &Output, what: &str) {
         assert!(ran.status.code().is_some_and(|code| code < 2), "{what}: {ran:?}");
         assert!(
-            !told(ran).contains("panicked") && !told(ran).contains("bug in iotui"),
+            !stderr_of(ran).contains("panicked") && !stderr_of(ran).contains("bug in iotui"),
             "{what}: {}",
-            told(ran)
+            stderr_of(ran)
         );
     }
     let mut asleep = home.std(&format!(
@@ -396,15 +393,15 @@ fn refused_threads_and_sleep_are_errors_and_no_panic() {
     let ran = output(&mut alone);
     quiet(&ran, "threads");
     assert!(
-        ran.status.code() == Some(1) && told(&ran).contains("cannot start a thread"),
+        ran.status.code() == Some(1) && stderr_of(&ran).contains("cannot start a thread"),
         "{}",
-        told(&ran)
+        stderr_of(&ran)
     );
 }
 
 /// Runs as a separate user with a limited number of threads.
 #[test]
-fn few_threads_are_an_error_of_the_cell() {
+fn thread_limit_fails_the_cell() {
     const USER: u32 = 61_234;
     let home = Home::new();
     home.file("data.bin", 1 << 20);
@@ -426,15 +423,15 @@ fn few_threads_are_an_error_of_the_cell() {
         };
         assert!(ran.status.code().is_some_and(|code| code < 2), "{threads}: {ran:?}");
         assert!(
-            !told(&ran).contains("panicked") && !told(&ran).contains("bug in iotui"),
+            !stderr_of(&ran).contains("panicked") && !stderr_of(&ran).contains("bug in iotui"),
             "{threads}: {}",
-            told(&ran)
+            stderr_of(&ran)
         );
     }
 }
 
 #[test]
-fn little_address_space_is_an_error_and_no_abort() {
+fn address_space_limit_is_an_error() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for mebibytes in [64, 48, 32, 24, 16, 8] {
@@ -449,21 +446,21 @@ fn little_address_space_is_an_error_and_no_abort() {
                 home.std(&format!("{line} {}", if line.contains("batch") { QUICK } else { "" }));
             kernel::limit_memory(&mut command, mebibytes << 20);
             let Ok(ran) = command.stdin(Stdio::null()).output() else { continue };
-            let told = told(&ran);
+            let stderr = stderr_of(&ran);
             // If not even the program fits, the loader fails in its own way.
             if ran.status.code() == Some(127)
-                || ran.status.signal() == Some(libc::SIGSEGV) && told.is_empty()
+                || ran.status.signal() == Some(libc::SIGSEGV) && stderr.is_empty()
             {
                 continue;
             }
             assert!(
                 ran.status.code().is_some_and(|code| code < 2),
-                "{mebibytes} MiB, {line}: {:?}: {told}",
+                "{mebibytes} MiB, {line}: {:?}: {stderr}",
                 ran.status
             );
             assert!(
-                !told.contains("memory allocation of") && !told.contains("panicked"),
-                "{mebibytes} MiB, {line}: {told}"
+                !stderr.contains("memory allocation of") && !stderr.contains("panicked"),
+                "{mebibytes} MiB, {line}: {stderr}"
             );
         }
     }

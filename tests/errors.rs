@@ -1,16 +1,12 @@
 //! Error messages: the failed call and its offset, or the option of the command line, in one line
 //! that repeats nothing.
 
+use crate::common::stderr_of;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::process::Output;
 
 use crate::common::{Home, QUICK, kernel, output};
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 /// The option that the message begins with (or, after a `~`, contains), and the command line.
 const REFUSED: &[(&str, &str)] = &[
@@ -130,32 +126,32 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// Asserts that no clause of a line occurs twice.
-fn assert_nothing_twice(line: &str, told: &str) {
+fn assert_nothing_twice(line: &str, stderr: &str) {
     let mut clauses: Vec<&str> =
-        told.trim().split([':', ';']).map(str::trim).filter(|clause| clause.len() > 3).collect();
+        stderr.trim().split([':', ';']).map(str::trim).filter(|clause| clause.len() > 3).collect();
     let all = clauses.len();
     clauses.sort_unstable();
     clauses.dedup();
-    assert_eq!(clauses.len(), all, "{line}: something is there twice: {told}");
+    assert_eq!(clauses.len(), all, "{line}: something is there twice: {stderr}");
 }
 
 #[test]
-fn every_refused_command_line_is_one_line_with_its_option() {
+fn refusal_is_one_line_with_option() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     home.file("data2.bin", 1 << 20);
     for (option, line) in REFUSED {
         let ran = output(&mut home.std(line));
-        let told = told(&ran);
-        assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{line}: {told}");
-        assert!(told.ends_with('\n') && told.lines().count() == 1, "{line}: {told}");
-        let rest = told.strip_prefix("iotui: ").unwrap_or_else(|| panic!("{line}: {told}"));
+        let stderr = stderr_of(&ran);
+        assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{line}: {stderr}");
+        assert!(stderr.ends_with('\n') && stderr.lines().count() == 1, "{line}: {stderr}");
+        let rest = stderr.strip_prefix("iotui: ").unwrap_or_else(|| panic!("{line}: {stderr}"));
         match option.strip_prefix('~') {
-            Some(option) => assert!(rest.contains(option), "{line}: {told}"),
+            Some(option) => assert!(rest.contains(option), "{line}: {stderr}"),
             None => assert!(
                 rest.starts_with(option)
                     && !rest[option.len()..].starts_with(char::is_alphanumeric),
-                "{line}: {told}"
+                "{line}: {stderr}"
             ),
         }
         // As clap writes them: a condition of --expect has such a sign too.
@@ -163,7 +159,7 @@ fn every_refused_command_line_is_one_line_with_its_option() {
         let has_placeholder = rest.match_indices('<').any(is_placeholder);
         assert!(
             !rest.contains("error:") && !has_placeholder || rest.contains("usage: "),
-            "{line}: {told}"
+            "{line}: {stderr}"
         );
         assert_nothing_twice(line, rest);
     }
@@ -171,7 +167,7 @@ fn every_refused_command_line_is_one_line_with_its_option() {
 }
 
 #[test]
-fn what_is_no_text_is_told_with_its_option() {
+fn invalid_utf8_names_its_option() {
     let home = Home::new();
     let bad = OsStr::from_bytes(b"a\xff");
     let joined = OsStr::from_bytes(b"--save=a\xff");
@@ -182,43 +178,43 @@ fn what_is_no_text_is_told_with_its_option() {
     ] {
         // A path may contain any bytes.
         let ran = output(home.std("--batch --dry-run").arg("--dir").arg(bad).args(words));
-        let told = told(&ran);
-        assert_eq!(told, format!("iotui: {option}is not valid UTF-8\n"), "{words:?}");
+        let stderr = stderr_of(&ran);
+        assert_eq!(stderr, format!("iotui: {option}is not valid UTF-8\n"), "{words:?}");
         assert_eq!(ran.status.code(), Some(2));
     }
 }
 
 #[test]
-fn a_broken_preset_that_is_asked_for_is_told_once() {
+fn broken_preset_is_reported_once() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let presets = home.home().join(".config/iotui/presets");
     fs::create_dir_all(&presets).unwrap();
     fs::write(presets.join("mine.toml"), "about = ").unwrap();
     let ran = output(&mut home.std("--batch data.bin -p mine"));
-    let told = told(&ran);
+    let stderr = stderr_of(&ran);
     assert_eq!(
-        (ran.status.code(), told.lines().count(), told.matches("mine.toml").count()),
+        (ran.status.code(), stderr.lines().count(), stderr.matches("mine.toml").count()),
         (Some(2), 1, 1),
-        "{told}"
+        "{stderr}"
     );
-    assert!(told.starts_with("iotui: --preset: "), "{told}");
+    assert!(stderr.starts_with("iotui: --preset: "), "{stderr}");
 }
 
 #[test]
-fn a_name_that_cannot_be_kept_is_told_once() {
+fn unsavable_name_is_reported_once() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fs::remove_dir_all(home.path("../data")).unwrap();
     fs::write(home.path("../data"), "no folder").unwrap();
     let ran = output(&mut home.std(&format!("--batch data.bin -b read -s 64k --save a {QUICK}")));
-    let told = told(&ran);
+    let stderr = stderr_of(&ran);
     assert_eq!(
-        (ran.status.code(), told.lines().count(), told.matches("not a directory").count()),
+        (ran.status.code(), stderr.lines().count(), stderr.matches("not a directory").count()),
         (Some(2), 1, 1),
-        "{told}"
+        "{stderr}"
     );
-    assert!(!told.contains("os error"), "{told}");
+    assert!(!stderr.contains("os error"), "{stderr}");
 }
 
 /// Returns the error of the cell when its system call returns 0 bytes or an error.
@@ -226,7 +222,7 @@ fn cell(home: &Home, line: &str, call: i64, errno: i32) -> String {
     let mut command = home.std(&format!("--batch {line} -s 64k --no-save --format json {QUICK}"));
     kernel::refuse(&mut command, call, errno);
     let ran = output(&mut command);
-    assert_eq!(ran.status.code(), Some(1), "{line}: {}", told(&ran));
+    assert_eq!(ran.status.code(), Some(1), "{line}: {}", stderr_of(&ran));
     let document: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     document["results"][0]["error"]
         .as_str()
@@ -235,7 +231,7 @@ fn cell(home: &Home, line: &str, call: i64, errno: i32) -> String {
 }
 
 #[test]
-fn a_cell_that_fails_names_its_call_and_its_offset() {
+fn failed_cell_names_call_and_offset() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let failed = "Input/output error (os error 5); the device failed: see the kernel log (dmesg)";
@@ -258,29 +254,34 @@ fn a_cell_that_fails_names_its_call_and_its_offset() {
 }
 
 #[test]
-fn a_file_that_the_shell_limits_is_refused_before_the_run() {
+fn file_size_limit_refuses_early() {
     let home = Home::new();
     let mut command = home.std(&format!("--batch --size 8m {QUICK} --no-save"));
     kernel::limit_files(&mut command, (4 << 20) + 4096);
     let ran = output(&mut command);
-    assert_eq!((ran.status.code(), told(&ran).lines().count()), (Some(1), 1), "{}", told(&ran));
+    assert_eq!(
+        (ran.status.code(), stderr_of(&ran).lines().count()),
+        (Some(1), 1),
+        "{}",
+        stderr_of(&ran)
+    );
     assert!(
-        told(&ran)
+        stderr_of(&ran)
             .contains("a file may have at most 4.00 MiB here (ulimit -f), and this plan needs 8"),
         "{}",
-        told(&ran)
+        stderr_of(&ran)
     );
 }
 
 #[test]
-fn a_file_system_without_inodes_is_named_before_the_run() {
+fn missing_inodes_refuse_early() {
     let home = Home::new();
     let memory = home.path("memory");
     kernel::with_tmpfs(&memory, "8m,nr_inodes=1", || {
         for dry in ["", "--dry-run"] {
             let line = format!("--batch -b pread -s 4k --size 1m --dir memory {dry}");
             let output = home.cmd(&line).assert().failure().get_output().clone();
-            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            let error = stderr_of(&output);
             assert!(error.contains("has no inode left for another file"), "{error}");
         }
     });

@@ -16,7 +16,7 @@ fn ran(home: &Home, line: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn the_exit_code_says_what_came_of_it() {
+fn exit_code_follows_the_expectation() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for (expect, code, outcome) in [
@@ -39,7 +39,7 @@ fn the_exit_code_says_what_came_of_it() {
 }
 
 #[test]
-fn a_session_keeps_it_and_can_be_judged_by_another() {
+fn saved_expectation_can_be_replaced() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = format!("--batch data.bin -b pread -s 64k -c warm {QUICK} --save x --format json");
@@ -63,7 +63,7 @@ fn a_session_keeps_it_and_can_be_judged_by_another() {
 }
 
 #[test]
-fn a_profile_of_the_user_says_what_to_measure_and_options_come_first() {
+fn user_profile_chooses_the_measurement() {
     let home = Home::new();
     let folder = home.home().join(".config/iotui/expect");
     fs::create_dir_all(&folder).unwrap();
@@ -90,7 +90,7 @@ fn a_profile_of_the_user_says_what_to_measure_and_options_come_first() {
 }
 
 #[test]
-fn writes_to_memory_are_no_commits_of_a_disk() {
+fn tmpfs_commits_fail_the_profile() {
     let home = Home::new();
     let folder = home.path("memory");
     fs::create_dir(&folder).unwrap();

@@ -1,6 +1,7 @@
 //! The preset `fast` through the whole program: on cached, cold, tiny and sparse files, and where
 //! methods are unavailable.
 
+use crate::common::stderr_of;
 use std::fs;
 
 use crate::common::{self, Home, data};
@@ -62,7 +63,7 @@ fn skipped<'a>(result: &'a Value, backend: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_cached_file_is_read_from_memory_whatever_its_size() {
+fn cached_file_is_read_from_memory() {
     let home = Home::new();
     for (name, len) in
         [("one", 1), ("tiny", 333), ("page", 4096), ("odd", 5_000_001), ("some", 24 << 20)]
@@ -75,7 +76,7 @@ fn a_cached_file_is_read_from_memory_whatever_its_size() {
 }
 
 #[test]
-fn a_cold_file_is_tried_in_parts_and_read_cold() {
+fn cold_file_is_tried_in_parts() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -104,7 +105,7 @@ fn a_cold_file_is_tried_in_parts_and_read_cold() {
 }
 
 #[test]
-fn the_session_shows_the_same_again_and_runs_again() {
+fn fast_session_reloads_and_runs_again() {
     let home = Home::new();
     home.file("file", 3 << 20);
     let result = fast(&home, "-c warm --save once file", &data::random(3 << 20, 3 << 20));
@@ -132,7 +133,7 @@ fn the_session_shows_the_same_again_and_runs_again() {
 }
 
 #[test]
-fn a_sparse_file_and_one_in_memory_are_read_and_ways_that_cannot_be_are_told() {
+fn fast_reads_sparse_and_memory_files() {
     let home = Home::new();
     fs::File::create(home.path("sparse")).unwrap().set_len(40 << 20).unwrap();
     fast(&home, "-c warm sparse", &vec![0; 40 << 20]);
@@ -144,7 +145,7 @@ fn a_sparse_file_and_one_in_memory_are_read_and_ways_that_cannot_be_are_told() {
 }
 
 #[test]
-fn several_states_and_several_trials_each_have_their_pick() {
+fn each_cache_state_has_its_pick() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -170,7 +171,7 @@ fn several_states_and_several_trials_each_have_their_pick() {
 }
 
 #[test]
-fn what_cannot_be_read_or_picked_is_one_line() {
+fn unreadable_fast_target_is_refused() {
     let home = Home::new();
     fs::write(home.path("empty"), "").unwrap();
     fs::write(home.path("file"), "abc").unwrap();
@@ -183,10 +184,10 @@ fn what_cannot_be_read_or_picked_is_one_line() {
         ("-p fast -b null,getpid file", "it passes no data to the program"),
     ] {
         let done = home.std(&format!("--batch {line}")).output().unwrap();
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        let stderr = stderr_of(&done);
         assert!(
-            done.status.code() == Some(2) && told.contains(wanted) && told.lines().count() == 1,
-            "{line}: {told}"
+            done.status.code() == Some(2) && stderr.contains(wanted) && stderr.lines().count() == 1,
+            "{line}: {stderr}"
         );
     }
 }

@@ -1,5 +1,6 @@
 //! Caches below this machine: the first visit of blocks, and `--fresh`, which reads each once.
 
+use crate::common::{stderr_of, stdout_of};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -21,7 +22,7 @@ fn visited(document: &Value) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn a_slow_first_visit_is_called_and_a_second_run_shows_none() {
+fn slow_first_visit_is_warned_once() {
     let home = Home::new();
     // On a busy machine second visits may be slow, too, or time for enough blocks is missing.
     for left in (0..5).rev() {
@@ -46,7 +47,7 @@ fn a_slow_first_visit_is_called_and_a_second_run_shows_none() {
 }
 
 #[test]
-fn a_file_system_without_a_cache_is_not_called_one() {
+fn uncached_file_system_gets_no_warning() {
     let (home, Some(plain)) = (Home::new(), SlowFirst::mount(Duration::ZERO)) else { return };
     let document = home.json(&format!("{RUN} {}", plain.file().display()));
     assert!(!warnings(&document["results"][0]).contains(&"first-visit"));
@@ -55,7 +56,7 @@ fn a_file_system_without_a_cache_is_not_called_one() {
 }
 
 #[test]
-fn fresh_trials_read_each_block_once_over_all_runs() {
+fn fresh_reads_each_block_once() {
     let home = Home::new();
     home.file("file", 8 << 20);
     let line = "--batch --fresh file -b pread -s 16k -c cold --trials 4 --trial-time 1ms \
@@ -71,7 +72,7 @@ fn fresh_trials_read_each_block_once_over_all_runs() {
             assert!(range.0 < range.1 && seen.iter().all(apart), "{range:?} of {seen:?}");
             seen.push(range);
         }
-        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        let notes = stderr_of(&output);
         assert!(notes.contains("each block was read once"), "{notes}");
     }
     assert!(seen.len() > 4, "the second run read what the first had left: {seen:?}");
@@ -97,18 +98,18 @@ fn fresh_trials_drop_what_is_cached() {
 }
 
 #[test]
-fn fresh_reads_nothing_where_nothing_is_unread() {
+fn fresh_without_unread_blocks_reads_nothing() {
     let home = Home::new();
     home.file("file", 1 << 20);
     home.json("--batch file -b pread -s 64k -c cold --trials 1 --trial-time 1ms");
     let run = "--batch --fresh file -b pread -s 64k -c cold --trials 1 --trial-time 1ms";
     let output = home.cmd(run).assert().code(1).get_output().clone();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = stdout_of(&output);
     assert!(text.contains("no blocks are left"), "{text}");
 }
 
 #[test]
-fn fresh_refuses_what_it_cannot_read_once() {
+fn fresh_refuses_repeated_reads() {
     let home = Home::new();
     home.file("file", 1 << 20);
     for (line, why) in [

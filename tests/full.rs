@@ -1,6 +1,7 @@
 //! A session whose disk is full, read-only or gone: the run continues, reports it once, and saves
 //! what it can as soon as it can.
 
+use crate::common::stderr_of;
 use std::fs;
 use std::io::{BufRead, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
@@ -24,18 +25,18 @@ fn home() -> Home {
 /// A run with its sessions below `data`, whose stderr is read line by line.
 struct Watched {
     run: Run,
-    told: BufReader<PipeReader>,
+    stderr: BufReader<PipeReader>,
     all: String,
 }
 
 impl Watched {
     fn start(home: &Home, line: &str, data: &Path) -> Watched {
-        let (told, its) = std::io::pipe().unwrap();
+        let (stderr, its) = std::io::pipe().unwrap();
         let mut command = home.std(line);
         let run = Run::start(command.env("XDG_DATA_HOME", data).stderr(its));
         // The command holds the other end of the pipe until it is dropped.
         drop(command);
-        Watched { run, told: BufReader::new(told), all: String::new() }
+        Watched { run, stderr: BufReader::new(stderr), all: String::new() }
     }
 
     /// Waits for a line with these words.
@@ -43,7 +44,7 @@ impl Watched {
         loop {
             let mut line = String::new();
             assert!(
-                self.told.read_line(&mut line).unwrap() > 0,
+                self.stderr.read_line(&mut line).unwrap() > 0,
                 "it ended without {words:?}: {}",
                 self.all
             );
@@ -58,7 +59,7 @@ impl Watched {
     fn stop(mut self) -> (Option<i32>, String) {
         self.run.signal(Signal::SIGTERM);
         let status = self.run.end(Duration::from_secs(60)).expect("the run ends");
-        std::io::Read::read_to_string(&mut self.told, &mut self.all).unwrap();
+        std::io::Read::read_to_string(&mut self.stderr, &mut self.all).unwrap();
         (status.code(), self.all)
     }
 }
@@ -121,7 +122,7 @@ fn take_room(at: &Path, room: u64) {
 }
 
 #[test]
-fn a_disk_that_is_full_for_a_while_holds_all_of_the_session_in_the_end() {
+fn session_recovers_from_a_full_disk() {
     let home = home();
     let data = home.path("disk");
     // With room for the beginning, and with none at all.
@@ -138,29 +139,29 @@ fn a_disk_that_is_full_for_a_while_holds_all_of_the_session_in_the_end() {
             fs::remove_file(&other).unwrap();
             run.until("is being saved again");
             until(|| kept(&data) > 20);
-            let (code, told) = run.stop();
-            assert_eq!(code, Some(143), "{told}");
+            let (code, stderr) = run.stop();
+            assert_eq!(code, Some(143), "{stderr}");
             let path = assert_complete(&home, &data);
-            assert!(told.ends_with(&format!("saved   {}\n", path.display())), "{told}");
-            assert_eq!(told.matches("not saved").count(), 1, "{told}");
+            assert!(stderr.ends_with(&format!("saved   {}\n", path.display())), "{stderr}");
+            assert_eq!(stderr.matches("not saved").count(), 1, "{stderr}");
         });
     }
 }
 
 #[test]
-fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
+fn full_disk_loses_only_the_session() {
     let home = home();
     let data = home.path("disk");
     kernel::with_tmpfs(&data, "1m", || {
         take_room(&data.join("other"), 0);
         let run = |line: &str| output(home.std(line).env("XDG_DATA_HOME", &data));
         let ran = run(SHORT);
-        let told = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!(ran.status.code(), Some(0), "{told}");
-        let last = told.lines().last().unwrap();
+        let stderr = stderr_of(&ran);
+        assert_eq!(ran.status.code(), Some(0), "{stderr}");
+        let last = stderr.lines().last().unwrap();
         assert!(
             last.starts_with("iotui: this run is not saved: ") && last.contains("no space left"),
-            "{told}"
+            "{stderr}"
         );
         let written: Value = serde_json::from_slice(&fs::read(home.path("out")).unwrap()).unwrap();
         assert_eq!((trials(&written).len(), &written["session"]), (3, &Value::Null));
@@ -168,17 +169,17 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
         // A session with a requested name is refused before anything runs.
         fs::remove_file(home.path("out")).unwrap();
         let ran = run(&format!("{SHORT} --save named"));
-        let told = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!((ran.status.code(), told.lines().count()), (Some(2), 1), "{told}");
+        let stderr = stderr_of(&ran);
+        assert_eq!((ran.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
         assert!(!home.path("out").exists());
         // Room for the beginning only: that part can be loaded.
         take_room(&data.join("other"), 16 << 10);
         let ran = run(&SHORT.replace("--trials 3", "--trials 300"));
-        let told = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!(ran.status.code(), Some(0), "{told}");
+        let stderr = stderr_of(&ran);
+        assert_eq!(ran.status.code(), Some(0), "{stderr}");
         assert!(
-            told.lines().last().unwrap().starts_with("iotui: this run is saved only in part: "),
-            "{told}"
+            stderr.lines().last().unwrap().starts_with("iotui: this run is saved only in part: "),
+            "{stderr}"
         );
         let kept = data.join("iotui/sessions").join(&names(&data.join("iotui/sessions"))[0]);
         let (kept, written) =
@@ -190,21 +191,21 @@ fn a_disk_that_stays_full_costs_the_session_and_nothing_else() {
 }
 
 #[test]
-fn a_named_session_that_is_not_kept_is_a_run_that_failed() {
+fn unsaved_named_session_fails_the_run() {
     let home = home();
     let data = home.path("disk");
     kernel::with_tmpfs(&data, "1m", || {
         take_room(&data.join("other"), 16 << 10);
         let line = format!("{} --save named", SHORT.replace("--trials 3", "--trials 300"));
         let ran = output(home.std(&line).env("XDG_DATA_HOME", &data));
-        let told = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!(ran.status.code(), Some(1), "{told}");
-        assert!(told.contains("this run is saved only in part"), "{told}");
+        let stderr = stderr_of(&ran);
+        assert_eq!(ran.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("this run is saved only in part"), "{stderr}");
     });
 }
 
 #[test]
-fn a_full_disk_takes_no_copy_and_loses_nothing() {
+fn full_disk_refuses_a_copy() {
     let home = home();
     let data = home.path("disk");
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/session-v1.jsonl");
@@ -220,9 +221,13 @@ fn a_full_disk_takes_no_copy_and_loses_nothing() {
             ["sessions rename 2026 another".to_string(), format!("sessions import {golden}")]
         {
             let ran = run(&line);
-            let told = String::from_utf8(ran.stderr).unwrap();
-            assert_eq!((ran.status.code(), told.lines().count()), (Some(1), 1), "{line}: {told}");
-            assert!(told.contains("no space left"), "{line}: {told}");
+            let stderr = stderr_of(&ran);
+            assert_eq!(
+                (ran.status.code(), stderr.lines().count()),
+                (Some(1), 1),
+                "{line}: {stderr}"
+            );
+            assert!(stderr.contains("no space left"), "{line}: {stderr}");
             assert!(names(&dir) == before && bytes() == was, "{line}");
         }
         // Deleting frees space.
@@ -232,7 +237,7 @@ fn a_full_disk_takes_no_copy_and_loses_nothing() {
 }
 
 #[test]
-fn a_read_only_disk_that_can_be_written_again() {
+fn session_recovers_from_read_only_disk() {
     let home = home();
     let data = home.path("disk");
     kernel::with_tmpfs(&data, "4m", || {
@@ -243,14 +248,14 @@ fn a_read_only_disk_that_can_be_written_again() {
         kernel::remount_writable(&data);
         run.until("is being saved again");
         until(|| kept(&data) > 20);
-        let (code, told) = run.stop();
-        assert_eq!(code, Some(143), "{told}");
+        let (code, stderr) = run.stop();
+        assert_eq!(code, Some(143), "{stderr}");
         assert_complete(&home, &data);
     });
 }
 
 #[test]
-fn a_folder_that_is_removed_is_made_again_with_all_that_it_had() {
+fn removed_folder_is_made_again() {
     let home = home();
     let data = home.path("new");
     let mut run = Watched::start(&home, LONG, &data);
@@ -269,10 +274,10 @@ fn a_folder_that_is_removed_is_made_again_with_all_that_it_had() {
     assert!(line.contains("its file was removed"), "{line}");
     fs::remove_file(&data).unwrap();
     run.until("is being saved again");
-    let (code, told) = run.stop();
-    assert_eq!(code, Some(143), "{told}");
+    let (code, stderr) = run.stop();
+    assert_eq!(code, Some(143), "{stderr}");
     let path = assert_complete(&home, &data);
-    assert!(told.ends_with(&format!("saved   {}\n", path.display())), "{told}");
+    assert!(stderr.ends_with(&format!("saved   {}\n", path.display())), "{stderr}");
 }
 
 /// Checks repeatedly; the run writes all the time.

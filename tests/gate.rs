@@ -65,7 +65,7 @@ fn joined(text: &str) -> String {
 }
 
 #[test]
-fn the_plan_of_the_baseline_is_run_and_compared_below_the_table() {
+fn baseline_is_compared_below_the_table() {
     let home = measured();
     let (code, stdout, stderr) =
         texts(&run(&home, "--baseline base --trials 6 --seed 3 --save again"));
@@ -92,7 +92,7 @@ fn the_plan_of_the_baseline_is_run_and_compared_below_the_table() {
 }
 
 #[test]
-fn slower_is_3_and_faster_is_0() {
+fn slower_run_exits_with_3() {
     let home = measured();
     let before = faster(&home, FAR);
     for limit in ["5", "5%", "2.5%", "0", "80"] {
@@ -126,7 +126,7 @@ fn slower_is_3_and_faster_is_0() {
 }
 
 #[test]
-fn data_for_machines_stays_clean_and_quiet_leaves_one_line() {
+fn json_stays_clean_with_a_gate() {
     let home = measured();
     faster(&home, FAR);
     for format in ["json", "jsonl", "csv"] {
@@ -155,7 +155,7 @@ fn data_for_machines_stays_clean_and_quiet_leaves_one_line() {
 }
 
 #[test]
-fn when_several_codes_apply_it_is_1_then_4_then_3() {
+fn exit_codes_have_an_order() {
     let home = Home::new();
     let file = fs::File::create(home.path("data.bin")).unwrap();
     file.set_len(65536).unwrap();
@@ -199,7 +199,7 @@ fn when_several_codes_apply_it_is_1_then_4_then_3() {
 }
 
 #[test]
-fn a_cell_without_an_answer_is_no_pass() {
+fn open_cell_does_not_pass() {
     let home = measured();
     faster(&home, 1.0 / FAR);
     let line = "--batch --baseline other.jsonl --budget 1us --quiet";
@@ -219,7 +219,7 @@ fn a_cell_without_an_answer_is_no_pass() {
 }
 
 #[test]
-fn another_machine_is_told_first_and_runs() {
+fn other_machine_is_reported_first() {
     let home = measured();
     doctored(&home, "moved.jsonl", |line| {
         if line["kind"] == "session" {
@@ -240,7 +240,7 @@ fn another_machine_is_told_first_and_runs() {
 }
 
 #[test]
-fn a_scratch_file_is_made_again_with_its_size_where_it_is_asked_for() {
+fn baseline_recreates_its_scratch_file() {
     let home = Home::new();
     fs::create_dir(home.path("there")).unwrap();
     home.stdout(&format!("--batch --dir . --size 128k {CELLS} {FIVE} --quiet --save base"));
@@ -297,7 +297,7 @@ fn assert_refused(home: &Home, line: &str, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_before_the_run() {
+fn incomparable_baseline_is_refused_early() {
     let home = home_with_others();
     let before = (home.sessions(), home.names());
     for (line, code, words) in [

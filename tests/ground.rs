@@ -1,5 +1,6 @@
 //! What lies below a file, on real layers: loop devices, overlays, images, programs, memory.
 
+use crate::common::stderr_of;
 use std::fs::{self, File};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::Path;
@@ -28,7 +29,7 @@ fn run(program: &str, args: &[&str], paths: &[&Path]) -> bool {
     match Command::new(program).args(args).args(paths).output() {
         Ok(done) if done.status.success() => true,
         Ok(done) => {
-            skip(&format!("{program}: {}", String::from_utf8_lossy(&done.stderr).trim()));
+            skip(&format!("{program}: {}", stderr_of(&done).trim()));
             false
         }
         Err(_) => {
@@ -46,7 +47,7 @@ fn assert_unknown(device: &Loop, reason: &str) {
 }
 
 #[test]
-fn a_loop_device_leads_to_its_file_whatever_that_is_called() {
+fn loop_device_leads_to_its_file() {
     let home = Home::new();
     let file = home.path("image");
     image(&file, IMAGE);
@@ -65,7 +66,7 @@ fn a_loop_device_leads_to_its_file_whatever_that_is_called() {
     assert!(found.ground.layers[1].cached, "{:?}", found.ground);
     assert_eq!(below(&device.device).change_since(&found), None);
 
-    // What is called like it is not it.
+    // A file of the same name is another file.
     let aside = home.path("aside");
     fs::rename(&file, &aside).unwrap();
     image(&file, IMAGE);
@@ -89,7 +90,7 @@ fn a_loop_device_leads_to_its_file_whatever_that_is_called() {
 }
 
 #[test]
-fn a_loop_device_on_another_leads_through_both() {
+fn nested_loop_devices_are_followed() {
     let home = Home::new();
     let file = home.path("image");
     image(&file, IMAGE);
@@ -140,7 +141,7 @@ fn memory_is_found_through_every_layer() {
 }
 
 #[test]
-fn the_folder_that_serves_a_file_of_an_overlay_is_found() {
+fn overlay_folder_is_found() {
     let home = Home::new();
     let (memory, lower, at) = (home.path("memory"), home.path("lower"), home.path("mounted"));
     for folder in [&lower, &at] {
@@ -179,7 +180,7 @@ fn the_folder_that_serves_a_file_of_an_overlay_is_found() {
             File::options().read(true).write(true).custom_flags(nix::libc::O_TMPFILE).open(&at);
         let made = unnamed.as_ref().map_or(Medium::Memory, |file| Below::of(file).ground.medium);
         assert_eq!((made, below(&at).ground.medium), (Medium::Memory, Medium::Memory));
-        // Another folder of that name now hides the one that serves.
+        // Another folder of that name now hides the real one.
         let hidden = mount_at(Path::new("none"), &lower, "tmpfs", "size=1m").is_ok();
         if hidden {
             image(&lower.join("below"), IMAGE);
@@ -202,7 +203,7 @@ fn the_folder_that_serves_a_file_of_an_overlay_is_found() {
 }
 
 #[test]
-fn what_a_program_serves_is_not_looked_at() {
+fn fuse_server_is_not_examined() {
     let Some(disk) = FaultyDisk::mount() else { return };
     let file = disk.path().join("image");
     image(&file, IMAGE);
@@ -214,7 +215,7 @@ fn what_a_program_serves_is_not_looked_at() {
 }
 
 #[test]
-fn file_systems_of_images_lead_to_their_image() {
+fn image_file_systems_lead_to_image() {
     let home = Home::new();
     let (folder, file, at) = (home.path("folder"), home.path("image"), home.path("mounted"));
     for folder in [&folder, &at] {
@@ -299,7 +300,7 @@ fn btrfs_leads_to_all_its_devices() {
 }
 
 #[test]
-fn a_user_without_rights_is_told_what_is_not_known() {
+fn missing_rights_report_unknown_layers() {
     let home = Home::new();
     let file = home.path("image");
     image(&file, IMAGE);

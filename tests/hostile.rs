@@ -34,37 +34,37 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
         format!("--batch --dry-run --plan {path} --dir ."),
     ] {
         let (code, stdout, stderr) = ran(home.std(&line));
-        let told = format!(
+        let report = format!(
             "{line}\nexit {code:?}\nstdout: {}\nstderr: {stderr}",
             stdout.chars().take(2000).collect::<String>()
         );
-        assert!(!stderr.contains("panicked") && code.is_some(), "{told}");
+        assert!(!stderr.contains("panicked") && code.is_some(), "{report}");
         assert!(
             !stdout.chars().chain(stderr.chars()).any(|c| c.is_control() && c != '\n'),
-            "{told}"
+            "{report}"
         );
         if code != Some(0) || refused.is_some() {
             // A plan that loads may not suit the target, which is a usage error.
             let usage = refused.is_none() && line.starts_with("--batch") && code == Some(2);
-            assert!(usage || code == Some(1), "{told}");
+            assert!(usage || code == Some(1), "{report}");
             assert!(
                 stdout.is_empty()
                     && stderr.lines().count() == 1
                     && stderr.starts_with("iotui: ")
                     && stderr.len() < 1000,
-                "{told}"
+                "{report}"
             );
         }
         assert!(
             stderr.contains(refused.unwrap_or_default()),
-            "{:?} is missing: {told}",
+            "{:?} is missing: {report}",
             refused.unwrap_or_default()
         );
     }
 }
 
 #[test]
-fn exports_take_time_that_grows_with_a_text_and_not_with_its_square() {
+fn export_time_is_linear_in_text() {
     let home = Home::new();
     // Of an hour and more where each letter is measured with all before it.
     let letters = "A".repeat(300_000);
@@ -215,7 +215,7 @@ fn text_that_wants_to_harm() {
 /// Whatever the names of a file or of the sessions folder, the output of every command is free of
 /// terminal control characters.
 #[test]
-fn names_that_want_to_harm_reach_no_terminal() {
+fn hostile_names_reach_no_terminal() {
     use iotui::text::is_unsafe_char;
     let hostile = "\u{1b}]0;x\u{7} \u{1b}[31m \u{9b}2J \u{7f} \u{ad} \u{61c} \u{200b} \u{200e} \u{200f} \u{2028} \u{202a} \u{202e} \u{2060} \u{2066} \u{2069} \u{feff} \u{fff9} \u{e0041} \n \r \t";
     // In groups of four, which every file system allows in a name, and all together.
@@ -378,7 +378,7 @@ fn what_is_no_file() {
 }
 
 #[test]
-fn a_folder_full_of_rubbish_is_listed() {
+fn folder_of_damaged_sessions_is_listed() {
     let home = Home::new();
     let dir = home.sessions_dir();
     fs::create_dir_all(&dir).unwrap();
@@ -402,7 +402,7 @@ fn a_folder_full_of_rubbish_is_listed() {
 }
 
 #[test]
-fn a_file_that_grows_while_it_is_read() {
+fn growing_session_file_is_read() {
     let home = Home::new();
     let path = home.path("x.jsonl");
     fs::write(&path, first()).unwrap();

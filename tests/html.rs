@@ -74,7 +74,7 @@ fn session(home: &Home) -> PathBuf {
     path
 }
 
-/// Opens the page of that session in a browser; `None` if there is no browser.
+/// Opens the page of that session in a browser; `None` without a browser.
 fn page(home: &Home) -> Option<(Browser, PathBuf)> {
     let Some(mut browser) = Browser::start() else {
         without("chromium");
@@ -98,13 +98,13 @@ fn texts(browser: &mut Browser, selector: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_page_opens_in_silence_and_nothing_leaves_it() {
+fn page_makes_no_requests() {
     let home = Home::new();
     let Some((mut browser, path)) = page(&home) else { return };
     for method in ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"] {
-        assert!(browser.told(method).is_empty(), "{method}: {:?}", browser.told(method));
+        assert!(browser.events_of(method).is_empty(), "{method}: {:?}", browser.events_of(method));
     }
-    let requests = browser.told("Network.requestWillBeSent");
+    let requests = browser.events_of("Network.requestWillBeSent");
     let urls: Vec<&str> =
         requests.iter().map(|request| request["request"]["url"].as_str().unwrap()).collect();
     assert_eq!(urls, [format!("file://{}", path.display())]);
@@ -130,10 +130,10 @@ fn a_page_opens_in_silence_and_nothing_leaves_it() {
     );
 }
 
-/// Without scripts its elements are those that an XML parser sees: no name opens or closes one in
+/// Without scripts a browser sees the elements that an XML parser sees: no name opens or closes one in
 /// either parser.
 #[test]
-fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
+fn page_is_whole_without_scripts() {
     let home = Home::new();
     let Some((mut browser, path)) = page(&home) else { return };
     browser.ask("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
@@ -160,7 +160,7 @@ fn a_page_is_the_same_to_both_parsers_and_whole_without_scripts() {
 }
 
 #[test]
-fn a_press_on_a_head_sorts_by_it() {
+fn header_click_sorts_the_table() {
     let home = Home::new();
     let Some((mut browser, _)) = page(&home) else { return };
     let column = texts(&mut browser, "thead th span")
@@ -241,7 +241,7 @@ fn pointer_and_keys_read_points_out() {
 }
 
 #[test]
-fn the_legend_hides_and_shows_series_in_all_charts() {
+fn legend_toggles_series_in_all_charts() {
     let home = Home::new();
     let Some((mut browser, _)) = page(&home) else { return };
     let seen = |browser: &mut Browser| {
@@ -309,7 +309,7 @@ const MISPLACED: &str = "(() => {
 })()";
 
 #[test]
-fn nothing_overflows_on_a_phone_nor_on_a_desk() {
+fn page_fits_phone_and_desktop() {
     let home = Home::new();
     let Some((mut browser, _)) = page(&home) else { return };
     for (width, height) in [(375, 800), (1280, 900)] {

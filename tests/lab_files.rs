@@ -1,5 +1,6 @@
 //! The probes of files through the program: what they measure, refuse and leave behind.
 
+use crate::common::{stderr_of, stdout_of};
 use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use serde_json::Value;
 const SHORT: &str = "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --dir .";
 
 #[test]
-fn files_are_made_asked_about_synced_and_gone() {
+fn file_probes_remove_their_files() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -35,15 +36,15 @@ fn files_are_made_asked_about_synced_and_gone() {
 }
 
 #[test]
-fn a_local_file_is_no_remote_one_and_without_one_the_others_run() {
+fn missing_remote_file_skips_its_probe() {
     let home = Home::new();
     fs::write(home.path("data.bin"), vec![1; 5000]).unwrap();
     let refused = home.cmd("--batch --probe remote-read --no-save data.bin").output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(2), "{told}");
+    let stderr = stderr_of(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
     assert!(
-        told.contains("data.bin is local, on ") && told.contains("network or FUSE mount"),
-        "{told}"
+        stderr.contains("data.bin is local, on ") && stderr.contains("network or FUSE mount"),
+        "{stderr}"
     );
     assert_eq!(fs::read(home.path("data.bin")).unwrap(), vec![1; 5000]);
     if home.on_disk() {
@@ -59,7 +60,7 @@ fn a_local_file_is_no_remote_one_and_without_one_the_others_run() {
 }
 
 #[test]
-fn what_a_killed_run_leaves_is_swept_by_the_next() {
+fn leftovers_of_killed_runs_are_swept() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -81,7 +82,7 @@ fn what_a_killed_run_leaves_is_swept_by_the_next() {
 }
 
 #[test]
-fn the_file_system_stands_above_the_figures() {
+fn file_system_is_named_above_figures() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -91,8 +92,8 @@ fn the_file_system_stands_above_the_figures() {
         let line =
             "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --ceilings never data.bin";
         let output = home.cmd(&format!("{line} {what}")).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+        let text = stdout_of(&output);
         text.lines().take_while(|line| !line.starts_with("host")).collect::<Vec<_>>().join(" ")
     };
     let of_job = above("-b pread -s 4k -c warm");

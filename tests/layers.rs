@@ -66,7 +66,7 @@ impl House {
         House { floors, arrows }
     }
 
-    /// Returns what is wrong with an import; `None` if it is allowed.
+    /// Returns the fault of an import; `None` if it is allowed.
     fn wrong(&self, from: &str, to: &str) -> Option<String> {
         let floor =
             |room: &str| self.floors.get(room).ok_or_else(|| format!("{room} is on no floor"));
@@ -112,14 +112,14 @@ fn wrong_imports(house: &House, files: &[(PathBuf, String)]) -> Vec<String> {
 
 fn wrong_unsafe(files: &[(PathBuf, String)]) -> Vec<String> {
     let outside = files.iter().filter(|(path, _)| !UNSAFE.contains(&File::of(path).room.as_str()));
-    let told = |(path, text): &(PathBuf, String)| {
+    let describe = |(path, text): &(PathBuf, String)| {
         let tokens = tokens(text);
         let allows =
             tokens.windows(3).any(|w| matches!(w, ["allow" | "expect", "(", "unsafe_code"]));
         (allows || tokens.contains(&"unsafe"))
             .then(|| format!("{}: unsafe code belongs into {UNSAFE:?}", path.display()))
     };
-    outside.filter_map(told).collect()
+    outside.filter_map(describe).collect()
 }
 
 fn too_long(files: &[(PathBuf, String)]) -> Vec<String> {
@@ -195,7 +195,7 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Lists the sources of all crates, each path relative to its `src`; every room is in one of them.
+/// Lists the sources of all crates, each path relative to its `src`.
 /// The crates of files and of the screens are one room each.
 fn house() -> Vec<(PathBuf, String)> {
     let own = root().join("src");
@@ -253,7 +253,7 @@ fn unsafe_code_stays_in_its_rooms() {
 
 /// In files that print text for users, every path goes through `text::show_path`.
 #[test]
-fn no_path_is_shown_as_it_is() {
+fn paths_are_cleaned_before_display() {
     let files = house();
     let rooms = ["app", "batch", "cli", "commands", "config", "session", "shell", "tui"];
     fn shows(text: &str) -> bool {
@@ -269,7 +269,7 @@ fn no_path_is_shown_as_it_is() {
 /// JSON for users and programs is written by `report::pretty`, which escapes terminal control
 /// characters.
 #[test]
-fn no_json_is_reported_as_it_is() {
+fn json_errors_are_cleaned() {
     let made =
         |text: &str| text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_string();
     let raw = |text: &str| {
@@ -289,7 +289,7 @@ fn no_json_is_reported_as_it_is() {
 
 /// A path reads the same everywhere, and a test module is where Rust looks for it.
 #[test]
-fn imports_name_the_crate_and_tests_their_place() {
+fn imports_begin_at_the_crate() {
     let files = house();
     let climbs = |(path, text): &(PathBuf, String)| {
         let wrong = ["super::super", "#[path"].into_iter().find(|wrong| text.contains(wrong))?;
@@ -303,7 +303,7 @@ fn imports_name_the_crate_and_tests_their_place() {
 
 /// A file that no module declares would never be compiled, so it could never fail.
 #[test]
-fn every_file_of_tests_is_a_module() {
+fn every_test_file_is_a_module() {
     let tests = root().join("tests");
     let modules = fs::read_to_string(tests.join("tests.rs")).unwrap();
     let missing = fs::read_dir(&tests).unwrap().filter_map(|entry| {
@@ -317,7 +317,7 @@ fn every_file_of_tests_is_a_module() {
 
 /// There is one list of the characters that may not reach a terminal.
 #[test]
-fn one_function_says_what_is_safe_to_show() {
+fn one_function_cleans_text() {
     let files = house();
     let own = files.iter().filter(|(path, text)| {
         path != Path::new("text/untrusted.rs") && text.contains("..='\\u{202e}'")
@@ -419,7 +419,7 @@ fn the_checker_lets_good_imports_pass() {
 }
 
 #[test]
-fn the_checker_finds_unsafe_code_and_what_is_long_or_wide() {
+fn checker_finds_unsafe_and_long_code() {
     fn file(path: &str, text: &str) -> [(PathBuf, String); 1] {
         [(PathBuf::from(path), text.to_string())]
     }

@@ -1,6 +1,7 @@
 //! The effects of a run: the data it reads and writes, the order of its trials, its threads, its
 //! budget and its files.
 
+use crate::common::stderr_of;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -51,7 +52,7 @@ fn xor_equals_an_independent_one() {
 }
 
 #[test]
-fn what_was_asked_is_what_was_done() {
+fn trials_do_the_requested_work() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = |line: &str| {
@@ -108,7 +109,7 @@ fn order(lines: &[Value]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn trials_come_in_rounds_whose_order_the_seed_decides() {
+fn seed_decides_the_trial_order() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let run = |seed| {
@@ -134,7 +135,7 @@ fn trials_come_in_rounds_whose_order_the_seed_decides() {
 }
 
 #[test]
-fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
+fn mixed_cells_count_their_writes() {
     let home = Home::new();
     let document = home.json(&format!(
         "--batch --dir . --size 1m --mix 0,50,100 -b pread,uring,aio,read -s 4k --count 0 {QUICK}"
@@ -188,7 +189,7 @@ fn a_mix_counts_what_it_wrote_and_a_flush_is_shown_by_its_loads() {
 }
 
 #[test]
-fn a_new_file_is_kept_where_it_was_named() {
+fn new_file_is_kept() {
     let home = Home::new();
     let document = home.json(&format!("--batch --op write new.bin --size 1m -s 4k,64k {QUICK}"));
     assert!(
@@ -217,7 +218,7 @@ fn a_new_file_is_kept_where_it_was_named() {
 }
 
 #[test]
-fn scratch_files_go_where_they_can_be_made() {
+fn scratch_folder_is_chosen() {
     let home = Home::new();
     let wanted = Value::from(home.home().to_string_lossy());
     let dir = |command: &mut std::process::Command| {
@@ -241,7 +242,7 @@ fn scratch_files_go_where_they_can_be_made() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_by_the_next() {
+fn leftover_scratch_file_is_removed() {
     let home = Home::new();
     // No process has an id as high as this.
     for name in [
@@ -267,7 +268,7 @@ fn more_threads_than_cpus_all_work() {
 }
 
 #[test]
-fn one_operation_by_many_threads_is_one_operation() {
+fn count_is_shared_by_threads() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for backend in ["pread", "mmap"] {
@@ -288,7 +289,7 @@ fn one_operation_by_many_threads_is_one_operation() {
 }
 
 #[test]
-fn the_budget_ends_a_run_and_says_so() {
+fn budget_ends_a_run() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let begin = std::time::Instant::now();
@@ -312,7 +313,7 @@ fn the_budget_ends_a_run_and_says_so() {
 }
 
 #[test]
-fn the_budget_bounds_the_reading_into_the_cache_too() {
+fn budget_bounds_warming() {
     let home = Home::new();
     let huge = fs::File::create(home.path("huge.bin")).unwrap().set_len(1 << 36);
     if let Err(error) = huge {
@@ -325,13 +326,13 @@ fn the_budget_bounds_the_reading_into_the_cache_too() {
 }
 
 #[test]
-fn the_budget_bounds_the_filling_of_the_file_too() {
+fn budget_bounds_filling() {
     for target in ["--dir .", "--dir . --keep", "--op write new.bin"] {
         let home = Home::new();
         let ran = common::output(&mut home.std(&format!(
             "--batch {target} --size 1g -b pread -s 64k,1m --budget 1ms --format json"
         )));
-        let stderr = String::from_utf8_lossy(&ran.stderr);
+        let stderr = stderr_of(&ran);
         assert!(
             ran.status.code() == Some(1) && stderr.contains("of the file's 1 GiB were written"),
             "{target}: {ran:?}"
@@ -358,7 +359,7 @@ fn the_budget_bounds_the_filling_of_the_file_too() {
 }
 
 #[test]
-fn the_choice_of_the_xor_loop_takes_no_time_of_a_ceiling() {
+fn xor_choice_leaves_ceilings_their_time() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = "--batch data.bin -b pread -s 64k -c warm --ceilings always --no-save --trials 1";

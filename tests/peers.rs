@@ -1,6 +1,7 @@
 //! Other programs as peers: the same bytes, the same verdict, and nothing left of them when they
 //! fail, hang or are stopped.
 
+use crate::common::stderr_of;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -52,7 +53,7 @@ fn assert_whole(document: &Value, peer: &str, cache: &str, size: u64) {
 }
 
 #[test]
-fn dd_reads_the_same_and_its_bytes_are_traced() {
+fn dd_bytes_are_traced() {
     let home = Home::new();
     if !has("dd") {
         return without("dd");
@@ -113,7 +114,7 @@ fn dd_reads_the_same(home: &Home) {
 }
 
 #[test]
-fn an_unnamed_file_and_the_limit_of_a_trial_work_for_dd() {
+fn dd_reads_an_unnamed_file() {
     let home = Home::new();
     if !has("dd") {
         return without("dd");
@@ -129,7 +130,7 @@ fn an_unnamed_file_and_the_limit_of_a_trial_work_for_dd() {
 }
 
 #[test]
-fn fio_reads_the_same_by_each_engine_in_threads_and_at_random() {
+fn fio_engines_read_the_same() {
     let home = Home::new();
     if !has("fio") {
         return without("fio");
@@ -183,7 +184,7 @@ fn each_engine_reads_the_same(home: &Home) {
 }
 
 #[test]
-fn a_missing_program_is_skipped_in_a_range_and_refused_alone() {
+fn missing_program_is_skipped() {
     let home = Home::new();
     home.file("data.bin", MIB as usize);
     let mut command = home.std(&format!("{RUN} -b pread,fio -s 64k --format json data.bin"));
@@ -198,7 +199,7 @@ fn a_missing_program_is_skipped_in_a_range_and_refused_alone() {
     );
     let alone =
         output(home.std(&format!("{RUN} -b fio -s 64k data.bin")).env("PATH", home.path("")));
-    let said = String::from_utf8(alone.stderr).unwrap();
+    let said = stderr_of(&alone);
     assert_eq!(alone.status.code(), Some(2));
     assert!(said.contains("apt-get install fio") && said.lines().count() == 1, "{said}");
     // `all` means every backend, but no peer.
@@ -209,7 +210,7 @@ fn a_missing_program_is_skipped_in_a_range_and_refused_alone() {
 }
 
 #[test]
-fn another_program_of_that_name_is_not_offered() {
+fn program_of_same_name_is_refused() {
     let home = Home::new();
     home.file("data.bin", MIB as usize);
     let path = fake(&home, "");
@@ -217,7 +218,7 @@ fn another_program_of_that_name_is_not_offered() {
         let script = format!("#!/bin/sh\necho '{version}'\n");
         fs::write(home.path("bin/fio"), script).unwrap();
         let alone = output(home.std(&format!("{RUN} -b fio -s 64k data.bin")).env("PATH", &path));
-        let said = String::from_utf8(alone.stderr).unwrap();
+        let said = stderr_of(&alone);
         assert_eq!(alone.status.code(), Some(2), "{said}");
         assert!(said.contains("bin/fio is another program") && said.lines().count() == 1, "{said}");
     }
@@ -236,7 +237,7 @@ fn fake(home: &Home, script: &str) -> std::ffi::OsString {
 }
 
 #[test]
-fn a_program_that_fails_is_the_error_of_its_cell_and_the_others_go_on() {
+fn failing_program_fails_its_cell() {
     let job = r#"{"jobs":[{"read":{"io_bytes":65536,"total_ios":1,"runtime":3600000}}]}"#;
     for (script, wanted) in [
         ("echo garbage", "fio failed: garbage"),
@@ -285,21 +286,21 @@ fn ends(pid: u32) -> bool {
 /// Starts a run whose fio hangs; returns the process ids of that fio and of its child.
 fn hanging(home: &Home, budget: &str) -> (Run, [u32; 2]) {
     home.file("data.bin", MIB as usize);
-    let told = home.path("pids");
-    let path = fake(home, &format!("sleep 1000 & echo $$ $! > {}; wait", told.display()));
+    let pid_file = home.path("pids");
+    let path = fake(home, &format!("sleep 1000 & echo $$ $! > {}; wait", pid_file.display()));
     let mut watch = kernel::Watch::of(&home.path(""));
     let words = format!(
         "--batch --trials 2 --trial-time 5ms --ceilings never --budget {budget} -b fio -s 64k -c warm data.bin"
     );
     let run = Run::start(home.std(&words).env("PATH", path).stderr(Stdio::piped()));
-    watch.until(|| fs::read_to_string(&told).is_ok_and(|text| text.ends_with('\n')));
-    let pids = fs::read_to_string(&told).unwrap();
+    watch.until(|| fs::read_to_string(&pid_file).is_ok_and(|text| text.ends_with('\n')));
+    let pids = fs::read_to_string(&pid_file).unwrap();
     let pids: Vec<u32> = pids.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
     (run, [pids[0], pids[1]])
 }
 
 #[test]
-fn a_stop_takes_the_program_and_its_children_along() {
+fn stop_ends_the_program() {
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let home = Home::new();
         let (mut run, pids) = hanging(&home, "10m");
@@ -312,7 +313,7 @@ fn a_stop_takes_the_program_and_its_children_along() {
 }
 
 #[test]
-fn a_killed_iotui_takes_the_program_along_and_the_budget_ends_a_hang() {
+fn kill_ends_the_program() {
     let home = Home::new();
     let (mut run, pids) = hanging(&home, "10m");
     run.signal(Signal::SIGKILL);

@@ -15,7 +15,7 @@ use iotui::text::show_path;
 /// How to draw them, for whoever changed a screen.
 const COMMAND: &str = "IOTUI_PICTURES=draw cargo test --test tests pictures::";
 
-/// Largest picture, bytes: a README loads some of them.
+/// Largest picture, bytes: a README loads several.
 const MAX_BYTES: usize = 400 << 10;
 /// Largest cast, bytes.
 const MAX_CAST: usize = 1 << 20;

@@ -1,6 +1,7 @@
 //! The built-in presets on all kinds of files and machines: pure plans, and one through the
 //! program.
 
+use crate::common::stderr_of;
 use std::path::PathBuf;
 
 use crate::common;
@@ -21,7 +22,7 @@ fn scratch(size: u64) -> TargetSpec {
     TargetSpec::Scratch { dir: PathBuf::from("."), size, keep: false }
 }
 
-fn said(line: &str) -> Settings {
+fn parse_settings(line: &str) -> Settings {
     let mut settings = Settings::default();
     for word in line.split_whitespace() {
         let (name, text) = word.split_once('=').unwrap();
@@ -37,7 +38,7 @@ fn plan_on(
     target: TargetSpec,
     check: &dyn Fn(&Job) -> Result<(), String>,
 ) -> Result<Plan, PlanError> {
-    let (settings, infos) = (said(line), iotui::catalog::infos());
+    let (settings, infos) = (parse_settings(line), iotui::catalog::infos());
     let cell = |info: &'static iotui::plan::ProbeInfo| {
         vec![(iotui::plan::ProbeCell::new(info.id, []), Ok(()))]
     };
@@ -72,7 +73,7 @@ fn values<T: Ord>(plan: &Plan, of: impl Fn(&Job) -> T) -> Vec<T> {
 }
 
 #[test]
-fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
+fn every_preset_gives_a_plan() {
     for (id, _) in PRESETS {
         let on_scratch =
             plan(id, "", scratch(2 << 30)).unwrap_or_else(|error| panic!("{id}: {error}"));
@@ -93,7 +94,7 @@ fn every_preset_gives_a_plan_on_a_small_file_and_on_scratch() {
 }
 
 #[test]
-fn what_a_machine_lacks_is_left_out_and_told_and_the_rest_runs() {
+fn missing_features_are_skipped_with_reason() {
     fn lacks(job: &Job) -> Result<(), String> {
         if job.backend.id == "uring" {
             Err("io_uring is switched off".to_string())
@@ -123,7 +124,7 @@ fn what_a_machine_lacks_is_left_out_and_told_and_the_rest_runs() {
 }
 
 #[test]
-fn reads_and_writes_of_one_preset_go_to_a_file_of_ours_only() {
+fn preset_never_writes_a_users_file() {
     let both = plan("basics", "", scratch(FILE)).unwrap();
     assert_eq!(
         both.cells.iter().map(|cell| (cell.op, cell.xor)).collect::<Vec<_>>()[..],
@@ -146,7 +147,7 @@ fn reads_and_writes_of_one_preset_go_to_a_file_of_ours_only() {
 }
 
 #[test]
-fn peak_has_the_four_rows_of_both_directions() {
+fn peak_has_four_rows() {
     let peak = plan("peak", "backend=uring", scratch(FILE)).unwrap();
     let rows: Vec<_> = peak
         .cells
@@ -165,7 +166,7 @@ fn peak_has_the_four_rows_of_both_directions() {
 }
 
 #[test]
-fn warm_said_of_what_is_direct_and_buffered_is_said_of_what_is_buffered() {
+fn warm_applies_to_buffered_cells() {
     let random = plan("random", "cache=warm", file()).unwrap();
     assert_eq!(
         (values(&random, |c| c.direct), values(&random, |c| c.cache)),
@@ -176,7 +177,7 @@ fn warm_said_of_what_is_direct_and_buffered_is_said_of_what_is_buffered() {
 }
 
 #[test]
-fn spans_are_shares_of_the_memory_where_the_file_has_them() {
+fn spans_are_shares_of_memory() {
     let gib = 1u64 << 30;
     let larger = plan("larger-than-memory", "", scratch(3 * gib / 2)).unwrap();
     assert_eq!(values(&larger, |cell| cell.span), [gib / 2, gib, 3 * gib / 2]);
@@ -191,7 +192,7 @@ fn spans_are_shares_of_the_memory_where_the_file_has_them() {
 }
 
 #[test]
-fn counts_of_calls_go_as_far_as_the_budget_or_as_they_are_said() {
+fn call_counts_fit_the_budget() {
     fn most(line: &str) -> Option<u64> {
         *values(&plan("syscalls", line, scratch(1 << 30)).unwrap(), |cell| cell.count)
             .last()
@@ -206,7 +207,7 @@ fn counts_of_calls_go_as_far_as_the_budget_or_as_they_are_said() {
 }
 
 #[test]
-fn a_preset_takes_the_time_it_wants_or_the_budget_that_was_said() {
+fn preset_budget_can_be_overridden() {
     fn low(line: &str) -> u128 {
         plan("measure", line, file()).unwrap().trial_time.low.as_millis()
     }
@@ -216,7 +217,7 @@ fn a_preset_takes_the_time_it_wants_or_the_budget_that_was_said() {
 }
 
 #[test]
-fn what_cold_drops_is_in_the_plan_and_comes_back() {
+fn drop_level_is_in_the_plan() {
     fn of(line: &str) -> (iotui::plan::Cold, bool) {
         let plan = plan("quick", line, file()).unwrap();
         let text = serde_json::to_string(&plan).unwrap();
@@ -230,21 +231,22 @@ fn what_cold_drops_is_in_the_plan_and_comes_back() {
 }
 
 #[test]
-fn who_may_not_drop_the_caches_of_all_files_is_told() {
+fn missing_rights_to_drop_caches_warn() {
     if iotui::sys::cold::check_drop_caches().is_ok() {
         return common::skip("this user may drop the caches of all files");
     }
     let done = common::Home::new().std("--batch --dry-run --cold all").output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(2), "{told}");
+    let stderr = stderr_of(&done);
+    assert_eq!(done.status.code(), Some(2), "{stderr}");
     assert!(
-        told.contains("--cold all writes to /proc/sys/vm/drop_caches") && told.lines().count() == 1,
-        "{told}"
+        stderr.contains("--cold all writes to /proc/sys/vm/drop_caches")
+            && stderr.lines().count() == 1,
+        "{stderr}"
     );
 }
 
 #[test]
-fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
+fn invalid_preset_names_its_line() {
     let home = common::Home::new();
     let dir = home.home().join(".config/iotui/presets");
     std::fs::create_dir_all(&dir).unwrap();
@@ -254,17 +256,17 @@ fn an_invalid_preset_of_the_user_gives_file_line_and_reason() {
     )
     .unwrap();
     let done = home.std("--batch -p mine").env_remove("XDG_CONFIG_HOME").output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(2), "{told}");
+    let stderr = stderr_of(&done);
+    assert_eq!(done.status.code(), Some(2), "{stderr}");
     for wanted in [".config/iotui/presets/mine.toml: line 6: op: ", "did you mean read"] {
-        assert!(told.contains(wanted), "{told}");
+        assert!(stderr.contains(wanted), "{stderr}");
     }
 }
 
 /// The requested cache-drop levels that are available; each of the others says why
 /// not.
 #[test]
-fn caching_tells_what_each_level_of_cold_buys() {
+fn caching_compares_drop_levels() {
     let home = common::Home::new();
     home.file("data.bin", 1 << 20);
     let levels = |line: &str| {
@@ -273,20 +275,23 @@ fn caching_tells_what_each_level_of_cold_buys() {
         );
         home.json(&line)["levels"].as_array().unwrap().clone()
     };
-    fn said(levels: &[serde_json::Value]) -> Vec<(String, bool)> {
+    fn name_levels(levels: &[serde_json::Value]) -> Vec<(String, bool)> {
         levels
             .iter()
             .map(|level| (level["dropped"].as_str().unwrap().into(), level["reason"].is_null()))
             .collect()
     }
     let names = ["nothing", "data", "meta", "all"];
-    let told = said(&levels("data.bin"));
+    let found = name_levels(&levels("data.bin"));
     assert!(
-        told.iter().map(|(name, _)| name).eq(names.iter()) && told[0].1 && !told[2].1 && !told[3].1,
-        "{told:?}"
+        found.iter().map(|(name, _)| name).eq(names.iter())
+            && found[0].1
+            && !found[2].1
+            && !found[3].1,
+        "{found:?}"
     );
     assert!(
-        said(&levels("--dir . --size 1m")).iter().skip(2).all(|(_, measured)| !measured),
+        name_levels(&levels("--dir . --size 1m")).iter().skip(2).all(|(_, measured)| !measured),
         "a scratch file has no name"
     );
     assert_eq!(levels("-c warm data.bin").len(), 0, "nothing is cold");
@@ -318,7 +323,7 @@ fn caching_tells_what_each_level_of_cold_buys() {
 
 /// Data is in the page cache before it is on the device, and unknown figures are null.
 #[test]
-fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
+fn writes_show_cache_and_device_time() {
     let home = common::Home::new();
     fn median(value: &serde_json::Value) -> Option<f64> {
         value["median"].as_f64()
@@ -348,7 +353,7 @@ fn writes_tell_when_the_page_cache_and_when_the_device_had_the_bytes() {
 }
 
 #[test]
-fn every_call_of_syscalls_has_a_count_that_any_budget_has_room_for() {
+fn syscalls_preset_fits_any_budget() {
     for budget in ["1ms", "1s", "2m"] {
         let plan = plan("syscalls", &format!("budget={budget}"), file()).unwrap();
         for cache in [Cache::Cold, Cache::Warm] {
@@ -368,7 +373,7 @@ fn every_call_of_syscalls_has_a_count_that_any_budget_has_room_for() {
 }
 
 #[test]
-fn a_trial_time_is_fitted_only_where_none_was_asked_for() {
+fn requested_trial_time_is_kept() {
     fn fitted(id: &str, line: &str) -> bool {
         plan(id, line, file()).unwrap().fitted
     }

@@ -203,7 +203,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_plan_holds_only_what_can_be_done(settings in settings(), target in target(), lacks in 0u64..4) {
+    fn plan_has_only_possible_cells(settings in settings(), target in target(), lacks in 0u64..4) {
         let presets = [preset()];
         match plan(&settings, &presets, &target, lacks) {
             Ok(plan) => {
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plan_is_a_function_of_what_was_asked(settings in settings(), target in target()) {
+    fn plan_is_deterministic(settings in settings(), target in target()) {
         let presets = [preset()];
         let once = plan(&settings, &presets, &target, 0);
         prop_assert_eq!(&plan(&settings, &presets, &target, 0), &once);
@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pass_reads_the_whole_span_once(span in 1u64..20_000, block in 1u64..3000, threads in 1u32..6, pattern in select(&["seq", "random", "reverse", "stride:2", "stride:7"][..]), seed: u64) {
+    fn one_pass_reads_the_span_once(span in 1u64..20_000, block in 1u64..3000, threads in 1u32..6, pattern in select(&["seq", "random", "reverse", "stride:2", "stride:7"][..]), seed: u64) {
         let infos = iotui::catalog::BACKENDS;
         let mut settings = Settings::default();
         let threads = threads.to_string();

@@ -107,7 +107,7 @@ fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
             over.store(true, Relaxed);
         });
         watched.assert_unchanged(round);
-        // The user's file is the one that iotui did not create.
+        // iotui did not create the user's file.
         let [new, other_now] = [home.path("new.bin"), other.to_path_buf()]
             .map(|path| fs::symlink_metadata(path).unwrap());
         let swapped =
@@ -123,7 +123,7 @@ fn exchanged(home: &Home, other: &Path, stranger: bool, watched: &Precious) {
         fs::remove_file(home.path("new.bin")).unwrap();
         assert_no_leftovers(home);
     }
-    eprintln!("{} rounds, {disturbed} were told of it", rounds());
+    eprintln!("{} rounds, {disturbed} were warned", rounds());
 }
 
 fn assert_no_leftovers(home: &Home) {
@@ -131,7 +131,7 @@ fn assert_no_leftovers(home: &Home) {
 }
 
 #[test]
-fn a_file_that_is_moved_onto_the_written_one_keeps_every_byte() {
+fn moved_file_keeps_its_bytes() {
     let home = Home::new();
     let begin = Instant::now();
     end(&mut start(&home, WRITE));
@@ -149,14 +149,14 @@ fn a_file_that_is_moved_onto_the_written_one_keeps_every_byte() {
 }
 
 #[test]
-fn a_file_that_is_exchanged_with_the_written_one_keeps_every_byte() {
+fn exchanged_file_keeps_its_bytes() {
     let home = Home::new();
     let mine = Precious::new(&home.path("mine"));
     exchanged(&home, &home.path("mine"), false, &mine);
 }
 
 #[test]
-fn a_link_that_is_exchanged_with_the_written_file_leads_nowhere() {
+fn exchanged_link_is_not_followed() {
     let home = Home::new();
     let outside = Precious::new(&home.home().join("outside"));
     symlink(home.home().join("outside"), home.path("link")).unwrap();
@@ -164,7 +164,7 @@ fn a_link_that_is_exchanged_with_the_written_file_leads_nowhere() {
 }
 
 #[test]
-fn a_stranger_does_not_make_root_write_where_only_root_may() {
+fn root_follows_no_strangers_link() {
     if !nix::unistd::geteuid().is_root() {
         return common::skip("only root can be lured into that");
     }
@@ -180,7 +180,7 @@ fn a_stranger_does_not_make_root_write_where_only_root_may() {
 }
 
 #[test]
-fn a_fill_that_does_not_end_leaves_what_has_got_its_name() {
+fn unfinished_fill_leaves_the_new_file() {
     let home = Home::new();
     for (line, interrupt) in [("--budget 1h", true), ("--budget 60ms", false)] {
         let mut filling = 0;
@@ -205,7 +205,7 @@ fn a_fill_that_does_not_end_leaves_what_has_got_its_name() {
 }
 
 #[test]
-fn a_name_that_is_taken_while_the_file_is_filled_is_an_error_that_says_so() {
+fn name_taken_during_fill_is_reported() {
     let home = Home::new();
     let mine = Precious::new(&home.path("mine"));
     let line = "--batch --op write new.bin --size 64m -b pread -s 64k --trials 1 --trial-time 1ms --no-save";
@@ -238,7 +238,7 @@ fn hidden(names: Vec<String>) -> Vec<String> {
 /// The leftovers of a kill at a random moment, and nothing else, are removed and named by the next
 /// run on a file in that folder.
 #[test]
-fn what_kills_leave_is_found_named_and_removed() {
+fn leftovers_of_kills_are_removed() {
     let kinds = [
         "--op write new.bin --size 4m -b pread -s 64k --trial-time 1ms --trials 3",
         "--dir . --keep --size 4m -b pread -s 64k --trial-time 1ms --trials 3",
@@ -272,17 +272,17 @@ fn what_kills_leave_is_found_named_and_removed() {
             }
             let mut run = start(&home, next);
             assert!(end(&mut run).success());
-            let told = run.stderr();
+            let stderr = run.stderr();
             // A shell that outlives a probe may remove its folder first.
             let by_shell = kind.contains("--probe");
             assert!(
-                by_shell || before.iter().all(|name| told.contains(name.as_str())),
-                "{kind}: {before:?}: {told}"
+                by_shell || before.iter().all(|name| stderr.contains(name.as_str())),
+                "{kind}: {before:?}: {stderr}"
             );
-            let removed = told.lines().filter(|line| line.contains("removed ")).count();
+            let removed = stderr.lines().filter(|line| line.contains("removed ")).count();
             assert!(
                 removed == before.len() || by_shell && removed < before.len(),
-                "{kind}: {told}"
+                "{kind}: {stderr}"
             );
             let names: Vec<String> =
                 home.names().into_iter().filter(|name| name != "report.json").collect();
@@ -333,7 +333,7 @@ impl Delegated {
 }
 
 #[test]
-fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
+fn leftover_control_group_is_removed() {
     let (home, group) = (Home::new(), Delegated::make());
     let Some(group) = group.filter(|_| home.on_disk()) else {
         return common::skip("no control group can be handed over here");
@@ -367,18 +367,18 @@ fn the_control_group_of_a_killed_run_is_named_and_removed_by_the_next() {
         let mut run = probe(1);
         assert!(end(&mut run).success());
         // Its lines are wrapped.
-        let told = fs::read_to_string(home.path("next.txt"))
+        let stderr = fs::read_to_string(home.path("next.txt"))
             .unwrap()
             .split_whitespace()
             .collect::<String>();
-        assert!(before.iter().all(|name| told.contains(name.as_str())), "{before:?}: {told}");
+        assert!(before.iter().all(|name| stderr.contains(name.as_str())), "{before:?}: {stderr}");
         assert!(group.left().is_empty(), "{:?}", group.left());
     }
 }
 
 /// As left by a kill between its creation and its renaming.
 #[test]
-fn a_report_that_was_not_finished_is_removed_by_the_next_one_there() {
+fn unfinished_report_is_removed() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let at = |name: &str| home.path(name);
@@ -394,12 +394,12 @@ fn a_report_that_was_not_finished_is_removed_by_the_next_one_there() {
         "--batch data.bin -b pread -s 64k --trials 1 --trial-time 1ms --no-save -o out.json",
     );
     assert!(end(&mut run).success());
-    let told = run.stderr();
+    let stderr = run.stderr();
     assert!(
-        told.contains("removed")
-            && told.contains(".iotui-0123456789abcdef.tmp")
-            && told.contains("killed"),
-        "{told}"
+        stderr.contains("removed")
+            && stderr.contains(".iotui-0123456789abcdef.tmp")
+            && stderr.contains("killed"),
+        "{stderr}"
     );
     assert_eq!(
         home.names(),

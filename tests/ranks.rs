@@ -1,5 +1,6 @@
 //! Several processes that measure together, started by `mpirun`.
 
+use crate::common::{stderr_of, stdout_of};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
@@ -20,7 +21,7 @@ fn launcher() -> Command {
     command
 }
 
-/// Returns the launcher with so many ranks of each machine, whose names are given, with these
+/// Returns the launcher with this many ranks of each named machine, with these
 /// options.
 fn launch(home: &Home, nodes: &[(&str, u32)], line: &str) -> Command {
     let mut command = launcher();
@@ -35,7 +36,7 @@ fn launch(home: &Home, nodes: &[(&str, u32)], line: &str) -> Command {
     command
 }
 
-/// Runs so many ranks of one machine with these options.
+/// Runs this many ranks of one machine with these options.
 fn start(home: &Home, ranks: u32, line: &str) -> Option<Output> {
     start_on(home, &[("", ranks)], line)
 }
@@ -56,7 +57,7 @@ const SHORT: &str = "--batch -b pread -s 4k,64k -c warm --size 1m --trials 5 --t
 
 /// Returns the document of a run that succeeded.
 fn document(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr_of(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_valid(&document);
     document
@@ -108,7 +109,7 @@ fn four_ranks_make_one_session() {
 }
 
 #[test]
-fn machines_share_a_file_and_read_what_another_wrote() {
+fn ranks_read_another_ranks_blocks() {
     let home = Home::new();
     for layout in ["segmented", "strided", "per-rank"] {
         let line = format!("{SHORT} --format json --layout {layout}");
@@ -124,12 +125,12 @@ fn machines_share_a_file_and_read_what_another_wrote() {
     }
     let line = format!("{SHORT} --layout segmented");
     let output = start_on(&home, &[("a", 2), ("b", 2)], &line).unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("reading what another"), "{said}");
+    let printed = stdout_of(&output);
+    assert!(printed.contains("reading what another"), "{printed}");
 }
 
 #[test]
-fn ranks_are_an_axis_and_what_they_write_is_verified() {
+fn ranks_are_an_axis() {
     let home = Home::new();
     let line = "--batch -b pread -s 64k --op write --sync end --verify --layout strided \
                 --ranks 1,2,4 --size 1m --trials 5 --trial-time 2ms --budget 1m --ceilings never \
@@ -148,7 +149,7 @@ fn ranks_are_an_axis_and_what_they_write_is_verified() {
 }
 
 #[test]
-fn what_one_process_measures_is_refused_in_a_line() {
+fn single_process_options_are_refused() {
     let home = Home::new();
     home.file("data.bin", 65536);
     home.file("tiny.bin", 4096);
@@ -168,15 +169,15 @@ fn what_one_process_measures_is_refused_in_a_line() {
         ("--batch --bogus", "--bogus"),
     ] {
         let Some(output) = start(&home, 2, line) else { return };
-        let said = String::from_utf8_lossy(&output.stderr);
-        let own: Vec<&str> = said.lines().filter(|line| line.starts_with("iotui: ")).collect();
-        assert!(own.len() == 1 && own[0].contains(why), "{line}: {said}");
-        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        let printed = stderr_of(&output);
+        let own: Vec<&str> = printed.lines().filter(|line| line.starts_with("iotui: ")).collect();
+        assert!(own.len() == 1 && own[0].contains(why), "{line}: {printed}");
+        assert_eq!(output.status.code(), Some(2), "{line}: {printed}");
     }
 }
 
 #[test]
-fn a_named_file_is_read_in_pieces_and_a_plan_of_ranks_needs_them_again() {
+fn ranks_share_a_named_file() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = "--batch data.bin -b pread -s 4k -c warm --trials 5 --trial-time 1ms --budget 1m \
@@ -193,22 +194,22 @@ fn a_named_file_is_read_in_pieces_and_a_plan_of_ranks_needs_them_again() {
         ("--batch --layout strided", "--layout is for the ranks of iotui-mpi"),
     ] {
         let output = home.std(line).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains(why), "{line}: {said}");
+        let printed = stderr_of(&output);
+        assert!(output.status.code() == Some(2) && printed.contains(why), "{line}: {printed}");
     }
     let again = start(&home, 3, "--batch --plan pieces --quiet --no-save").unwrap();
-    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert!(again.status.success(), "{}", stderr_of(&again));
 }
 
 #[test]
-fn ranks_that_were_started_otherwise_are_refused_with_their_machine() {
+fn mismatched_ranks_are_refused() {
     let home = Home::new();
     let mut command = launch(&home, &[("a", 1)], &format!("{SHORT} --no-save"));
     command.args([":", "-n", "1", "env", "IOTUI_NODE=b", env!("CARGO_BIN_EXE_iotui-mpi")]);
     command.args(format!("{SHORT} --no-save --seed 5").split_whitespace());
     let Ok(output) = command.output() else { return };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("rank 1 on b: it was started with --batch"), "{said}");
+    let printed = stderr_of(&output);
+    assert!(printed.contains("rank 1 on b: it was started with --batch"), "{printed}");
     assert!(!output.status.success());
 }
 
@@ -233,7 +234,7 @@ fn start_apart(home: &Home, before: &str, line: &str) -> Option<Output> {
 }
 
 #[test]
-fn what_one_machine_does_not_see_is_told_in_a_line() {
+fn file_missing_elsewhere_is_reported() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fs::create_dir(home.path("shared")).unwrap();
@@ -252,10 +253,10 @@ fn what_one_machine_does_not_see_is_told_in_a_line() {
     ] {
         let line = format!("--batch -b pread -s 4k --quiet --no-save --trials 5 {line}");
         let Some(output) = start_apart(&home, before, &line) else { return };
-        let said = String::from_utf8_lossy(&output.stderr);
-        let own: Vec<&str> = said.lines().filter(|line| line.starts_with("iotui: ")).collect();
-        assert!(own.len() == 1 && own[0].contains(why), "{line}: {said}");
-        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        let printed = stderr_of(&output);
+        let own: Vec<&str> = printed.lines().filter(|line| line.starts_with("iotui: ")).collect();
+        assert!(own.len() == 1 && own[0].contains(why), "{line}: {printed}");
+        assert_eq!(output.status.code(), Some(2), "{line}: {printed}");
     }
     assert_eq!(fs::read_dir(home.path("shared")).unwrap().count(), 0);
 }
@@ -299,12 +300,12 @@ impl Stricken {
         nix::sys::signal::kill(self.second, signal).unwrap();
         self.lines.for_each(drop);
         let output = self.child.wait_with_output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        (output.status.code(), stderr_of(&output))
     }
 }
 
 #[test]
-fn a_killed_rank_loses_no_finished_round() {
+fn killed_rank_keeps_finished_rounds() {
     let home = Home::new();
     let Some(run) = Stricken::start(&home, "--budget 2m --save killed", 20) else { return };
     let (code, _) = run.strike(Signal::SIGKILL);
@@ -314,29 +315,29 @@ fn a_killed_rank_loses_no_finished_round() {
 }
 
 #[test]
-fn a_frozen_rank_is_named_and_the_run_fails() {
+fn frozen_rank_fails_the_run() {
     let home = Home::new();
     let Some(run) = Stricken::start(&home, "--budget 8s --save frozen", 5) else { return };
-    let (code, said) = run.strike(Signal::SIGSTOP);
-    let line = said.lines().find(|line| line.starts_with("iotui: the budget ended while "));
-    let line = line.unwrap_or_else(|| panic!("{said}"));
+    let (code, printed) = run.strike(Signal::SIGSTOP);
+    let line = printed.lines().find(|line| line.starts_with("iotui: the budget ended while "));
+    let line = line.unwrap_or_else(|| panic!("{printed}"));
     assert!(line.contains(": rank 1 on b") && line.contains(" has not answered for "), "{line}");
-    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(code, Some(1), "{printed}");
     let document = home.json("sessions show frozen");
     assert!(document["results"][0]["trials"].as_array().unwrap().len() >= 5);
 }
 
 #[test]
-fn a_signal_to_any_rank_is_the_exit_code_and_the_rank_is_named() {
+fn signal_to_a_rank_is_reported() {
     let home = Home::new();
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
         let Some(run) = Stricken::start(&home, "--budget 2m --no-save", 5) else { return };
-        let (found, said) = run.strike(signal);
-        let named = said
+        let (found, printed) = run.strike(signal);
+        let named = printed
             .lines()
             .any(|line| line.starts_with("iotui: rank 1 on b") && line.ends_with(signal.as_str()));
-        assert!(named, "{said}");
-        assert_eq!(found, Some(code), "{said}");
+        assert!(named, "{printed}");
+        assert_eq!(found, Some(code), "{printed}");
     }
 }
 
@@ -363,7 +364,7 @@ impl Drop for Small<'_> {
 }
 
 #[test]
-fn the_space_for_all_ranks_is_counted_before_one_writes() {
+fn space_of_all_ranks_is_checked() {
     let home = Home::new();
     let Some(_small) = Small::mount(&home) else { return };
     for layout in ["per-rank", "strided"] {
@@ -371,51 +372,54 @@ fn the_space_for_all_ranks_is_counted_before_one_writes() {
             let line =
                 format!("--batch -b pread -s 64k --dir small --size 30m --layout {layout} {more}");
             let Some(output) = start(&home, 4, &line) else { return };
-            let said = String::from_utf8_lossy(&output.stderr);
+            let printed = stderr_of(&output);
             let why = "not enough space in small: 120 MiB needed for 4 ranks, 64 MiB free";
-            assert!(said.contains(why), "{line}: {said}");
-            assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+            assert!(printed.contains(why), "{line}: {printed}");
+            assert_eq!(output.status.code(), Some(2), "{line}: {printed}");
         }
     }
     // Of a plan, each rank finds out by itself.
     let line = format!("{} --dir small --save plan", SHORT.replace("--size 1m", "--size 12m"));
     let made = start(&home, 4, &line).unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(made.status.success(), "{}", stderr_of(&made));
     home.file("small/other", 30 << 20);
     let again = start(&home, 4, "--batch --plan plan --no-save").unwrap();
-    let said = String::from_utf8_lossy(&again.stderr);
+    let printed = stderr_of(&again);
     let free = "iotui: rank 0 on ";
     assert!(
-        said.contains(free) && said.contains("48 MiB needed for 4 ranks, 34 MiB free"),
-        "{said}"
+        printed.contains(free) && printed.contains("48 MiB needed for 4 ranks, 34 MiB free"),
+        "{printed}"
     );
-    assert_eq!(again.status.code(), Some(2), "{said}");
+    assert_eq!(again.status.code(), Some(2), "{printed}");
     let dry = start(&home, 4, "--batch --dry-run --dir . --size 2m").unwrap();
-    let said = String::from_utf8_lossy(&dry.stdout);
-    assert!(said.contains("4 scratch files of 2 MiB, one of each rank, in "), "{said}");
-    assert!(said.contains("writes  8 MiB to make the files"), "{said}");
+    let printed = stdout_of(&dry);
+    assert!(printed.contains("4 scratch files of 2 MiB, one of each rank, in "), "{printed}");
+    assert!(printed.contains("writes  8 MiB to make the files"), "{printed}");
     let dry = start(&home, 4, "--batch --dry-run --dir . --size 2m --layout strided").unwrap();
-    let said = String::from_utf8_lossy(&dry.stdout);
-    assert!(said.contains("a scratch file of 8 MiB, 2 MiB of each of 4 ranks, in "), "{said}");
+    let printed = stdout_of(&dry);
+    assert!(
+        printed.contains("a scratch file of 8 MiB, 2 MiB of each of 4 ranks, in "),
+        "{printed}"
+    );
 }
 
 /// The launcher may give the first rank a terminal, and passes on what it prints to stdout and
 /// stderr in any order.
 #[test]
-fn a_report_has_no_colours_and_its_saved_line_is_its_last() {
+fn report_of_ranks_ends_with_saved() {
     let home = Home::new();
     let line = format!("{} --save shown", SHORT.replace(" --quiet", ""));
     let Some(output) = start(&home, 2, &line) else { return };
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(!told.contains('\u{1b}'), "{told}");
-    let last = told.lines().last().unwrap_or_default();
-    assert!(last.starts_with("saved   ") && last.ends_with(".jsonl"), "{told}");
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("saved   "));
+    let printed = stdout_of(&output);
+    assert!(!printed.contains('\u{1b}'), "{printed}");
+    let last = printed.lines().last().unwrap_or_default();
+    assert!(last.starts_with("saved   ") && last.ends_with(".jsonl"), "{printed}");
+    assert!(!stderr_of(&output).contains("saved   "));
 }
 
 /// Only Open MPI binds its ranks unless it is asked to.
 #[test]
-fn the_cpus_that_a_launcher_leaves_to_a_rank_are_not_those_of_its_machine() {
+fn bound_ranks_know_their_machine() {
     let home = Home::new();
     let cpus = std::thread::available_parallelism().unwrap().get();
     if cpus < 2 {
@@ -436,7 +440,7 @@ fn the_cpus_that_a_launcher_leaves_to_a_rank_are_not_those_of_its_machine() {
 
 /// Open MPI refuses more ranks than CPUs without an option that allows it.
 #[test]
-fn the_commands_of_the_guide_start_on_two_cpus() {
+fn guide_commands_start_on_two_cpus() {
     let home = Home::new();
     let guide = fs::read_to_string("docs/guide.md").unwrap().replace("\\\n", "");
     let begins = guide.match_indices("mpirun ").map(|(at, _)| &guide[at..]);
@@ -458,8 +462,8 @@ fn the_commands_of_the_guide_start_on_two_cpus() {
             command.env(name, "1");
         }
         let Ok(output) = command.output() else { return skip("mpirun is not installed") };
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{line}: {said}");
+        let printed = stderr_of(&output);
+        assert!(output.status.success(), "{line}: {printed}");
         tried += 1;
     }
     assert_eq!(tried, 2, "those of two CPUs");
@@ -470,6 +474,6 @@ fn one_rank_measures_and_says_so() {
     let home = Home::new();
     let line = "--batch -b pread -s 4k -c warm --size 64k --trials 5 --trial-time 1ms --no-save";
     let Some(output) = start(&home, 1, line) else { return };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("iotui: one rank: "), "{said}");
+    let printed = stderr_of(&output);
+    assert!(output.status.success() && printed.contains("iotui: one rank: "), "{printed}");
 }

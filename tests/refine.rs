@@ -1,5 +1,6 @@
 //! `--refine`: rounds are added to a session.
 
+use crate::common::stderr_of;
 use std::fs::File;
 use std::time::{Duration, SystemTime};
 
@@ -16,14 +17,14 @@ fn trials(report: &Value) -> Vec<usize> {
 /// Returns the error of a refused command line.
 fn refused(home: &Home, line: &str) -> String {
     let ran = output(&mut home.std(&format!("--batch {line}")));
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert_eq!(ran.status.code(), Some(2), "{line}: {told}");
-    assert!(told.trim_end().lines().count() == 1 && ran.stdout.is_empty(), "{line}: {told}");
-    told
+    let stderr = stderr_of(&ran);
+    assert_eq!(ran.status.code(), Some(2), "{line}: {stderr}");
+    assert!(stderr.trim_end().lines().count() == 1 && ran.stdout.is_empty(), "{line}: {stderr}");
+    stderr
 }
 
 #[test]
-fn rounds_are_added_and_the_old_session_stays() {
+fn refine_adds_rounds() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     home.cmd(&format!("--batch {LINE} --trials 5 --save old")).assert().success();
@@ -52,7 +53,7 @@ fn rounds_are_added_and_the_old_session_stays() {
 }
 
 #[test]
-fn what_cannot_be_refined_is_refused_in_one_line() {
+fn impossible_refinement_is_refused() {
     let home = Home::new();
     let file = home.file("data.bin", 1 << 20);
     home.cmd(&format!("--batch {LINE} --trials 2 --save old")).assert().success();

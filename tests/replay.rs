@@ -1,4 +1,4 @@
-//! Replays in a real terminal: nothing is measured or written, and what cannot be replayed is said.
+//! Replays in a real terminal: they measure and write nothing, and refuse what they cannot replay.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn example() -> Vec<u8> {
 }
 
 #[test]
-fn the_demo_plays_and_writes_no_file() {
+fn demo_writes_no_file() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, "--demo --speed 1", SIZE, &[]);
     terminal.shows("replay 1x");
@@ -34,7 +34,7 @@ fn the_demo_plays_and_writes_no_file() {
 }
 
 #[test]
-fn a_torn_session_plays_as_far_as_it_goes_and_says_so() {
+fn torn_session_plays_in_part() {
     let (home, session) = (Home::new(), example());
     fs::write(home.path("torn.jsonl"), &session[..session.len() / 2]).unwrap();
     let mut terminal = Terminal::start(&home, "--replay torn.jsonl --speed 5", SIZE, &[]);
@@ -47,7 +47,7 @@ fn a_torn_session_plays_as_far_as_it_goes_and_says_so() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_refused_before_the_screen() {
+fn impossible_replay_is_refused_early() {
     let home = Home::new();
     fs::write(home.path("no.jsonl"), "{}\n").unwrap();
     for (line, why) in [

@@ -53,7 +53,7 @@ fn sessions(home: &Home) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_run_from_the_first_key_to_the_saved_session_and_back() {
+fn keys_run_and_reopen_a_session() {
     let home = home_with_file();
     let mut terminal = start(&home, SHORT);
     terminal.press("r");
@@ -62,11 +62,14 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
     // A finished run shows its results automatically.
     terminal.shows("at a glance");
     terminal.press("q");
-    let (code, said) = terminal.end();
+    let (code, printed) = terminal.end();
     assert_eq!(code, 0);
     let kept = sessions(&home);
     assert_eq!((kept.len(), &kept[0]["state"]), (1, &"finished".into()));
-    assert!(said.contains("saved") && said.contains(kept[0]["id"].as_str().unwrap()), "{said}");
+    assert!(
+        printed.contains("saved") && printed.contains(kept[0]["id"].as_str().unwrap()),
+        "{printed}"
+    );
     // Loaded again from the list, by keys alone.
     let mut again = start(&home, "");
     again.press("4");
@@ -79,7 +82,7 @@ fn a_run_from_the_first_key_to_the_saved_session_and_back() {
 }
 
 #[test]
-fn what_is_said_at_the_end_is_no_wider_than_the_terminal() {
+fn final_lines_fit_the_terminal() {
     let home = home_with_file();
     let line = format!("some-file.bin {SHORT}");
     let mut terminal = Terminal::start(&home, &line, (80, 24), &[]);
@@ -87,15 +90,18 @@ fn what_is_said_at_the_end_is_no_wider_than_the_terminal() {
     terminal.press("r");
     terminal.shows("at a glance");
     terminal.press("q");
-    let (code, said) = terminal.end();
+    let (code, printed) = terminal.end();
     assert_eq!(code, 0);
     let wide = |line: &&str| line.trim_end().chars().count() > 80 && !line.contains('/');
-    assert_eq!(said.lines().filter(wide).count(), 0, "{said}");
-    assert!(said.lines().any(|line| line.starts_with("Fastest") || line.contains("at ")), "{said}");
+    assert_eq!(printed.lines().filter(wide).count(), 0, "{printed}");
+    assert!(
+        printed.lines().any(|line| line.starts_with("Fastest") || line.contains("at ")),
+        "{printed}"
+    );
 }
 
 #[test]
-fn probes_run_on_the_lab_screen_and_come_back_there() {
+fn lab_runs_probes() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, "--no-mouse", WIDE, &[]);
     terminal.shows("Setup");
@@ -117,8 +123,8 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
     });
     terminal.shows("saved");
     terminal.press("q");
-    let (code, said) = terminal.end();
-    assert_eq!(code, 0, "{said}");
+    let (code, printed) = terminal.end();
+    assert_eq!(code, 0, "{printed}");
     let kept = sessions(&home);
     assert_eq!(
         (kept.len(), &kept[0]["state"], &kept[0]["probes"], &kept[0]["target"]),
@@ -139,7 +145,7 @@ fn probes_run_on_the_lab_screen_and_come_back_there() {
 }
 
 #[test]
-fn a_file_is_picked_with_keys_alone() {
+fn keys_pick_a_file() {
     let home = home_with_file();
     common::data::write(&home.path("another.bin"), &common::data::random(4 << 20, 2));
     let mut terminal = Terminal::start(&home, SHORT, WIDE, &[]);
@@ -163,15 +169,15 @@ fn a_file_is_picked_with_keys_alone() {
 }
 
 #[test]
-fn both_plots_move_and_ctrl_c_keeps_what_was_measured() {
+fn ctrl_c_keeps_the_results() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
     terminal.press(CTRL_C);
     terminal.shows("Results");
     terminal.shows("saved");
     terminal.press("q");
-    let (code, said) = terminal.end();
-    assert_eq!(code, 0, "{said}");
+    let (code, printed) = terminal.end();
+    assert_eq!(code, 0, "{printed}");
     assert_eq!(sessions(&home)[0]["state"], "interrupted");
 }
 
@@ -186,14 +192,14 @@ fn quitting_during_a_run_asks() {
     terminal.press("q");
     terminal.shows("Quit during a run?");
     terminal.press("y");
-    let (code, said) = terminal.end();
+    let (code, printed) = terminal.end();
     assert_eq!(code, 0);
-    assert!(said.contains("saved"), "{said}");
+    assert!(printed.contains("saved"), "{printed}");
     assert_eq!(sessions(&home)[0]["state"], "interrupted");
 }
 
 #[test]
-fn signals_leave_a_sane_terminal_and_a_saved_session() {
+fn signals_restore_the_terminal() {
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129), (Signal::SIGQUIT, 131)] {
         let home = home_with_file();
         let terminal = running(&home, ENDLESS);
@@ -209,7 +215,7 @@ fn signals_leave_a_sane_terminal_and_a_saved_session() {
 }
 
 #[test]
-fn a_stop_while_the_file_is_filled_is_no_failure() {
+fn stop_during_fill_is_no_failure() {
     let home = home_with_file();
     let mut terminal = Terminal::start(&home, "--size 1g -b pread -s 64k --trials 1", WIDE, &[]);
     terminal.shows("to a scratch file");
@@ -223,7 +229,7 @@ fn a_stop_while_the_file_is_filled_is_no_failure() {
 }
 
 #[test]
-fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
+fn ctrl_z_suspends_and_resumes() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
     terminal.press(CTRL_Z);
@@ -241,7 +247,7 @@ fn ctrl_z_stops_the_program_and_the_run_goes_on_after_it() {
 }
 
 #[test]
-fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
+fn tstp_suspends_like_ctrl_z() {
     let home = home_with_file();
     let mut terminal = start(&home, "");
     terminal.signal(Signal::SIGTSTP);
@@ -260,7 +266,7 @@ fn tstp_is_ctrl_z_and_a_terminal_that_a_shell_took_is_taken_back() {
 }
 
 #[test]
-fn every_screen_has_help_and_a_palette() {
+fn each_screen_has_help_and_palette() {
     let home = home_with_file();
     let mut terminal = start(&home, "");
     for (key, name) in [
@@ -288,7 +294,7 @@ fn every_screen_has_help_and_a_palette() {
 }
 
 #[test]
-fn no_color_and_ascii_are_kept_to() {
+fn no_color_and_ascii_are_honored() {
     let home = home_with_file();
     let mut terminal = Terminal::start(&home, "some-file.bin --ascii", WIDE, &[("NO_COLOR", "1")]);
     for key in ["1", "2", "3", "4", "6", "?"] {
@@ -313,7 +319,7 @@ fn no_color_and_ascii_are_kept_to() {
 }
 
 #[test]
-fn without_a_terminal_it_says_what_to_use() {
+fn no_terminal_is_explained() {
     let home = home_with_file();
     home.cmd("some-file.bin").assert().code(2).stderr(predicate::str::contains("--batch"));
     home.cmd("--theme nihgt").assert().code(2);
@@ -324,19 +330,19 @@ fn without_a_terminal_it_says_what_to_use() {
 }
 
 #[test]
-fn a_dumb_terminal_is_told_what_to_use() {
+fn dumb_terminal_is_explained() {
     let home = home_with_file();
     let terminal = Terminal::start(&home, "some-file.bin", WIDE, &[("TERM", "dumb")]);
-    let (code, said) = terminal.end();
-    assert_eq!(code, 2, "{said}");
+    let (code, printed) = terminal.end();
+    assert_eq!(code, 2, "{printed}");
     assert_eq!(
-        said.trim(),
+        printed.trim(),
         "iotui: a dumb terminal cannot show the screen: use iotui --batch [FILE]"
     );
 }
 
 #[test]
-fn a_second_signal_ends_a_screen_that_nobody_reads() {
+fn second_signal_ends_a_blocked_screen() {
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let home = home_with_file();
         let mut terminal = start(&home, "");

@@ -1,6 +1,7 @@
 //! `iotui serve` as a program: who may start it and how, what it does for probes of another
 //! process, and how it ends.
 
+use crate::common::stderr_of;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -47,11 +48,11 @@ fn fails_the_peer_only(mut run: Run) {
     let (far, near): (Vec<&Value>, Vec<&Value>) =
         results.iter().partition(|result| result["cell"]["to"] == "remote");
     assert!(!far.is_empty() && !near.is_empty(), "{text}");
-    fn told(result: &&Value) -> bool {
+    fn has_error(result: &&Value) -> bool {
         result["error"].as_str().is_some_and(|why| !why.is_empty() && !why.contains('\n'))
     }
     assert!(
-        far.iter().all(told) && near.iter().all(|result| result["error"].is_null()),
+        far.iter().all(has_error) && near.iter().all(|result| result["error"].is_null()),
         "{results:#?}"
     );
     assert_eq!(status.code(), Some(1), "{}", run.stderr());
@@ -91,11 +92,11 @@ fn remote(home: &Home, far: &str, secret: bool, options: &str) -> Value {
         .unwrap()
         .iter()
         .any(|result| result["cell"]["to"] == "remote");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = stderr_of(&output);
     assert_eq!(
-        (output.status.code(), told.contains("iotui: --remote: ")),
+        (output.status.code(), stderr.contains("iotui: --remote: ")),
         (Some(i32::from(!met)), !met),
-        "{told}"
+        "{stderr}"
     );
     document
 }
@@ -105,7 +106,7 @@ fn is_remote(item: &&Value) -> bool {
 }
 
 #[test]
-fn a_probe_measures_to_it_and_a_signal_stops_it() {
+fn server_answers_until_a_signal() {
     for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let home = Home::new();
         let far = Far::start(&home, &[], "--listen 127.0.0.1:0", true);
@@ -135,9 +136,9 @@ fn a_probe_measures_to_it_and_a_signal_stops_it() {
         }
         // A client in the middle of an exchange does not delay it.
         let silent = TcpStream::connect(&far.address).unwrap();
-        let (found, told) = far.stop(signal);
-        assert_eq!(found, Some(code), "{told}");
-        assert!(!told.contains("panicked") && !told.contains(SECRET), "{told}");
+        let (found, stderr) = far.stop(signal);
+        assert_eq!(found, Some(code), "{stderr}");
+        assert!(!stderr.contains("panicked") && !stderr.contains(SECRET), "{stderr}");
         drop(silent);
     }
 }
@@ -169,12 +170,12 @@ fn nobody_else_is_let_in() {
         ("--batch --plan local --remote 127.0.0.1 --no-save", "--probe network"),
     ] {
         let output = output(&mut home.std(line));
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{line}: {told}");
-        assert!(told.contains(wanted) && !told.contains("too short"), "{line}: {told}");
+        let stderr = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
+        assert!(stderr.contains(wanted) && !stderr.contains("too short"), "{line}: {stderr}");
         assert!(output.stdout.is_empty(), "{line}");
     }
-    // With a secret it serves those who know it, from a file on both sides.
+    // With a secret it serves clients that know it, from a file on both sides.
     let far = Far::start(&home, &[], "--listen 0.0.0.0:0 --secret-file good", false);
     let port = far.address.rsplit(':').next().unwrap().to_string();
     let line = format!("--probe connect --remote 127.0.0.1:{port}");
@@ -200,23 +201,23 @@ fn nobody_else_is_let_in() {
         .unwrap();
     let _ = stranger.read_to_end(&mut Vec::new());
     assert!(reasons("--probe connect", true).is_empty(), "it goes on");
-    let (_, told) = far.stop(Signal::SIGTERM);
-    assert!(told.contains("wrong secret"), "{told}");
+    let (_, stderr) = far.stop(Signal::SIGTERM);
+    assert!(stderr.contains("wrong secret"), "{stderr}");
 }
 
 #[test]
-fn a_port_that_is_taken_is_exit_1_and_quiet_is_quiet() {
+fn taken_port_exits_with_1() {
     let home = Home::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let output =
         output(&mut home.std(&format!("serve --quiet --listen {}", taken.local_addr().unwrap())));
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), told.lines().count()), (Some(1), 1), "{told}");
-    assert!(told.contains("cannot listen on"), "{told}");
+    let stderr = stderr_of(&output);
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
+    assert!(stderr.contains("cannot listen on"), "{stderr}");
 }
 
 #[test]
-fn without_a_peer_the_loopback_is_measured_and_the_rest_says_what_to_do() {
+fn loopback_is_measured_without_remote() {
     let home = Home::new();
     let document = home.json(&format!("--batch -p lab/network {FEW}"));
     let results = document["results"].as_array().unwrap();
@@ -230,7 +231,7 @@ fn without_a_peer_the_loopback_is_measured_and_the_rest_says_what_to_do() {
         !remote.is_empty()
             && remote.iter().all(|s| s["reason"].as_str().unwrap().contains("--remote HOST"))
     );
-    // The report shows its figures next to those of the same parameters.
+    // The report shows its figures next to local ones with the same parameters.
     let reported =
         results.iter().filter(|r| !r["reference"].as_array().unwrap().is_empty()).count();
     assert!(reported >= 4, "round trip, bandwidth, set-up and tear-down: {reported}");
@@ -238,7 +239,7 @@ fn without_a_peer_the_loopback_is_measured_and_the_rest_says_what_to_do() {
 }
 
 #[test]
-fn a_peer_that_is_not_there_costs_no_other_result() {
+fn missing_remote_keeps_local_results() {
     let home = Home::new();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let document = remote(&home, &free, false, "--probe connect");
@@ -263,7 +264,7 @@ fn posing(says: Vec<u8>) -> String {
             std::thread::spawn(move || {
                 let mut stream = stream;
                 let _ = stream.write_all(&says);
-                // Reads what the client sends, so that the connection is not reset.
+                // Reads the client's bytes, so that the connection is not reset.
                 let _ = stream.shutdown(std::net::Shutdown::Write);
                 let _ = stream.read_to_end(&mut Vec::new());
             });
@@ -273,7 +274,7 @@ fn posing(says: Vec<u8>) -> String {
 }
 
 #[test]
-fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
+fn false_server_is_refused() {
     let home = Home::new();
     fn challenge(secret: u8) -> Vec<u8> {
         [&b"iotui\0\0\x02"[..], &[secret], &[7; 16 + 32]].concat()
@@ -304,7 +305,7 @@ fn whoever_poses_as_a_server_is_a_failure_with_the_reason() {
 }
 
 #[test]
-fn a_peer_that_dies_during_a_run_fails_its_cells_only() {
+fn lost_remote_fails_its_cells() {
     let home = Home::new();
     let far = Far::start(&home, &[], "--listen 127.0.0.1:0", false);
     let mut run =
@@ -393,12 +394,7 @@ impl Pair {
             .unwrap()
             .iter()
             .any(|result| result["cell"]["to"] == "remote");
-        assert_eq!(
-            output.status.code(),
-            Some(i32::from(!met)),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert_eq!(output.status.code(), Some(i32::from(!met)), "{}", stderr_of(&output));
         document
     }
 
@@ -475,7 +471,7 @@ impl Pair {
 }
 
 #[test]
-fn between_two_machines_the_network_has_its_share() {
+fn remote_shows_network_time() {
     let Some(wired) = Wired::new() else { return };
     let home = Home::new();
     let far = Far::start(&home, &Wired::enter(&wired.there), "--listen [::]:0", true);
@@ -485,8 +481,8 @@ fn between_two_machines_the_network_has_its_share() {
     pair.has_shares("[fd77::2]", &Value::from(6));
     pair.runs_again_and_hides_the_peer();
     pair.survives_a_cut_wire();
-    let (code, told) = far.stop(Signal::SIGINT);
-    assert_eq!(code, Some(130), "{told}");
+    let (code, stderr) = far.stop(Signal::SIGINT);
+    assert_eq!(code, Some(130), "{stderr}");
     let gone = pair.measure("10.77.0.2", &format!("--probe connect {FEW}"));
     let reasons: Vec<&Value> =
         gone["skipped"].as_array().unwrap().iter().filter(is_remote).collect();

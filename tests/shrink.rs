@@ -74,7 +74,7 @@ fn assert_half_failed(results: &[Value], messages: &[&str]) {
 }
 
 #[test]
-fn a_file_that_shrinks_fails_its_cells_only() {
+fn shrunk_file_fails_its_cells() {
     for line in ["-c warm", "-c cold -t 2 --xor", "-c asis --pattern random"] {
         let home = Home::new();
         let file = home.file("data.bin", LEN);
@@ -86,7 +86,7 @@ fn a_file_that_shrinks_fails_its_cells_only() {
 }
 
 #[test]
-fn a_file_that_shrinks_while_it_is_mapped() {
+fn shrunk_mapping_is_an_error() {
     for backend in ["mmap", "mmap-copy"] {
         let home = Home::new();
         let file = home.file("data.bin", LEN);
@@ -120,7 +120,7 @@ fn wait_until(mut so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_file_that_is_removed_fails_with_a_message() {
+fn removed_file_is_reported() {
     let home = Home::new();
     let file = home.file("data.bin", LEN);
     let results = disturbed(&home, "data.bin -b read,mmap,uring -c warm", || {
@@ -134,7 +134,7 @@ fn a_file_that_is_removed_fails_with_a_message() {
 }
 
 #[test]
-fn a_file_that_is_written_meanwhile_is_told() {
+fn concurrent_write_is_reported() {
     let home = Home::new();
     home.file("data.bin", LEN);
     let line =
@@ -152,7 +152,7 @@ fn a_file_that_is_written_meanwhile_is_told() {
 }
 
 #[test]
-fn a_device_that_fails_fails_its_cells_only() {
+fn failing_device_fails_its_cells() {
     let home = Home::new();
     let backing = home.path("backing");
     data::write(&backing, &data::random(LEN, 1));

@@ -1,5 +1,6 @@
 //! Stops, kills and closed pipes: what was measured is saved and shown, and nothing else is left.
 
+use crate::common::{stderr_of, stdout_of};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -35,7 +36,7 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_signal_stops_the_run_and_keeps_what_was_measured() {
+fn signal_keeps_the_results() {
     for (signal, code) in [(Signal::SIGINT, 130), (Signal::SIGTERM, 143), (Signal::SIGHUP, 129)] {
         let home = Home::new();
         let mut run = Run::start(
@@ -59,13 +60,13 @@ fn a_signal_stops_the_run_and_keeps_what_was_measured() {
         assert!(rest.iter().any(|line| line["kind"] == "result"), "{signal}");
         let (listed, document) = only_session(&home);
         assert_eq!(listed["state"], "interrupted", "{signal}");
-        assert_eq!(trials(&document), shown, "{signal}: what was shown is what was saved");
+        assert_eq!(trials(&document), shown, "{signal}: the shown results are the saved ones");
         assert!(home.names().is_empty() && !stderr.contains("panicked"), "{signal}: {stderr}");
     }
 }
 
 #[test]
-fn a_stopped_run_prints_in_the_asked_format() {
+fn stopped_run_prints_its_format() {
     for (format, check) in
         [("table", "throughput"), ("json", "\"results\""), ("csv", "session,backend")]
     {
@@ -88,7 +89,7 @@ fn a_stopped_run_prints_in_the_asked_format() {
 }
 
 #[test]
-fn a_signal_while_the_file_is_made_takes_it_away() {
+fn signal_during_fill_removes_the_file() {
     let home = Home::new();
     let mut run =
         Run::start(home.std("--batch --op write new.bin --size 1g -o out").stderr(Stdio::piped()));
@@ -102,7 +103,7 @@ fn a_signal_while_the_file_is_made_takes_it_away() {
 }
 
 #[test]
-fn killed_it_leaves_a_session_that_loads_and_no_file() {
+fn kill_leaves_a_loadable_session() {
     let home = Home::new();
     let mut run = Run::start(
         home.std(&format!("--batch {ENDLESS} --format jsonl -t 2 --xor")).stderr(Stdio::null()),
@@ -134,7 +135,7 @@ fn killed_it_leaves_a_session_that_loads_and_no_file() {
 }
 
 #[test]
-fn a_killed_run_writes_no_half_output() {
+fn kill_leaves_no_partial_output() {
     let home = Home::new();
     fs::write(home.path("out"), "old").unwrap();
     fs::create_dir_all(home.sessions_dir()).unwrap();
@@ -153,7 +154,7 @@ fn a_killed_run_writes_no_half_output() {
 }
 
 #[test]
-fn a_reader_that_leaves_ends_the_printing_and_not_the_run() {
+fn closed_pipe_keeps_the_run() {
     for format in ["jsonl", "table", "json"] {
         let home = Home::new();
         home.file("data.bin", 1 << 20);
@@ -182,7 +183,7 @@ fn a_reader_that_leaves_ends_the_printing_and_not_the_run() {
 }
 
 #[test]
-fn a_full_stdout_fails_with_a_message() {
+fn full_stdout_is_an_error() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     for format in ["jsonl", "table", "json", "csv"] {
@@ -193,7 +194,7 @@ fn a_full_stdout_fails_with_a_message() {
             .stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap())
             .stderr(Stdio::piped());
         let ran = command.stdin(Stdio::null()).spawn().unwrap().wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&ran.stderr);
+        let stderr = stderr_of(&ran);
         assert_eq!(ran.status.code(), Some(1), "{format}: {stderr}");
         assert!(stderr.contains("cannot write to stdout"), "{format}: {stderr}");
     }
@@ -233,18 +234,17 @@ fn a_closed_stderr_is_no_matter() {
 }
 
 #[test]
-fn without_a_home_the_run_goes_on_unsaved() {
+fn no_home_runs_unsaved() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = format!("--batch data.bin -b pread -s 4k -c warm {QUICK}");
     fn unsaved(command: &mut Command) {
         let ran = output(command);
-        let (stdout, stderr) =
-            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let (stdout, stderr) = (stdout_of(&ran), stderr_of(&ran));
         assert_eq!(ran.status.code(), Some(0), "{stderr}");
         assert!(stdout.contains("pread") && stderr.contains("not saved"), "{stdout}\n{stderr}");
         // One line at the start if the folder may still appear, and one with the outcome at the
-        // end; other tests measure meanwhile.
+        // end; other tests measure at the same time.
         let mut lines = stderr.lines().filter(|line| !line.contains("another iotui"));
         assert!(
             lines.clone().count() <= 2 && lines.all(|line| line.contains("not saved")),
@@ -273,7 +273,7 @@ fn without_a_home_the_run_goes_on_unsaved() {
 }
 
 #[test]
-fn with_a_read_only_home_the_run_goes_on_unsaved() {
+fn read_only_home_runs_unsaved() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     fs::set_permissions(home.home(), fs::Permissions::from_mode(0o500)).unwrap();
@@ -281,22 +281,21 @@ fn with_a_read_only_home_the_run_goes_on_unsaved() {
         home.std(&format!("--batch data.bin -b pread -s 4k -c warm {QUICK} --format json"));
     kernel::without_override(command.env_remove("XDG_DATA_HOME"));
     let ran = output(&mut command);
-    let stderr = String::from_utf8_lossy(&ran.stderr);
+    let stderr = stderr_of(&ran);
     assert_eq!(ran.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("not saved") && stderr.contains("permission denied"), "{stderr}");
     assert!(serde_json::from_slice::<Value>(&ran.stdout).unwrap()["session"].is_null());
 }
 
 #[test]
-fn a_full_disk_under_the_sessions_is_told() {
+fn full_session_disk_is_reported() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let data = home.path("data");
     kernel::with_tmpfs(&data, "16k", || {
         let line = "--batch data.bin -b pread -s 4k,8k,64k -c warm --trials 20 --trial-time 1ms";
         let ran = output(home.std(line).env("XDG_DATA_HOME", &data));
-        let (stdout, stderr) =
-            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let (stdout, stderr) = (stdout_of(&ran), stderr_of(&ran));
         assert_eq!(ran.status.code(), Some(0), "{stderr}");
         assert!(
             stdout.contains("Fastest") && stderr.contains("this run is saved only in part"),
@@ -316,7 +315,7 @@ fn a_full_disk_under_the_sessions_is_told() {
 }
 
 #[test]
-fn runs_at_once_do_not_damage_each_other() {
+fn concurrent_runs_do_no_damage() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     let line = "--batch -b pread,mmap -s 4k,64k -c cold,warm --trials 3 --trial-time 1ms --format json --xor --count 0";

@@ -1,4 +1,4 @@
-//! The stacks of `benches/planted/stacks.txt` that need no root: nothing false is said of them.
+//! The stacks of `benches/planted/stacks.txt` that need no root: no verdict about them is false.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::common::{Home, skip};
 mod table;
 
 #[test]
-fn nothing_false_is_said_of_what_lies_below_a_file() {
+fn captured_stacks_give_true_layers() {
     let home = Home::new();
     if !home.on_disk() {
         return;

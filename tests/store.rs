@@ -1,6 +1,7 @@
 //! The session store while several processes create, rename, delete and import sessions, and while
 //! some are killed halfway.
 
+use crate::common::stderr_of;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,10 +34,6 @@ fn at_once(commands: impl IntoIterator<Item = Command>) -> Vec<Output> {
     children.into_iter().map(|child| child.wait_with_output().unwrap()).collect()
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 /// Writes a session with this many additional notes, so that copying it takes a while.
 fn large(path: &Path, notes: usize) {
     let mut text = fs::read_to_string(GOLDEN).unwrap();
@@ -58,20 +55,20 @@ fn assert_whole(home: &Home) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_name_given_by_many_at_once_is_given_once() {
+fn concurrent_saves_get_distinct_names() {
     let home = home();
     for round in 0..4 {
         let ran = at_once((0..6).map(|_| home.std(&format!("{RUN} --save same"))));
         assert!(
             ran.iter().all(|o| o.status.success()),
             "{:?}",
-            ran.iter().map(stderr).collect::<Vec<_>>()
+            ran.iter().map(stderr_of).collect::<Vec<_>>()
         );
-        let told = ran
+        let stderr = ran
             .iter()
-            .filter(|o| stderr(o).contains("that name is in use: this session is named same-"))
+            .filter(|o| stderr_of(o).contains("that name is in use: this session is named same-"))
             .count();
-        assert_eq!(told, if round == 0 { 5 } else { 6 }, "each that got a number says so");
+        assert_eq!(stderr, if round == 0 { 5 } else { 6 }, "each that got a number says so");
     }
     let list = assert_whole(&home);
     let got: BTreeSet<&str> = list.iter().map(|s| s["name"].as_str().unwrap()).collect();
@@ -83,7 +80,7 @@ fn a_name_given_by_many_at_once_is_given_once() {
 }
 
 #[test]
-fn names_given_to_sessions_at_once_are_given_once() {
+fn concurrent_renames_get_distinct_names() {
     let home = home();
     for _ in 0..6 {
         home.cmd(&format!("sessions import {GOLDEN}")).assert().success();
@@ -95,23 +92,23 @@ fn names_given_to_sessions_at_once_are_given_once() {
         assert!(
             ran.iter().all(|o| o.status.success()),
             "{:?}",
-            ran.iter().map(stderr).collect::<Vec<_>>()
+            ran.iter().map(stderr_of).collect::<Vec<_>>()
         );
         let got: BTreeSet<String> =
             assert_whole(&home).iter().map(|s| s["name"].as_str().unwrap().to_string()).collect();
         assert_eq!(got.len(), ids.len(), "{got:?}");
-        let told: BTreeSet<String> = ran
+        let stderr: BTreeSet<String> = ran
             .iter()
-            .map(|o| stderr(o).trim_end().rsplit(' ').next().unwrap().to_string())
+            .map(|o| stderr_of(o).trim_end().rsplit(' ').next().unwrap().to_string())
             .collect();
-        assert_eq!(told, got, "each says which it got");
+        assert_eq!(stderr, got, "each says which it got");
     }
-    let taken = stderr(&output(&mut home.std(&format!("sessions rename {} wanted", ids[0]))));
+    let taken = stderr_of(&output(&mut home.std(&format!("sessions rename {} wanted", ids[0]))));
     assert!(taken.contains("now named wanted"), "{taken}");
 }
 
 #[test]
-fn whatever_happens_at_once_no_session_harms_another() {
+fn concurrent_commands_harm_no_session() {
     let home = home();
     large(&home.path("large.jsonl"), 500);
     home.cmd(&format!("{RUN} --save bystander")).assert().success();
@@ -128,9 +125,12 @@ fn whatever_happens_at_once_no_session_harms_another() {
                 _ => format!("sessions delete {IMPORTED}{}", ["", "-2", "-3", "-4"][round / 2]),
             };
             let ran = output(&mut home.std(&line));
-            let told = stderr(&ran);
-            assert!(matches!(ran.status.code(), Some(0 | 1)), "{line}: {told}");
-            assert!(!told.contains("panicked") && told.lines().count() <= 2, "{line}: {told}");
+            let stderr = stderr_of(&ran);
+            assert!(matches!(ran.status.code(), Some(0 | 1)), "{line}: {stderr}");
+            assert!(
+                !stderr.contains("panicked") && stderr.lines().count() <= 2,
+                "{line}: {stderr}"
+            );
         }
     };
     std::thread::scope(|scope| (0..4).for_each(|worker| drop(scope.spawn(move || work(worker)))));
@@ -139,7 +139,7 @@ fn whatever_happens_at_once_no_session_harms_another() {
 }
 
 #[test]
-fn a_session_that_is_recorded_is_neither_deleted_nor_renamed() {
+fn recorded_session_cannot_be_deleted() {
     let home = home();
     let mut command = home.std("--batch data.bin -b null -s 4k -c asis --trials 1000000 --trial-time 1ms --budget 10m --format jsonl");
     let mut run = Run::start(command.stderr(Stdio::piped()));
@@ -152,11 +152,11 @@ fn a_session_that_is_recorded_is_neither_deleted_nor_renamed() {
         format!("sessions delete {}", file.display()),
     ] {
         let ran = output(&mut home.std(&line));
-        let told = stderr(&ran);
-        assert_eq!((ran.status.code(), told.lines().count()), (Some(1), 1), "{told}");
+        let stderr = stderr_of(&ran);
+        assert_eq!((ran.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
         assert!(
-            told.contains("still being recorded") && told.contains("stop its run first"),
-            "{told}"
+            stderr.contains("still being recorded") && stderr.contains("stop its run first"),
+            "{stderr}"
         );
     }
     // A copy of an incomplete file is another session.
@@ -183,7 +183,7 @@ fn killed(home: &Home, line: &str, events: usize) -> bool {
 }
 
 #[test]
-fn a_rename_that_is_killed_is_done_or_not_begun() {
+fn killed_rename_is_atomic() {
     let home = home();
     large(&home.path("large.jsonl"), 3000);
     home.cmd("sessions import large.jsonl").assert().success();
@@ -215,7 +215,7 @@ fn a_rename_that_is_killed_is_done_or_not_begun() {
 }
 
 #[test]
-fn an_import_or_a_run_that_is_killed_leaves_a_session_or_nothing() {
+fn killed_import_is_atomic() {
     let home = home();
     large(&home.path("large.jsonl"), 3000);
     fs::create_dir_all(home.sessions_dir()).unwrap();

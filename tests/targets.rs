@@ -1,5 +1,6 @@
 //! Several files in one run: the file is an axis, measured in the same rounds.
 
+use crate::common::stderr_of;
 use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
@@ -25,7 +26,7 @@ fn results(report: &Value) -> Vec<(u64, usize, Option<String>)> {
 }
 
 #[test]
-fn files_are_measured_in_the_same_rounds_and_compared() {
+fn files_share_rounds() {
     let home = Home::new();
     home.file("a.bin", 1 << 20);
     home.file("b.bin", 1 << 20);
@@ -37,7 +38,7 @@ fn files_are_measured_in_the_same_rounds_and_compared() {
     assert_eq!(compared.as_array().unwrap().len(), 1, "{compared}");
     assert_eq!((&compared[0]["target"], &compared[0]["base"]), (&"B".into(), &"A".into()));
     assert!(compared[0]["low"].as_f64().unwrap() <= compared[0]["ratio"].as_f64().unwrap());
-    // The trials of a round are those of both files.
+    // A round has a trial of each file.
     let jsonl = home.stdout("sessions export both --format jsonl");
     let trials: Vec<Value> = jsonl
         .lines()
@@ -65,7 +66,7 @@ fn files_are_measured_in_the_same_rounds_and_compared() {
 }
 
 #[test]
-fn a_plan_of_several_files_runs_again_on_as_many() {
+fn plan_of_files_runs_again() {
     let home = Home::new();
     for name in ["a.bin", "b.bin", "c.bin", "d.bin"] {
         home.file(name, 1 << 20);
@@ -77,15 +78,15 @@ fn a_plan_of_several_files_runs_again_on_as_many() {
     let path = |report: &Value| report["plan"]["others"][0]["path"].as_str().unwrap().to_string();
     assert!(path(&again).ends_with("b.bin") && path(&other).ends_with("d.bin"));
     let few = output(&mut home.std("--batch --plan both c.bin --no-save"));
-    let told = String::from_utf8_lossy(&few.stderr).into_owned();
-    assert_eq!(few.status.code(), Some(2), "{told}");
-    assert!(told.contains("measures 2 targets, but 1 was named"), "{told}");
+    let stderr = stderr_of(&few);
+    assert_eq!(few.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("measures 2 targets, but 1 was named"), "{stderr}");
     let gate = output(&mut home.std("--batch --baseline both --fail-if-slower 99% --no-save"));
-    assert_eq!(gate.status.code(), Some(0), "{}", String::from_utf8_lossy(&gate.stderr));
+    assert_eq!(gate.status.code(), Some(0), "{}", stderr_of(&gate));
 }
 
 #[test]
-fn scratch_files_in_several_folders_are_compared() {
+fn folders_are_compared() {
     let home = Home::new();
     for dir in ["one", "two"] {
         fs::create_dir(home.path(dir)).unwrap();
@@ -109,7 +110,7 @@ fn scratch_files_in_several_folders_are_compared() {
     ] {
         let ran = output(&mut home.std(line));
         assert_eq!(ran.status.code(), Some(2), "{line}: {ran:?}");
-        assert_eq!(String::from_utf8_lossy(&ran.stderr).lines().count(), 1, "{line}: {ran:?}");
+        assert_eq!(stderr_of(&ran).lines().count(), 1, "{line}: {ran:?}");
     }
 }
 
@@ -124,16 +125,16 @@ fn the_smallest_file_sets_the_span() {
     let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let spans = report["results"].as_array().unwrap().iter().map(|r| r["cell"]["span"].as_u64());
     assert!(spans.eq([Some(1 << 20); 4]), "{report}");
-    let told = String::from_utf8_lossy(&ran.stderr);
-    assert!(told.contains("each is used up to the size of B, 1 MiB"), "{told}");
+    let stderr = stderr_of(&ran);
+    assert!(stderr.contains("each is used up to the size of B, 1 MiB"), "{stderr}");
     // A size that was asked for is not explained, and one that does not fit is refused.
     let asked = output(&mut home.std(&format!("--batch a.bin b.bin {LINE} --size 1m {QUICK}")));
-    assert!(!String::from_utf8_lossy(&asked.stderr).contains("the size of"), "{asked:?}");
+    assert!(!stderr_of(&asked).contains("the size of"), "{asked:?}");
     home.cmd(&format!("--batch a.bin b.bin {LINE} --size 2m {QUICK}")).assert().code(2);
 }
 
 #[test]
-fn a_file_that_vanishes_fails_its_cells_only() {
+fn vanished_file_fails_its_cells() {
     let home = Home::new();
     home.file("a.bin", 1 << 20);
     home.file("b.bin", 1 << 20);

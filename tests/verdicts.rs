@@ -1,5 +1,6 @@
 //! Where the bytes came from: files and conditions that mislead other tools must be detected.
 
+use crate::common::stderr_of;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -103,7 +104,7 @@ fn device_counted(path: &Path) -> bool {
 }
 
 #[test]
-fn cold_comes_from_the_device_and_warm_from_the_cache() {
+fn cold_reads_device_warm_reads_cache() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -171,7 +172,7 @@ fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
 }
 
 #[test]
-fn a_dirty_file_is_made_cold_properly() {
+fn dirty_file_becomes_cold() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -252,7 +253,7 @@ fn half_a_file_is_half_holes() {
 }
 
 #[test]
-fn a_preallocated_file_is_holes_even_when_cached() {
+fn preallocated_file_counts_as_holes() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -270,7 +271,7 @@ fn a_preallocated_file_is_holes_even_when_cached() {
         return skip("no unwritten extents on this file system");
     }
     assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c cold,warm --count 0");
-    // SAFETY: a private mapping of a file that does not change meanwhile.
+    // SAFETY: a private mapping of a file that does not change while it is mapped.
     let map = unsafe { memmap2::Mmap::map(&file).unwrap() };
     assert!(map.iter().all(|byte| *byte == 0));
     assert_all_holes(&home, "data.bin -b read,mmap -s 64k -c asis --count 0");
@@ -302,12 +303,9 @@ fn tmpfs_is_memory() {
             let document: Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(warning(&document["results"][0], "not-direct")["severity"], "wrong");
         }
-        code => assert_eq!(
-            (code, output.stdout.is_empty()),
-            (Some(2), true),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        ),
+        code => {
+            assert_eq!((code, output.stdout.is_empty()), (Some(2), true), "{}", stderr_of(&output))
+        }
     }
 }
 
@@ -316,7 +314,7 @@ fn tmpfs_is_memory() {
 #[test]
 fn hold_a_mapping() {
     let Some(path) = std::env::var_os("TEST_MAPS") else { return };
-    // SAFETY: the file does not change meanwhile.
+    // SAFETY: the file does not change while it is mapped.
     let map = unsafe { memmap2::Mmap::map(&File::open(path).unwrap()).unwrap() };
     println!("\nholding {}", map.iter().map(|b| u64::from(*b)).sum::<u64>());
     let _ = std::io::stdin().read(&mut [0]);
@@ -324,7 +322,7 @@ fn hold_a_mapping() {
 }
 
 #[test]
-fn a_file_mapped_by_another_process_is_not_cold() {
+fn mapped_file_stays_warm() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -352,7 +350,7 @@ fn a_file_mapped_by_another_process_is_not_cold() {
 }
 
 #[test]
-fn a_write_that_stays_in_memory_is_told() {
+fn unsynced_write_is_warned() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -374,10 +372,10 @@ fn a_write_that_stays_in_memory_is_told() {
 }
 
 #[test]
-fn populating_more_than_is_visited_is_told() {
+fn excess_populate_is_warned() {
     let home = Home::new();
     home.file("data.bin", LEN);
-    for (line, told) in
+    for (line, is_warned) in
         [("--pattern random -n 9", true), ("--pattern random -n 0", false), ("-n 9", false)]
     {
         let command = format!(
@@ -390,7 +388,7 @@ fn populating_more_than_is_visited_is_told() {
             let populated = result["cell"]["backend"] == "mmap+populate";
             assert_eq!(
                 warnings(result).contains(&"populated-more"),
-                told && populated,
+                is_warned && populated,
                 "{line}: {}",
                 result["warnings"]
             );
@@ -399,7 +397,7 @@ fn populating_more_than_is_visited_is_told() {
 }
 
 #[test]
-fn a_cell_as_it_is_says_that_memory_was_measured() {
+fn asis_cell_reports_memory() {
     let home = Home::new();
     if !home.on_disk() {
         return;
@@ -414,7 +412,7 @@ fn a_cell_as_it_is_says_that_memory_was_measured() {
 }
 
 #[test]
-fn a_cpu_quota_that_changes_during_a_run_is_noted() {
+fn changed_cpu_quota_is_noted() {
     let (home, group) = (Home::new(), ControlGroup::make("cpu"));
     // Microseconds of CPU time per 100 ms.
     let limit =

@@ -1,5 +1,6 @@
 //! `--verify` on a disk that loses, misplaces, changes and forgets what is written.
 
+use crate::common::stderr_of;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -58,14 +59,14 @@ impl Draw {
 struct Found {
     planted: u64,
     found: u64,
-    /// Of these, those whose offset and kind are right.
+    /// How many have the right offset and kind.
     right: u64,
 }
 
 /// Flipped bits, lost writes, writes to the wrong block, old versions.
 type Table = [Found; 4];
 
-/// Returns the offset that is to be told of a fault, and what is to be found there.
+/// Returns the offset to report for a fault, and the expected finding.
 fn expected(block: u64, fault: Fault) -> (u64, &'static str) {
     match fault {
         Fault::Flip(bit) => (block + u64::from(bit) / 8, "changed"),
@@ -117,9 +118,9 @@ fn plant(disk: &FaultyDisk, home: &Home, options: &str, rounds: usize, draw: &mu
     );
     let mut command = home.std(&line);
     let output = command.arg(disk.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = stderr_of(&output);
     // Wrong data is a failure.
-    assert_eq!(output.status.code(), Some(1), "{options}: {said}");
+    assert_eq!(output.status.code(), Some(1), "{options}: {printed}");
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let result = &json["results"][0];
     let wrong = warning(result, "not-read-back");
@@ -128,7 +129,7 @@ fn plant(disk: &FaultyDisk, home: &Home, options: &str, rounds: usize, draw: &mu
     assert_eq!((&verified["complete"], &verified["read_from"]), (&true.into(), &"storage".into()));
     assert_eq!(verified["first"]["round"], 1);
     let (trials, damage) = (result["trials"].as_array().unwrap(), disk.damage());
-    assert_eq!((trials.len(), damage.len()), (rounds, rounds), "{options}: {said}");
+    assert_eq!((trials.len(), damage.len()), (rounds, rounds), "{options}: {printed}");
     let mut table = Table::default();
     for (index, trial) in trials.iter().enumerate() {
         let label = format!("{options}, round {}", index + 1);
@@ -139,7 +140,7 @@ fn plant(disk: &FaultyDisk, home: &Home, options: &str, rounds: usize, draw: &mu
 }
 
 #[test]
-fn a_thousand_planted_faults_are_found_with_their_offsets() {
+fn planted_faults_are_found() {
     let Some(disk) = FaultyDisk::mount() else { return };
     let home = Home::new();
     let mut draw = Draw { state: 1, before: BTreeSet::new() };
@@ -164,10 +165,10 @@ fn a_thousand_planted_faults_are_found_with_their_offsets() {
 }
 
 #[test]
-fn calls_that_fail_are_told_by_name() {
+fn failed_call_is_named() {
     let Some(disk) = FaultyDisk::mount() else { return };
     let home = Home::new();
-    for (fault, told) in [
+    for (fault, wanted) in [
         (
             Fault::Refused(libc::ENOSPC),
             ["pwrite(2) of 4096 bytes at offset 40960", "No space left"],
@@ -186,7 +187,7 @@ fn calls_that_fail_are_told_by_name() {
         assert_eq!(output.status.code(), Some(1), "{fault:?}");
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         let error = json["results"][0]["error"].as_str().unwrap();
-        assert!(told.iter().all(|told| error.contains(told)), "{fault:?}: {error}");
+        assert!(wanted.iter().all(|wanted| error.contains(wanted)), "{fault:?}: {error}");
     }
 }
 
@@ -212,7 +213,7 @@ fn a_sound_disk_passes_every_method() {
 }
 
 #[test]
-fn appended_data_that_is_read_back_changed_or_not_at_all_is_a_failure() {
+fn changed_append_is_found() {
     let Some(disk) = FaultyDisk::mount() else { return };
     let home = Home::new();
     let line = format!(

@@ -1,6 +1,6 @@
 //! The same system calls in the barest possible loop, with which a harness is compared.
 //!
-//! Not inlined, so that each loop is a separate function; the calls in them are. `PAD` bytes
+//! Not inlined, so that each loop is a separate function; its calls are inlined. `PAD` bytes
 //! precede a loop: its position alone accounts for up to 5 ns per call.
 
 use iotui::sys::clock::monotonic_nanos;

@@ -102,7 +102,7 @@ impl Temporary {
 
     /// Returns the share of the file that a touched mapping maps by 2 MiB page-table entries.
     pub fn mapped_huge(&self) -> f64 {
-        // SAFETY: the file is this process's own and does not shrink meanwhile.
+        // SAFETY: the file is this process's own and does not shrink while it is mapped.
         let map = unsafe { memmap2::Mmap::map(&self.file) }.expect("map the file");
         std::hint::black_box(map.iter().step_by(4096).fold(0, |sum, byte| sum ^ byte));
         let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();

@@ -114,7 +114,7 @@ fn looks(looks: Looks) -> Vec<String> {
     all.into_iter().map(String::from).collect()
 }
 
-/// Returns how the disk is attached.
+/// Returns the options that attach the disk.
 fn attach(disk: &Disk, file: &Path) -> Vec<String> {
     let host = if disk.ignores_flushes { "unsafe" } else { "writeback" };
     let options = if disk.host.is_empty() { String::new() } else { format!(",{}", disk.host) };

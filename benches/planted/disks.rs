@@ -11,7 +11,7 @@ pub enum Bus {
     SdCard,
 }
 
-/// What shows that machine and disk are emulated.
+/// Evidence that machine and disk are emulated.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Looks {
     /// CPU, firmware and the name of the disk.

@@ -79,7 +79,7 @@ impl Kernel {
         self.dependencies().contains_key("ahci")
     }
 
-    /// Returns the files of each module, those that it needs first. What is built in has none.
+    /// Returns the files of each module, its dependencies first; no file for a built-in module.
     fn dependencies(&self) -> BTreeMap<String, Vec<PathBuf>> {
         let text = fs::read_to_string(self.modules.join("modules.dep")).unwrap_or_default();
         let line = |line: &str| {

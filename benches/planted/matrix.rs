@@ -9,7 +9,7 @@ use crate::stacks::{self, Fault, Found, Stack};
 /// Runs of sound stacks in which nothing may be called wrong.
 const SOUND_RUNS: usize = 200;
 
-/// Makes the stacks with these names, measures them, and prints what was said.
+/// Makes the stacks with these names, measures them, and prints the verdicts.
 pub fn run(folder: &Path, names: &[&str]) {
     let all = stacks::all();
     let chosen: Vec<&Stack> =
@@ -72,7 +72,7 @@ fn measure(stack: &Stack, folder: &Path, program: &Path, helper: &Path) -> Optio
         Ok(found) => {
             for one in &found {
                 let faults: Vec<&str> = one.faults.iter().map(|fault| fault.name()).collect();
-                // A bench that is stopped halfway has said something.
+                // A bench that is stopped halfway has printed its first rows.
                 eprintln!("{}, {}: {} {}", one.stack, one.operation, one.said, faults.join(", "));
             }
             Some(found)

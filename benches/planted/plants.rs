@@ -1,4 +1,4 @@
-//! What is planted below the commits, whether they are durable then, and which verdicts are right.
+//! The layers planted below the commits, whether commits are durable there, and the right verdicts.
 
 use crate::disks::*;
 
@@ -23,7 +23,7 @@ const RENAME: &str = "echo Samsung SSD 980 PRO 1TB >/name
 mount -o bind /name /sys/block/$d/device/model
 ";
 
-/// What the host does with a flush is not visible.
+/// The host's treatment of a flush is not visible.
 const VIRTUAL: Allowed = &[("unknown", "this machine is virtual (QEMU)")];
 const EMULATED: Allowed = &[("unknown", "is a virtual disk (")];
 const OBEYS: Allowed = &[("flushed", "times per commit"), ("unknown", "a flush takes less than")];
@@ -33,7 +33,7 @@ const THROUGH: Allowed = &[("no-cache", "is write through: "), ("unknown", "of o
 const FUA: Allowed = &[("written-through", "(FUA)"), ("unknown", "a commit takes less than")];
 const FUA_IGNORED: Allowed = &[("unknown", "a commit takes less than")];
 const NOBARRIER: Allowed = &[("not-reached", "is mounted with nobarrier")];
-const OVERRIDDEN: Allowed = &[("unknown", "the kernel was told that it has none")];
+const OVERRIDDEN: Allowed = &[("unknown", "the kernel was set to assume that it has no cache")];
 const MEMORY: Allowed = &[("not-reached", "memory")];
 const PASSES_NO_FLUSH: Allowed = &[("not-reached", "passes no flush on")];
 const NO_FLUSHES: Allowed = &[("not-reached", "mounted with nobarrier, so that no commit")];
@@ -98,7 +98,7 @@ impl Plant {
     }
 }
 
-/// Disks: what they do with a flush, and what shows that they are emulated.
+/// Disks: their treatment of a flush, and the evidence that they are emulated.
 const DISKS: &[Plant] = &[
     plant("virtual nvme", NVME, VIRTUAL),
     plant("virtual nvme, ignores flushes", NVME.ignoring(), VIRTUAL),
@@ -118,7 +118,7 @@ const DISKS: &[Plant] = &[
     plant("ahci", AHCI.physical(), OBEYS),
     plant("ahci, ignores flushes", AHCI.physical().ignoring(), IGNORES),
     plant("ahci, writes through", AHCI.physical().through(), THROUGH),
-    // No more than its word is known of such a disk.
+    // Such a disk is known by its own statement only.
     plant("ahci, says that it writes through", AHCI.physical().through().ignoring(), THROUGH),
     plant("scsi", SCSI.physical(), OBEYS),
     plant("scsi, ignores flushes", SCSI.physical().ignoring(), IGNORES),
@@ -196,7 +196,7 @@ const FILE_SYSTEMS: &[Plant] = &[
         .lost(),
 ];
 
-/// Devices above the disk, and what the kernel is told of it.
+/// Devices above the disk, and the cache mode that the kernel assumes.
 const DEVICES: &[Plant] = &[
     plant("a partition", AHCI.physical(), OBEYS).setup("divided; fresh $first /m"),
     plant("a partition, flushes ignored", NVME.physical().ignoring(), IGNORES)
@@ -211,7 +211,7 @@ const DEVICES: &[Plant] = &[
     plant("loop on nobarrier", AHCI.physical(), NO_FLUSHES)
         .setup("under nobarrier; looped; fresh /dev/loop0 /m")
         .lost(),
-    plant("loop on nobarrier beside another program", AHCI.physical(), NO_FLUSHES_BESIDE)
+    plant("loop on nobarrier next to another program", AHCI.physical(), NO_FLUSHES_BESIDE)
         .setup(LOOP_BESIDE)
         .line("-b pread -s 4k --size 1m --sync fdatasync --sync-every 64 --dir /m")
         .lost(),
@@ -231,15 +231,15 @@ const DEVICES: &[Plant] = &[
     plant("dm-flakey drops writes", AHCI.physical(), DROPS)
         .setup("mapped $D flakey $D 0 3600 0; fresh $M /m; dropping $D")
         .lost(),
-    plant("dm-flakey beside another program", AHCI.physical(), DROPS_BESIDE)
+    plant("dm-flakey next to another program", AHCI.physical(), DROPS_BESIDE)
         .setup(BESIDE)
         .line("-b pread -s 4k --size 1m --sync fdatasync --sync-every 64 --dir /m")
         .lost(),
-    plant("dm-flakey beside a busy one", AHCI.physical(), DROPS_BESIDE)
+    plant("dm-flakey next to a busy one", AHCI.physical(), DROPS_BESIDE)
         .setup(BESIDE)
         .line("-b pread -s 4k --size 1m --sync fdatasync --sync-every 256 --dir /m")
         .lost(),
-    plant("dm-flakey beside it, flushes ignored", AHCI.physical().ignoring(), DROPS_BESIDE)
+    plant("dm-flakey next to it, flushes ignored", AHCI.physical().ignoring(), DROPS_BESIDE)
         .setup(BESIDE)
         .line("-b pread -s 4k --size 1m --sync fdatasync --sync-every 64 --dir /m"),
     plant("nvme, write_cache overridden", NVME.physical(), OVERRIDDEN)

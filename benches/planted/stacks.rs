@@ -1,4 +1,4 @@
-//! The stacks, what may be said of each, and whether what is said is so.
+//! The stacks, the allowed verdicts of each, and a check of the verdicts given.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const COMMON: &str = "--batch --no-save --ceilings never --quiet --strict --form
                       -b pread --trial-time 10ms --budget 30s";
 /// Bytes that disks read ahead, or for others, that do not prove anything.
 const SLACK: f64 = (8 << 20) as f64;
-/// A share of the bytes from this on counts as all of them.
+/// Shares of the bytes from this on count as all bytes.
 const ALL: f64 = 0.9;
 /// A share of the bytes below this counts as zero.
 const NONE: f64 = 0.05;
@@ -43,11 +43,11 @@ const OPERATIONS: [(&str, &str); 8] = [
 pub struct Stack {
     pub name: &'static str,
     setup: &'static str,
-    /// What may be said, by operation.
+    /// Allowed verdicts, by operation.
     right: [&'static str; OPERATIONS.len()],
 }
 
-/// What was said of one operation.
+/// The verdict about one operation.
 #[derive(Debug)]
 pub struct Found {
     pub stack: &'static str,
@@ -55,7 +55,7 @@ pub struct Found {
     pub right: &'static str,
     /// What it says, in short.
     pub said: String,
-    /// What of it is not so; empty where all is.
+    /// Its faults; empty if it is right.
     pub faults: Vec<Fault>,
 }
 
@@ -74,7 +74,7 @@ pub enum Fault {
     Holds,
     /// A sound cell is wrong.
     CalledWrong,
-    /// What is wrong is not said to be.
+    /// A wrong figure is not called wrong.
     Unsaid,
     /// It did not run.
     Failed,
@@ -205,7 +205,7 @@ impl Stack {
         script.replace("commits>=1", "'commits>=1'")
     }
 
-    /// Reads what was said of an operation, and judges it.
+    /// Reads the verdict about an operation, and judges it.
     fn read(&self, at: usize, out: &Path) -> Found {
         let text =
             |end: &str| fs::read_to_string(out.join(format!("{at}.{end}"))).unwrap_or_default();
@@ -224,11 +224,11 @@ impl Stack {
     }
 }
 
-/// What iotui said.
+/// iotui's verdict.
 struct Said<'a> {
     document: &'a Value,
     code: i32,
-    /// What the disks of this machine read meanwhile.
+    /// Bytes that the disks of this machine read in the same time.
     disk_bytes: f64,
 }
 
@@ -367,7 +367,7 @@ impl Said<'_> {
     }
 }
 
-/// Returns what the disks read since the start, by the text of /proc/diskstats: no device of it is
+/// Returns the bytes that disks read since the start, from the text of /proc/diskstats: no device of it is
 /// made of something else.
 fn disk_bytes(text: &str) -> f64 {
     const MADE: [&str; 5] = ["loop", "zram", "ram", "dm-", "md"];

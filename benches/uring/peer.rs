@@ -40,7 +40,7 @@ fn printed_rate(line: &str, block: u64) -> Option<f64> {
     };
     let bytes = parts.next().and_then(|text| text.strip_prefix("BW=")).and_then(|text| {
         let mib = f64::from(1 << 20);
-        // What it calls a GiB is 1,000 MiB.
+        // It calls 1,000 MiB a GiB.
         figure(text, "GiB/s", mib * 1000.0).or_else(|| figure(text, "MiB/s", mib))
     });
     match bytes {

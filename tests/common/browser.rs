@@ -110,7 +110,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Sends a command and returns the reply; saves events that arrive meanwhile.
+    /// Sends a command and returns the reply; saves events that arrive before it.
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let mut message = json!({ "id": self.asked, "method": method, "params": params });
@@ -119,12 +119,12 @@ impl Browser {
         }
         self.to.write_all(format!("{message}\0").as_bytes()).unwrap();
         loop {
-            let told = self.hear();
-            if told["id"] == self.asked {
-                assert!(told.get("error").is_none(), "{method}: {}", told["error"]);
-                return told["result"].clone();
+            let message = self.hear();
+            if message["id"] == self.asked {
+                assert!(message.get("error").is_none(), "{method}: {}", message["error"]);
+                return message["result"].clone();
             }
-            self.events.push(told);
+            self.events.push(message);
         }
     }
 
@@ -140,9 +140,9 @@ impl Browser {
     /// Waits for this event.
     fn until(&mut self, method: &str) {
         loop {
-            let told = self.hear();
-            let found = told["method"] == method;
-            self.events.push(told);
+            let message = self.hear();
+            let found = message["method"] == method;
+            self.events.push(message);
             if found {
                 return;
             }
@@ -150,7 +150,7 @@ impl Browser {
     }
 
     /// Returns the events of this name.
-    pub fn told(&self, method: &str) -> Vec<&Value> {
+    pub fn events_of(&self, method: &str) -> Vec<&Value> {
         self.events
             .iter()
             .filter(|event| event["method"] == method)

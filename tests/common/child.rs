@@ -99,7 +99,7 @@ impl Run {
         self.child.stderr = None;
     }
 
-    /// Returns what it wrote to stderr, if that is a pipe; call it after the run has ended.
+    /// Returns its stderr, if that is a pipe; call it after the run has ended.
     pub fn stderr(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.child.stderr.take() {

@@ -1,6 +1,6 @@
 //! A file system of this process whose disk can lose, misplace, change and forget what is written.
 //!
-//! It holds its files in memory, in one folder, and knows what each should hold beside what it
+//! It holds its files in memory, in one folder, and knows what each should hold next to what it
 //! does, so that a test can compare what is found with what is wrong.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

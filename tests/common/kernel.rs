@@ -1,6 +1,7 @@
 //! Conditions that only the kernel can create: a forbidden call, a full disk, a user without
 //! privileges, a failing device.
 
+use super::{stderr_of, stdout_of};
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -230,10 +231,10 @@ impl Loop {
             Command::new("losetup").args(["--find", "--show"]).args(options).arg(file).output();
         match made {
             Ok(made) if made.status.success() => {
-                Some(Loop { device: String::from_utf8_lossy(&made.stdout).trim().into() })
+                Some(Loop { device: stdout_of(&made).trim().into() })
             }
             Ok(made) => {
-                skip(&format!("losetup: {}", String::from_utf8_lossy(&made.stderr).trim()));
+                skip(&format!("losetup: {}", stderr_of(&made).trim()));
                 None
             }
             Err(_) => {

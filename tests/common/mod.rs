@@ -20,7 +20,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command as StdCommand;
+use std::process::{Command as StdCommand, Output};
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -181,6 +181,16 @@ pub fn warnings(result: &Value) -> Vec<&str> {
 pub fn warning<'a>(result: &'a Value, id: &str) -> &'a Value {
     let found = result["warnings"].as_array().unwrap().iter().find(|w| w["id"] == id);
     found.unwrap_or_else(|| panic!("no warning {id} among {:?}", warnings(result)))
+}
+
+/// Returns the standard error of a finished program.
+pub fn stderr_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Returns the standard output of a finished program.
+pub fn stdout_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Returns whether a program can be run here.

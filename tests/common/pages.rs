@@ -1,5 +1,6 @@
 //! README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md, as text and as blocks of code.
 
+use super::stdout_of;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -54,7 +55,7 @@ pub fn blocks(text: &str) -> (Vec<Block>, String) {
 /// Returns the help of a command with all its options.
 pub fn help(home: &Home, command: &[&str]) -> String {
     let output = home.cmd("").args(command).arg("--help").output().unwrap();
-    String::from_utf8(output.stdout).unwrap()
+    stdout_of(&output)
 }
 
 /// Returns whether a help lists an option as a whole word.

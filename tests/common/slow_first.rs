@@ -54,7 +54,7 @@ impl SlowFirst {
         self.folder.path().join("file")
     }
 
-    /// Returns how often its folder was listed, each time in vain.
+    /// Returns the number of times that its folder was listed in vain.
     pub fn listings(&self) -> u64 {
         self.listings.load(Ordering::Relaxed)
     }

@@ -125,7 +125,7 @@ fn quote(text: &str) -> usize {
 /// `crate::` (or `iotui::`) and `super::`.
 pub fn paths<'a>(tokens: &[&'a str], depth: usize) -> Vec<&'a str> {
     let mut found = Vec::new();
-    // Open braces: true for those of a module.
+    // Open braces: true for the brace of a module.
     let mut open: Vec<bool> = Vec::new();
     for at in 0..tokens.len() {
         match tokens[at] {

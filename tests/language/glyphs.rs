@@ -68,7 +68,7 @@ fn strangers(text: &str) -> Vec<(usize, char)> {
 }
 
 #[test]
-fn every_sign_is_in_the_fonts_of_terminals() {
+fn glyphs_are_in_terminal_fonts() {
     let wrong: Vec<String> = folders()
         .iter()
         .flat_map(|folder| sources(folder))
@@ -85,7 +85,7 @@ fn every_sign_is_in_the_fonts_of_terminals() {
 }
 
 #[test]
-fn the_checker_finds_emoji_and_rare_signs() {
+fn checker_finds_rare_glyphs() {
     let found = |text: &str| strangers(text).into_iter().map(|(_, c)| c).collect::<String>();
     assert_eq!(found("let a = \"ℹ ✖ ▶ ◆ △ ▸ ▾ ✓ ©\";"), "ℹ✖▶◆△▸▾✓©");
     assert_eq!(found("let a = \"● ○ ■ □ ▲ ∆ ► ◄ ◊ ─ ┊ █ ▁ ⣿ × √ μ µ …\"; // ✓"), "✓");

@@ -1,4 +1,4 @@
-//! Which files may name a backend: those of the backends, presets and tests.
+//! Only backends, presets and tests may name a backend.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn named_backends<'a>(text: &str, ids: &[&'a str]) -> BTreeSet<&'a str> {
 
 /// Each backend's `Info` describes it; a list of ids elsewhere would miss the next backend.
 #[test]
-fn no_backend_is_named_outside_its_room() {
+fn backend_ids_stay_in_their_room() {
     let ids: Vec<_> = iotui::backend::BACKENDS.iter().map(|b| b.info().id).collect();
     let mut left: BTreeSet<(String, &str)> =
         OTHER_MEANINGS.iter().map(|(path, id, _)| (path.to_string(), *id)).collect();

@@ -20,7 +20,7 @@ const LISTED: &[(&[&str], &str)] = &[
     ),
     (
         &["engine/target.rs", "engine/target/made_files.rs"],
-        "a target has files that are created beside it, and they are targets themselves",
+        "a target has files that are created next to it, which are targets themselves",
     ),
     (
         &["plan/probe_info.rs", "plan/probe_param.rs"],
@@ -47,7 +47,7 @@ struct Crate {
 }
 
 impl Crate {
-    /// Reads files (path under `src`, and text); skips those of tests.
+    /// Reads files (path under `src`, and text); skips tests.
     fn read(files: &[(PathBuf, String)]) -> Crate {
         let mut read = Crate::default();
         let shipped = files.iter().filter(|(path, _)| !path.to_string_lossy().contains("test"));
@@ -244,7 +244,7 @@ fn paths(tokens: &[&str]) -> Vec<Module> {
 }
 
 #[test]
-fn files_import_each_other_in_no_circle_but_the_listed() {
+fn only_listed_import_circles_exist() {
     let listed: BTreeSet<Vec<String>> = LISTED
         .iter()
         .map(|(group, _)| group.iter().map(|file| file.to_string()).collect())
@@ -258,7 +258,7 @@ fn files_import_each_other_in_no_circle_but_the_listed() {
 }
 
 #[test]
-fn a_circle_is_found_through_what_is_passed_on() {
+fn checker_follows_reexports() {
     fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         let files: Vec<_> =
             files.iter().map(|(path, text)| (PathBuf::from(path), text.to_string())).collect();

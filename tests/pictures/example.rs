@@ -72,7 +72,7 @@ fn trim(session: &str) -> String {
     lines.into_iter().map(write).collect()
 }
 
-/// Writes a line as iotui does: what tells its kind comes first.
+/// Writes a line as iotui does: its kind comes first.
 fn write(line: Value) -> String {
     let Value::Object(mut rest) = line else { panic!("no line") };
     let mut first: Vec<String> = Vec::new();
@@ -84,7 +84,7 @@ fn write(line: Value) -> String {
 }
 
 #[test]
-fn the_last_verdict_and_the_last_findings_of_a_cell_are_kept() {
+fn last_verdict_of_a_cell_counts() {
     let line = |kind: &str, cell: u32, trials: u32| {
         format!("{{\"kind\":\"{kind}\",\"cell\":{cell},\"trials\":{trials}}}\n")
     };
@@ -101,7 +101,7 @@ fn the_last_verdict_and_the_last_findings_of_a_cell_are_kept() {
 
 #[test]
 #[ignore = "replaces the example by the session that IOTUI_EXAMPLE names"]
-fn the_example_is_made_from_a_run() {
+fn example_is_made_from_a_run() {
     let path = std::env::var_os("IOTUI_EXAMPLE").expect("IOTUI_EXAMPLE");
     let session = fs::read_to_string(path).expect("a session");
     let file = match session.contains("\"kind\":\"probe\"") {

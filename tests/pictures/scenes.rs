@@ -40,7 +40,7 @@ const XOR_LOOP: iotui::facts::XorLoops = iotui::facts::XorLoops {
 };
 const FOLDER: &str = "/home/me/pictures";
 
-/// The full screen with a clock that only moves when told.
+/// The full screen with a clock that a test moves.
 pub struct Stage {
     pub model: Model,
     now: Duration,
@@ -120,7 +120,7 @@ pub fn film() -> Film {
     Film { frames, poster }
 }
 
-/// Fewer frames, for a picture: one of `every`, and those that stay.
+/// Fewer frames, for a picture: one of `every`, and all that stay for long.
 pub fn thin(film: &Film, every: usize) -> Film {
     let mut frames: Vec<(Buffer, u32)> = Vec::new();
     let mut poster = 0;
@@ -166,7 +166,7 @@ pub fn setup() -> Buffer {
     stage.tell(Msg::Listed(Listing { dir: FOLDER.into(), file_system, result: Ok(entries) }));
     let plan = session.plan.clone();
     let facts = facts(&plan);
-    // What disturbs is another picture.
+    // Warnings about the machine have a picture of their own.
     let mut host = session.host.clone();
     (host.conditions, host.memory.kdamond) = Default::default();
     let findings = examine(&host, Some(&facts), Some(Planned { plan: &plan, infos: &infos() }));
@@ -201,7 +201,7 @@ fn facts(plan: &Plan) -> TargetFacts {
     serde_json::from_value(facts).expect("facts")
 }
 
-/// Lab with the figures of a run of the cheap probes, and a reference beside them.
+/// Lab with the figures of a run of the cheap probes, next to a reference.
 pub fn lab() -> Buffer {
     let mut stage = Stage::new();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures/lab.jsonl");

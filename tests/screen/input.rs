@@ -9,7 +9,7 @@ use crate::common::Home;
 use crate::common::pty::{CTRL_C, ESC, PATIENCE, Terminal, command, is_braille};
 
 #[test]
-fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
+fn small_terminal_keeps_the_run() {
     let home = home_with_file();
     let mut terminal = running(&home, ENDLESS);
     for (columns, rows) in [(40, 12), (20, 5), (1, 1)] {
@@ -30,7 +30,7 @@ fn a_size_that_is_too_small_says_so_and_the_run_goes_on() {
 }
 
 #[test]
-fn no_key_is_lost_when_the_size_changes_in_the_same_moment() {
+fn resize_loses_no_key() {
     let home = home_with_file();
     let mut terminal = start(&home, "");
     for round in 0..100 {
@@ -63,7 +63,7 @@ fn a_paste_is_no_command() {
 }
 
 #[test]
-fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
+fn lost_terminal_ends_the_program() {
     let home = Home::new();
     let pair =
         native_pty_system().openpty(PtySize { rows: 30, cols: 100, ..PtySize::default() }).unwrap();
@@ -87,7 +87,7 @@ fn a_terminal_that_is_gone_ends_the_program_without_a_signal_too() {
 
 /// A terminal that drops the symbol stays in the first column, and what comes behind it would move.
 #[test]
-fn octants_are_drawn_only_where_the_terminal_takes_a_column_for_them() {
+fn octants_need_single_width() {
     let home = Home::new();
     let is_octant = |c: char| ('\u{1cd00}'..='\u{1cde5}').contains(&c);
     for (answer, is_known) in [("\x1b[1;1R", false), ("\x1b[1;2R", true)] {

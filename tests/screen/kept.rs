@@ -28,7 +28,7 @@ fn on_sessions(home: &Home, newest: &str) -> Terminal {
 }
 
 #[test]
-fn two_sessions_are_compared_and_exported_with_keys_alone() {
+fn keys_compare_and_export_sessions() {
     let home = home_with_file();
     keep(&home, &["before", "after"]);
     let mut terminal = on_sessions(&home, "after");
@@ -78,7 +78,7 @@ fn two_sessions_are_compared_and_exported_with_keys_alone() {
 }
 
 #[test]
-fn what_cannot_be_done_with_a_session_is_said() {
+fn impossible_session_action_is_reported() {
     let home = home_with_file();
     keep(&home, &["only"]);
     let file = home.sessions().pop().unwrap();
@@ -126,7 +126,7 @@ fn measured(terminal: &Terminal) {
 }
 
 #[test]
-fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
+fn session_is_saved_after_full_disk() {
     let home = home_with_file();
     kernel::with_tmpfs(&home.sessions_dir(), "1m", || {
         let filler = home.sessions_dir().join("filler");
@@ -158,7 +158,7 @@ fn a_full_disk_is_said_and_the_session_is_saved_once_there_is_room() {
 }
 
 #[test]
-fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
+fn unwritable_folder_keeps_sessions() {
     let home = home_with_file();
     kernel::with_tmpfs(&home.sessions_dir(), "4m", || {
         keep(&home, &["only"]);
@@ -192,7 +192,7 @@ fn a_folder_that_takes_nothing_is_said_and_what_is_there_stays() {
 }
 
 #[test]
-fn hostile_files_in_the_folder_of_sessions_do_no_harm() {
+fn hostile_session_files_are_harmless() {
     let home = home_with_file();
     let dir = home.sessions_dir();
     std::fs::create_dir_all(&dir).unwrap();
