@@ -79,7 +79,7 @@ pub fn main_of_ranks(argv: impl IntoIterator<Item = OsString>, ranks: Ranks) -> 
 }
 
 fn measure_together(mut asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
-    // A launcher may give a rank a terminal of its own, whatever it then does with what is printed.
+    // A launcher may give each rank a terminal, and still collect its output in a file.
     if asked.cli.run.out.color == output::When::Auto {
         asked.cli.run.out.color = output::When::Never;
     }
@@ -100,7 +100,7 @@ fn measure_together(mut asked: Asked, ranks: Ranks) -> anyhow::Result<u8> {
     measure(asked, Some(ranks))
 }
 
-/// Returns how many processes a launcher of MPI programs says that it started, if there is one.
+/// Returns the number of processes that an MPI launcher started; `None` without a launcher.
 fn launched() -> Option<u32> {
     // Open MPI, MPICH and what is made from it, and a step of Slurm.
     let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -122,10 +122,10 @@ fn code(result: anyhow::Result<u8>) -> u8 {
 
 /// Returns what went wrong and why, each cause once: some errors say their cause themselves.
 fn causes(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
         "" => cause,
-        told if told.contains(&cause) => told.into(),
-        told => format!("{told}: {cause}"),
+        text if text.contains(&cause) => text.into(),
+        text => format!("{text}: {cause}"),
     })
 }
 
@@ -202,7 +202,7 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     if run.dir.len() > 1 {
         anyhow::bail!("more than one --dir is for headless runs: add --batch");
     }
-    // On Lab a name that is unknown would be all of them.
+    // Lab would take an unknown name for all probes.
     if let Some(words) = &settings.probe {
         let chosen = find_probes(words, catalog::PROBES).context("--probe")?;
         let chosen: Vec<_> = chosen.into_iter().copied().collect();

@@ -93,8 +93,8 @@ pub enum Sub {
     Serve(Serve),
 }
 
-/// What `--version` prints: the same as clap would, whose tree of options takes longer to build
-/// than all else that the program does then.
+/// The output of `--version`: the same as clap's, whose tree of options takes longer to build
+/// than everything else that the program does for it.
 pub const VERSION: &str = concat!("iotui ", env!("CARGO_PKG_VERSION"), "\n");
 
 /// Returns whether this argument, if it is the only one, asks for the version.
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_the_same_with_and_without_the_tree_of_options() {
+    fn quick_version_equals_claps() {
         for option in ["--version", "-V"] {
             assert!(asks_version(OsStr::new(option)));
             assert_eq!(args(option).unwrap_err(), VERSION, "{option}");
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_headless_run_takes_is_known_by_the_parser() {
+    fn options_of_batch_are_misplaced() {
         for (line, option) in [
             ("--format json", Some("--format")),
             ("--anonymous file", Some("--anonymous")),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_said_alone_or_with_its_value() {
+    fn switch_takes_an_optional_value() {
         for (line, direct) in [
             ("", None),
             ("--direct", Some(true)),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_value_names_its_option_in_one_line() {
+    fn bad_value_names_its_option() {
         let error = args("--batch -s 8m..1k").unwrap_err();
         assert!(
             error.contains("--block-size: the range '8m..1k' runs backwards")
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_of_probes_are_set_one_by_one() {
+    fn probe_parameters_add_up() {
         let asked =
             args("--batch --probe memory --set bytes=64k,1m --set latency.stride=64..256").unwrap();
         assert_eq!(
@@ -346,10 +346,12 @@ mod tests {
     }
 
     #[test]
-    fn a_late_command_is_named_in_one_line_and_a_file_may_have_its_name() {
-        let told = |line| args(line).unwrap_err().trim_end().to_string();
-        assert!(told("one.bin host").starts_with("host is a command: put it first"));
-        assert!(told("--batch sessions list").starts_with("sessions is a command: put it first"));
+    fn late_command_is_refused() {
+        let refusal = |line| args(line).unwrap_err().trim_end().to_string();
+        assert!(refusal("one.bin host").starts_with("host is a command: put it first"));
+        assert!(
+            refusal("--batch sessions list").starts_with("sessions is a command: put it first")
+        );
         for (line, files) in [
             ("--batch -p quick one.bin two.bin", &["one.bin", "two.bin"][..]),
             ("--batch a -- host", &["a", "host"]),
@@ -363,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn subcommands_take_no_options_of_a_run() {
+    fn subcommands_refuse_run_options() {
         assert!(matches!(
             args("sessions list --format json").unwrap().cli.command,
             Some(Sub::Sessions(Sessions::List { .. }))

@@ -1,4 +1,4 @@
-//! What files of the user's say: their presets.
+//! The user's presets.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::text::clean_text;
 use crate::userdata::{self, TomlFile, read_toml_files};
 use crate::{catalog, experiment};
 
-/// Returns every preset: those of iotui, and the `*.toml` files in
+/// Returns every preset: the built-in ones, and the `*.toml` files in
 /// `$XDG_CONFIG_HOME/iotui/presets`.
 pub fn presets() -> Presets {
     let mut presets = Presets::built_in();
@@ -30,7 +30,7 @@ fn add(presets: &mut Presets, file: &TomlFile) {
     presets.add(&file.id, preset.map_err(|why| file.explain(&why)));
 }
 
-/// Parses one; everything in it may end on a terminal.
+/// Parses a preset and cleans its texts, which may reach a terminal.
 fn preset_of(id: &str, text: &str) -> Result<Preset, String> {
     let experiments: Vec<&str> =
         experiment::EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
@@ -57,7 +57,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     #[test]
-    fn good_files_are_presets_and_the_others_are_told() {
+    fn invalid_preset_files_have_reasons() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &OsStr, text: &[u8]| fs::write(dir.path().join(name), text).unwrap();
         let good = "about = \"m\\u001b[31mine\"\ndoc = \"a\\nb\"\nexperiment = \"sweep\"\n[settings]\nthreads = 2\n";
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_none_is_told_and_a_missing_one_is_not() {
+    fn missing_preset_folder_is_fine() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut presets = Presets::built_in();
         read("/no/such/folder".as_ref(), &mut presets);

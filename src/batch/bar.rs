@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::record::{Event, Phase, Progress};
 use crate::units;
 
-/// Between two lines where there is no terminal: a log shows that the run goes on.
+/// Time between two lines without a terminal: they show in a log that the run continues.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub(super) struct Bar {
@@ -20,7 +20,7 @@ pub(super) struct Bar {
     line: Option<Instant>,
     labels: Vec<String>,
     probes: Vec<String>,
-    /// What runs now and the time left, as last reported.
+    /// The current step and the time left, as last reported.
     now: String,
     left: String,
 }
@@ -44,7 +44,7 @@ impl Bar {
         Bar { bar, line, labels, probes, now: String::new(), left: String::new() }
     }
 
-    /// Shows an event; prints a line instead where there is no terminal.
+    /// Shows an event; without a terminal, prints a line now and then.
     pub fn show(&mut self, event: &Event) {
         self.take(event);
         if let Some(line) = self.line_at(Instant::now()) {
@@ -123,7 +123,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn a_log_gets_a_line_every_ten_seconds() {
+    fn log_has_regular_lines() {
         let began = Instant::now();
         let mut bar = Bar::new(false, &testing::plan(2));
         bar.line = Some(began);

@@ -10,17 +10,17 @@ use crate::record::Warning;
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
 
-/// What is known of a plan before its run.
+/// Predictions about a plan before its run.
 pub(super) struct Outlook {
-    /// What each target lies on; empty where that is not known.
+    /// The layers below each target; empty where unknown.
     pub places: Vec<String>,
-    /// What it should reach.
+    /// The expected results.
     pub expected: String,
-    /// What its budget buys, where that is known.
+    /// Trials and intervals that the budget pays for, if known.
     pub forecast: Option<String>,
     pub disk: DiskSpeed,
     pub unfillable: Option<Unfillable>,
-    /// What would disturb or falsify it.
+    /// Findings that would disturb or falsify it.
     pub found: Vec<Warning>,
 }
 
@@ -29,14 +29,14 @@ fn put(text: &mut String, label: &str, value: impl Display) {
     let _ = writeln!(text, "{label:<7} {value}");
 }
 
-/// Formats the plan with what is known of it.
+/// Formats the plan and the predictions about it.
 pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
     let mut text = String::new();
     push_work(plan, &known.places, &mut text);
     if let Some(why) = &known.unfillable {
         put(&mut text, "fills", why.text());
     }
-    // How long a goal takes is not known.
+    // The time to reach a goal is unknown.
     let about = if plan.until && plan.trials.is_none() { "at least" } else { "about" };
     let (time, budget) = (show_wait(estimate(plan)), show_wait(plan.budget));
     put(&mut text, "time", format!("{about} {time}, at most {budget}"));
@@ -47,8 +47,8 @@ pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
         put(&mut text, "buys", forecast);
     }
     push_needs(plan, &mut text);
-    if let Some((name, said)) = known.expected.split_once(": ") {
-        let _ = writeln!(text, "{name} {said}");
+    if let Some((name, expected)) = known.expected.split_once(": ") {
+        let _ = writeln!(text, "{name} {expected}");
     }
     for Warning { severity, message, evidence, remedy, .. } in &known.found {
         let name = severity.name();
@@ -60,7 +60,7 @@ pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
     text
 }
 
-/// Adds what is measured: targets, variants, cells and probes.
+/// Adds targets, variants, cells and probes.
 fn push_work(plan: &Plan, places: &[String], text: &mut String) {
     let rounds = match plan.trials {
         Some(n) if plan.once_uncached => {
@@ -93,7 +93,7 @@ fn push_work(plan: &Plan, places: &[String], text: &mut String) {
     }
 }
 
-/// Adds what the results must keep to, and the memory and the space that the plan takes.
+/// Adds the conditions of the results, and the memory and space that the plan takes.
 fn push_needs(plan: &Plan, text: &mut String) {
     for expectation in &plan.expect {
         put(text, "expect", clean_text(&expectation.describe()));
@@ -109,7 +109,11 @@ fn push_needs(plan: &Plan, text: &mut String) {
         put(text, "fresh", format!("each block is read once; {since} {visited}"));
     }
     if plan.verify {
-        put(text, "verify", "what each trial writes is read back and compared, not timed");
+        put(
+            text,
+            "verify",
+            "each trial reads its writes back and compares them, outside the timed part",
+        );
     }
     if !plan.cells.is_empty() {
         let each = if plan.processes() > 1 { " in each rank" } else { "" };
@@ -165,7 +169,7 @@ fn push_skipped(plan: &Plan, text: &mut String) {
     }
 }
 
-/// Returns a file and what becomes of it.
+/// Describes a file, and whether it is kept.
 fn target(plan: &Plan, target: &TargetSpec) -> String {
     let size = show_bytes(target.size());
     let data = plan.written_data();

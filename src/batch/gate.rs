@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anyhow::Context;
 
 use super::args::Args;
-use super::named_session::load_named;
+use super::make::load_named;
 use crate::analysis;
 use crate::analysis::{Comparison, Difference, Expected, Holds, Ruling};
 use crate::experiment::{OtherCells, describes};
@@ -18,7 +18,7 @@ use crate::runner::BaselineError;
 use crate::session;
 use crate::session::Session;
 
-/// What a run is compared with, and the loss that it does not pass with.
+/// The baseline of a run, and the loss from which on it fails.
 pub(super) struct Gate {
     with: Base,
     limit: Option<f64>,

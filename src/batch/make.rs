@@ -1,26 +1,30 @@
-//! From arguments to a plan: a new one, or that of an earlier session.
+//! From arguments to a plan: a new one, or one from an earlier session.
 
 use std::path::PathBuf;
+use std::process::exit;
+use std::sync::Arc;
+use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
 use super::args::Args;
 use super::gate::{self, Gate};
-use super::named_session::load_named;
-use crate::engine::{Proposal, ProposeError, Started, propose};
+use crate::engine::{Proposal, ProposeError, Started, Watchdog, propose};
 use crate::experiment::PlanError;
 use crate::host;
-use crate::output::print_message;
+use crate::output::{failure, print_message};
 use crate::plan::{Plan, Presets, ProbeCell, Settings, Variant};
 use crate::record::Earlier;
 use crate::runner;
 use crate::runner::ReplanError;
+use crate::session::{self, Session};
 use crate::text;
 
-/// What to run.
+/// A run to start.
 pub(super) struct Task {
     pub plan: Plan,
-    /// What the run continues.
+    /// The trials that the run continues.
     pub earlier: Earlier,
     pub gate: Option<Gate>,
 }
@@ -123,11 +127,41 @@ fn with_option(error: ProposeError) -> anyhow::Error {
     }
 }
 
-/// Returns the plan of a session, with the changes that are allowed between two runs of it.
+/// Returns the plan of a session, with the requested changes.
 fn make_again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Plan> {
     let session = load_named(text).context("--plan")?;
     if !args.preset.is_empty() {
         return Err(ReplanError::Cells.into());
     }
     Ok(runner::replan(&session, &args.files, &args.dir, args.keep, settings)?)
+}
+
+/// Loads a session by its name, id or path.
+///
+/// # Errors
+/// No session has this name, or it cannot be read.
+pub(super) fn load_named(text: &str) -> anyhow::Result<Session> {
+    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failure)?;
+    session::load(&path).map_err(failure)
+}
+
+/// Makes a plan within the budget. To inspect a file, planning opens it and reads a little, which
+/// may hang: then this process exits, before anything was measured or written.
+pub(super) fn within<T>(budget: Duration, plan: impl FnOnce() -> T) -> T {
+    let watchdog = Arc::new(Watchdog::default());
+    watchdog.doing("the plan was being made");
+    if let Some(deadline) = Instant::now().checked_add(budget) {
+        watchdog.until(deadline);
+    }
+    let watching = Arc::clone(&watchdog);
+    // Without this thread a call that hangs is ended by a signal only.
+    let _ = Builder::new().name("budget".into()).stack_size(256 << 10).spawn(move || {
+        if let Some(why) = watching.wait(|| false) {
+            print_message(format!("iotui: {why}"));
+            exit(1);
+        }
+    });
+    let made = plan();
+    watchdog.finish();
+    made
 }

@@ -5,8 +5,6 @@ mod bar;
 mod dry;
 mod gate;
 mod make;
-mod named_session;
-mod planning;
 mod ranks;
 mod watch;
 
@@ -53,7 +51,7 @@ pub fn run(
     if !args.quiet {
         print_what_is_amiss(&args.preset, presets);
     }
-    // Meanwhile the plan is made: both read many small files of the kernel.
+    // On another thread than the plan: both read many small files of the kernel.
     let host = match ranks {
         Some(_) => SharedHost::collect_of_ranks(),
         None => SharedHost::collect(),
@@ -61,7 +59,7 @@ pub fn run(
     let budget = settings.budget.unwrap_or(Plan::BUDGET);
     let started = ranks.as_ref().map(|ranks| Started { ranks: ranks.size(), here: ranks.here() });
     let Task { plan, earlier, gate } =
-        planning::within(budget, || make::task(args, settings, presets, started))?;
+        make::within(budget, || make::task(args, settings, presets, started))?;
     ranks::check(args, &plan, started)?;
     let how = match ranks {
         Some(ranks) => Measuring::Together(ranks),
@@ -213,7 +211,7 @@ fn recorder(args: &Args, host: &SharedHost, plan: &Plan) -> anyhow::Result<Optio
         names.as_ref().map(|names| (names.anonymize_host(host.get()), names.anonymize_plan(plan)));
     let (host, plan) = hidden.as_ref().map_or((host.get(), plan), |(host, plan)| (host, plan));
     let make = || runner::create_recorder(args.save.as_deref(), host, plan);
-    match output::tell_if_slow("creating the session's file", make) {
+    match output::report_if_slow("creating the session's file", make) {
         Ok(mut recorder) => {
             if let Some(mut names) = names {
                 recorder.rewrite(Box::new(move |event| names.anonymize_event(event)));
@@ -251,7 +249,7 @@ fn finish_recording(
     // Not waited for: an engine that hangs in a system call may hold the lock.
     if let Some(mut recorder) = recorder.and_then(|r| r.try_lock().ok()) {
         let file = format!("writing {}", show_path(recorder.path()));
-        output::tell_if_slow(&file, || recorder.finish(reason));
+        output::report_if_slow(&file, || recorder.finish(reason));
         let path = show_path(recorder.path());
         session.id = if recorder.is_kept() { recorder.id().into() } else { String::new() };
         match recorder.unsaved() {
@@ -347,11 +345,11 @@ fn is_empty(session: &Session) -> bool {
     };
     let limits = session.grounds.iter().flat_map(|grounds| grounds.targets());
     let limits = limits.filter_map(|target| target.throttle.as_ref()).map(Throttle::describe);
-    let said = match limits.collect::<Vec<_>>().join("; ") {
+    let message = match limits.collect::<Vec<_>>().join("; ") {
         none if none.is_empty() => format!("{why}; use a longer --budget"),
         limits => format!("{why}; {limits}: use a longer --budget"),
     };
-    print_message(format!("iotui: {}", text::clean_text(&said)));
+    print_message(format!("iotui: {}", text::clean_text(&message)));
     true
 }
 

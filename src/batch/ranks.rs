@@ -1,4 +1,4 @@
-//! What several processes can measure together.
+//! Checks that the started ranks fit the plan.
 
 use super::args::Args;
 use super::watch::Outcome;

@@ -57,8 +57,7 @@ impl Stream {
     }
 }
 
-/// Returns the JSONL line of an event of a run of `plan`, whose names are hidden if those of a
-/// trial are to be.
+/// Returns the JSONL line of an event of a run of `plan`, without the names that `names` hides.
 fn event_line(
     plan: &Plan,
     names: Option<&report::PrivateNames>,
@@ -172,7 +171,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn a_streamed_trial_is_as_anonymous_as_the_report() {
+    fn streamed_trials_are_anonymous() {
         let mut session = testing::session(1);
         let name: VariantName = "secret".to_string().try_into().unwrap();
         session.plan.variants = vec![Variant { name: name.clone(), command: "true".into() }];

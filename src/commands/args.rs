@@ -39,8 +39,8 @@ pub enum Sessions {
     /// Show a session in any format
     Show {
         session: String,
-        /// Judge it by profiles and conditions, instead of those of its run; see --expect of a run.
-        /// Exit 5 if one does not hold, 1 if one cannot be told
+        /// Judge it by these profiles and conditions, not by the saved ones; see --expect of a run.
+        /// Exit 5 if one does not hold, 1 if one cannot be judged
         #[arg(long, value_name = "PROFILE|CONDITION,..")]
         expect: Option<String>,
         /// Omit host name, user, folders and file names
@@ -86,8 +86,8 @@ pub struct ExportTo {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Judge it by profiles and conditions, instead of those of its run; see --expect of a run.
-    /// Exit 5 if one does not hold, 1 if one cannot be told
+    /// Judge it by these profiles and conditions, not by the saved ones; see --expect of a run.
+    /// Exit 5 if one does not hold, 1 if one cannot be judged
     #[arg(long, value_name = "PROFILE|CONDITION,..")]
     pub expect: Option<String>,
 

@@ -131,7 +131,7 @@ fn plain(id: &str, title: &str, about: &str) -> Entry {
     }
 }
 
-/// Returns those of iotui and of the user, and the user's files that are none.
+/// Lists built-in presets, the user's, and the user's files that are not valid.
 fn all(presets: &Presets) -> Vec<Entry> {
     let good = presets.iter().map(|p| Entry {
         doc: p.doc.clone(),
@@ -144,8 +144,8 @@ fn all(presets: &Presets) -> Vec<Entry> {
     good.chain(broken).collect()
 }
 
-/// Checks run on a small unnamed file where a scratch file would be; on a machine that has no place
-/// for one, on this program.
+/// Opens a small unnamed file for the checks, where a scratch file would be; on a machine without a
+/// place for one, on this program.
 fn bench() -> anyhow::Result<OpenTarget> {
     let scratch = locate::scratch_dir(None)
         .map(|dir| OpenTarget::probe(&TargetSpec::Scratch { dir, size: 4096, keep: false }));
@@ -156,7 +156,7 @@ fn bench() -> anyhow::Result<OpenTarget> {
     Ok(OpenTarget::probe(&TargetSpec::File { path, size: 0 })?)
 }
 
-/// Backends or peers, with what they take.
+/// Lists backends or peers, with their options.
 fn executors(is_listed: fn(&Executor) -> bool) -> anyhow::Result<Vec<Entry>> {
     let bench = bench()?;
     let mut entries = Vec::new();
@@ -198,7 +198,7 @@ fn unavailable(way: Executor, target: &Target, job: Job) -> Option<String> {
     way.check(target, &Job { direct: true, ..job }).err()
 }
 
-/// Returns a probe can be had where any of its cells can.
+/// Lists the probes; a probe is available if any of its cells is.
 fn probes() -> Vec<Entry> {
     let site = ProbeContext::collect(locate::scratch_dir(None).ok(), None);
     let option = |info: &ProbeInfo, param: &ProbeParam| {

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_one_line_and_strangers_make_no_flood() {
+    fn refused_clients_do_not_flood() {
         let (mut seen, begin) = (Seen::default(), Instant::now());
         let at = |seconds: u64| begin + Duration::from_secs(seconds);
         let [one, two]: [IpAddr; 2] = ["192.0.2.1".parse().unwrap(), "::1".parse().unwrap()];

@@ -6,7 +6,7 @@ use super::{ExportTo, Sessions};
 use anyhow::Context;
 
 use crate::analysis;
-use crate::output::{self, Out, When, failure, print_message, tell_if_slow};
+use crate::output::{self, Out, When, failure, print_message, report_if_slow};
 use crate::plan::Settings;
 use crate::report::{self};
 use crate::runner;
@@ -27,7 +27,7 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
     }
     match what {
         Sessions::List { out } => {
-            let all = tell_if_slow(READING, || session::list(&dir)).map_err(failure)?;
+            let all = report_if_slow(READING, || session::list(&dir)).map_err(failure)?;
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
         Sessions::Show { session, expect, anonymous, out } => {
@@ -92,7 +92,7 @@ fn show_one(
     if let Some(expect) = expect {
         settings.set("expect", expect).context("--expect")?;
     }
-    let (mut session, _) = tell_if_slow(READING, || session::open(dir, text)).map_err(failure)?;
+    let (mut session, _) = report_if_slow(READING, || session::open(dir, text)).map_err(failure)?;
     runner::expect(&mut session.plan, &settings, &[]).context("--expect")?;
     let expected = expect.map_or_else(Vec::new, |_| analysis::expected(&session));
     let session = if anonymous { report::anonymize(&session) } else { session };
@@ -110,7 +110,7 @@ fn compare<'a>(
     out: &Out,
 ) -> anyhow::Result<()> {
     let format = report::find_comparison_format(&out.format).context(output::FORMAT_OPTION)?;
-    let open = |text: &String| tell_if_slow(READING, || session::open(dir, text));
+    let open = |text: &String| report_if_slow(READING, || session::open(dir, text));
     let one = |text: &String| Ok(open(text).map_err(failure)?.0);
     let mut sessions: Vec<Session> = texts.map(one).collect::<anyhow::Result<_>>()?;
     let kept = runner::saved_runs(dir, &sessions.iter().collect::<Vec<_>>());

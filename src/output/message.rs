@@ -1,4 +1,4 @@
-//! Lines for the user on stderr, also where a file system that hangs would leave them without one.
+//! Lines for the user on stderr, also while a file system hangs.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -15,10 +15,10 @@ pub fn print_message(line: impl std::fmt::Display) {
 /// How long a call may take without a message.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Returns what `work` returns, and prints a line if that takes more than 5 seconds. `doing` says
-/// what it does: "writing run.json".
-pub fn tell_if_slow<T>(doing: &str, work: impl FnOnce() -> T) -> T {
-    tell_after(TIMEOUT, work, {
+/// Does `work`, and prints a line if it takes more than 5 seconds. `doing` describes it, as in
+/// `writing run.json`.
+pub fn report_if_slow<T>(doing: &str, work: impl FnOnce() -> T) -> T {
+    report_after(TIMEOUT, work, {
         let line = format!(
             "iotui: {doing}: a system call has not returned for {} s; waiting",
             TIMEOUT.as_secs()
@@ -27,16 +27,16 @@ pub fn tell_if_slow<T>(doing: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
-fn tell_after<T>(
+fn report_after<T>(
     timeout: Duration,
     work: impl FnOnce() -> T,
-    tell: impl FnOnce() + Send + 'static,
+    report: impl FnOnce() + Send + 'static,
 ) -> T {
     let (done, over) = channel::<()>();
-    // Without this thread it is silent.
+    // Without this thread a slow call prints nothing.
     let _ = Builder::new().name("slow".into()).stack_size(256 << 10).spawn(move || {
         if over.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
-            tell();
+            report();
         }
     });
     let made = work();
@@ -49,13 +49,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_not_done_in_time_is_told() {
-        let (to, told) = channel();
-        let tell = move || to.send(()).unwrap();
+    fn only_slow_work_is_reported() {
+        let (to, reported) = channel();
+        let report = move || to.send(()).unwrap();
         // The work ends once the message was shown.
-        tell_after(Duration::ZERO, move || told.recv().unwrap(), tell);
-        let (to, told) = channel();
-        let made = tell_after(Duration::from_secs(3600), || 7, move || to.send(()).unwrap());
-        assert_eq!((made, told.recv().is_err()), (7, true), "the thread ends with the work");
+        report_after(Duration::ZERO, move || reported.recv().unwrap(), report);
+        let (to, reported) = channel();
+        let made = report_after(Duration::from_secs(3600), || 7, move || to.send(()).unwrap());
+        assert_eq!((made, reported.recv().is_err()), (7, true), "the thread ends with the work");
     }
 }

@@ -11,7 +11,7 @@ use clap::{Arg, Command, ValueEnum};
 
 mod message;
 
-pub use message::{print_message, tell_if_slow};
+pub use message::{print_message, report_if_slow};
 
 use crate::report::pretty::pretty;
 use crate::report::{COMPARISONS, FORMATS, Format, Graph, Look, Spread};
@@ -28,7 +28,7 @@ pub const LIST_FORMATS: [&str; 2] = ["table", "json"];
 /// The option that names a format, for errors.
 pub const FORMAT_OPTION: &str = "--format";
 
-/// How data is shown.
+/// The format and destination of data.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Out {
     /// Output format
@@ -51,7 +51,7 @@ pub struct Out {
     pub shown: DisplayArgs,
 }
 
-/// How figures are shown.
+/// Units and scales of figures.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct DisplayArgs {
     /// Unit of throughput on screen, in tables, HTML and pictures: auto, MiB/s, GiB/s .., MB/s,
@@ -63,7 +63,7 @@ pub struct DisplayArgs {
     #[arg(long, value_name = "SCALE", default_value = "auto", help_heading = HEADING)]
     pub scale: Spread,
 
-    /// What charts on screen and bars in tables are drawn with
+    /// Characters for charts on screen and bars in tables
     #[arg(long, value_name = "WITH", default_value = "braille", help_heading = HEADING)]
     pub graph: Graph,
 }
@@ -167,7 +167,7 @@ impl Out {
                 let mut bytes = Vec::new();
                 data(&mut bytes).map_err(failure)?;
                 let write = || to_file(path, |to| to.write_all(&bytes));
-                tell_if_slow(&format!("writing {}", show_path(path)), write).map_err(failure)
+                report_if_slow(&format!("writing {}", show_path(path)), write).map_err(failure)
             }
             None => {
                 let mut stdout = io::BufWriter::new(stdout()?);
@@ -181,7 +181,7 @@ impl Out {
         match &self.output {
             Some(path) => {
                 let doing = format!("checking whether {} can be written", show_path(path));
-                tell_if_slow(&doing, || probe(path)).context("--output")
+                report_if_slow(&doing, || probe(path)).context("--output")
             }
             None => stdout().map(drop),
         }
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_the_environment_are_a_number_or_80() {
+    fn invalid_columns_mean_80() {
         let widths = [
             None,
             Some(""),

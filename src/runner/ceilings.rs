@@ -27,10 +27,10 @@ struct SavedCeilings {
     /// Runs that measured them.
     runs: u32,
     ceilings: Ceilings,
-    /// The fastest loop for XORs; empty where the machine was too busy to tell.
+    /// The fastest loop for XORs; empty if the machine was too busy to compare them.
     #[serde(default)]
     xor_loop: String,
-    /// How fast each loop was, bytes per second.
+    /// The speed of each loop, bytes per second.
     #[serde(default)]
     xor_loops: Vec<(String, f64)>,
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boot_is_measured_three_times_and_another_one_anew() {
+    fn each_boot_has_three_measurements() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("iotui");
         let mut measured = Vec::new();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_the_runs_is_kept() {
+    fn best_run_is_kept() {
         let home = tempfile::tempdir().unwrap();
         let run = |copy, nanos| {
             let measured =
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_and_a_folder_that_cannot_be_are_measured_over() {
+    fn damaged_ceilings_are_measured_again() {
         let home = tempfile::tempdir().unwrap();
         fn one() -> Ceilings {
             Ceilings { read: Some(1.0), ..Ceilings::default() }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_ours_is_neither_waited_for_nor_read_for_ever() {
+    fn foreign_ceilings_file_never_blocks() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join(FILE);
         let pipe = || nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -191,7 +191,7 @@ mod tests {
                 ..Ceilings::default()
             });
             assert_eq!(found.copy, Some(2.0));
-            // What was there is replaced, and what a link led to stays.
+            // The directory entry is replaced, and the target of a link stays.
             assert_eq!(read(&path, "a").map(|kept| kept.runs), Some(1));
             fs::remove_file(&path).unwrap();
         }

@@ -1,4 +1,4 @@
-//! What the saved runs of this machine tell of a plan before it runs.
+//! Noise and disk speed of this machine, from saved runs.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ const MAX_OPENED: usize = 15;
 /// Larger files are skipped: the plan should not wait for them.
 const MAX_BYTES: u64 = 2 << 20;
 
-/// How much trials scatter here, and how fast the disk is.
+/// The scatter of trials on this machine, and the speed of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Experience {
     pub noise: Noise,
-    /// As assumed where no run was on the disk.
+    /// Assumed where no run was on the disk.
     pub disk: DiskSpeed,
 }
 
-/// Returns what the newest saved runs of this machine tell, of the disk those on the file system of
-/// `facts`.
+/// Returns the experience of this machine's newest saved runs; the disk speed from runs on the file
+/// system of `facts`.
 pub fn saved_experience(host: &Host, facts: Option<&TargetFacts>) -> Experience {
     folder().map_or_else(|_| Experience::default(), |dir| experience_in(&dir, host, facts))
 }

@@ -1,4 +1,5 @@
-//! Tells other processes which disks this one measures, and finds those that measure the same.
+//! Announces to other processes which disks this one measures, and finds processes that measure the
+//! same.
 //!
 //! A run binds an abstract Unix socket whose name has the disk and the process. The kernel lists
 //! such names and removes them with their process, however it ends. Runs in another network
@@ -32,14 +33,14 @@ struct Place {
     disks: BTreeSet<String>,
 }
 
-/// The names that tell others of a run, until it is dropped.
+/// The socket names that announce a run, until it is dropped.
 #[derive(Debug)]
 pub struct Announcement {
     place: Place,
     _sockets: Vec<UnixDatagram>,
 }
 
-/// Announces a run of a plan. Where that is refused, no other process learns of it.
+/// Announces the run of a plan. If the socket is refused, other processes do not see the run.
 pub fn announce(plan: &Plan) -> Announcement {
     Place::of(plan).announce(std::process::id())
 }
@@ -124,8 +125,8 @@ impl Place {
     }
 }
 
-/// Returns how names begin: alike for all users, also those of a directory service, whom `users`
-/// lacks; apart for a user in `users` with a home that none of them has.
+/// Returns the beginning of names. All users share one, also users of a directory service, whom
+/// `users` lacks; a user in `users` whose home is in no line of it has another.
 fn prefix_for(home: &str, uid: u32, users: &str) -> String {
     let has = |field: usize, text: &str| {
         users.lines().any(|line| line.split(':').nth(field) == Some(text))
@@ -164,7 +165,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn other_processes_on_the_same_disk_are_found_once_and_nothing_else() {
+    fn other_run_is_found_once() {
         let names = "Num RefCount Protocol Flags Type St Inode Path\n\
              0: 00000002 00000000 00000000 0002 01 1 @iotui-measures/254:0/17\n\
              0: 00000002 00000000 00000000 0002 01 1 @iotui-measures/254:32/17\n\
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn all_users_of_the_machine_learn_of_a_run_and_a_home_of_its_own_is_apart() {
+    fn all_users_see_a_run() {
         let users = "root:x:0:0:root:/root:/bin/bash\nbad\nme:x:1000:1000::/home/me:/bin/sh\n";
         for (home, uid) in [
             ("/root", 0),
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_announced_until_it_is_over() {
+    fn run_is_announced_until_its_end() {
         let dir = tempfile::tempdir().unwrap();
         let target = TargetSpec::Scratch { dir: dir.path().into(), size: 1, keep: false };
         let plan = Plan { target, ..testing::plan(0) };

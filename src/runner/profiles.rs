@@ -1,4 +1,4 @@
-//! Profiles of `--expect`: those of iotui and of the user, and what a plan stores of them.
+//! Profiles of `--expect`: built-in ones and the user's, and the conditions that a plan stores.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::plan::{Plan, Preset, Profile, Profiles, Resolved, Settings};
 use crate::text::clean_text;
 use crate::userdata::{Home, read_toml_files};
 
-/// Returns every profile: those of iotui, and the `*.toml` files in
+/// Returns every profile: the built-in ones, and the `*.toml` files in
 /// `$XDG_CONFIG_HOME/iotui/expect`.
 pub fn profiles() -> Profiles {
     let mut profiles = Profiles::built_in();
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profiles_of_the_user_are_read_and_broken_ones_told() {
+    fn user_profiles_are_read() {
         let dir = tempfile::tempdir().unwrap();
         let good = "about='m\\u001b[31mine'\nexpect='p50<1ms'\n[cells]\nop='read'\n";
         let good = good.replace('\'', "\"");
@@ -87,27 +87,27 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_needs_a_cell_that_it_is_about_and_says_which_options_give_one() {
+    fn profile_names_its_missing_options() {
         let mut plan = crate::session::testing::session(2).plan;
         let settings = |text: &str| {
             let mut settings = Settings::default();
             settings.set("expect", text).unwrap();
             settings
         };
-        let mut told = |text: &str| {
+        let mut expect_on = |text: &str| {
             expect(&mut plan, &settings(text), &[])
                 .map(|()| plan.expect.len())
                 .map_err(|e| e.to_string())
         };
-        assert_eq!(told("p99<10ms,>=1MB/s"), Ok(1));
-        let error = told("etcd").unwrap_err();
+        assert_eq!(expect_on("p99<10ms,>=1MB/s"), Ok(1));
+        let error = expect_on("etcd").unwrap_err();
         assert!(
             error.starts_with("etcd is about cells with -s 2300 --op write -t 1 --sync "),
             "{error}"
         );
         assert!(error.ends_with("give these options, or name no preset"), "{error}");
-        assert!(told("commits>=1").unwrap_err().contains("--sync"));
-        assert!(told("etdc").unwrap_err().contains("did you mean etcd"));
+        assert!(expect_on("commits>=1").unwrap_err().contains("--sync"));
+        assert!(expect_on("etdc").unwrap_err().contains("did you mean etcd"));
         let presets = presets_of_profiles(&settings("p99<1s,etcd")).unwrap();
         assert_eq!(presets.iter().map(|preset| preset.id.as_str()).collect::<Vec<_>>(), ["etcd"]);
         assert!(presets_of_profiles(&settings("p99<1s")).unwrap().is_empty());

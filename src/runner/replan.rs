@@ -153,7 +153,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn cells_stay_and_what_is_free_changes() {
+    fn replan_keeps_the_cells() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let session = testing::session(2);
         let need = session.plan.cells.iter().map(|c| c.span).max().unwrap();

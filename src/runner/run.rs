@@ -57,14 +57,14 @@ pub fn create_recorder(
     make(&folder()?, &NewSession { name, slug: &slug, host, plan, created: SystemTime::now() })
 }
 
-/// Returns what to say of the last run if it may have left this machine in another variant
+/// Returns a message about the last run if it may have left this machine in another variant
 /// (`--between`).
 pub fn describe_unrestored() -> Option<String> {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(find_unrestored(&folder().ok()?, machine.trim())?.describe())
 }
 
-/// How a run is measured.
+/// The processes of a run.
 pub enum Measuring {
     /// By this process, as further rounds of an earlier run if that has any.
     Alone(Earlier),
@@ -171,18 +171,19 @@ fn measure_machine(host: &Host, plan: &Plan, how: &Measuring) -> MachineEvidence
     MachineEvidence { ceilings, ..host.evidence() }
 }
 
-/// Tells other processes of the run, and the front end of theirs.
+/// Announces the run to other processes, and their runs to the front end.
 fn announce(plan: &Plan, control: &Control, relay: &Relay) -> Announcement {
     // The target is opened to find its disk, which may hang.
     control.watchdog.doing("the target was being opened");
     if let Some(deadline) = Instant::now().checked_add(plan.budget) {
         control.watchdog.until(deadline);
     }
-    // Before it looks for others: of two runs that begin at once at least one is told.
+    // Announced before it looks for others: of two runs that begin at once, at least one sees the
+    // other.
     let announcement = other_runs::announce(plan);
     if let Some(other) = announcement.find_other_run() {
         let note = Event::Note { text: other.message.clone() };
-        relay.tell(Report::OtherRun(other));
+        relay.report(Report::OtherRun(other));
         relay.pass_on(note);
     }
     announcement
@@ -217,7 +218,7 @@ impl Relay {
         }
     }
 
-    fn tell(&self, what: Report) {
+    fn report(&self, what: Report) {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.over.load(Acquire) {
             report(what);
@@ -232,7 +233,7 @@ impl Relay {
     }
 
     /// Ends the run in place of the engine, which hangs: with the results so far, or as failed if
-    /// there are none. `unrestored` says that the machine is not in the first variant.
+    /// without results. `unrestored` says that the machine is not in the first variant.
     fn end_hung(&self, why: String, unrestored: Option<String>) {
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if self.over.swap(true, AcqRel) {
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_was_kept_before() {
+    fn events_are_saved_before_reported() {
         let (dir, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
         let plan = Arc::new(plan(&file));
         let recorder = Recorder::create(
@@ -293,11 +294,11 @@ mod tests {
         .unwrap();
         let path = recorder.path().to_path_buf();
         let (to, from) = channel();
-        let (mut told, kept) = (0, path.clone());
-        let tell = move |what| {
+        let (mut reported, saved) = (0, path.clone());
+        let report = move |what| {
             if matches!(what, Report::Event(Event::Trial { .. })) {
-                told += 1;
-                assert_eq!(load(&kept).unwrap().trials.len(), told);
+                reported += 1;
+                assert_eq!(load(&saved).unwrap().trials.len(), reported);
             }
             let _ = to.send(what);
         };
@@ -308,7 +309,7 @@ mod tests {
             Host::default,
             Arc::new(Control::new(&NEVER)),
             recorder,
-            tell,
+            report,
         )
         .unwrap();
         let all: Vec<Report> = from.iter().collect();
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_fails_or_panics_is_over_with_a_reason() {
+    fn failed_run_ends_with_reason() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let good = plan(&file);
         let missing = Plan {
@@ -333,7 +334,7 @@ mod tests {
             [(missing, false, "/no/such/file"), (good, true, "bug in iotui")]
         {
             let (to, from) = channel();
-            let tell = move |what| match what {
+            let report = move |what| match what {
                 Report::Event(Event::Grounds { .. }) if panics => panic!("on purpose"),
                 Report::Event(_) | Report::OtherRun(_) => {}
                 Report::Over(why) => to.send(why).unwrap(),
@@ -344,7 +345,7 @@ mod tests {
                 Host::default,
                 Arc::new(Control::new(&NEVER)),
                 None,
-                tell,
+                report,
             )
             .unwrap();
             assert!(from.recv().unwrap().unwrap().contains(wanted));
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn another_run_on_the_disk_is_told_first_and_kept() {
+    fn other_run_is_reported_and_saved() {
         let (dir, file) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
         let plan = Arc::new(plan(&file));
         let Some(_other) = other_runs::announce_as(&plan, 1) else { return };

@@ -1,5 +1,5 @@
-//! What saved runs have read of a target since this machine started, for runs that read each block
-//! once (`--fresh`).
+//! Parts of a target that saved runs have read since this machine started, for runs that read each
+//! block once (`--fresh`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ fn reads_one(plan: &Plan, of: &[PathBuf]) -> bool {
 /// Returns the bytes that a run has read, or written.
 fn visited_by(session: &Session) -> Vec<(u64, u64)> {
     let Some(fresh) = &session.plan.fresh else {
-        // A run that made its file has written all of it.
+        // A run that made its file has written the entire file.
         let made = session.plan.targets().filter(|target| target.is_ours()).map(TargetSpec::size);
         let spans = session.plan.cells.iter().map(|cell| cell.span);
         return made.chain(spans).max().map(|end| (0, end)).into_iter().collect();
@@ -79,7 +79,7 @@ mod tests {
     use crate::session::{NewSession, Recorder, testing};
 
     #[test]
-    fn runs_on_the_same_file_since_the_start_have_visited_it() {
+    fn earlier_runs_visited_the_file() {
         let (dir, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let path = |name: &str| {
             let path = files.path().join(name);

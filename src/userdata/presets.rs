@@ -27,7 +27,7 @@ pub enum SavePresetError {
 /// Returns the folder of the user's presets, `$XDG_CONFIG_HOME/iotui/presets`. It need not exist.
 ///
 /// # Errors
-/// There is no home.
+/// The user has no home folder.
 pub fn presets_folder() -> Result<PathBuf, SavePresetError> {
     Ok(Home::Config.folder().ok_or(SavePresetError::NoHome)?.join("presets"))
 }

@@ -39,7 +39,7 @@ fn percentages_below_100() {
 }
 
 #[test]
-fn a_signal_then_1_then_4_then_5_then_3() {
+fn exit_codes_have_an_order() {
     let mut slow = ruling(2, &[]);
     // Whatever cell: its number is what counts.
     slow.slower = session_pair();
@@ -69,7 +69,7 @@ fn a_signal_then_1_then_4_then_5_then_3() {
 }
 
 #[test]
-fn what_was_expected_fails_with_5_and_does_not_pass_untold() {
+fn failed_expectation_exits_with_5() {
     let mut slow = ruling(2, &[]);
     slow.slower = session_pair();
     let open = ruling(1, &[false]);

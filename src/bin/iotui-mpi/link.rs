@@ -32,7 +32,7 @@ pub struct World {
     here: u32,
 }
 
-/// Names the machine, so that ranks of one can be tried as those of several.
+/// Names the machine, so that tests can run ranks of several machines on one.
 const NODE: &str = "IOTUI_NODE";
 
 fn named_node() -> Option<String> {
@@ -60,7 +60,7 @@ impl World {
     }
 
     /// Waits, asleep, until all ranks have come as far; returns the number of the first. A barrier
-    /// would not tell it who is missing.
+    /// would not name the missing rank.
     fn meet(&self, mut number: u64) -> u64 {
         let world = world();
         if world.rank() != 0 {

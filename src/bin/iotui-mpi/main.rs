@@ -9,7 +9,7 @@ use mpi::Threading;
 use mpi::traits::Communicator;
 
 fn main() -> ExitCode {
-    // The engine has a thread of its own, which alone calls MPI while it runs.
+    // Only the engine's thread calls MPI while it runs.
     let Some((universe, level)) = mpi::initialize_with_threading(Threading::Serialized) else {
         eprintln!("iotui-mpi: MPI is already initialized");
         return ExitCode::from(iotui::app::USAGE);

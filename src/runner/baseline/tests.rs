@@ -26,7 +26,7 @@ fn run(session: &Session, judged: bool) -> Result<Plan, BaselineError> {
 }
 
 #[test]
-fn the_plan_stays_and_what_is_free_changes() {
+fn baseline_plan_keeps_its_cells() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let session = session(&file);
     assert_eq!(run(&session, true).unwrap(), session.plan);
@@ -62,7 +62,7 @@ fn what_cannot_be_compared_is_named() {
 }
 
 #[test]
-fn without_what_can_be_judged_there_is_no_gate() {
+fn gate_needs_comparable_cells() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let base = session(&file);
     let mut few = base.clone();

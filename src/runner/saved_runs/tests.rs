@@ -5,7 +5,7 @@ use crate::analysis::{Outcome, compare, compare_with};
 use crate::record::End;
 use crate::session::{NewSession, Recorder, load, testing};
 
-/// A kept run of two cells whose trials hardly scatter, at so many MiB/s.
+/// A saved run of two cells whose trials hardly scatter, at `speed` MiB/s.
 fn run(dir: &Path, at: u64, speed: u64) -> Session {
     let created = UNIX_EPOCH + testing::CREATED + std::time::Duration::from_secs(60 * at);
     let mut recorder = Recorder::create(
@@ -31,7 +31,7 @@ fn run(dir: &Path, at: u64, speed: u64) -> Session {
 }
 
 #[test]
-fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
+fn usual_variation_is_no_difference() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let speeds = [1000, 1300, 900, 1250, 1100, 1400];
@@ -64,7 +64,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
     let fast = run(dir, 9, 3900);
     let versus = compare_with(&[a, &fast], &saved_runs(dir, &[a, &fast])).unwrap().others.remove(0);
     assert_eq!(versus.cells[0].outcome, Outcome::Faster, "{}", versus.describe());
-    // The gate judges by the same intervals: 10 % slower here is no finding.
+    // The gate judges by the same intervals: here it passes a run that is 10 % slower.
     let slow = &runs[2];
     let ruled = |kept: &SavedRuns| {
         crate::analysis::judge_run(a, &compare_with(&[a, slow], kept).unwrap().others[0], 0.05)
@@ -81,7 +81,7 @@ fn a_difference_that_kept_runs_show_among_themselves_is_not_told_as_one() {
 }
 
 #[test]
-fn runs_of_another_machine_or_file_show_nothing() {
+fn other_machines_runs_are_ignored() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let runs: Vec<Session> = (0..6).map(|at| run(dir, at, 1000 + 10 * at)).collect();
