@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::curves::{Curve, Metric};
+use super::curves::{self, Curve, Metric};
 use super::plot::{self, Chart, Draw, Point, Scale, Series};
 use super::theme::Look;
 use super::values::Values;
@@ -25,7 +25,7 @@ pub struct Drawn<'a> {
 
 impl<'a> Drawn<'a> {
     pub fn new(curve: &'a Curve, (style, marker): (Style, char)) -> Drawn<'a> {
-        Drawn { curve, name: "", style, marker, draw: curve.line(), emphasis: false }
+        Drawn { curve, name: "", style, marker, draw: curves::line_of(curve), emphasis: false }
     }
 }
 
@@ -58,7 +58,7 @@ pub fn with_chart<R>(
     cursor: Option<f64>,
     then: impl FnOnce(&Chart) -> R,
 ) -> R {
-    let all: Vec<Vec<Point>> = drawn.iter().map(|one| one.curve.chart_points()).collect();
+    let all: Vec<Vec<Point>> = drawn.iter().map(|one| curves::chart_points(one.curve)).collect();
     let series: Vec<Series> = drawn
         .iter()
         .zip(&all)

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::compare::Compare;
 use super::context::Context;
-use super::curves::Metric;
+use super::curves::{self, Metric};
 use super::host::HostScreen;
 use super::lab::Lab;
 use super::live::Live;
@@ -109,7 +109,7 @@ pub struct Model {
 impl Model {
     pub fn new(look: Look, mut presets: Vec<Preset>, setup: Setup) -> Model {
         sort_by_question(&mut presets);
-        let mut turned = Metric::turned(&look);
+        let mut turned = curves::flipped_metrics(&look);
         if look.scale == Spread::Auto && setup.log_y {
             turned.push(Metric::Throughput);
         }
@@ -138,7 +138,7 @@ impl Model {
             live: Live::with_log_axis(look.fixed_log()),
             results: Results::with_axes(turned, look.unit),
             sessions: Sessions::default(),
-            compare: Compare::with_turned_axes(Metric::turned(&look)),
+            compare: Compare::with_turned_axes(curves::flipped_metrics(&look)),
             lab,
             host: HostScreen::default(),
             exports: 0,

@@ -22,21 +22,59 @@ pub fn step(min: f64) -> Option<f64> {
         .find(|step| *step >= enough && step.is_finite() && *step > 0.0)
 }
 
+/// Values whose largest is more than this many times the smallest need a logarithmic axis: on a
+/// linear one, the smallest would hug its foot.
+const MAX_LINEAR_RATIO: f64 = 20.0;
+
+/// Returns whether an axis of values between these is logarithmic, unless somebody chose another.
+pub fn is_logarithmic(low: f64, high: f64) -> bool {
+    high / low > MAX_LINEAR_RATIO
+}
+
+/// Returns the smallest step of at least `min` seconds that is round in seconds, minutes or hours.
+pub fn time_step(min: f64) -> Option<f64> {
+    const SECONDS: [f64; 15] = [
+        1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
+        21600.0,
+    ];
+    if min <= 0.5 {
+        return step(min);
+    }
+    let enough = min * (1.0 - 1e-9);
+    let days = || Some((min / 86400.0).ceil() * 86400.0);
+    SECONDS.into_iter().find(|step| *step >= enough).or_else(days)
+}
+
 /// Returns evenly spaced round values between `low` and `high`, at most `max_ticks` (at least 2).
 pub fn linear(low: f64, high: f64, max_ticks: usize) -> Vec<f64> {
+    densest(low, high, max_ticks, &step, &mut |_| true).unwrap_or_default()
+}
+
+/// Returns the densest evenly spaced values between `low` and `high`, at most `max_ticks` (at least
+/// 2), that `fits` accepts; `round` returns the smallest round step of at least its argument.
+pub fn densest(
+    low: f64,
+    high: f64,
+    max_ticks: usize,
+    round: &dyn Fn(f64) -> Option<f64>,
+    fits: &mut dyn FnMut(&[f64]) -> bool,
+) -> Option<Vec<f64>> {
     let max_ticks = max_ticks.max(2);
     let mut min_step = (high - low) / max_ticks as f64;
-    while let Some(step) = step(min_step) {
-        let first = (low / step - 1e-9).ceil();
+    while let Some(step) = round(min_step) {
+        let first = (low / step - 1e-6).ceil();
         // + 0.0 turns -0 into 0.
         let values = (0..=max_ticks).map(|i| (first + i as f64) * step + 0.0);
-        let values: Vec<f64> = values.take_while(|value| *value <= high + step * 1e-9).collect();
-        if values.len() <= max_ticks {
-            return values;
+        let values: Vec<f64> = values.take_while(|value| *value <= high + step * 1e-6).collect();
+        if values.len() <= max_ticks && fits(&values) {
+            return Some(values);
+        }
+        if values.len() < 2 {
+            return None;
         }
         min_step = step * 1.01;
     }
-    Vec::new()
+    None
 }
 
 /// Returns the round end of an axis from 0 to `high` with at most `max_ticks` steps.

@@ -9,6 +9,7 @@ mod answer;
 mod cell_result;
 mod compare;
 mod counted;
+mod curves;
 mod disk_speed;
 mod document;
 mod expected;
@@ -18,6 +19,7 @@ mod gate;
 mod glance;
 mod groups;
 mod measured_time;
+mod names;
 mod network;
 mod outrun;
 mod picked;
@@ -37,7 +39,7 @@ mod why;
 mod written;
 
 pub use crate::plan::Axis;
-pub use answer::{Answer, Best, ColdCost, Knee, answer, capitalize, name_cells};
+pub use answer::{Answer, Best, ColdCost, Knee, answer, capitalize};
 pub use cell_result::{
     CellResult, CommitsOf, FirstBad, LatencyOf, NodeOf, RankOf, RanksOf, SKIPPED_BY_USER,
     SummaryOf, TrialWork, VerifiedOf, WriteTimes,
@@ -47,6 +49,7 @@ pub use compare::{
     SideBySide, Versus, change, compare, compare_variants, compare_with, is_same_machine,
     is_same_setup, letter, machine_differences, times,
 };
+pub use curves::{Curve, CurvePoint, Metric, axis_of_curves, curves, leave_out_singles};
 pub use disk_speed::{disk_speed, was_on_disk};
 pub use document::{CellOf, Document, document};
 pub use expected::{
@@ -61,6 +64,7 @@ pub use glance::{
 };
 pub use groups::group_by_key;
 pub use measured_time::{MeasuredTime, measured_time};
+pub use names::{CellNames, name_cells};
 pub use network::{Network, NetworkShare, RoundTrips, network};
 pub use picked::{MethodRate, PickedMethod, picked_methods};
 pub use probe::{ProbeResult, ReferenceValue, missed_probes, probes, skipped_probes};

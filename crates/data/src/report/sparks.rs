@@ -2,16 +2,16 @@
 //! figure on one scale.
 
 use super::Look;
-use super::figure::{self, Figure, Group, Metric, Panel};
+use super::figure::{self, Figure, FigureOf, Group, Panel};
 use super::text::BARS;
 use crate::analysis;
-use crate::analysis::CellResult;
+use crate::analysis::{CellResult, Metric};
 use crate::session::Session;
 use crate::units::{show_count, show_rate};
 
 /// Returns whether a figure is drawn in text: not latencies, which tables list.
 fn is_shown(figure: &Figure) -> bool {
-    !figure.again && !matches!(figure.metric, Metric::Latency | Metric::CommitTail)
+    !figure.again && !matches!(figure.of, FigureOf::Cells(Metric::Latency) | FigureOf::CommitTail)
 }
 
 /// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.
@@ -62,7 +62,7 @@ fn draw_chart(group: &Group, figure: &Figure) -> Vec<String> {
     };
     let wide = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let show = |value: f64| {
-        if figure.metric == Metric::Throughput {
+        if figure.of == FigureOf::Cells(Metric::Throughput) {
             show_rate(value)
         } else {
             format!("{}/s", show_count(value))

@@ -48,13 +48,13 @@ impl Overlay {
     /// Builds the curves of `sessions` over the axis that varies, of `metric` or the first that has
     /// a value. Curves of one figure are left out if others have more.
     pub fn show_sessions(&mut self, sessions: &[SessionView], metric: Metric) {
-        let axis = curves::axis(
+        let axis = curves::axis_of_curves(
             sessions.iter().flat_map(|shown| shown.results.iter().map(|result| &result.cell)),
         );
         let metric = metric.or_first(sessions.iter().flat_map(|shown| &shown.results));
         let each = |(session, shown): (usize, &SessionView)| {
             let cells = &shown.session.plan.cells;
-            curves::whole_names(cells, &shown.results, &shown.skipped, axis, metric)
+            curves::curves(cells, &shown.results, &shown.skipped, axis, metric, true)
                 .into_iter()
                 .map(move |curve| Line { session, curve })
                 .collect::<Vec<_>>()

@@ -224,7 +224,7 @@ fn words_and_curves_are_a_key_away_and_back() {
     // Metrics and the logarithmic axis as on Results, the read-out by arrows.
     stage.keys("i");
     assert!(
-        stage.picture(120, 40).contains("Latency, median to 99th percentile by block size")
+        stage.picture(120, 40).contains("Latency by block size, median to 99th percentile")
             && compare(&stage).log()
     );
     stage.keys("bL");

@@ -4,7 +4,7 @@ use super::data::LoadedComparison;
 use super::state::{Compare, View};
 use super::view;
 use crate::context::{Context, Request};
-use crate::curves::Metric;
+use crate::curves;
 use crate::export::Form;
 use crate::keymap::Action;
 use crate::msg::{Effect, Msg};
@@ -120,7 +120,7 @@ fn in_chart(compare: &mut Compare, action: Action) {
             }
         }
         _ => {
-            if let Some(metric) = Metric::from_action(action) {
+            if let Some(metric) = curves::metric_of(action) {
                 return overlay.show_sessions(&got.views, metric);
             }
             let (zoom, places) = (overlay.zoom, overlay.places.count());
@@ -173,7 +173,7 @@ pub fn is_offered(compare: &Compare, action: Action) -> bool {
         Action::Table | Action::Baseline | Action::Copy | Action::Export | Action::Enter => {
             others > 0
         }
-        action if Metric::from_action(action).is_some() => chart && others > 0,
+        action if curves::metric_of(action).is_some() => chart && others > 0,
         _ => true,
     }
 }

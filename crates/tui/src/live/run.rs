@@ -269,6 +269,7 @@ impl Run {
                 &skipped,
                 self.view.axis,
                 self.view.metric(),
+                false,
             );
         }
     }

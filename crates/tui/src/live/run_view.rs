@@ -125,7 +125,7 @@ pub struct RunView {
 
 impl RunView {
     pub fn new(plan: Arc<Plan>) -> RunView {
-        let axis = curves::axis(plan.cells.iter());
+        let axis = curves::axis_of_curves(plan.cells.iter());
         let signs = Signs::new(&plan.cells, axis);
         RunView {
             signs: plan.cells.iter().map(|job| signs.of(job)).collect(),

@@ -107,11 +107,6 @@ impl Extremes {
             self.high = self.high.max(rate);
         }
     }
-
-    /// Returns how many times the lowest the highest is.
-    pub fn ratio(&self) -> f64 {
-        self.low.map_or(1.0, |low| self.high / low)
-    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,6 +2,7 @@
 //! nothing was measured.
 
 use super::series::{Extremes, Measure, Slice, per_second};
+use crate::units::ticks;
 use crate::zoom::Zoom;
 
 /// A bar: a trial, or several where there are more trials than columns.
@@ -195,12 +196,9 @@ pub fn describe((first, last): (u32, u32), all: u32) -> String {
     }
 }
 
-/// From this ratio of the highest to the lowest rate on, the lowest would hug a linear axis.
-const LOG_RATIO: f64 = 8.0;
-
 /// Returns whether a logarithmic axis fits the rates better.
 pub fn needs_log(extremes: Extremes) -> bool {
-    extremes.ratio() >= LOG_RATIO
+    extremes.low.is_some_and(|low| ticks::is_logarithmic(low, extremes.high))
 }
 
 /// Returns the ends of a logarithmic axis: powers of `base` times `unit`, so that the lowest bar
@@ -335,7 +333,7 @@ mod tests {
         assert!((bottom - 100.0).abs() < 1e-6 && (top - 100_000.0).abs() < 1e-3);
         let (bottom, top) = log_ends(Extremes::default(), 2.0, 1.0);
         assert!(bottom < top);
-        assert!(needs_log(of(1.0, 8.0)) && !needs_log(of(1.0, 7.0)));
+        assert!(needs_log(of(1.0, 21.0)) && !needs_log(of(1.0, 20.0)));
         assert!(!needs_log(Extremes::default()));
     }
 }

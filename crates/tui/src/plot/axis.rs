@@ -1,6 +1,7 @@
 //! The settings of an axis: its scale, its ends, its tick labels.
 
 use crate::analysis;
+use crate::units::ticks;
 
 /// How values spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -108,32 +109,19 @@ impl<'a> Axis<'a> {
         Axis { loose: true, ..self }
     }
 
-    /// Returns the smallest step of at least `least` that is round on this axis.
-    pub(super) fn step(&self, least: f64) -> f64 {
-        self.step.at_least(least / self.unit) * self.unit
+    /// Returns the smallest step of at least `least` that is round on this axis; `None` if there is
+    /// none.
+    pub(super) fn step(&self, least: f64) -> Option<f64> {
+        let step = match self.step {
+            Step::Decimal => ticks::step(least / self.unit),
+            Step::Time => ticks::time_step(least / self.unit),
+        };
+        step.map(|step| step * self.unit).filter(|step| step.is_finite())
     }
 
     /// Returns a round end of the axis that holds `value` (> 0), at most a third above it.
     pub(super) fn end_above(&self, value: f64) -> f64 {
         round_end(value, self.unit)
-    }
-}
-
-impl Step {
-    /// Returns the smallest round step of at least `least`.
-    fn at_least(self, least: f64) -> f64 {
-        const SECONDS: [f64; 15] = [
-            1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0,
-            7200.0, 21600.0,
-        ];
-        let enough = least * (1.0 - 1e-9);
-        match self {
-            Step::Time if least > 0.5 => match SECONDS.iter().find(|s| **s >= enough) {
-                Some(step) => *step,
-                None => (least / 86400.0).ceil() * 86400.0,
-            },
-            _ => crate::units::ticks::step(least).unwrap_or(least),
-        }
     }
 }
 
@@ -159,13 +147,13 @@ mod tests {
     #[test]
     fn steps_are_round() {
         let axis = Axis::new(Scale::Linear, &|_| String::new());
-        assert_eq!([1.0, 3.0, 70.0].map(|least| axis.step(least)), [1.0, 5.0, 100.0]);
+        assert_eq!([1.0, 3.0, 70.0].map(|least| axis.step(least).unwrap()), [1.0, 5.0, 100.0]);
         assert_eq!(
-            [1.0, 3000.0, 3e6].map(|least| axis.round_in(1024.0).step(least) / 1024.0),
+            [1.0, 3000.0, 3e6].map(|least| axis.round_in(1024.0).step(least).unwrap() / 1024.0),
             [0.001, 5.0, 5000.0]
         );
         assert_eq!(
-            [11.0, 40.0, 100_000.0].map(|least| axis.time().step(least)),
+            [11.0, 40.0, 100_000.0].map(|least| axis.time().step(least).unwrap()),
             [15.0, 60.0, 172_800.0]
         );
     }

@@ -57,7 +57,8 @@ pub(super) fn fit_y(axis: &Axis, data: Option<(f64, f64)>) -> Range {
             (-beyond(-lo), beyond(hi))
         }
         (Scale::Linear, true) if hi > lo => {
-            let (room, fine) = ((hi - lo) * 0.04, axis.step((hi - lo) / 10.0));
+            let room = (hi - lo) * 0.04;
+            let fine = axis.step((hi - lo) / 10.0).unwrap_or(hi - lo);
             let low = ((lo - room) / fine).floor() * fine;
             (if lo >= 0.0 { low.max(0.0) } else { low }, ((hi + room) / fine).ceil() * fine)
         }

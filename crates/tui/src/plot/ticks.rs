@@ -33,7 +33,8 @@ pub(super) fn ticks(
         }
     }
     let (lo, hi) = range.ends();
-    linear(lo, hi, axis, most, &mut is_good).unwrap_or_else(|| vec![lo, hi])
+    let step = |least: f64| axis.step(least);
+    units::ticks::densest(lo, hi, most, &step, &mut is_good).unwrap_or_else(|| vec![lo, hi])
 }
 
 /// Returns the rows of the ticks of a vertical axis with their texts; the highest has the unit, if
@@ -98,36 +99,6 @@ pub(super) fn ticks_between_ends(
     // An even spread is worth a few labels.
     let even = (stride..=stride * 2).find(|s| span % s == 0);
     even.filter(|s| *s != stride).and_then(spread).unwrap_or(values)
-}
-
-/// Multiples of the densest round step.
-fn linear(
-    lo: f64,
-    hi: f64,
-    axis: &Axis,
-    most: usize,
-    is_good: &mut dyn FnMut(&[f64]) -> bool,
-) -> Option<Vec<f64>> {
-    let mut stride = axis.step((hi - lo) / most.max(2) as f64);
-    for _ in 0..24 {
-        if !(stride.is_finite() && stride > 0.0) {
-            return None;
-        }
-        let first = (lo / stride - 1e-6).ceil();
-        // + 0.0 makes 0 of -0.
-        let values: Vec<f64> = (0..=most + 1)
-            .map(|i| (first + i as f64) * stride + 0.0)
-            .take_while(|value| *value <= hi + stride * 1e-6)
-            .collect();
-        if values.len() < 2 {
-            return None;
-        }
-        if is_good(&values) {
-            return Some(values);
-        }
-        stride = axis.step(stride * 1.01);
-    }
-    None
 }
 
 /// Returns 1, 2 and 5 times the powers of ten of a unit; nothing where these would be many.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::columns::Sheet;
 use crate::analysis::{
-    Axis, Bounds, CellResult, Sign, Signs, brief_words, is_refinable, refinements,
+    Axis, Bounds, CellNames, CellResult, Sign, Signs, brief_words, is_refinable, refinements,
 };
 use crate::curves::{Curve, Expected, Metric};
 use crate::plot::Point;
@@ -135,19 +135,16 @@ impl Data {
     pub fn plot(&mut self, metric: Metric) {
         self.metric = metric;
         let view = &self.view;
-        let cells = &view.session.plan.cells;
-        self.curves = curves::curves(cells, &view.results, &view.skipped, self.places.axis, metric);
+        let (cells, axis) = (&view.session.plan.cells, self.places.axis);
+        self.curves = curves::curves(cells, &view.results, &view.skipped, axis, metric, false);
         let results = &self.view.results;
-        let signs = Signs::new(cells, self.places.axis);
+        let signs = Signs::new(cells, axis);
         self.signs = results.iter().map(|result| signs.of(&result.cell)).collect();
-        self.common = curves::common(results, self.places.axis);
         let jobs = results.iter().map(|result| &result.cell);
-        self.expected = curves::expected_line(
-            jobs,
-            self.places.axis,
-            metric,
-            &Bounds::from_session(&self.view.session),
-        );
+        let names = CellNames::from_jobs(jobs.clone());
+        self.common = jobs.clone().next().map_or_else(String::new, |job| names.shared(job, axis));
+        self.expected =
+            curves::expected_line(jobs, axis, metric, &Bounds::from_session(&self.view.session));
         self.points =
             self.curves.iter().map(|curve| curve_points(curve, results, &self.warnings)).collect();
         self.places = Places::new(self.places.axis, self.curves.iter());
@@ -254,7 +251,7 @@ fn curve_points(curve: &Curve, results: &[CellResult], groups: &[WarningGroup]) 
     let means: Vec<(f64, f64)> =
         curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
     points.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
-    points.medians = curve.chart_points();
+    points.medians = curves::chart_points(curve);
     for point in &curve.points {
         // What every cell has is said once, above the answer.
         // How wide an interval is, the chart shows by itself.

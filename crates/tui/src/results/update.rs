@@ -10,7 +10,7 @@ use super::layout;
 use super::state::{OpenCell, Results, Tab, TabKind};
 use super::view::{answer, cell, chart, frame, legend, table};
 use crate::context::{Context, Request};
-use crate::curves::Metric;
+use crate::curves::{self, Metric};
 use crate::export::{Form, What};
 use crate::keymap::{self, Action, Place};
 use crate::msg::{Effect, Msg, Replayed};
@@ -67,7 +67,7 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     if let Some(effects) = act_on_session(results, ctx, action) {
         return effects;
     }
-    if let Some(metric) = Metric::from_action(action) {
+    if let Some(metric) = curves::metric_of(action) {
         if results.open.is_some() {
             results.plot(metric);
         } else {

@@ -1,8 +1,8 @@
 //! What a run shows of its commits: the cheapest that is durable here, what grouping writes buys,
 //! and how far writers scale.
 
-use super::Labels;
 use super::ratio::times_as_fast;
+use crate::analysis::CellNames;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::plan::{FilePer, Job};
 use crate::record::{Severity, Warning};
@@ -11,8 +11,8 @@ use crate::units::{self, show_count, show_nanos};
 /// Returns what is to be said, in one text; `None` where nothing was committed.
 pub fn describe_commits(results: &[CellResult]) -> Option<String> {
     let committing = committing(results);
-    let labels = Labels::from_jobs(committing.iter().map(|result| &result.cell));
-    let cheapest = describe_cheapest(find_cheapest(&committing)?, &labels);
+    let names = CellNames::from_jobs(committing.iter().map(|result| &result.cell));
+    let cheapest = describe_cheapest(find_cheapest(&committing)?, &names);
     Some([vec![cheapest], more_sentences(&committing)].concat().join(" "))
 }
 
@@ -20,10 +20,10 @@ pub fn describe_commits(results: &[CellResult]) -> Option<String> {
 /// was committed.
 pub fn commit_sentences(results: &[CellResult]) -> Vec<String> {
     let committing = committing(results);
-    let labels = Labels::from_jobs(committing.iter().map(|result| &result.cell));
+    let names = CellNames::from_jobs(committing.iter().map(|result| &result.cell));
     let Some(cheapest) = find_cheapest(&committing) else { return Vec::new() };
     let kind = if is_durable(cheapest) == Some(true) { "durable commit here" } else { "commit" };
-    let named = format!("The cheapest {kind}: {}.", describe(cheapest, &labels));
+    let named = format!("The cheapest {kind}: {}.", describe(cheapest, &names));
     [vec![named], more_sentences(&committing)].concat()
 }
 
@@ -67,8 +67,8 @@ fn find_cheapest<'a>(results: &[&'a CellResult]) -> Option<&'a CellResult> {
 }
 
 /// Names the cheapest method and says whether its commits are durable.
-fn describe_cheapest(best: &CellResult, labels: &Labels) -> String {
-    let is = describe(best, labels);
+fn describe_cheapest(best: &CellResult, names: &CellNames) -> String {
+    let is = describe(best, names);
     let Some(durability) = &best.durability else { return format!("The cheapest commit: {is}.") };
     let reason = &durability.reason;
     match durability.reach.is_durable() {
@@ -82,9 +82,9 @@ fn describe_cheapest(best: &CellResult, labels: &Labels) -> String {
 }
 
 /// Returns `pread at 4 KiB, append, fdatasync, 820 µs at p50 and 1.90 ms at p99, 1.2 k/s`.
-fn describe(result: &CellResult, labels: &Labels) -> String {
+fn describe(result: &CellResult, names: &CellNames) -> String {
     let Some(CommitsOf { per_second, total, .. }) = &result.commits else {
-        return labels.full(&result.cell);
+        return names.full(&result.cell);
     };
     let at = |name: &str, nanos: Option<f64>| {
         nanos.map(|nanos| format!("{} at {name}", show_nanos(nanos)))
@@ -92,7 +92,7 @@ fn describe(result: &CellResult, labels: &Labels) -> String {
     let times: Vec<String> =
         [at("p50", total.p50), at("p99", total.p99)].into_iter().flatten().collect();
     let rate = per_second.map(|rate| format!("{}/s", show_count(rate)));
-    let parts = [Some(labels.full(&result.cell)), Some(times.join(" and ")), rate];
+    let parts = [Some(names.full(&result.cell)), Some(times.join(" and ")), rate];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     parts.join(", ")
 }

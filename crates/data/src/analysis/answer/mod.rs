@@ -7,7 +7,6 @@
 mod best;
 mod cold;
 mod commits;
-mod label;
 mod model;
 mod point;
 mod ratio;
@@ -23,8 +22,6 @@ mod writes;
 
 pub(super) use best::best_of;
 pub(super) use commits::{commit_sentences, is_durable};
-pub(super) use label::Labels;
-pub use label::name_cells;
 pub(super) use point::Point;
 pub(super) use ratio::{Finding, times};
 
@@ -35,7 +32,7 @@ pub use series::Knee;
 pub use text::capitalize;
 
 use crate::analysis::verified::describe_verified;
-use crate::analysis::{CellResult, Network, TrialWork};
+use crate::analysis::{CellNames, CellResult, Network, TrialWork};
 use crate::catalog::{moves_data, only_loops};
 use crate::experiment::{CALLS, COMMIT, MEASURE};
 use crate::plan::{Axis, Job, Op, Skipped};
@@ -111,7 +108,7 @@ pub fn answer_experiment(
     };
     let failed = text::describe_failures(
         results,
-        &Labels::from_jobs(results.iter().map(|result| &result.cell)),
+        &CellNames::from_jobs(results.iter().map(|result| &result.cell)),
     );
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }

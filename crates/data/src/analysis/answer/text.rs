@@ -2,10 +2,10 @@
 
 use super::best::Best;
 use super::cold::ColdCost;
-use super::label::Labels;
 use super::model::Answer;
 use super::series::Knee;
 use super::targets::describe_targets;
+use crate::analysis::CellNames;
 use crate::analysis::CellResult;
 use crate::plan::{Cache, Job, Op};
 use crate::stats::Summary;
@@ -17,36 +17,36 @@ const MAX_NAMED: usize = 3;
 
 /// Returns the answer to these results in one line.
 pub fn text(results: &[CellResult], answer: &Answer) -> String {
-    let labels = Labels::from_jobs(results.iter().map(|result| &result.cell));
+    let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
     let text = match (results, &answer.best) {
-        (_, None) => describe_nothing(results, &labels),
-        ([one], Some(best)) => describe_single(one, best, &labels),
+        (_, None) => describe_nothing(results, &names),
+        ([one], Some(best)) => describe_single(one, best, &names),
         (_, Some(best)) => {
-            let mut said = vec![describe_fastest(best, answer, &labels)];
-            said.extend(answer.also.iter().map(|best| describe_fastest(best, answer, &labels)));
+            let mut said = vec![describe_fastest(best, answer, &names)];
+            said.extend(answer.also.iter().map(|best| describe_fastest(best, answer, &names)));
             said.extend(describe_targets(&answer.targets));
-            said.extend(describe_wrong(results, answer, &labels));
+            said.extend(describe_wrong(results, answer, &names));
             // Too few trials show no order of block sizes either.
             let knees = if best.provisional { &[][..] } else { &answer.knees };
-            said.extend(describe_knees(knees, &labels));
+            said.extend(describe_knees(knees, &names));
             said.extend(answer.cold_cost.as_ref().map(describe_cold));
             said.extend(describe_common_step(results));
             said.extend(describe_few_trials(results));
-            said.extend(describe_failures(results, &labels));
+            said.extend(describe_failures(results, &names));
             said.join(" ")
         }
     };
     clean_text(&text)
 }
 
-fn describe_nothing(results: &[CellResult], labels: &Labels) -> String {
-    match describe_failures(results, labels) {
+fn describe_nothing(results: &[CellResult], names: &CellNames) -> String {
+    match describe_failures(results, names) {
         Some(failed) => format!("Nothing was measured. {failed}"),
         None => "Nothing was measured.".into(),
     }
 }
 
-fn describe_single(result: &CellResult, best: &Best, labels: &Labels) -> String {
+fn describe_single(result: &CellResult, best: &Best, names: &CellNames) -> String {
     let summary = best.throughput.or(best.operations).map(|of| of.summary);
     let interval = match (summary.and_then(|s| s.low.zip(s.high)), best.trials) {
         (Some((low, high)), trials) => format!(
@@ -64,10 +64,10 @@ fn describe_single(result: &CellResult, best: &Best, labels: &Labels) -> String 
             let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
             format!(
                 "{}: went from {first} to {last} during the run, so there is no single figure",
-                labels.full(&best.cell)
+                names.full(&best.cell)
             )
         }
-        None => format!("{}: {}{interval}", labels.full(&best.cell), figure(best)),
+        None => format!("{}: {}{interval}", names.full(&best.cell), figure(best)),
     };
     if let Some(why) = &best.wrong {
         text += &format!(", but this figure is wrong: {}", phrase(why));
@@ -107,7 +107,7 @@ fn figure(best: &Best) -> String {
 
 /// Returns `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot distinguish it from mmap
 /// at 1 MiB, warm.`
-fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
+fn describe_fastest(best: &Best, answer: &Answer, names: &CellNames) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
         (Some(_), _) if best.cell.mix.is_some() => "Fastest mix",
@@ -115,7 +115,7 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
         _ if answer.also.is_empty() => "Fastest",
         _ => "Fastest read",
     };
-    let (cell, figure) = (labels.full(&best.cell), figure(best));
+    let (cell, figure) = (names.full(&best.cell), figure(best));
     if best.provisional && best.wrong.is_none() {
         let what = what.replacen("Fastest", "Highest", 1);
         return format!("{what} so far: {cell}, about {figure}; too few trials to rank.");
@@ -124,7 +124,7 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
     let (alike, open): (Vec<&Job>, Vec<&Job>) =
         best.no_difference.iter().partition(|job| best.alike.contains(job));
     let names = |jobs: &[&Job]| {
-        let names: Vec<String> = jobs.iter().take(MAX_NAMED).map(|job| labels.full(job)).collect();
+        let names: Vec<String> = jobs.iter().take(MAX_NAMED).map(|job| names.full(job)).collect();
         join_names(&names, jobs.len(), "; ")
     };
     if !alike.is_empty() {
@@ -140,7 +140,7 @@ fn describe_fastest(best: &Best, answer: &Answer, labels: &Labels) -> String {
 }
 
 /// Names the highest figure that is marked wrong and was therefore not compared.
-fn describe_wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> Option<String> {
+fn describe_wrong(results: &[CellResult], answer: &Answer, names: &CellNames) -> Option<String> {
     if answer.best.iter().chain(&answer.also).any(|best| best.wrong.is_some()) {
         return None;
     }
@@ -161,7 +161,7 @@ fn describe_wrong(results: &[CellResult], answer: &Answer, labels: &Labels) -> O
         more => format!(" {} {} wrong.", counted(more, "more result"), verb(more, "is", "are")),
     };
     let why = phrase(&top.wrong()?.message);
-    Some(format!("Excluded: {}, {figure}, which is wrong: {why}.{more}", labels.full(&top.cell)))
+    Some(format!("Excluded: {}, {figure}, which is wrong: {why}.{more}", names.full(&top.cell)))
 }
 
 /// Chooses the curves worth a sentence: the fastest of each backend, warm ones if there are any.
@@ -189,11 +189,11 @@ fn choose_curves(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
 }
 
 /// Returns `Warm: read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
-fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
+fn describe_knees(knees: &[Knee], names: &CellNames) -> Option<String> {
     let (state, chosen) = choose_curves(knees);
     let (rising, settled): (Vec<&Knee>, Vec<&Knee>) =
         chosen.into_iter().take(MAX_NAMED).partition(|knee| knee.rising);
-    let name = |knee: &Knee| labels.curve(&knee.cell, knee.axis);
+    let name = |knee: &Knee| names.curve(&knee.cell, knee.axis);
     let mut needs = Vec::new();
     for knee in settled {
         let Some(size) = describe_size(knee) else { continue };
@@ -206,7 +206,7 @@ fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
     }
     let mut clauses: Vec<String> = Vec::new();
     clauses.extend((!needs.is_empty()).then(|| needs.join(", ")));
-    clauses.extend(describe_rising(&rising, labels));
+    clauses.extend(describe_rising(&rising, names));
     let state = state.map(|state| match state {
         Cache::Cold => "Cold: ",
         Cache::Warm => "Warm: ",
@@ -216,7 +216,7 @@ fn describe_knees(knees: &[Knee], labels: &Labels) -> Option<String> {
 }
 
 /// Returns `uring and mmap still gain at 2 MiB, the largest tried`, one for each largest value.
-fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
+fn describe_rising(rising: &[&Knee], names: &CellNames) -> Vec<String> {
     let end = |knee: &Knee| match knee.larger_skipped {
         Some(larger) => {
             let (largest, larger) = (knee.axis.show(knee.largest), knee.axis.show(larger));
@@ -228,7 +228,7 @@ fn describe_rising(rising: &[&Knee], labels: &Labels) -> Vec<String> {
     of_same_largest
         .map(|knees| {
             let names: Vec<String> =
-                knees.iter().map(|knee| labels.curve(&knee.cell, knee.axis)).collect();
+                knees.iter().map(|knee| names.curve(&knee.cell, knee.axis)).collect();
             let verb = if names.len() == 1 { "gains" } else { "gain" };
             format!("{} still {verb} at {}", join_names(&names, names.len(), "; "), end(knees[0]))
         })
@@ -335,16 +335,16 @@ fn describe_few_trials(results: &[CellResult]) -> Option<String> {
     }
 }
 
-pub fn describe_failures(results: &[CellResult], labels: &Labels) -> Option<String> {
+pub fn describe_failures(results: &[CellResult], names: &CellNames) -> Option<String> {
     let failed: Vec<(&Job, &String)> =
         results.iter().filter_map(|result| Some((&result.cell, result.error.as_ref()?))).collect();
     match failed[..] {
         [] => None,
-        [(job, error)] => Some(format!("{} failed: {}.", labels.full(job), phrase(error))),
+        [(job, error)] => Some(format!("{} failed: {}.", names.full(job), phrase(error))),
         [(job, error), ..] => Some(format!(
             "{} cells failed; the first was {}: {}.",
             failed.len(),
-            labels.full(job),
+            names.full(job),
             phrase(error)
         )),
     }

@@ -2,7 +2,7 @@
 
 use super::pair::{Outcome, Pair};
 use crate::analysis::Axis;
-use crate::analysis::answer::Labels;
+use crate::analysis::CellNames;
 use crate::analysis::groups::group_by_key;
 use crate::plan::Cache;
 use crate::stats::{Ratio, may_be_chance};
@@ -111,17 +111,14 @@ fn clauses(judged: &[&Pair], all: bool) -> String {
         };
     }
     let axis = Axis::best(judged.iter().map(|pair| &pair.cell));
-    let labels = Labels::from_jobs(judged.iter().map(|pair| &pair.cell));
+    let names = CellNames::from_jobs(judged.iter().map(|pair| &pair.cell));
     let states = judged.iter().any(|pair| pair.cell.cache != judged[0].cell.cache);
     let (same, mut differing): (Vec<Curve>, Vec<Curve>) = curves(judged, axis)
         .into_iter()
         .partition(|curve| curve.iter().all(|pair| pair.outcome == Outcome::Same));
     differing.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
-    let mut said: Vec<String> = differing
-        .iter()
-        .take(MAX_NAMED)
-        .map(|curve| clause(curve, axis, &labels, states))
-        .collect();
+    let mut said: Vec<String> =
+        differing.iter().take(MAX_NAMED).map(|curve| clause(curve, axis, &names, states)).collect();
     let more: usize = differing
         .iter()
         .skip(MAX_NAMED)
@@ -156,14 +153,14 @@ fn largest(curve: &Curve) -> f64 {
     differing.filter_map(|pair| pair.ratio).map(|of| of.ratio.ln().abs()).fold(0.0, f64::max)
 }
 
-fn clause(curve: &Curve, axis: Option<Axis>, labels: &Labels, states: bool) -> String {
+fn clause(curve: &Curve, axis: Option<Axis>, names: &CellNames, states: bool) -> String {
     let job = &curve[0].cell;
     let Some(axis) = axis else {
-        return format!("{} {}", labels.full(job), figure(curve).unwrap_or_default());
+        return format!("{} {}", names.full(job), figure(curve).unwrap_or_default());
     };
     let name = match job.cache {
-        Cache::Cold | Cache::Warm if states => format!("{} {}", job.cache, labels.curve(job, axis)),
-        _ => labels.curve(job, axis),
+        Cache::Cold | Cache::Warm if states => format!("{} {}", job.cache, names.curve(job, axis)),
+        _ => names.curve(job, axis),
     };
     let runs: Vec<&[&Pair]> = curve.chunk_by(|a, b| a.outcome == b.outcome).collect();
     fn show_run(run: &[&Pair]) -> String {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::answer::Labels;
+use crate::analysis::CellNames;
 use crate::analysis::groups::group_by_key;
 use crate::analysis::{Axis, CellResult};
 use crate::catalog::moves_data;
@@ -100,15 +100,15 @@ pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
     let drawn = results.iter().filter(|of| of.wrong().is_none() && moves_data(&of.cell));
     let points = drawn.filter_map(|result| Some((result, Point::from_result(result)?)));
     let curves = group_by_key(points, |(result, _)| Axis::Block.without(&result.cell));
-    let labels = Labels::from_jobs(curves.iter().map(|(cell, _)| cell));
+    let names = CellNames::from_jobs(curves.iter().map(|(cell, _)| cell));
     let of_curve = |(cell, points): &(Job, Vec<(&CellResult, Point)>)| {
         let points: Vec<Point> = points.iter().map(|(_, point)| *point).collect();
-        curve(&points, cell, &labels)
+        curve(&points, cell, &names)
     };
     curves.iter().filter_map(of_curve).collect()
 }
 
-fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
+fn curve(points: &[Point], cell: &Job, names: &CellNames) -> Option<CurveCost> {
     let (model, cost) = explain_curve(points)?;
     let known = matches!(model, Model::Both | Model::Bandwidth);
     Some(CurveCost {
@@ -118,7 +118,7 @@ fn curve(points: &[Point], cell: &Job, labels: &Labels) -> Option<CurveCost> {
         bandwidth: cost.bandwidth().filter(|_| known),
         half: cost.half().filter(|_| model == Model::Both),
         text: text(model, &cost, points, cell.all_threads()),
-        name: labels.curve_of_blocks(cell),
+        name: names.curve_of_blocks(cell),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::analysis::Axis;
-use crate::plan::{Cache, Job, Op};
+use crate::plan::{Cache, Job};
 use crate::report::text::join_nonempty;
 
 /// Jobs in one panel that differ in more than their cache; marks tell apart those of one colour.
@@ -13,25 +13,9 @@ const MAX_CURVES: usize = 16;
 /// Panels of one figure.
 const MAX_PANELS: usize = 24;
 
-/// The axes that a name begins with; the operation, which a backend often implies, ends it. The
-/// last is dropped first if a name does not need all.
-const FIRST: [Axis; 7] = {
-    use Axis::*;
-    [Backend, Cache, Block, Size, Threads, Depth, Pattern]
-};
-
-/// Returns a job's value in a legend or a title; empty where it goes without saying.
+/// Returns a job's value in the title of a panel; empty where it goes without saying.
 fn word(axis: Axis, job: &Job) -> String {
-    match axis {
-        Axis::Threads | Axis::Depth => axis.show(axis.value_of(job)),
-        Axis::Pattern => axis.value(job),
-        // Names are short: a phrase would say that these are of the file.
-        Axis::Size if job.span > 0 => axis.value(job),
-        // Reads go without saying.
-        Axis::Op if job.op == Op::Read => String::new(),
-        Axis::Op => job.action().into(),
-        _ => axis.phrase_among(job, true).unwrap_or_default(),
-    }
+    axis.phrase_among(job, true).unwrap_or_default()
 }
 
 /// Returns how much worse panels of it read than panels of another axis: backends, targets and
@@ -48,48 +32,11 @@ fn cost(axis: Axis) -> usize {
 fn varying_axes(jobs: &[Job]) -> Vec<Axis> {
     let differ =
         |axis: &Axis| jobs.windows(2).any(|two| word(*axis, &two[0]) != word(*axis, &two[1]));
-    Axis::arrange(&FIRST, Axis::Op).into_iter().filter(differ).collect()
+    Axis::ALL.into_iter().filter(differ).collect()
 }
 
 fn words(job: &Job, axes: &[Axis]) -> String {
-    let words = axes.iter().map(|axis| word(*axis, job)).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(", ")
-}
-
-/// Returns the name of each job: the backend, and whatever distinguishes it from the others.
-pub fn names(jobs: &[Job]) -> Vec<String> {
-    build_names(jobs, &[])
-}
-
-/// Returns names with the block size, for cells on no axis.
-pub fn full_names(jobs: &[Job]) -> Vec<String> {
-    build_names(jobs, &[Axis::Block])
-}
-
-fn build_names(jobs: &[Job], always: &[Axis]) -> Vec<String> {
-    let varying = varying_axes(jobs);
-    let all = Axis::arrange(&FIRST, Axis::Op);
-    let mut axes = all.clone();
-    axes.retain(|axis| varying.contains(axis) || always.contains(axis));
-    let count =
-        |axes: &[Axis]| jobs.iter().map(|job| words(job, axes)).collect::<HashSet<_>>().len();
-    let needed = count(&axes);
-    // Drop what others imply, such as the operation of a backend that has only one.
-    for axis in all[2..].iter().rev().filter(|axis| !always.contains(axis)) {
-        let without: Vec<Axis> = axes.iter().copied().filter(|other| other != axis).collect();
-        if count(&without) == needed {
-            axes = without;
-        }
-    }
-    let has_cache = axes.contains(&Axis::Cache);
-    axes.retain(|axis| !matches!(axis, Axis::Backend | Axis::Cache));
-    let name = |job: &Job| {
-        let cache = Some(word(Axis::Cache, job)).filter(|word| has_cache && !word.is_empty());
-        let backend = job.backend.to_string();
-        let first = cache.map_or(backend.clone(), |cache| format!("{backend} {cache}"));
-        join_nonempty([first, words(job, &axes)])
-    };
-    jobs.iter().map(name).collect()
+    join_nonempty(axes.iter().map(|axis| word(*axis, job)))
 }
 
 /// Copies the values on these axes from `like` to the job.

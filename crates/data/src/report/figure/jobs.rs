@@ -5,19 +5,19 @@ use std::collections::{HashMap, HashSet};
 
 use super::facets::{self, Split, index_or_insert};
 use super::model::{
-    Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, estimates, points,
+    Bar, Bars, Curve, Figure, FigureOf, Group, Key, Line, Panel, Point, about, estimates, points,
     spans,
 };
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis;
 use crate::analysis::{
-    Axis, Bounds, CellResult, EstimateLine, Sign, Signs, SummaryOf, group_by_key,
+    Axis, Bounds, CellNames, CellResult, EstimateLine, Metric, Sign, Signs, group_by_key,
 };
 use crate::plan::{Cache, Job};
 use crate::record::Severity;
 use crate::report::Look;
 use crate::session::Session;
-use crate::units::column::{PER_SECOND, TIME, Unit};
+use crate::units::column::{TIME, Unit};
 use crate::units::{show_count, ticks};
 
 /// Estimates above the measured values by more than this would flatten them; a logarithmic scale
@@ -97,15 +97,17 @@ impl Curves {
             .iter_mut()
             .for_each(|cells| cells.sort_by_key(|of| axis.value_of(&results[*of].cell)));
         let split = facets::split(&jobs);
-        let names = facets::names(&split.jobs);
+        let names = CellNames::from_jobs(split.jobs.iter());
         // Panels share a legend: a series is the same in each.
         let signs = Signs::new(&split.jobs, axis);
         let (mut shown, mut keys) = (Vec::new(), Vec::new());
         let key = (0..jobs.len()).map(|at| {
-            let own = index_or_insert(&mut shown, names[at].clone());
+            let job = &split.jobs[at];
+            let name = names.series(job, axis, false);
+            let own = index_or_insert(&mut shown, name.clone());
             if own == keys.len() {
                 let line = if jobs[at].cache == Cache::Cold { Line::Dashed } else { Line::Solid };
-                keys.push(Key::of_sign(names[at].clone(), signs.of(&split.jobs[at]), line));
+                keys.push(Key::of_sign(name, signs.of(job), line));
             }
             own
         });
@@ -116,21 +118,26 @@ impl Curves {
 
 /// One figure of a group, as requested.
 struct FigureSpec<'a> {
-    metric: Metric,
-    title: &'static str,
+    of: FigureOf,
     units: &'static [Unit],
     value: &'a dyn Fn(&CellResult) -> Option<Span>,
     again: bool,
 }
 
-/// Returns the commits per second of a cell.
-fn commits(result: &CellResult) -> Option<Span> {
-    let summary = result.commit_rate()?;
-    Some(span(SummaryOf { summary, unit: "1/s" })).filter(is_drawable)
+/// Returns a metric of a cell as it is drawn.
+fn span(metric: Metric, result: &CellResult) -> Option<Span> {
+    let (value, low, high, _) = metric.value_of(result)?;
+    let end = |end: f64| if end.is_nan() { value } else { end };
+    Some((end(low), value, end(high))).filter(is_drawable)
+}
+
+/// Returns the operations per second of a cell that moves no bytes.
+fn bare_operations(result: &CellResult) -> Option<Span> {
+    if result.throughput.is_some() { None } else { span(Metric::Operations, result) }
 }
 
 /// Returns the 99th percentile of a cell's commits.
-fn tail(result: &CellResult) -> Option<Span> {
+fn commit_tail(result: &CellResult) -> Option<Span> {
     let p99 = result.commits?.total.p99?;
     Some((p99, p99, p99)).filter(is_drawable)
 }
@@ -144,40 +151,36 @@ fn group(
 ) -> Option<Group> {
     let curves = Curves::new(results, axis, own);
     let counts = axis == Axis::Count;
-    let some = |value: &dyn Fn(&CellResult) -> Option<Span>| {
-        own.iter().any(|of| value(&results[*of]).is_some())
+    let throughput = |result: &CellResult| span(Metric::Throughput, result);
+    let operations = |result: &CellResult| span(Metric::Operations, result);
+    let latency = |result: &CellResult| span(Metric::Latency, result);
+    let commits = |result: &CellResult| span(Metric::Commits, result);
+    let spec = |metric: Metric, value, again| FigureSpec {
+        of: FigureOf::Cells(metric),
+        units: metric.units(look.unit),
+        value,
+        again,
     };
-    fn rate(result: &CellResult) -> Option<(f64, f64, f64)> {
-        result.throughput.map(span).filter(is_drawable)
-    }
-    fn calls(result: &CellResult) -> Option<(f64, f64, f64)> {
-        result.operations.map(span).filter(is_drawable)
-    }
-    let bare = |result: &CellResult| calls(result).filter(|_| result.throughput.is_none());
-    fn latency(result: &CellResult) -> Option<(f64, f64, f64)> {
-        let latency = result.latency?;
-        latency.p50.map(|p50| (p50, p50, latency.p99.unwrap_or(p50))).filter(is_drawable)
-    }
-    let spec =
-        |metric, title, units, value, again| FigureSpec { metric, title, units, value, again };
-    let (bytes, moves) = (look.unit.units(), some(&rate));
-    let throughput = spec(Metric::Throughput, "Throughput", bytes, &rate, counts);
-    let all_calls =
-        spec(Metric::Operations, "Calls per second", PER_SECOND, &calls, moves && !counts);
-    let bare_calls = spec(Metric::Operations, "Calls per second", PER_SECOND, &bare, false);
-    let times = spec(Metric::Latency, "Latency of one operation", TIME, &latency, false);
-    let commits = spec(Metric::Commits, "Commits per second", PER_SECOND, &commits, false);
-    let tail = spec(Metric::CommitTail, "99th percentile of a commit", TIME, &tail, false);
+    let moves = own.iter().any(|of| throughput(&results[*of]).is_some());
+    let bare = own.iter().any(|of| bare_operations(&results[*of]).is_some());
+    let throughput = spec(Metric::Throughput, &throughput, counts);
+    let all_operations = spec(Metric::Operations, &operations, moves && !counts);
+    let bare_operations = spec(Metric::Operations, &bare_operations, false);
+    let latency = spec(Metric::Latency, &latency, false);
+    let commits = spec(Metric::Commits, &commits, false);
+    let tail =
+        FigureSpec { of: FigureOf::CommitTail, units: TIME, value: &commit_tail, again: false };
     // Calls that move no bytes have a separate figure and take no room from the others.
-    let order: Vec<&FigureSpec> = match (counts, moves && some(&bare)) {
-        (true, _) => vec![&all_calls, &throughput, &times],
-        (_, true) => vec![&throughput, &bare_calls, &all_calls, &times],
-        _ => vec![&throughput, &all_calls, &times],
+    let order = if counts {
+        vec![&commits, &tail, &all_operations, &throughput, &latency]
+    } else if moves && bare {
+        vec![&commits, &tail, &throughput, &bare_operations, &all_operations, &latency]
+    } else {
+        vec![&commits, &tail, &throughput, &all_operations, &latency]
     };
     let bounds = Bounds::from_session(session);
-    let figures: Vec<Figure> = [&commits, &tail]
+    let figures: Vec<Figure> = order
         .into_iter()
-        .chain(order)
         .filter_map(|spec| spec.build_figure(results, axis, &curves, &bounds, look))
         .collect();
     let title = figures.first()?.title.clone();
@@ -199,26 +202,29 @@ impl FigureSpec<'_> {
     ) -> Option<Figure> {
         let (mut panels, cells) = self.make_panels(results, axis, curves);
         let mut scale = Scale::for_values(spans(&panels), look.scale, self.units)?;
-        if self.metric == Metric::Throughput {
+        if self.of == FigureOf::Cells(Metric::Throughput) {
             let far = if scale.log { MAX_ESTIMATE_RATIO_LOG } else { MAX_ESTIMATE_RATIO };
             add_expected(&mut panels, &cells, axis, bounds, far);
             scale = Scale::for_values(spans(&panels), look.scale, self.units)?;
         }
         panels.retain(|panel| !panel.curves.is_empty());
         let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
+        let (title, about) = match self.of {
+            FigureOf::Cells(Metric::Latency) => (Metric::Latency.title_by(axis), ""),
+            FigureOf::Cells(metric) => (metric.title_by(axis), about(points(&panels))),
+            _ => (
+                format!("99th percentile of a commit by {}", axis.title()),
+                "of the commits of all trials",
+            ),
+        };
         Some(Figure {
-            metric: self.metric,
-            title: format!("{} by {}", self.title, axis.title()),
-            about: match self.metric {
-                Metric::Latency => "p50, with a line up to p99",
-                Metric::CommitTail => "of the commits of all trials",
-                _ => about(points(&panels)),
-            }
-            .into(),
+            of: self.of,
+            title,
+            about: about.into(),
             units: self.units,
             across: across(axis, &places),
             scale,
-            means: axis == Axis::Count && self.metric != Metric::Latency,
+            means: axis == Axis::Count && self.of != FigureOf::Cells(Metric::Latency),
             again: self.again,
             panels,
         })
@@ -239,8 +245,12 @@ impl FigureSpec<'_> {
         let mut panels: Vec<Panel> = curves.split.titles.iter().map(empty).collect();
         let mut cells = vec![Vec::new(); panels.len()];
         for (at, own) in curves.cells.iter().enumerate() {
-            let points: Vec<Point> =
-                own.iter().filter_map(|of| self.point(&results[*of], *of, axis)).collect();
+            let points = own.iter().filter_map(|of| {
+                let result = &results[*of];
+                let at = axis.value_of(&result.cell) as f64;
+                point(result, *of, at, (self.value)(result))
+            });
+            let points: Vec<Point> = points.collect();
             if !points.is_empty() {
                 let panel = curves.split.panel[at];
                 panels[panel].curves.push(Curve { key: curves.key[at], points });
@@ -248,12 +258,6 @@ impl FigureSpec<'_> {
             }
         }
         (panels, cells)
-    }
-
-    fn point(&self, result: &CellResult, of: usize, axis: Axis) -> Option<Point> {
-        let span = (self.value)(result)?;
-        let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
-        Some(Point { at: axis.value_of(&result.cell) as f64, span, expected: None, wrong, of })
     }
 }
 
@@ -268,11 +272,6 @@ fn add_expected(panels: &mut [Panel], cells: &[Vec<&Job>], axis: Axis, bounds: &
         });
         panel.expected.retain(|line: &EstimateLine| !line.points.is_empty());
     }
-}
-
-fn span(of: SummaryOf) -> Span {
-    let summary = of.summary;
-    (summary.low.unwrap_or(summary.median), summary.median, summary.high.unwrap_or(summary.median))
 }
 
 /// Threads and depths that do not double, such as 1, 5, 10, 15, are evenly spaced.
@@ -308,40 +307,38 @@ pub fn show_binary_count(count: f64) -> String {
     }
 }
 
-/// Returns the cells on no curve: one bar each, with bytes per second apart from calls per second.
+/// Returns the cells on no curve: one bar each, with bytes per second apart from operations per
+/// second.
 fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
-    let names = {
-        let jobs: Vec<Job> = rest.iter().map(|of| results[*of].cell.clone()).collect();
-        facets::full_names(&jobs)
-    };
-    let of = |title: &str,
-              units: &'static [Unit],
-              value: &dyn Fn(&CellResult) -> Option<SummaryOf>,
-              show: &dyn Fn(f64) -> String| {
-        let mut keys: Vec<Key> = Vec::new();
-        let bar = |(of, name): (&usize, &String)| {
+    let names = CellNames::from_jobs(rest.iter().map(|of| &results[*of].cell));
+    let mut groups = Vec::new();
+    for metric in [Metric::Throughput, Metric::Operations] {
+        let (mut keys, mut rows) = (Vec::new(), Vec::new());
+        for of in rest {
             let result = &results[*of];
-            let span = value(result).map(span).filter(is_drawable)?;
-            let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
-            let point = Point { at: 0.0, span, expected: None, wrong, of: *of };
+            if metric == Metric::Operations && result.throughput.is_some() {
+                continue;
+            }
+            let Some(point) = point(result, *of, 0.0, span(metric, result)) else { continue };
             let job = &result.cell;
             let own = Key::of_sign(job.backend.to_string(), Sign::of(job), Line::Solid);
             let key = index_or_insert(&mut keys, own);
-            let (show, reported) = (show(span.1), Vec::new());
-            Some(Bar { key, label: name.clone(), point, show, reported })
+            let (label, show) = (names.full(job), metric.show(point.span.1, look.unit));
+            rows.push(Bar { key, label, point, show, reported: Vec::new() });
+        }
+        let spans = rows.iter().map(|row| row.point.span);
+        let Some(scale) = Scale::for_values(spans, look.scale, metric.units(look.unit)) else {
+            continue;
         };
-        let rows: Vec<Bar> = rest.iter().zip(&names).filter_map(bar).collect();
-        let scale = Scale::for_values(rows.iter().map(|row| row.point.span), look.scale, units)?;
-        let bars = Some(Bars { title: title.into(), jobs: true, scale, rows });
-        Some(Group { title: title.into(), keys, figures: Vec::new(), bars })
-    };
-    let rates = of("Throughput", look.unit.units(), &|result| result.throughput, &|rate| {
-        look.unit.show(rate)
-    });
-    fn bare(result: &CellResult) -> Option<SummaryOf> {
-        result.operations.filter(|_| result.throughput.is_none())
+        let title = metric.title().to_string();
+        let bars = Some(Bars { title: title.clone(), jobs: true, scale, rows });
+        groups.push(Group { title, keys, figures: Vec::new(), bars });
     }
-    let calls =
-        of("Calls per second", PER_SECOND, &bare, &|calls| format!("{}/s", show_count(calls)));
-    [rates, calls].into_iter().flatten().collect()
+    groups
+}
+
+/// Returns a result as a point, if it has a value.
+fn point(result: &CellResult, of: usize, at: f64, span: Option<Span>) -> Option<Point> {
+    let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
+    Some(Point { at, span: span?, expected: None, wrong, of })
 }

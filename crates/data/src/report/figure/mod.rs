@@ -16,7 +16,7 @@ use crate::analysis::{CellResult, ProbeResult};
 use crate::session::Session;
 
 pub use self::model::{
-    Bar, Bars, COLORS, Curve, DIAMOND, Figure, Fill, Group, Key, Line, MARKS, Mark, Metric,
+    Bar, Bars, COLORS, Curve, DIAMOND, Figure, FigureOf, Fill, Group, Key, Line, MARKS, Mark,
     NEUTRAL, Panel, Point, ROUND, estimates, spans,
 };
 pub use self::scale::{Across, Scale, Span};

@@ -1,7 +1,7 @@
 //! Figures with their panels, curves, points and bars, independent of the output.
 
 use super::scale::{Across, Scale, Span};
-use crate::analysis::{EstimateLine, Sign};
+use crate::analysis::{EstimateLine, Metric, Sign};
 use crate::catalog::{HUES, Shape};
 use crate::plan::Cache;
 use crate::units::column::Unit;
@@ -56,23 +56,19 @@ pub enum Line {
     Marks,
 }
 
+/// What a figure shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    Throughput,
-    Operations,
-    Latency,
-    /// Commits per second.
-    Commits,
+pub enum FigureOf {
+    Cells(Metric),
     /// The 99th percentile of a commit.
     CommitTail,
-    /// The value of a probe.
-    Value,
+    Probe,
     /// Trials relative to the median of their cell.
     Trials,
 }
 
 pub struct Figure {
-    pub metric: Metric,
+    pub of: FigureOf,
     /// `Throughput by block size`.
     pub title: String,
     /// The meaning of a point and its line.
@@ -86,6 +82,14 @@ pub struct Figure {
     pub again: bool,
     /// The panels, all with the same scales.
     pub panels: Vec<Panel>,
+}
+
+impl Figure {
+    /// Returns the unit and kind of a scale, and the meaning of the points: `GiB/s: median and 95 % interval`.
+    pub fn caption(&self, scale: &Scale) -> String {
+        let parts = [scale.about(), self.about.clone()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+    }
 }
 
 pub struct Panel {

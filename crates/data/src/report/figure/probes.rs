@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::facets::index_or_insert;
 use super::model::{
-    Bar, Bars, Curve, Figure, Group, Key, Line, Metric, Panel, Point, about, points,
+    Bar, Bars, Curve, Figure, FigureOf, Group, Key, Line, Panel, Point, about, points,
 };
 use super::scale::{Across, Scale, Span, is_drawable};
 use crate::analysis::{ProbeCurves, ProbeResult, capitalize, group_by_key};
@@ -135,7 +135,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     });
     let title = format!("{} by {by}", capitalize(&all.title));
     let figure = Figure {
-        metric: Metric::Value,
+        of: FigureOf::Probe,
         title: title.clone(),
         about: about(points(&panels)).into(),
         units: units_of(all.unit, look),

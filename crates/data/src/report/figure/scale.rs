@@ -7,8 +7,6 @@ use crate::report::Spread;
 use crate::units::column::{self, Unit};
 use crate::units::{show_wait, ticks};
 
-/// Values that differ by a larger ratio are drawn on a logarithmic scale, others from 0.
-const MAX_LINEAR_RATIO: f64 = 20.0;
 /// An interval that reaches further than this beyond the values is cut: it would flatten them.
 const MAX_INTERVAL_REACH: f64 = 1.5;
 /// Labels from this value on are too long to read: 100,000 ns.
@@ -46,7 +44,7 @@ impl Scale {
         top = top.min(high * MAX_INTERVAL_REACH).max(high);
         Some(match spread {
             Spread::Log => Scale::log(low, top, units),
-            Spread::Auto if high / low > MAX_LINEAR_RATIO => Scale::log(low, top, units),
+            Spread::Auto if ticks::is_logarithmic(low, high) => Scale::log(low, top, units),
             _ => Scale::linear(top, units),
         })
     }
@@ -172,12 +170,8 @@ impl Across {
 
     /// Returns an axis of the time of a run up to its last trial, labelled at round times.
     pub fn seconds(last: f64) -> Across {
-        const STEPS: [f64; 17] = [
-            0.01, 0.05, 0.2, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
-            7200.0, 21_600.0, 86_400.0,
-        ];
-        let step = STEPS.into_iter().find(|step| last / step <= 8.0).unwrap_or(last / 4.0);
-        let places = (0..=8).map(|i| f64::from(i) * step).filter(|at| *at <= last);
+        let places = ticks::densest(0.0, last, 9, &ticks::time_step, &mut |_| true);
+        let places = places.unwrap_or_else(|| vec![0.0]).into_iter();
         let across = Across::new(String::new(), false, places, |at| match at {
             ..100.0 => format!("{} s", (at * 100.0).round() / 100.0),
             _ => show_wait(Duration::from_secs_f64(at)),

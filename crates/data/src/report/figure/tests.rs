@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use super::model::about;
 use super::*;
 use crate::analysis;
+use crate::analysis::Metric;
 use crate::plan::{Cache, Choice, CpuCache, Job, Layout, Op, Pattern, ProbeCell, Sync, Writes};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
 use crate::report::Spread;
@@ -36,19 +37,19 @@ fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
     let all = drawn(&session);
     let first = &all[0].figures[0];
     assert_eq!(
-        (first.metric, first.title.as_str(), first.scale.unit),
-        (Metric::Throughput, "Throughput by block size", "MiB/s")
+        (first.of, first.title.as_str(), first.scale.unit),
+        (FigureOf::Cells(Metric::Throughput), "Throughput by block size", "MiB/s")
     );
     assert_eq!(points(first), 38, "19 blocks, cold and warm");
     // Calls per second by count: reads and lseek in one figure, with their means.
     let calls = all
         .iter()
         .flat_map(|group| &group.figures)
-        .find(|figure| figure.metric == Metric::Operations && !figure.again)
+        .find(|figure| figure.of == FigureOf::Cells(Metric::Operations) && !figure.again)
         .unwrap();
     assert_eq!(
         (calls.title.as_str(), calls.means, calls.scale.log),
-        ("Calls per second by number of operations", true, false)
+        ("Operations per second by number of operations", true, false)
     );
     assert!(points(calls) >= 18, "{}", points(calls));
 }
@@ -75,7 +76,8 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
     let titles: Vec<&str> = figure.panels.iter().map(|panel| panel.title.as_str()).collect();
     assert_eq!(titles.len(), 6, "{titles:?}");
     assert!(
-        titles.contains(&"8 MiB, CPU caches flushed") && titles.contains(&"2 GiB"),
+        titles.contains(&"CPU caches flushed, 8 MiB of the file")
+            && titles.contains(&"2 GiB of the file"),
         "{titles:?}"
     );
     assert_eq!((points(figure), all.len()), (count, 1));
@@ -185,7 +187,7 @@ fn threads_that_do_not_double_are_evenly_apart_and_a_lone_cell_is_a_bar() {
         .filter_map(|group| group.bars.as_ref())
         .map(|bars| bars.title.as_str())
         .collect();
-    assert_eq!(bars, ["Throughput", "Calls per second"]);
+    assert_eq!(bars, ["Throughput", "Operations per second"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::report::figure::{Figure, Key, Metric, Panel, Point, Scale, spans};
+use crate::report::figure::{Figure, FigureOf, Key, Panel, Point, Scale, spans};
 use crate::report::picture::{self, DrawnPanel};
 use crate::report::text::xml;
 use crate::report::{Spread, svg};
@@ -31,7 +31,7 @@ impl Chart<'_> {
     fn other_scale(&self) -> Option<Scale> {
         let spread = if self.figure.scale.log { Spread::Linear } else { Spread::Log };
         let scale = Scale::for_values(spans(&self.figure.panels), spread, self.figure.units);
-        scale.filter(|_| self.figure.metric != Metric::Trials)
+        scale.filter(|_| self.figure.of != FigureOf::Trials)
     }
 
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -50,7 +50,7 @@ impl Chart<'_> {
         let scales = [("own", Some(&figure.scale)), ("other", other.as_ref())];
         for (class, scale) in scales {
             if let Some(scale) = scale {
-                let about = xml(&format!("{}: {}", scale.about(), figure.about));
+                let about = xml(&figure.caption(scale));
                 writeln!(out, "<p class=\"{class}\">{about}</p>")?;
             }
         }

@@ -10,7 +10,7 @@ use super::page::Page;
 use super::parts::begin_section;
 use super::timeline::Timeline;
 use crate::analysis::{ProbeResult, SummaryOf};
-use crate::report::figure::{Bars, Figure, Group, Key, Line, Metric, Point};
+use crate::report::figure::{Bars, Figure, FigureOf, Group, Key, Line, Point};
 use crate::report::picture;
 use crate::report::svg;
 use crate::report::table::origin;
@@ -58,9 +58,9 @@ fn write_figures(
     for (nth, figure) in group.figures.iter().enumerate() {
         for panel in &figure.panels {
             let wide = figure.panels.len() == 1 && (nth == 0 || group.figures.len() == 2);
-            let describe = |key: &Key, point: &Point| match figure.metric {
+            let describe = |key: &Key, point: &Point| match figure.of {
                 _ if key.line == Line::Marks => picture::describe_point(figure, &key.name, point),
-                Metric::Value => describe_probe(page, point.of),
+                FigureOf::Probe => describe_probe(page, point.of),
                 _ => describe_cell(page, point.of),
             };
             Chart {
@@ -97,14 +97,11 @@ struct Ids(Vec<&'static str>);
 
 impl Ids {
     fn next(&mut self, figure: &Figure) -> String {
-        let id = match figure.metric {
-            Metric::Throughput => "throughput",
-            Metric::Operations => "operations",
-            Metric::Latency => "latency",
-            Metric::Commits => "commits",
-            Metric::CommitTail => "commit-tail",
-            Metric::Value => "probe",
-            Metric::Trials => "time",
+        let id = match figure.of {
+            FigureOf::Cells(metric) => metric.id(),
+            FigureOf::CommitTail => "commit-tail",
+            FigureOf::Probe => "probe",
+            FigureOf::Trials => "time",
         };
         self.0.push(id);
         match self.0.iter().filter(|known| **known == id).count() {

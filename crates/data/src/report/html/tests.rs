@@ -246,8 +246,8 @@ fn many_results_all_have_their_place_and_trials_are_thinned() {
     // No two are on a curve: each has a bar, and none is skipped.
     assert_eq!(count_bars(&page), 60);
     assert!(
-        text.contains(">read, 4 KiB, stride:2</text>")
-            && text.contains(">read, 4 KiB, stride:61</text>"),
+        text.contains(">read at 4 KiB, cold, stride:2</text>")
+            && text.contains(">read at 4 KiB, cold, stride:61</text>"),
         "{text}"
     );
 }

@@ -7,7 +7,7 @@ use super::chart::Chart;
 use super::page::Page;
 use crate::analysis::CellResult;
 use crate::record::Trial;
-use crate::report::figure::{Across, Curve, Figure, Key, Metric, Panel, Point, Scale};
+use crate::report::figure::{Across, Curve, Figure, FigureOf, Key, Panel, Point, Scale};
 use crate::units::{show_count, show_nanos, show_rate};
 
 /// More trials than this are thinned out evenly.
@@ -73,7 +73,7 @@ fn build_figure(trials: &[TrialPoint], series: usize) -> Figure {
     let is_cut = trials.iter().any(|at| at.trial.short);
     let short = if is_cut { "; struck through: cut short" } else { "" };
     Figure {
-        metric: Metric::Trials,
+        of: FigureOf::Trials,
         title: "Trials over time".into(),
         about: format!("each trial relative to the median of its cell{short}{thin}"),
         units: &[(1.0, "x")],
@@ -89,7 +89,7 @@ fn build_figure(trials: &[TrialPoint], series: usize) -> Figure {
 fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
-        let figures = group.figures.iter().filter(|figure| figure.metric != Metric::Value);
+        let figures = group.figures.iter().filter(|figure| figure.of != FigureOf::Probe);
         let curves = figures.flat_map(|figure| &figure.panels).flat_map(|panel| &panel.curves);
         all.extend(
             curves.flat_map(|curve| curve.points.iter().map(|point| (point.of, first + curve.key))),

@@ -14,7 +14,7 @@ use self::panel::PanelDrawing;
 pub use self::panel::{DrawnPanel, describe_point};
 use self::place::{HEADER_HEIGHT, NOTE, Place, SMALL, TEXT, TITLE_HEIGHT};
 use self::scene::{Anchor, Ink, Scene, Stroke};
-use super::figure::{self, Bars, Figure, Group, Key, Line, Metric, Point};
+use super::figure::{self, Bars, Figure, FigureOf, Group, Key, Line, Point};
 use super::table::conditions;
 use super::{Look, text};
 use crate::analysis;
@@ -72,7 +72,7 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
 
 /// Returns whether the group is one panel of a single probe: two such groups fit side by side.
 fn is_small(group: &Group) -> bool {
-    matches!(group.figures.as_slice(), [one] if one.metric == Metric::Value && one.panels.len() == 1)
+    matches!(group.figures.as_slice(), [one] if one.of == FigureOf::Probe && one.panels.len() == 1)
 }
 
 fn title(session: &Session, groups: &[Group]) -> String {
@@ -235,12 +235,7 @@ fn draw_panels(
         _ => 140.0,
     };
     let mut y = top + 14.0;
-    scene.text(
-        (left, y + 4.0),
-        &format!("{}: {}", figure.scale.about(), figure.about),
-        Ink::Soft,
-        NOTE,
-    );
+    scene.text((left, y + 4.0), &figure.caption(&figure.scale), Ink::Soft, NOTE);
     y += 20.0;
     for row in 0..rows {
         let in_row = figure.panels.iter().skip(row * columns).take(columns);

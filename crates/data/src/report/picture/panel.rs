@@ -3,10 +3,12 @@
 use super::font::{self, width};
 use super::place::{NOTE, Place, SMALL};
 use super::scene::{Anchor, Dash, Ink, Scene, Stroke};
-use crate::analysis::EstimateLine;
-use crate::report::figure::{Curve, Figure, Key, Line, Metric, NEUTRAL, Panel, Point, Scale, Span};
+use crate::analysis::{EstimateLine, Metric};
+use crate::report::figure::{
+    Curve, Figure, FigureOf, Key, Line, NEUTRAL, Panel, Point, Scale, Span,
+};
 use crate::units::column::figure as digits;
-use crate::units::{show_count, show_nanos};
+use crate::units::{Rates, show_nanos};
 
 /// Space to the left of the first point and to the right of the last.
 const PADDING: f64 = 14.0;
@@ -163,7 +165,7 @@ impl PanelDrawing<'_> {
             let y = self.y(sum / curve.points.len() as f64);
             scene.line(self.across(y), Stroke::new(ink, 1.0).dash(Dash::Fine).opacity(0.8));
         }
-        let joined = places.len() > 1 && self.drawn.figure.metric != Metric::Trials;
+        let joined = places.len() > 1 && self.drawn.figure.of != FigureOf::Trials;
         if let Some(dash) = dash(key.line).filter(|_| joined) {
             scene.line(places.clone(), Stroke::new(ink, 2.25).dash(dash));
         }
@@ -188,10 +190,12 @@ pub fn describe_point(figure: &Figure, name: &str, point: &Point) -> String {
 
 /// Returns a value in the unit of its figure.
 fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
-    let show = |value: f64| match figure.metric {
-        Metric::Latency | Metric::CommitTail => show_nanos(value),
-        Metric::Operations | Metric::Commits => format!("{}/s", show_count(value)),
-        Metric::Throughput | Metric::Value | Metric::Trials => {
+    let show = |value: f64| match figure.of {
+        FigureOf::CommitTail => show_nanos(value),
+        FigureOf::Cells(metric) if metric != Metric::Throughput => {
+            metric.show(value, Rates::default())
+        }
+        _ => {
             let (factor, unit) = crate::units::column::unit([value], figure.units);
             format!("{} {unit}", digits(value / factor))
         }

@@ -32,7 +32,7 @@ pub fn draw(
 ) {
     let [plot, legend] = plot_and_legend(overlay, body);
     let x = overlay.x();
-    let title = format!("{} by {}", overlay.metric.title(), overlay.places.axis.title());
+    let title = overlay.metric.title_by(overlay.places.axis);
     let logarithmic = if log { "log, " } else { "" };
     let inner = pane::frame(
         look,

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::scene::{Scene, frame};
-use crate::curves::Curve;
+use crate::curves::{self, Curve};
 use crate::plot::{Axis, Bar, Bars, Chart, Point, Rule, Scale, Series};
 use crate::theme::Role;
 use crate::values::Values;
@@ -29,10 +29,10 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 
 fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let view = scene.view;
-    let points: Vec<Vec<Point>> = view.curves.iter().map(Curve::chart_points).collect();
+    let points: Vec<Vec<Point>> = view.curves.iter().map(curves::chart_points).collect();
     let curves = view.curves.iter().zip(&points).flat_map(|(curve, points)| {
         let (style, marker) = (scene.look.series(curve.sign.hue()), scene.look.marker(curve.sign));
-        let (name, draw) = (curve.name.as_str(), curve.line());
+        let (name, draw) = (curve.name.as_str(), curves::line_of(curve));
         Series { name, points, style, marker, draw, emphasis: false }.with_markers()
     });
     let series: Vec<Series> =

@@ -234,10 +234,11 @@ fn no_line_leads_over_a_cell_that_was_skipped() {
         &shown.skipped,
         crate::analysis::Axis::Block,
         Metric::Throughput,
+        false,
     );
     let warm = curves.iter().find(|curve| curve.name == "read warm").unwrap();
     assert_eq!((warm.cache, warm.gaps.as_slice()), (Cache::Warm, &[65536.0][..]));
-    let drawn = warm.chart_points();
+    let drawn = crate::curves::chart_points(warm);
     let at = drawn.iter().position(|point| point.x == 65536.0).unwrap();
     assert!(drawn[at].y.is_nan(), "a gap");
 }

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::{answer, bars};
 use crate::context::ViewContext;
-use crate::curves::{Curve, Metric};
+use crate::curves::{self, Curve, Metric};
 use crate::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::read_out::{self, CLICK_REACH, LocatedPoints, READ_REACH};
 use crate::results::data::{CurvePoints, Data};
@@ -68,7 +68,7 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
                 ..series_of(&drawn.means, Draw::Dashed)
             });
         }
-        let medians = series_of(&drawn.medians, curve.line());
+        let medians = series_of(&drawn.medians, curves::line_of(curve));
         series.extend(Series { name: &curve.name, ..medians }.with_markers());
     }
     let ceilings = data.ceilings.iter().filter(|_| data.metric == Metric::Throughput);

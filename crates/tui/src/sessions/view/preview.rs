@@ -83,7 +83,7 @@ fn draw_preview(
     buf: &mut Buffer,
 ) {
     let width = usize::from(area.width);
-    let axis = curves::axis(shown.results.iter().map(|result| &result.cell));
+    let axis = curves::axis_of_curves(shown.results.iter().map(|result| &result.cell));
     let (metric, curves, singles) = build_curves(shown, axis);
     let facts = facts(look, listed, change, shown, width);
     let legend = legend(look, &curves, singles, width);
@@ -159,7 +159,7 @@ fn figure(look: &Look, name: &str, shown: &str, width: usize) -> Line<'static> {
 fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>, usize) {
     let cells = &shown.session.plan.cells;
     let metric = Metric::Throughput.or_first(shown.results.iter());
-    let mut built = curves::curves(cells, &shown.results, &shown.skipped, axis, metric);
+    let mut built = curves::curves(cells, &shown.results, &shown.skipped, axis, metric, false);
     let singles = curves::leave_out_singles(&mut built, |curve| curve);
     (metric, built, singles)
 }

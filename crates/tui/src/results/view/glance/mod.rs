@@ -46,7 +46,7 @@ fn has_chart(data: &Data) -> bool {
 }
 
 fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let title = format!("{} by {}", data.metric.title(), data.places.axis.title());
+    let title = data.metric.title_by(data.places.axis);
     pane::line(look.line(Role::Dim, format!(" {title}")), 0, area, buf);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
     chart::draw(look, results, data, below, buf);

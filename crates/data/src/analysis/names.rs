@@ -1,0 +1,85 @@
+//! Names of cells and of their curves: for sentences, charts and legends. A name says what
+//! distinguishes a cell from the others, and which of its settings are not the default.
+
+use crate::catalog::moves_data;
+use crate::plan::{Axis, Job};
+
+/// The names of cells among others.
+pub struct CellNames {
+    /// The axes in which the cells differ.
+    differing: Vec<Axis>,
+}
+
+impl CellNames {
+    pub fn from_jobs<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> CellNames {
+        let differs = |axis: &Axis| axis.differs(jobs.clone());
+        CellNames { differing: Axis::ALL.into_iter().filter(differs).collect() }
+    }
+
+    /// Returns the name of a cell: `mmap at 2 MiB, warm, 4 threads`.
+    pub fn full(&self, job: &Job) -> String {
+        let mut text = job.backend.to_string();
+        if self.differ(Axis::Block) || moves_data(job) {
+            text += &format!(" at {}", Axis::Block.value(job));
+        }
+        for phrase in self.phrases(job, &[Axis::Backend, Axis::Block]) {
+            text += &format!(", {phrase}");
+        }
+        text
+    }
+
+    /// Returns the name of a curve along an axis in a legend: `read warm`. A `whole` name also says
+    /// what all curves share.
+    pub fn series(&self, job: &Job, along: Axis, whole: bool) -> String {
+        let mut words = vec![job.backend.to_string()];
+        for axis in Axis::ALL.into_iter().filter(|axis| ![Axis::Backend, along].contains(axis)) {
+            if whole || self.differ(axis) {
+                words.extend(axis.phrase_among(job, self.differ(axis)));
+            }
+        }
+        words.join(" ")
+    }
+
+    /// Returns what the names of curves leave out because all share it: `warm random`.
+    pub fn shared(&self, job: &Job, along: Axis) -> String {
+        let but = |axis: &Axis| *axis == Axis::Backend || *axis == along || self.differ(*axis);
+        let axes: Vec<Axis> = Axis::ALL.into_iter().filter(|axis| !but(axis)).collect();
+        job.describe(&axes)
+    }
+
+    /// Returns the name of a curve in a sentence, without its cache state and its place on the
+    /// axis: `read`, or `read (4 threads)`.
+    pub fn curve(&self, job: &Job, axis: Axis) -> String {
+        let mut but = vec![Axis::Backend, Axis::Cache, axis];
+        if !self.differ(Axis::Block) {
+            but.push(Axis::Block);
+        }
+        in_brackets(job.backend.to_string(), &self.phrases(job, &but))
+    }
+
+    /// Names a curve over the block size, with its cache state: `read cold (CPU caches flushed)`.
+    pub fn curve_of_blocks(&self, job: &Job) -> String {
+        let name = job.describe(&[Axis::Backend, Axis::Cache]);
+        in_brackets(name, &self.phrases(job, &[Axis::Backend, Axis::Block, Axis::Cache]))
+    }
+
+    fn differ(&self, axis: Axis) -> bool {
+        self.differing.contains(&axis)
+    }
+
+    /// Lists the settings that are not the default, and those that differ, except for some axes.
+    fn phrases(&self, job: &Job, but: &[Axis]) -> Vec<String> {
+        let axes = Axis::ALL.into_iter().filter(|axis| !but.contains(axis));
+        axes.filter_map(|axis| axis.phrase_among(job, self.differ(axis))).collect()
+    }
+}
+
+/// Names cells of a plan, by their indexes, by what distinguishes them from the others.
+pub fn name_cells(plan: &[Job], cells: &[usize]) -> Vec<String> {
+    let names = CellNames::from_jobs(plan.iter());
+    cells.iter().filter_map(|at| plan.get(*at)).map(|job| names.full(job)).collect()
+}
+
+fn in_brackets(name: String, parts: &[String]) -> String {
+    if parts.is_empty() { name } else { format!("{name} ({})", parts.join(", ")) }
+}
