@@ -181,7 +181,7 @@ fn cut(reason: &str) -> String {
 #[derive(Default)]
 struct Tally {
     named: usize,
-    cannot_be_told: usize,
+    unknown: usize,
     /// Disks that say that they have no cache, and lie: iotui says no more than that they say it.
     at_their_word: usize,
     falsely_durable: usize,
@@ -198,7 +198,7 @@ impl Tally {
         let count = match reach {
             Err(_) => &mut self.without,
             Ok(_) if is_right && is_false => &mut self.at_their_word,
-            Ok("unknown") if is_right => &mut self.cannot_be_told,
+            Ok("unknown") if is_right => &mut self.unknown,
             Ok(_) if is_right => &mut self.named,
             Ok(_) if is_false => &mut self.falsely_durable,
             Ok("not-reached") if plant.is_durable => &mut self.falsely_kept_back,
@@ -209,11 +209,11 @@ impl Tally {
 
     fn line(&self) -> String {
         format!(
-            "named {}, cannot be told {}, no cache by a false word {}; falsely durable {} \
+            "named {}, unknown {}, no cache by a false word {}; falsely durable {} \
              (target 0), falsely kept back {} (target 0), wrong reason {} (target 0), without a \
              verdict {}",
             self.named,
-            self.cannot_be_told,
+            self.unknown,
             self.at_their_word,
             self.falsely_durable,
             self.falsely_kept_back,

@@ -35,7 +35,7 @@ fn keys_compare_and_export_sessions() {
     terminal.press("mjmc");
     terminal.shows("What differs");
     terminal.until("the sum", |screen| {
-        ["difference", "faster", "slower", "cannot be told"]
+        ["difference", "faster", "slower", "inconclusive"]
             .iter()
             .any(|word| screen.contents().contains(word))
     });

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::analysis::SummaryOf;
 use crate::plan::{Job, ProbeCell};
@@ -12,32 +12,29 @@ use crate::stats::{Ratio, Summary};
 pub const TOLERANCE: f64 = 0.05;
 
 /// The verdict on a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    #[serde(rename = "faster")]
     Faster,
-    #[serde(rename = "slower")]
     Slower,
     /// No difference that matters: the whole interval lies within [`TOLERANCE`] of 1.
-    #[serde(rename = "no difference")]
     Same,
     /// The interval contains 1, and also differences that matter.
-    #[serde(rename = "cannot be told")]
     Unclear,
     /// For sizes, which are not speeds.
-    #[serde(rename = "larger")]
     Larger,
-    #[serde(rename = "smaller")]
     Smaller,
     /// Under 5 trials on a side.
-    #[serde(rename = "too few trials")]
     TooFew,
     /// A side has a warning that it is wrong.
-    #[serde(rename = "wrong")]
     Wrong,
     /// A side has no figure above 0, or failed.
-    #[serde(rename = "failed")]
     Failed,
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl Outcome {
