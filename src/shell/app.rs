@@ -192,8 +192,9 @@ where
     fn draw(&mut self) -> io::Result<()> {
         (self.due, self.stale) = (None, false);
         self.handler.begin_draw();
-        let model = &*self.model;
-        let drawn = self.terminal.draw(|frame| view::draw(model, frame.buffer_mut())).map(|_| ());
+        let model = &mut *self.model;
+        let draw = |frame: &mut ratatui::Frame| model.hits = view::draw(model, frame.buffer_mut());
+        let drawn = self.terminal.draw(draw).map(|_| ());
         self.handler.end_draw();
         self.drawn = Some(Instant::now());
         drawn.map_err(io::Error::other)

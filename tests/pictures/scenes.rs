@@ -26,6 +26,7 @@ use serde_json::json;
 
 /// Columns and rows of all pictures.
 const SIZE: (u16, u16) = (110, 32);
+const AREA: Rect = Rect::new(0, 0, SIZE.0, SIZE.1);
 /// How many times as fast the film shows the example.
 pub const SPEED: u32 = 8;
 /// Milliseconds of a frame of the screen.
@@ -65,6 +66,7 @@ impl Stage {
     }
 
     fn tell(&mut self, msg: Msg) -> Vec<Effect> {
+        self.model.hits = view::draw(&self.model, &mut Buffer::empty(AREA));
         update(&mut self.model, self.now, msg)
     }
 
@@ -80,7 +82,7 @@ impl Stage {
     }
 
     fn frame(&self) -> Buffer {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
+        let mut buffer = Buffer::empty(AREA);
         view::draw(&self.model, &mut buffer);
         buffer
     }

@@ -12,7 +12,7 @@ use super::popup::Popup;
 use super::screen::Screen;
 use super::theme::Look;
 use super::toast::Toasts;
-use super::view::areas;
+use super::view::{Hits, areas};
 use crate::plan::{Plan, Preset, ProbeCell, Settings};
 
 /// The running run, as other screens see it.
@@ -55,6 +55,8 @@ pub struct Context<'a> {
     pub look: &'a Look,
     pub presets: &'a [Preset],
     pub run: Option<RunStatus>,
+    /// The layout of the last frame.
+    pub hits: &'a Hits,
     pub toasts: &'a mut Toasts,
     pub popups: &'a mut Vec<Popup>,
     /// Performed once the update has returned.

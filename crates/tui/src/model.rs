@@ -23,6 +23,7 @@ use super::setup::Setup;
 use super::start::sort_by_question;
 use super::theme::{Look, Themes};
 use super::toast::Toasts;
+use super::view::Hits;
 use super::warning_groups::WarningGroup;
 use crate::plan::{Plan, Preset, Presets};
 use crate::report::Spread;
@@ -80,6 +81,8 @@ pub struct Model {
     pub look: Look,
     pub themes: Themes,
     pub pointer: Pointer,
+    /// The layout of the last frame.
+    pub hits: Hits,
     /// The last one is on top and receives the keys.
     pub popups: Vec<Popup>,
     /// A run that begins when another iotui has ended.
@@ -128,6 +131,7 @@ impl Model {
             look,
             themes: Themes::built_in().clone(),
             pointer: Pointer::default(),
+            hits: Hits::default(),
             popups: Vec::new(),
             held: None,
             looked: Duration::ZERO,
@@ -169,6 +173,7 @@ impl Model {
             look: &self.look,
             presets: &self.presets,
             run: self.live.status(&self.look),
+            hits: &self.hits,
             toasts: &mut self.toasts,
             popups: &mut self.popups,
             requests: Vec::new(),

@@ -56,7 +56,7 @@ impl Stage {
 
     pub fn tell(&mut self, msg: Msg) -> &mut Self {
         self.now += Duration::from_millis(10);
-        self.effects.extend(update(&mut self.model, self.now, msg));
+        self.effects.extend(tell(&mut self.model, self.now, msg));
         self
     }
 
@@ -136,6 +136,20 @@ impl Stage {
         };
         counts.iter().map(line).collect()
     }
+}
+
+/// Updates a model as the shell does: what a key or a click finds was drawn before.
+pub fn tell(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
+    if matches!(msg, Msg::Key(_) | Msg::Mouse(_)) {
+        draw(model);
+    }
+    update(model, now, msg)
+}
+
+/// Draws a frame that nobody sees.
+pub fn draw(model: &mut Model) {
+    let (columns, rows) = model.size;
+    model.hits = view::draw(model, &mut Buffer::empty(Rect::new(0, 0, columns, rows)));
 }
 
 fn plain(style: &Style) -> bool {

@@ -14,7 +14,6 @@ use crate::screen::Screen;
 use crate::setup::Setup;
 use crate::testing::XOR_LOOP;
 use crate::theme::{Glyphs, Look};
-use crate::update::update;
 use crate::view;
 
 fn model(findings: usize) -> Model {
@@ -47,7 +46,7 @@ fn model(findings: usize) -> Model {
 }
 
 fn tell(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    update(model, Duration::ZERO, msg)
+    crate::testing::tell(model, Duration::ZERO, msg)
 }
 
 fn keys(model: &mut Model, text: &str) -> Vec<Effect> {

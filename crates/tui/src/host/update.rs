@@ -2,10 +2,7 @@
 
 use std::time::SystemTime;
 
-use ratatui::layout::{Position, Rect};
-
 use super::HostScreen;
-use super::view::{HostPane, panes};
 use crate::context::Context;
 use crate::facts::TargetFacts;
 use crate::keymap::Action;
@@ -13,7 +10,8 @@ use crate::msg::{Effect, Msg};
 use crate::record::Warning;
 use crate::report;
 use crate::report::host::Report;
-use crate::view::list::move_cursor;
+use crate::view::list::List;
+use crate::view::{Hits, Part, Target};
 
 pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Effect> {
     if action == Action::Copy {
@@ -27,29 +25,29 @@ pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Eff
         });
         return text.map(Effect::Copy).into_iter().collect();
     }
-    let panes = panes(state, ctx.look, ctx.body());
-    let count = panes.len().max(1);
-    let at = state.focus.min(count - 1);
-    let Some(pane) = panes.get(at) else { return Vec::new() };
+    let panes = state.scroll.len();
+    let is_split = ctx.hits.sections.is_empty();
+    let at = if is_split { state.focus.min(panes - 1) } else { 0 };
     match action {
-        Action::NextPane | Action::Right if count > 1 => state.focus = (at + 1) % count,
-        Action::PreviousPane | Action::Left if count > 1 => state.focus = (at + count - 1) % count,
-        _ => state.scroll[at] = scroll(pane, state.scroll[at].min(pane.last()), action),
+        Action::NextPane | Action::Right if is_split => state.focus = (at + 1) % panes,
+        Action::PreviousPane | Action::Left if is_split => state.focus = (at + panes - 1) % panes,
+        _ => state.scroll[at] = scroll(ctx.hits, ctx.hits.drawn(Part::Host(at)), action),
     }
     Vec::new()
 }
 
 /// Returns the first visible line after a key.
-fn scroll(pane: &HostPane, at: usize, action: Action) -> usize {
+fn scroll(hits: &Hits, list: List, action: Action) -> usize {
+    let (sections, at, last) = (&hits.sections, list.first, list.last_page());
     match action {
         // With a single pane, go from section to section.
         Action::NextPane | Action::Right => {
-            pane.starts.iter().copied().find(|start| *start > at && at < pane.last()).unwrap_or(0)
+            sections.iter().copied().find(|start| *start > at && at < last).unwrap_or(0)
         }
         Action::PreviousPane | Action::Left => {
-            pane.starts.iter().copied().rfind(|start| *start < at).unwrap_or(pane.last())
+            sections.iter().copied().rfind(|start| *start < at).unwrap_or(last)
         }
-        _ => move_cursor(at, pane.last() + 1, action, pane.page()),
+        _ => list.scroll(action),
     }
 }
 
@@ -89,10 +87,8 @@ pub fn enter(state: &HostScreen, ctx: &Context) -> Vec<Effect> {
 }
 
 /// Focuses the pane at a click.
-pub fn click(state: &mut HostScreen, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    if let Some(pane) = panes(state, ctx.look, body).iter().position(|pane| pane.area.contains(at))
-    {
+pub fn click(state: &mut HostScreen, target: Target) {
+    if let Target::Pane(Part::Host(pane)) | Target::Row(Part::Host(pane), _) = target {
         state.focus = pane;
     }
-    Vec::new()
 }

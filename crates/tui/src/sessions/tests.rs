@@ -92,6 +92,7 @@ impl Play {
     }
 
     fn tell(&mut self, msg: Msg) -> Vec<Effect> {
+        crate::testing::draw(&mut self.0);
         update(&mut self.0, Duration::ZERO, msg)
     }
 

@@ -1,10 +1,8 @@
 //! Keys and messages on Sessions.
 
-use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::state::{Sessions, Sort, cells, cells_noun};
-use super::view;
 use crate::context::{Context, Request};
 use crate::export::{Form, What};
 use crate::keymap::{Action, key_of};
@@ -17,6 +15,8 @@ use crate::session_view::{self, MAX_COMPARED, Preview, refusal_of_reference};
 use crate::text::time::to_minute;
 use crate::units::counted;
 use crate::view::list::{move_cursor, next_of};
+use crate::view::pane::first_row;
+use crate::view::{Part, Target};
 
 pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
@@ -34,7 +34,7 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
         }
         Action::Left | Action::Right => {}
         _ if action.moves() => {
-            let page = usize::from(view::list_on(sessions, ctx.body()).area.height);
+            let page = ctx.hits.drawn(Part::Sessions).page();
             sessions.cursor = move_cursor(sessions.cursor, sessions.matching(), action, page);
         }
         _ => return on_current(sessions, ctx, action),
@@ -198,8 +198,9 @@ fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
         return vec![Effect::Preview(id)];
     }
     // The preview is of more interest than what the list adds to it.
-    let list = view::list_on(sessions, ctx.body());
-    let pair = sessions.ask_change(list.first, usize::from(list.area.height));
+    let page = ctx.hits.drawn(Part::Sessions).page();
+    let first = first_row(sessions.cursor, sessions.matching(), page);
+    let pair = sessions.ask_change(first, page);
     pair.map(|(id, before)| Effect::Change { id, before }).into_iter().collect()
 }
 
@@ -263,9 +264,9 @@ pub fn import(path: &str) -> Result<Vec<Effect>, String> {
 }
 
 /// Handles a click: moves the cursor to a session, or opens the one under the cursor.
-pub fn click(sessions: &mut Sessions, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
+pub fn click(sessions: &mut Sessions, ctx: &mut Context, target: Target) -> Vec<Effect> {
     sessions.typing = false;
-    let Some(row) = view::list_on(sessions, body).row_at(at) else { return Vec::new() };
+    let Target::Row(Part::Sessions, row) = target else { return Vec::new() };
     if row == sessions.cursor {
         return on_current(sessions, ctx, Action::Enter);
     }

@@ -12,9 +12,8 @@ use crate::keys::Key;
 use crate::live;
 use crate::model::Model;
 use crate::msg::Effect;
-use crate::popup::Popup;
 use crate::screen::Screen;
-use crate::view::{self, SMALLEST, footer};
+use crate::view::{self, Part, SMALLEST, Target};
 
 pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
@@ -75,25 +74,14 @@ fn wheel(model: &mut Model, at: Position, action: Action) -> Vec<Effect> {
 }
 
 fn click(model: &mut Model, at: Position) -> Vec<Effect> {
-    let areas = view::areas(model.size);
-    if areas.footer.contains(at) {
-        return match footer::key_at(model, areas.footer, at) {
-            Some(pressed) => key::press(model, pressed),
-            None => Vec::new(),
-        };
+    let body = view::areas(model.size).body;
+    match model.hits.target(at) {
+        Some(Target::Key(pressed)) => key::press(model, pressed),
+        Some(Target::Screen(screen)) => go(model, screen),
+        Some(Target::Row(Part::Popup, row)) => popup::click(model, row),
+        _ if model.popups.is_empty() && body.contains(at) => screens::click(model, body, at),
+        _ => Vec::new(),
     }
-    // The guided start leaves the way to the screens open.
-    let is_open = matches!(model.popups.last(), None | Some(Popup::Start { .. }));
-    if is_open && areas.header.contains(at) {
-        return match view::header::screen_at(model, areas.header, at) {
-            Some(screen) => go(model, screen),
-            None => Vec::new(),
-        };
-    }
-    if !model.popups.is_empty() {
-        return popup::click(model, at);
-    }
-    screens::click(model, areas.body, at)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crossterm::event::KeyCode;
-use ratatui::layout::Position;
 use tui_input::Input;
 
 use super::act::act;
@@ -18,9 +17,10 @@ use crate::msg::Effect;
 use crate::plan::Settings;
 use crate::popup::{self, Popup, Then};
 use crate::screen::Screen;
+use crate::view::Part;
 use crate::view::list::move_cursor;
 use crate::warning_groups::{Fix, WarningGroup};
-use crate::{lab, palette, sessions, setup, view};
+use crate::{lab, palette, sessions, setup};
 
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     // Enter chooses in every window, whatever it does on the screen below.
@@ -81,14 +81,15 @@ fn move_row(model: &mut Model, action: Option<Action>) {
     let Some(action) = action.filter(|it| !matches!(it, Action::Left | Action::Right)) else {
         return;
     };
-    let Some(list) = view::popup::list(model) else { return };
-    let (top, height) = (model.popups.last_mut(), usize::from(list.area.height));
-    let places = match &top {
-        Some(top) if top.is_text() => list.count.saturating_sub(height) + 1,
-        _ => list.count,
-    };
-    if let Some(row) = top.and_then(Popup::row_mut) {
-        *row = move_cursor((*row).min(places.saturating_sub(1)), places, action, height);
+    let list = model.hits.drawn(Part::Popup);
+    let Some(top) = model.popups.last_mut() else { return };
+    let is_text = top.is_text();
+    if let Some(row) = top.row_mut() {
+        let cursor = (*row).min(list.count.saturating_sub(1));
+        *row = match is_text {
+            true => list.scroll(action),
+            false => move_cursor(cursor, list.count, action, list.page()),
+        };
     }
     preview_theme(model);
 }
@@ -124,9 +125,8 @@ fn choose(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Selects the row that was clicked, or does what the selected one stands for.
-pub fn click(model: &mut Model, at: Position) -> Vec<Effect> {
-    let row = view::popup::list(model).and_then(|list| list.row_at(at));
-    let (Some(row), Some(top)) = (row, model.popups.last_mut()) else { return Vec::new() };
+pub fn click(model: &mut Model, row: usize) -> Vec<Effect> {
+    let Some(top) = model.popups.last_mut() else { return Vec::new() };
     match top {
         _ if top.is_text() => return Vec::new(),
         Popup::Export(form) => {

@@ -46,13 +46,19 @@ pub fn back(model: &mut Model) -> bool {
 /// Handles a click on the body of the screen.
 pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
     let screen = model.screen;
+    let target = model.hits.target(at);
     with_screens(model, |screens, ctx| match screen {
         Screen::Setup => setup::click(screens.setup, ctx, body, at),
         Screen::Live => live::click(screens.live, ctx, body, at),
         Screen::Results => results::click(screens.results, ctx, body, at),
-        Screen::Sessions => sessions::click(screens.sessions, ctx, body, at),
+        Screen::Sessions => {
+            target.map_or_else(Vec::new, |target| sessions::click(screens.sessions, ctx, target))
+        }
         Screen::Lab => lab::click(screens.lab, ctx, body, at),
-        Screen::Host => host::click(screens.host, ctx, body, at),
+        Screen::Host => {
+            target.into_iter().for_each(|target| host::click(screens.host, target));
+            Vec::new()
+        }
         Screen::Compare => {
             compare::click(screens.compare, ctx.look, body, at);
             Vec::new()

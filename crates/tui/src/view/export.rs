@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
+use super::hits::{Hits, Part};
 use super::list::List;
 use super::pane;
 use crate::export::{Focus, Form};
@@ -22,21 +23,13 @@ fn area(form: &Form, body: Rect) -> Rect {
     pane::middle(body, columns(form), form.choices.len() as u16 + 8)
 }
 
-/// Returns the list of formats, and the area below it.
-fn parts(form: &Form, inner: Rect) -> (List, Rect) {
-    let below = Constraint::Length(5.min(inner.height.saturating_sub(1)));
-    let [list, below] = Layout::vertical([Constraint::Min(1), below]).areas(inner);
-    (List::around(form.cursor, form.choices.len(), list), below)
-}
-
-pub fn list(form: &Form, body: Rect) -> List {
-    parts(form, pane::inside(area(form, body))).0
-}
-
-pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer) {
+pub fn draw(look: &Look, form: &Form, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let title = format!("Export {}", form.name);
     let inner = pane::draw_window(look, title.trim_end(), area(form, body), buf);
-    let (list, below) = parts(form, inner);
+    let below = Constraint::Length(5.min(inner.height.saturating_sub(1)));
+    let [list, below] = Layout::vertical([Constraint::Min(1), below]).areas(inner);
+    let list = List::around(form.cursor, form.choices.len(), list);
+    hits.list(Part::Popup, list);
     formats(look, form, list, buf);
     let name = |text: &str, focus: Focus| {
         look.span(if form.focus == focus { Role::Focus } else { Role::Dim }, format!(" {text:<6} "))

@@ -1,11 +1,12 @@
 //! The last line: a message, else the keys that matter here, from the keymap.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::hits::{Hits, Target};
 use super::pane;
 use crate::context::RunStatus;
 use crate::keymap::{self, Action, key_of};
@@ -129,21 +130,7 @@ fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Returns the key whose item was clicked.
-pub fn key_at(model: &Model, area: Rect, at: Position) -> Option<Key> {
-    let hit = |(column, key, text): &&(u16, String, String)| {
-        let end = *column + (pane::width(key) + 1 + pane::width(text)) as u16;
-        (*column..end).contains(&at.x)
-    };
-    let items = items(model, area);
-    // A message covers the others.
-    let is_shown = |item: &&(u16, String, String)| {
-        model.toasts.is_empty() || (is_always(&item.1) && model.popups.is_empty())
-    };
-    items.iter().filter(is_shown).find(hit).and_then(|(_, key, _)| Key::parse(key))
-}
-
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let mut keys = items(model, area);
     if let Some(toast) = model.toasts.current() {
         // Help and quit stay; there are none over a popup.
@@ -152,10 +139,18 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         draw_message(model, toast, Rect { width: end.saturating_sub(area.x), ..area }, buf);
     }
     for (column, key, text) in keys {
+        let room = Rect::new(column, area.y, area.right().saturating_sub(column), 1);
+        let pressed = Key::parse(&key);
         let parts =
             vec![model.look.span(Role::Key, key), Span::raw(" "), model.look.span(Role::Dim, text)];
-        Line::from(parts)
-            .render(Rect::new(column, area.y, area.right().saturating_sub(column), 1), buf);
+        let line = Line::from(parts);
+        if let Some(key) = pressed {
+            hits.area(
+                Rect { width: room.width.min(line.width() as u16), ..room },
+                Target::Key(key),
+            );
+        }
+        line.render(room, buf);
     }
 }
 

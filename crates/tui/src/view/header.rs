@@ -1,13 +1,15 @@
 //! The first line: name, screens with their keys, at the right the target and the state.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::hits::{Hits, Target};
 use super::pane;
 use crate::model::Model;
+use crate::popup::Popup;
 use crate::screen::Screen;
 use crate::theme::Role;
 
@@ -32,19 +34,16 @@ fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
     tabs
 }
 
-/// Returns the screen whose name was clicked.
-pub fn screen_at(_: &Model, area: Rect, at: Position) -> Option<Screen> {
-    tabs(area)
-        .into_iter()
-        .find(|(_, _, place)| place.contains(at))
-        .and_then(|(screen, _, _)| screen)
-}
-
-pub fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = &model.look;
+    // The guided start leaves the way to the screens open.
+    let is_open = matches!(model.popups.last(), None | Some(Popup::Start { .. }));
     let mut end = area.x;
     for (screen, text, place) in tabs(area) {
         let place = place.intersection(area);
+        if let Some(screen) = screen.filter(|_| is_open) {
+            hits.area(place, Target::Screen(screen));
+        }
         end = end.max(place.right());
         match screen {
             None => Span::styled(text, look.style(Role::Focus).add_modifier(Modifier::REVERSED))

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use tui_input::Input;
 
+use super::hits::{Hits, Part};
 use super::list::List;
 use super::{findings, pane};
 use crate::analysis::Sign;
@@ -50,11 +51,7 @@ impl Page<'_> {
         (lines, list)
     }
 
-    pub fn list(&self, model: &Model, body: Rect) -> List {
-        self.lines(model, pane::inside(area(body))).1
-    }
-
-    pub fn draw(&self, model: &Model, body: Rect, buf: &mut Buffer) {
+    pub fn draw(&self, model: &Model, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
         let look = &model.look;
         let keys = format!("Help: {}", model.screen.title());
         let title = if self.words { "Help: signs and words" } else { &keys };
@@ -63,6 +60,7 @@ impl Page<'_> {
             pane::filter(look, input, true, inner, buf);
         }
         let (mut lines, list) = self.lines(model, inner);
+        hits.list(Part::Popup, list);
         // Words scroll; keys have a cursor, and Enter does what is under it.
         let cursor = (!self.words).then(|| self.row.min(lines.len().saturating_sub(1)));
         if lines.is_empty() {

@@ -8,8 +8,8 @@ use super::pane;
 use crate::keymap::Action;
 use crate::theme::{Look, Role};
 
-/// The visible rows of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The visible rows of a list, or the visible lines of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct List {
     pub area: Rect,
     /// The first visible row.
@@ -39,6 +39,21 @@ impl List {
     pub fn row_at(&self, at: Position) -> Option<usize> {
         let row = self.area.contains(at).then(|| usize::from(at.y - self.area.y))?;
         Some(self.first + row).filter(|row| *row < self.count)
+    }
+
+    /// Returns how many rows are visible at most, at least one.
+    pub fn page(&self) -> usize {
+        usize::from(self.area.height).max(1)
+    }
+
+    /// Returns the first row of the last page.
+    pub fn last_page(&self) -> usize {
+        self.count.saturating_sub(self.page())
+    }
+
+    /// Returns the first visible line of a text after an action.
+    pub fn scroll(&self, action: Action) -> usize {
+        move_cursor(self.first, self.last_page() + 1, action, self.page())
     }
 
     /// Draws the visible ones of these lines, and the scroll bar.
@@ -94,15 +109,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_row_of_the_list_or_none() {
+    fn a_text_scrolls_to_its_last_page() {
         let area = Rect::new(2, 5, 10, 3);
-        let list = List::around(9, 12, area);
-        let row = |y| list.row_at(Position::new(3, y));
-        assert_eq!([4, 5, 7, 8].map(row), [None, Some(8), Some(10), None]);
-        assert_eq!(list.row_at(Position::new(1, 5)), None);
-        let short = List::around(7, 2, area);
-        assert_eq!([5, 6, 7].map(|y| short.row_at(Position::new(3, y))), [Some(0), Some(1), None]);
-        assert_eq!(List::scrolled(99, 12, area).first, 9);
-        assert_eq!(List::scrolled(99, 0, area).row_at(Position::new(3, 5)), None);
+        let text = List::scrolled(99, 12, area);
+        assert_eq!((text.first, text.last_page()), (9, 9));
+        assert_eq!([Action::Down, Action::Up, Action::Top].map(|to| text.scroll(to)), [9, 8, 0]);
+        assert_eq!(List::scrolled(99, 0, area).scroll(Action::Bottom), 0);
+        assert_eq!(List::default().scroll(Action::PageDown), 0);
     }
 }

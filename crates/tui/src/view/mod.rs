@@ -6,6 +6,7 @@ pub mod findings;
 pub mod footer;
 pub mod header;
 mod help;
+pub mod hits;
 pub mod list;
 mod palette;
 pub mod pane;
@@ -14,6 +15,7 @@ pub mod start;
 mod windows;
 
 pub use areas::{SMALLEST, areas};
+pub use hits::{Hits, Part, Target};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,14 +29,16 @@ use super::theme::{Glyphs, Role};
 use super::{compare, host, lab, live, results, sessions, setup};
 use crate::text::is_unsafe_char;
 
-/// Draws everything.
-pub fn draw(model: &Model, buf: &mut Buffer) {
-    draw_all(model, buf);
+/// Draws everything, and returns what the next key or click finds there.
+pub fn draw(model: &Model, buf: &mut Buffer) -> Hits {
+    let mut hits = Hits::default();
+    draw_all(model, buf, &mut hits);
     model.look.paint(buf);
     unsteered(buf);
     if model.look.glyphs == Glyphs::Ascii {
         plain(buf);
     }
+    hits
 }
 
 /// Removes what reorders a line, whichever name brought it: it takes no column, so no later frame
@@ -65,13 +69,12 @@ fn plain(buf: &mut Buffer) {
     }
 }
 
-fn draw_all(model: &Model, buf: &mut Buffer) {
+fn draw_all(model: &Model, buf: &mut Buffer, hits: &mut Hits) {
     let size = (buf.area.width, buf.area.height);
     if size.0 < SMALLEST.0 || size.1 < SMALLEST.1 {
         return too_small(model, size, buf);
     }
     let areas = areas(size);
-    header::draw(model, areas.header, buf);
     let run = model.live.status(&model.look);
     let ctx = ViewContext {
         now: model.now,
@@ -86,9 +89,9 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         Screen::Setup => setup::draw(&model.setup, &ctx, areas.body, buf),
         Screen::Live => live::draw(&model.live, &ctx, areas.body, buf),
         Screen::Results => results::draw(&model.results, &ctx, areas.body, buf),
-        Screen::Sessions => sessions::draw(&model.sessions, &ctx, areas.body, buf),
+        Screen::Sessions => sessions::draw(&model.sessions, &ctx, areas.body, buf, hits),
         Screen::Lab => lab::draw(&model.lab, &ctx, areas.body, buf),
-        Screen::Host => host::draw(&model.host, &ctx, areas.body, buf),
+        Screen::Host => host::draw(&model.host, &ctx, areas.body, buf, hits),
         Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf),
     }
     for popup in &model.popups {
@@ -96,9 +99,11 @@ fn draw_all(model: &Model, buf: &mut Buffer) {
         if !matches!(popup, Popup::Themes { .. }) {
             pane::dim(&model.look, areas.body, buf);
         }
-        popup::draw(model, popup, areas.body, buf);
+        hits.cover();
+        popup::draw(model, popup, areas.body, buf, hits);
     }
-    footer::draw(model, areas.footer, buf);
+    header::draw(model, areas.header, buf, hits);
+    footer::draw(model, areas.footer, buf, hits);
 }
 
 /// Draws one line: the size that is needed, and how a run in progress is going.

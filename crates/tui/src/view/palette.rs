@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use tui_input::Input;
 
+use super::hits::{Hits, Part};
 use super::list::List;
 use super::pane;
 use crate::model::Model;
@@ -16,27 +17,23 @@ const PLACE: usize = 9;
 const TITLE: usize = 22;
 const KEY: usize = 10;
 
-fn area(body: Rect) -> Rect {
-    pane::middle(body, 100, 20.min(body.height))
-}
-
-fn list_of(rows: &[Entry], cursor: usize, inner: Rect) -> List {
-    let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
-    List::around(cursor, rows.len(), area)
-}
-
-pub fn list(model: &Model, input: &Input, cursor: usize, body: Rect) -> List {
-    let rows = palette::find(&model.palette_sources(), input.value());
-    list_of(&rows, cursor, pane::inside(area(body)))
-}
-
-pub fn draw(model: &Model, input: &Input, cursor: usize, body: Rect, buf: &mut Buffer) {
+pub fn draw(
+    model: &Model,
+    input: &Input,
+    cursor: usize,
+    body: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
     let look = &model.look;
-    let inner = pane::draw_window(look, "What do you want to do?", area(body), buf);
+    let area = pane::middle(body, 100, 20.min(body.height));
+    let inner = pane::draw_window(look, "What do you want to do?", area, buf);
     let field = Rect::new(inner.x + 1, inner.y, inner.width.saturating_sub(2), 1);
     pane::field(look, input, true, field.intersection(inner), buf);
     let rows = palette::find(&model.palette_sources(), input.value());
-    let list = list_of(&rows, cursor, inner);
+    let below = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+    let list = List::around(cursor, rows.len(), below);
+    hits.list(Part::Popup, list);
     let width = usize::from(list.area.width);
     list.draw(look, Some(cursor), |at| line(look, &rows[at], width), buf);
     if rows.is_empty() {

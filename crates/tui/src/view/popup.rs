@@ -1,11 +1,10 @@
-//! Draws what lies over a screen, and says where its lists are.
+//! Draws what lies over a screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::areas::areas;
 use super::help::Page;
-use super::list::List;
+use super::hits::Hits;
 use super::windows::window;
 use super::{export, palette, pane, start};
 use crate::model::Model;
@@ -13,13 +12,14 @@ use crate::msg::HeldRun;
 use crate::popup::Popup;
 use crate::theme::{Look, Role};
 
-pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
+pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = &model.look;
     match popup {
         Popup::Help { words, scroll, filter } => {
-            Page { words: *words, row: *scroll, filter: filter.as_ref() }.draw(model, body, buf);
+            Page { words: *words, row: *scroll, filter: filter.as_ref() }
+                .draw(model, body, buf, hits);
         }
-        Popup::Palette { input, cursor } => palette::draw(model, input, *cursor, body, buf),
+        Popup::Palette { input, cursor } => palette::draw(model, input, *cursor, body, buf, hits),
         Popup::Question { text, detail, .. } => {
             question(look, [text, detail, "y yes    n no"], body, buf)
         }
@@ -47,28 +47,13 @@ pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer) {
             let columns = usize::from(inner.width.saturating_sub(2));
             pane::lines(pane::paragraph(look, role, " ", text, columns), 1, inner, buf);
         }
-        Popup::Export(form) => export::draw(look, form, body, buf),
-        Popup::Start { cursor } => start::draw(model, *cursor, body, buf),
+        Popup::Export(form) => export::draw(look, form, body, buf, hits),
+        Popup::Start { cursor } => start::draw(model, *cursor, body, buf, hits),
         other => {
             if let Some(window) = window(model, other, body) {
-                window.draw(look, buf);
+                window.draw(look, buf, hits);
             }
         }
-    }
-}
-
-/// Returns the list or text of the popup on top, if it has one.
-pub fn list(model: &Model) -> Option<List> {
-    let body = areas(model.size).body;
-    match model.popups.last()? {
-        Popup::Help { words, scroll, filter } => {
-            let page = Page { words: *words, row: *scroll, filter: filter.as_ref() };
-            Some(page.list(model, body))
-        }
-        Popup::Palette { input, cursor } => Some(palette::list(model, input, *cursor, body)),
-        Popup::Export(form) => Some(export::list(form, body)),
-        Popup::Start { cursor } => Some(start::list(model, *cursor, body)),
-        other => window(model, other, body).map(|window| window.list),
     }
 }
 

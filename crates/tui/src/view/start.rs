@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
+use super::hits::{Hits, Part};
 use super::list::List;
 use super::pane;
 use crate::model::Model;
@@ -37,15 +38,7 @@ fn places(model: &Model, body: Rect) -> (Rect, Rect) {
     (area, list)
 }
 
-fn list_in(model: &Model, cursor: usize, area: Rect) -> List {
-    List::around(cursor, entries(&model.presets).len(), area)
-}
-
-pub fn list(model: &Model, cursor: usize, body: Rect) -> List {
-    list_in(model, cursor, places(model, body).1)
-}
-
-pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
+pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = &model.look;
     // Nothing of the screen below is of use yet.
     Clear.render(body, buf);
@@ -55,7 +48,9 @@ pub fn draw(model: &Model, cursor: usize, body: Rect, buf: &mut Buffer) {
     let names = rows.iter().map(|row| pane::width(row.question())).max().unwrap_or(0);
     let width = usize::from(list.width);
     let line = |at: usize| row_line(model, &rows[at], names, at == cursor, width);
-    list_in(model, cursor, list).draw(look, None, line, buf);
+    let questions = List::around(cursor, rows.len(), list);
+    hits.list(Part::Popup, questions);
+    questions.draw(look, None, line, buf);
     let top = list.bottom() + (list.y - inner.y);
     let below = Rect::new(inner.x, top, inner.width, inner.bottom().saturating_sub(top));
     if let Some(entry) = rows.get(cursor) {

@@ -1,5 +1,5 @@
 //! Windows over a screen that have a list or a text: presets, refinement, warnings, marks, themes,
-//! messages, the doctor. Each is built once, to be drawn and to be clicked.
+//! messages, the doctor.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
+use super::hits::{Hits, Part};
 use super::list::List;
 use super::{findings, pane};
 use crate::analysis::name_cells;
@@ -25,7 +26,7 @@ use crate::warning_groups::{Fix, WarningGroup};
 pub struct Window {
     title: &'static str,
     area: Rect,
-    pub list: List,
+    list: List,
     /// The row under the cursor; a text has none.
     cursor: Option<usize>,
     lines: Vec<Line<'static>>,
@@ -47,7 +48,8 @@ impl Window {
         Window { title, area, list, cursor, lines, empty, notes }
     }
 
-    pub fn draw(mut self, look: &Look, buf: &mut Buffer) {
+    pub fn draw(mut self, look: &Look, buf: &mut Buffer, hits: &mut Hits) {
+        hits.list(Part::Popup, self.list);
         pane::draw_window(look, self.title, self.area, buf);
         if self.list.count == 0 {
             pane::line(self.empty, 0, self.list.area, buf);

@@ -13,15 +13,18 @@ use crate::report::host::{host_items, target_items};
 use crate::theme::{Look, Role};
 use crate::units::counted;
 use crate::view::list::List;
-use crate::view::{findings, pane};
+use crate::view::{Hits, Part, Target, findings, pane};
 
-pub fn draw(state: &HostScreen, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+pub fn draw(state: &HostScreen, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let panes = panes(state, ctx.look, area);
     let focus = state.focus.min(panes.len().saturating_sub(1));
     for (at, host_pane) in panes.into_iter().enumerate() {
         let (title, right) = (host_pane.title, &host_pane.right);
         let inner = pane::frame(ctx.look, title, right, at == focus, host_pane.area, buf);
         let list = List::scrolled(state.scroll[at], host_pane.lines.len(), inner);
+        hits.area(host_pane.area, Target::Pane(Part::Host(at)));
+        hits.list(Part::Host(at), list);
+        hits.sections.extend(host_pane.starts);
         list.draw_lines(ctx.look, host_pane.lines, buf);
     }
 }
@@ -31,29 +34,17 @@ const MIN_WIDE: u16 = 110;
 
 /// A pane with its lines.
 #[derive(Debug)]
-pub struct HostPane {
-    pub title: &'static str,
-    pub right: String,
-    pub area: Rect,
-    pub lines: Vec<Line<'static>>,
+struct HostPane {
+    title: &'static str,
+    right: String,
+    area: Rect,
+    lines: Vec<Line<'static>>,
     /// First lines of its sections, if it has several.
-    pub starts: Vec<usize>,
-}
-
-impl HostPane {
-    /// Returns the number of visible lines.
-    pub fn page(&self) -> usize {
-        usize::from(self.area.height.saturating_sub(2)).max(1)
-    }
-
-    /// Returns the first line of the last page.
-    pub fn last(&self) -> usize {
-        self.lines.len().saturating_sub(self.page())
-    }
+    starts: Vec<usize>,
 }
 
 /// Builds the panes with their lines.
-pub fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
+fn panes(state: &HostScreen, look: &Look, body: Rect) -> Vec<HostPane> {
     let findings = state.findings();
     fn room(width: u16) -> usize {
         usize::from(width.saturating_sub(3))

@@ -22,7 +22,7 @@ use crate::record::{
 use crate::screen::Screen;
 use crate::setup::Setup;
 use crate::theme::Look;
-use crate::update::{run, update};
+use crate::update::run;
 use crate::view;
 
 fn job(backend: &str, block: u64) -> Job {
@@ -77,7 +77,7 @@ impl Bench {
     }
 
     fn say(&mut self, msg: Msg) -> Vec<Effect> {
-        update(&mut self.model, self.now, msg)
+        crate::testing::tell(&mut self.model, self.now, msg)
     }
 
     fn handle(&mut self, event: Event) -> Vec<Effect> {

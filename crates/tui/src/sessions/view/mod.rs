@@ -15,14 +15,15 @@ use crate::keymap::{Action, key_of};
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::view::list::List;
-use crate::view::pane;
+use crate::view::{Hits, Part, Target, pane};
 
-pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    hits.area(body, Target::Pane(Part::Sessions));
     if sessions.count() == 0 {
         return draw_empty(sessions, ctx.look, body, buf);
     }
     let [list, preview] = areas(body);
-    self::list(ctx, sessions, list, buf);
+    draw_list(ctx, sessions, list, buf, hits);
     preview::draw(sessions, ctx, preview, buf);
 }
 
@@ -38,17 +39,25 @@ fn title(sessions: &Sessions) -> String {
     }
 }
 
-fn list(ctx: &ViewContext, sessions: &Sessions, area: Rect, buf: &mut Buffer) {
+fn draw_list(
+    ctx: &ViewContext,
+    sessions: &Sessions,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
     let look = ctx.look;
     let inner = pane::frame(look, "Sessions", &title(sessions), true, area, buf);
-    let mut row = 0;
-    if filters(sessions) {
-        pane::filter(look, &sessions.filter, sessions.typing, inner, buf);
-        row = 1;
+    let has_filter = sessions.typing || !sessions.filter.value().is_empty();
+    let above = Constraint::Length(1 + u16::from(has_filter));
+    let [head, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    if has_filter {
+        pane::filter(look, &sessions.filter, sessions.typing, head, buf);
     }
     let columns = Columns::fit(usize::from(inner.width));
-    pane::line(columns.head(look, sessions.sort), row, inner, buf);
-    let list = list_in(sessions, inner);
+    pane::line(columns.head(look, sessions.sort), u16::from(has_filter), head, buf);
+    let list = List::around(sessions.cursor, sessions.matching(), rows);
+    hits.list(Part::Sessions, list);
     let shown = Shown { look, marked: sessions.marked(), now: ctx.time };
     let mut visible = sessions.from_with_change(list.first);
     let line = |at: usize| {
@@ -88,28 +97,11 @@ fn draw_empty(sessions: &Sessions, look: &Look, area: Rect, buf: &mut Buffer) {
 }
 
 /// Returns the areas of list and preview: side by side on a wide screen, else one above the other.
-pub fn areas(body: Rect) -> [Rect; 2] {
+fn areas(body: Rect) -> [Rect; 2] {
     if body.width >= 116 {
         let list = (body.width * 5 / 8).clamp(74, 120);
         Layout::horizontal([Constraint::Length(list), Constraint::Min(0)]).areas(body)
     } else {
         Layout::vertical([Constraint::Percentage(44), Constraint::Min(0)]).areas(body)
     }
-}
-
-/// Returns the list inside of its frame, below the titles and the filter if visible.
-pub fn list_in(sessions: &Sessions, inner: Rect) -> List {
-    let above = Constraint::Length(1 + u16::from(filters(sessions)));
-    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
-    List::around(sessions.cursor, sessions.matching(), rows)
-}
-
-/// Returns the list on the screen.
-pub fn list_on(sessions: &Sessions, body: Rect) -> List {
-    list_in(sessions, pane::inside(areas(body)[0]))
-}
-
-/// Returns whether the filter has a row: it is being typed, or not empty.
-pub fn filters(sessions: &Sessions) -> bool {
-    sessions.typing || !sessions.filter.value().is_empty()
 }

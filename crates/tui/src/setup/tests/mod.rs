@@ -71,7 +71,7 @@ pub fn listing(dir: &str) -> Listing {
 
 fn send(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let now = model.now;
-    update(model, now, msg)
+    crate::testing::tell(model, now, msg)
 }
 
 fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
