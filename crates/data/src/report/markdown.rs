@@ -4,10 +4,10 @@
 
 use std::io::{self, Write};
 
-use super::table::{
-    add_notes, axes, below, columns, conditions, extras, findings::Findings, grid::Column, probes,
-};
-use super::text::{safe, squeeze};
+use super::content::{Table, content};
+use super::notes::Note;
+use super::table::grid::{Column, row_count};
+use super::text::{end_sentence, safe, squeeze};
 use super::{Format, Look, sparks};
 use crate::analysis::{self, capitalize};
 use crate::session::Session;
@@ -22,27 +22,26 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
-    let (rows, _) = axes::sort_rows(&results);
-    let findings = Findings::from_rows(&rows);
     // Renderers wrap the lines of Markdown.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
-    for (what, paragraphs) in conditions::preset_descriptions(session) {
-        writeln!(out, "## {}\n", escape(&what))?;
+    let content = content(session, &results, &probes, &look);
+    for (what, paragraphs) in &content.presets {
+        writeln!(out, "## {}\n", escape(what))?;
         paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))?;
     }
-    for (label, body) in conditions::conditions(session, &rows, false) {
-        if !body.is_empty() {
-            writeln!(out, "- **{label}**: {}", escape(&safe(&body, &look)))?;
-        }
+    for (label, body) in &content.facts {
+        writeln!(out, "- **{label}**: {}", escape(&safe(body, &look)))?;
     }
     writeln!(out)?;
-    if !rows.is_empty() {
-        write_table(&columns::columns(&rows, &findings, &look, false), rows.len(), out)?;
+    for Table { title, columns, text, .. } in &content.tables {
+        if !text.is_empty() {
+            writeln!(out, "**{title}**\n")?;
+        }
+        write_table(columns, out)?;
         writeln!(out)?;
-    }
-    if !probes.is_empty() {
-        write_table(&probes::columns(&probes, &look), probes.len(), out)?;
-        writeln!(out)?;
+        if !text.is_empty() {
+            writeln!(out, "{}\n", escape(&capitalize(&end_sentence(text))))?;
+        }
     }
     let chart = sparks::build_lines(session, &results);
     if !chart.is_empty() {
@@ -50,37 +49,35 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         let lines = chart.iter().map(|line| safe(line, &look).replace("```", "'''"));
         writeln!(out, "```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"))?;
     }
-    for extra in extras(session, &rows, &look) {
-        writeln!(out, "**{}**\n", extra.title)?;
-        write_table(&extra.columns, extra.rows, out)?;
-        writeln!(out, "\n{}\n", escape(&capitalize(&below::end_sentence(&extra.text))))?;
+    let notes = content.notes.iter().flat_map(|(_, notes)| notes);
+    write_notes(&notes.collect::<Vec<_>>(), &look, out)?;
+    writeln!(out, "**Answer**: {}", escape(&safe(&content.answer.text, &look)))?;
+    if !content.outcomes.is_empty() {
+        writeln!(out)?;
     }
-    let mut page = below::Page { look: &look, lines: Vec::new() };
-    add_notes(&mut page, session, &rows, &probes, &findings, true);
-    write_list(&page.lines, out)?;
-    let answer = analysis::answer_with(session, &results, &probes).text;
-    writeln!(out, "**Answer**: {}", escape(&safe(&answer, &look)))
+    write_notes(&content.outcomes.iter().collect::<Vec<_>>(), &look, out)
 }
 
-/// Writes the lines as a list.
-fn write_list(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
-    for line in lines.iter().filter(|line| !line.is_empty()) {
-        // An indented line belongs to the line before.
-        let start = if line.starts_with(' ') { "  " } else { "- " };
-        writeln!(out, "{start}{}", escape(line.trim()))?;
+/// Writes the notes as a list.
+fn write_notes(notes: &[&Note], look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    for note in notes {
+        writeln!(out, "- {}", escape(&safe(&format!("{}{}", note.mark, note.body), look)))?;
+        if !note.more.is_empty() {
+            writeln!(out, "  {}", escape(safe(&note.more, look).trim()))?;
+        }
     }
-    if lines.is_empty() { Ok(()) } else { writeln!(out) }
+    if notes.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
 /// Writes a table of these columns, with titles and units in its head.
-pub fn write_table(columns: &[Column], rows: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_table(columns: &[Column], out: &mut dyn Write) -> io::Result<()> {
     fn title(column: &Column) -> String {
         escape(format!("{} {}", column.title, squeeze(&column.unit)).trim())
     }
     writeln!(out, "{}", format_row(columns.iter().map(title).collect()))?;
     let rules = columns.iter().map(|c| if c.right { "---:" } else { "---" }.into());
     writeln!(out, "{}", format_row(rules.collect()))?;
-    for row in 0..rows {
+    for row in 0..row_count(columns) {
         let text = |column: &Column| -> String {
             column.cells.get(row).into_iter().flatten().map(|(_, piece)| piece.as_str()).collect()
         };
@@ -182,8 +179,8 @@ mod tests {
             "Doubles the number of blocks",
             "- **target**",
             "| read |",
-            "```text",
             "Each row is one trial",
+            "```text",
             "**Answer**",
         ];
         let at: Vec<usize> = places

@@ -3,6 +3,7 @@
 mod anonymous;
 mod card;
 mod compare;
+mod content;
 mod csv;
 mod figure;
 mod fio;
@@ -14,6 +15,7 @@ mod json;
 pub mod jsonl;
 mod look;
 mod markdown;
+mod notes;
 mod picture;
 mod png;
 pub mod pretty;

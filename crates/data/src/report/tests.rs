@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::TargetSpec;
+use crate::plan::{Profiles, TargetSpec};
 use crate::record::{Severity, Source};
 use crate::session::Session;
 
@@ -148,5 +148,19 @@ proptest! {
             let written = (format.write)(&session, &Look { scale: spread, ..Look::default() }, &mut out);
             prop_assert!(written.is_ok() && tiny_skia::Pixmap::decode_png(&out).is_ok(), "{}", format.id);
         }
+    }
+}
+
+#[test]
+fn every_report_for_people_has_the_outcomes() {
+    let mut session = sample::quick();
+    let wanted = ["p99<10ms".parse().unwrap()];
+    session.plan.expect = Profiles::built_in().expectations(&wanted).unwrap();
+    for format in ["table", "markdown", "html"] {
+        let mut out = Vec::new();
+        let format = find_format(format).unwrap();
+        (format.write)(&session, &Look::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("p99"), "{}: {text}", format.id);
     }
 }

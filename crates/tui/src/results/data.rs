@@ -11,7 +11,7 @@ use crate::plot::Point;
 use crate::record::{Latency, Sample, Severity, Warning};
 use crate::refine::{describe_first_look, describe_refinement};
 use crate::report::Look;
-use crate::report::table::{Extra, extras};
+use crate::report::table::{Table, extras};
 use crate::session::Samples;
 use crate::session_view::SessionView;
 use crate::stats::reduce;
@@ -63,7 +63,7 @@ pub struct Data {
     /// The XOR shared by all cells that computed one; `None` if they differ or are fewer than two.
     pub same_xor: Option<String>,
     /// Small tables that only some sessions have.
-    pub extras: Vec<Extra>,
+    pub extras: Vec<Table>,
     pub metric: Metric,
     pub curves: Vec<Curve>,
     /// Settings that all cells share and no curve is named by.

@@ -4,7 +4,7 @@
 use super::bar::Scale;
 use crate::analysis::{Axis, Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::report::Look;
-use crate::report::table::extra::{numbers, words};
+use crate::report::table::extras::{numbers, words};
 use crate::report::table::grid::{Column, Style};
 use crate::stats::Ratio;
 use crate::units;

@@ -4,12 +4,12 @@
 use super::table::MAX_LISTED;
 use crate::analysis::Ruling;
 use crate::report::Look;
-use crate::report::table::below::Page;
+use crate::report::notes::TextLines;
 use crate::report::table::grid::Style;
 
 /// Returns the ruling as lines.
 pub fn ruling_text(ruling: &Ruling, look: &Look) -> String {
-    let mut page = Page { look, lines: Vec::new() };
+    let mut page = TextLines { look, lines: Vec::new() };
     for pair in ruling.slower.iter().take(MAX_LISTED) {
         page.paragraph("slower: ", Style::Yellow, &pair.describe());
     }

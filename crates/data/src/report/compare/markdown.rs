@@ -52,7 +52,7 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
         if !constants.is_empty() {
             writeln!(out, "\nCells: {}.", text(&constants))?;
         }
-        write_columns(columns::columns(&pairs, &versus.side.letter, look), pairs.len(), out)?;
+        write_columns(columns::columns(&pairs, &versus.side.letter, look), out)?;
     }
     if versus.side.variant.is_some() {
         return Ok(());
@@ -60,7 +60,7 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
     write_differences(&versus.differences, &versus.side.letter, look, out)?;
     if !versus.probes.is_empty() {
         let columns = columns::probe_columns(&versus.probes, &versus.side.letter, look);
-        write_columns(columns, versus.probes.len(), out)?;
+        write_columns(columns, out)?;
     }
     let lines: Vec<(String, String)> = describe_unjudged(&versus.cells, Job::label)
         .into_iter()
@@ -76,10 +76,10 @@ fn write_comparison(versus: &Versus, look: &Look, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes a table without drawn intervals, which need a fixed-width font.
-fn write_columns(mut columns: Vec<Column>, rows: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_columns(mut columns: Vec<Column>, out: &mut dyn Write) -> io::Result<()> {
     columns.retain(|column| column.rank != columns::INTERVAL_RANK);
     writeln!(out)?;
-    write_table(&columns, rows, out)
+    write_table(&columns, out)
 }
 
 fn write_differences(

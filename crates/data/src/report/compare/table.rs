@@ -8,8 +8,8 @@ use crate::analysis::{
     Comparison, Difference, LoneCell, Outcome, Pair, Side, Versus, group_by_key,
 };
 use crate::plan::{Job, ProbeCell};
+use crate::report::notes::{TextLines, name_first};
 use crate::report::table::axes;
-use crate::report::table::below::{Page, name_first};
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
 use crate::units::counted;
@@ -25,7 +25,7 @@ pub const FORMAT: ComparisonFormat = ComparisonFormat {
 };
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page { look, lines: Vec::new() };
+    let mut page = TextLines { look, lines: Vec::new() };
     let others = comparison.others.iter().map(|other| &other.side);
     for side in std::iter::once(&comparison.base).chain(others) {
         page.paragraph(&format!("{}  ", side.letter), Style::Bold, &describe_side(side));
@@ -48,7 +48,7 @@ pub fn describe_side(side: &Side) -> String {
     text::join_nonempty(parts)
 }
 
-fn add_comparison(page: &mut Page, versus: &Versus) {
+fn add_comparison(page: &mut TextLines, versus: &Versus) {
     page.gap();
     if versus.side.variant.is_none() {
         add_differences(page, &versus.differences, &versus.side.letter);
@@ -63,7 +63,7 @@ fn add_comparison(page: &mut Page, versus: &Versus) {
     if !versus.probes.is_empty() {
         page.gap();
         let columns = columns::probe_columns(&versus.probes, &versus.side.letter, page.look);
-        page.lines.extend(grid::format_rows(&grid::fit(columns, page.look.width), page.look));
+        page.lines.extend(grid::format_lines(&grid::fit(columns, page.look.width), &[], page.look));
     }
     add_list(page, Style::Red, describe_unjudged(&versus.probes, ProbeCell::label));
     add_list(page, Style::Dim, describe_unmatched(&versus.probes_alone, ProbeCell::label));
@@ -76,7 +76,7 @@ pub fn describe_sameness(letter: &str) -> String {
     format!("A and {letter} have the same settings, host, kernel, file and warnings.")
 }
 
-fn add_differences(page: &mut Page, differences: &[Difference], letter: &str) {
+fn add_differences(page: &mut TextLines, differences: &[Difference], letter: &str) {
     if differences.is_empty() {
         return page.plain(&describe_sameness(letter));
     }
@@ -100,7 +100,7 @@ pub fn sort_pairs(pairs: &[Pair]) -> (Vec<&Pair>, Vec<bool>) {
     (order.into_iter().map(|at| &pairs[at]).collect(), breaks)
 }
 
-fn add_cells(page: &mut Page, versus: &Versus) {
+fn add_cells(page: &mut TextLines, versus: &Versus) {
     let look = page.look;
     let (pairs, breaks) = sort_pairs(&versus.cells);
     let constants =
@@ -112,11 +112,11 @@ fn add_cells(page: &mut Page, versus: &Versus) {
     let columns = columns::columns(&pairs, &versus.side.letter, look);
     let columns =
         if grid::squeezes(&columns, look.width) { columns } else { grid::fit(columns, look.width) };
-    page.lines.extend(grid::format_lines(&columns, &breaks, look.width, look.color));
+    page.lines.extend(grid::format_lines(&columns, &breaks, look));
 }
 
 /// Adds lines, each with its mark.
-fn add_list(page: &mut Page, style: Style, lines: impl IntoIterator<Item = (String, String)>) {
+fn add_list(page: &mut TextLines, style: Style, lines: impl IntoIterator<Item = (String, String)>) {
     page.gap();
     for (mark, body) in lines {
         page.paragraph(&mark, style, &body);

@@ -5,8 +5,8 @@
 
 use std::io::{self, Write};
 
+use super::Page;
 use super::chart::{Chart, WIDE};
-use super::page::Page;
 use super::parts::begin_section;
 use super::timeline::Timeline;
 use crate::analysis::{ProbeResult, SummaryOf};

@@ -5,14 +5,9 @@
 //! allows only the script identified by its hash, so that no file name can become a script. Without
 //! scripts it shows the same. It is well-formed as XML too.
 
-mod below;
 mod chart;
 mod charts;
-mod data;
-mod page;
 mod parts;
-mod probes;
-mod table;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -20,9 +15,15 @@ mod top;
 
 use std::io::{self, Write};
 
-use self::page::Page;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+
+use super::content::{Content, content};
+use super::figure::{self, Group};
+use super::table::axes;
 use super::{Format, Look, text};
-use crate::analysis;
+use crate::analysis::{self, CellResult, ProbeResult};
 use crate::session::Session;
 
 pub const FORMAT: Format = Format {
@@ -38,25 +39,61 @@ pub(super) const SCRIPT: &str = include_str!("../../../../../assets/html/page.js
 
 /// SHA-256 of the text between the tags of the style and of the script, as used in the policy; a
 /// test recomputes them.
-const STYLE_HASH: &str = "sha256-ZLs3jvWsS8MajBeokr4n5E7HPrDMGa9r3AQE1tXYx9E=";
+const STYLE_HASH: &str = "sha256-Z/DCiRu1Ie8Yu160qc5BuJTx84/3Mw5gu73Lap8+6Rk=";
 const SCRIPT_HASH: &str = "sha256-eGT+NLpzDvObdXRMW2NlePbF8srH5+DGsRkrbDCqE+A=";
 
 type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
 
 /// From the top down; a section with nothing to show writes nothing.
-const SECTIONS: [Section; 11] = [
+const SECTIONS: [Section; 8] = [
     top::write,
     top::presets,
     charts::write,
-    table::write,
-    probes::extras,
-    probes::write,
-    probes::write_reasons,
-    below::warnings,
-    below::gaps,
+    parts::tables,
+    parts::reasons,
+    parts::findings,
     top::conditions,
-    below::notes,
+    parts::ending,
 ];
+
+/// The facts that the sections of a page show.
+struct Page<'a> {
+    session: &'a Session,
+    results: &'a [CellResult],
+    probes: Vec<ProbeResult>,
+    content: Content,
+    /// The results in the order of the table.
+    rows: Vec<&'a CellResult>,
+    /// The drawing, and the number of the first series of each group.
+    groups: Vec<Group>,
+    first: Vec<usize>,
+}
+
+impl<'a> Page<'a> {
+    fn new(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
+        let probes = analysis::probes(session);
+        let groups = figure::groups(session, results, &probes, look);
+        let mut first = Vec::new();
+        let mut next = 0;
+        for group in &groups {
+            first.push(next);
+            next += group.keys.len();
+        }
+        // The browser wraps the lines of a page.
+        let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
+        let content = content(session, results, &probes, &look);
+        let (rows, _) = axes::sort_rows(results);
+        Page { session, results, probes, content, rows, groups, first }
+    }
+
+    /// Returns the title of the page: the session's name or id.
+    fn name(&self) -> &str {
+        [self.session.name.as_str(), self.session.id.as_str(), "a run"]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or_default()
+    }
+}
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);
@@ -77,7 +114,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         section(&page, out)?;
     }
     writeln!(out, "</main>")?;
-    data::write(&page, out)?;
+    write_data(session, out)?;
     writeln!(out, "<script>{script}</script>\n</body>\n</html>")
 }
 
@@ -89,4 +126,35 @@ fn style() -> String {
 /// Returns the script as CDATA, because it has characters that XML reads as tags.
 fn script() -> String {
     format!("//<![CDATA[\n{SCRIPT}//]]>")
+}
+
+/// Writes the data of the page, as in the `json` format, so that they can be extracted again.
+fn write_data(session: &Session, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<script type=\"application/json\" id=\"iotui-data\">")?;
+    analysis::document(session).serialize(&mut Serializer::with_formatter(&mut *out, Inert))?;
+    writeln!(out, "</script>")
+}
+
+/// JSON that no HTML parser can misread: texts contain only letters, digits and characters that
+/// cannot begin a tag.
+struct Inert;
+
+impl Formatter for Inert {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut plain = 0;
+        for (at, c) in fragment.char_indices().filter(|(_, c)| {
+            !c.is_ascii() && !c.is_alphanumeric() || matches!(c, '<' | '>' | '&' | '\u{7f}')
+        }) {
+            out.write_all(&fragment.as_bytes()[plain..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            plain = at + c.len_utf8();
+        }
+        out.write_all(&fragment.as_bytes()[plain..])
+    }
 }

@@ -37,7 +37,7 @@ fn count_rows(results: &[analysis::CellResult], probes: usize) -> Vec<usize> {
     let count = |has: fn(&analysis::CellResult) -> bool| results.iter().filter(|r| has(r)).count();
     let (committed, written) = (count(|r| r.commits.is_some()), count(|r| r.written.is_some()));
     let verified = count(|r| r.verified.is_some());
-    let all = [results.len(), committed, written, verified, probes];
+    let all = [results.len(), probes, committed, written, verified];
     all.into_iter().filter(|rows| *rows > 0).collect()
 }
 
@@ -61,7 +61,7 @@ fn every_page_is_xml_with_a_row_and_a_point_per_result() {
         let wanted = count_rows(&results, analysis::probes(&session).len());
         assert_eq!(
             rows, wanted,
-            "{name}: a table of jobs, of commits, of writes, of what was verified, of probes"
+            "{name}: a table of jobs, of probes, of commits, of writes, of what was verified"
         );
         fn marked(node: &Node, class: &str) -> bool {
             node.attribute("class").unwrap_or("").split(' ').any(|own| own == class)

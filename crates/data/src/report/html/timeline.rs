@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
+use super::Page;
 use super::chart::Chart;
-use super::page::Page;
 use crate::analysis::CellResult;
 use crate::record::Trial;
 use crate::report::figure::{Across, Curve, Figure, FigureOf, Key, Panel, Point, Scale};

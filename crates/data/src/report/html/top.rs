@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::page::Page;
+use super::Page;
 use super::parts::begin_section;
 use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};
 use crate::record::{Severity, Warning};
 use crate::report;
 use crate::report::host::Item;
-use crate::report::table::conditions;
 use crate::report::text::{join_nonempty, xml};
 use crate::units::{counted, show_count, show_rate};
 
@@ -17,16 +16,21 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     let session = page.session;
     writeln!(out, "<header>\n<p class=\"brand\">iotui</p>\n<h1>{}</h1>", xml(page.name()))?;
     writeln!(out, "<p class=\"when\"><time>{}</time></p>", xml(&session.created))?;
-    for (label, body) in conditions::conditions(session, &page.rows, false).iter().take(2) {
+    let facts = page.content.facts.iter();
+    for (label, body) in facts.filter(|(label, _)| ["target", "host"].contains(label)) {
         writeln!(out, "<p class=\"what\"><b>{label}</b> {}</p>", xml(body))?;
     }
     writeln!(out, "</header>")?;
     begin_section("answer", "Answer", out)?;
-    writeln!(out, "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">", xml(&page.answer.text))?;
-    for best in page.answer.best.iter().chain(&page.answer.also) {
+    writeln!(
+        out,
+        "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">",
+        xml(&page.content.answer.text)
+    )?;
+    for best in page.content.answer.best.iter().chain(&page.content.answer.also) {
         write_fastest(best, out)?;
     }
-    if let Some(cost) = &page.answer.cold_cost {
+    if let Some(cost) = &page.content.answer.cold_cost {
         let what = format!("warm relative to cold; cold reaches {}", show_rate(cost.throughput));
         write_tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
     }
@@ -89,7 +93,8 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         all.iter().filter(is_it).count()
     };
     let (wrong, misleading) = (worst(Severity::Wrong), worst(Severity::Misleading));
-    let skipped = page.skipped.len() + analysis::skipped_probes(page.session).len();
+    let skipped =
+        analysis::list_skipped(page.session).len() + analysis::skipped_probes(page.session).len();
     let (all, sound) = (all.len(), all.len() - failed - wrong - misleading);
     let parts = [
         (wrong, "×", "wrong"),
@@ -116,13 +121,13 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes what the presets of this run do.
 pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let descriptions = conditions::preset_descriptions(page.session);
-    if descriptions.is_empty() {
+    let presets = &page.content.presets;
+    if presets.is_empty() {
         return Ok(());
     }
     begin_section("done", "What was done", out)?;
-    for (what, paragraphs) in descriptions {
-        writeln!(out, "<p><b>{}</b></p>", xml(&what))?;
+    for (what, paragraphs) in presets {
+        writeln!(out, "<p><b>{}</b></p>", xml(what))?;
         paragraphs
             .iter()
             .try_for_each(|text| writeln!(out, "<p class=\"quiet\">{}</p>", xml(text)))?;
@@ -134,8 +139,8 @@ pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     begin_section("conditions", "Conditions", out)?;
     writeln!(out, "<dl>")?;
-    for (label, body) in conditions::conditions(page.session, &page.rows, false) {
-        write_row(out, label, &body)?;
+    for (label, body) in &page.content.facts {
+        write_row(out, label, body)?;
     }
     writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
     for item in report::host::host_items(&page.session.host, None) {

@@ -4,7 +4,7 @@
 //! The screen shows the columns of reports and some more, so that a figure has one name, one unit
 //! and one rank.
 
-use super::extra::{distinguishing_columns, words};
+use super::extras::{distinguishing_columns, words};
 use super::findings::Findings;
 use super::grid::{Cell, Column, Style};
 use super::origin;

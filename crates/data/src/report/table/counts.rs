@@ -1,10 +1,11 @@
 //! The table of `measure`: the number of operations that take the trial time, for every block size,
 //! and how to use them.
 
-use super::extra::{Extra, distinguishing_columns, numbers};
+use super::extras::{distinguishing_columns, numbers};
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::experiment::MEASURE;
+use crate::report::content::Table;
 use crate::session::Session;
 use crate::units::column::{TIME, align_with, four_digits, unit};
 use crate::units::{Rates, short_bytes, short_time, show_bytes};
@@ -20,7 +21,7 @@ struct Calibration<'a> {
 
 /// Returns the table of a session of that experiment; `None` for others, and if nothing was
 /// measured.
-pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
+pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Table> {
     let calibrations: Vec<Calibration> = rows
         .iter()
         .filter(|_| session.plan.experiment == MEASURE)
@@ -64,7 +65,7 @@ pub fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option
             show_bytes(need)
         );
     }
-    Some(Extra { id: "counts", title: "Counts", rows: calibrations.len(), columns, text })
+    Some(Table { id: "counts", title: "Counts", columns, text, ..Table::default() })
 }
 
 fn calibration_of(row: &CellResult) -> Option<Calibration<'_>> {

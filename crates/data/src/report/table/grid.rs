@@ -182,32 +182,33 @@ pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     columns
 }
 
-/// Formats like [`format_lines`], with no gaps between the rows.
-pub fn format_rows(columns: &[Column], look: &Look) -> Vec<String> {
-    let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
-    format_lines(columns, &vec![false; rows], look.width, look.color)
-}
-
 /// Formats two lines of titles and units, then a line per row, with an empty one before each row of
-/// `breaks`.
-pub fn format_lines(columns: &[Column], breaks: &[bool], width: usize, color: bool) -> Vec<String> {
-    let gap = if all_fit(columns, width) { GAP } else { 1 };
+/// `breaks`, which may be shorter than the rows.
+pub fn format_lines(columns: &[Column], breaks: &[bool], look: &Look) -> Vec<String> {
+    let gap = if all_fit(columns, look.width) { GAP } else { 1 };
     let row_of = |cell: &dyn Fn(&Column) -> Cell| -> Vec<table::Cell> {
-        columns.iter().map(|column| paint_cell(&cell(column), color)).collect()
+        columns.iter().map(|column| paint_cell(&cell(column), look.color)).collect()
     };
     let mut rows = vec![
         row_of(&|column| vec![(Style::Plain, column.title.clone())]),
         row_of(&|column| vec![(Style::Dim, column.unit.clone())]),
     ];
-    for row in 0..breaks.len() {
+    for row in 0..row_count(columns) {
         rows.push(row_of(&|column| column.cells.get(row).cloned().unwrap_or_default()));
     }
     let align: Vec<Align> = columns.iter().map(Column::align).collect();
     let mut laid = table::lay_out(&rows, &align, gap).into_iter();
     let mut lines: Vec<String> = laid.by_ref().take(2).collect();
-    for (line, apart) in laid.zip(breaks) {
-        lines.extend(apart.then(String::new));
+    for (row, line) in laid.enumerate() {
+        if breaks.get(row) == Some(&true) {
+            lines.push(String::new());
+        }
         lines.push(line);
     }
     lines
+}
+
+/// Returns the number of rows of a table of these columns.
+pub fn row_count(columns: &[Column]) -> usize {
+    columns.iter().map(|column| column.cells.len()).max().unwrap_or(0)
 }

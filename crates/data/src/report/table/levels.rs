@@ -1,16 +1,17 @@
 //! The table of the cache-drop levels: what each further level costs the open, the first read and
 //! the whole pass.
 
-use super::extra::{Extra, figures, words};
+use super::extras::{figures, words};
 use crate::analysis::CellResult;
 use crate::record::{DropLevel, Level, Reading};
+use crate::report::content::Table;
 use crate::session::Session;
 use crate::stats::median;
 use crate::units::column::TIME;
 use crate::units::{Rates, show_bytes};
 
 /// Returns the table of a session that measured levels; `None` for others.
-pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Option<Table> {
     let known: Vec<&Level> =
         session.levels.iter().filter(|level| !level.readings.is_empty()).collect();
     if session.levels.is_empty() {
@@ -32,12 +33,12 @@ pub fn build_levels(session: &Session, _: &[&CellResult], rates: Rates) -> Optio
         figures("whole read", TIME, &known, whole),
         figures("rate", rates.units(), &known, rate),
     ];
-    Some(Extra {
+    Some(Table {
         id: "levels",
         title: "What each cache-drop level costs",
-        rows: known.len(),
         columns,
         text: text(session, &known),
+        ..Table::default()
     })
 }
 
@@ -74,6 +75,7 @@ fn text(session: &Session, known: &[&Level]) -> String {
 mod tests {
     use super::*;
     use crate::report::sample;
+    use crate::report::table::grid::row_count;
 
     #[test]
     fn a_level_with_readings_is_not_left_out() {
@@ -87,12 +89,12 @@ mod tests {
         let mut session = sample::quick();
         session.levels =
             vec![level(DropLevel::Data, vec![reading]), level(DropLevel::Meta, Vec::new())];
-        let extra = build_levels(&session, &[], Rates::default()).unwrap();
+        let table = build_levels(&session, &[], Rates::default()).unwrap();
         assert!(
-            extra.rows == 1
-                && extra.text.ends_with("Not read again: data: EIO. Skipped: meta: EIO"),
+            row_count(&table.columns) == 1
+                && table.text.ends_with("Not read again: data: EIO. Skipped: meta: EIO"),
             "{}",
-            extra.text
+            table.text
         );
     }
 }

@@ -1,11 +1,11 @@
 //! Cells that are compared although one maps the file for each pass and the other for many: page
 //! faults account for part of their difference.
 
-use super::below::Page;
 use super::grid::Style;
 use crate::analysis::CellResult;
 use crate::plan::{Cache, CpuCache, Job};
 use crate::record::Trial;
+use crate::report::notes::Note;
 use crate::stats::median;
 use crate::units::show_count;
 
@@ -58,8 +58,8 @@ fn twins(job: &Job) -> Vec<Job> {
     cold.into_iter().chain(flushed).collect()
 }
 
-/// Adds the first such pair with both counts, and the number of pairs.
-pub fn add_page_faults(page: &mut Page, rows: &[&CellResult]) {
+/// Returns the first such pair with both counts, and the number of pairs.
+pub fn page_faults(rows: &[&CellResult]) -> Option<Note> {
     let pairs: Vec<String> = rows
         .iter()
         .flat_map(|row| twins(&row.cell).into_iter().map(move |twin| (row, twin)))
@@ -70,14 +70,13 @@ pub fn add_page_faults(page: &mut Page, rows: &[&CellResult]) {
                 .then(|| format!("{}; {}", one.describe(&row.cell), two.describe(&other.cell)))
         })
         .collect();
-    let Some(first) = pairs.first() else { return };
+    let first = pairs.first()?;
     let more = match pairs.len() {
         1 => String::new(),
         count => format!(" This holds for {count} pairs."),
     };
-    page.gap();
     let body = format!("{first}. These faults are part of the difference between the two.{more}");
-    page.paragraph("page faults: ", Style::Dim, &body);
+    Some(Note::new("page faults: ", Style::Dim, body))
 }
 
 #[cfg(test)]
@@ -85,7 +84,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::report::{Look, sample};
+    use crate::report::sample;
 
     /// The note on cold and warm cells with these passes, parts and faults in each trial.
     fn note(cold: [u64; 3], warm: [u64; 3]) -> String {
@@ -107,10 +106,8 @@ mod tests {
                 (passes, parts, faults * passes);
         }
         let results = crate::analysis::results(&session);
-        let look = Look { width: 400, ..Look::default() };
-        let mut page = Page { look: &look, lines: Vec::new() };
-        add_page_faults(&mut page, &results.iter().collect::<Vec<_>>());
-        page.lines.join("\n")
+        let note = page_faults(&results.iter().collect::<Vec<_>>());
+        note.map_or_else(String::new, |note| note.mark + &note.body)
     }
 
     #[test]

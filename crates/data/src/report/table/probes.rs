@@ -1,8 +1,7 @@
 //! Probes in the table: each measured value beside the expected one and those known of other
 //! machines.
 
-use super::below::{Page, end_sentence, group_by_text, name_first};
-use super::extra::{numbers, words};
+use super::extras::{numbers, words};
 use super::findings::sign;
 use super::grid::{self, Cell, Column, Style};
 use crate::analysis;
@@ -10,23 +9,16 @@ use crate::analysis::{ProbeResult, SKIPPED_BY_USER};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
-use crate::report::text::safe;
+use crate::report::content::Table;
+use crate::report::notes::{Note, group_by_text, name_first};
+use crate::report::text::{end_sentence, safe};
 use crate::units::column::{self, PER_SECOND, RATE, TIME, figure, short_figure};
 
-/// Returns the table of probes: the full one if there is room for all of it, else the short one.
-pub fn format_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
-    let columns = columns(probes, look);
-    if grid::all_fit(&columns, look.width) {
-        grid::format_rows(&columns, look)
-    } else {
-        format_short_lines(probes, look)
-    }
-}
-
-/// Returns the columns of probes; the most useful have the lowest rank. Each value has its own
-/// unit, because probes are of many kinds.
-pub fn columns(probes: &[ProbeResult], look: &Look) -> Vec<Column> {
-    build_columns(probes, look, false)
+/// Returns the table of probes, with the short one as lines where the full one does not fit.
+pub fn table(probes: &[ProbeResult], look: &Look) -> Table {
+    let columns = build_columns(probes, look, false);
+    let narrow = (!grid::all_fit(&columns, look.width)).then(|| format_short_lines(probes, look));
+    Table { id: "probes", title: "Probes", columns, narrow, ..Table::default() }
 }
 
 /// Returns the table for narrow widths: a line names the probe, and its cells are listed below it
@@ -40,7 +32,7 @@ fn format_short_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
         };
         columns.retain(|column| column.rank < last);
     }
-    let mut lines = grid::format_rows(&columns, look);
+    let mut lines = grid::format_lines(&columns, &[], look);
     let rows = lines.split_off(lines.len() - probes.len());
     let mut last = "";
     for (probe, row) in probes.iter().zip(rows) {
@@ -54,6 +46,8 @@ fn format_short_lines(probes: &[ProbeResult], look: &Look) -> Vec<String> {
     lines
 }
 
+/// Returns the columns of probes; the most useful have the lowest rank. Each value has its own
+/// unit, because probes are of many kinds.
 fn build_columns(probes: &[ProbeResult], look: &Look, is_short: bool) -> Vec<Column> {
     let mut columns = Vec::new();
     if is_short {
@@ -179,10 +173,9 @@ fn mark(probe: &ProbeResult, ascii: bool) -> Cell {
     }
 }
 
-/// Adds the text about probes that follows the tables: warnings, failures, and skipped cells.
-pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>]) {
-    page.gap();
-    let ascii = page.look.ascii;
+/// Returns the notes on probes: warnings, failures, skipped cells, and the network.
+pub fn notes(probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>], ascii: bool) -> Vec<Note> {
+    let mut notes = Vec::new();
     let mut reported: Vec<(&str, &str)> = Vec::new();
     for warning in probes.iter().flat_map(|probe| &probe.warnings) {
         let key = (warning.id.as_ref(), warning.message.as_str());
@@ -192,51 +185,38 @@ pub fn add_notes(page: &mut Page, probes: &[ProbeResult], skipped: &[Skipped<Pro
         reported.push(key);
         let affected = probes.iter().filter(|p| p.warnings.contains(warning));
         let affected: Vec<String> = affected.map(|p| p.cell.label()).collect();
-        let (mark, style) = sign(warning.severity, ascii);
-        let (message, cells) = (warning.message.trim(), summarize(&affected));
-        let body = format!("{} ({}): {cells}.", message.trim_end_matches('.'), warning.id);
-        let more = [("Evidence", &warning.evidence), ("Remedy", &warning.remedy.text)]
-            .into_iter()
-            .filter(|(_, text)| !text.is_empty());
-        let more: String =
-            more.map(|(what, text)| format!(" {what}: {}", end_sentence(text))).collect();
-        page.paragraph(mark, style, &(body + &more));
+        let ((mark, style), cells) = (sign(warning.severity, ascii), summarize(&affected));
+        notes.push(Note::warning(mark.into(), style, warning, &warning.message, &cells, false));
     }
     let (mark, red) = sign(Severity::Wrong, ascii);
     for probe in probes {
         if let Some(error) = &probe.error {
-            page.reason(&format!("{mark}failed: "), red, &probe.cell.label(), error);
+            notes.push(Note::reason(format!("{mark}failed: "), red, &probe.cell.label(), error));
         }
     }
     for probe in probes.iter().filter(|probe| probe.skipped && !probe.trials.is_empty()) {
-        page.plain(&format!("{}: {SKIPPED_BY_USER}.", probe.cell.label()));
+        notes.push(Note::plain(format!("{}: {SKIPPED_BY_USER}.", probe.cell.label())));
     }
     let skipped = skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     for (reason, labels) in group_by_text(skipped) {
-        page.reason("skipped: ", Style::Dim, &summarize(&labels), reason);
+        notes.push(Note::reason("skipped: ", Style::Dim, &summarize(&labels), reason));
     }
     for line in analysis::network(probes).describe() {
-        page.paragraph("network: ", Style::Dim, &end_sentence(&line));
+        notes.push(Note::new("network: ", Style::Dim, end_sentence(&line)));
     }
+    notes
 }
 
-/// Adds the reasons of all estimates or, unless `all`, where to find them.
-pub fn add_estimates(page: &mut Page, probes: &[ProbeResult], all: bool) {
-    let reasons = || {
-        probes.iter().filter_map(|probe| {
-            Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label()))
-        })
+/// Returns the reasons of all estimates.
+pub fn estimates(probes: &[ProbeResult]) -> Vec<Note> {
+    let reasons = probes
+        .iter()
+        .filter_map(|probe| Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label())));
+    let groups = group_by_text(reasons).into_iter();
+    let note = |(reason, labels): (&str, Vec<String>)| {
+        Note::reason("estimate: ", Style::Dim, &summarize(&labels), reason)
     };
-    if !all && reasons().next().is_some() {
-        page.paragraph(
-            "estimates: ",
-            Style::Dim,
-            "the Lab screen and the markdown, html and json formats show their reasons.",
-        );
-    }
-    for (reason, labels) in group_by_text(reasons().filter(|_| all)) {
-        page.reason("estimate: ", Style::Dim, &summarize(&labels), reason);
-    }
+    groups.map(note).collect()
 }
 
 fn summarize(labels: &[String]) -> String {

@@ -1,13 +1,14 @@
 //! The table of the ranks of a run: how long all of them measured at once, and which was slowest.
 
-use super::extra::{Extra, distinguishing_columns, figures, numbers};
+use super::extras::{distinguishing_columns, figures, numbers};
 use crate::analysis::{CellResult, RanksOf};
+use crate::report::content::Table;
 use crate::session::Session;
 use crate::text::clean_text;
 use crate::units::{Rates, column, show_nanos, show_rank, show_share};
 
 /// Returns the table of a run of several ranks; `None` for others.
-pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Table> {
     let (cells, ranks): (Vec<&CellResult>, Vec<&RanksOf>) =
         rows.iter().filter_map(|row| Some((*row, row.ranks.as_ref()?))).unzip();
     let moves = cells.iter().any(|cell| cell.throughput.is_some());
@@ -41,7 +42,7 @@ pub fn build_ranks(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Ex
             show_nanos(error as f64)
         );
     }
-    Some(Extra { id: "ranks", title: "Ranks", columns, rows: cells.len(), text })
+    Some(Table { id: "ranks", title: "Ranks", columns, text, ..Table::default() })
 }
 
 /// Returns when the first and the last rank were done: `0.28-0.31 s`.

@@ -1,11 +1,12 @@
 //! The trials of each cell one by one, if a few were requested: as a lab report prints its four
 //! executions and their mean.
 
-use super::extra::{Extra, distinguishing_columns};
+use super::extras::distinguishing_columns;
 use super::grid::Column;
 use crate::analysis::CellResult;
 use crate::catalog::moves_data;
 use crate::record::Trial;
+use crate::report::content::Table;
 use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{PER_SECOND, Unit, align, unit};
@@ -15,14 +16,14 @@ use crate::units::column::{PER_SECOND, Unit, align, unit};
 pub const MAX_RUNS: u32 = 6;
 
 /// Returns the table of the cells that move bytes.
-pub fn build_runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_runs(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Table> {
     let moving: Vec<&CellResult> =
         rows.iter().filter(|row| moves_data(&row.cell)).copied().collect();
     build_table(session, &moving, ("trials", "Trials"), (Trial::throughput, rates.units()))
 }
 
 /// Returns the table of the cells that only make calls.
-pub fn build_call_runs(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Extra> {
+pub fn build_call_runs(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Table> {
     let calling: Vec<&CellResult> =
         rows.iter().filter(|row| !moves_data(&row.cell)).copied().collect();
     build_table(
@@ -40,7 +41,7 @@ fn build_table(
     rows: &[&CellResult],
     (id, title): (&'static str, &'static str),
     (of, units): Figure,
-) -> Option<Extra> {
+) -> Option<Table> {
     // A file that is not in memory was read once, whatever the plan allows.
     let once = session.plan.once_uncached && rows.iter().all(|row| row.trials.len() < 2);
     let trial_count =
@@ -60,7 +61,7 @@ fn build_table(
     let text = format!(
         "the {trial_count} trials of each cell in round order, and their mean; - is a trial that was cut short or never ran"
     );
-    Some(Extra { id, title, columns, rows: rows.len(), text })
+    Some(Table { id, title, columns, text, ..Table::default() })
 }
 
 /// Returns each trial's figure by row under its title, then their mean; `None` is a trial that was
@@ -102,6 +103,7 @@ mod tests {
     use super::*;
     use crate::plan::{Cache, Job, Op};
     use crate::report::sample;
+    use crate::report::table::grid::row_count;
 
     #[test]
     fn a_few_trials_that_were_asked_for_stand_side_by_side() {
@@ -130,7 +132,8 @@ mod tests {
         let table = build_runs(&session, &rows, auto).unwrap();
         let titles: Vec<&str> =
             table.columns.iter().rev().take(5).map(|column| column.title.as_str()).collect();
-        assert_eq!((titles, table.rows), (vec!["mean", "4th", "3rd", "2nd", "1st"], 1));
+        assert_eq!(titles, ["mean", "4th", "3rd", "2nd", "1st"]);
+        assert_eq!(row_count(&table.columns), 1);
         // The figures are those of the trials, and the mean is theirs.
         let cell = |title: &str| -> f64 {
             let column = table.columns.iter().find(|column| column.title == title).unwrap();

@@ -1,10 +1,11 @@
 //! The table of the methods that were tried before one was picked: a bar with the range of each,
 //! the result, and its limit.
 
-use super::extra::{Extra, numbers, words};
+use super::extras::{numbers, words};
 use super::grid::Column;
 use crate::analysis::{CellResult, MethodRate, PickedMethod, picked_methods};
 use crate::record::{describe_cache_state, describe_method};
+use crate::report::content::Table;
 use crate::session::Session;
 use crate::units::column::{align, unit};
 use crate::units::{Rates, show_rate, show_share};
@@ -22,7 +23,7 @@ struct Row {
 }
 
 /// Returns the table of a session that picked a method by tries; `None` for others.
-pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Extra> {
+pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Option<Table> {
     let picks = picked_methods(session, rows);
     let picks: Vec<&PickedMethod> = picks.iter().filter(|pick| !pick.tried.is_empty()).collect();
     let tried = || picks.iter().flat_map(|pick| &pick.tried);
@@ -53,12 +54,12 @@ pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Opt
         numbers("reads", 0, &rows, count),
         words("", 1, &rows, draw_bar),
     ];
-    Some(Extra {
+    Some(Table {
         id: "tried",
         title: "What each method reached when it was tried",
         columns,
-        rows: rows.len(),
         text: describe(&picks, bounded),
+        ..Table::default()
     })
 }
 

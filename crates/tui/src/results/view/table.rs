@@ -7,7 +7,7 @@ use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
 use super::frame;
-use crate::report::table::grid;
+use crate::report::{self, table::grid};
 use crate::results::column::{self, Column};
 use crate::results::columns::GAP;
 use crate::results::data::Data;
@@ -71,9 +71,8 @@ fn side_table(data: &Data, width: usize) -> Option<(&str, Vec<String>)> {
         "counts" => pane::wrap(&extra.text, width),
         _ => grid::format_lines(
             &grid::fit(extra.columns.clone(), width),
-            &vec![false; extra.rows],
-            width,
-            false,
+            &[],
+            &report::Look { width, ..report::Look::default() },
         ),
     };
     Some((extra.title, lines))

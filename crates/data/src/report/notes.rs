@@ -1,24 +1,87 @@
-//! The text below the table: warnings, failures, skipped cells, how the run ended, and the answer
-//! in words.
+//! The notes of a report, below its tables: warnings, failures, skipped cells, how the run ended,
+//! and what explains the figures. Each format writes them in its own form.
 
-use super::findings::{Finding, Findings, sign};
-use super::grid::{Style, paint};
+use super::table::findings::{Finding, Findings, sign};
+use super::table::grid::{Style, paint};
+use super::{Look, text};
 use crate::analysis;
 use crate::analysis::{Bounds, CellResult, Expected, Holds, group_by_key};
 use crate::plan::{Cache, Job, Op, Skipped};
-use crate::record::{End, Severity, Xor};
-use crate::report::{Look, text};
+use crate::record::{End, Severity, Warning, Xor};
+use crate::report::text::end_sentence;
 use crate::session::Session;
 use crate::stats::median;
 use crate::units;
 
-/// Lines of text below a table, wrapped and made safe.
-pub struct Page<'a> {
+/// The subject of notes: a section of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    Warnings,
+    /// Cells that failed or were not measured.
+    Gaps,
+    Probes,
+    Estimates,
+    Run,
+    Expectations,
+    Why,
+}
+
+/// A paragraph with a mark before its first line.
+#[derive(Debug)]
+pub struct Note {
+    pub mark: String,
+    pub style: Style,
+    pub body: String,
+    /// A second paragraph; often empty.
+    pub more: String,
+}
+
+impl Note {
+    pub fn new(mark: impl Into<String>, style: Style, body: impl Into<String>) -> Note {
+        Note { mark: mark.into(), style, body: body.into(), more: String::new() }
+    }
+
+    /// Returns a note without a mark.
+    pub fn plain(body: impl Into<String>) -> Note {
+        Note::new("", Style::Plain, body)
+    }
+
+    /// Returns what holds for these cells: `skipped: read 4 KiB — the file is not ours.`
+    pub fn reason(mark: impl Into<String>, style: Style, cells: &str, why: &str) -> Note {
+        Note::new(mark, style, format!("{cells} — {}", end_sentence(why)))
+    }
+
+    /// Returns a warning of these cells with its evidence, which is that of the first of several,
+    /// and its remedy.
+    pub fn warning(
+        mark: String,
+        style: Style,
+        warning: &Warning,
+        message: &str,
+        cells: &str,
+        several: bool,
+    ) -> Note {
+        let message = message.trim().trim_end_matches('.');
+        let mut more = String::new();
+        if !warning.evidence.is_empty() {
+            let whose = if several { " (first cell)" } else { "" };
+            more = format!("Evidence{whose}: {} ", end_sentence(&warning.evidence));
+        }
+        if !warning.remedy.text.is_empty() {
+            more += &format!("Remedy: {}", end_sentence(&warning.remedy.text));
+        }
+        let body = format!("{message} ({}): {cells}", warning.id);
+        Note { more, ..Note::new(mark, style, body) }
+    }
+}
+
+/// Lines of text, wrapped and made safe.
+pub struct TextLines<'a> {
     pub look: &'a Look,
     pub lines: Vec<String>,
 }
 
-impl Page<'_> {
+impl TextLines<'_> {
     /// Adds one paragraph; `mark` precedes its first line, and the others are indented by its
     /// width.
     pub fn paragraph(&mut self, mark: &str, style: Style, body: &str) {
@@ -32,14 +95,17 @@ impl Page<'_> {
         }
     }
 
-    /// Adds what holds for these cells: `skipped: read 4 KiB — the file is not ours.`
-    pub fn reason(&mut self, mark: &str, style: Style, cells: &str, why: &str) {
-        self.paragraph(mark, style, &format!("{cells} — {}", end_sentence(why)));
-    }
-
     /// Adds a paragraph without a mark.
     pub fn plain(&mut self, body: &str) {
         self.paragraph("", Style::Plain, body);
+    }
+
+    pub fn add_notes(&mut self, notes: &[Note]) {
+        for note in notes {
+            self.paragraph(&note.mark, note.style, &note.body);
+            let indent = " ".repeat(text::width(&note.mark));
+            self.paragraph(&indent, Style::Plain, &note.more);
+        }
     }
 
     /// Adds an empty line, unless one is there.
@@ -67,37 +133,19 @@ pub fn name_first(first: &str, count: usize) -> String {
     }
 }
 
-pub fn add_warnings(page: &mut Page, findings: &Findings, rows: usize) {
-    page.gap();
+/// Returns the warnings of the cells, numbered as the rows refer to them.
+pub fn warnings(findings: &Findings, rows: usize, ascii: bool) -> Vec<Note> {
+    let mut notes = Vec::new();
     for (i, Finding { warning, cells: affected, message }) in findings.0.iter().enumerate() {
-        let (mark, style) = sign(warning.severity, page.look.ascii);
+        let (mark, style) = sign(warning.severity, ascii);
         let mark = match warning.severity {
             Severity::Note => mark.into(),
             _ => format!("{mark}{}: ", i + 1),
         };
         let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
-        let message = message.trim().trim_end_matches('.');
-        page.paragraph(&mark, style, &format!("{message} ({}): {cells}", warning.id));
-        let mut body = String::new();
-        if !warning.evidence.is_empty() {
-            let whose = if affected.len() > 1 { " (first cell)" } else { "" };
-            body = format!("Evidence{whose}: {} ", end_sentence(&warning.evidence));
-        }
-        if !warning.remedy.text.is_empty() {
-            body += &format!("Remedy: {}", end_sentence(&warning.remedy.text));
-        }
-        page.paragraph(&" ".repeat(text::width(&mark)), Style::Plain, &body);
+        notes.push(Note::warning(mark, style, warning, message, &cells, affected.len() > 1));
     }
-}
-
-/// Ends the text with a full stop unless it has one.
-pub fn end_sentence(body: &str) -> String {
-    let body = body.trim();
-    if body.is_empty() || body.ends_with(['.', '!', '?']) {
-        body.into()
-    } else {
-        format!("{body}.")
-    }
+    notes
 }
 
 /// Groups items by text, in order of first appearance.
@@ -106,44 +154,46 @@ pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&
     groups.map(|(text, all)| (text, all.into_iter().map(|(_, item)| item).collect())).collect()
 }
 
-/// Adds whether the results are as expected.
-pub fn add_outcomes(page: &mut Page, expected: &[Expected]) {
-    page.gap();
-    for one in expected {
+/// Returns whether the results are as expected.
+pub fn outcomes(expected: &[Expected]) -> Vec<Note> {
+    let note = |one: &Expected| {
         let style = match one.outcome {
             Holds::Pass => Style::Bold,
             Holds::CannotTell => Style::Yellow,
             Holds::Fail => Style::Red,
         };
-        page.paragraph("expected: ", style, &one.text());
-    }
+        Note::new("expected: ", style, one.text())
+    };
+    expected.iter().map(note).collect()
 }
 
-/// Adds failed cells, skipped cells, and cut trials.
-pub fn add_missing(page: &mut Page, rows: &[&CellResult], skipped: &[Skipped]) {
-    page.gap();
+/// Returns the cells that failed or were not measured, by reason.
+pub fn gaps(rows: &[&CellResult], skipped: &[Skipped], ascii: bool) -> Vec<Note> {
+    let mut notes = Vec::new();
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
-    let (mark, red) = sign(Severity::Wrong, page.look.ascii);
+    let (mark, red) = sign(Severity::Wrong, ascii);
     for (error, jobs) in group_by_text(failed) {
         let cells = describe_cells(jobs.into_iter(), rows.len());
-        page.reason(&format!("{mark}failed: "), red, &cells, error);
+        notes.push(Note::reason(format!("{mark}failed: "), red, &cells, error));
     }
     for (reason, jobs) in group_by_text(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
         let cells = describe_cells(jobs.into_iter(), usize::MAX);
-        page.reason("skipped: ", Style::Dim, &cells, reason);
+        notes.push(Note::reason("skipped: ", Style::Dim, &cells, reason));
     }
+    notes
+}
+
+/// Returns the cells with fewer or shorter trials than planned: the user skipped them, or a trial
+/// was stopped early.
+pub fn cut(rows: &[&CellResult]) -> Vec<Note> {
+    let mut notes = Vec::new();
     let by_user = rows.iter().filter(|row| row.error.is_none());
     let by_user: Vec<(String, &Job)> =
         by_user.filter_map(|row| Some((row.describe_skip()?, &row.cell))).collect();
     for (text, jobs) in group_by_text(by_user.iter().map(|(text, job)| (text.as_str(), *job))) {
         let cells = describe_cells(jobs.iter().copied(), rows.len());
-        page.plain(&format!("{cells}: {text}."));
+        notes.push(Note::plain(format!("{cells}: {text}.")));
     }
-    add_cut(page, rows);
-}
-
-/// Adds the cells with a trial that was stopped early.
-pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     // The warning with that name covers it.
     let is_unreported = |row: &&&CellResult| {
         row.trials.iter().any(|t| t.short) && !row.warnings.iter().any(|w| w.id == "cut")
@@ -151,40 +201,45 @@ pub fn add_cut(page: &mut Page, rows: &[&CellResult]) {
     let cut: Vec<&Job> = rows.iter().filter(is_unreported).map(|row| &row.cell).collect();
     if !cut.is_empty() {
         let cells = describe_cells(cut.into_iter(), rows.len());
-        page.reason("cut short: ", Style::Dim, &cells, "a trial was stopped early");
+        notes.push(Note::reason("cut short: ", Style::Dim, &cells, "a trial was stopped early"));
     }
+    notes
 }
 
-/// Adds how the run ended if that affects the figures, and its notes.
-pub fn add_ending(page: &mut Page, session: &Session) {
-    let text = match session.end {
-        Some(End::Interrupted) | None => {
-            Some("The run was stopped early: the results above are from before that.")
+/// Returns how the run ended if that affects the figures, the share of its time that was measured,
+/// and the notes of the session.
+pub fn ending(session: &Session) -> Vec<Note> {
+    let mut notes = Vec::new();
+    match session.end {
+        Some(End::Interrupted) | None => notes.push(Note::plain(
+            "The run was stopped early: the results above are from before that.",
+        )),
+        Some(End::Failed) => {
+            notes.push(Note::plain("The run failed: the results above are from before that."));
         }
-        Some(End::Failed) => Some("The run failed: the results above are from before that."),
-        Some(End::Finished | End::Budget | End::Goal) => None,
-    };
-    page.gap();
-    if let Some(text) = text {
-        page.plain(text);
+        Some(End::Finished | End::Budget | End::Goal) => {}
     }
     if let Some(time) = analysis::measured_time(session) {
         let [measured, run] =
             [time.measured_seconds, time.run_seconds].map(|of| units::show_nanos(of * 1e9));
-        page.plain(&format!("Measured {measured} of {run} ({:.0} %).", time.share * 100.0));
+        let share = time.share * 100.0;
+        notes.push(Note::plain(format!("Measured {measured} of {run} ({share:.0} %).")));
     }
-    for note in &session.notes {
-        page.paragraph("note: ", Style::Dim, &end_sentence(note));
-    }
+    let own = session.notes.iter().map(|note| Note::new("note: ", Style::Dim, end_sentence(note)));
+    notes.extend(own);
+    notes
 }
 
-/// Adds the cost of an operation on each curve, and the limits of the cells.
-pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+/// The maximum number of curves with a cost line.
+const MAX_COST_CURVES: usize = 8;
+
+/// Returns the cost of an operation on each curve, and the limits of the cells.
+pub fn why(session: &Session, rows: &[&CellResult]) -> Vec<Note> {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
     let why = analysis::explain_limits(&results, |job| Bounds::of_job(session, job));
-    page.gap();
+    let mut notes = Vec::new();
     for curve in why.costs.iter().take(MAX_COST_CURVES) {
-        page.paragraph("cost: ", Style::Dim, &format!("{}: {}.", curve.name, curve.text));
+        notes.push(Note::new("cost: ", Style::Dim, format!("{}: {}.", curve.name, curve.text)));
     }
     let limited = why.limits.iter().zip(rows);
     let limited = limited.filter_map(|(limit, row)| Some((limit.as_ref()?, &row.cell)));
@@ -192,25 +247,22 @@ pub fn add_why(page: &mut Page, session: &Session, rows: &[&CellResult]) {
         let whose = if limited.len() > 1 { ". The first: " } else { ": " };
         let (name, figures) = limited[0].0.text.split_once(": ").unwrap_or((by.name(), ""));
         let cells = describe_cells(limited.iter().map(|(_, job)| *job), rows.len());
-        page.paragraph("limit: ", Style::Dim, &format!("{name} in {cells}{whose}{figures}."));
+        let body = format!("{name} in {cells}{whose}{figures}.");
+        notes.push(Note::new("limit: ", Style::Dim, body));
     }
+    notes
 }
 
-/// Adds the rates that were expected of the cells before they ran.
-pub fn add_expected(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+/// Returns the rates that were expected of the cells before they ran.
+pub fn expected(session: &Session, rows: &[&CellResult]) -> Option<Note> {
     let text = analysis::describe_expected(session, rows.iter().copied());
-    if let Some((name, text)) = text.split_once(": ") {
-        page.gap();
-        page.paragraph(&format!("{name}: "), Style::Dim, &format!("{text}."));
-    }
+    let (name, text) = text.split_once(": ")?;
+    Some(Note::new(format!("{name}: "), Style::Dim, format!("{text}.")))
 }
 
-/// The maximum number of curves with a cost line.
-const MAX_COST_CURVES: usize = 8;
-
-/// Adds the cells whose trials repeat a pass over all that they read because it ends before the
+/// Returns the cells whose trials repeat a pass over all that they read because it ends before the
 /// trial time: the duration of one pass.
-pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) {
+pub fn whole_file(session: &Session, rows: &[&CellResult]) -> Option<Note> {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((repeated_pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
@@ -229,7 +281,7 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
         false => ("whole span", format!("a span of {}", units::show_bytes(least))),
     };
     let body = match took.as_slice() {
-        [] => return,
+        [] => return None,
         [(nanos, job)] => format!("{} covered {what} in {}", job.label(), time(*nanos)),
         [(least, first), .., (most, last)] => {
             format!(
@@ -244,15 +296,14 @@ pub fn add_whole_file(page: &mut Page, session: &Session, rows: &[&CellResult]) 
     };
     let is_cold = took.iter().any(|(_, job)| job.cache == Cache::Cold);
     let cold = if is_cold { ", and each cold pass is prepared first" } else { "" };
-    page.gap();
     let body =
         format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}.");
-    page.paragraph(&format!("{mark}: "), Style::Dim, &body);
+    Some(Note::new(format!("{mark}: "), Style::Dim, body))
 }
 
-/// Adds the cells that read different parts of the same span: their XOR differs although the file
-/// is the same.
-pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
+/// Returns the cells that read different parts of the same span: their XOR differs although the
+/// file is the same.
+pub fn xor_coverage(rows: &[&CellResult]) -> Option<Note> {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
     let of =
         |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
@@ -265,11 +316,9 @@ pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
         };
         *bytes < job.span && all.iter().any(other_part)
     };
-    let Some((least, _, first)) = all.iter().find(part) else { return };
+    let (least, _, first) = all.iter().find(part)?;
     let same = |job: &Job| job.span == first.span && job.target == first.target;
-    let Some((most, _, last)) = all.iter().rfind(|(_, _, job)| same(job)) else {
-        return;
-    };
+    let (most, _, last) = all.iter().rfind(|(_, _, job)| same(job))?;
     let bytes = units::show_bytes;
     let (small, large) = (bytes(*least), bytes(*most));
     let body = match least == most {
@@ -282,21 +331,20 @@ pub fn add_xor_coverage(page: &mut Page, rows: &[&CellResult]) {
             last.label()
         ),
     };
-    page.gap();
     let body = format!("{body} With -n 0 every cell covers the whole file.");
-    page.paragraph("XOR: ", Style::Dim, &body);
+    Some(Note::new("XOR: ", Style::Dim, body))
 }
 
-/// Adds how the XOR pads cells whose bytes end within a 32-bit word.
-pub fn add_xor_padding(page: &mut Page, rows: &[&CellResult]) {
+/// Returns how the XOR pads cells whose bytes end within a 32-bit word.
+pub fn xor_padding(rows: &[&CellResult]) -> Option<Note> {
     let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
-    let Some(bytes) = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)
-    else {
-        return;
-    };
-    page.gap();
-    let rest = bytes % 4;
-    page.paragraph("XOR: ", Style::Dim, &format!("{bytes} bytes are not a multiple of 4: the last word has {rest} of them and is padded with zeros."));
+    let bytes = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)?;
+    let body = format!(
+        "{bytes} bytes are not a multiple of 4: the last word has {} of them and is padded with \
+         zeros.",
+        bytes % 4
+    );
+    Some(Note::new("XOR: ", Style::Dim, body))
 }
 
 /// Returns the median time of one pass over the whole file, if calibration ended there and not at

@@ -1,0 +1,105 @@
+//! What a report says: its facts, tables, notes and answer, each stated once. The text table,
+//! Markdown and the page write the same content in their own forms.
+
+use super::Look;
+use super::notes::{self, Note, Topic};
+use super::table::findings::Findings;
+use super::table::grid::Column;
+use super::table::{axes, columns, conditions, extras, grid, page_faults, probes};
+use crate::analysis::{self, Answer, CellResult, ProbeResult};
+use crate::session::Session;
+
+/// The content of a report, in order.
+pub struct Content {
+    /// What the presets of the run do: each with its paragraphs. For formats that are read alone.
+    pub presets: Vec<(String, Vec<String>)>,
+    /// Target, machine and run, with their labels.
+    pub facts: Vec<(&'static str, String)>,
+    /// Results, probes, then the small tables.
+    pub tables: Vec<Table>,
+    pub notes: Vec<(Topic, Vec<Note>)>,
+    pub answer: Answer,
+    /// Whether the results are as expected.
+    pub outcomes: Vec<Note>,
+}
+
+/// A table with the text below it.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// Its id on a page: `writes`.
+    pub id: &'static str,
+    pub title: &'static str,
+    pub columns: Vec<Column>,
+    /// For each row, whether a gap precedes it; without any where it is empty.
+    pub breaks: Vec<bool>,
+    /// The whole table as lines, where the columns do not fit the width.
+    pub narrow: Option<Vec<String>>,
+    /// Often empty.
+    pub text: String,
+}
+
+impl Table {
+    pub const RESULTS: &'static str = "results";
+}
+
+/// Returns what a report says of a session, with columns for this destination.
+pub fn content(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    look: &Look,
+) -> Content {
+    let (rows, breaks) = axes::sort_rows(results);
+    let findings = Findings::from_rows(&rows);
+    let mut columns = columns::columns(&rows, &findings, look, false);
+    let tight = !grid::fits(&columns, look.width);
+    if tight {
+        columns = columns::columns(&rows, &findings, look, true);
+    }
+    let mut facts = conditions::conditions(session, &rows, tight);
+    facts.retain(|(_, body)| !body.is_empty());
+    let mut tables = Vec::new();
+    if !rows.is_empty() {
+        let (id, title) = (Table::RESULTS, "Results");
+        tables.push(Table { id, title, columns, breaks, ..Table::default() });
+    }
+    if !probes.is_empty() {
+        tables.push(probes::table(probes, look));
+    }
+    tables.extend(extras(session, &rows, look));
+    Content {
+        presets: conditions::preset_descriptions(session),
+        facts,
+        tables,
+        notes: build_notes(session, &rows, probes, &findings, look.ascii),
+        answer: analysis::answer_with(session, results, probes),
+        outcomes: notes::outcomes(&analysis::expected_with(session, results)),
+    }
+}
+
+/// Returns everything between the tables and the answer, in groups.
+fn build_notes(
+    session: &Session,
+    rows: &[&CellResult],
+    probes: &[ProbeResult],
+    findings: &Findings,
+    ascii: bool,
+) -> Vec<(Topic, Vec<Note>)> {
+    let one = |note: Option<Note>| note.into_iter().collect();
+    let mut groups = vec![
+        (Topic::Warnings, notes::warnings(findings, rows.len(), ascii)),
+        (Topic::Gaps, notes::gaps(rows, &analysis::list_skipped(session), ascii)),
+        (Topic::Run, notes::cut(rows)),
+        (Topic::Probes, probes::notes(probes, &analysis::skipped_probes(session), ascii)),
+        (Topic::Estimates, probes::estimates(probes)),
+        (Topic::Run, one(notes::whole_file(session, rows))),
+        (Topic::Run, one(page_faults::page_faults(rows))),
+        (Topic::Run, one(notes::xor_coverage(rows))),
+        (Topic::Run, one(notes::xor_padding(rows))),
+        (Topic::Run, notes::ending(session)),
+        (Topic::Expectations, one(notes::expected(session, rows))),
+        (Topic::Why, notes::why(session, rows)),
+    ];
+    groups.retain(|(_, notes)| !notes.is_empty());
+    groups
+}
