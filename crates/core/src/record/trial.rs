@@ -246,14 +246,14 @@ pub struct Evidence {
     /// What reading the written blocks back has shown, after the timed window; absent from JSON if
     /// that was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified: Option<Verified>,
+    pub verified: Option<Box<Verified>>,
     /// What the layers below the target did; absent from JSON where they were not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Box<BelowCounts>>,
     /// What the cell did first in this run, before its first trial, which alone has it; absent from
     /// JSON elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<Visit>,
+    pub first: Option<Box<Visit>>,
     /// The bytes, `[start, end]`, that it alone reads; absent from JSON where trials read the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visited: Option<(u64, u64)>,

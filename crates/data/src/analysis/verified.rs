@@ -8,10 +8,12 @@ use crate::units::show_bytes;
 
 /// Returns what the trials of a cell show; `None` where nothing was read back.
 pub fn verified(trials: &[Arc<Trial>]) -> Option<VerifiedOf> {
-    let of = |trial: &'_ Arc<Trial>| trial.evidence.verified.clone();
-    let all = trials.iter();
-    let all = all.filter_map(|trial| Some((trial.round, trial.evidence.lane_nanos, of(trial)?)));
-    let all: Vec<(u32, u64, Verified)> = all.collect();
+    let mut all: Vec<(u32, u64, &Verified)> = Vec::new();
+    for trial in trials {
+        if let Some(verified) = trial.evidence.verified.as_deref() {
+            all.push((trial.round, trial.evidence.lane_nanos, verified));
+        }
+    }
     let sum = |get: fn(&Verified) -> u64| {
         all.iter().fold(0u64, |sum, (.., of)| sum.saturating_add(get(of)))
     };
@@ -110,8 +112,11 @@ mod tests {
                 ..Verified::default()
             };
             (0..*bad).for_each(|at| verified.add(BadBlock::new(at * 4096, None, Found::Zeros)));
-            let evidence =
-                Evidence { verified: Some(verified), lane_nanos: 100, ..Evidence::default() };
+            let evidence = Evidence {
+                verified: Some(Box::new(verified)),
+                lane_nanos: 100,
+                ..Evidence::default()
+            };
             let round = round as u32 + 1;
             Trial { round, bytes: 40_960, ops: 10, nanos: 100, evidence, ..Trial::default() }.into()
         };

@@ -367,7 +367,7 @@ fn verify(session: &mut Session, cell: u32, bad: &[Found]) {
             verified.add(BadBlock::new(offset, None, *found));
         }
         trial.evidence.lane_nanos = trial.nanos;
-        trial.evidence.verified = Some(verified);
+        trial.evidence.verified = Some(Box::new(verified));
     }
 }
 

@@ -3,8 +3,9 @@
 //! any size in memory as a tree first.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 use serde_json::from_str;
 use serde_json::value::RawValue;
@@ -213,8 +214,9 @@ impl First<'_> {
 /// The line is not UTF-8.
 pub(super) fn cleaned(line: &[u8]) -> Result<Cow<'_, str>, serde_json::Error> {
     let text = as_text(line)?;
-    // Few lines have anything to clean.
-    if memchr::memchr(b'\\', line).is_none() && clean::is_clean(text) {
+    // JSON escapes control characters, and most lines have neither an escape nor a DEL.
+    let has_escapes = memchr::memchr2(b'\\', DEL, line).is_some();
+    if !has_escapes && (text.is_ascii() || clean::is_clean(text)) {
         return Ok(Cow::Borrowed(text));
     }
     Ok(replace_strings(text, |key, text| {
@@ -293,10 +295,12 @@ struct NoteLine {
     text: String,
 }
 
+/// The one control character that a JSON string may hold as it is.
+const DEL: u8 = 0x7f;
 const TRIAL: &[u8] = br#"{"kind":"trial","#;
 const VERDICT: &[u8] = br#"{"kind":"verdict","cell":"#;
-/// The start of the samples: within a string its quotes would be escaped.
-const SAMPLES: &[u8] = br#","samples":["#;
+/// Finds the start of the samples: within a string its quotes would be escaped.
+static SAMPLES: LazyLock<Finder> = LazyLock::new(|| Finder::new(br#","samples":["#));
 
 /// Returns the cell of a verdict as iotui writes it, without parsing further: only the last one of
 /// each cell counts.
@@ -338,7 +342,7 @@ pub fn parse(line: &[u8]) -> Result<Entry, serde_json::Error> {
 /// Returns a trial without its samples, which a session in memory does not hold: they are at the
 /// end and are cut off unread.
 fn trial(line: &[u8]) -> Result<Event, serde_json::Error> {
-    if let Some(at) = memchr::memmem::find(line, SAMPLES).filter(|_| line.ends_with(b"]}")) {
+    if let Some(at) = SAMPLES.find(line).filter(|_| line.ends_with(b"]}")) {
         let mut short = Vec::with_capacity(at + 1);
         short.extend_from_slice(&line[..at]);
         short.push(b'}');

@@ -228,7 +228,7 @@ fn describe(path: &Path, ends: bool) -> Listed {
         listed.verdict = listed.verdict.filter(|worst| head.probes == 0 || *worst != Worst::Ok);
     }
     if ends && length <= MAX_CHECKED_BYTES {
-        listed.lost_lines = count_lost_lines(path);
+        listed.lost_lines = count_lost_lines(&file, path);
     }
     listed
 }
@@ -250,8 +250,8 @@ fn salvage(mut listed: Listed, path: &Path, ends: bool) -> Listed {
 
 /// Returns the number of lost lines of a sealed file, by its seals alone; `None` if they do not
 /// show it.
-fn count_lost_lines(path: &Path) -> Option<u64> {
-    let mut lines = reader::read_lines(path).ok()?;
+fn count_lost_lines(file: &File, path: &Path) -> Option<u64> {
+    let mut lines = Lines::new(BufReader::with_capacity(64 << 10, file));
     let mut damage = Damage::new(true, false);
     let mut sealed = false;
     while let Some(line) = reader::next_line(&mut lines, path).ok()? {

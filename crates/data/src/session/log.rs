@@ -204,7 +204,7 @@ mod tests {
             bad: BadBlocks { missing, ..BadBlocks::default() },
             ..Verified::default()
         };
-        assert!(!has_bad_data(&|trial| trial.evidence.verified = Some(verified(0))));
-        assert!(has_bad_data(&|trial| trial.evidence.verified = Some(verified(1))));
+        assert!(!has_bad_data(&|trial| trial.evidence.verified = Some(Box::new(verified(0)))));
+        assert!(has_bad_data(&|trial| trial.evidence.verified = Some(Box::new(verified(1)))));
     }
 }

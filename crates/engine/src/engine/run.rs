@@ -350,7 +350,7 @@ impl<'a> Run<'a> {
             return;
         }
         (trial.cell, trial.round) = (index as u32, round);
-        trial.evidence.first = cell.first.take();
+        trial.evidence.first = cell.first.take().map(Box::new);
         if let Some(amount) = cell.amount.filter(|of| trial.short && overran(trial.nanos, of)) {
             trial.evidence.overran = amount.nanos;
         }

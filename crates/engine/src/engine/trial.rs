@@ -234,7 +234,8 @@ pub(super) fn run_part_alone(
         .flatten();
     let ground = || drop_below(open_target, &stop);
     let evidence = Evidence {
-        verified: verify(&files, open_target.data, &spec, &ran.lanes, &ground, &stop)?,
+        verified: verify(&files, open_target.data, &spec, &ran.lanes, &ground, &stop)?
+            .map(Box::new),
         prepared: prepared.saturating_sub(stage.origin),
         prepare_nanos: prepared - began,
         parts: 1,

@@ -135,10 +135,10 @@ fn join_evidence(
 }
 
 /// Joins what reading back has shown; a part that was not read back leaves the trial incomplete.
-fn join_verified(all: Option<Verified>, more: Option<Verified>) -> Option<Verified> {
+fn join_verified(all: Option<Box<Verified>>, more: Option<Box<Verified>>) -> Option<Box<Verified>> {
     let mut all = all?;
     match more {
-        Some(more) => all.join(more),
+        Some(more) => all.join(*more),
         None => all.written = all.written.max(all.bytes.saturating_add(1)),
     }
     Some(all)

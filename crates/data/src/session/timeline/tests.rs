@@ -137,7 +137,7 @@ fn samples_of_a_saved_session_are_those_that_were_recorded() {
 #[test]
 fn what_is_read_back_after_a_trial_delays_its_end() {
     let mut session = testing::session(1);
-    let verified = Some(Verified { nanos: 5_000_000_000, ..Verified::default() });
+    let verified = Some(Box::new(Verified { nanos: 5_000_000_000, ..Verified::default() }));
     let second = |round: u32| u64::from(round) * 10_000_000_000;
     for round in 1..=2 {
         let (started, verified) = (second(round), verified.clone());
@@ -171,7 +171,7 @@ proptest! {
                 started: *started,
                 prepared: *prepared,
                 prepare_nanos: *prepare_nanos,
-                verified: Some(Verified { nanos: *at, ..Verified::default() }),
+                verified: Some(Box::new(Verified { nanos: *at, ..Verified::default() })),
                 ..Evidence::default()
             };
             let trial = testing::trial(n as u32 % 3, n as u32 / 3 + 1, 1 << 20);

@@ -344,7 +344,7 @@ fn a_bad_block_belongs_to_the_rank_that_wrote_it() {
         let mut verified = Verified::default();
         let block = |offset| BadBlock::new(offset, None, Found::Zeros);
         (0..bad).for_each(|offset| verified.add(block(offset)));
-        outcome.trial.evidence.verified = Some(verified);
+        outcome.trial.evidence.verified = Some(Box::new(verified));
         merger.add(OfRank { kernel: 0, clock_error: 0, outcome });
     }
     let trial = merger.finish().unwrap().trial;

@@ -410,7 +410,8 @@ fn reading_back_is_told_and_has_its_share_of_the_time() {
     assert!(bench.screen(120, 40).contains("reading back what was written"));
     let Event::Trial { trial, samples, latency } = trial_event(0, 1, 10) else { panic!() };
     let mut trial = (*trial).clone();
-    trial.evidence.verified = Some(Verified { nanos: 3_000_000_000, ..Verified::default() });
+    trial.evidence.verified =
+        Some(Box::new(Verified { nanos: 3_000_000_000, ..Verified::default() }));
     bench.handle(Event::Trial { trial: trial.into(), samples, latency });
     let screen = bench.screen(120, 40);
     assert!(screen.contains("verify 75 %") && screen.contains("measure 25 %"), "{screen}");

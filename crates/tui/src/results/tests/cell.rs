@@ -113,7 +113,7 @@ fn an_opened_cell_says_what_reading_back_has_shown() {
                 let offset = block * 4096;
                 verified.add(BadBlock::new(offset, None, *found));
             }
-            trial.evidence.verified = Some(verified);
+            trial.evidence.verified = Some(Box::new(verified));
         }
         shown = SessionView::new(session, None);
         let mut stage = stage_of(shown.clone());

@@ -467,10 +467,10 @@ fn slow_clock(case: &mut Case) {
 }
 
 /// Returns a read-back with so many bad blocks.
-fn verified(bad: u64) -> Option<Verified> {
+fn verified(bad: u64) -> Option<Box<Verified>> {
     let mut verified = Verified::default();
     (0..bad).for_each(|offset| verified.add(BadBlock::new(offset, None, Found::Zeros)));
-    Some(verified)
+    Some(Box::new(verified))
 }
 
 fn flush(before_nanos: f64, after_nanos: f64) -> Option<CacheFlush> {

@@ -62,10 +62,10 @@ prop_compose! {
             cpu_cache: f.map(|f| CacheFlush { before_nanos: f, after_nanos: 3.0,
             flushed_bytes: n[0] }),
             read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
-            verified: sampled.map(|direct| any_verified(direct, n[2], o[2])),
+            verified: sampled.map(|direct| Box::new(any_verified(direct, n[2], o[2]))),
             below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
             visited: o[0].map(|end| (0, end)),
-            first: o[1].map(|bytes| Visit { bytes, ops: n[0], nanos: n[1] }),
+            first: o[1].map(|bytes| Box::new(Visit { bytes, ops: n[0], nanos: n[1] })),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
                 1 => vec![Note::SlowClock],

@@ -359,7 +359,7 @@ pub fn source(s: Scene<'_>) -> Vec<Section<'_>> {
 
 /// Describes what the cell read before its first trial, and how fast.
 fn first_visit(result: &CellResult) -> Option<String> {
-    let visit = result.trials.iter().find_map(|trial| trial.evidence.first)?;
+    let visit = result.trials.iter().find_map(|trial| trial.evidence.first.as_deref())?;
     let rate = visit.bytes as f64 * 1e9 / visit.nanos.max(1) as f64;
     (visit.bytes > 0)
         .then(|| format!("first visit: {} at {}", show_bytes(visit.bytes), show_rate(rate)))
