@@ -1,17 +1,13 @@
 //! Replays in a real terminal: they measure and write nothing, and refuse what they cannot replay.
 
 use std::fs;
-use std::path::Path;
+
+use iotui::session::demo_lines;
 
 use crate::common::pty::Terminal;
 use crate::common::{Home, names};
 
 const SIZE: (u16, u16) = (100, 30);
-
-fn example() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo.jsonl");
-    fs::read(path).expect("the example")
-}
 
 #[test]
 fn demo_writes_no_file() {
@@ -35,7 +31,7 @@ fn demo_writes_no_file() {
 
 #[test]
 fn torn_session_plays_in_part() {
-    let (home, session) = (Home::new(), example());
+    let (home, session) = (Home::new(), demo_lines());
     fs::write(home.path("torn.jsonl"), &session[..session.len() / 2]).unwrap();
     let mut terminal = Terminal::start(&home, "--replay torn.jsonl --speed 5", SIZE, &[]);
     terminal.shows("replay 5x");

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Map, Value};
 
 /// The name that the target gets.
@@ -104,10 +107,15 @@ fn last_verdict_of_a_cell_counts() {
 fn example_is_made_from_a_run() {
     let path = std::env::var_os("IOTUI_EXAMPLE").expect("IOTUI_EXAMPLE");
     let session = fs::read_to_string(path).expect("a session");
-    let file = match session.contains("\"kind\":\"probe\"") {
-        true => "tests/pictures/lab.jsonl",
-        false => "assets/demo.jsonl",
-    };
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    fs::write(file, trim(&session)).expect("write the example");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = trim(&session);
+    if session.contains("\"kind\":\"probe\"") {
+        return fs::write(root.join("tests/pictures/lab.jsonl"), text).expect("write the example");
+    }
+    let file = fs::File::create(root.join("assets/demo.jsonl.gz")).expect("create the example");
+    let mut packed = GzEncoder::new(file, Compression::best());
+    packed
+        .write_all(text.as_bytes())
+        .and_then(|()| packed.try_finish())
+        .expect("write the example");
 }

@@ -233,7 +233,7 @@ mod tests {
             crate::session::list(dir).unwrap().into_iter().map(end).collect()
         };
         for data in [
-            &include_bytes!("../../../../assets/demo.jsonl")[..],
+            crate::session::demo_lines().as_slice(),
             include_bytes!("../../../../tests/pictures/lab.jsonl"),
         ] {
             let dir = tempfile::tempdir().unwrap();

@@ -51,6 +51,6 @@ pub use portable::{INDEX, portable_lines};
 pub use references::{Reference, reference, references};
 pub use schema::NAME_LENGTH;
 pub use store::{find, folder};
-pub use timeline::{DEMO_ID, Timeline, demo, timeline};
+pub use timeline::{DEMO_ID, Timeline, demo, demo_lines, timeline};
 pub use unrestored::{Unrestored, find_unrestored};
 pub use write::{NewSession, Recorder, Rewrite, finite_findings, finite_verdict};

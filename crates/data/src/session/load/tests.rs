@@ -322,7 +322,8 @@ fn text_that_steers_a_terminal_is_cleaned() {
 
 #[test]
 fn every_text_of_every_line_is_cleaned() {
-    let example = include_str!("../../../../../assets/demo.jsonl").lines();
+    let demo = String::from_utf8(crate::session::demo_lines()).unwrap();
+    let example = demo.lines();
     let findings = r#"{"kind":"findings","cell":0,"estimate":{"low":1,"high":2,"reason":"a"},"warnings":[],"error":"a","evidence":["a"],"far":{"name":"a"}}"#;
     let pick = serde_json::to_string(&testing::picked()[2]).unwrap();
     let mut cleaned = 0;

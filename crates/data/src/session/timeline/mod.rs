@@ -10,7 +10,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use read::{DEMO_ID, demo, timeline};
+pub use read::{DEMO_ID, demo, demo_lines, timeline};
 
 use super::Session;
 use crate::plan::Plan;

@@ -9,7 +9,6 @@ use crate::record::{Evidence, Verified};
 use crate::session::reader::Lines;
 use crate::session::{SessionError, find, load, testing};
 
-const DEMO: &[u8] = include_bytes!("../../../../../assets/demo.jsonl");
 const OLD: &[u8] = include_bytes!("../../../../../tests/golden/session-v1.jsonl");
 
 fn read(bytes: &[u8]) -> Result<(Session, Timeline), SessionError> {
@@ -34,9 +33,10 @@ fn assert_in_order(timeline: &Timeline) {
 fn the_demo_is_whole_small_and_without_private_names() {
     let (session, timeline) = demo().unwrap();
     assert_eq!((session.id.as_str(), session.lost, timeline.remark()), (DEMO_ID, 0, None));
-    assert!(DEMO.len() < 384 << 10, "{} bytes", DEMO.len());
+    let lines = demo_lines();
+    assert!(lines.len() < 384 << 10, "{} bytes", lines.len());
     assert!(!timeline.samples.is_empty() && session.end.is_some() && session.host.name.is_empty());
-    let text = String::from_utf8_lossy(DEMO);
+    let text = String::from_utf8_lossy(&lines);
     for private in ["/home", "/root", "/tmp", "/work", "boot_id"] {
         assert!(!text.contains(private), "{private}");
     }
@@ -48,7 +48,7 @@ fn the_demo_is_whole_small_and_without_private_names() {
 
 #[test]
 fn the_events_make_the_same_session_again() {
-    for bytes in [DEMO, OLD] {
+    for bytes in [&demo_lines()[..], OLD] {
         let (session, timeline) = read(bytes).unwrap();
         assert_in_order(&timeline);
         assert_eq!(grown(&session, &timeline), session);
@@ -77,12 +77,13 @@ fn calibrations_come_before_the_first_trial_of_their_cell_and_samples_within_the
 
 #[test]
 fn a_torn_or_killed_session_is_replayed_as_far_as_it_goes() {
-    let last = DEMO[..DEMO.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
-    let (_, killed) = read(&DEMO[..=last]).unwrap();
+    let lines = demo_lines();
+    let last = lines[..lines.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    let (_, killed) = read(&lines[..=last]).unwrap();
     assert!(killed.remark().unwrap().contains("killed"), "{:?}", killed.remark());
     for part in 1..20 {
         // A file without a plan is none; from the first trial on it is replayed.
-        if let Ok((session, timeline)) = read(&DEMO[..DEMO.len() * part / 20]) {
+        if let Ok((session, timeline)) = read(&lines[..lines.len() * part / 20]) {
             assert!(timeline.remark().is_some() && !session.trials.is_empty());
             assert_in_order(&timeline);
         }
