@@ -1,26 +1,26 @@
-//! What a report says: its facts, tables, notes and answer, each stated once. The text table,
-//! Markdown and the page write the same content in their own forms.
+//! The content of a report: facts, tables, notes and answer, each stated once. The text table,
+//! Markdown and the page write it in their own forms.
 
 use super::Look;
-use super::notes::{self, Note, Topic};
-use super::table::findings::Findings;
+use super::notes::{self, ReportNote, Topic};
+use super::table::findings::GroupedWarnings;
 use super::table::grid::Column;
-use super::table::{axes, columns, conditions, extras, grid, page_faults, probes};
+use super::table::{axes, columns, conditions, extras, grid, probes};
 use crate::analysis::{self, Answer, CellResult, ProbeResult};
 use crate::session::Session;
 
 /// The content of a report, in order.
-pub struct Content {
-    /// What the presets of the run do: each with its paragraphs. For formats that are read alone.
+pub struct ReportContent {
+    /// Descriptions of the run's presets, each with its paragraphs: for formats read on their own.
     pub presets: Vec<(String, Vec<String>)>,
     /// Target, machine and run, with their labels.
     pub facts: Vec<(&'static str, String)>,
     /// Results, probes, then the small tables.
     pub tables: Vec<Table>,
-    pub notes: Vec<(Topic, Vec<Note>)>,
+    pub notes: Vec<(Topic, Vec<ReportNote>)>,
     pub answer: Answer,
     /// Whether the results are as expected.
-    pub outcomes: Vec<Note>,
+    pub outcomes: Vec<ReportNote>,
 }
 
 /// A table with the text below it.
@@ -30,7 +30,7 @@ pub struct Table {
     pub id: &'static str,
     pub title: &'static str,
     pub columns: Vec<Column>,
-    /// For each row, whether a gap precedes it; without any where it is empty.
+    /// For each row, whether a gap precedes it; empty for a table without gaps.
     pub breaks: Vec<bool>,
     /// The whole table as lines, where the columns do not fit the width.
     pub narrow: Option<Vec<String>>,
@@ -48,9 +48,9 @@ pub fn content(
     results: &[CellResult],
     probes: &[ProbeResult],
     look: &Look,
-) -> Content {
+) -> ReportContent {
     let (rows, breaks) = axes::sort_rows(results);
-    let findings = Findings::from_rows(&rows);
+    let findings = GroupedWarnings::from_rows(&rows);
     let mut columns = columns::columns(&rows, &findings, look, false);
     let tight = !grid::fits(&columns, look.width);
     if tight {
@@ -67,7 +67,7 @@ pub fn content(
         tables.push(probes::table(probes, look));
     }
     tables.extend(extras(session, &rows, look));
-    Content {
+    ReportContent {
         presets: conditions::preset_descriptions(session),
         facts,
         tables,
@@ -82,10 +82,10 @@ fn build_notes(
     session: &Session,
     rows: &[&CellResult],
     probes: &[ProbeResult],
-    findings: &Findings,
+    findings: &GroupedWarnings,
     ascii: bool,
-) -> Vec<(Topic, Vec<Note>)> {
-    let one = |note: Option<Note>| note.into_iter().collect();
+) -> Vec<(Topic, Vec<ReportNote>)> {
+    let one = |note: Option<ReportNote>| note.into_iter().collect();
     let mut groups = vec![
         (Topic::Warnings, notes::warnings(findings, rows.len(), ascii)),
         (Topic::Gaps, notes::gaps(rows, &analysis::list_skipped(session), ascii)),
@@ -93,7 +93,7 @@ fn build_notes(
         (Topic::Probes, probes::notes(probes, &analysis::skipped_probes(session), ascii)),
         (Topic::Estimates, probes::estimates(probes)),
         (Topic::Run, one(notes::whole_file(session, rows))),
-        (Topic::Run, one(page_faults::page_faults(rows))),
+        (Topic::Run, one(notes::page_faults(rows))),
         (Topic::Run, one(notes::xor_coverage(rows))),
         (Topic::Run, one(notes::xor_padding(rows))),
         (Topic::Run, notes::ending(session)),

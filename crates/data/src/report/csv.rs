@@ -5,17 +5,15 @@
 //! the end, so that existing positions stay.
 
 mod column;
-mod ranks;
 
 use std::io::{self, Write};
 
-use column::{Column, Field, Row, Subject, column, integer, job, number, probe, text_field};
-use ranks::{list_parts, rank_columns};
-
+use self::column::{
+    CsvColumn, CsvRow, Field, RankPart, Subject, column, integer, job, number, probe, text_field,
+};
 use super::table::runs::MAX_RUNS;
 use super::{Format, Look};
-use crate::analysis;
-use crate::analysis::{CellResult, LatencyOf, SummaryOf, VerifiedOf};
+use crate::analysis::{self, CellResult, LatencyOf, SummaryOf, VerifiedOf};
 use crate::plan::{Axis, JobOption, Op, target_name};
 use crate::record::{Durability, Trial};
 use crate::session::Session;
@@ -32,11 +30,11 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let mut columns = columns();
-    columns.extend(rank_columns().map(|column| Column { describes: true, ..column }));
+    columns.extend(rank_columns().map(|column| CsvColumn { describes: true, ..column }));
     columns.push(job("source_below", |r| number(r.source.map(|s| s.below))));
     // Options that came later.
-    let later: Vec<Column> = JobOption::all()
-        .map(|option| Column { describes: true, ..job_column(option) })
+    let later: Vec<CsvColumn> = JobOption::all()
+        .map(|option| CsvColumn { describes: true, ..job_column(option) })
         .filter(|new| columns.iter().all(|known| known.name != new.name))
         .collect();
     columns.extend(later);
@@ -45,7 +43,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for subject in results.iter().map(Subject::Job).chain(probes.iter().map(Subject::Probe)) {
         let parts = list_parts(&subject);
         for part in std::iter::once(None).chain(parts.into_iter().map(Some)) {
-            let row = Row { session, subject, part };
+            let row = CsvRow { session, subject, part };
             let fields: Vec<String> = columns.iter().map(|c| row.field(c).into_quoted()).collect();
             writeln!(out, "{}", fields.join(","))?;
         }
@@ -54,7 +52,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Returns every column with its name and value.
-fn columns() -> Vec<Column> {
+fn columns() -> Vec<CsvColumn> {
     let mut columns = job_columns();
     columns.iter_mut().for_each(|column| column.describes = true);
     columns.extend([
@@ -106,7 +104,7 @@ fn join(words: impl Iterator<Item = String>) -> Field {
 }
 
 /// Returns the columns of when the writes of a trial were in memory, and when on the device.
-fn written_columns() -> [Column; 3] {
+fn written_columns() -> [CsvColumn; 3] {
     let median = |of: Option<SummaryOf>| number(of.map(|of| of.summary.median));
     [
         job("write_page_cache_median_nanoseconds", move |r| {
@@ -118,7 +116,7 @@ fn written_columns() -> [Column; 3] {
 }
 
 /// Returns the columns of a rate that changed over time.
-fn level_columns() -> Vec<Column> {
+fn level_columns() -> Vec<CsvColumn> {
     fn medians(r: &CellResult) -> Option<(f64, f64)> {
         let (first, last) = r.level_change.as_ref()?.first_and_last();
         Some((first.summary.median, last.summary.median))
@@ -135,7 +133,7 @@ fn level_columns() -> Vec<Column> {
 }
 
 /// Returns the columns of the single trials: their times, then their rates.
-fn trial_columns() -> Vec<Column> {
+fn trial_columns() -> Vec<CsvColumn> {
     let seconds = |round| {
         move |r: &CellResult| number(trial_of_round(r, round).map(|t| t.nanos as f64 / 1e9))
     };
@@ -157,7 +155,7 @@ fn trial_of_round(result: &CellResult, round: u32) -> Option<&Trial> {
     own.find(|trial| trial.counts()).map(|trial| &**trial)
 }
 
-fn job_columns() -> Vec<Column> {
+fn job_columns() -> Vec<CsvColumn> {
     let mut columns = vec![column("session", |r| text_field(&r.session.id))];
     columns.extend(FIRST.iter().filter_map(|axis| axis.options().first()).map(job_column));
     columns
@@ -173,7 +171,7 @@ const FIRST: [Axis; 15] = {
 };
 
 /// Returns the column of an option.
-fn job_column(option: &'static JobOption) -> Column {
+fn job_column(option: &'static JobOption) -> CsvColumn {
     match option.name {
         // 0 is one pass, as requested; else the calibrated count.
         "count" => job("count", |r| {
@@ -189,20 +187,20 @@ fn job_column(option: &'static JobOption) -> Column {
 }
 
 /// The end of a column's name, and its value in a `T`.
-type Part<T> = (&'static str, fn(&T) -> Option<f64>);
+type CsvPart<T> = (&'static str, fn(&T) -> Option<f64>);
 
 fn summary_columns(
     what: &str,
     unit: &str,
     of: fn(&CellResult) -> Option<SummaryOf>,
-) -> Vec<Column> {
-    let named_column = |(stat, get): Part<Summary>| {
+) -> Vec<CsvColumn> {
+    let named_column = |(stat, get): CsvPart<Summary>| {
         job(&format!("{what}_{stat}_{unit}"), move |r| number(of(r).and_then(|s| get(&s.summary))))
     };
     stats().into_iter().map(named_column).collect()
 }
 
-fn stats() -> [Part<Summary>; 7] {
+fn stats() -> [CsvPart<Summary>; 7] {
     [
         ("median", |s| Some(s.median)),
         ("low", |s| s.low),
@@ -214,7 +212,7 @@ fn stats() -> [Part<Summary>; 7] {
     ]
 }
 
-fn source_columns() -> [Column; 6] {
+fn source_columns() -> [CsvColumn; 6] {
     [
         job("source_device", |r| number(r.source.map(|s| s.device))),
         job("source_page_cache", |r| number(r.source.map(|s| s.page_cache))),
@@ -225,7 +223,7 @@ fn source_columns() -> [Column; 6] {
     ]
 }
 
-const LATENCY_PARTS: [Part<LatencyOf>; 6] = [
+const LATENCY_PARTS: [CsvPart<LatencyOf>; 6] = [
     ("mean", |l| Some(l.mean)),
     ("p50", |l| l.p50),
     ("p90", |l| l.p90),
@@ -236,9 +234,9 @@ const LATENCY_PARTS: [Part<LatencyOf>; 6] = [
 
 fn latency_columns(
     what: &'static str,
-    parts: &[Part<LatencyOf>],
+    parts: &[CsvPart<LatencyOf>],
     of: fn(&CellResult) -> Option<LatencyOf>,
-) -> impl Iterator<Item = Column> {
+) -> impl Iterator<Item = CsvColumn> {
     parts.iter().map(move |(part, get)| {
         let get = *get;
         job(&format!("{what}_{part}_nanoseconds"), move |r| {
@@ -248,7 +246,7 @@ fn latency_columns(
 }
 
 /// Returns the columns of the latencies of operations and of commits.
-fn latencies() -> Vec<Column> {
+fn latencies() -> Vec<CsvColumn> {
     let of_operations = latency_columns("latency", &LATENCY_PARTS, |r| r.latency);
     let [_, percentiles @ ..] = &LATENCY_PARTS;
     of_operations
@@ -264,7 +262,7 @@ fn latencies() -> Vec<Column> {
 }
 
 /// Returns the columns of data that was read back.
-fn verified_columns() -> Vec<Column> {
+fn verified_columns() -> Vec<CsvColumn> {
     let of = |name: &str, get: fn(&VerifiedOf) -> Field| {
         job(name, move |r| r.verified.as_ref().map_or(Field::Empty, get))
     };
@@ -280,7 +278,7 @@ fn verified_columns() -> Vec<Column> {
 }
 
 /// Returns the columns of how far the commits got.
-fn durability_columns() -> [Column; 4] {
+fn durability_columns() -> [CsvColumn; 4] {
     let figure = |name: &str, of: fn(&Durability) -> Option<f64>| {
         job(name, move |r| number(r.durability.as_ref().and_then(of)))
     };
@@ -295,7 +293,7 @@ fn durability_columns() -> [Column; 4] {
 }
 
 /// Returns the columns of probes. A value is in its own unit, which has a column.
-fn probe_columns() -> Vec<Column> {
+fn probe_columns() -> Vec<CsvColumn> {
     let mut columns = vec![
         probe("probe", |p| text_field(&p.cell.probe)),
         probe("parameters", |p| {
@@ -334,3 +332,44 @@ fn data_xor(result: &CellResult) -> Field {
 
 #[cfg(test)]
 mod tests;
+
+/// Returns the machines and ranks of a cell, where there are several.
+pub fn list_parts<'a>(subject: &Subject<'a>) -> Vec<RankPart<'a>> {
+    let Subject::Job(CellResult { ranks: Some(ranks), .. }) = *subject else { return Vec::new() };
+    let each = ranks.each.iter().map(RankPart::Rank);
+    ranks.nodes.iter().map(RankPart::Node).chain(each).collect()
+}
+
+/// Returns the columns of machines and ranks, which distinguish their rows from that of the cell.
+pub fn rank_columns() -> [CsvColumn; 7] {
+    let part = |name: &str, get: fn(RankPart) -> Field| {
+        column(name, move |row| row.part.map_or(Field::Empty, get))
+    };
+    [
+        job("ranks", |r| r.cell.ranks.map_or(Field::Empty, integer)),
+        job("layout", |r| {
+            if r.cell.ranks.is_some() { text_field(r.cell.layout) } else { Field::Empty }
+        }),
+        part("node", |part| match part {
+            RankPart::Node(node) => text_field(&node.node),
+            RankPart::Rank(rank) => text_field(&rank.node),
+        }),
+        part("rank", |part| match part {
+            RankPart::Node(_) => Field::Empty,
+            RankPart::Rank(rank) => integer(rank.rank),
+        }),
+        // In bytes per second, or in operations where no bytes move.
+        part("rank_rate_median_per_second", |part| match part {
+            RankPart::Node(node) => number(Some(node.rate)),
+            RankPart::Rank(rank) => number(Some(rank.rate)),
+        }),
+        part("rank_done_median_nanoseconds", |part| match part {
+            RankPart::Node(_) => Field::Empty,
+            RankPart::Rank(rank) => number(Some(rank.done)),
+        }),
+        part("rank_cached_trials", |part| match part {
+            RankPart::Node(node) => integer(node.cached_trials),
+            RankPart::Rank(rank) => integer(rank.cached_trials),
+        }),
+    ]
+}

@@ -30,7 +30,7 @@ pub const FORMAT: Format = Format {
 
 /// One line: its kind, its cell, and the keys of its object.
 #[derive(Serialize)]
-struct Line<'a> {
+struct JsonLine<'a> {
     kind: &'static str,
     cell: Option<CellOf<'a>>,
     #[serde(flatten)]
@@ -68,7 +68,7 @@ pub fn trial_line(plan: &Plan, trial: &Trial) -> io::Result<String> {
 fn trial_to_line(cell: Option<CellOf>, index: u32, trial: &impl Serialize) -> io::Result<String> {
     let mut rest = object_without(trial, &["cell"])?;
     rest.insert(INDEX.into(), index.into());
-    to_line(&Line { kind: "trial", cell, rest })
+    to_line(&JsonLine { kind: "trial", cell, rest })
 }
 
 /// Formats the line of a probe, like [`trial_line`].
@@ -83,11 +83,11 @@ pub fn write_results(session: &Session, out: &mut dyn Write) -> io::Result<()> {
         analysis::document(session);
     for row in &results {
         let rest = object_without(row, &["cell", "trials"])?;
-        write_line(out, &Line { kind: "result", cell: Some(row.cell()), rest })?;
+        write_line(out, &JsonLine { kind: "result", cell: Some(row.cell()), rest })?;
     }
     for skipped in &skipped {
         let rest = object_without(skipped, &["cell"])?;
-        write_line(out, &Line { kind: "skipped", cell: Some(skipped.cell()), rest })?;
+        write_line(out, &JsonLine { kind: "skipped", cell: Some(skipped.cell()), rest })?;
     }
     for line in portable_lines(session)? {
         write_line(out, &line)?;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::plan::Param;
     use crate::record::{Source, Verdict};
-    use crate::report::sample;
+    use crate::report::testing;
     use crate::session::{Listed, Worst};
     use crate::text::clean_text;
 
@@ -149,8 +149,8 @@ mod tests {
     }
 
     #[test]
-    fn every_trial_result_and_skip_has_its_line_and_the_end_is_last() {
-        for (name, session) in sample::all() {
+    fn every_item_has_a_line() {
+        for (name, session) in testing::all() {
             let lines = lines(&session);
             let count = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
             assert_eq!(count("trial"), session.trials.len() + session.probe_trials.len(), "{name}");
@@ -173,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn an_export_is_imported_as_the_same_session() {
+    fn an_export_is_imported_unchanged() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, mut session) in sample::all() {
+        for (name, mut session) in testing::all() {
             if session.reference.is_none() && !session.plan.cells.is_empty() {
                 session.skipped = vec![0];
             }
@@ -221,8 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn an_imported_export_is_listed_like_its_session() {
-        // What the end line says; the headers of the examples are shortened.
+    fn an_imported_export_is_listed() {
+        // The text of the end line; the headers of the examples are shortened.
         let ends = |dir: &Path| -> Vec<_> {
             let end = |one: Listed| {
                 let counts = (one.seconds, one.measured, one.failed);
@@ -250,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_says_of_which_cell_it_is() {
-        let session = sample::single();
+    fn trials_name_their_cell() {
+        let session = testing::single();
         let lines = lines(&session);
         assert_eq!(
             (&lines[0]["cell"]["backend"], &lines[0]["round"], &lines[0]["xor"]),

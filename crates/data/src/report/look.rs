@@ -1,8 +1,8 @@
-//! How a report is shown: the capabilities of its destination.
+//! The capabilities of a report's destination.
 
 use crate::units::Rates;
 
-/// How values are spread, as `--scale` names it.
+/// The scale of values, as `--scale` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Spread {
     /// Logarithmic where the largest is more than 20 times the smallest
@@ -12,7 +12,7 @@ pub enum Spread {
     Log,
 }
 
-/// What charts are drawn with, as `--graph` names it.
+/// The characters of charts, as `--graph` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Graph {
     /// Eight dots in each character, which most fonts have
@@ -39,7 +39,7 @@ pub struct Look {
     pub unit: Rates,
     /// The scale of values in pages and pictures.
     pub scale: Spread,
-    /// What bars in text are drawn with.
+    /// The characters of bars in text.
     pub graph: Graph,
 }
 

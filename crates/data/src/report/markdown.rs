@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::content::{Table, content};
-use super::notes::Note;
+use super::notes::ReportNote;
 use super::table::grid::{Column, row_count};
 use super::text::{end_sentence, safe, squeeze};
 use super::{Format, Look, sparks};
@@ -59,7 +59,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// Writes the notes as a list.
-fn write_notes(notes: &[&Note], look: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write_notes(notes: &[&ReportNote], look: &Look, out: &mut dyn Write) -> io::Result<()> {
     for note in notes {
         writeln!(out, "- {}", escape(&safe(&format!("{}{}", note.mark, note.body), look)))?;
         if !note.more.is_empty() {
@@ -119,7 +119,7 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::testing;
 
     fn show(session: &Session) -> String {
         let mut out = Vec::new();
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_a_table_has_the_same_columns() {
-        for (name, session) in sample::all() {
+    fn table_lines_have_equal_columns() {
+        for (name, session) in testing::all() {
             let text = show(&session);
             let lines: Vec<&str> = text.lines().collect();
             let tables: Vec<&[&str]> =
@@ -159,8 +159,8 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_of_measure_are_a_table_of_their_own() {
-        let text = show(&sample::measured_session());
+    fn measure_has_a_table_of_counts() {
+        let text = show(&testing::measured_session());
         assert!(
             text.contains(
                 "| block | count | size | time ms |\n| ---: | ---: | ---: | ---: |\n| 512 B |"
@@ -168,12 +168,12 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| 1 MiB | 512 | 512 MiB | 20.00 |"), "{text}");
-        assert!(!show(&sample::quick()).contains("| count |"));
+        assert!(!show(&testing::quick()).contains("| count |"));
     }
 
     #[test]
-    fn a_preset_reads_like_the_section_of_a_report() {
-        let text = show(&sample::bounded(sample::measured_session()));
+    fn a_preset_becomes_a_section() {
+        let text = show(&testing::bounded(testing::measured_session()));
         let places = [
             "## measure: How many blocks",
             "Doubles the number of blocks",
@@ -188,12 +188,12 @@ mod tests {
             .map(|part| text.find(part).unwrap_or_else(|| panic!("{part}\n{text}")))
             .collect();
         assert!(at.is_sorted(), "{text}");
-        assert!(!show(&sample::quick()).contains("##"), "the default needs no word");
+        assert!(!show(&testing::quick()).contains("##"), "the default needs no word");
     }
 
     #[test]
     fn plain_bars_have_plain_heights() {
-        let session = sample::bounded(sample::quick());
+        let session = testing::bounded(testing::quick());
         let plain = Look { graph: crate::report::Graph::Ascii, ..Look::default() };
         for look in [plain, Look { ascii: true, ..Look::default() }] {
             let mut out = Vec::new();

@@ -20,12 +20,12 @@ mod picture;
 mod png;
 pub mod pretty;
 #[cfg(test)]
-mod sample;
-#[cfg(test)]
 mod sentences;
 mod sparks;
 mod svg;
 pub mod table;
+#[cfg(test)]
+mod testing;
 mod text;
 
 use crate::plan::{Unknown, nearest};

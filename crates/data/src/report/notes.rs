@@ -1,17 +1,16 @@
 //! The notes of a report, below its tables: warnings, failures, skipped cells, how the run ended,
 //! and what explains the figures. Each format writes them in its own form.
 
-use super::table::findings::{Finding, Findings, sign};
+use super::table::findings::{GroupedWarning, GroupedWarnings, sign};
 use super::table::grid::{Style, paint};
 use super::{Look, text};
-use crate::analysis;
-use crate::analysis::{Bounds, CellResult, Expected, Holds, group_by_key};
-use crate::plan::{Cache, Job, Op, Skipped};
-use crate::record::{End, Severity, Warning, Xor};
+use crate::analysis::{self, Bounds, CellResult, Expected, Holds, group_by_key};
+use crate::plan::{Cache, CpuCache, Job, Op, Skipped};
+use crate::record::{End, Severity, Trial, Warning, Xor};
 use crate::report::text::end_sentence;
 use crate::session::Session;
 use crate::stats::median;
-use crate::units;
+use crate::units::{self, show_count};
 
 /// The subject of notes: a section of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub enum Topic {
 
 /// A paragraph with a mark before its first line.
 #[derive(Debug)]
-pub struct Note {
+pub struct ReportNote {
     pub mark: String,
     pub style: Style,
     pub body: String,
@@ -36,19 +35,20 @@ pub struct Note {
     pub more: String,
 }
 
-impl Note {
-    pub fn new(mark: impl Into<String>, style: Style, body: impl Into<String>) -> Note {
-        Note { mark: mark.into(), style, body: body.into(), more: String::new() }
+impl ReportNote {
+    pub fn new(mark: impl Into<String>, style: Style, body: impl Into<String>) -> ReportNote {
+        ReportNote { mark: mark.into(), style, body: body.into(), more: String::new() }
     }
 
     /// Returns a note without a mark.
-    pub fn plain(body: impl Into<String>) -> Note {
-        Note::new("", Style::Plain, body)
+    pub fn plain(body: impl Into<String>) -> ReportNote {
+        ReportNote::new("", Style::Plain, body)
     }
 
-    /// Returns what holds for these cells: `skipped: read 4 KiB — the file is not ours.`
-    pub fn reason(mark: impl Into<String>, style: Style, cells: &str, why: &str) -> Note {
-        Note::new(mark, style, format!("{cells} — {}", end_sentence(why)))
+    /// Returns the reason why cells failed or were skipped: `skipped: read 4 KiB — the file is not
+    /// ours.`
+    pub fn reason(mark: impl Into<String>, style: Style, cells: &str, why: &str) -> ReportNote {
+        ReportNote::new(mark, style, format!("{cells} — {}", end_sentence(why)))
     }
 
     /// Returns a warning of these cells with its evidence, which is that of the first of several,
@@ -60,7 +60,7 @@ impl Note {
         message: &str,
         cells: &str,
         several: bool,
-    ) -> Note {
+    ) -> ReportNote {
         let message = message.trim().trim_end_matches('.');
         let mut more = String::new();
         if !warning.evidence.is_empty() {
@@ -71,7 +71,7 @@ impl Note {
             more += &format!("Remedy: {}", end_sentence(&warning.remedy.text));
         }
         let body = format!("{message} ({}): {cells}", warning.id);
-        Note { more, ..Note::new(mark, style, body) }
+        ReportNote { more, ..ReportNote::new(mark, style, body) }
     }
 }
 
@@ -100,7 +100,7 @@ impl TextLines<'_> {
         self.paragraph("", Style::Plain, body);
     }
 
-    pub fn add_notes(&mut self, notes: &[Note]) {
+    pub fn add_notes(&mut self, notes: &[ReportNote]) {
         for note in notes {
             self.paragraph(&note.mark, note.style, &note.body);
             let indent = " ".repeat(text::width(&note.mark));
@@ -134,16 +134,16 @@ pub fn name_first(first: &str, count: usize) -> String {
 }
 
 /// Returns the warnings of the cells, numbered as the rows refer to them.
-pub fn warnings(findings: &Findings, rows: usize, ascii: bool) -> Vec<Note> {
+pub fn warnings(findings: &GroupedWarnings, rows: usize, ascii: bool) -> Vec<ReportNote> {
     let mut notes = Vec::new();
-    for (i, Finding { warning, cells: affected, message }) in findings.0.iter().enumerate() {
+    for (i, GroupedWarning { warning, cells: affected, message }) in findings.0.iter().enumerate() {
         let (mark, style) = sign(warning.severity, ascii);
         let mark = match warning.severity {
             Severity::Note => mark.into(),
             _ => format!("{mark}{}: ", i + 1),
         };
         let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
-        notes.push(Note::warning(mark, style, warning, message, &cells, affected.len() > 1));
+        notes.push(ReportNote::warning(mark, style, warning, message, &cells, affected.len() > 1));
     }
     notes
 }
@@ -155,44 +155,44 @@ pub fn group_by_text<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<(&
 }
 
 /// Returns whether the results are as expected.
-pub fn outcomes(expected: &[Expected]) -> Vec<Note> {
+pub fn outcomes(expected: &[Expected]) -> Vec<ReportNote> {
     let note = |one: &Expected| {
         let style = match one.outcome {
             Holds::Pass => Style::Bold,
             Holds::CannotTell => Style::Yellow,
             Holds::Fail => Style::Red,
         };
-        Note::new("expected: ", style, one.text())
+        ReportNote::new("expected: ", style, one.text())
     };
     expected.iter().map(note).collect()
 }
 
 /// Returns the cells that failed or were not measured, by reason.
-pub fn gaps(rows: &[&CellResult], skipped: &[Skipped], ascii: bool) -> Vec<Note> {
+pub fn gaps(rows: &[&CellResult], skipped: &[Skipped], ascii: bool) -> Vec<ReportNote> {
     let mut notes = Vec::new();
     let failed = rows.iter().filter_map(|row| row.error.as_deref().map(|error| (error, &row.cell)));
     let (mark, red) = sign(Severity::Wrong, ascii);
     for (error, jobs) in group_by_text(failed) {
         let cells = describe_cells(jobs.into_iter(), rows.len());
-        notes.push(Note::reason(format!("{mark}failed: "), red, &cells, error));
+        notes.push(ReportNote::reason(format!("{mark}failed: "), red, &cells, error));
     }
     for (reason, jobs) in group_by_text(skipped.iter().map(|s| (s.reason.as_str(), &s.cell))) {
         let cells = describe_cells(jobs.into_iter(), usize::MAX);
-        notes.push(Note::reason("skipped: ", Style::Dim, &cells, reason));
+        notes.push(ReportNote::reason("skipped: ", Style::Dim, &cells, reason));
     }
     notes
 }
 
 /// Returns the cells with fewer or shorter trials than planned: the user skipped them, or a trial
 /// was stopped early.
-pub fn cut(rows: &[&CellResult]) -> Vec<Note> {
+pub fn cut(rows: &[&CellResult]) -> Vec<ReportNote> {
     let mut notes = Vec::new();
     let by_user = rows.iter().filter(|row| row.error.is_none());
     let by_user: Vec<(String, &Job)> =
         by_user.filter_map(|row| Some((row.describe_skip()?, &row.cell))).collect();
     for (text, jobs) in group_by_text(by_user.iter().map(|(text, job)| (text.as_str(), *job))) {
         let cells = describe_cells(jobs.iter().copied(), rows.len());
-        notes.push(Note::plain(format!("{cells}: {text}.")));
+        notes.push(ReportNote::plain(format!("{cells}: {text}.")));
     }
     // The warning with that name covers it.
     let is_unreported = |row: &&&CellResult| {
@@ -201,21 +201,26 @@ pub fn cut(rows: &[&CellResult]) -> Vec<Note> {
     let cut: Vec<&Job> = rows.iter().filter(is_unreported).map(|row| &row.cell).collect();
     if !cut.is_empty() {
         let cells = describe_cells(cut.into_iter(), rows.len());
-        notes.push(Note::reason("cut short: ", Style::Dim, &cells, "a trial was stopped early"));
+        notes.push(ReportNote::reason(
+            "cut short: ",
+            Style::Dim,
+            &cells,
+            "a trial was stopped early",
+        ));
     }
     notes
 }
 
-/// Returns how the run ended if that affects the figures, the share of its time that was measured,
-/// and the notes of the session.
-pub fn ending(session: &Session) -> Vec<Note> {
+/// Returns an early end of the run, the measured share of its time, and the session's notes.
+pub fn ending(session: &Session) -> Vec<ReportNote> {
     let mut notes = Vec::new();
     match session.end {
-        Some(End::Interrupted) | None => notes.push(Note::plain(
+        Some(End::Interrupted) | None => notes.push(ReportNote::plain(
             "The run was stopped early: the results above are from before that.",
         )),
         Some(End::Failed) => {
-            notes.push(Note::plain("The run failed: the results above are from before that."));
+            notes
+                .push(ReportNote::plain("The run failed: the results above are from before that."));
         }
         Some(End::Finished | End::Budget | End::Goal) => {}
     }
@@ -223,9 +228,10 @@ pub fn ending(session: &Session) -> Vec<Note> {
         let [measured, run] =
             [time.measured_seconds, time.run_seconds].map(|of| units::show_nanos(of * 1e9));
         let share = time.share * 100.0;
-        notes.push(Note::plain(format!("Measured {measured} of {run} ({share:.0} %).")));
+        notes.push(ReportNote::plain(format!("Measured {measured} of {run} ({share:.0} %).")));
     }
-    let own = session.notes.iter().map(|note| Note::new("note: ", Style::Dim, end_sentence(note)));
+    let own =
+        session.notes.iter().map(|note| ReportNote::new("note: ", Style::Dim, end_sentence(note)));
     notes.extend(own);
     notes
 }
@@ -234,12 +240,16 @@ pub fn ending(session: &Session) -> Vec<Note> {
 const MAX_COST_CURVES: usize = 8;
 
 /// Returns the cost of an operation on each curve, and the limits of the cells.
-pub fn why(session: &Session, rows: &[&CellResult]) -> Vec<Note> {
+pub fn why(session: &Session, rows: &[&CellResult]) -> Vec<ReportNote> {
     let results: Vec<CellResult> = rows.iter().map(|row| (*row).clone()).collect();
     let why = analysis::explain_limits(&results, |job| Bounds::of_job(session, job));
     let mut notes = Vec::new();
     for curve in why.costs.iter().take(MAX_COST_CURVES) {
-        notes.push(Note::new("cost: ", Style::Dim, format!("{}: {}.", curve.name, curve.text)));
+        notes.push(ReportNote::new(
+            "cost: ",
+            Style::Dim,
+            format!("{}: {}.", curve.name, curve.text),
+        ));
     }
     let limited = why.limits.iter().zip(rows);
     let limited = limited.filter_map(|(limit, row)| Some((limit.as_ref()?, &row.cell)));
@@ -248,21 +258,21 @@ pub fn why(session: &Session, rows: &[&CellResult]) -> Vec<Note> {
         let (name, figures) = limited[0].0.text.split_once(": ").unwrap_or((by.name(), ""));
         let cells = describe_cells(limited.iter().map(|(_, job)| *job), rows.len());
         let body = format!("{name} in {cells}{whose}{figures}.");
-        notes.push(Note::new("limit: ", Style::Dim, body));
+        notes.push(ReportNote::new("limit: ", Style::Dim, body));
     }
     notes
 }
 
 /// Returns the rates that were expected of the cells before they ran.
-pub fn expected(session: &Session, rows: &[&CellResult]) -> Option<Note> {
+pub fn expected(session: &Session, rows: &[&CellResult]) -> Option<ReportNote> {
     let text = analysis::describe_expected(session, rows.iter().copied());
     let (name, text) = text.split_once(": ")?;
-    Some(Note::new(format!("{name}: "), Style::Dim, format!("{text}.")))
+    Some(ReportNote::new(format!("{name}: "), Style::Dim, format!("{text}.")))
 }
 
 /// Returns the cells whose trials repeat a pass over all that they read because it ends before the
 /// trial time: the duration of one pass.
-pub fn whole_file(session: &Session, rows: &[&CellResult]) -> Option<Note> {
+pub fn whole_file(session: &Session, rows: &[&CellResult]) -> Option<ReportNote> {
     let mut took: Vec<(f64, &Job)> =
         rows.iter().filter_map(|row| Some((repeated_pass_nanos(row)?, &row.cell))).collect();
     took.retain(|(nanos, _)| *nanos < session.plan.trial_time.low.as_nanos() as f64);
@@ -298,12 +308,12 @@ pub fn whole_file(session: &Session, rows: &[&CellResult]) -> Option<Note> {
     let cold = if is_cold { ", and each cold pass is prepared first" } else { "" };
     let body =
         format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}.");
-    Some(Note::new(format!("{mark}: "), Style::Dim, body))
+    Some(ReportNote::new(format!("{mark}: "), Style::Dim, body))
 }
 
 /// Returns the cells that read different parts of the same span: their XOR differs although the
 /// file is the same.
-pub fn xor_coverage(rows: &[&CellResult]) -> Option<Note> {
+pub fn xor_coverage(rows: &[&CellResult]) -> Option<ReportNote> {
     let read = rows.iter().filter(|row| row.cell.op == Op::Read);
     let of =
         |row: &&CellResult| row.trials.iter().find_map(|t| Some((t.evidence.unique_bytes, t.xor?)));
@@ -332,11 +342,11 @@ pub fn xor_coverage(rows: &[&CellResult]) -> Option<Note> {
         ),
     };
     let body = format!("{body} With -n 0 every cell covers the whole file.");
-    Some(Note::new("XOR: ", Style::Dim, body))
+    Some(ReportNote::new("XOR: ", Style::Dim, body))
 }
 
 /// Returns how the XOR pads cells whose bytes end within a 32-bit word.
-pub fn xor_padding(rows: &[&CellResult]) -> Option<Note> {
+pub fn xor_padding(rows: &[&CellResult]) -> Option<ReportNote> {
     let folded = rows.iter().flat_map(|row| row.trials.iter().filter(|trial| trial.xor.is_some()));
     let bytes = folded.map(|trial| trial.evidence.unique_bytes).find(|bytes| bytes % 4 != 0)?;
     let body = format!(
@@ -344,7 +354,7 @@ pub fn xor_padding(rows: &[&CellResult]) -> Option<Note> {
          zeros.",
         bytes % 4
     );
-    Some(Note::new("XOR: ", Style::Dim, body))
+    Some(ReportNote::new("XOR: ", Style::Dim, body))
 }
 
 /// Returns the median time of one pass over the whole file, if calibration ended there and not at
@@ -356,4 +366,115 @@ fn repeated_pass_nanos(row: &CellResult) -> Option<f64> {
     let passes = row.trials.iter().filter(|t| t.passes > 0);
     let passes = passes.map(|t| t.nanos as f64 / t.passes as f64);
     median(&passes.collect::<Vec<f64>>()).filter(|_| whole)
+}
+
+/// Medians over the trials of a cell.
+struct MappingPasses {
+    /// Passes after each time the file was opened and mapped.
+    per_mapping: f64,
+    /// Minor page faults per pass.
+    faults: f64,
+}
+
+impl MappingPasses {
+    /// Counts the faults of a row; `None` if trials end within the file: then no page is visited
+    /// twice.
+    fn from_row(row: &CellResult) -> Option<Self> {
+        let middle = |of: fn(&Trial) -> f64| {
+            let whole = row.trials.iter().filter(|trial| !trial.short && trial.passes > 0);
+            median(&whole.map(|trial| of(trial)).collect::<Vec<f64>>())
+        };
+        Some(Self {
+            per_mapping: middle(|t| t.passes as f64 / t.evidence.parts.max(1) as f64)?,
+            faults: middle(|t| t.minor_faults as f64 / t.passes as f64)?,
+        })
+    }
+
+    fn describe(&self, job: &Job) -> String {
+        let times = match self.per_mapping {
+            ..=1.0 => "one pass".into(),
+            passes => format!("{passes:.0} passes"),
+        };
+        let (cell, faults) = (job.label(), show_count(self.faults));
+        format!("{cell}: {times} per mapping, {} faults per pass", faults.trim())
+    }
+}
+
+/// Fewer faults cost a few microseconds: starting a program causes about as many.
+const MIN_FAULTS: f64 = 100.0;
+
+/// Returns whether the difference in faults can affect a result.
+fn differ(one: &MappingPasses, other: &MappingPasses) -> bool {
+    let (least, most) = (one.faults.min(other.faults), one.faults.max(other.faults));
+    one.per_mapping != other.per_mapping && most - least >= MIN_FAULTS && most > 1.1 * least
+}
+
+/// Returns the jobs that a job is compared with: the same job with empty caches.
+fn twins(job: &Job) -> Vec<Job> {
+    let cold = (job.cache == Cache::Warm).then(|| Job { cache: Cache::Cold, ..job.clone() });
+    let flushed = (job.cpu_cache == CpuCache::Keep)
+        .then(|| Job { cpu_cache: CpuCache::Flush, ..job.clone() });
+    cold.into_iter().chain(flushed).collect()
+}
+
+/// Returns the first such pair with both counts, and the number of pairs.
+pub fn page_faults(rows: &[&CellResult]) -> Option<ReportNote> {
+    let pairs: Vec<String> = rows
+        .iter()
+        .flat_map(|row| twins(&row.cell).into_iter().map(move |twin| (row, twin)))
+        .filter_map(|(row, twin)| {
+            let other = rows.iter().find(|other| other.cell == twin)?;
+            let (one, two) = (MappingPasses::from_row(row)?, MappingPasses::from_row(other)?);
+            differ(&one, &two)
+                .then(|| format!("{}; {}", one.describe(&row.cell), two.describe(&other.cell)))
+        })
+        .collect();
+    let first = pairs.first()?;
+    let more = match pairs.len() {
+        1 => String::new(),
+        count => format!(" This holds for {count} pairs."),
+    };
+    let body = format!("{first}. These faults are part of the difference between the two.{more}");
+    Some(ReportNote::new("page faults: ", Style::Dim, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::report::testing;
+
+    /// The note on cold and warm cells with these passes, parts and faults in each trial.
+    fn note(cold: [u64; 3], warm: [u64; 3]) -> String {
+        let cells = [Cache::Cold, Cache::Warm].map(|cache| testing::job("mmap", 4096, cache));
+        let like = testing::Like::new(450.0, 0.0, None);
+        let mut session = testing::measured(cells.to_vec(), 5, like);
+        for trial in session.trials.iter_mut().map(Arc::make_mut) {
+            let [passes, parts, faults] = if trial.cell == 0 { cold } else { warm };
+            (trial.passes, trial.evidence.parts, trial.minor_faults) =
+                (passes, parts, faults * passes);
+        }
+        let results = crate::analysis::results(&session);
+        let note = page_faults(&results.iter().collect::<Vec<_>>());
+        note.map_or_else(String::new, |note| note.mark + &note.body)
+    }
+
+    #[test]
+    fn unequal_mappings_have_a_note() {
+        assert_eq!(
+            note([3, 3, 1600], [40, 1, 40 * 4]),
+            "page faults: mmap 4 KiB warm: 40 passes per mapping, 160 faults per pass; \
+             mmap 4 KiB cold: one pass per mapping, 1.60 k faults per pass. \
+             These faults are part of the difference between the two."
+        );
+        assert_eq!(note([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
+        assert_eq!(note([3, 3, 40], [40, 1, 1]), "", "few faults");
+        assert_eq!(note([0, 1, 1600], [40, 1, 160]), "", "ends within the file");
+        assert_eq!(
+            note([1, 0, 1600], [40, 0, 160]).len(),
+            note([1, 1, 1600], [40, 1, 160]).len(),
+            "an older session"
+        );
+    }
 }

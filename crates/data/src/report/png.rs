@@ -7,7 +7,7 @@ use tiny_skia::{
     Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
 };
 
-use super::figure::{Fill, MARKS, Mark, ROUND};
+use super::figure::{MARKS, MarkFill, ROUND, SeriesMark};
 use super::picture::font::{self, Segment};
 use super::picture::scene::{Anchor, Dash, Ink, Scene, Shape, Stroke};
 use super::{Format, Look, picture};
@@ -33,7 +33,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     fn too_large() -> std::io::Error {
         io::Error::other("the picture is too large to paint")
     }
-    let mut canvas = Canvas {
+    let mut canvas = Raster {
         pixels: Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or_else(too_large)?,
         dense,
     };
@@ -42,7 +42,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     out.write_all(&canvas.pixels.encode_png().map_err(io::Error::other)?)
 }
 
-struct Canvas {
+struct Raster {
     pixels: Pixmap,
     dense: f32,
 }
@@ -75,7 +75,7 @@ fn path(points: &[(f64, f64)], close: bool) -> Option<Path> {
     path.finish()
 }
 
-impl Canvas {
+impl Raster {
     fn place(&self) -> Transform {
         Transform::from_scale(self.dense, self.dense)
     }
@@ -83,11 +83,11 @@ impl Canvas {
     fn scene(&mut self, scene: &Scene) {
         for shape in &scene.shapes {
             match shape {
-                Shape::Line { points, stroke } => self.line(path(points, false), *stroke),
+                Shape::LineStyle { points, stroke } => self.line(path(points, false), *stroke),
                 Shape::Area { points, ink, opacity } => {
                     self.area(path(points, true), *ink, *opacity)
                 }
-                Shape::Mark { at, mark, ink, .. } => self.mark(*at, *mark, *ink),
+                Shape::SeriesMark { at, mark, ink, .. } => self.mark(*at, *mark, *ink),
                 Shape::Series(_) => {}
                 Shape::Text { at, text, ink, size, bold, anchor } => {
                     self.text(*at, text, *ink, *size, *bold, *anchor)
@@ -118,13 +118,13 @@ impl Canvas {
         }
     }
 
-    fn mark(&mut self, (x, y): (f64, f64), mark: Mark, ink: Ink) {
+    fn mark(&mut self, (x, y): (f64, f64), mark: SeriesMark, ink: Ink) {
         let corners = MARKS[mark.shape % MARKS.len()];
         let outline = match corners {
             [] => PathBuilder::from_circle(x as f32, y as f32, ROUND as f32),
             corners => path(&corners.iter().map(|(a, b)| (x + a, y + b)).collect::<Vec<_>>(), true),
         };
-        let full = mark.fill == Fill::Full;
+        let full = mark.fill == MarkFill::Full;
         let (fill, line) = if full { (ink, Ink::Back) } else { (Ink::Back, ink) };
         self.area(outline.clone(), fill, 1.0);
         self.line(outline, Stroke::new(line, mark.fill.line_width()));
@@ -155,8 +155,8 @@ impl Canvas {
             for part in font.outline(letter) {
                 match part {
                     Segment::Move(to) => letters.move_to(place(to).0, place(to).1),
-                    Segment::Line(to) => letters.line_to(place(to).0, place(to).1),
-                    Segment::Curve(control, to) => {
+                    Segment::LineStyle(to) => letters.line_to(place(to).0, place(to).1),
+                    Segment::PanelCurve(control, to) => {
                         let (control, to) = (place(control), place(to));
                         letters.quad_to(control.0, control.1, to.0, to.1);
                     }
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::plan::Cache;
     use crate::report::figure::COLORS;
-    use crate::report::sample;
+    use crate::report::testing;
 
     fn painted(session: &Session) -> Pixmap {
         let mut out = Vec::new();
@@ -185,25 +185,20 @@ mod tests {
     /// Returns three backends with one rate each, so that no curve covers another.
     fn three() -> Session {
         let cells = ["read", "mmap", "uring"].into_iter();
-        let mut session = sample::session(
+        let mut session = testing::session(
             cells
-                .flat_map(|way| [4096, 65536].map(|block| sample::job(way, block, Cache::Warm)))
+                .flat_map(|way| [4096, 65536].map(|block| testing::job(way, block, Cache::Warm)))
                 .collect(),
         );
         for cell in 0..session.plan.cells.len() {
             let nanos_per_op = session.plan.cells[cell].block as f64 * (1.0 + (cell / 2) as f64);
-            sample::measure(
-                &mut session,
-                cell,
-                1,
-                sample::Like { nanos_per_op, calls_per_op: 1.0, from: None },
-            );
+            testing::measure(&mut session, cell, 1, testing::Like::new(nanos_per_op, 1.0, None));
         }
         session
     }
 
     #[test]
-    fn the_picture_is_painted_at_twice_its_size_with_its_curves_and_its_words() {
+    fn paints_at_twice_the_size() {
         let session = three();
         let (pixels, scene) = (painted(&session), picture::scene(&session, &Look::default()));
         assert_eq!(
@@ -217,7 +212,9 @@ mod tests {
         // The pixels covered by the lines of an ink.
         let lines = |ink: Ink| {
             let line = |shape: &Shape| match shape {
-                Shape::Line { points, stroke } if stroke.ink == ink && stroke.opacity >= 1.0 => {
+                Shape::LineStyle { points, stroke }
+                    if stroke.ink == ink && stroke.opacity >= 1.0 =>
+                {
                     points
                         .windows(2)
                         .map(|two| (two[1].0 - two[0].0).hypot(two[1].1 - two[0].1))
@@ -241,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_session_is_a_picture_too() {
-        assert!(painted(&sample::empty()).height() > 100);
+    fn an_empty_session_has_a_picture() {
+        assert!(painted(&testing::empty()).height() > 100);
     }
 }

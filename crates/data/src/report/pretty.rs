@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_is_escaped_in_keys_and_values() {
+    fn control_characters_are_escaped() {
         let value = json!({"\u{202e}key": "a\u{7f}\u{e0041}\u{1b}b", "list": ["\u{ad}"]});
         let mut line = Vec::new();
         compact(&value, &mut line).unwrap();

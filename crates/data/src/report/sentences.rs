@@ -1,8 +1,8 @@
 //! Reads a session as a person would: each sentence next to the points that it is about, and next
 //! to the other sentences. The figures are computed again from the trials, by other means than
-//! those of the sentences: plain medians, and pairs of trials counted.
+//! the functions behind the sentences: plain medians, and counted pairs of trials.
 //!
-//! `IOTUI_SESSIONS=FOLDER cargo test -p iotui-data sentences::` reads those of a folder, too.
+//! `IOTUI_SESSIONS=FOLDER cargo test -p iotui-data sentences::` also reads the sessions of a folder.
 
 mod figures;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 use self::figures::{first_number, first_rate, is_sound, last_rate, pairs, rate, times};
 
 use super::table;
-use super::{Look, sample};
+use super::{Look, testing};
 use crate::analysis::{
     Answer, Bounds, CellResult, Glance, Knee, Limit, LimitCause, answer_with, explain_limits,
     glance, probes, results,
@@ -25,7 +25,7 @@ use crate::units::{show_count, show_rate};
 /// Close to the peak, as sentences mean it.
 const PEAK_SHARE: f64 = 0.95;
 
-/// A session with all that is said about it.
+/// A session with its sentences.
 struct Reading {
     results: Vec<CellResult>,
     answer: Answer,
@@ -391,9 +391,9 @@ fn sessions_in(folder: &Path) -> Vec<(String, Session)> {
 }
 
 #[test]
-fn no_sentence_of_a_session_disagrees_with_its_points() {
+fn sentences_agree_with_their_points() {
     let mut sessions: Vec<(String, Session)> =
-        sample::all().into_iter().map(|(name, session)| (name.to_string(), session)).collect();
+        testing::all().into_iter().map(|(name, session)| (name.to_string(), session)).collect();
     sessions.push(("demo".into(), session::demo().expect("the example").0));
     if let Some(folder) = std::env::var_os("IOTUI_SESSIONS") {
         sessions.extend(sessions_in(Path::new(&folder)));
@@ -410,7 +410,7 @@ fn no_sentence_of_a_session_disagrees_with_its_points() {
 #[test]
 fn sentences_that_disagree_are_found() {
     let complaints = |change: fn(&mut Reading)| {
-        let session = sample::quick();
+        let session = testing::quick();
         let results = results(&session);
         let answer = answer_with(&session, &results, &[]);
         let glance = glance(&session, &results, &[], &answer);

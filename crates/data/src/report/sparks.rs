@@ -2,7 +2,7 @@
 //! figure on one scale.
 
 use super::Look;
-use super::figure::{self, Figure, FigureOf, Group, Panel};
+use super::figure::{self, Figure, FigureGroup, FigureOf, Panel};
 use super::text::BARS;
 use crate::analysis;
 use crate::analysis::{CellResult, Metric};
@@ -27,9 +27,9 @@ pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {
 }
 
 /// The values of one row along the axis.
-type Row = (String, Vec<(f64, f64)>);
+type SparkRow = (String, Vec<(f64, f64)>);
 
-fn collect_rows(group: &Group, panel: &Panel) -> Vec<Row> {
+fn collect_rows(group: &FigureGroup, panel: &Panel) -> Vec<SparkRow> {
     let named = |name: &str| {
         if panel.title.is_empty() { name.to_string() } else { format!("{name}, {}", panel.title) }
     };
@@ -42,8 +42,8 @@ fn collect_rows(group: &Group, panel: &Panel) -> Vec<Row> {
         .collect()
 }
 
-fn draw_chart(group: &Group, figure: &Figure) -> Vec<String> {
-    let rows: Vec<Row> =
+fn draw_chart(group: &FigureGroup, figure: &Figure) -> Vec<String> {
+    let rows: Vec<SparkRow> =
         figure.panels.iter().flat_map(|panel| collect_rows(group, panel)).collect();
     let values = || {
         rows.iter()
@@ -93,11 +93,11 @@ fn draw_chart(group: &Group, figure: &Figure) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::testing;
 
     #[test]
-    fn every_curve_is_a_line_of_bars_on_one_scale() {
-        let session = sample::bounded(sample::quick());
+    fn every_curve_becomes_a_line() {
+        let session = testing::bounded(testing::quick());
         let results = analysis::results(&session);
         let lines = build_lines(&session, &results);
         assert!(
@@ -115,7 +115,7 @@ mod tests {
         );
         assert!(lines.iter().filter(|line| line.starts_with("read")).count() >= 2, "{lines:?}");
         assert_eq!(super::build_lines(&session, &results[..1]), [""; 0], "a point is no curve");
-        for (name, session) in sample::all() {
+        for (name, session) in testing::all() {
             let lines = super::build_lines(&session, &analysis::results(&session));
             assert!(
                 lines.iter().all(|line| !line.contains("NaN") && !line.contains('\n')),

@@ -9,7 +9,7 @@ pub(super) use tests::contrast;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::figure::{Fill, MARKS, Mark, ROUND};
+use super::figure::{MARKS, MarkFill, ROUND, SeriesMark};
 use super::picture::font::FAMILY;
 use super::picture::scene::{Anchor, Ink, SCHEMES, Scene, Shape, Stroke};
 use super::{Format, Look, picture, text};
@@ -108,7 +108,7 @@ fn points(points: &[(f64, f64)]) -> String {
 
 fn element(shape: &Shape) -> String {
     match shape {
-        Shape::Line { points: line, stroke: how } => {
+        Shape::LineStyle { points: line, stroke: how } => {
             format!("<polyline points=\"{}\" {}/>", points(line), stroke(how))
         }
         Shape::Area { points: line, ink: fill, opacity } => {
@@ -118,7 +118,7 @@ fn element(shape: &Shape) -> String {
                 ink(*fill, "fill")
             )
         }
-        Shape::Mark { at, mark, ink, says } => mark_element(*at, *mark, *ink, says),
+        Shape::SeriesMark { at, mark, ink, says } => mark_element(*at, *mark, *ink, says),
         Shape::Series(Some(number)) => format!("<g class=\"series\" data-series=\"{number}\">"),
         Shape::Series(None) => "</g>".into(),
         Shape::Text { at: (x, y), text: body, ink: color, size, bold, anchor } => {
@@ -137,10 +137,10 @@ fn element(shape: &Shape) -> String {
     }
 }
 
-fn mark_element((x, y): (f64, f64), mark: Mark, color: Ink, says: &str) -> String {
+fn mark_element((x, y): (f64, f64), mark: SeriesMark, color: Ink, says: &str) -> String {
     let (fill, line) = match mark.fill {
-        Fill::Full => (color, Ink::Back),
-        Fill::Hollow | Fill::Pale => (Ink::Back, color),
+        MarkFill::Full => (color, Ink::Back),
+        MarkFill::Hollow | MarkFill::Pale => (Ink::Back, color),
     };
     let classes = [fill.class().map(String::from), line.class().map(|class| format!("{class}l"))];
     let classes: Vec<String> = classes.into_iter().flatten().collect();

@@ -20,7 +20,7 @@ impl Write for Closed {
 }
 
 #[test]
-fn every_format_is_listed_once_and_found_by_its_id() {
+fn formats_are_found_by_id() {
     for (i, known) in FORMATS.iter().enumerate() {
         assert!(std::ptr::eq(find_format(known.id).unwrap(), &FORMATS[i]), "{}", known.id);
         assert!(
@@ -33,8 +33,8 @@ fn every_format_is_listed_once_and_found_by_its_id() {
 }
 
 #[test]
-fn every_format_writes_every_session_and_ends_its_last_line() {
-    for (name, session) in sample::all() {
+fn every_format_writes_every_session() {
+    for (name, session) in testing::all() {
         for format in FORMATS.iter().filter(|format| !format.binary) {
             let mut out = Vec::new();
             (format.write)(&session, &Look::default(), &mut out).unwrap();
@@ -46,7 +46,7 @@ fn every_format_writes_every_session_and_ends_its_last_line() {
 }
 
 #[test]
-fn every_format_writes_every_reference_as_it_writes_a_session() {
+fn every_format_writes_every_reference() {
     let schema = jsonschema::draft202012::new(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
     for reference in crate::session::references() {
         for format in FORMATS {
@@ -69,7 +69,7 @@ fn every_format_writes_every_reference_as_it_writes_a_session() {
 fn every_format_has_its_golden_text() {
     for format in FORMATS.iter().filter(|format| !format.binary) {
         let mut out = Vec::new();
-        (format.write)(&sample::every(), &Look::default(), &mut out).unwrap();
+        (format.write)(&testing::every(), &Look::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap().replace(env!("CARGO_PKG_VERSION"), "VERSION");
         let text = text
             .replace("\"library_build_type\": \"release\"", "\"library_build_type\": \"debug\"");
@@ -80,16 +80,16 @@ fn every_format_has_its_golden_text() {
 }
 
 #[test]
-fn a_closed_output_is_told_as_what_it_is() {
+fn a_closed_output_is_reported() {
     for format in FORMATS {
-        let error = (format.write)(&sample::quick(), &Look::default(), &mut Closed).unwrap_err();
+        let error = (format.write)(&testing::quick(), &Look::default(), &mut Closed).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{}", format.id);
     }
 }
 
 /// Returns a session with arbitrary figures and texts.
 fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) -> Session {
-    let mut session = sample::troubled();
+    let mut session = testing::troubled();
     session.trials.truncate(figures.len());
     for (trial, [bytes, ops, nanos, user, cell, short]) in session.trials.iter_mut().zip(figures) {
         let trial = std::sync::Arc::make_mut(trial);
@@ -97,7 +97,7 @@ fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) 
             (bytes, ops, nanos, user, (cell % 24) as u32);
         trial.short = short % 2 == 0;
     }
-    sample::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
+    testing::warn(&mut session, 0, "odd", Severity::Misleading, [&message, &message, ""]);
     Arc::make_mut(session.verdicts[0].as_mut().unwrap()).source = Some(Source {
         device: share,
         page_cache: -share,
@@ -113,7 +113,7 @@ fn odd(figures: Vec<[u64; 6]>, [name, message, error]: [String; 3], share: f64) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn no_figures_and_no_texts_make_a_format_fail(
+    fn formats_accept_any_values(
         figures in prop::collection::vec(any::<[u64; 6]>(), 1..8),
         texts in any::<[String; 3]>(),
         share: f64,
@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
-    fn no_figures_and_no_texts_make_a_picture_fail(
+    fn pictures_accept_any_values(
         figures in prop::collection::vec(any::<[u64; 6]>(), 1..8),
         texts in any::<[String; 3]>(),
         share: f64,
@@ -152,8 +152,8 @@ proptest! {
 }
 
 #[test]
-fn every_report_for_people_has_the_outcomes() {
-    let mut session = sample::quick();
+fn reports_show_outcomes_of_expectations() {
+    let mut session = testing::quick();
     let wanted = ["p99<10ms".parse().unwrap()];
     session.plan.expect = Profiles::built_in().expectations(&wanted).unwrap();
     for format in ["table", "markdown", "html"] {

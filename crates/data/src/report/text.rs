@@ -48,7 +48,7 @@ pub const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '�
 /// The same, in characters of ASCII.
 pub const PLAIN_BARS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 
-/// Converts `text` to what its destination shows: ASCII, or bars of ASCII, or as it is.
+/// Replaces characters that the destination cannot show: all beyond ASCII, or only bars.
 pub fn show_with(text: &str, look: &Look) -> String {
     match look {
         Look { ascii: true, .. } => ascii(text),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_drive_a_terminal_is_escaped() {
+    fn terminal_control_is_escaped() {
         assert_eq!(clean("a\x1b[31mb\nc\u{202e}d\u{85}"), "a\\u{1b}[31mb\\nc\\u{202e}d\\u{85}");
         assert_eq!(clean("Müller/文.iso"), "Müller/文.iso");
     }

@@ -16,7 +16,7 @@ pub enum Access {
     ToMemory,
     /// Writes that are committed one by one or in groups.
     Commits {
-        /// Whether the data was on stable storage then; `None` where that cannot be told.
+        /// Whether the data was on stable storage then; `None` if unknown.
         durable: Option<bool>,
         /// Made by several threads.
         several: bool,

@@ -1,7 +1,7 @@
 //! The largest figures: a column per kind of access, a row per backend, the best cell of each.
 
+use super::GlanceFigure;
 use super::access::{Access, Kinds};
-use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
 use crate::analysis::cell_result::MAIN_SHARE;
@@ -38,7 +38,7 @@ pub struct GlanceRow {
     pub hue: usize,
 }
 
-/// Returns the name of a row; empty if there is none.
+/// Returns the name of a row; empty for an unknown row.
 pub fn row_name(rows: &[GlanceRow], row: usize) -> &str {
     rows.get(row).map_or("", |row| row.name.as_str())
 }
@@ -49,11 +49,11 @@ pub struct GlanceBar {
     /// An index into the results.
     pub result: usize,
     pub figure: GlanceFigure,
-    /// What the name of the row leaves out: `256 KiB`, `4 KiB, random, 4 threads`.
+    /// Settings that the name of the row leaves out: `256 KiB`, `4 KiB, random, 4 threads`.
     pub at: String,
     /// The 99th percentile of a commit, nanoseconds; `None` if too few were made.
     pub tail: Option<f64>,
-    /// How many times as fast as that of the best row it is.
+    /// Its speed relative to the bar of the best row.
     pub ratio: Option<Ratio>,
     /// It is not wrong, and these trials do not show that it is slower than the best row.
     pub no_difference: bool,
@@ -132,7 +132,7 @@ pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>,
 }
 
 /// Returns the place of a column: reads from the device, then from memory, other reads, writes,
-/// commits by one writer and by several, those that are durable first.
+/// commits by one writer and by several, durable ones first.
 fn order(column: &GlanceColumn) -> usize {
     match (column.access, column.place.as_str()) {
         (Access::Read(_), "from the device") => 0,
@@ -235,7 +235,7 @@ fn bar<'a>(
     Some((bar, point))
 }
 
-/// What names rows, and what is left for their bars.
+/// The axes in the names of rows; the other ones are left for the bars.
 struct Names {
     /// The axes of a name behind the backend.
     own: Vec<Axis>,

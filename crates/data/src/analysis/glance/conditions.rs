@@ -1,4 +1,4 @@
-//! What was measured, where and when, in short words without folders or names of machines.
+//! The target, machine and time of a session in short words, without folders or names of machines.
 
 use std::collections::HashSet;
 

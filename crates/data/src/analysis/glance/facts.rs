@@ -14,10 +14,10 @@ use crate::units::{self, join_names};
 
 /// Rows that are named; more are counted.
 const MAX_NAMED: usize = 3;
-/// Columns that are described: those that every screen shows.
+/// Columns that are described: every screen shows as many.
 const COLUMNS: usize = 2;
 
-/// What the sentences are about.
+/// The figures that the sentences describe.
 pub struct Shown<'a> {
     pub columns: &'a [GlanceColumn],
     pub rows: &'a [GlanceRow],
@@ -64,7 +64,7 @@ fn describe_commits(results: &[CellResult]) -> Vec<String> {
     sentences.map(|said| said.trim_end_matches('.').to_string()).collect()
 }
 
-/// Returns `from memory`, or what else tells a column from the others.
+/// Returns `from memory`, or another word that distinguishes a column from the others.
 fn place(column: &GlanceColumn) -> String {
     if column.place.is_empty() { column.access.name().into() } else { column.place.clone() }
 }
@@ -184,7 +184,7 @@ fn describe_extremes(workloads: &[Workload]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Returns how many rows each backend leads, if there are several backends.
+/// Returns the number of rows that each of several backends leads.
 fn describe_leaders(workloads: &[Workload]) -> Option<String> {
     let figures = workloads.iter().flat_map(Workload::figures);
     let figures: Vec<&WorkloadFigure> = figures.filter(|figure| !figure.figure.wrong).collect();

@@ -1,12 +1,10 @@
-//! A session at a glance: the few figures that it comes down to, where the bytes came from, and
-//! whether the figures can be trusted. The screen, the copied text and the card show this.
+//! A session at a glance: the headline figures, where the bytes came from, and whether the figures
+//! can be trusted. The screen, the copied text and the card show it, so that they agree.
 
 mod access;
 mod columns;
 mod conditions;
-mod durable;
 mod facts;
-mod model;
 mod origin;
 #[cfg(test)]
 mod tests;
@@ -16,18 +14,19 @@ mod workloads;
 pub use access::Access;
 pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
-pub use model::{GlanceFigure, Grade, Statement};
+
 pub use workloads::{Workload, WorkloadFigure};
 
-use crate::analysis::{Answer, CellResult, ProbeResult, expected_with};
+use crate::analysis::{Answer, CellResult, Expected, Holds, ProbeResult, expected_with};
 use crate::session::Session;
+use crate::stats::Summary;
 use crate::units;
 
-/// What a session comes down to.
+/// The headline figures of a session and the sentences on them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Glance {
     pub conditions: Conditions,
-    /// The largest figures, those of the device first; empty if only probes were measured.
+    /// The largest figures, the device's first; empty if only probes were measured.
     pub columns: Vec<GlanceColumn>,
     /// The rows that the bars of all columns share, in the order of the plan.
     pub rows: Vec<GlanceRow>,
@@ -42,13 +41,13 @@ pub struct Glance {
     pub expected: Vec<Statement>,
     pub origin: Statement,
     pub trust: Statement,
-    /// What is the matter with figures of too few trials, besides their number, which a screen says
-    /// with the key that adds some.
+    /// Warnings about figures of too few trials; the screen itself names their number and the key
+    /// that adds some.
     pub warned: Option<Statement>,
 }
 
 impl Glance {
-    /// Returns what the best of a column is: `mmap, 256 KiB`, `p99 1.2 ms, pread fsync, 4 KiB`.
+    /// Describes the best bar of a column: `mmap, 256 KiB`, `p99 1.2 ms, pread fsync, 4 KiB`.
     pub fn caption(&self, column: &GlanceColumn) -> String {
         let Some(bar) = column.best_bar() else { return String::new() };
         let tail = bar.tail.filter(|_| column.access.is_commits());
@@ -58,7 +57,7 @@ impl Glance {
     }
 }
 
-/// Returns what a session comes down to. `results`, `probes` and `answer` are those of the session.
+/// Returns the glance of a session; `results`, `probes` and `answer` belong to it.
 pub fn glance(
     session: &Session,
     results: &[CellResult],
@@ -109,4 +108,82 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
         Some((probe.cell.label(), shown, figure.describe_certainty()))
     };
     probes.iter().filter_map(describe).collect()
+}
+
+/// How far something can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    Good,
+    /// More trials would make it certain.
+    Unfinished,
+    Misleading,
+    Wrong,
+}
+
+/// A sentence with its grade; empty if there is nothing to say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub grade: Grade,
+    pub text: String,
+}
+
+impl Statement {
+    /// Returns whether something is as expected.
+    pub(super) fn of_expected(expected: &Expected) -> Statement {
+        let grade = match expected.outcome {
+            Holds::Pass => Grade::Good,
+            Holds::CannotTell => Grade::Misleading,
+            Holds::Fail => Grade::Wrong,
+        };
+        Statement { grade, text: format!("expected {}", expected.text()) }
+    }
+}
+
+/// A median with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GlanceFigure {
+    pub summary: Summary,
+    /// Trials behind it.
+    pub trials: usize,
+    /// Reported by others: not measured by iotui.
+    pub reported: bool,
+    /// A warning says that it is wrong.
+    pub wrong: bool,
+}
+
+impl GlanceFigure {
+    /// Returns the figure of a result by one of its summaries.
+    pub(super) fn of(session: &Session, result: &CellResult, summary: Summary) -> GlanceFigure {
+        GlanceFigure {
+            summary,
+            trials: result.counted_trials().len(),
+            reported: session.reference.is_some(),
+            wrong: result.wrong().is_some(),
+        }
+    }
+
+    /// Returns whether it has an interval.
+    pub fn is_certain(&self) -> bool {
+        self.summary.half_width().is_some()
+    }
+
+    /// Returns whether no more trials are needed, and it is not wrong.
+    pub fn is_firm(&self) -> bool {
+        !self.wrong && (self.reported || self.is_certain())
+    }
+
+    /// Returns half of the interval, `±4 %`, or what there is instead of one: `2 trials`.
+    pub fn describe_interval(&self) -> String {
+        match self.summary.half_width().map(|half| half * 100.0) {
+            Some(percent) if percent < 0.95 => "±<1 %".into(),
+            Some(percent) => format!("±{percent:.0} %"),
+            None if self.reported => "reported".into(),
+            None => units::show_trials(self.trials),
+        }
+    }
+
+    /// Returns the interval, or that the figure is wrong.
+    pub fn describe_certainty(&self) -> String {
+        if self.wrong { "wrong".into() } else { self.describe_interval() }
+    }
 }

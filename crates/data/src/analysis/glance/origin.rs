@@ -2,14 +2,14 @@
 
 use super::access::Access;
 use super::columns::GlanceColumn;
-use super::durable::describe_durable;
-use super::model::{Grade, Statement};
+use super::{Grade, Statement};
 use crate::analysis::CellResult;
+use crate::analysis::answer::is_durable;
 use crate::analysis::cell_result::mean_source;
 use crate::plan::{Cache, Job, Op};
 use crate::record::Source;
 use crate::session::Session;
-use crate::units::show_share;
+use crate::units::{counted, show_share};
 
 /// A smaller share of another source is not worth a warning.
 const NEGLIGIBLE: f64 = 0.01;
@@ -17,7 +17,7 @@ const NEGLIGIBLE: f64 = 0.01;
 /// The bytes of a column by where they came from.
 struct Account<'a> {
     column: &'a GlanceColumn,
-    /// Shares of all its bytes; `unknown` has those of results whose source is not known.
+    /// Shares of all its bytes; `unknown` includes results without a source.
     of: Source,
     /// The share that came from another place than was asked for.
     other: f64,
@@ -88,7 +88,7 @@ impl<'a> Account<'a> {
             all.into_iter().filter(|(_, share)| *share > 0.0).collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         let main = parts.first().copied();
-        // What is below a tenth of a percent is in the figure of the largest: `>99.9 %`.
+        // Shares below a tenth of a percent are in the figure of the largest: `>99.9 %`.
         parts.retain(|part| Some(*part) == main || part.1 >= 0.001);
         parts
     }
@@ -131,4 +131,38 @@ fn describe(all: &[Account]) -> String {
         }
     }
     said.join(if is_plain { ", " } else { "; " })
+}
+
+/// Returns `every commit is durable: vda was flushed once per commit`, or how many are not; empty
+/// if nothing was committed.
+pub fn describe_durable(results: &[&CellResult]) -> Statement {
+    let first = |durable: Option<bool>| results.iter().find(|of| is_durable(of) == durable);
+    let count = |durable| results.iter().filter(|of| is_durable(of) == durable).count();
+    let reason = |durable: Option<bool>| {
+        let of = first(durable).and_then(|result| result.durability.as_ref());
+        of.map_or("not measured", |of| of.reason.as_str())
+    };
+    let (yes, no, open) = (count(Some(true)), count(Some(false)), count(None));
+    let (cells, unknown) = (counted(results.len(), "cell"), reason(None));
+    let (grade, text) = match (yes, no, open) {
+        (0, 0, 0) => (Grade::Good, String::new()),
+        (_, 0, 0) => (Grade::Good, format!("every commit is durable: {}", reason(Some(true)))),
+        (0, _, 0) => {
+            (Grade::Misleading, format!("no commit here is durable: {}", reason(Some(false))))
+        }
+        (0, 0, _) => {
+            (Grade::Unfinished, format!("whether commits are durable cannot be told: {unknown}"))
+        }
+        (_, 0, _) => (
+            Grade::Unfinished,
+            format!(
+                "commits are durable in {yes} of {cells}; in the others it cannot be told: {unknown}"
+            ),
+        ),
+        (_, _, _) => {
+            let why = reason(Some(false));
+            (Grade::Misleading, format!("commits are not durable in {no} of {cells}: {why}"))
+        }
+    };
+    Statement { grade, text }
 }

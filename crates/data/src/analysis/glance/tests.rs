@@ -19,7 +19,7 @@ fn titles(glance: &Glance) -> Vec<String> {
 }
 
 #[test]
-fn cold_and_warm_reads_are_two_columns_with_a_bar_for_each_backend() {
+fn cold_and_warm_are_two_columns() {
     let mut cells = Vec::new();
     for (backend, cold, warm) in [("read", 1.0, 8.0), ("mmap", 1.5, 12.0)] {
         for (block, factor) in [(4096, 0.5), (65536, 1.0), (1 << 20, 1.001)] {
@@ -52,7 +52,7 @@ fn cold_and_warm_reads_are_two_columns_with_a_bar_for_each_backend() {
 }
 
 #[test]
-fn the_proof_is_claimed_only_if_it_holds() {
+fn origin_is_claimed_if_proven() {
     let mut cells = [at("read", 4096, Cache::Cold, 1.0), at("read", 4096, Cache::Warm, 8.0)];
     let said = |cells: &[CellResult]| {
         let origin = of(cells).origin;
@@ -77,7 +77,7 @@ fn the_proof_is_claimed_only_if_it_holds() {
 }
 
 #[test]
-fn a_result_without_a_source_is_not_accounted_for_by_the_others() {
+fn unknown_sources_are_not_accounted() {
     let mut cells = [at("read", 4096, Cache::Warm, 4.0), at("mmap", 4096, Cache::Warm, 4.0)];
     cells[1].source = None;
     let text = "not every byte accounted for (warm: page cache 50 %, unknown 50 %)";
@@ -92,7 +92,7 @@ fn a_result_without_a_source_is_not_accounted_for_by_the_others() {
 }
 
 #[test]
-fn warm_reads_come_from_memory_and_direct_ones_from_the_device() {
+fn columns_name_their_source() {
     for (direct, device, grade) in [
         (false, 0.0, Grade::Good),
         (false, 1.0, Grade::Misleading),
@@ -120,7 +120,7 @@ fn few_trials_rank_nothing() {
 }
 
 #[test]
-fn a_block_size_is_enough_only_if_the_trials_show_it() {
+fn enough_blocks_need_enough_trials() {
     let curve = |gib: [f64; 3], spread: f64, trials: u32| {
         let cells: Vec<CellResult> = [4096, 65536, 1 << 20]
             .into_iter()
@@ -141,7 +141,7 @@ fn a_block_size_is_enough_only_if_the_trials_show_it() {
 }
 
 #[test]
-fn backends_that_do_not_differ_are_said_to_be_equal() {
+fn equal_backends_are_called_equal() {
     let even: Vec<CellResult> =
         ["read", "pread", "mmap", "uring"].map(|id| at(id, 4096, Cache::Warm, 8.0)).into();
     assert_eq!(of(&even).facts, ["from memory: no difference between read, pread and 2 more"]);
@@ -164,7 +164,7 @@ fn wrong() -> crate::record::Warning {
 }
 
 #[test]
-fn a_wrong_row_is_not_even_with_the_best() {
+fn wrong_rows_never_tie() {
     let mut cells: Vec<CellResult> =
         ["read", "mmap"].map(|id| at(id, 4096, Cache::Warm, 8.0)).into();
     cells[1].warnings = vec![wrong()];
@@ -184,14 +184,14 @@ fn unfinished(mut result: CellResult) -> CellResult {
 }
 
 #[test]
-fn a_row_with_too_few_trials_does_not_lead_a_column() {
+fn few_trials_do_not_lead() {
     let first = unfinished(cell(job("mmap", 4096, Cache::Warm), 12.0, 0.01, 1));
     let glance = of(&[first, at("read", 4096, Cache::Warm, 8.0)]);
     assert_eq!(glance.rows[glance.columns[0].best].name, "read");
 }
 
 #[test]
-fn a_row_that_is_ahead_in_each_of_its_few_trials_leads_a_column() {
+fn rows_ahead_in_every_trial_lead() {
     let few = |gib| unfinished(cell(job("mmap", 4096, Cache::Warm), gib, 0.01, 4));
     let uring = || cell(job("uring", 4096, Cache::Warm), 8.8, 0.2, 5);
     let glance = of(&[few(18.9), uring()]);
@@ -204,7 +204,7 @@ fn a_row_that_is_ahead_in_each_of_its_few_trials_leads_a_column() {
 }
 
 #[test]
-fn what_is_wrong_is_neither_the_best_nor_trusted() {
+fn wrong_results_are_never_best() {
     let mut cells = [at("read", 4096, Cache::Warm, 8.0), at("mmap", 4096, Cache::Warm, 80.0)];
     cells[1].warnings = vec![wrong()];
     let glance = of(&cells);
@@ -214,7 +214,7 @@ fn what_is_wrong_is_neither_the_best_nor_trusted() {
 }
 
 #[test]
-fn writes_calls_and_other_axes_have_what_fits() {
+fn columns_fit_writes_and_calls() {
     let write = |sync| Job { op: Op::Write, sync, ..job("write", 4096, Cache::AsIs) };
     let cells = [
         cell(write(Sync::None), 5.0, 0.005, 7),
@@ -255,7 +255,7 @@ fn rows() -> Vec<CellResult> {
 }
 
 #[test]
-fn the_rows_of_storage_benchmarks_stand_beside_each_other() {
+fn benchmark_rows_pair_reads_and_writes() {
     let glance = of(&rows());
     let names: Vec<String> =
         glance.workloads.iter().map(|row| format!("{} {}", row.name, row.load)).collect();
@@ -310,7 +310,7 @@ fn the_rows_of_storage_benchmarks_stand_beside_each_other() {
 }
 
 #[test]
-fn a_curve_does_not_end_where_its_cells_were_skipped() {
+fn skipped_cells_do_not_end_curves() {
     let mut session = sessions::session(0);
     session.plan.cells =
         [4096u64, 65536, 1 << 20, 8 << 20].map(|block| job("read", block, Cache::Warm)).into();

@@ -5,11 +5,11 @@ use crate::plan::ProbeCell;
 use crate::record::{
     CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Note, Severity,
 };
-use crate::report::{FORMATS, Look, sample};
+use crate::report::{FORMATS, Look, testing};
 
 /// Returns a session that reveals its host, user, folders and file wherever it can.
 fn telling() -> Session {
-    let mut session = sample::troubled();
+    let mut session = testing::troubled();
     (session.id, session.name) = ("20261121-093011-secretfile".into(), "secretname".into());
     session.host.name = "secrethost.example".into();
     session.host.boot_id = "secretboot".into();
@@ -23,7 +23,7 @@ fn telling() -> Session {
     session.errors[11] = Some(text.into());
     session.notes.push(text.into());
     session.plan.skipped[0].reason = text.into();
-    sample::warn(&mut session, 1, "told", Severity::Wrong, [text, text, text]);
+    testing::warn(&mut session, 1, "told", Severity::Wrong, [text, text, text]);
     let trial = Arc::make_mut(&mut session.trials[0]);
     trial.evidence.preparation =
         Some(Preparation::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
@@ -41,7 +41,7 @@ fn telling() -> Session {
 }
 
 #[test]
-fn no_format_tells_whose_session_it_is() {
+fn no_format_reveals_private_names() {
     let session = telling();
     let hidden = anonymize(&session);
     for format in FORMATS.iter().filter(|format| !format.binary) {
@@ -145,9 +145,9 @@ fn events(session: Session) -> impl Iterator<Item = Event> {
 }
 
 #[test]
-fn every_text_of_every_record_is_anonymous() {
+fn anonymizes_every_text_of_every_record() {
     let mut filled = 0;
-    for (name, mut session) in sample::all() {
+    for (name, mut session) in testing::all() {
         filled += tell_everywhere(&mut session);
         let hidden = anonymize(&session);
         assert_eq!(anonymize(&hidden), hidden, "{name}");
@@ -172,7 +172,7 @@ fn every_text_of_every_record_is_anonymous() {
 
 #[test]
 fn what_was_measured_stays() {
-    let session = sample::quick();
+    let session = testing::quick();
     let hidden = anonymize(&session);
     assert_eq!(
         (&hidden.plan.cells, &hidden.trials, &hidden.verdicts),

@@ -2,18 +2,17 @@
 //! with their intervals, the answer, and why it can be trusted. Folders and the names of machines
 //! are never in it.
 
-mod columns;
+mod figures;
 mod page;
 #[cfg(test)]
 mod tests;
 mod text;
-mod workloads;
 
 use std::io::{self, Write};
 
 pub use self::text::glance_text;
 
-use self::page::{Page, WRONG};
+use self::page::{CardPage, WRONG};
 use super::picture::scene::{Ink, Scene};
 use super::{Format, Look, anonymize, svg};
 use crate::analysis::{self, Glance, Grade, Statement};
@@ -36,8 +35,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     svg::write_scene(&scene(&glance_of(session), look), out)
 }
 
-/// Returns the glance of a session without private names; those of its file and its variants
-/// remain.
+/// Returns the glance of a session without private names, except for its file and variants.
 fn glance_of(session: &Session) -> Glance {
     let mut private = anonymize(session);
     if let (
@@ -60,11 +58,11 @@ fn glance_of(session: &Session) -> Glance {
 
 /// Lays out the card from the top down.
 fn scene(glance: &Glance, look: &Look) -> Scene {
-    let mut page = Page::new(&glance.conditions);
+    let mut page = CardPage::new(&glance.conditions);
     if !glance.workloads.is_empty() {
-        workloads::draw(&mut page, &glance.workloads, look.unit);
+        figures::draw_workloads(&mut page, &glance.workloads, look.unit);
     } else if !glance.columns.is_empty() {
-        columns::draw(&mut page, glance, look.unit);
+        figures::draw_columns(&mut page, glance, look.unit);
     } else {
         draw_probes(&mut page, &glance.probes);
     }
@@ -82,7 +80,7 @@ fn scene(glance: &Glance, look: &Look) -> Scene {
 /// Probes that a card has room for.
 const MAX_PROBES: usize = 24;
 
-fn draw_probes(page: &mut Page, probes: &[(String, String, String)]) {
+fn draw_probes(page: &mut CardPage, probes: &[(String, String, String)]) {
     for (label, figure, interval) in probes.iter().take(MAX_PROBES) {
         page.row(label, figure, interval);
     }
@@ -91,7 +89,7 @@ fn draw_probes(page: &mut Page, probes: &[(String, String, String)]) {
     }
 }
 
-fn draw_statement(page: &mut Page, said: &Statement) {
+fn draw_statement(page: &mut CardPage, said: &Statement) {
     if said.text.is_empty() {
         return;
     }

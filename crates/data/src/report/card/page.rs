@@ -1,7 +1,7 @@
 //! The page of a card: a head, then rows from the top down.
 
 use crate::analysis::{Conditions, GlanceFigure};
-use crate::report::figure::{Fill, Mark};
+use crate::report::figure::{MarkFill, SeriesMark};
 use crate::report::picture::font::{cut, width, wrap};
 use crate::report::picture::scene::{Anchor, Ink, Scene, Stroke};
 use crate::report::text::clean;
@@ -21,20 +21,20 @@ pub fn certainty_ink(figure: &GlanceFigure) -> Ink {
     if figure.wrong { WRONG } else { Ink::Soft }
 }
 
-pub struct Page {
+pub struct CardPage {
     pub scene: Scene,
     /// Where the next row begins.
     pub y: f64,
 }
 
-impl Page {
+impl CardPage {
     /// Begins a page with what was measured on.
-    pub fn new(conditions: &Conditions) -> Page {
+    pub fn new(conditions: &Conditions) -> CardPage {
         let place = conditions.place();
         let (title, rest) = place.split_first().map_or(("iotui", &[][..]), |(a, b)| (*a, b));
         let about = format!("{} at a glance", place.join(", "));
         let scene = Scene { title: clean(title), about, ..Scene::new(WIDTH) };
-        let mut page = Page { scene, y: MARGIN + 16.0 };
+        let mut page = CardPage { scene, y: MARGIN + 16.0 };
         let title = cut(&clean(title), TITLE, true, CONTENT * 0.5);
         page.scene.bold((MARGIN, page.y), &title, Ink::Text, TITLE);
         let beside = MARGIN + width(&title, TITLE, true) + 10.0;
@@ -50,7 +50,7 @@ impl Page {
         page
     }
 
-    /// Draws a large figure, faint if more trials are needed; returns where text beside it begins.
+    /// Draws a large figure, faint if more trials are needed; returns where the text next to it begins.
     pub fn digits(&mut self, at: (f64, f64), text: &str, size: f64, certain: bool) -> f64 {
         let ink = if certain { Ink::Text } else { Ink::Soft };
         self.scene.bold(at, text, ink, size);
@@ -81,7 +81,7 @@ impl Page {
         let indent = if mark.is_some() { 18.0 } else { 0.0 };
         if let Some(ink) = mark {
             let at = (MARGIN + 5.0, self.y - 4.0);
-            let mark = Mark { shape: 0, fill: Fill::Full };
+            let mark = SeriesMark { shape: 0, fill: MarkFill::Full };
             self.scene.mark(at, mark, ink, false, String::new());
         }
         for line in wrap(&clean(text), TEXT, CONTENT - indent) {
@@ -126,7 +126,7 @@ mod tests {
         let text = "a sentence that is long enough to need two lines ".repeat(4);
         let conditions =
             Conditions { target: text.clone(), cpu: text.clone(), ..Default::default() };
-        let mut page = Page::new(&conditions);
+        let mut page = CardPage::new(&conditions);
         page.paragraph(&text, Ink::Text, None);
         page.paragraph(&text, Ink::Text, Some(Ink::Text));
         for shape in page.finish().shapes {

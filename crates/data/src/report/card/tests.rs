@@ -1,6 +1,6 @@
 use super::*;
 use crate::report::picture::scene::Shape;
-use crate::report::sample;
+use crate::report::testing;
 
 fn svg(session: &Session) -> String {
     let mut out = Vec::new();
@@ -9,8 +9,8 @@ fn svg(session: &Session) -> String {
 }
 
 #[test]
-fn a_card_has_what_was_measured_and_no_folder() {
-    let card = svg(&sample::quick());
+fn a_card_names_no_folder() {
+    let card = svg(&testing::quick());
     for text in [
         ">ubuntu.iso</text>",
         "512 MiB",
@@ -30,7 +30,7 @@ fn a_card_has_what_was_measured_and_no_folder() {
 
 #[test]
 fn a_card_needs_nothing_from_elsewhere() {
-    for (name, session) in sample::all() {
+    for (name, session) in testing::all() {
         let card = svg(&session);
         for outside in ["href", "url(", "<script", "<image", "@import"] {
             assert!(!card.contains(outside), "{name}: {outside}");
@@ -46,8 +46,8 @@ fn of(session: &Session, change: impl Fn(&mut analysis::CellResult)) -> Glance {
 }
 
 #[test]
-fn a_wrong_figure_is_called_wrong_in_text_and_card() {
-    let glance = of(&sample::quick(), |result| {
+fn wrong_figures_are_marked() {
+    let glance = of(&testing::quick(), |result| {
         result.warnings = vec![crate::record::Warning {
             id: "holes".into(),
             severity: crate::record::Severity::Wrong,
@@ -67,8 +67,8 @@ fn a_wrong_figure_is_called_wrong_in_text_and_card() {
 }
 
 #[test]
-fn bars_have_the_hue_of_their_backend() {
-    let glance = of(&sample::quick(), |_| {});
+fn bars_have_their_backends_hue() {
+    let glance = of(&testing::quick(), |_| {});
     let hues: Vec<usize> = glance.rows.iter().map(|row| row.hue).collect();
     let own = |name: &str| crate::catalog::identity(name.split(' ').next().unwrap()).hue;
     let expected: Vec<usize> = glance.rows.iter().map(|row| own(&row.name)).collect();
@@ -76,8 +76,8 @@ fn bars_have_the_hue_of_their_backend() {
 }
 
 #[test]
-fn the_text_has_the_figures_of_the_card() {
-    let glance = of(&sample::quick(), |_| {});
+fn text_and_card_show_equal_figures() {
+    let glance = of(&testing::quick(), |_| {});
     let text = glance_text(&glance, &Look::default());
     insta::assert_snapshot!("glance_text", text);
     let ascii = glance_text(&glance, &Look { ascii: true, ..Look::default() });
@@ -86,12 +86,12 @@ fn the_text_has_the_figures_of_the_card() {
 
 /// In the widest of the fonts that replace Inter.
 #[test]
-fn no_text_of_a_card_touches_another() {
-    let fast = of(&sample::quick(), |result| {
+fn texts_of_a_card_never_touch() {
+    let fast = of(&testing::quick(), |result| {
         let figures = result.throughput.iter_mut();
         figures.for_each(|figure| figure.summary.median = 11.0 * 1_073_741_824.0);
     });
-    let all = sample::all().into_iter().map(|(_, session)| glance_of(&session));
+    let all = testing::all().into_iter().map(|(_, session)| glance_of(&session));
     let mut values = 0;
     for glance in all.chain([fast]) {
         let scene = scene(&glance, &Look::default());

@@ -9,7 +9,7 @@ use crate::units::{Rates, show_count, show_nanos};
 /// Columns of the longest bar.
 const BAR: usize = 20;
 
-/// Returns what a session comes down to, in lines of the look's width.
+/// Returns the glance of a session in lines of the look's width.
 pub fn glance_text(glance: &Glance, look: &Look) -> String {
     let mut lines = Vec::new();
     let head = [glance.conditions.place().join(", "), glance.conditions.machine().join(", ")];
@@ -79,7 +79,7 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     lines
 }
 
-/// Returns the rows with both figures beside each other.
+/// Returns the rows with both figures side by side.
 fn workload_lines(workloads: &[Workload], rates: Rates) -> Vec<String> {
     let (factor, unit) = Workload::unit(rates);
     let mut lines = vec![format!("{:<15}{:<32}write, {unit}", "", format!("read, {unit}"))];

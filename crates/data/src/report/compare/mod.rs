@@ -1,27 +1,26 @@
 //! Comparisons of sessions, in each format. A new format is one file and its entry in
 //! [`COMPARISONS`].
 
-mod bar;
 mod columns;
-mod format;
-mod gate;
-mod json;
 mod markdown;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use bar::Scale as RatioScale;
-pub use columns::columns as comparison_columns;
-pub use format::ComparisonFormat;
-pub use gate::ruling_text;
+pub use columns::{RatioScale, columns as comparison_columns};
 
-use super::Look;
-use crate::analysis::Comparison;
+use std::io::{self, Write};
+
+use self::table::MAX_LISTED;
+use crate::analysis::{Comparison, Ruling};
 use crate::plan::{Unknown, nearest};
+use crate::report::Look;
+use crate::report::notes::TextLines;
+use crate::report::pretty::pretty;
+use crate::report::table::grid::Style;
 
 /// Every format of a comparison, in the order in which lists show them; the first is the default.
-pub static COMPARISONS: &[ComparisonFormat] = &[table::FORMAT, json::FORMAT, markdown::FORMAT];
+pub static COMPARISONS: &[ComparisonFormat] = &[table::FORMAT, JSON, markdown::FORMAT];
 
 /// Returns a comparison as a table.
 pub fn comparison_text(comparison: &Comparison, look: &Look) -> String {
@@ -40,4 +39,44 @@ pub fn find_comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unk
         .iter()
         .find(|f| f.id == id)
         .ok_or_else(|| nearest("format of a comparison", id, COMPARISONS.iter().map(|f| f.id)))
+}
+
+/// A comparison format: its id for `--format`, and its writer.
+pub struct ComparisonFormat {
+    pub id: &'static str,
+    /// One line for lists and help.
+    pub about: &'static str,
+    /// Without the dot.
+    pub extension: &'static str,
+    pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
+}
+
+const JSON: ComparisonFormat = ComparisonFormat {
+    id: "json",
+    about: "one document for programs; its schema is in assets/",
+    extension: "json",
+    write: write_json,
+};
+
+fn write_json(comparison: &Comparison, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    pretty(comparison, out)?;
+    writeln!(out)
+}
+
+/// Returns the ruling as lines.
+pub fn ruling_text(ruling: &Ruling, look: &Look) -> String {
+    let mut page = TextLines { look, lines: Vec::new() };
+    for pair in ruling.slower.iter().take(MAX_LISTED) {
+        page.paragraph("slower: ", Style::Yellow, &pair.describe());
+    }
+    for open in ruling.open.iter().take(MAX_LISTED) {
+        page.paragraph("not judged: ", Style::Red, &format!("{}: {}", open.cell.label(), open.why));
+    }
+    let more = ruling.slower.len().saturating_sub(MAX_LISTED)
+        + ruling.open.len().saturating_sub(MAX_LISTED);
+    if more > 0 {
+        page.plain(&format!("and {more} more"));
+    }
+    page.paragraph("", Style::Bold, &ruling.text());
+    page.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }

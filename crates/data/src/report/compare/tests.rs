@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::*;
 use crate::analysis::compare;
-use crate::report::{COMPARISON_SCHEMA, SCHEMA, sample, text};
+use crate::report::{COMPARISON_SCHEMA, SCHEMA, testing, text};
 use crate::session::Session;
 
 /// The quick sample with uring 30 % faster in small blocks, mmap slower, and one cell too few.
 fn changed() -> Session {
-    let mut session = sample::quick();
+    let mut session = testing::quick();
     session.id = "20261122-080000-ubuntu".into();
     session.host.kernel = "6.19.1".into();
     for trial in &mut session.trials {
@@ -37,8 +37,8 @@ fn show(sessions: &[Session], look: Look) -> Vec<String> {
 
 /// Returns each sample compared with all of them.
 fn every() -> Vec<Vec<Session>> {
-    let mut all: Vec<Session> = sample::all().into_iter().map(|(_, session)| session).collect();
-    all.extend([sample::every(), changed()]);
+    let mut all: Vec<Session> = testing::all().into_iter().map(|(_, session)| session).collect();
+    all.extend([testing::every(), changed()]);
     all.iter().map(|base| std::iter::once(base).chain(&all).cloned().collect()).collect()
 }
 
@@ -46,12 +46,12 @@ fn every() -> Vec<Vec<Session>> {
 fn comparisons_at_80_columns() {
     insta::assert_snapshot!(
         "changed_80",
-        show(&[sample::quick(), changed()], Look::default()).join("\n")
+        show(&[testing::quick(), changed()], Look::default()).join("\n")
     );
     let ascii = Look { ascii: true, ..Look::default() };
     insta::assert_snapshot!(
         "troubled_80_ascii",
-        show(&[sample::quick(), sample::troubled(), sample::axes()], ascii).join("\n")
+        show(&[testing::quick(), testing::troubled(), testing::axes()], ascii).join("\n")
     );
 }
 
@@ -72,7 +72,7 @@ fn any_sessions_fit_any_width() {
 }
 
 #[test]
-fn every_format_is_listed_once_and_ends_its_last_line() {
+fn formats_are_unique_and_end_lines() {
     for (at, format) in COMPARISONS.iter().enumerate() {
         assert!(
             std::ptr::eq(find_comparison_format(format.id).unwrap(), &COMPARISONS[at]),
@@ -110,12 +110,12 @@ fn every_format_is_listed_once_and_ends_its_last_line() {
 fn markdown_is_ready_to_paste() {
     insta::assert_snapshot!(
         "changed_markdown",
-        written(&[sample::quick(), changed()], "markdown", Look::default())
+        written(&[testing::quick(), changed()], "markdown", Look::default())
     );
     insta::assert_snapshot!(
         "troubled_markdown",
         written(
-            &[sample::quick(), sample::troubled(), sample::every()],
+            &[testing::quick(), testing::troubled(), testing::every()],
             "markdown",
             Look::default()
         )
@@ -138,7 +138,7 @@ fn markdown_is_ready_to_paste() {
 }
 
 #[test]
-fn the_schema_is_one_and_describes_every_comparison() {
+fn the_schema_accepts_every_comparison() {
     let (own, other): (Value, Value) =
         (serde_json::from_str(COMPARISON_SCHEMA).unwrap(), serde_json::from_str(SCHEMA).unwrap());
     assert!(jsonschema::meta::is_valid(&own));
@@ -157,7 +157,7 @@ fn the_schema_is_one_and_describes_every_comparison() {
             .collect();
         assert_eq!(faults, Vec::<String>::new());
     }
-    let sessions = [sample::quick(), changed(), sample::troubled()];
+    let sessions = [testing::quick(), changed(), testing::troubled()];
     let document: Value =
         serde_json::from_str(&written(&sessions, "json", Look::default())).unwrap();
     assert!(schema.is_valid(&document));

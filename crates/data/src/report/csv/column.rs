@@ -6,7 +6,7 @@ use crate::report::text;
 use crate::session::Session;
 
 /// The data of a row.
-pub struct Row<'a> {
+pub struct CsvRow<'a> {
     pub session: &'a Session,
     pub subject: Subject<'a>,
     /// The machine or rank that it is about; `None` = the whole cell.
@@ -25,11 +25,11 @@ pub enum Field {
     Text(String),
 }
 
-pub struct Column {
+pub struct CsvColumn {
     pub name: String,
-    /// It describes the cell, or tells a part of it from others.
+    /// It describes the cell, or distinguishes its parts.
     pub describes: bool,
-    pub get: Box<dyn Fn(&Row) -> Field>,
+    pub get: Box<dyn Fn(&CsvRow) -> Field>,
 }
 
 /// A machine or rank of a cell.
@@ -39,9 +39,9 @@ pub enum RankPart<'a> {
     Rank(&'a RankOf),
 }
 
-impl Row<'_> {
+impl CsvRow<'_> {
     /// Returns a field; of a part of a cell only what describes the cell, and its own figures.
-    pub fn field(&self, column: &Column) -> Field {
+    pub fn field(&self, column: &CsvColumn) -> Field {
         let source = self.part.map(|part| match part {
             RankPart::Node(node) => node.source,
             RankPart::Rank(rank) => rank.source,
@@ -131,12 +131,12 @@ pub fn text_field(value: impl ToString) -> Field {
     Field::Text(text::clean(&value.to_string()))
 }
 
-pub fn column(name: &str, get: impl Fn(&Row) -> Field + 'static) -> Column {
-    Column { name: name.into(), describes: false, get: Box::new(get) }
+pub fn column(name: &str, get: impl Fn(&CsvRow) -> Field + 'static) -> CsvColumn {
+    CsvColumn { name: name.into(), describes: false, get: Box::new(get) }
 }
 
 /// Returns a column that only jobs have.
-pub fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
+pub fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> CsvColumn {
     column(
         name,
         move |r| if let Subject::Job(result) = r.subject { get(result) } else { Field::Empty },
@@ -144,7 +144,7 @@ pub fn job(name: &str, get: impl Fn(&CellResult) -> Field + 'static) -> Column {
 }
 
 /// Returns a column that only probes have.
-pub fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> Column {
+pub fn probe(name: &str, get: impl Fn(&ProbeResult) -> Field + 'static) -> CsvColumn {
     column(
         name,
         move |r| if let Subject::Probe(result) = r.subject { get(result) } else { Field::Empty },

@@ -1,6 +1,6 @@
 use super::column::quote;
 use super::*;
-use crate::report::sample;
+use crate::report::testing;
 
 /// Parses RFC 4180 text into fields, line by line.
 fn read(text: &str) -> Vec<Vec<String>> {
@@ -30,8 +30,8 @@ fn show(session: &Session) -> String {
 }
 
 #[test]
-fn every_row_has_the_columns_of_the_header() {
-    for (name, session) in sample::all() {
+fn every_row_has_all_columns() {
+    for (name, session) in testing::all() {
         let rows = read(&show(&session));
         assert_eq!(
             rows.len(),
@@ -44,13 +44,13 @@ fn every_row_has_the_columns_of_the_header() {
 
 #[test]
 fn columns_keep_their_names_and_places() {
-    let text = show(&sample::empty());
+    let text = show(&testing::empty());
     insta::assert_snapshot!("csv_columns", text.trim_end().replace(',', "\n"));
 }
 
 #[test]
-fn figures_are_exact_and_unknown_is_empty() {
-    let session = sample::single();
+fn figures_are_exact_or_empty() {
+    let session = testing::single();
     let rows = read(&show(&session));
     let field = |name: &str| rows[1][rows[0].iter().position(|n| n == name).unwrap()].clone();
     let median = analysis::results(&session)[0].throughput.unwrap().summary.median;
@@ -69,11 +69,11 @@ fn figures_are_exact_and_unknown_is_empty() {
 }
 
 #[test]
-fn hostile_text_stays_one_field_and_is_no_formula() {
+fn hostile_text_stays_one_plain_field() {
     assert_eq!(quote("=1+1".into()), "'=1+1");
     assert_eq!(quote("-2".into()), "'-2");
     assert_eq!(quote("a,\"b\"".into()), "\"a,\"\"b\"\"\"");
-    let mut session = sample::troubled();
+    let mut session = testing::troubled();
     session.errors[11] = Some("=cmd|' /C calc'!A0,\"x\"\n\u{1b}[31m".into());
     let rows = read(&show(&session));
     let errors: Vec<&String> = rows.iter().flatten().filter(|e| e.contains("calc")).collect();
@@ -82,7 +82,7 @@ fn hostile_text_stays_one_field_and_is_no_formula() {
 
 #[test]
 fn what_a_trial_did_has_columns() {
-    let session = sample::measured_session();
+    let session = testing::measured_session();
     let (rows, results) = (read(&show(&session)), analysis::results(&session));
     let field =
         |row: usize, name: &str| rows[row][rows[0].iter().position(|n| n == name).unwrap()].clone();

@@ -6,7 +6,7 @@ use crate::analysis::Axis;
 use crate::plan::{Cache, Job};
 use crate::report::text::join_nonempty;
 
-/// Jobs in one panel that differ in more than their cache; marks tell apart those of one colour.
+/// Jobs in one panel that differ in more than their cache; marks distinguish equal colours.
 const MAX_COLORS: usize = 8;
 /// Curves in one panel; cold and warm share a colour.
 const MAX_CURVES: usize = 16;
@@ -54,16 +54,16 @@ fn equalize(job: &Job, axes: &[Axis], like: &Job) -> Job {
 
 /// The panel of each curve, the titles of the panels, and the curves' jobs as compared across
 /// panels.
-pub struct Split {
+pub struct PanelSplit {
     pub panel: Vec<usize>,
     pub titles: Vec<String>,
     pub jobs: Vec<Job>,
 }
 
 /// Returns the distinct panels of the curves with these jobs.
-pub fn split(jobs: &[Job]) -> Split {
+pub fn split(jobs: &[Job]) -> PanelSplit {
     if fits(jobs) {
-        return Split {
+        return PanelSplit {
             panel: vec![0; jobs.len()],
             titles: vec![String::new()],
             jobs: jobs.to_vec(),
@@ -78,14 +78,18 @@ pub fn split(jobs: &[Job]) -> Split {
     let Some((_, axes)) = best else { return split_in_order(jobs) };
     let mut titles: Vec<String> = Vec::new();
     let panel = jobs.iter().map(|job| index_or_insert(&mut titles, words(job, &axes))).collect();
-    Split { panel, titles, jobs: jobs.iter().map(|job| equalize(job, &axes, &jobs[0])).collect() }
+    PanelSplit {
+        panel,
+        titles,
+        jobs: jobs.iter().map(|job| equalize(job, &axes, &jobs[0])).collect(),
+    }
 }
 
 /// Splits in order, with a few curves per panel.
-fn split_in_order(jobs: &[Job]) -> Split {
+fn split_in_order(jobs: &[Job]) -> PanelSplit {
     let panel: Vec<usize> = (0..jobs.len()).map(|at| at / MAX_COLORS).collect();
     let count = panel.last().map_or(0, |last| last + 1);
-    Split {
+    PanelSplit {
         panel,
         titles: (1..=count).map(|at| format!("{at} of {count}")).collect(),
         jobs: jobs.to_vec(),

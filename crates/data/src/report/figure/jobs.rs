@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::facets::{self, Split, index_or_insert};
+use super::facets::{self, PanelSplit, index_or_insert};
 use super::model::{
-    Bar, Bars, Curve, Figure, FigureOf, Group, Key, Line, Panel, Point, about, estimates, points,
-    spans,
+    Figure, FigureBar, FigureBars, FigureGroup, FigureOf, FigurePoint, LegendKey, LineStyle, Panel,
+    PanelCurve, about, estimates, points, spans,
 };
-use super::scale::{Across, Scale, Span, is_drawable};
+use super::scale::{Across, ValueScale, ValueSpan, is_drawable};
 use crate::analysis;
 use crate::analysis::{
     Axis, Bounds, CellNames, CellResult, EstimateLine, Metric, Sign, Signs, group_by_key,
@@ -26,7 +26,7 @@ const MAX_ESTIMATE_RATIO: f64 = 2.0;
 const MAX_ESTIMATE_RATIO_LOG: f64 = 10.0;
 
 /// Returns the groups of figures for the results that can be drawn.
-pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<Group> {
+pub fn groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<FigureGroup> {
     let mut rest: Vec<usize> = (0..results.len())
         .filter(|of| results[*of].error.is_none() && results[*of].operations.is_some())
         .collect();
@@ -80,16 +80,16 @@ fn without_position(axis: Axis, cell: &Job) -> Job {
 }
 
 /// The known facts about the curves of a group before they are drawn.
-struct Curves {
-    keys: Vec<Key>,
-    split: Split,
+struct GroupCurves {
+    keys: Vec<LegendKey>,
+    split: PanelSplit,
     /// For each curve, its cells in the order of the axis, and its key.
     cells: Vec<Vec<usize>>,
     key: Vec<usize>,
 }
 
-impl Curves {
-    fn new(results: &[CellResult], axis: Axis, own: &HashSet<usize>) -> Curves {
+impl GroupCurves {
+    fn new(results: &[CellResult], axis: Axis, own: &HashSet<usize>) -> GroupCurves {
         let own = (0..results.len()).filter(|of| own.contains(of));
         let curves = group_by_key(own, |of| without_position(axis, &results[*of].cell));
         let (jobs, mut cells): (Vec<Job>, Vec<Vec<usize>>) = curves.into_iter().unzip();
@@ -106,13 +106,17 @@ impl Curves {
             let name = names.series(job, axis, false);
             let own = index_or_insert(&mut shown, name.clone());
             if own == keys.len() {
-                let line = if jobs[at].cache == Cache::Cold { Line::Dashed } else { Line::Solid };
-                keys.push(Key::of_sign(name, signs.of(job), line));
+                let line = if jobs[at].cache == Cache::Cold {
+                    LineStyle::Dashed
+                } else {
+                    LineStyle::Solid
+                };
+                keys.push(LegendKey::of_sign(name, signs.of(job), line));
             }
             own
         });
         let key = key.collect();
-        Curves { keys, split, cells, key }
+        GroupCurves { keys, split, cells, key }
     }
 }
 
@@ -120,24 +124,24 @@ impl Curves {
 struct FigureSpec<'a> {
     of: FigureOf,
     units: &'static [Unit],
-    value: &'a dyn Fn(&CellResult) -> Option<Span>,
+    value: &'a dyn Fn(&CellResult) -> Option<ValueSpan>,
     again: bool,
 }
 
 /// Returns a metric of a cell as it is drawn.
-fn span(metric: Metric, result: &CellResult) -> Option<Span> {
+fn span(metric: Metric, result: &CellResult) -> Option<ValueSpan> {
     let (value, low, high, _) = metric.value_of(result)?;
     let end = |end: f64| if end.is_nan() { value } else { end };
     Some((end(low), value, end(high))).filter(is_drawable)
 }
 
 /// Returns the operations per second of a cell that moves no bytes.
-fn bare_operations(result: &CellResult) -> Option<Span> {
+fn bare_operations(result: &CellResult) -> Option<ValueSpan> {
     if result.throughput.is_some() { None } else { span(Metric::Operations, result) }
 }
 
 /// Returns the 99th percentile of a cell's commits.
-fn commit_tail(result: &CellResult) -> Option<Span> {
+fn commit_tail(result: &CellResult) -> Option<ValueSpan> {
     let p99 = result.commits?.total.p99?;
     Some((p99, p99, p99)).filter(is_drawable)
 }
@@ -148,8 +152,8 @@ fn group(
     axis: Axis,
     own: &HashSet<usize>,
     look: &Look,
-) -> Option<Group> {
-    let curves = Curves::new(results, axis, own);
+) -> Option<FigureGroup> {
+    let curves = GroupCurves::new(results, axis, own);
     let counts = axis == Axis::Count;
     let throughput = |result: &CellResult| span(Metric::Throughput, result);
     let operations = |result: &CellResult| span(Metric::Operations, result);
@@ -186,9 +190,9 @@ fn group(
     let title = figures.first()?.title.clone();
     let mut keys = curves.keys;
     for line in figures.iter().flat_map(|figure| estimates(&figure.panels)) {
-        index_or_insert(&mut keys, Key::of_estimate(line.name.clone()));
+        index_or_insert(&mut keys, LegendKey::of_estimate(line.name.clone()));
     }
-    Some(Group { title, keys, figures, bars: None })
+    Some(FigureGroup { title, keys, figures, bars: None })
 }
 
 impl FigureSpec<'_> {
@@ -196,16 +200,16 @@ impl FigureSpec<'_> {
         &self,
         results: &[CellResult],
         axis: Axis,
-        curves: &Curves,
+        curves: &GroupCurves,
         bounds: &Bounds,
         look: &Look,
     ) -> Option<Figure> {
         let (mut panels, cells) = self.make_panels(results, axis, curves);
-        let mut scale = Scale::for_values(spans(&panels), look.scale, self.units)?;
+        let mut scale = ValueScale::for_values(spans(&panels), look.scale, self.units)?;
         if self.of == FigureOf::Cells(Metric::Throughput) {
             let far = if scale.log { MAX_ESTIMATE_RATIO_LOG } else { MAX_ESTIMATE_RATIO };
             add_expected(&mut panels, &cells, axis, bounds, far);
-            scale = Scale::for_values(spans(&panels), look.scale, self.units)?;
+            scale = ValueScale::for_values(spans(&panels), look.scale, self.units)?;
         }
         panels.retain(|panel| !panel.curves.is_empty());
         let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
@@ -235,7 +239,7 @@ impl FigureSpec<'_> {
         &self,
         results: &'r [CellResult],
         axis: Axis,
-        curves: &Curves,
+        curves: &GroupCurves,
     ) -> (Vec<Panel>, Vec<Vec<&'r Job>>) {
         let empty = |title: &String| Panel {
             title: title.clone(),
@@ -250,10 +254,10 @@ impl FigureSpec<'_> {
                 let at = axis.value_of(&result.cell) as f64;
                 point(result, *of, at, (self.value)(result))
             });
-            let points: Vec<Point> = points.collect();
+            let points: Vec<FigurePoint> = points.collect();
             if !points.is_empty() {
                 let panel = curves.split.panel[at];
-                panels[panel].curves.push(Curve { key: curves.key[at], points });
+                panels[panel].curves.push(PanelCurve { key: curves.key[at], points });
                 cells[panel].extend(own.iter().map(|of| &results[*of].cell));
             }
         }
@@ -280,7 +284,7 @@ fn across(axis: Axis, places: &[f64]) -> Across {
         (*at as u64).is_power_of_two()
     }
     let even = matches!(axis, Axis::Threads | Axis::Depth) && !places.iter().all(power);
-    // One system per axis: no 8 Mi beside 10,000,000.
+    // One system per axis: no 8 Mi next to 10,000,000.
     let binary = places.iter().filter(|at| **at >= MIN_PREFIXED).all(power);
     let show = move |at: f64| match axis {
         Axis::Count if binary => show_binary_count(at),
@@ -309,7 +313,7 @@ pub fn show_binary_count(count: f64) -> String {
 
 /// Returns the cells on no curve: one bar each, with bytes per second apart from operations per
 /// second.
-fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
+fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<FigureGroup> {
     let names = CellNames::from_jobs(rest.iter().map(|of| &results[*of].cell));
     let mut groups = Vec::new();
     for metric in [Metric::Throughput, Metric::Operations] {
@@ -321,24 +325,24 @@ fn bars(results: &[CellResult], rest: &[usize], look: &Look) -> Vec<Group> {
             }
             let Some(point) = point(result, *of, 0.0, span(metric, result)) else { continue };
             let job = &result.cell;
-            let own = Key::of_sign(job.backend.to_string(), Sign::of(job), Line::Solid);
+            let own = LegendKey::of_sign(job.backend.to_string(), Sign::of(job), LineStyle::Solid);
             let key = index_or_insert(&mut keys, own);
             let (label, show) = (names.full(job), metric.show(point.span.1, look.unit));
-            rows.push(Bar { key, label, point, show, reported: Vec::new() });
+            rows.push(FigureBar { key, label, point, show, reported: Vec::new() });
         }
         let spans = rows.iter().map(|row| row.point.span);
-        let Some(scale) = Scale::for_values(spans, look.scale, metric.units(look.unit)) else {
+        let Some(scale) = ValueScale::for_values(spans, look.scale, metric.units(look.unit)) else {
             continue;
         };
         let title = metric.title().to_string();
-        let bars = Some(Bars { title: title.clone(), jobs: true, scale, rows });
-        groups.push(Group { title, keys, figures: Vec::new(), bars });
+        let bars = Some(FigureBars { title: title.clone(), jobs: true, scale, rows });
+        groups.push(FigureGroup { title, keys, figures: Vec::new(), bars });
     }
     groups
 }
 
 /// Returns a result as a point, if it has a value.
-fn point(result: &CellResult, of: usize, at: f64, span: Option<Span>) -> Option<Point> {
+fn point(result: &CellResult, of: usize, at: f64, span: Option<ValueSpan>) -> Option<FigurePoint> {
     let wrong = result.warnings.iter().any(|warning| warning.severity == Severity::Wrong);
-    Some(Point { at, span: span?, expected: None, wrong, of })
+    Some(FigurePoint { at, span: span?, expected: None, wrong, of })
 }

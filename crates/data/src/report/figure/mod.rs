@@ -16,10 +16,10 @@ use crate::analysis::{CellResult, ProbeResult};
 use crate::session::Session;
 
 pub use self::model::{
-    Bar, Bars, COLORS, Curve, DIAMOND, Figure, FigureOf, Fill, Group, Key, Line, MARKS, Mark,
-    NEUTRAL, Panel, Point, ROUND, estimates, spans,
+    COLORS, DIAMOND, Figure, FigureBar, FigureBars, FigureGroup, FigureOf, FigurePoint, LegendKey,
+    LineStyle, MARKS, MarkFill, NEUTRAL, Panel, PanelCurve, ROUND, SeriesMark, estimates, spans,
 };
-pub use self::scale::{Across, Scale, Span};
+pub use self::scale::{Across, ValueScale, ValueSpan};
 use super::Look;
 
 /// Returns everything that can be drawn from these results.
@@ -28,7 +28,7 @@ pub fn groups(
     results: &[CellResult],
     probes: &[ProbeResult],
     look: &Look,
-) -> Vec<Group> {
+) -> Vec<FigureGroup> {
     let mut all = jobs::groups(session, results, look);
     all.extend(probes::groups(probes, look));
     all

@@ -1,6 +1,6 @@
 //! Figures with their panels, curves, points and bars, independent of the output.
 
-use super::scale::{Across, Scale, Span};
+use super::scale::{Across, ValueScale, ValueSpan};
 use crate::analysis::{EstimateLine, Metric, Sign};
 use crate::catalog::{HUES, Shape};
 use crate::plan::Cache;
@@ -14,27 +14,27 @@ pub const COLORS: [&str; HUES] = ["#0b86a8", "#c2509a", "#2a8f52", "#7a6fe0", "#
 pub const NEUTRAL: &str = "#808890";
 
 /// Figures that share curves and thus a legend.
-pub struct Group {
+pub struct FigureGroup {
     /// Its subject, if a session has several groups: `memory latency`.
     pub title: String,
     /// The series of its figures, or of its bars.
-    pub keys: Vec<Key>,
+    pub keys: Vec<LegendKey>,
     pub figures: Vec<Figure>,
-    pub bars: Option<Bars>,
+    pub bars: Option<FigureBars>,
 }
 
 /// An entry of a legend.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Key {
+pub struct LegendKey {
     pub name: String,
     /// Index of its colour.
     pub hue: usize,
-    pub mark: Mark,
-    pub line: Line,
+    pub mark: SeriesMark,
+    pub line: LineStyle,
 }
 
 /// Describes the points of a figure and the lines through them.
-pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static str {
+pub fn about<'a>(points: impl Iterator<Item = &'a FigurePoint> + Clone) -> &'static str {
     let expected = points.clone().any(|point| point.expected.is_some());
     match (points.clone().any(|point| point.span.0 < point.span.2), expected) {
         (true, true) => "median and 95 % interval; shaded: the expected range",
@@ -44,9 +44,9 @@ pub fn about<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> &'static st
     }
 }
 
-/// How a curve is drawn.
+/// The line of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum LineStyle {
     Solid,
     /// Cold curves, so that the colour identifies the backend.
     Dashed,
@@ -56,7 +56,7 @@ pub enum Line {
     Marks,
 }
 
-/// What a figure shows.
+/// The subject of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureOf {
     Cells(Metric),
@@ -75,7 +75,7 @@ pub struct Figure {
     pub about: String,
     pub units: &'static [Unit],
     pub across: Across,
-    pub scale: Scale,
+    pub scale: ValueScale,
     /// A thin line at the mean of each curve.
     pub means: bool,
     /// It shows the points of another figure of the group in another unit.
@@ -86,16 +86,16 @@ pub struct Figure {
 
 impl Figure {
     /// Returns the unit and kind of a scale, and the meaning of the points: `GiB/s: median and 95 % interval`.
-    pub fn caption(&self, scale: &Scale) -> String {
+    pub fn caption(&self, scale: &ValueScale) -> String {
         let parts = [scale.about(), self.about.clone()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
     }
 }
 
 pub struct Panel {
-    /// What distinguishes it from the other panels; empty if it is the only one.
+    /// The part of its curves' names that the other panels lack; empty for a single panel.
     pub title: String,
-    pub curves: Vec<Curve>,
+    pub curves: Vec<PanelCurve>,
     pub expected: Vec<EstimateLine>,
 }
 
@@ -112,14 +112,14 @@ impl Panel {
     }
 }
 
-pub struct Curve {
+pub struct PanelCurve {
     /// Index into the keys of the group.
     pub key: usize,
-    pub points: Vec<Point>,
+    pub points: Vec<FigurePoint>,
 }
 
 /// Returns the points of all curves.
-pub fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> + Clone {
+pub fn points(panels: &[Panel]) -> impl Iterator<Item = &FigurePoint> + Clone {
     panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points)
 }
 
@@ -129,7 +129,7 @@ pub fn estimates(panels: &[Panel]) -> impl Iterator<Item = &EstimateLine> {
 }
 
 /// Returns all values that a scale must hold.
-pub fn spans(panels: &[Panel]) -> impl Iterator<Item = Span> {
+pub fn spans(panels: &[Panel]) -> impl Iterator<Item = ValueSpan> {
     let lines = estimates(panels).flat_map(|line| &line.points);
     let lines = lines.map(|(_, rate)| (*rate, *rate, *rate));
     points(panels).map(|point| point.span).chain(lines)
@@ -137,9 +137,9 @@ pub fn spans(panels: &[Panel]) -> impl Iterator<Item = Span> {
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Point {
+pub struct FigurePoint {
     pub at: f64,
-    pub span: Span,
+    pub span: ValueSpan,
     /// The expected value.
     pub expected: Option<(f64, f64)>,
     pub wrong: bool,
@@ -148,35 +148,35 @@ pub struct Point {
 }
 
 /// Cells that are on no curve, each with a bar, on a common scale.
-pub struct Bars {
+pub struct FigureBars {
     pub title: String,
-    /// Whether the cells are those of jobs, not of probes.
+    /// Whether its cells are jobs, not probes.
     pub jobs: bool,
-    pub scale: Scale,
-    pub rows: Vec<Bar>,
+    pub scale: ValueScale,
+    pub rows: Vec<FigureBar>,
 }
 
-pub struct Bar {
+pub struct FigureBar {
     /// Index into the keys of the group.
     pub key: usize,
     pub label: String,
-    pub point: Point,
+    pub point: FigurePoint,
     pub show: String,
     /// Reported values with their sources.
     pub reported: Vec<(String, f64)>,
 }
 
-/// What the points of a series look like.
+/// The look of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct SeriesMark {
     /// Index into [`MARKS`].
     pub shape: usize,
-    pub fill: Fill,
+    pub fill: MarkFill,
 }
 
 /// Whether a mark is filled: the page cache of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fill {
+pub enum MarkFill {
     /// Cold, and what has no cache.
     Full,
     /// Warm.
@@ -185,30 +185,30 @@ pub enum Fill {
     Pale,
 }
 
-impl Fill {
+impl MarkFill {
     /// Returns the width of a mark's line.
     pub fn line_width(self) -> f64 {
         match self {
-            Fill::Full => 0.8,
-            Fill::Hollow => 1.8,
-            Fill::Pale => 1.0,
+            MarkFill::Full => 0.8,
+            MarkFill::Hollow => 1.8,
+            MarkFill::Pale => 1.0,
         }
     }
 }
 
-impl Key {
+impl LegendKey {
     /// Returns the key of an entry that is not a backend, by its index.
-    pub fn ordinal(name: String, index: usize, line: Line) -> Key {
-        let fill = if line == Line::Marks { Fill::Hollow } else { Fill::Full };
-        Key { name, hue: index, mark: Mark { shape: index % MARKS.len(), fill }, line }
+    pub fn ordinal(name: String, index: usize, line: LineStyle) -> LegendKey {
+        let fill = if line == LineStyle::Marks { MarkFill::Hollow } else { MarkFill::Full };
+        LegendKey { name, hue: index, mark: SeriesMark { shape: index % MARKS.len(), fill }, line }
     }
 
-    /// Returns the key of a series of jobs: its colour and mark are those of its backend.
-    pub fn of_sign(name: String, sign: Sign, line: Line) -> Key {
+    /// Returns the entry of a series of jobs, in the colour and with the mark of its backend.
+    pub fn of_sign(name: String, sign: Sign, line: LineStyle) -> LegendKey {
         let fill = match sign.cache {
-            Cache::Cold => Fill::Full,
-            Cache::Warm => Fill::Hollow,
-            Cache::AsIs => Fill::Pale,
+            Cache::Cold => MarkFill::Full,
+            Cache::Warm => MarkFill::Hollow,
+            Cache::AsIs => MarkFill::Pale,
         };
         let own = match sign.identity.shape {
             Shape::Circle => 0,
@@ -219,18 +219,18 @@ impl Key {
             Shape::Letter => 5 + usize::from(sign.identity.letter as u8 - b'A') % (MARKS.len() - 5),
         };
         let shape = if sign.extra == 0 { own } else { (own + 5 + sign.extra) % MARKS.len() };
-        Key { name, hue: sign.hue(), mark: Mark { shape, fill }, line }
+        LegendKey { name, hue: sign.hue(), mark: SeriesMark { shape, fill }, line }
     }
 
     /// Returns the key of expected values.
-    pub fn of_estimate(name: String) -> Key {
-        Key { line: Line::Dotted, ..Key::ordinal(name, 0, Line::Marks) }
+    pub fn of_estimate(name: String) -> LegendKey {
+        LegendKey { line: LineStyle::Dotted, ..LegendKey::ordinal(name, 0, LineStyle::Marks) }
     }
 
     pub fn color(&self) -> &'static str {
         match self.line {
-            Line::Dotted | Line::Marks => NEUTRAL,
-            Line::Solid | Line::Dashed => COLORS[self.hue % COLORS.len()],
+            LineStyle::Dotted | LineStyle::Marks => NEUTRAL,
+            LineStyle::Solid | LineStyle::Dashed => COLORS[self.hue % COLORS.len()],
         }
     }
 }

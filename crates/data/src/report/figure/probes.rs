@@ -5,9 +5,10 @@ use std::collections::HashSet;
 
 use super::facets::index_or_insert;
 use super::model::{
-    Bar, Bars, Curve, Figure, FigureOf, Group, Key, Line, Panel, Point, about, points,
+    Figure, FigureBar, FigureBars, FigureGroup, FigureOf, FigurePoint, LegendKey, LineStyle, Panel,
+    PanelCurve, about, points,
 };
-use super::scale::{Across, Scale, Span, is_drawable};
+use super::scale::{Across, ValueScale, ValueSpan, is_drawable};
 use crate::analysis::{ProbeCurves, ProbeResult, capitalize, group_by_key};
 use crate::plan::ProbeCell;
 use crate::record::Unit;
@@ -15,7 +16,7 @@ use crate::report::Look;
 use crate::units::column::{PER_SECOND, TIME, Unit as Shown};
 use crate::units::{self, ticks};
 
-/// Curves of one panel; marks tell apart those of one colour. Further ones go to further panels.
+/// Curves of one panel; marks distinguish equal colours. Further curves go to further panels.
 const MAX_CURVES: usize = 8;
 
 const SIZE: &[Shown] = &[
@@ -26,7 +27,7 @@ const SIZE: &[Shown] = &[
     (1_099_511_627_776.0, "TiB"),
 ];
 
-pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<Group> {
+pub fn groups(results: &[ProbeResult], look: &Look) -> Vec<FigureGroup> {
     let drawn = results.iter().filter(|result| result.value.is_some() && result.error.is_none());
     let mut on_curves: HashSet<usize> = HashSet::new();
     let mut groups = Vec::new();
@@ -59,14 +60,14 @@ fn units_of(unit: Unit, look: &Look) -> &'static [Shown] {
     }
 }
 
-fn point(result: &ProbeResult, of: usize, at: f64) -> Option<Point> {
+fn point(result: &ProbeResult, of: usize, at: f64) -> Option<FigurePoint> {
     let summary = result.value.filter(|_| result.error.is_none())?.summary;
     let middle = summary.median;
     let span = (summary.low.unwrap_or(middle).max(0.0), middle, summary.high.unwrap_or(middle));
     let expected = result.estimate.as_ref().map(|estimate| (estimate.low, estimate.high));
     let expected = expected.filter(|(low, high)| *low > 0.0 && high.is_finite());
     let wrong = result.wrong().is_some();
-    is_drawable(&span).then_some(Point { at, span, expected, wrong, of })
+    is_drawable(&span).then_some(FigurePoint { at, span, expected, wrong, of })
 }
 
 /// Adds reported values, in a neutral colour: after the curves, so that their keys come
@@ -78,24 +79,24 @@ fn add_marks(panels: &mut [Panel], curves: usize, results: &[ProbeResult]) -> Ve
         let marks = known.flat_map(|known| {
             results[known.of].reference.iter().map(|other| {
                 let span = (other.value, other.value, other.value);
-                let mark = Point { span, expected: None, wrong: true, ..known.clone() };
+                let mark = FigurePoint { span, expected: None, wrong: true, ..known.clone() };
                 (other.session.clone(), mark)
             })
         });
         for (session, marks) in group_by_key(marks, |(session, _)| session.clone()) {
             let key = curves + index_or_insert(&mut reporters, session);
             let points = marks.into_iter().map(|(_, mark)| mark).collect();
-            panel.curves.push(Curve { key, points });
+            panel.curves.push(PanelCurve { key, points });
         }
     }
     reporters
 }
 
-fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Group> {
+fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<FigureGroup> {
     let mut keys = Vec::new();
     let mut panels: Vec<Panel> = Vec::new();
     for (index, curve) in all.curves.iter().enumerate() {
-        let points: Vec<Point> = curve
+        let points: Vec<FigurePoint> = curve
             .results
             .iter()
             .filter_map(|of| point(&results[*of], *of, all.value_of(&results[*of].cell)))
@@ -106,9 +107,9 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         if index % MAX_CURVES == 0 || panels.is_empty() {
             panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
         }
-        keys.push(Key::ordinal(curve.name.clone(), index % MAX_CURVES, Line::Solid));
+        keys.push(LegendKey::ordinal(curve.name.clone(), index % MAX_CURVES, LineStyle::Solid));
         let panel = panels.last_mut()?;
-        panel.curves.push(Curve { key: keys.len() - 1, points });
+        panel.curves.push(PanelCurve { key: keys.len() - 1, points });
     }
     let reporters = add_marks(&mut panels, keys.len(), results);
     // A curve needs a name only if there are others.
@@ -116,13 +117,15 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
     unnamed.for_each(|key| key.name = "this run".into());
     let reported = (1..).zip(&reporters);
     keys.extend(
-        reported.map(|(at, name)| Key::ordinal(format!("reported: {name}"), at, Line::Marks)),
+        reported.map(|(at, name)| {
+            LegendKey::ordinal(format!("reported: {name}"), at, LineStyle::Marks)
+        }),
     );
-    let spans: Vec<Span> = points(&panels)
+    let spans: Vec<ValueSpan> = points(&panels)
         .flat_map(|point| [Some(point.span), point.expected.map(|(low, high)| (low, low, high))])
         .flatten()
         .collect();
-    let scale = Scale::for_values(spans, look.scale, units_of(all.unit, look))?;
+    let scale = ValueScale::for_values(spans, look.scale, units_of(all.unit, look))?;
     let places: Vec<f64> = points(&panels).map(|point| point.at).collect();
     let (axis, sizes) = (all.axis.as_str(), all.axis == "bytes");
     // Processes are counted in small numbers, not doubled.
@@ -145,7 +148,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Grou
         again: false,
         panels,
     };
-    Some(Group { title, keys, figures: vec![figure], bars: None })
+    Some(FigureGroup { title, keys, figures: vec![figure], bars: None })
 }
 
 fn bars(
@@ -154,7 +157,7 @@ fn bars(
     unit: Unit,
     title: &str,
     look: &Look,
-) -> Option<Group> {
+) -> Option<FigureGroup> {
     let bar = |of: &usize| {
         let result = &results[*of];
         let point = point(result, *of, 0.0)?;
@@ -164,18 +167,19 @@ fn bars(
         };
         let reported =
             result.reference.iter().map(|known| (known.session.clone(), known.value)).collect();
-        Some(Bar { key: 0, label: label(&result.cell), point, show, reported })
+        Some(FigureBar { key: 0, label: label(&result.cell), point, show, reported })
     };
-    let rows: Vec<Bar> = indexes.iter().filter_map(bar).collect();
-    fn ends(row: &Bar) -> Vec<(f64, f64, f64)> {
+    let rows: Vec<FigureBar> = indexes.iter().filter_map(bar).collect();
+    fn ends(row: &FigureBar) -> Vec<(f64, f64, f64)> {
         let reported = row.reported.iter().map(|(_, value)| (*value, *value, *value));
         let expected = row.point.expected.map(|(low, high)| (low, low, high));
         reported.chain(expected).chain([row.point.span]).collect::<Vec<_>>()
     }
-    let scale = Scale::for_values(rows.iter().flat_map(ends), look.scale, units_of(unit, look))?;
-    let keys = vec![Key::ordinal(title.into(), 0, Line::Solid)];
-    let bars = Some(Bars { title: title.into(), jobs: false, scale, rows });
-    Some(Group { title: title.into(), keys, figures: Vec::new(), bars })
+    let scale =
+        ValueScale::for_values(rows.iter().flat_map(ends), look.scale, units_of(unit, look))?;
+    let keys = vec![LegendKey::ordinal(title.into(), 0, LineStyle::Solid)];
+    let bars = Some(FigureBars { title: title.into(), jobs: false, scale, rows });
+    Some(FigureGroup { title: title.into(), keys, figures: Vec::new(), bars })
 }
 
 fn label(cell: &ProbeCell) -> String {
@@ -189,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_does_not_repeat_the_name_of_its_probe() {
+    fn labels_do_not_repeat_the_probe() {
         assert_eq!(
             label(&ProbeCell::new("fork", [("how", crate::plan::Param::Text("fork".into()))])),
             "fork"

@@ -16,7 +16,7 @@ const MAX_TICKS: usize = 7;
 
 /// The axis of the values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
+pub struct ValueScale {
     pub low: f64,
     pub high: f64,
     pub log: bool,
@@ -27,13 +27,13 @@ pub struct Scale {
     pub minor: Vec<f64>,
 }
 
-impl Scale {
-    /// Returns an axis that holds these values, in a single unit; `None` if there are none.
+impl ValueScale {
+    /// Returns an axis that holds these values, in a single unit; `None` without values.
     pub fn for_values(
-        values: impl IntoIterator<Item = Span>,
+        values: impl IntoIterator<Item = ValueSpan>,
         spread: Spread,
         units: &[Unit],
-    ) -> Option<Scale> {
+    ) -> Option<ValueScale> {
         let (mut low, mut high, mut top) = (f64::INFINITY, 0.0f64, 0.0f64);
         for (_, middle, end) in values.into_iter().filter(is_drawable) {
             (low, high, top) = (low.min(middle), high.max(middle), top.max(end));
@@ -43,24 +43,24 @@ impl Scale {
         }
         top = top.min(high * MAX_INTERVAL_REACH).max(high);
         Some(match spread {
-            Spread::Log => Scale::log(low, top, units),
-            Spread::Auto if ticks::is_logarithmic(low, high) => Scale::log(low, top, units),
-            _ => Scale::linear(top, units),
+            Spread::Log => ValueScale::log(low, top, units),
+            Spread::Auto if ticks::is_logarithmic(low, high) => ValueScale::log(low, top, units),
+            _ => ValueScale::linear(top, units),
         })
     }
 
     /// From 0.
-    fn linear(high: f64, units: &[Unit]) -> Scale {
+    fn linear(high: f64, units: &[Unit]) -> ValueScale {
         let (factor, unit) = column::unit_for(high, units);
         let end = ticks::round_end(high / factor, MAX_TICKS - 1);
         let ticks = ticks::linear(0.0, end, MAX_TICKS)
             .into_iter()
             .map(|tick| (tick * factor, ticks::label(tick)))
             .collect();
-        Scale { low: 0.0, high: end * factor, log: false, unit, ticks, minor: Vec::new() }
+        ValueScale { low: 0.0, high: end * factor, log: false, unit, ticks, minor: Vec::new() }
     }
 
-    fn log(low: f64, high: f64, units: &[Unit]) -> Scale {
+    fn log(low: f64, high: f64, units: &[Unit]) -> ValueScale {
         let (factor, unit) = column::unit([low, high], units);
         let (low, high) = (low / factor / 1.15, high / factor * 1.15);
         // The ends are 1, 2 or 5 themselves, so the lowest and the highest line have a label.
@@ -87,7 +87,7 @@ impl Scale {
             }
         };
         let ticks = shown.into_iter().map(|tick| (tick * factor, label(tick))).collect();
-        Scale {
+        ValueScale {
             low: low * factor,
             high: high * factor,
             log: true,
@@ -98,7 +98,7 @@ impl Scale {
     }
 
     /// Returns a logarithmic axis of ratios on both sides of 1, up to `far` powers of two.
-    pub fn for_ratios(far: f64) -> Scale {
+    pub fn for_ratios(far: f64) -> ValueScale {
         let steps: &[f64] = match far {
             ..0.2 => &[1.05, 1.1],
             0.2..0.5 => &[1.1, 1.25],
@@ -112,7 +112,7 @@ impl Scale {
             ticks.push((1.0 / step, format!("1/{step} x")));
         }
         let (low, high) = ((-far).exp2(), far.exp2());
-        Scale { low, high, log: true, unit: "", ticks, minor: Vec::new() }
+        ValueScale { low, high, log: true, unit: "", ticks, minor: Vec::new() }
     }
 
     /// From 0 at the low end to 1 at the high one.
@@ -200,8 +200,8 @@ impl Across {
             (0..=last).filter(|at| (last - at).is_multiple_of(every)).collect()
         };
         let fits = |kept: &[usize]| kept.windows(2).all(|two| clear(&all[two[0]], &all[two[1]]));
-        // Even steps read best; if places are uneven, as those of threads are, all that have room
-        // are labelled.
+        // Even steps read best; uneven places, such as numbers of threads, have a label
+        // wherever there is room.
         let even = (1..=last.max(1)).map(spread).find(|kept| fits(kept)).unwrap_or_default();
         let mut greedy: Vec<usize> = Vec::new();
         for at in 0..all.len() {
@@ -219,10 +219,10 @@ impl Across {
 }
 
 /// Low, middle, high.
-pub type Span = (f64, f64, f64);
+pub type ValueSpan = (f64, f64, f64);
 
 /// Returns whether a value can be drawn on any scale.
-pub fn is_drawable(span: &Span) -> bool {
+pub fn is_drawable(span: &ValueSpan) -> bool {
     span.1 > 0.0 && [span.0, span.1, span.2].iter().all(|value| value.is_finite())
 }
 
@@ -233,18 +233,18 @@ mod tests {
     use crate::units::column::{PER_SECOND, RATE, TIME};
     use proptest::prelude::*;
 
-    fn of(values: &[f64], spread: Spread, units: &[Unit]) -> Scale {
-        Scale::for_values(values.iter().map(|v| (*v, *v, *v)), spread, units).unwrap()
+    fn of(values: &[f64], spread: Spread, units: &[Unit]) -> ValueScale {
+        ValueScale::for_values(values.iter().map(|v| (*v, *v, *v)), spread, units).unwrap()
     }
 
-    fn labels(scale: &Scale) -> Vec<&str> {
+    fn labels(scale: &ValueScale) -> Vec<&str> {
         scale.ticks.iter().map(|(_, label)| label.as_str()).collect()
     }
 
     const MIB: f64 = 1_048_576.0;
 
     #[test]
-    fn one_unit_is_on_the_whole_axis_and_its_ticks_are_round_in_it() {
+    fn an_axis_has_one_unit() {
         let wide = of(&[0.67 * MIB, 12.0 * 1024.0 * MIB], Spread::Auto, RATE);
         assert_eq!(
             (wide.unit, labels(&wide)),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_that_was_asked_for_is_the_unit_of_the_axis() {
+    fn an_axis_uses_the_requested_unit() {
         let asked: Rates = "MB/s".parse().unwrap();
         let scale = of(&[3.5e9], Spread::Linear, asked.units());
         assert_eq!(
@@ -303,7 +303,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_values_have_a_place_between_the_ends(values in prop::collection::vec(1e-30f64..1e30, 1..9), spread in 0usize..3) {
+        fn any_values_fit_between_the_ends(values in prop::collection::vec(1e-30f64..1e30, 1..9), spread in 0usize..3) {
             let spread = [Spread::Auto, Spread::Linear, Spread::Log][spread];
             for units in [RATE, PER_SECOND, TIME] {
                 let scale = of(&values, spread, units);

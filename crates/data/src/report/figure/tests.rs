@@ -7,10 +7,10 @@ use crate::analysis::Metric;
 use crate::plan::{Cache, Choice, CpuCache, Job, Layout, Op, Pattern, ProbeCell, Sync, Writes};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
 use crate::report::Spread;
-use crate::report::sample;
+use crate::report::testing;
 use crate::session::{Session, reference};
 
-fn drawn(session: &Session) -> Vec<Group> {
+fn drawn(session: &Session) -> Vec<FigureGroup> {
     groups(session, &analysis::results(session), &analysis::probes(session), &Look::default())
 }
 
@@ -19,20 +19,15 @@ fn points(figure: &Figure) -> usize {
 }
 
 fn measured(cells: Vec<Job>) -> Session {
-    let mut session = sample::session(cells);
+    let mut session = testing::session(cells);
     for cell in 0..session.plan.cells.len() {
-        sample::measure(
-            &mut session,
-            cell,
-            1,
-            sample::Like { nanos_per_op: 300.0 + cell as f64, calls_per_op: 1.0, from: None },
-        );
+        testing::measure(&mut session, cell, 1, testing::Like::new(300.0 + cell as f64, 1.0, None));
     }
     session
 }
 
 #[test]
-fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
+fn bare_calls_do_not_hide_throughput() {
     let session = reference("macbook-2017").unwrap().session().clone();
     let all = drawn(&session);
     let first = &all[0].figures[0];
@@ -55,7 +50,7 @@ fn what_moves_no_bytes_takes_the_throughput_from_no_other() {
 }
 
 #[test]
-fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
+fn many_curves_are_split_into_panels() {
     let mut cells = Vec::new();
     for backend in ["read", "stdio", "pread", "mmap-copy", "simd-copy", "mmap"] {
         for span in [8u64 << 20, 100 << 20, 2 << 30] {
@@ -64,7 +59,7 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
                     cells.extend([64u64, 4096, 65536].map(|block| Job {
                         span,
                         cpu_cache,
-                        ..sample::job(backend, block, cache)
+                        ..testing::job(backend, block, cache)
                     }));
                 }
             }
@@ -88,12 +83,12 @@ fn curves_that_are_too_many_for_one_panel_have_several_and_none_is_left_out() {
         names.len() == 12 && names.contains(&"mmap-copy cold") && names.contains(&"stdio warm"),
         "{names:?}"
     );
-    assert_eq!(all[0].keys.iter().filter(|key| key.line == Line::Dashed).count(), 6);
+    assert_eq!(all[0].keys.iter().filter(|key| key.line == LineStyle::Dashed).count(), 6);
 }
 
 #[test]
-fn curves_that_differ_in_anything_have_different_names_and_signs() {
-    let plain = Job { op: Op::Write, ..sample::job("pread", 4096, Cache::Warm) };
+fn different_curves_have_different_signs() {
+    let plain = Job { op: Op::Write, ..testing::job("pread", 4096, Cache::Warm) };
     let shared = Job { ranks: Some(2), layout: Layout::Segmented, ..plain.clone() };
     // A new field of a job belongs below.
     let Job {
@@ -142,15 +137,15 @@ fn curves_that_differ_in_anything_have_different_names_and_signs() {
             .into_iter()
             .flat_map(|job| [4096, 65_536, 1 << 20].map(|block| Job { block, ..job.clone() }));
         let all = drawn(&measured(cells.collect()));
-        let keys: Vec<&Key> = all.iter().flat_map(|group| &group.keys).collect();
+        let keys: Vec<&LegendKey> = all.iter().flat_map(|group| &group.keys).collect();
         assert!(keys.len() == 2 && keys[0].name != keys[1].name, "{other:?}: {keys:?}");
-        let sign = |key: &Key| (key.hue, key.mark, key.line);
+        let sign = |key: &LegendKey| (key.hue, key.mark, key.line);
         assert_ne!(sign(keys[0]), sign(keys[1]), "{keys:?}");
     }
 }
 
 #[test]
-fn any_number_of_curves_is_drawn_whole() {
+fn draws_any_number_of_curves() {
     for ways in [1, 9, 17, 40] {
         let spans = (0..ways).map(|n| (n + 1) << 20);
         let cells: Vec<Job> = spans
@@ -158,7 +153,7 @@ fn any_number_of_curves_is_drawn_whole() {
                 [4096, 8192, 16384].map(|block| Job {
                     span,
                     count: Some(span),
-                    ..sample::job("read", block, Cache::Warm)
+                    ..testing::job("read", block, Cache::Warm)
                 })
             })
             .collect();
@@ -170,17 +165,17 @@ fn any_number_of_curves_is_drawn_whole() {
 }
 
 #[test]
-fn threads_that_do_not_double_are_evenly_apart_and_a_lone_cell_is_a_bar() {
+fn uneven_thread_counts_are_evenly_spaced() {
     fn threads(own: &[u32]) -> Vec<Job> {
         own.iter()
-            .map(|n| Job { threads: *n, ..sample::job("pread", 2 << 20, Cache::Warm) })
+            .map(|n| Job { threads: *n, ..testing::job("pread", 2 << 20, Cache::Warm) })
             .collect::<Vec<_>>()
     }
     let across = |own: &[u32]| drawn(&measured(threads(own)))[0].figures[0].across.log;
     assert_eq!((across(&[1, 2, 5, 10, 15, 30]), across(&[1, 2, 4, 8, 64])), (false, true));
     let all = drawn(&measured(vec![
-        sample::job("read", 4096, Cache::Warm),
-        Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) },
+        testing::job("read", 4096, Cache::Warm),
+        Job { op: Op::Seek, ..testing::job("seek", 1, Cache::AsIs) },
     ]));
     let bars: Vec<&str> = all
         .iter()
@@ -191,8 +186,8 @@ fn threads_that_do_not_double_are_evenly_apart_and_a_lone_cell_is_a_bar() {
 }
 
 #[test]
-fn probes_have_curves_with_what_was_expected_and_bars_for_the_rest() {
-    let mut session = sample::lab();
+fn probes_have_curves_and_bars() {
+    let mut session = testing::lab();
     let sizes = (12..20).map(|n| 1u64 << n);
     for (at, bytes) in sizes.enumerate() {
         let mut plan = session.plan.clone();
@@ -255,13 +250,13 @@ fn with_latency(session: &mut Session, strides: &[Option<u64>]) {
     }
 }
 
-fn latency(session: &Session) -> Group {
+fn latency(session: &Session) -> FigureGroup {
     drawn(session).into_iter().find(|group| group.title == "Memory latency by size").unwrap()
 }
 
 #[test]
-fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_none() {
-    let mut session = sample::lab();
+fn overlapping_bands_hide_no_curve() {
+    let mut session = testing::lab();
     with_latency(&mut session, &[None]);
     let alone = latency(&session);
     // It is shown beside the figures of a report for the same sizes.
@@ -271,23 +266,28 @@ fn every_curve_has_a_name_where_there_are_several_and_their_bands_together_hide_
     );
     let strides: Vec<Option<u64>> =
         std::iter::once(None).chain((4..11).map(|n| Some(1 << n))).collect();
-    let mut session = sample::lab();
+    let mut session = testing::lab();
     with_latency(&mut session, &strides);
     let all = latency(&session);
     let names: Vec<&str> = all.keys.iter().map(|key| key.name.as_str()).collect();
     assert!(names.len() >= 8 && names[..2] == ["random order", "stride 16"], "{names:?}");
-    fn haze(group: &Group) -> f64 {
+    fn haze(group: &FigureGroup) -> f64 {
         group.figures[0].panels[0].haze()
     }
     assert!(haze(&alone) > haze(&all) && haze(&all) * 8.0 < 0.3, "{} {}", haze(&alone), haze(&all));
 }
 
 #[test]
-fn a_caption_says_what_is_drawn_and_no_more() {
-    let span =
-        |low, high| Point { at: 1.0, span: (low, 2.0, high), expected: None, wrong: false, of: 0 };
-    let expected = |point: Point| Point { expected: Some((1.0, 3.0)), ..point };
-    fn caption(points: &[Point]) -> &str {
+fn captions_describe_only_drawn_parts() {
+    let span = |low, high| FigurePoint {
+        at: 1.0,
+        span: (low, 2.0, high),
+        expected: None,
+        wrong: false,
+        of: 0,
+    };
+    let expected = |point: FigurePoint| FigurePoint { expected: Some((1.0, 3.0)), ..point };
+    fn caption(points: &[FigurePoint]) -> &str {
         about(points.iter())
     }
     assert_eq!(caption(&[span(2.0, 2.0)]), "median");
@@ -300,11 +300,11 @@ fn a_caption_says_what_is_drawn_and_no_more() {
 }
 
 #[test]
-fn counts_on_one_axis_are_all_decimal_or_all_binary() {
+fn counts_of_an_axis_share_prefixes() {
     fn labels(counts: &[u64]) -> Vec<String> {
         let cells = counts
             .iter()
-            .map(|count| Job { count: Some(*count), ..sample::job("read", 1, Cache::Warm) })
+            .map(|count| Job { count: Some(*count), ..testing::job("read", 1, Cache::Warm) })
             .collect();
         let all = drawn(&measured(cells));
         let across = &all[0].figures[0].across;
@@ -316,10 +316,11 @@ fn counts_on_one_axis_are_all_decimal_or_all_binary() {
 }
 
 #[test]
-fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
+fn single_figures_are_dots_on_logarithms() {
     fn page(look: &Look) -> String {
         let mut svg = Vec::new();
-        (crate::report::find_format("svg").unwrap().write)(&sample::lab(), look, &mut svg).unwrap();
+        (crate::report::find_format("svg").unwrap().write)(&testing::lab(), look, &mut svg)
+            .unwrap();
         String::from_utf8(svg).unwrap()
     }
     // A bar is a polygon in the colour of the first curve.
@@ -336,9 +337,9 @@ fn on_a_logarithmic_axis_a_single_figure_is_a_dot_and_no_bar() {
 
 /// The mark tells the backend, its fill the page cache.
 #[test]
-fn bars_have_the_colour_and_the_mark_of_their_backend() {
+fn bars_have_their_backends_sign() {
     let mut cells: Vec<Job> =
-        ["uring", "aio", "uring"].map(|name| sample::job(name, 4096, Cache::Cold)).into();
+        ["uring", "aio", "uring"].map(|name| testing::job(name, 4096, Cache::Cold)).into();
     (cells[0].block, cells[2].depth) = (1 << 20, 32);
     let session = measured(cells);
     let all = drawn(&session);
@@ -362,13 +363,13 @@ fn bars_have_the_colour_and_the_mark_of_their_backend() {
 }
 
 #[test]
-fn backends_have_the_same_look_whatever_else_is_drawn() {
+fn backends_keep_their_look() {
     use crate::analysis::Sign;
     use crate::catalog::{BACKENDS, identity};
     use crate::plan::Cache;
     let key = |id: &str, cache| {
         let sign = Sign { identity: identity(id), cache, extra: 0 };
-        Key::of_sign(String::new(), sign, Line::Solid)
+        LegendKey::of_sign(String::new(), sign, LineStyle::Solid)
     };
     let looks: HashSet<(usize, usize)> = BACKENDS
         .iter()
@@ -377,5 +378,5 @@ fn backends_have_the_same_look_whatever_else_is_drawn() {
         .collect();
     assert_eq!(looks.len(), BACKENDS.len());
     let fills = Cache::ALL.iter().map(|cache| key("read", *cache).mark.fill);
-    assert_eq!(fills.collect::<Vec<_>>(), [Fill::Full, Fill::Hollow, Fill::Pale]);
+    assert_eq!(fills.collect::<Vec<_>>(), [MarkFill::Full, MarkFill::Hollow, MarkFill::Pale]);
 }

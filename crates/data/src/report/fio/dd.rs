@@ -1,13 +1,13 @@
 //! The `dd` command equivalent to a cell, if there is one: read(2) or write(2), in order,
 //! one thread.
 
-use super::target::Target;
+use super::target::FioTarget;
 use crate::catalog::info;
 use crate::plan::{Cache, Fio, Job, Op, Pattern, Sync, Writes};
 use crate::report::text;
 
 /// Returns the shell command.
-pub fn command(job: &Job, target: &Target) -> Option<String> {
+pub fn command(job: &Job, target: &FioTarget) -> Option<String> {
     let is_plain = job.threads == 1
         && job.depth == 1
         && job.mix.is_none()
@@ -70,7 +70,7 @@ fn format_flags(name: &str, flags: &[(&str, bool)]) -> String {
 }
 
 /// Quotes the path for a shell; `None` if it has characters that would be escaped on display.
-fn shell_quote(target: &Target) -> Option<String> {
+fn shell_quote(target: &FioTarget) -> Option<String> {
     let name = target.path.to_str().filter(|name| text::clean(name) == **name)?;
     // A name that begins with a dash would be read as an option by cat.
     let name = if name.starts_with('-') { format!("./{name}") } else { name.into() };

@@ -5,7 +5,6 @@
 //! and what is written goes to a new name.
 
 mod dd;
-mod line;
 #[cfg(test)]
 mod round_trip;
 mod section;
@@ -15,12 +14,11 @@ mod tests;
 
 use std::io::{self, Write};
 
-use self::line::comment;
-use self::target::Target;
+use self::target::FioTarget;
 use super::{Format, Look};
-use crate::analysis;
-use crate::analysis::CellResult;
+use crate::analysis::{self, CellResult};
 use crate::plan::{Plan, Variant};
+use crate::report::text;
 use crate::session::Session;
 use crate::units;
 
@@ -38,7 +36,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
 
 fn build_lines(session: &Session) -> Vec<String> {
     let plan = &session.plan;
-    let targets: Vec<Target> = plan.targets().map(Target::from_spec).collect();
+    let targets: Vec<FioTarget> = plan.targets().map(FioTarget::from_spec).collect();
     let mut lines = vec![
         comment(
             "An iotui plan as fio jobs, one after the other: fio --readonly FILE, or without --readonly if jobs write.",
@@ -49,7 +47,7 @@ fn build_lines(session: &Session) -> Vec<String> {
         "[global]".into(),
     ];
     let shared = targets.first().filter(|_| targets.len() == 1);
-    lines.extend(shared.into_iter().flat_map(Target::to_lines));
+    lines.extend(shared.into_iter().flat_map(FioTarget::to_lines));
     let options = ["thread=1", "group_reporting=1", "fallocate=none", "refill_buffers=1"];
     lines.extend(options.map(String::from));
     lines.extend(describe_content(plan));
@@ -78,7 +76,7 @@ fn build_lines(session: &Session) -> Vec<String> {
     lines
 }
 
-/// Returns how far the written data compresses and repeats, and what became of it.
+/// Describes how far the written data compresses and repeats, and how fio imitates it.
 fn describe_content(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     if plan.verify {
@@ -108,4 +106,9 @@ fn describe_result(result: &CellResult) -> String {
         .wrong()
         .map_or(String::new(), |warning| format!(", which is wrong: {}", warning.message));
     format!("iotui measured: {rate}{wrong}")
+}
+
+/// Returns a line with a comment.
+pub fn comment(text: &str) -> String {
+    format!("; {}", text::clean(text))
 }

@@ -10,13 +10,13 @@ use crate::catalog::BACKENDS;
 use crate::plan::{
     Choice, Fio, FioEngine, Info, Job, Op, Pattern, Sync, TargetSpec, foreign_backend,
 };
-use crate::report::sample;
+use crate::report::testing;
 
 const SPAN: u64 = 1 << 20;
 
 /// Returns the job file of one job.
 fn exported(job: &Job, path: &Path) -> String {
-    let mut session = sample::session(vec![job.clone()]);
+    let mut session = testing::session(vec![job.clone()]);
     session.plan.target = TargetSpec::New { path: path.into(), size: SPAN };
     let mut out = Vec::new();
     write(&session, &Look::default(), &mut out).unwrap();
@@ -103,7 +103,7 @@ fn jobs(info: &Info) -> Vec<Job> {
 }
 
 #[test]
-fn what_is_exported_is_imported_as_the_same_job() {
+fn exported_jobs_are_imported_unchanged() {
     for info in BACKENDS {
         for job in jobs(info) {
             let text = exported(&job, "/data/a".as_ref());
@@ -127,7 +127,7 @@ fn what_is_exported_is_imported_as_the_same_job() {
 }
 
 #[test]
-fn no_two_backends_have_the_same_engine() {
+fn backends_have_different_engines() {
     fn engines() -> impl Iterator<Item = FioEngine> {
         BACKENDS.iter().filter_map(|info| engine(info))
     }
@@ -137,7 +137,7 @@ fn no_two_backends_have_the_same_engine() {
 }
 
 #[test]
-fn an_engine_that_no_backend_has_goes_around_by_its_name() {
+fn unknown_engines_keep_their_name() {
     let job = Job { span: SPAN, ..Job::plain(foreign_backend("libpmem"), Op::Read) };
     let text = exported(&job, "/data/a".as_ref());
     assert!(text.contains("\nioengine=libpmem\n"), "{text}");
@@ -147,7 +147,7 @@ fn an_engine_that_no_backend_has_goes_around_by_its_name() {
 }
 
 #[test]
-fn what_fio_itself_prints_is_imported_as_the_same_job() {
+fn imports_what_fio_prints() {
     if Command::new("fio").arg("--version").output().is_err() {
         return iotui_files::testing::without("fio");
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::comment;
 use super::dd;
-use super::line::comment;
-use super::target::Target;
+use super::target::FioTarget;
 use crate::catalog::info;
 use crate::plan::{
     Cache, Fio, FioEngine, FioOption, FioValue, Job, Layout, Op, Pattern, Sync, Writes,
@@ -14,12 +14,12 @@ use crate::units;
 
 /// A section: its options, and comments on what they cannot express.
 #[derive(Default)]
-struct Section {
+struct FioSection {
     options: Vec<String>,
     comments: Vec<String>,
 }
 
-impl Section {
+impl FioSection {
     fn set(&mut self, name: &str, value: impl ToString) {
         self.options.push(format!("{name}={}", value.to_string()));
     }
@@ -30,13 +30,18 @@ impl Section {
 }
 
 /// Builds the lines of a cell; only comments if fio has no equivalent.
-pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Duration) -> Vec<String> {
+pub fn build_lines(
+    number: usize,
+    job: &Job,
+    target: &FioTarget,
+    trial_time: Duration,
+) -> Vec<String> {
     let label = job.label();
     let skip = |why: &str| vec![comment(&format!("{label}: {why}"))];
     if !target.allows(job.op) {
         return skip("skipped, it would write to an existing file");
     }
-    let mut section = Section::default();
+    let mut section = FioSection::default();
     if let Err(why) = set_engine(&mut section, job) {
         return skip(why);
     }
@@ -60,8 +65,8 @@ pub fn build_lines(number: usize, job: &Job, target: &Target, trial_time: Durati
     lines
 }
 
-/// Tells how the ranks of a cell differ from jobs of fio, each of which has a piece of one file.
-fn add_layout(section: &mut Section, job: &Job) {
+/// Describes how the ranks of a cell differ from jobs of fio, which share one file in pieces.
+fn add_layout(section: &mut FioSection, job: &Job) {
     if job.processes() == 1 {
         return;
     }
@@ -76,7 +81,7 @@ fn add_layout(section: &mut Section, job: &Job) {
 ///
 /// # Errors
 /// Returns the reason if fio has no equivalent engine.
-fn set_engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
+fn set_engine(section: &mut FioSection, job: &Job) -> Result<(), &'static str> {
     if job.op == Op::Seek {
         return Err("fio has no job for calls that move no data");
     }
@@ -97,7 +102,7 @@ fn set_engine(section: &mut Section, job: &Job) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn set_backend(section: &mut Section, engine: &FioEngine, job: &Job) {
+fn set_backend(section: &mut FioSection, engine: &FioEngine, job: &Job) {
     let mut name = engine.name;
     let mut options = Vec::new();
     for (option, given) in &job.backend.options {
@@ -125,7 +130,7 @@ fn set_backend(section: &mut Section, engine: &FioEngine, job: &Job) {
     }
 }
 
-fn set_pattern(section: &mut Section, job: &Job) {
+fn set_pattern(section: &mut FioSection, job: &Job) {
     let kind = match (job.op, job.mix) {
         (_, Some(_)) => "rw",
         (Op::Write, None) => "write",
@@ -182,7 +187,7 @@ fn set_pattern(section: &mut Section, job: &Job) {
 }
 
 /// Sets size, threads and number of operations.
-fn set_amount(section: &mut Section, job: &Job, trial_time: Duration) {
+fn set_amount(section: &mut FioSection, job: &Job, trial_time: Duration) {
     let threads = u64::from(job.threads.max(1));
     section.set("numjobs", threads);
     let part = (job.blocks() / threads).max(1).saturating_mul(job.block);
@@ -204,7 +209,7 @@ fn set_amount(section: &mut Section, job: &Job, trial_time: Duration) {
     }
 }
 
-fn set_caches(section: &mut Section, job: &Job) {
+fn set_caches(section: &mut FioSection, job: &Job) {
     section.set("invalidate", u8::from(job.cache == Cache::Cold));
     match job.cache {
         Cache::Cold => {

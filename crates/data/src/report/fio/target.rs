@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::line::comment;
+use super::comment;
 use crate::plan::{Op, TargetSpec};
 use crate::units;
 
 /// The target as fio uses it.
-pub struct Target {
+pub struct FioTarget {
     /// The unescaped path, as `dd` takes it.
     pub path: PathBuf,
     /// Whether fio may create and write it.
@@ -18,13 +18,13 @@ pub struct Target {
 /// Replaces a name that cannot be written into a job file.
 const FALLBACK_NAME: &str = "iotui-target";
 
-impl Target {
-    pub fn from_spec(spec: &TargetSpec) -> Target {
+impl FioTarget {
+    pub fn from_spec(spec: &TargetSpec) -> FioTarget {
         match spec {
             TargetSpec::File { path, .. } => {
-                Target { path: path.clone(), writable: false, comments: Vec::new() }
+                FioTarget { path: path.clone(), writable: false, comments: Vec::new() }
             }
-            TargetSpec::None => Target {
+            TargetSpec::None => FioTarget {
                 path: FALLBACK_NAME.into(),
                 writable: false,
                 comments: vec!["No file was measured.".into()],
@@ -34,13 +34,17 @@ impl Target {
                     "iotui created a scratch file of {} and removed it: remove this one too.",
                     units::show_bytes(*size)
                 );
-                Target { path: dir.join("iotui-fio.tmp"), writable: true, comments: vec![comment] }
+                FioTarget {
+                    path: dir.join("iotui-fio.tmp"),
+                    writable: true,
+                    comments: vec![comment],
+                }
             }
             // A file that iotui wrote now belongs to the user.
             TargetSpec::New { path, .. } => {
                 let mut name = path.as_os_str().to_owned();
                 name.push(".fio");
-                Target {
+                FioTarget {
                     path: name.into(),
                     writable: true,
                     comments: vec!["A new file next to the one that iotui wrote.".into()],
@@ -92,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_fio_reads_otherwise_are_not_given() {
+    fn names_are_escaped_for_fio() {
         assert_eq!(
             fio_filename("/data/my file:1 (ü)".as_ref()).as_deref(),
             Some("/data/my file\\:1 (ü)")
@@ -103,12 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn no_file_of_the_user_is_made_or_written() {
+    fn user_files_are_never_written() {
         let size = 4096;
-        let file = Target::from_spec(&TargetSpec::File { path: "/data/a".into(), size });
+        let file = FioTarget::from_spec(&TargetSpec::File { path: "/data/a".into(), size });
         assert!(!file.allows(Op::Write) && file.allows(Op::Read));
         assert!(file.to_lines().iter().any(|line| line == "allow_file_create=0"));
-        let new = Target::from_spec(&TargetSpec::New { path: "/data/a".into(), size });
+        let new = FioTarget::from_spec(&TargetSpec::New { path: "/data/a".into(), size });
         assert!(new.allows(Op::Write) && new.path == Path::new("/data/a.fio"));
     }
 }

@@ -2,7 +2,7 @@ use std::process::Command;
 
 use super::*;
 use crate::plan::{Cache, Choice, Fio, Job, Op, Pattern, TargetSpec};
-use crate::report::sample;
+use crate::report::testing;
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -23,8 +23,8 @@ fn is_exported(cell: &Job) -> bool {
 }
 
 #[test]
-fn every_line_is_a_comment_a_section_or_an_option() {
-    for (name, session) in sample::all() {
+fn every_line_is_valid_for_fio() {
+    for (name, session) in testing::all() {
         let text = show(&session);
         for line in text.lines() {
             let option = line == "stonewall"
@@ -46,8 +46,8 @@ fn every_line_is_a_comment_a_section_or_an_option() {
 }
 
 #[test]
-fn a_cell_is_said_in_words_of_fio() {
-    let text = show(&sample::axes());
+fn cells_become_options_of_fio() {
+    let text = show(&testing::axes());
     let first = options(&text, "[1 ");
     for wanted in [
         "ioengine=io_uring",
@@ -66,7 +66,7 @@ fn a_cell_is_said_in_words_of_fio() {
     );
     assert!(options(&text, "[3 ").contains(&"rw=read:61440"));
     assert!(text.contains("skipped, it would write to an existing file"));
-    let text = show(&sample::quick());
+    let text = show(&testing::quick());
     let (cold, warm) = (options(&text, "read 4 KiB cold"), options(&text, "uring 4 KiB warm"));
     assert!(
         cold.contains(&"invalidate=1")
@@ -87,15 +87,15 @@ fn a_cell_is_said_in_words_of_fio() {
 }
 
 #[test]
-fn cells_of_peers_are_what_they_ran() {
+fn peers_keep_their_own_command() {
     fn peer(name: &str) -> Job {
         Job {
             backend: Choice { peer: true, ..Choice::parse(name).unwrap() },
-            ..sample::job("read", 4096, Cache::Warm)
+            ..testing::job("read", 4096, Cache::Warm)
         }
     }
     let text =
-        show(&sample::session(["dd", "fio", "fio+io_uring", "fio+no such"].map(peer).to_vec()));
+        show(&testing::session(["dd", "fio", "fio+io_uring", "fio+no such"].map(peer).to_vec()));
     for (section, engine) in [
         ("[1 dd", "sync"),
         ("[2 fio", "psync"),
@@ -112,14 +112,14 @@ fn cells_of_peers_are_what_they_ran() {
 
 #[test]
 fn writes_go_to_a_new_file() {
-    let base = sample::job("read", 1 << 20, Cache::AsIs);
+    let base = testing::job("read", 1 << 20, Cache::AsIs);
     let cells = [Pattern::Seq, Pattern::Reverse].map(|pattern| Job {
         op: Op::Write,
         pattern,
         count: Some(8),
         ..base.clone()
     });
-    let mut session = sample::session(cells.to_vec());
+    let mut session = testing::session(cells.to_vec());
     session.plan.target = TargetSpec::New { path: "/data/it's".into(), size: 8 << 20 };
     let text = show(&session);
     assert!(
@@ -139,7 +139,7 @@ fn fio_reads_every_job_file() {
         return iotui_files::testing::without("fio");
     }
     let folder = tempfile::tempdir().unwrap();
-    for (name, mut session) in sample::all() {
+    for (name, mut session) in testing::all() {
         let path = folder.path().join("plan.fio");
         for target in [
             session.plan.target.clone(),

@@ -6,8 +6,6 @@
 //! in the context only: trackers would read an entry of 0 ns, as Google Benchmark writes for a
 //! failed one, as the fastest ever, and `compare.py` would omit the overall mean.
 
-mod probes;
-
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -15,10 +13,9 @@ use serde_json::{Value, json};
 
 use super::pretty::pretty;
 use super::{Format, Look, text};
-use crate::analysis;
-use crate::analysis::{CellResult, ProbeResult};
+use crate::analysis::{self, CellResult, ProbeResult};
 use crate::facts::{CacheLevel, Host, cpu_list};
-use crate::plan::{Axis, CpuCache, Job, Sync, target_name};
+use crate::plan::{Axis, CpuCache, Job, ProbeCell, Sync, target_name};
 use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -33,7 +30,7 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);
-    let names = Names::for_cells(&session.plan.cells);
+    let names = BenchmarkNames::for_cells(&session.plan.cells);
     let (mut benchmarks, mut failed) = (Vec::new(), Vec::new());
     for (family, result) in results.iter().enumerate() {
         match counted_trials(result) {
@@ -43,7 +40,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     }
     let probes = analysis::probes(session);
     for (index, probe) in probes.iter().enumerate() {
-        probes::push_entries(&mut benchmarks, &mut failed, results.len() + index, probe);
+        push_probe_entries(&mut benchmarks, &mut failed, results.len() + index, probe);
     }
     let document = json!({ "context": build_context(session, &probes, &names, &failed), "benchmarks": benchmarks });
     pretty(&document, out)?;
@@ -60,15 +57,18 @@ const ORDER: [Axis; 19] = {
 };
 
 /// The optional parts of a name that are needed to make the names of all cells unique.
-struct Names {
+struct BenchmarkNames {
     span: bool,
     count: bool,
 }
 
-impl Names {
-    fn for_cells(cells: &[Job]) -> Names {
+impl BenchmarkNames {
+    fn for_cells(cells: &[Job]) -> BenchmarkNames {
         let varies = |part: fn(&Job) -> u64| cells.iter().any(|cell| part(cell) != part(&cells[0]));
-        Names { span: varies(|job| job.span), count: varies(|job| job.count.unwrap_or(u64::MAX)) }
+        BenchmarkNames {
+            span: varies(|job| job.span),
+            count: varies(|job| job.count.unwrap_or(u64::MAX)),
+        }
     }
 
     /// Returns `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every
@@ -108,7 +108,7 @@ impl Names {
 fn build_context(
     session: &Session,
     probes: &[ProbeResult],
-    names: &Names,
+    names: &BenchmarkNames,
     failed: &[String],
 ) -> Value {
     let host: &Host = &session.host;
@@ -116,10 +116,10 @@ fn build_context(
     let cells = analysis::list_skipped(session);
     let cells = cells.iter().map(|s| skip(names.name(&s.cell), &s.reason));
     let more = analysis::skipped_probes(session);
-    let more = more.iter().map(|s| skip(probes::name(&s.cell), &s.reason));
+    let more = more.iter().map(|s| skip(probe_name(&s.cell), &s.reason));
     let sizes = probes.iter().filter(|probe| probe.unit == Some(Unit::Bytes)).filter_map(|probe| {
         let why = format!("{} bytes, a size and not a time", probe.value?.summary.median);
-        Some(skip(probes::name(&probe.cell), &why))
+        Some(skip(probe_name(&probe.cell), &why))
     });
     let skipped: Vec<String> = cells.chain(more).chain(sizes).collect();
     json!({
@@ -150,7 +150,7 @@ fn cache_json(level: &CacheLevel) -> Value {
 
 /// One entry of the list.
 #[derive(Serialize, Clone)]
-struct Entry<'a> {
+struct BenchmarkEntry<'a> {
     name: String,
     family_index: usize,
     per_family_instance_index: u32,
@@ -173,15 +173,15 @@ struct Entry<'a> {
     label: String,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> BenchmarkEntry<'a> {
     /// Returns the common part of all entries of a cell, without their figures.
     fn plain(
         run_name: &'a str,
         family_index: usize,
         repetitions: usize,
         warnings: &[Warning],
-    ) -> Entry<'a> {
-        Entry {
+    ) -> BenchmarkEntry<'a> {
+        BenchmarkEntry {
             name: run_name.into(),
             family_index,
             per_family_instance_index: 0,
@@ -202,8 +202,8 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns a statistic over some trials, without its figures.
-    fn aggregate(&self, name: &'static str, trials: usize) -> Entry<'a> {
-        Entry {
+    fn aggregate(&self, name: &'static str, trials: usize) -> BenchmarkEntry<'a> {
+        BenchmarkEntry {
             name: format!("{}_{name}", self.run_name),
             run_type: "aggregate",
             aggregate: Some(Aggregate { aggregate_name: name, aggregate_unit: "time" }),
@@ -219,7 +219,7 @@ struct Aggregate {
     aggregate_unit: &'static str,
 }
 
-/// Returns the trials that count, or why there are none.
+/// Returns the trials that count, or the reason why no trial does.
 fn counted_trials(result: &CellResult) -> Result<Vec<&Trial>, &str> {
     let trials: Vec<&Trial> = result.counted().into_iter().filter(|trial| trial.ops > 0).collect();
     match result.error.as_deref() {
@@ -234,15 +234,15 @@ fn push_entries(
     family: usize,
     result: &CellResult,
     trials: &[&Trial],
-    names: &Names,
+    names: &BenchmarkNames,
 ) {
     let run_name = names.name(&result.cell);
-    let plain = Entry {
+    let plain = BenchmarkEntry {
         threads: result.cell.threads,
-        ..Entry::plain(&run_name, family, trials.len(), &result.warnings)
+        ..BenchmarkEntry::plain(&run_name, family, trials.len(), &result.warnings)
     };
     for (index, trial) in trials.iter().enumerate() {
-        let entry = Entry {
+        let entry = BenchmarkEntry {
             repetition_index: Some(index),
             iterations: trial.ops,
             real_time: real_time(trial),
@@ -282,7 +282,7 @@ const AGGREGATES: [Statistic; 3] =
     [("mean", |s| s.mean), ("median", |s| s.median), ("stddev", |s| s.stddev)];
 
 fn build_aggregate(
-    plain: &Entry,
+    plain: &BenchmarkEntry,
     trials: &[&Trial],
     result: &CellResult,
     (name, get): Statistic,
@@ -290,7 +290,7 @@ fn build_aggregate(
     let of = |value: fn(&Trial) -> f64| {
         Summary::from_values(&trials.iter().map(|t| value(t)).collect::<Vec<_>>()).map(|s| get(&s))
     };
-    let entry = Entry {
+    let entry = BenchmarkEntry {
         real_time: of(real_time)?,
         cpu_time: of(cpu_time)?,
         bytes_per_second: result.throughput.and_then(|_| of(Trial::throughput)),
@@ -298,6 +298,62 @@ fn build_aggregate(
         ..plain.aggregate(name, trials.len())
     };
     serde_json::to_value(entry).ok()
+}
+
+/// Returns `probe:call/arguments:3`.
+fn probe_name(cell: &ProbeCell) -> String {
+    let params = cell.params.iter().map(|(name, value)| format!("/{name}:{value}"));
+    text::clean(&format!("probe:{}{}", cell.probe, params.collect::<String>()))
+}
+
+/// Adds the entries of a probe, or its error to `failed`. A rate is converted to the time of one
+/// byte or operation; a size is not a time and has no entry.
+fn push_probe_entries(
+    list: &mut Vec<Value>,
+    failed: &mut Vec<String>,
+    family: usize,
+    probe: &ProbeResult,
+) {
+    let run_name = probe_name(&probe.cell);
+    let unit = probe.unit.unwrap_or(Unit::Nanos);
+    let nanos = |value: f64| if unit == Unit::Nanos { value } else { 1e9 / value };
+    let values: Vec<f64> = probe.values().into_iter().filter(|value| *value > 0.0).collect();
+    let plain = BenchmarkEntry::plain(&run_name, family, values.len().max(1), &probe.warnings);
+    let failure = probe.error.as_deref().or(values.is_empty().then_some("nothing was measured"));
+    if let Some(why) = failure {
+        return failed.push(format!("{run_name}: {}", text::clean(why)));
+    }
+    if unit == Unit::Bytes {
+        return;
+    }
+    for (index, value) in values.iter().enumerate() {
+        let entry =
+            BenchmarkEntry { repetition_index: Some(index), iterations: 1, ..plain.clone() };
+        list.extend(serde_json::to_value(with_time(entry, nanos(*value), unit)));
+    }
+    let times: Vec<f64> = values.iter().map(|value| nanos(*value)).collect();
+    if let Some(summary) = Summary::from_values(&times).filter(|_| times.len() > 1) {
+        for (name, get) in AGGREGATES {
+            let (entry, time) = (plain.aggregate(name, times.len()), get(&summary));
+            // A spread of times has no rate.
+            list.extend(serde_json::to_value(match name {
+                "stddev" => BenchmarkEntry { real_time: time, cpu_time: time, ..entry },
+                _ => with_time(entry, time, unit),
+            }));
+        }
+    }
+}
+
+/// Sets the elapsed time; the CPU time is unknown and set to the same.
+fn with_time(entry: BenchmarkEntry, time: f64, unit: Unit) -> BenchmarkEntry {
+    let bytes_per_second = (unit == Unit::BytesPerSecond).then_some(1e9 / time);
+    BenchmarkEntry {
+        real_time: time,
+        cpu_time: time,
+        bytes_per_second,
+        items_per_second: 1e9 / time,
+        ..entry
+    }
 }
 
 #[cfg(test)]

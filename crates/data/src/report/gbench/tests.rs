@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::plan::{Cache, Choice, FilePer, Layout, Op, Pattern, Writes};
-use crate::report::sample;
+use crate::report::testing;
 
 fn show(session: &Session) -> Value {
     let mut out = Vec::new();
@@ -15,8 +15,8 @@ fn list(document: &Value) -> &Vec<Value> {
 }
 
 #[test]
-fn every_entry_has_what_compare_py_and_trackers_read() {
-    for (name, session) in sample::all() {
+fn entries_have_all_required_keys() {
+    for (name, session) in testing::all() {
         let document = show(&session);
         for key in ["date", "host_name", "executable", "library_build_type"] {
             assert!(document["context"][key].is_string(), "{name} {key}");
@@ -61,21 +61,21 @@ fn every_entry_has_what_compare_py_and_trackers_read() {
 
 #[test]
 fn names_are_those_of_one_cell() {
-    for (name, session) in sample::all() {
-        let names = Names::for_cells(&session.plan.cells);
+    for (name, session) in testing::all() {
+        let names = BenchmarkNames::for_cells(&session.plan.cells);
         let all: HashSet<String> = session.plan.cells.iter().map(|cell| names.name(cell)).collect();
         assert_eq!(all.len(), session.plan.cells.len(), "{name}");
     }
-    let axes = sample::axes();
+    let axes = testing::axes();
     assert_eq!(
-        Names::for_cells(&axes.plan.cells).name(&axes.plan.cells[0]),
+        BenchmarkNames::for_cells(&axes.plan.cells).name(&axes.plan.cells[0]),
         "uring+sqpoll+fixed/read/random/block:4096/depth:32/direct/span:536870912/threads:16"
     );
 }
 
 /// compare.py takes results of one name for repetitions of one benchmark.
 #[test]
-fn cells_that_differ_in_one_property_have_two_names() {
+fn different_cells_have_different_names() {
     let plain = Job {
         op: Op::Write,
         threads: 2,
@@ -104,14 +104,14 @@ fn cells_that_differ_in_one_property_have_two_names() {
     for (at, change) in changes.iter().enumerate() {
         let mut other = plain.clone();
         change(&mut other);
-        let names = Names::for_cells(&[plain.clone(), other.clone()]);
+        let names = BenchmarkNames::for_cells(&[plain.clone(), other.clone()]);
         assert_ne!(names.name(&plain), names.name(&other), "change {at}");
     }
 }
 
 #[test]
-fn the_median_is_the_time_of_one_operation() {
-    let document = show(&sample::quick());
+fn the_median_is_per_operation() {
+    let document = show(&testing::quick());
     let median = list(&document)
         .iter()
         .find(|e| e["name"] == "read/read/seq/block:4096/cold_median")
@@ -125,8 +125,8 @@ fn the_median_is_the_time_of_one_operation() {
 }
 
 #[test]
-fn failed_and_skipped_cells_are_told_and_have_no_entry() {
-    let document = show(&sample::troubled());
+fn failed_cells_have_no_entry() {
+    let document = show(&testing::troubled());
     let listed = |key: &str| {
         document["context"][key]
             .as_array()
@@ -156,5 +156,5 @@ fn failed_and_skipped_cells_are_told_and_have_no_entry() {
     let wrong =
         list(&document).iter().find(|e| e["name"] == "read/read/seq/block:4096/cold").unwrap();
     assert_eq!(wrong["label"], "wrong: holes");
-    assert!(list(&show(&sample::single())).iter().all(|e| e["run_type"] == "iteration"));
+    assert!(list(&show(&testing::single())).iter().all(|e| e["run_type"] == "iteration"));
 }

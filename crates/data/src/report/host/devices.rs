@@ -1,12 +1,12 @@
 //! The block devices under a target, as a tree: mounts at the top, disks at the bottom.
 
-use super::layout::Page;
+use super::layout::HostText;
 use crate::facts::{BlockDevice, DeviceKind};
 use crate::text::{Replacement, safe};
 use crate::units::{show_bytes, show_rate};
 
 /// Adds two lines per device: its description, and the properties of its queue.
-pub(super) fn tree(page: &mut Page, devices: &[BlockDevice]) {
+pub(super) fn tree(page: &mut HostText, devices: &[BlockDevice]) {
     if devices.is_empty() {
         return;
     }
@@ -45,7 +45,7 @@ fn branch(devices: &[BlockDevice], i: usize) -> String {
     }
 }
 
-/// Returns the tree lines beside the second line of device `i`, down to the next device.
+/// Returns the tree lines next to the second line of device `i`, down to the next device.
 fn trunk(devices: &[BlockDevice], i: usize) -> String {
     let depth = devices[i].depth;
     let branches = match depth {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn shown(devices: &[BlockDevice]) -> String {
-        let mut page = Page::default();
+        let mut page = HostText::default();
         tree(&mut page, devices);
         page.text()
     }

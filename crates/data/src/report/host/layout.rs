@@ -58,9 +58,9 @@ impl Items {
 
 /// A text that grows downwards.
 #[derive(Debug, Default)]
-pub(super) struct Page(String);
+pub(super) struct HostText(String);
 
-impl Page {
+impl HostText {
     pub(super) fn items(&mut self, items: &[Item]) {
         for item in items {
             match item {
@@ -121,7 +121,7 @@ mod tests {
         let mut items = Items::default();
         items.row("none", None);
         items.row("words", "word ".repeat(20));
-        let mut page = Page::default();
+        let mut page = HostText::default();
         page.items(&items.list());
         let text = page.text();
         assert_eq!(
@@ -142,7 +142,7 @@ mod tests {
             &[Align::Left, Align::Right],
             [vec!["long".into(), "1".into()], vec!["x".into()]].into_iter(),
         );
-        let mut page = Page::default();
+        let mut page = HostText::default();
         page.items(&items.list());
         assert_eq!(page.text(), "  a     size\n  long     1\n  x\n");
     }

@@ -13,7 +13,7 @@ use crate::facts::{
     Resident, Stored, TargetFacts, TargetKind, method_name,
 };
 use crate::record::{Ground, Warning};
-use crate::report::host::layout::{Items, Page};
+use crate::report::host::layout::{HostText, Items};
 use crate::units::{counted, show_bytes, show_rate, show_share, three_digits};
 
 /// The output of `iotui host --format json`.
@@ -28,7 +28,7 @@ pub struct Report<'a> {
 
 /// Returns the report in 80 columns, ended by a newline, without trailing spaces.
 pub fn text(report: &Report) -> String {
-    let mut page = Page::default();
+    let mut page = HostText::default();
     page.items(&host_items(report.host, report.xor_loop));
     if let Some(target) = report.target {
         page.items(&target_items(target));
@@ -289,7 +289,7 @@ fn describe_extents(target: &TargetFacts, found: Stored) -> String {
     format!("{} of the file, in {extents} ({})", show_share(share), method_name(found.method))
 }
 
-fn add_findings(page: &mut Page, findings: &[Warning]) {
+fn add_findings(page: &mut HostText, findings: &[Warning]) {
     page.section("Doctor");
     if findings.is_empty() {
         page.paragraph(2, 2, "nothing found that would disturb a measurement");

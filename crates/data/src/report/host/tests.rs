@@ -167,7 +167,7 @@ fn the_whole_report() {
 }
 
 #[test]
-fn every_report_fits_and_has_no_trailing_spaces() {
+fn every_host_report_fits() {
     for (host, target) in [
         (host(), Some(target())),
         (Host::default(), None),
@@ -188,7 +188,7 @@ fn every_report_fits_and_has_no_trailing_spaces() {
 }
 
 #[test]
-fn the_report_as_data_has_all_three_keys() {
+fn the_data_has_three_keys() {
     let host = host();
     let json =
         serde_json::to_value(Report { host: &host, target: None, findings: &[], xor_loop: None })

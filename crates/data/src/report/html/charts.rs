@@ -5,26 +5,28 @@
 
 use std::io::{self, Write};
 
-use super::Page;
-use super::chart::{Chart, WIDE};
+use super::HtmlPage;
 use super::parts::begin_section;
-use super::timeline::Timeline;
+use super::timeline::TrialChart;
 use crate::analysis::{ProbeResult, SummaryOf};
-use crate::report::figure::{Bars, Figure, FigureOf, Group, Key, Line, Point};
-use crate::report::picture;
-use crate::report::svg;
+use crate::report::figure::{
+    Figure, FigureBars, FigureGroup, FigureOf, FigurePoint, LegendKey, LineStyle, Panel,
+    ValueScale, spans,
+};
+use crate::report::picture::{self, DrawnPanel};
 use crate::report::table::origin;
 use crate::report::text::xml;
+use crate::report::{Spread, svg};
 use crate::units::{self, show_count, show_nanos, show_rate};
 
 /// Writes every chart that has something to show, each group below its legend.
-pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    let over_time = Timeline::new(page);
+pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
+    let over_time = TrialChart::new(page);
     if page.groups.is_empty() && over_time.is_none() {
         return Ok(());
     }
     begin_section("charts", "Charts", out)?;
-    let mut ids = Ids::default();
+    let mut ids = ChartIds::default();
     for (group, first) in page.groups.iter().zip(&page.first) {
         if page.groups.len() > 1 {
             writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&group.title))?;
@@ -47,10 +49,10 @@ pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_figures(
-    page: &Page,
-    group: &Group,
+    page: &HtmlPage,
+    group: &FigureGroup,
     first: usize,
-    ids: &mut Ids,
+    ids: &mut ChartIds,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_legend(group, first, out)?;
@@ -58,12 +60,14 @@ fn write_figures(
     for (nth, figure) in group.figures.iter().enumerate() {
         for panel in &figure.panels {
             let wide = figure.panels.len() == 1 && (nth == 0 || group.figures.len() == 2);
-            let describe = |key: &Key, point: &Point| match figure.of {
-                _ if key.line == Line::Marks => picture::describe_point(figure, &key.name, point),
+            let describe = |key: &LegendKey, point: &FigurePoint| match figure.of {
+                _ if key.line == LineStyle::Marks => {
+                    picture::describe_point(figure, &key.name, point)
+                }
                 FigureOf::Probe => describe_probe(page, point.of),
                 _ => describe_cell(page, point.of),
             };
-            Chart {
+            HtmlChart {
                 id: ids.next(figure),
                 figure,
                 panel,
@@ -78,7 +82,7 @@ fn write_figures(
     writeln!(out, "</div>")
 }
 
-fn write_legend(group: &Group, first: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_legend(group: &FigureGroup, first: usize, out: &mut dyn Write) -> io::Result<()> {
     if group.keys.iter().all(|key| key.name.is_empty()) {
         return Ok(());
     }
@@ -93,9 +97,9 @@ fn write_legend(group: &Group, first: usize, out: &mut dyn Write) -> io::Result<
 
 /// Ids made unique by a number from the second on.
 #[derive(Default)]
-struct Ids(Vec<&'static str>);
+struct ChartIds(Vec<&'static str>);
 
-impl Ids {
+impl ChartIds {
     fn next(&mut self, figure: &Figure) -> String {
         let id = match figure.of {
             FigureOf::Cells(metric) => metric.id(),
@@ -112,7 +116,7 @@ impl Ids {
 }
 
 /// Returns the read-out of a probe's cell.
-fn describe_probe(page: &Page, of: usize) -> String {
+fn describe_probe(page: &HtmlPage, of: usize) -> String {
     let Some(probe) = page.probes.get(of) else { return String::new() };
     let mut lines = vec![probe.cell.label()];
     lines.extend(probe_figures(probe));
@@ -141,7 +145,12 @@ fn show_figure(of: SummaryOf, show: impl Fn(f64) -> String) -> String {
 }
 
 /// Draws the cells without a curve: name, bar and value.
-fn write_bars(page: &Page, group: &Group, bars: &Bars, out: &mut dyn Write) -> io::Result<()> {
+fn write_bars(
+    page: &HtmlPage,
+    group: &FigureGroup,
+    bars: &FigureBars,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if page.groups.len() == 1 {
         writeln!(out, "<h3 class=\"group\">{}</h3>", xml(&bars.title))?;
     }
@@ -152,7 +161,7 @@ fn write_bars(page: &Page, group: &Group, bars: &Bars, out: &mut dyn Write) -> i
 }
 
 /// Returns the read-out of a cell: its label, every figure with its unit, the source of its bytes.
-fn describe_cell(page: &Page, of: usize) -> String {
+fn describe_cell(page: &HtmlPage, of: usize) -> String {
     let Some(result) = page.results.get(of) else { return String::new() };
     let mut lines = vec![result.cell.label()];
     lines.extend(result.throughput.map(|of| show_figure(of, show_rate)));
@@ -173,4 +182,90 @@ fn describe_cell(page: &Page, of: usize) -> String {
     lines.push(units::show_trials(trials));
     lines.extend(result.wrong().map(|warning| format!("× {}", warning.message)));
     lines.join("\n")
+}
+
+/// The width of a chart that takes the whole page, and its height.
+pub const WIDE: (f64, f64) = (1170.0, 290.0);
+/// The same of a chart next to another one.
+const HALF: (f64, f64) = (560.0, 215.0);
+
+/// One panel of a figure on the page.
+pub struct HtmlChart<'a> {
+    pub id: String,
+    pub figure: &'a Figure,
+    pub panel: &'a Panel,
+    pub keys: &'a [LegendKey],
+    /// The number of the first series.
+    pub first: usize,
+    /// It takes the whole width of the page.
+    pub wide: bool,
+    /// Returns the read-out of a point, one fact a line.
+    pub describe: &'a dyn Fn(&LegendKey, &FigurePoint) -> String,
+}
+
+impl HtmlChart<'_> {
+    /// Returns the alternative scale; `None` where the values have only one.
+    fn other_scale(&self) -> Option<ValueScale> {
+        let spread = if self.figure.scale.log { Spread::Linear } else { Spread::Log };
+        let scale = ValueScale::for_values(spans(&self.figure.panels), spread, self.figure.units);
+        scale.filter(|_| self.figure.of != FigureOf::Trials)
+    }
+
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let figure = self.figure;
+        let title = match self.panel.title.as_str() {
+            "" => figure.title.clone(),
+            panel => format!("{}, {panel}", figure.title),
+        };
+        let other = self.other_scale();
+        let turn = other.as_ref().map_or("", |other| {
+            if other.log { " data-scale=\"linear\"" } else { " data-scale=\"logarithmic\"" }
+        });
+        let (id, wide) = (&self.id, if self.wide { " wide" } else { "" });
+        writeln!(out, "<figure class=\"chart{wide}\" id=\"chart-{id}\"{turn}>")?;
+        writeln!(out, "<figcaption><h3>{}</h3>", xml(&title))?;
+        let scales = [("own", Some(&figure.scale)), ("other", other.as_ref())];
+        for (class, scale) in scales {
+            if let Some(scale) = scale {
+                let about = xml(&figure.caption(scale));
+                writeln!(out, "<p class=\"{class}\">{about}</p>")?;
+            }
+        }
+        let label = xml(&title);
+        writeln!(
+            out,
+            "</figcaption>\n<div class=\"plot\" data-title=\"{label}\"><div class=\"scroll\">"
+        )?;
+        for (class, scale) in scales {
+            if let Some(scale) = scale {
+                self.write_drawing(class, scale, &title, out)?;
+            }
+        }
+        writeln!(out, "</div></div>\n</figure>")
+    }
+
+    fn write_drawing(
+        &self,
+        class: &str,
+        scale: &ValueScale,
+        title: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        // The read-outs are the same on both scales.
+        let silent = |_: &LegendKey, _: &FigurePoint| String::new();
+        let drawn = DrawnPanel {
+            figure: self.figure,
+            scale,
+            keys: self.keys,
+            panel: self.panel,
+            describe: if class == "own" { self.describe } else { &silent },
+        };
+        let mut scene =
+            picture::panel_scene(drawn, if self.wide { WIDE } else { HALF }, self.first);
+        let names: Vec<&str> =
+            self.panel.curves.iter().map(|curve| self.keys[curve.key].name.as_str()).collect();
+        let names = names.join(", ");
+        scene.title = format!("{title}: {names}. The table below lists the figures.");
+        svg::write_inline(&scene, &format!("area {class}"), out)
+    }
 }

@@ -5,7 +5,6 @@
 //! allows only the script identified by its hash, so that no file name can become a script. Without
 //! scripts it shows the same. It is well-formed as XML too.
 
-mod chart;
 mod charts;
 mod parts;
 #[cfg(test)]
@@ -19,8 +18,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use super::content::{Content, content};
-use super::figure::{self, Group};
+use super::content::{ReportContent, content};
+use super::figure::{self, FigureGroup};
 use super::table::axes;
 use super::{Format, Look, text};
 use crate::analysis::{self, CellResult, ProbeResult};
@@ -42,10 +41,10 @@ pub(super) const SCRIPT: &str = include_str!("../../../../../assets/html/page.js
 const STYLE_HASH: &str = "sha256-Z/DCiRu1Ie8Yu160qc5BuJTx84/3Mw5gu73Lap8+6Rk=";
 const SCRIPT_HASH: &str = "sha256-eGT+NLpzDvObdXRMW2NlePbF8srH5+DGsRkrbDCqE+A=";
 
-type Section = fn(&Page, &mut dyn Write) -> io::Result<()>;
+type WriteSection = fn(&HtmlPage, &mut dyn Write) -> io::Result<()>;
 
 /// From the top down; a section with nothing to show writes nothing.
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [WriteSection; 8] = [
     top::write,
     top::presets,
     charts::write,
@@ -57,20 +56,20 @@ const SECTIONS: [Section; 8] = [
 ];
 
 /// The facts that the sections of a page show.
-struct Page<'a> {
+struct HtmlPage<'a> {
     session: &'a Session,
     results: &'a [CellResult],
     probes: Vec<ProbeResult>,
-    content: Content,
+    content: ReportContent,
     /// The results in the order of the table.
     rows: Vec<&'a CellResult>,
     /// The drawing, and the number of the first series of each group.
-    groups: Vec<Group>,
+    groups: Vec<FigureGroup>,
     first: Vec<usize>,
 }
 
-impl<'a> Page<'a> {
-    fn new(session: &'a Session, results: &'a [CellResult], look: &Look) -> Page<'a> {
+impl<'a> HtmlPage<'a> {
+    fn new(session: &'a Session, results: &'a [CellResult], look: &Look) -> HtmlPage<'a> {
         let probes = analysis::probes(session);
         let groups = figure::groups(session, results, &probes, look);
         let mut first = Vec::new();
@@ -83,7 +82,7 @@ impl<'a> Page<'a> {
         let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
         let content = content(session, results, &probes, &look);
         let (rows, _) = axes::sort_rows(results);
-        Page { session, results, probes, content, rows, groups, first }
+        HtmlPage { session, results, probes, content, rows, groups, first }
     }
 
     /// Returns the title of the page: the session's name or id.
@@ -97,7 +96,7 @@ impl<'a> Page<'a> {
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);
-    let page = Page::new(session, &results, look);
+    let page = HtmlPage::new(session, &results, look);
     let (style, script) = (style(), script());
     writeln!(
         out,

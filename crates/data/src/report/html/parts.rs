@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::Page;
+use super::HtmlPage;
 use crate::analysis::{CellResult, capitalize};
 use crate::record::Source;
 use crate::report::content::Table;
-use crate::report::notes::{Note, Topic};
+use crate::report::notes::{ReportNote, Topic};
 use crate::report::table::grid::{Cell, Column, Style, row_count};
 use crate::report::text::{end_sentence, squeeze, xml};
 
@@ -16,7 +16,7 @@ pub fn begin_section(id: &str, title: &str, out: &mut dyn Write) -> io::Result<(
 }
 
 /// Writes every table, that of the results first.
-pub fn tables(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub fn tables(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     for table in &page.content.tables {
         let is_results = table.id == Table::RESULTS;
         write_table(table, if is_results { &page.rows } else { &[] }, out)?;
@@ -127,8 +127,8 @@ fn class_of(style: Style) -> &'static str {
     }
 }
 
-type Share = fn(&Source) -> f64;
-const SOURCES: [(&str, Share); 5] = [
+type SourceShare = fn(&Source) -> f64;
+const SOURCES: [(&str, SourceShare); 5] = [
     ("device", |s| s.device),
     ("cache", |s| s.page_cache),
     ("below", |s| s.below),
@@ -152,9 +152,8 @@ fn write_bar(source: &Source, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "</svg>")
 }
 
-/// Writes what was noticed about probes, where estimates come from, whether the results are as
-/// expected, and what limits them.
-pub fn reasons(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the notes on probes, estimates, expectations and limits.
+pub fn reasons(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     write_notes(page, Topic::Probes, "about-probes", "About the probes", out)?;
     write_notes(page, Topic::Estimates, "estimates", "Estimates and their reasons", out)?;
     write_notes(page, Topic::Expectations, "expectations", "Expectations", out)?;
@@ -162,13 +161,13 @@ pub fn reasons(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes the warnings, and the cells that failed or were not measured.
-pub fn findings(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub fn findings(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     write_notes(page, Topic::Warnings, "warnings", "Warnings", out)?;
     write_notes(page, Topic::Gaps, "gaps", "Not measured", out)
 }
 
-/// Writes how the run ended, its notes, and what the page is.
-pub fn ending(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the notes on the run and the footer.
+pub fn ending(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     write_notes(page, Topic::Run, "notes", "Notes", out)?;
     writeln!(
         out,
@@ -181,13 +180,13 @@ pub fn ending(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes a section with the notes on a topic; nothing without notes.
 fn write_notes(
-    page: &Page,
+    page: &HtmlPage,
     topic: Topic,
     id: &str,
     title: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut notes: Vec<&Note> = Vec::new();
+    let mut notes: Vec<&ReportNote> = Vec::new();
     for (_, own) in page.content.notes.iter().filter(|(own, _)| *own == topic) {
         notes.extend(own);
     }
@@ -200,7 +199,7 @@ fn write_notes(
     begin_section(id, title, out)?;
     let is_finding = matches!(topic, Topic::Warnings | Topic::Gaps);
     writeln!(out, "<ul class=\"{}\">", if is_finding { "findings" } else { "notes" })?;
-    for Note { mark, style, body, more } in notes {
+    for ReportNote { mark, style, body, more } in notes {
         let class = match style {
             Style::Plain | Style::Bold | Style::Dim => "note",
             Style::Red | Style::Yellow => class_of(*style),

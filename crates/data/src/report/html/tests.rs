@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use super::*;
 use crate::plan::TargetSpec;
 use crate::record::Severity;
-use crate::report::sample;
 use crate::report::svg::contrast;
+use crate::report::testing;
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -29,7 +29,7 @@ fn all<'a, 'i>(page: &'a Document<'i>, name: &'a str, class: &'a str) -> Vec<Nod
 }
 
 fn sessions() -> Vec<(&'static str, Session)> {
-    sample::all().into_iter().chain([("every", sample::every())]).collect()
+    testing::all().into_iter().chain([("every", testing::every())]).collect()
 }
 
 /// Returns the rows of each table.
@@ -49,7 +49,7 @@ fn count_bars(page: &Document) -> usize {
 }
 
 #[test]
-fn every_page_is_xml_with_a_row_and_a_point_per_result() {
+fn pages_show_every_result_twice() {
     for (name, session) in sessions() {
         let text = show(&session);
         let page = parse(&text);
@@ -122,14 +122,14 @@ fn a_page_holds_the_whole_document() {
 
 #[test]
 fn hostile_names_stay_text() {
-    let mut session = sample::every();
+    let mut session = testing::every();
     let evil = "</script></title><script>alert(1)</script><!--]]>&amp;\u{1b}\u{7f}\u{85}\u{202e}\u{2028}\u{ffff}\u{e0001}\"'";
     session.name = evil.into();
     session.notes.push(evil.into());
     session.plan.target = TargetSpec::File { path: format!("/data/{evil}").into(), size: 1 << 20 };
     session.errors[4] = Some(evil.into());
     session.plan.skipped[0].reason = evil.into();
-    sample::warn(&mut session, 0, "odd", Severity::Wrong, [evil, evil, evil]);
+    testing::warn(&mut session, 0, "odd", Severity::Wrong, [evil, evil, evil]);
     let text = show(&session);
     let page = parse(&text);
     assert_eq!(all(&page, "script", "").len(), 2);
@@ -153,8 +153,8 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
-fn the_policy_names_the_style_and_the_script_and_nothing_else() {
-    let text = show(&sample::every());
+fn the_policy_allows_nothing_else() {
+    let text = show(&testing::every());
     let page = parse(&text);
     let hash = |tag: &str| {
         let between = text
@@ -201,7 +201,7 @@ fn color<'a>(from: &str, name: &str) -> &'a str {
 }
 
 #[test]
-fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
+fn colours_contrast_in_both_schemes() {
     for scheme in [":root {", "(prefers-color-scheme: dark) {"] {
         for ground in ["back", "card"] {
             let ground = color(scheme, ground);
@@ -223,23 +223,15 @@ fn texts_and_curves_are_seen_in_the_light_and_in_the_dark() {
 }
 
 #[test]
-fn many_results_all_have_their_place_and_trials_are_thinned() {
+fn many_trials_are_thinned_out() {
     fn stride(i: u64) -> crate::plan::Pattern {
         crate::plan::Pattern::Stride(i + 2)
     }
     let cells = (0..60u64).map(|i| crate::plan::Job {
         pattern: stride(i),
-        ..sample::job("read", 4096, crate::plan::Cache::Cold)
+        ..testing::job("read", 4096, crate::plan::Cache::Cold)
     });
-    let mut session = sample::session(cells.collect());
-    for cell in 0..60 {
-        sample::measure(
-            &mut session,
-            cell,
-            80,
-            sample::Like { nanos_per_op: 3000.0, calls_per_op: 1.0, from: None },
-        );
-    }
+    let session = testing::measured(cells.collect(), 80, testing::Like::new(3000.0, 1.0, None));
     let text = show(&session);
     let page = parse(&text);
     assert!(text.contains("1 in 2 is drawn"));
@@ -254,7 +246,7 @@ fn many_results_all_have_their_place_and_trials_are_thinned() {
 
 #[test]
 fn estimates_are_series_of_their_own() {
-    let text = show(&sample::bounded(sample::quick()));
+    let text = show(&testing::bounded(testing::quick()));
     let page = parse(&text);
     let names: Vec<String> = all(&page, "li", "")
         .iter()
@@ -273,7 +265,7 @@ fn estimates_are_series_of_their_own() {
         assert!(own.children().any(|node| dotted(&node)), "a press on {name} switches it");
     }
     assert!(text.contains("Dotted: estimates from the cheapest system call, 100 ns"));
-    assert!(!show(&sample::quick()).contains("estimate: "));
+    assert!(!show(&testing::quick()).contains("estimate: "));
     for background in ["#ffffff", "#16191d"] {
         assert!(contrast("#808890", background) >= 3.0);
     }
@@ -281,19 +273,19 @@ fn estimates_are_series_of_their_own() {
 
 #[test]
 fn a_preset_says_what_was_done() {
-    let text = show(&sample::measured_session());
+    let text = show(&testing::measured_session());
     assert!(
         text.contains("<h2 id=\"done\">What was done</h2>")
             && text.contains("measure: How many blocks")
             && text.contains("Doubles the number"),
         "{text}"
     );
-    assert!(!show(&sample::quick()).contains("What was done"));
+    assert!(!show(&testing::quick()).contains("What was done"));
 }
 
 #[test]
-fn a_result_that_failed_and_has_warnings_is_one() {
-    let mut session = sample::every();
+fn counts_a_failed_result_once() {
+    let mut session = testing::every();
     let results = analysis::results(&session);
     let of = |result: &analysis::CellResult| {
         session.plan.cells.iter().position(|cell| *cell == result.cell).unwrap()
@@ -315,8 +307,8 @@ fn a_result_that_failed_and_has_warnings_is_one() {
 }
 
 #[test]
-fn a_chart_is_drawn_on_both_scales() {
-    let text = show(&sample::quick());
+fn charts_have_both_scales() {
+    let text = show(&testing::quick());
     let page = parse(&text);
     let chart =
         page.descendants().find(|node| node.attribute("id") == Some("chart-throughput")).unwrap();
@@ -339,7 +331,7 @@ fn a_chart_is_drawn_on_both_scales() {
 
 #[test]
 fn results_of_probes_count_as_results() {
-    let text = show(&sample::lab());
+    let text = show(&testing::lab());
     let rest = text.split("Results without a warning</h3><p class=\"figure\">").nth(1).unwrap();
     assert_eq!(rest.split('<').next(), Some("0 of 6"), "each of the six has few batches or failed");
 }

@@ -3,11 +3,13 @@
 
 use std::io::{self, Write};
 
-use super::Page;
-use super::chart::Chart;
+use super::HtmlPage;
+use super::charts::HtmlChart;
 use crate::analysis::CellResult;
 use crate::record::Trial;
-use crate::report::figure::{Across, Curve, Figure, FigureOf, Key, Panel, Point, Scale};
+use crate::report::figure::{
+    Across, Figure, FigureOf, FigurePoint, LegendKey, Panel, PanelCurve, ValueScale,
+};
 use crate::units::{show_count, show_nanos, show_rate};
 
 /// More trials than this are thinned out evenly.
@@ -23,35 +25,36 @@ struct TrialPoint<'a> {
 }
 
 /// The trials of a run as a figure.
-pub struct Timeline<'a> {
+pub struct TrialChart<'a> {
     trials: Vec<TrialPoint<'a>>,
     /// Every series of the page.
-    keys: Vec<Key>,
+    keys: Vec<LegendKey>,
     pub figure: Figure,
 }
 
-impl<'a> Timeline<'a> {
+impl<'a> TrialChart<'a> {
     /// Returns the trials over time; `None` if no cell has two trials, since each would be its own
     /// median.
-    pub fn new(page: &'a Page) -> Option<Timeline<'a>> {
+    pub fn new(page: &'a HtmlPage) -> Option<TrialChart<'a>> {
         let trials = trial_points(page);
         if !trials.iter().any(|at| at.result.counted_trials().len() > 1) {
             return None;
         }
-        let keys: Vec<Key> = page.groups.iter().flat_map(|group| group.keys.clone()).collect();
+        let keys: Vec<LegendKey> =
+            page.groups.iter().flat_map(|group| group.keys.clone()).collect();
         let figure = build_figure(&trials, keys.len());
-        Some(Timeline { trials, keys, figure })
+        Some(TrialChart { trials, keys, figure })
     }
 
     /// Writes the chart.
     pub fn write(&self, id: String, out: &mut dyn Write) -> io::Result<()> {
-        let describe = |_: &Key, point: &Point| {
+        let describe = |_: &LegendKey, point: &FigurePoint| {
             self.trials.get(point.of).map(describe_trial).unwrap_or_default()
         };
         let (figure, keys) = (&self.figure, self.keys.as_slice());
         for panel in &figure.panels {
             let id = id.clone();
-            Chart { id, figure, panel, keys, first: 0, wide: true, describe: &describe }
+            HtmlChart { id, figure, panel, keys, first: 0, wide: true, describe: &describe }
                 .write(out)?;
         }
         Ok(())
@@ -62,10 +65,11 @@ fn build_figure(trials: &[TrialPoint], series: usize) -> Figure {
     let last = trials.iter().map(|at| at.seconds).fold(0.0, f64::max);
     let far = trials.iter().map(|at| at.share.log2().abs()).fold(0.1, f64::max).min(6.0) * 1.1;
     let every = trials.len().div_ceil(MAX_TRIALS).max(1);
-    let mut curves: Vec<Curve> = (0..series).map(|key| Curve { key, points: Vec::new() }).collect();
+    let mut curves: Vec<PanelCurve> =
+        (0..series).map(|key| PanelCurve { key, points: Vec::new() }).collect();
     for (of, at) in trials.iter().enumerate().step_by(every) {
         let (span, wrong) = ((at.share, at.share, at.share), at.trial.short);
-        let point = Point { at: at.seconds, span, expected: None, wrong, of };
+        let point = FigurePoint { at: at.seconds, span, expected: None, wrong, of };
         curves[at.series].points.push(point);
     }
     curves.retain(|curve| !curve.points.is_empty());
@@ -78,7 +82,7 @@ fn build_figure(trials: &[TrialPoint], series: usize) -> Figure {
         about: format!("each trial relative to the median of its cell{short}{thin}"),
         units: &[(1.0, "x")],
         across: Across::seconds(last),
-        scale: Scale::for_ratios(far),
+        scale: ValueScale::for_ratios(far),
         means: false,
         again: false,
         panels: vec![Panel { title: String::new(), curves, expected: Vec::new() }],
@@ -86,7 +90,7 @@ fn build_figure(trials: &[TrialPoint], series: usize) -> Figure {
 }
 
 /// Returns the results that are drawn, without duplicates, with the number of their series.
-fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
+fn drawn_results(page: &HtmlPage) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     for (group, first) in page.groups.iter().zip(&page.first) {
         let figures = group.figures.iter().filter(|figure| figure.of != FigureOf::Probe);
@@ -104,7 +108,7 @@ fn drawn_results(page: &Page) -> Vec<(usize, usize)> {
 }
 
 /// Returns the trials of all cells that are drawn, in the order of measurement.
-fn trial_points<'a>(page: &'a Page) -> Vec<TrialPoint<'a>> {
+fn trial_points<'a>(page: &'a HtmlPage) -> Vec<TrialPoint<'a>> {
     let mut all = Vec::new();
     for (of, series) in drawn_results(page) {
         let Some(result) = page.results.get(of) else { continue };

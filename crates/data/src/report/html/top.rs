@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::Page;
+use super::HtmlPage;
 use super::parts::begin_section;
 use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};
@@ -12,7 +12,7 @@ use crate::report::host::Item;
 use crate::report::text::{join_nonempty, xml};
 use crate::units::{counted, show_count, show_rate};
 
-pub fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     let session = page.session;
     writeln!(out, "<header>\n<p class=\"brand\">iotui</p>\n<h1>{}</h1>", xml(page.name()))?;
     writeln!(out, "<p class=\"when\"><time>{}</time></p>", xml(&session.created))?;
@@ -78,8 +78,8 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     write_tile(out, class, &title, &figure, &about)
 }
 
-/// Writes how many results have no warning.
-fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the number of results without a warning.
+fn write_trust(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     // A cell that failed after its first trials has warnings too, but counts as one result.
     let jobs = page.rows.iter().map(|row| (row.error.is_some(), &row.warnings));
     let all: Vec<(bool, &Vec<Warning>)> = jobs
@@ -120,7 +120,7 @@ fn write_trust(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes what the presets of this run do.
-pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub fn presets(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     let presets = &page.content.presets;
     if presets.is_empty() {
         return Ok(());
@@ -136,7 +136,7 @@ pub fn presets(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes everything that was constant, and the machine.
-pub fn conditions(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub fn conditions(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     begin_section("conditions", "Conditions", out)?;
     writeln!(out, "<dl>")?;
     for (label, body) in &page.content.facts {

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::report::{SCHEMA, sample};
+use crate::report::{SCHEMA, testing};
 
 fn schema() -> jsonschema::Validator {
     jsonschema::draft202012::new(&serde_json::from_str(SCHEMA).unwrap()).unwrap()
@@ -21,14 +21,14 @@ fn faults(schema: &jsonschema::Validator, document: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_schema_is_one_and_describes_every_document() {
+fn the_schema_accepts_every_document() {
     let own: Value = serde_json::from_str(SCHEMA).unwrap();
     assert!(jsonschema::meta::is_valid(&own));
     let schema = schema();
-    for (name, session) in sample::all() {
+    for (name, session) in testing::all() {
         assert_eq!(faults(&schema, &show(&session)), Vec::<String>::new(), "{name}");
     }
-    let mut unsaved = sample::single();
+    let mut unsaved = testing::single();
     unsaved.id.clear();
     assert_eq!(show(&unsaved)["session"], Value::Null);
     assert!(schema.is_valid(&show(&unsaved)));
@@ -47,7 +47,7 @@ fn every_key_is_needed(schema: &jsonschema::Validator, document: &Value, path: &
 
 #[test]
 fn no_key_can_be_left_out() {
-    let (schema, mut document) = (schema(), show(&sample::troubled()));
+    let (schema, mut document) = (schema(), show(&testing::troubled()));
     // Keys that a later version adds to evidence and answers are described where they are used.
     document["results"][0]["trials"][0]
         .as_object_mut()
@@ -71,7 +71,7 @@ fn no_key_can_be_left_out() {
 
 #[test]
 fn values_outside_their_list_are_refused() {
-    let (schema, document) = (schema(), show(&sample::troubled()));
+    let (schema, document) = (schema(), show(&testing::troubled()));
     for (path, value) in [
         ("/schema", json!("iotui/2")),
         ("/results/0/cell/cache", json!("hot")),
@@ -96,8 +96,8 @@ fn values_outside_their_list_are_refused() {
 }
 
 #[test]
-fn probes_and_peers_have_their_own_cells() {
-    let (schema, mut document) = (schema(), show(&sample::single()));
+fn documents_have_probes_and_peers() {
+    let (schema, mut document) = (schema(), show(&testing::single()));
     let mut peer = document["results"][0]["cell"].clone();
     let backend = peer.as_object_mut().unwrap().remove("backend");
     assert!(backend.is_some());

@@ -1,9 +1,11 @@
 //! Bars for the cells without a curve, each with its value at its end.
 
 use super::font::{cut, width};
-use super::place::{SMALL, TEXT};
+use super::panel::{SMALL, TEXT};
 use super::scene::{Anchor, Ink, Scene, Stroke};
-use crate::report::figure::{Bar, Bars, DIAMOND, Fill, Key, Mark, NEUTRAL, Point, ROUND};
+use crate::report::figure::{
+    DIAMOND, FigureBar, FigureBars, FigurePoint, LegendKey, MarkFill, NEUTRAL, ROUND, SeriesMark,
+};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 13.0;
@@ -12,8 +14,8 @@ const MAX_ROWS: usize = 30;
 
 /// Draws the bars from `top` on; returns where they end.
 pub fn draw(
-    bars: &Bars,
-    keys: &[Key],
+    bars: &FigureBars,
+    keys: &[LegendKey],
     scene: &mut Scene,
     (left, top, wide): (f64, f64, f64),
 ) -> f64 {
@@ -22,15 +24,16 @@ pub fn draw(
     let gap = 48.0;
     let column = (wide - gap * (columns as f64 - 1.0)) / columns as f64;
     for (at, rows) in bars.rows.chunks(each.max(1)).enumerate() {
-        Column::new(bars, keys, (left + at as f64 * (column + gap), top, column)).draw(rows, scene);
+        BarColumn::new(bars, keys, (left + at as f64 * (column + gap), top, column))
+            .draw(rows, scene);
     }
     top + 26.0 + each as f64 * ROW_HEIGHT + 8.0
 }
 
 /// A column of bars as placed on the page.
-struct Column<'a> {
-    bars: &'a Bars,
-    keys: &'a [Key],
+struct BarColumn<'a> {
+    bars: &'a FigureBars,
+    keys: &'a [LegendKey],
     top: f64,
     /// The width of the labels, and where they end.
     labels: f64,
@@ -40,18 +43,22 @@ struct Column<'a> {
     room: f64,
 }
 
-impl<'a> Column<'a> {
-    fn new(bars: &'a Bars, keys: &'a [Key], (left, top, wide): (f64, f64, f64)) -> Column<'a> {
+impl<'a> BarColumn<'a> {
+    fn new(
+        bars: &'a FigureBars,
+        keys: &'a [LegendKey],
+        (left, top, wide): (f64, f64, f64),
+    ) -> BarColumn<'a> {
         fn widest(text: &mut dyn Iterator<Item = &String>) -> f64 {
             text.map(|text| width(text, TEXT, false)).fold(0.0, f64::max)
         }
         let labels = widest(&mut bars.rows.iter().map(|row| &row.label)).min(wide * 0.45);
         let values = widest(&mut bars.rows.iter().map(|row| &row.show));
         let (labels_end, room) = (left + labels, (wide - labels - values - 28.0).max(80.0));
-        Column { bars, keys, top, labels, labels_end, from: labels_end + 14.0, room }
+        BarColumn { bars, keys, top, labels, labels_end, from: labels_end + 14.0, room }
     }
 
-    fn draw(&self, rows: &[Bar], scene: &mut Scene) {
+    fn draw(&self, rows: &[FigureBar], scene: &mut Scene) {
         self.draw_ticks(rows.len(), scene);
         for (at, row) in rows.iter().enumerate() {
             self.draw_row(row, self.top + 22.0 + (at as f64 + 0.5) * ROW_HEIGHT, scene);
@@ -62,8 +69,8 @@ impl<'a> Column<'a> {
         self.from + self.room * self.bars.scale.share(value)
     }
 
-    /// Returns the bounds of the drawn expected range, which is never too small to be seen.
-    fn expected_range(&self, row: &Bar) -> Option<(f64, f64)> {
+    /// Returns the bounds of the drawn expected range, which is always wide enough to see.
+    fn expected_range(&self, row: &FigureBar) -> Option<(f64, f64)> {
         row.point.expected.map(|(low, high)| (self.x(low), self.x(high).max(self.x(low) + 2.0)))
     }
 
@@ -83,7 +90,7 @@ impl<'a> Column<'a> {
     }
 
     /// Draws a bar with its label and its value around the height `middle`.
-    fn draw_row(&self, row: &Bar, middle: f64, scene: &mut Scene) {
+    fn draw_row(&self, row: &FigureBar, middle: f64, scene: &mut Scene) {
         let label = cut(&row.label, TEXT, false, self.labels);
         scene.anchored((self.labels_end, middle + 4.5), &label, Ink::Text, TEXT, Anchor::End);
         let to = self.x(row.point.span.1);
@@ -114,11 +121,11 @@ impl<'a> Column<'a> {
     }
 
     /// Draws the value, and those reported by others.
-    fn draw_marks(&self, row: &Bar, middle: f64, scene: &mut Scene) {
-        let (key, Point { span, wrong, .. }) = (&self.keys[row.key], &row.point);
+    fn draw_marks(&self, row: &FigureBar, middle: f64, scene: &mut Scene) {
+        let (key, FigurePoint { span, wrong, .. }) = (&self.keys[row.key], &row.point);
         let (at, ink) = ((self.x(span.1), middle), Ink::Color(key.color()));
         scene.mark(at, key.mark, ink, *wrong, format!("{}: {}", row.label, row.show));
-        let diamond = Mark { shape: DIAMOND, fill: Fill::Hollow };
+        let diamond = SeriesMark { shape: DIAMOND, fill: MarkFill::Hollow };
         for (name, value) in &row.reported {
             let (at, says) = ((self.x(*value), middle), format!("{}, reported: {name}", row.label));
             scene.mark(at, diamond, Ink::Color(NEUTRAL), false, says);

@@ -25,9 +25,9 @@ pub struct Font {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Segment {
     Move((f32, f32)),
-    Line((f32, f32)),
+    LineStyle((f32, f32)),
     /// A quadratic curve: its control point, then its end.
-    Curve((f32, f32), (f32, f32)),
+    PanelCurve((f32, f32), (f32, f32)),
     Close,
 }
 
@@ -61,7 +61,7 @@ const WIDEST_BOLD: [u16; 95] = [
     724, 725, 457, 365, 457, 838, 500, 500, 675, 716, 593, 716, 678, 435, 716, 712, 343, 343, 665,
     343, 1042, 712, 687, 716, 716, 493, 595, 478, 712, 652, 924, 645, 652, 582, 712, 365, 712, 838,
 ];
-/// What other letters of such fonts are wider than those of Inter by.
+/// How much wider the other letters of such fonts are.
 const WIDER: f64 = 1.2;
 
 /// Returns the font of that weight; `None` only if the file could not be read, which a test rules
@@ -127,14 +127,16 @@ fn trace(contour: &[CurvePoint], outline: &mut Vec<Segment>) {
     for point in contour.iter().skip(usize::from(first.on_curve)) {
         let at = place(point);
         match (control, point.on_curve) {
-            (None, true) => outline.push(Segment::Line(at)),
-            (Some(control), true) => outline.push(Segment::Curve(control, at)),
-            (Some(control), false) => outline.push(Segment::Curve(control, middle(control, at))),
+            (None, true) => outline.push(Segment::LineStyle(at)),
+            (Some(control), true) => outline.push(Segment::PanelCurve(control, at)),
+            (Some(control), false) => {
+                outline.push(Segment::PanelCurve(control, middle(control, at)))
+            }
             (None, false) => {}
         }
         control = (!point.on_curve).then_some(at);
     }
-    outline.extend(control.map(|control| Segment::Curve(control, start)));
+    outline.extend(control.map(|control| Segment::PanelCurve(control, start)));
     outline.push(Segment::Close);
 }
 
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_weights_have_the_letters_that_pictures_use() {
+    fn both_weights_have_all_letters() {
         for bold in [false, true] {
             let font = font(bold).expect("the file is a font");
             for c in "The quick brown fox 0123456789 µ ± × · – — … ≤ ≥ → ▲ äß Ω Я".chars()
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn outlines_are_closed_and_have_the_size_of_their_letters() {
+    fn outlines_are_closed_and_sized() {
         let font = font(false).expect("the file is a font");
         let of = |c| font.outline(font.letters.map_codepoint(c).unwrap());
         assert!(of(' ').is_empty());
@@ -201,7 +203,9 @@ mod tests {
             let closed = outline.iter().filter(|part| **part == Segment::Close).count();
             assert_eq!(closed, contours, "{letter}");
             let ends = outline.iter().filter_map(|part| match part {
-                Segment::Move(at) | Segment::Line(at) | Segment::Curve(_, at) => Some(*at),
+                Segment::Move(at) | Segment::LineStyle(at) | Segment::PanelCurve(_, at) => {
+                    Some(*at)
+                }
                 Segment::Close => None,
             });
             let high = ends.clone().map(|(_, y)| y).fold(f32::MIN, f32::max);
@@ -214,10 +218,10 @@ mod tests {
         trace(&contour, &mut outline);
         let expected = [
             Segment::Move((0.0, 5.0)),
-            Segment::Curve((0.0, 0.0), (5.0, 0.0)),
-            Segment::Curve((10.0, 0.0), (10.0, 5.0)),
-            Segment::Curve((10.0, 10.0), (5.0, 10.0)),
-            Segment::Curve((0.0, 10.0), (0.0, 5.0)),
+            Segment::PanelCurve((0.0, 0.0), (5.0, 0.0)),
+            Segment::PanelCurve((10.0, 0.0), (10.0, 5.0)),
+            Segment::PanelCurve((10.0, 10.0), (5.0, 10.0)),
+            Segment::PanelCurve((0.0, 10.0), (0.0, 5.0)),
             Segment::Close,
         ];
         assert_eq!(outline, expected);
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_and_nothing_is_lost() {
+    fn wrapped_lines_lose_nothing() {
         let text = "a few words and averyveryveryverylongwordthatfitsnowhere at all";
         let lines = wrap(text, 13.0, 90.0);
         assert!(lines.iter().all(|line| width(line, 13.0, false) <= 90.0), "{lines:?}");

@@ -4,17 +4,17 @@
 mod bars;
 pub mod font;
 mod panel;
-mod place;
 pub mod scene;
 #[cfg(test)]
 mod tests;
 
 use self::font::width;
-use self::panel::PanelDrawing;
 pub use self::panel::{DrawnPanel, describe_point};
-use self::place::{HEADER_HEIGHT, NOTE, Place, SMALL, TEXT, TITLE_HEIGHT};
+use self::panel::{HEADER_HEIGHT, NOTE, PanelDrawing, PanelPlace, SMALL, TEXT, TITLE_HEIGHT};
 use self::scene::{Anchor, Ink, Scene, Stroke};
-use super::figure::{self, Bars, Figure, FigureOf, Group, Key, Line, Point};
+use super::figure::{
+    self, Figure, FigureBars, FigureGroup, FigureOf, FigurePoint, LegendKey, LineStyle,
+};
 use super::table::conditions;
 use super::{Look, text};
 use crate::analysis;
@@ -45,7 +45,7 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         } else {
             CONTENT_WIDTH
         };
-        let pair: Vec<(f64, &Group)> = [MARGIN, MARGIN + wide + 2.0 * GAP]
+        let pair: Vec<(f64, &FigureGroup)> = [MARGIN, MARGIN + wide + 2.0 * GAP]
             .into_iter()
             .zip([group].into_iter().chain(second))
             .collect();
@@ -71,11 +71,11 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
 }
 
 /// Returns whether the group is one panel of a single probe: two such groups fit side by side.
-fn is_small(group: &Group) -> bool {
+fn is_small(group: &FigureGroup) -> bool {
     matches!(group.figures.as_slice(), [one] if one.of == FigureOf::Probe && one.panels.len() == 1)
 }
 
-fn title(session: &Session, groups: &[Group]) -> String {
+fn title(session: &Session, groups: &[FigureGroup]) -> String {
     let name = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())]
         .into_iter()
         .find(|name| !name.is_empty());
@@ -113,7 +113,7 @@ fn draw_head(scene: &mut Scene, session: &Session) -> f64 {
 /// Draws the title of a group's first figure, and the legend; returns where they end.
 fn draw_introduction(
     scene: &mut Scene,
-    group: &Group,
+    group: &FigureGroup,
     (left, top, wide): (f64, f64, f64),
     is_only: bool,
 ) -> f64 {
@@ -125,7 +125,7 @@ fn draw_introduction(
 }
 
 /// Draws the part of a group below its introduction, from `top` on; returns where it ends.
-fn draw_group(scene: &mut Scene, group: &Group, (left, top, wide): (f64, f64, f64)) -> f64 {
+fn draw_group(scene: &mut Scene, group: &FigureGroup, (left, top, wide): (f64, f64, f64)) -> f64 {
     let mut y = top;
     if let Some(bars) = &group.bars {
         scene.bold(
@@ -152,13 +152,13 @@ fn draw_heading(scene: &mut Scene, figure: &Figure, (left, top, _): (f64, f64, f
 }
 
 /// Draws the legend: every curve with its name, side by side as they fit; a single one needs none.
-fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f64)) -> f64 {
+fn draw_legend(scene: &mut Scene, keys: &[LegendKey], (left, top, wide): (f64, f64, f64)) -> f64 {
     // A name that only repeats the title is skipped.
     if keys.is_empty() || matches!(keys, [one] if one.name.is_empty()) {
         return top;
     }
     let (mut x, mut y) = (left, top + 12.0);
-    for key in keys.iter().filter(|key| key.line != Line::Dotted) {
+    for key in keys.iter().filter(|key| key.line != LineStyle::Dotted) {
         let entry = 40.0 + width(&key.name, TEXT, false) + 26.0;
         if x > left && x + entry - 26.0 > left + wide {
             (x, y) = (left, y + 22.0);
@@ -173,18 +173,18 @@ fn draw_legend(scene: &mut Scene, keys: &[Key], (left, top, wide): (f64, f64, f6
 /// The length of the line of a curve in a legend.
 const SWATCH_WIDTH: f64 = 32.0;
 
-fn draw_swatch(scene: &mut Scene, key: &Key, (x, y): (f64, f64), wide: f64) {
+fn draw_swatch(scene: &mut Scene, key: &LegendKey, (x, y): (f64, f64), wide: f64) {
     let ink = Ink::Color(key.color());
     if let Some(dash) = panel::dash(key.line) {
         scene.line(vec![(x, y), (x + wide, y)], Stroke::new(ink, 2.25).dash(dash));
     }
-    if key.line != Line::Dotted {
+    if key.line != LineStyle::Dotted {
         scene.mark((x + wide / 2.0, y), key.mark, ink, false, String::new());
     }
 }
 
 /// Draws the line and the mark of a series, for a legend outside of the picture.
-pub fn swatch(key: &Key) -> Scene {
+pub fn swatch(key: &LegendKey) -> Scene {
     let mut scene = Scene { height: 14.0, ..Scene::new(SWATCH_WIDTH) };
     draw_swatch(&mut scene, key, (0.0, 7.0), SWATCH_WIDTH);
     scene
@@ -194,13 +194,13 @@ pub fn swatch(key: &Key) -> Scene {
 pub fn panel_scene(drawn: DrawnPanel, (width, height): (f64, f64), first: usize) -> Scene {
     let mut scene = Scene { height, first_series: Some(first), ..Scene::new(width) };
     let (left, top) = (panel::label_width(drawn.scale) + 16.0, 12.0);
-    let place = Place { left, top, width: width - left - 2.0, height: height - top - 28.0 };
+    let place = PanelPlace { left, top, width: width - left - 2.0, height: height - top - 28.0 };
     PanelDrawing { drawn, place, up: true }.draw(&mut scene);
     scene
 }
 
 /// Draws bars alone.
-pub fn bars_scene(bars: &Bars, keys: &[Key], width: f64) -> Scene {
+pub fn bars_scene(bars: &FigureBars, keys: &[LegendKey], width: f64) -> Scene {
     let mut scene = Scene::new(width);
     scene.height = bars::draw(bars, keys, &mut scene, (0.0, 0.0, width));
     scene
@@ -219,7 +219,7 @@ fn column_count(panels: usize) -> usize {
 fn draw_panels(
     scene: &mut Scene,
     figure: &Figure,
-    keys: &[Key],
+    keys: &[LegendKey],
     (left, top, wide): (f64, f64, f64),
     main: bool,
 ) -> f64 {
@@ -242,12 +242,17 @@ fn draw_panels(
         let titled = figure.panels.iter().any(|panel| !panel.title.is_empty());
         y += if titled { 18.0 } else { 0.0 };
         for (at, panel) in in_row.enumerate() {
-            let place =
-                Place { left: left + up + at as f64 * (each + GAP), top: y, width: each, height };
+            let place = PanelPlace {
+                left: left + up + at as f64 * (each + GAP),
+                top: y,
+                width: each,
+                height,
+            };
             if titled {
                 scene.bold((place.left, y - 8.0), &panel.title, Ink::Text, SMALL);
             }
-            let describe = |key: &Key, point: &Point| describe_point(figure, &key.name, point);
+            let describe =
+                |key: &LegendKey, point: &FigurePoint| describe_point(figure, &key.name, point);
             let scale = &figure.scale;
             let drawn = DrawnPanel { figure, scale, keys, panel, describe: &describe };
             PanelDrawing { drawn, place, up: at == 0 }.draw(scene);
@@ -268,7 +273,7 @@ fn draw_panels(
 fn draw_footer(
     scene: &mut Scene,
     session: &Session,
-    groups: &[Group],
+    groups: &[FigureGroup],
     answer: &str,
     top: f64,
 ) -> f64 {
@@ -288,13 +293,15 @@ fn draw_footer(
 }
 
 /// Explains the lines and marks that no legend covers.
-pub fn notes(session: &Session, groups: &[Group]) -> String {
+pub fn notes(session: &Session, groups: &[FigureGroup]) -> String {
     let figures = || groups.iter().flat_map(|group| &group.figures);
-    let dashed = groups.iter().flat_map(|group| &group.keys).any(|key| key.line == Line::Dashed);
+    let dashed =
+        groups.iter().flat_map(|group| &group.keys).any(|key| key.line == LineStyle::Dashed);
     let rows = || groups.iter().filter_map(|group| group.bars.as_ref()).flat_map(|bars| &bars.rows);
-    let is_measured =
-        |group: &Group, key: usize| group.keys.get(key).is_some_and(|key| key.line != Line::Marks);
-    let warned = |group: &Group| {
+    let is_measured = |group: &FigureGroup, key: usize| {
+        group.keys.get(key).is_some_and(|key| key.line != LineStyle::Marks)
+    };
+    let warned = |group: &FigureGroup| {
         group.figures.iter().flat_map(|figure| &figure.panels).flat_map(|panel| &panel.curves).any(
             |curve| is_measured(group, curve.key) && curve.points.iter().any(|point| point.wrong),
         )

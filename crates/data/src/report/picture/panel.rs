@@ -1,11 +1,11 @@
 //! One panel: axes, a grid, and the curves on it.
 
 use super::font::{self, width};
-use super::place::{NOTE, Place, SMALL};
 use super::scene::{Anchor, Dash, Ink, Scene, Stroke};
 use crate::analysis::{EstimateLine, Metric};
 use crate::report::figure::{
-    Curve, Figure, FigureOf, Key, Line, NEUTRAL, Panel, Point, Scale, Span,
+    Figure, FigureOf, FigurePoint, LegendKey, LineStyle, NEUTRAL, Panel, PanelCurve, ValueScale,
+    ValueSpan,
 };
 use crate::units::column::figure as digits;
 use crate::units::{Rates, show_nanos};
@@ -17,28 +17,28 @@ const PADDING: f64 = 14.0;
 #[derive(Clone, Copy)]
 pub struct DrawnPanel<'a> {
     pub figure: &'a Figure,
-    pub scale: &'a Scale,
-    pub keys: &'a [Key],
+    pub scale: &'a ValueScale,
+    pub keys: &'a [LegendKey],
     pub panel: &'a Panel,
     /// Returns the title of a point.
-    pub describe: &'a dyn Fn(&Key, &Point) -> String,
+    pub describe: &'a dyn Fn(&LegendKey, &FigurePoint) -> String,
 }
 
 pub struct PanelDrawing<'a> {
     pub drawn: DrawnPanel<'a>,
     /// The area of the curves.
-    pub place: Place,
+    pub place: PanelPlace,
     /// Whether the labels of its vertical axis are written; if not, its neighbours have the same.
     pub up: bool,
 }
 
-/// Returns how a line is drawn; `None` for marks alone.
-pub fn dash(line: Line) -> Option<Dash> {
+/// Returns the dashes of a line; `None` for marks alone.
+pub fn dash(line: LineStyle) -> Option<Dash> {
     match line {
-        Line::Solid => Some(Dash::Solid),
-        Line::Dashed => Some(Dash::Dashed),
-        Line::Dotted => Some(Dash::Dotted),
-        Line::Marks => None,
+        LineStyle::Solid => Some(Dash::Solid),
+        LineStyle::Dashed => Some(Dash::Dashed),
+        LineStyle::Dotted => Some(Dash::Dotted),
+        LineStyle::Marks => None,
     }
 }
 
@@ -70,7 +70,7 @@ impl PanelDrawing<'_> {
     }
 
     fn draw_grid(&self, scene: &mut Scene) {
-        let Place { left, top, width: wide, height } = self.place;
+        let PanelPlace { left, top, width: wide, height } = self.place;
         let scale = self.drawn.scale;
         for value in &scale.minor {
             scene.line(self.across(self.y(*value)), Stroke::new(Ink::Grid, 1.0).opacity(0.5));
@@ -99,7 +99,7 @@ impl PanelDrawing<'_> {
     }
 
     /// Draws the expected values.
-    fn draw_band(&self, scene: &mut Scene, curve: &Curve) {
+    fn draw_band(&self, scene: &mut Scene, curve: &PanelCurve) {
         let haze = self.drawn.panel.haze();
         let known: Vec<(f64, f64, f64)> = curve
             .points
@@ -155,7 +155,7 @@ impl PanelDrawing<'_> {
         scene.anchored((end, below), &line.name, Ink::Soft, NOTE, Anchor::End);
     }
 
-    fn draw_curve(&self, scene: &mut Scene, curve: &Curve) {
+    fn draw_curve(&self, scene: &mut Scene, curve: &PanelCurve) {
         let key = &self.drawn.keys[curve.key];
         let ink = Ink::Color(key.color());
         let places: Vec<(f64, f64)> =
@@ -182,14 +182,14 @@ impl PanelDrawing<'_> {
 }
 
 /// Describes a point: `read cold, 4 KiB: 2.71 GiB/s`.
-pub fn describe_point(figure: &Figure, name: &str, point: &Point) -> String {
+pub fn describe_point(figure: &Figure, name: &str, point: &FigurePoint) -> String {
     let place = (figure.across.show)(point.at);
     let name = if name.is_empty() { place } else { format!("{name}, {place}") };
     format!("{name}: {}", show_span(figure, point.span))
 }
 
 /// Returns a value in the unit of its figure.
-fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
+fn show_span(figure: &Figure, (low, middle, high): ValueSpan) -> String {
     let show = |value: f64| match figure.of {
         FigureOf::CommitTail => show_nanos(value),
         FigureOf::Cells(metric) if metric != Metric::Throughput => {
@@ -208,6 +208,26 @@ fn show_span(figure: &Figure, (low, middle, high): Span) -> String {
 }
 
 /// Returns the width of the labels on the vertical axis.
-pub fn label_width(scale: &Scale) -> f64 {
+pub fn label_width(scale: &ValueScale) -> f64 {
     scale.ticks.iter().map(|(_, label)| font::width(label, SMALL, false)).fold(0.0, f64::max)
+}
+
+/// Font sizes.
+pub const TITLE_HEIGHT: f64 = 24.0;
+
+pub const HEADER_HEIGHT: f64 = 16.0;
+
+pub const TEXT: f64 = 13.5;
+
+pub const SMALL: f64 = 12.5;
+
+pub const NOTE: f64 = 12.0;
+
+/// The area of a panel's curves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PanelPlace {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
 }

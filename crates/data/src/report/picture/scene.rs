@@ -1,9 +1,9 @@
 //! A picture as positioned shapes, independent of the output format: light on one background, dark
 //! on another.
 
-use crate::report::figure::Mark;
+use crate::report::figure::SeriesMark;
 
-/// What strikes a wrong mark through.
+/// The ink that strikes a wrong mark through.
 const STRIKE: Ink = Ink::Color("#d0444f");
 /// From its lower left to its upper right.
 const STRIKE_REACH: f64 = 6.5;
@@ -95,7 +95,7 @@ impl Stroke {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    Line {
+    LineStyle {
         points: Vec<(f64, f64)>,
         stroke: Stroke,
     },
@@ -106,9 +106,9 @@ pub enum Shape {
         opacity: f64,
     },
     /// One of the marks of a figure, at a position.
-    Mark {
+    SeriesMark {
         at: (f64, f64),
-        mark: Mark,
+        mark: SeriesMark,
         ink: Ink,
         says: String,
     },
@@ -167,7 +167,7 @@ impl Scene {
     }
 
     pub fn line(&mut self, points: Vec<(f64, f64)>, stroke: Stroke) {
-        self.shapes.push(Shape::Line { points, stroke });
+        self.shapes.push(Shape::LineStyle { points, stroke });
     }
 
     pub fn area(&mut self, points: Vec<(f64, f64)>, ink: Ink, opacity: f64) {
@@ -175,8 +175,8 @@ impl Scene {
     }
 
     /// Draws the mark of a value, struck through if it is wrong.
-    pub fn mark(&mut self, at: (f64, f64), mark: Mark, ink: Ink, wrong: bool, says: String) {
-        self.shapes.push(Shape::Mark { at, mark, ink, says });
+    pub fn mark(&mut self, at: (f64, f64), mark: SeriesMark, ink: Ink, wrong: bool, says: String) {
+        self.shapes.push(Shape::SeriesMark { at, mark, ink, says });
         if wrong {
             let ((x, y), reach) = (at, STRIKE_REACH);
             let ends = vec![(x - reach, y + reach), (x + reach, y - reach)];

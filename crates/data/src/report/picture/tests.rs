@@ -1,6 +1,6 @@
 use super::scene::Shape;
 use super::*;
-use crate::report::sample;
+use crate::report::testing;
 use crate::session::references;
 
 /// Returns the positions of all texts.
@@ -9,8 +9,8 @@ fn texts(scene: &Scene) -> Vec<(f64, f64, f64, f64, &str)> {
 }
 
 #[test]
-fn no_text_leaves_the_picture_or_stands_on_another() {
-    let samples = sample::all().into_iter().map(|(name, session)| (name.to_string(), session));
+fn texts_stay_inside_and_apart() {
+    let samples = testing::all().into_iter().map(|(name, session)| (name.to_string(), session));
     for (name, session) in samples.chain(
         references()
             .iter()
@@ -36,12 +36,12 @@ fn no_text_leaves_the_picture_or_stands_on_another() {
 }
 
 #[test]
-fn what_has_a_name_for_its_figures_is_called_by_both() {
+fn titles_name_session_and_figure() {
     fn named(name: &str, mut session: Session) -> String {
         session.name = name.into();
         scene(&session, &Look::default()).title
     }
-    assert_eq!(named("nvme", sample::quick()), "nvme: Throughput by block size");
-    assert_eq!(named("", sample::quick()), "Throughput by block size");
-    assert_eq!(named("", sample::lab()), "lab");
+    assert_eq!(named("nvme", testing::quick()), "nvme: Throughput by block size");
+    assert_eq!(named("", testing::quick()), "Throughput by block size");
+    assert_eq!(named("", testing::lab()), "lab");
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::analysis;
 use crate::record::{Ceilings, Severity};
 use crate::report::figure::COLORS;
-use crate::report::sample;
+use crate::report::testing;
 
 fn show(session: &Session) -> String {
     let mut out = Vec::new();
@@ -21,8 +21,8 @@ fn marks(xml: &roxmltree::Document) -> usize {
 }
 
 #[test]
-fn every_picture_is_xml_with_a_point_per_measured_cell() {
-    for (name, session) in sample::all() {
+fn pictures_show_every_cell() {
+    for (name, session) in testing::all() {
         let text = show(&session);
         let xml =
             roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
@@ -41,7 +41,7 @@ fn every_picture_is_xml_with_a_point_per_measured_cell() {
 
 #[test]
 fn a_picture_loads_nothing() {
-    let text = show(&sample::every()).replace("http://www.w3.org/2000/svg", "");
+    let text = show(&testing::every()).replace("http://www.w3.org/2000/svg", "");
     assert!(
         !text.contains("http")
             && !text.contains("href")
@@ -52,9 +52,9 @@ fn a_picture_loads_nothing() {
 
 #[test]
 fn hostile_names_stay_text() {
-    let mut session = sample::quick();
+    let mut session = testing::quick();
     session.name = "</text><script>&\u{1b}\u{ffff}\"".into();
-    sample::warn(&mut session, 0, "odd", Severity::Wrong, ["<b>", "", ""]);
+    testing::warn(&mut session, 0, "odd", Severity::Wrong, ["<b>", "", ""]);
     let text = show(&session);
     let xml = roxmltree::Document::parse(&text).unwrap();
     assert!(
@@ -78,7 +78,7 @@ pub fn contrast(a: &str, b: &str) -> f64 {
 }
 
 #[test]
-fn curves_and_words_are_seen_on_both_backgrounds() {
+fn colours_contrast_on_both_backgrounds() {
     let [light, dark] = [SCHEMES[0].2, SCHEMES[0].3];
     for color in COLORS {
         for background in [light, dark] {
@@ -97,9 +97,9 @@ fn curves_and_words_are_seen_on_both_backgrounds() {
 }
 
 #[test]
-fn estimates_are_dotted_and_say_what_they_are_made_from() {
-    assert!(!show(&sample::quick()).contains("estimate"));
-    let text = show(&sample::bounded(sample::quick()));
+fn estimates_are_dotted_and_explained() {
+    assert!(!show(&testing::quick()).contains("estimate"));
+    let text = show(&testing::bounded(testing::quick()));
     let xml = roxmltree::Document::parse(&text).unwrap();
     let dotted =
         || xml.descendants().filter(|node| node.attribute("stroke-dasharray") == Some("0.1 5"));
@@ -112,7 +112,7 @@ fn estimates_are_dotted_and_say_what_they_are_made_from() {
     assert!(text.contains("estimate: rated speed"), "what was asked for by name is drawn");
     // A value far above the measured ones is not drawn.
     let far = Ceilings { copy: Some(1e15), syscall_nanos: Some(1e-3), ..Ceilings::default() };
-    let mut session = sample::quick();
+    let mut session = testing::quick();
     session.grounds.get_or_insert_default().machine.ceilings = Some(far);
     assert!(!show(&session).contains("estimate: call and copy"));
 }

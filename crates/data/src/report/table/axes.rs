@@ -1,5 +1,5 @@
-//! What distinguishes the cells of a session: the left columns of a table, and the order of
-//! its rows.
+//! The axes that distinguish the cells of a session: the left columns of a table, and the order
+//! of its rows.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ fn ranks(axis: Axis, rows: &[&Job]) -> Vec<usize> {
     figures.iter().map(|figure| values.partition_point(|value| value < figure)).collect()
 }
 
-/// Returns the axes that get a column; in a `tight` table only those that vary.
+/// Returns the axes that get a column; in a `tight` table only varying axes.
 pub fn column_axes(rows: &[&CellResult], tight: bool) -> Vec<Axis> {
     let mut axes = Axis::columns();
     let jobs = jobs(rows);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_was_skipped_does_not_turn_the_order() {
+    fn skipped_cells_keep_the_order() {
         let cold = [1, 4, 8].map(|block| job("read", block, Cache::Cold));
         let warm = [1, 2, 4, 8].map(|block| job("read", block, Cache::Warm));
         let all: Vec<Job> = cold.into_iter().chain(warm).collect();

@@ -5,7 +5,7 @@
 //! and one rank.
 
 use super::extras::{distinguishing_columns, words};
-use super::findings::Findings;
+use super::findings::GroupedWarnings;
 use super::grid::{Cell, Column, Style};
 use super::origin;
 use crate::analysis::{CellResult, SummaryOf};
@@ -26,7 +26,7 @@ pub enum Place {
 
 /// The unit of a column of figures, and its digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     PerSecond,
     /// Nanoseconds of a trial, with a digit more than others.
     TrialTime,
@@ -41,7 +41,7 @@ enum Kind {
 
 /// When a column is shown.
 #[derive(Clone, Copy)]
-enum When {
+enum ShownWhen {
     Always,
     /// Some cell has a value above 0.
     Known,
@@ -56,8 +56,8 @@ struct ResultColumn {
     /// The title of the column that this one requires; empty: none.
     needs: &'static str,
     place: Place,
-    when: When,
-    kind: Kind,
+    when: ShownWhen,
+    kind: ColumnKind,
     value: fn(&CellResult) -> Option<f64>,
 }
 
@@ -65,8 +65,8 @@ struct ResultColumn {
 const fn figures(
     title: &'static str,
     rank: u8,
-    when: When,
-    kind: Kind,
+    when: ShownWhen,
+    kind: ColumnKind,
     value: fn(&CellResult) -> Option<f64>,
 ) -> ResultColumn {
     ResultColumn { title, rank, needs: "", place: Place::Everywhere, when, kind, value }
@@ -78,34 +78,44 @@ const fn latency(
     rank: u8,
     value: fn(&CellResult) -> Option<f64>,
 ) -> ResultColumn {
-    ResultColumn { needs: "p50", ..figures(title, rank, When::Known, Kind::Latency, value) }
+    ResultColumn {
+        needs: "p50",
+        ..figures(title, rank, ShownWhen::Known, ColumnKind::Latency, value)
+    }
 }
 
 /// The columns of figures between the throughput and the source of the bytes.
 const FIGURES: &[ResultColumn] = &[
     ResultColumn {
         place: Place::Screen,
-        ..figures("±", 2, When::Always, Kind::HalfWidth, half_width)
+        ..figures("±", 2, ShownWhen::Always, ColumnKind::HalfWidth, half_width)
     },
     ResultColumn {
         place: Place::Report,
-        ..figures("time", 0, When::If(wants_time), Kind::TrialTime, trial_time)
+        ..figures("time", 0, ShownWhen::If(wants_time), ColumnKind::TrialTime, trial_time)
     },
-    figures("ops", 3, When::Always, Kind::PerSecond, operations),
-    figures("calls", 7, When::If(calls_differ), Kind::PerSecond, calls),
-    figures("p50", 4, When::Known, Kind::Latency, |row| row.latency?.p50),
+    figures("ops", 3, ShownWhen::Always, ColumnKind::PerSecond, operations),
+    figures("calls", 7, ShownWhen::If(calls_differ), ColumnKind::PerSecond, calls),
+    figures("p50", 4, ShownWhen::Known, ColumnKind::Latency, |row| row.latency?.p50),
     latency("p99", 5, |row| row.latency?.p99),
     latency("p99.9", 9, |row| row.latency?.p999),
     latency("max", 10, |row| Some(row.latency?.max)),
-    figures("CPU", 8, When::Known, Kind::Percent, cpu_share),
+    figures("CPU", 8, ShownWhen::Known, ColumnKind::Percent, cpu_share),
     ResultColumn {
         place: Place::Screen,
-        ..figures("CPU", 11, When::Known, Kind::PerByte, |row| Some(row.cpu_per_byte()?.median))
+        ..figures("CPU", 11, ShownWhen::Known, ColumnKind::PerByte, |row| {
+            Some(row.cpu_per_byte()?.median)
+        })
     },
 ];
 
 /// Returns all columns of a report; the most useful have the lowest rank.
-pub fn columns(rows: &[&CellResult], findings: &Findings, look: &Look, tight: bool) -> Vec<Column> {
+pub fn columns(
+    rows: &[&CellResult],
+    findings: &GroupedWarnings,
+    look: &Look,
+    tight: bool,
+) -> Vec<Column> {
     let mut columns = distinguishing_columns(rows, &[], tight);
     columns.push(throughput(rows, look));
     columns.extend(measured_columns(rows, Place::Report));
@@ -137,9 +147,9 @@ impl ResultColumn {
     fn build(&self, rows: &[&CellResult]) -> Option<Column> {
         let values: Vec<Option<f64>> = rows.iter().map(|row| (self.value)(row)).collect();
         let is_shown = match self.when {
-            When::Always => true,
-            When::Known => values.iter().flatten().any(|value| *value > 0.0),
-            When::If(holds) => holds(rows),
+            ShownWhen::Always => true,
+            ShownWhen::Known => values.iter().flatten().any(|value| *value > 0.0),
+            ShownWhen::If(holds) => holds(rows),
         };
         if !is_shown {
             return None;
@@ -151,23 +161,23 @@ impl ResultColumn {
         let rank = if is_main { 0 } else { self.rank };
         let known = values.iter().flatten().copied();
         let unit: Unit = match self.kind {
-            Kind::PerSecond => column::unit(known, PER_SECOND),
-            Kind::TrialTime => column::unit(known, TIME),
+            ColumnKind::PerSecond => column::unit(known, PER_SECOND),
+            ColumnKind::TrialTime => column::unit(known, TIME),
             // The extremes do not determine the unit: one slow operation would hide the others'
             // digits.
-            Kind::Latency => {
+            ColumnKind::Latency => {
                 let latencies = rows.iter().filter_map(|row| row.latency);
                 column::unit(latencies.flat_map(|of| [of.p50, of.p99]).flatten(), TIME)
             }
-            Kind::Percent | Kind::HalfWidth => (1.0, "%"),
-            Kind::PerByte => (1.0, "ns/B"),
+            ColumnKind::Percent | ColumnKind::HalfWidth => (1.0, "%"),
+            ColumnKind::PerByte => (1.0, "ns/B"),
         };
         let whole =
             |show: fn(f64) -> String| Column::exact(self.title, unit.1, rank, &values, show);
         let column = match self.kind {
-            Kind::Percent => whole(|share| format!("{share:.0}")),
-            Kind::HalfWidth => whole(show_percent),
-            Kind::TrialTime => {
+            ColumnKind::Percent => whole(|share| format!("{share:.0}")),
+            ColumnKind::HalfWidth => whole(show_percent),
+            ColumnKind::TrialTime => {
                 let texts = align_with(&values, unit.0, four_digits);
                 let column = Column::numbers(self.title, unit.1, rank, texts);
                 Column { values, ..column }

@@ -42,8 +42,8 @@ pub fn preset_descriptions(session: &Session) -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Returns `4, each with a file of its own: 2 on node1, 2 on node2`; nothing where one process
-/// measured.
+/// Returns `4, each with a file of its own: 2 on node1, 2 on node2`; empty for a single
+/// process.
 fn describe_ranks(session: &Session) -> String {
     let ranks = session.grounds.as_ref().map_or(&[][..], |grounds| &grounds.ranks);
     if ranks.len() < 2 {
@@ -73,7 +73,7 @@ fn describe_layout(plan: &Plan, machines: &[u32]) -> String {
         Layout::Strided => "each with every n-th block of a shared file",
     };
     let reads = plan.cells.iter().any(|cell| cell.op == Op::Read);
-    // Who wrote a named file is not known.
+    // The writer of a named file is unknown.
     if !plan.shift || !reads || !plan.target.is_ours() {
         return files.into();
     }
@@ -180,7 +180,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn what_another_machine_wrote_is_claimed_only_of_ranks_that_read_it() {
+    fn shifted_reads_are_described() {
         let mut session = testing::session(1);
         session.plan.shift = true;
         session.plan.cells.iter_mut().for_each(|cell| cell.ranks = Some(3));

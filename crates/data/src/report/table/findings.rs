@@ -6,7 +6,7 @@ use crate::analysis::{CellResult, describe_range, differ_in_figures_only};
 use crate::record::{Severity, Warning};
 
 /// One kind of warning and the cells that have it.
-pub struct Finding<'a> {
+pub struct GroupedWarning<'a> {
     /// The warning of the first cell that has it at this severity.
     pub warning: &'a Warning,
     pub cells: Vec<&'a CellResult>,
@@ -16,7 +16,7 @@ pub struct Finding<'a> {
 
 /// Most severe first, then in order of appearance; the number of a finding is its place, from 1;
 /// notes come last and have no number.
-pub struct Findings<'a>(pub Vec<Finding<'a>>);
+pub struct GroupedWarnings<'a>(pub Vec<GroupedWarning<'a>>);
 
 /// Returns the mark of a severity, in a row and before its warning.
 pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
@@ -28,9 +28,9 @@ pub fn sign(severity: Severity, ascii: bool) -> (&'static str, Style) {
     }
 }
 
-impl<'a> Findings<'a> {
-    pub fn from_rows(rows: &[&'a CellResult]) -> Findings<'a> {
-        let mut findings: Vec<Finding> = Vec::new();
+impl<'a> GroupedWarnings<'a> {
+    pub fn from_rows(rows: &[&'a CellResult]) -> GroupedWarnings<'a> {
+        let mut findings: Vec<GroupedWarning> = Vec::new();
         for row in rows {
             for warning in &row.warnings {
                 match findings.iter_mut().find(|f| is_same_kind(f.warning, warning)) {
@@ -39,7 +39,7 @@ impl<'a> Findings<'a> {
                     Some(finding) => finding.cells.push(row),
                     None => {
                         let message = String::new();
-                        findings.push(Finding { warning, cells: vec![row], message });
+                        findings.push(GroupedWarning { warning, cells: vec![row], message });
                     }
                 }
             }
@@ -48,7 +48,7 @@ impl<'a> Findings<'a> {
             finding.message = describe_message(finding);
         }
         findings.sort_by_key(|f| std::cmp::Reverse(f.warning.severity));
-        Findings(findings)
+        GroupedWarnings(findings)
     }
 
     /// Returns `ok`, or the worst severity with the numbers of its warnings: `! 1,3`. A note does
@@ -78,7 +78,7 @@ impl<'a> Findings<'a> {
 const MAX_MARK_NUMBERS: usize = 4;
 
 /// Returns the message of a finding for all of its cells.
-fn describe_message(finding: &Finding) -> String {
+fn describe_message(finding: &GroupedWarning) -> String {
     let warnings = finding.cells.iter().flat_map(|cell| &cell.warnings);
     let own = warnings.filter(|warning| is_same_kind(finding.warning, warning));
     describe_range(&own.map(|warning| &*warning.message).collect::<Vec<&str>>())

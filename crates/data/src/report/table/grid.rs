@@ -7,7 +7,7 @@ use crate::report::text::{self, safe};
 use crate::text::table::{self, Align};
 use crate::units::column::{self, Unit, align};
 
-/// The style of a piece of text; it carries no information of its own.
+/// The style of a piece of text, which only repeats what the text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Plain,
@@ -160,8 +160,8 @@ pub fn squeezes(columns: &[Column], width: usize) -> bool {
     total_width(columns.iter(), 1) <= width
 }
 
-/// Returns the columns that fit `width`: those of rank 0 in any case, then rank by rank those that
-/// still have room; all of a rank go together. For rank 1 the space between columns shrinks if
+/// Returns the columns that fit `width`: rank 0 in any case, then rank by rank while there is
+/// room; the columns of a rank go together. For rank 1 the space between columns shrinks if
 /// necessary.
 pub fn fit(mut columns: Vec<Column>, width: usize) -> Vec<Column> {
     let gap = if fits(&columns, width) { GAP } else { 1 };

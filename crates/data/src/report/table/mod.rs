@@ -3,15 +3,11 @@
 pub mod axes;
 pub mod columns;
 pub(super) mod conditions;
-mod counts;
 pub(super) mod extras;
 pub(super) mod findings;
 pub mod grid;
-mod levels;
 pub mod origin;
-pub(super) mod page_faults;
 pub(super) mod probes;
-mod ranks;
 pub mod runs;
 #[cfg(test)]
 mod tests;
@@ -24,7 +20,7 @@ pub use self::extras::extras;
 pub use super::content::Table;
 
 use self::grid::Style;
-use super::content::{Content, content};
+use super::content::{ReportContent, content};
 use super::notes::{TextLines, Topic};
 use super::text::{self, end_sentence};
 use super::{Format, Look};
@@ -48,7 +44,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// Returns the lines of the whole report.
-fn format_lines(content: Content, look: &Look) -> Vec<String> {
+fn format_lines(content: ReportContent, look: &Look) -> Vec<String> {
     let mut page = TextLines { look, lines: Vec::new() };
     let wide = content.facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
     for (label, body) in &content.facts {

@@ -69,26 +69,21 @@ pub fn other_sources(result: &CellResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Cache, Job};
+    use crate::report::testing;
 
     #[test]
-    fn a_buffered_write_is_written_and_not_unknown() {
-        let mut session = crate::report::sample::session(vec![crate::plan::Job {
-            op: Op::Write,
-            ..crate::report::sample::job("pread", 4096, crate::plan::Cache::AsIs)
-        }]);
+    fn buffered_writes_have_a_source() {
+        let write = Job { op: Op::Write, ..testing::job("pread", 4096, Cache::AsIs) };
         let unknown = Source { device: 0.0, page_cache: 0.0, hole: 0.0, unknown: 1.0, below: 0.0 };
-        let like = |from| crate::report::sample::Like {
-            nanos_per_op: 450.0,
-            calls_per_op: 1.0,
-            from: Some(from),
-        };
-        crate::report::sample::measure(&mut session, 0, 5, like(unknown));
+        let like = testing::Like::new(450.0, 1.0, Some(unknown));
+        let session = testing::measured(vec![write], 5, like);
         let mut result = crate::analysis::results(&session).remove(0);
         assert_eq!(
             (main_source(&result), other_sources(&result)),
             ("written".into(), String::new())
         );
-        result.source = Some(crate::report::sample::DEVICE);
+        result.source = Some(testing::DEVICE);
         assert_eq!(main_source(&result), "device 100 %");
         result.source = Some(unknown);
         result.cell.op = Op::Read;
@@ -96,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_never_rounded_to_all_or_nothing() {
+    fn rounded_shares_are_never_whole() {
         assert_eq!(
             [1.0, 0.9999, 0.994, 0.5, 0.001].map(percent),
             ["100 %", ">99 %", "99 %", "50 %", "<1 %"]

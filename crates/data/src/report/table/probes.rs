@@ -1,4 +1,4 @@
-//! Probes in the table: each measured value beside the expected one and those known of other
+//! The table of probes: each measured value next to the expected one and to reports from other
 //! machines.
 
 use super::extras::{numbers, words};
@@ -10,7 +10,7 @@ use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
 use crate::report::content::Table;
-use crate::report::notes::{Note, group_by_text, name_first};
+use crate::report::notes::{ReportNote, group_by_text, name_first};
 use crate::report::text::{end_sentence, safe};
 use crate::units::column::{self, PER_SECOND, RATE, TIME, figure, short_figure};
 
@@ -174,7 +174,11 @@ fn mark(probe: &ProbeResult, ascii: bool) -> Cell {
 }
 
 /// Returns the notes on probes: warnings, failures, skipped cells, and the network.
-pub fn notes(probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>], ascii: bool) -> Vec<Note> {
+pub fn notes(
+    probes: &[ProbeResult],
+    skipped: &[Skipped<ProbeCell>],
+    ascii: bool,
+) -> Vec<ReportNote> {
     let mut notes = Vec::new();
     let mut reported: Vec<(&str, &str)> = Vec::new();
     for warning in probes.iter().flat_map(|probe| &probe.warnings) {
@@ -186,35 +190,47 @@ pub fn notes(probes: &[ProbeResult], skipped: &[Skipped<ProbeCell>], ascii: bool
         let affected = probes.iter().filter(|p| p.warnings.contains(warning));
         let affected: Vec<String> = affected.map(|p| p.cell.label()).collect();
         let ((mark, style), cells) = (sign(warning.severity, ascii), summarize(&affected));
-        notes.push(Note::warning(mark.into(), style, warning, &warning.message, &cells, false));
+        notes.push(ReportNote::warning(
+            mark.into(),
+            style,
+            warning,
+            &warning.message,
+            &cells,
+            false,
+        ));
     }
     let (mark, red) = sign(Severity::Wrong, ascii);
     for probe in probes {
         if let Some(error) = &probe.error {
-            notes.push(Note::reason(format!("{mark}failed: "), red, &probe.cell.label(), error));
+            notes.push(ReportNote::reason(
+                format!("{mark}failed: "),
+                red,
+                &probe.cell.label(),
+                error,
+            ));
         }
     }
     for probe in probes.iter().filter(|probe| probe.skipped && !probe.trials.is_empty()) {
-        notes.push(Note::plain(format!("{}: {SKIPPED_BY_USER}.", probe.cell.label())));
+        notes.push(ReportNote::plain(format!("{}: {SKIPPED_BY_USER}.", probe.cell.label())));
     }
     let skipped = skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     for (reason, labels) in group_by_text(skipped) {
-        notes.push(Note::reason("skipped: ", Style::Dim, &summarize(&labels), reason));
+        notes.push(ReportNote::reason("skipped: ", Style::Dim, &summarize(&labels), reason));
     }
     for line in analysis::network(probes).describe() {
-        notes.push(Note::new("network: ", Style::Dim, end_sentence(&line)));
+        notes.push(ReportNote::new("network: ", Style::Dim, end_sentence(&line)));
     }
     notes
 }
 
 /// Returns the reasons of all estimates.
-pub fn estimates(probes: &[ProbeResult]) -> Vec<Note> {
+pub fn estimates(probes: &[ProbeResult]) -> Vec<ReportNote> {
     let reasons = probes
         .iter()
         .filter_map(|probe| Some((probe.estimate.as_ref()?.reason.as_str(), probe.cell.label())));
     let groups = group_by_text(reasons).into_iter();
     let note = |(reason, labels): (&str, Vec<String>)| {
-        Note::reason("estimate: ", Style::Dim, &summarize(&labels), reason)
+        ReportNote::reason("estimate: ", Style::Dim, &summarize(&labels), reason)
     };
     groups.map(note).collect()
 }
@@ -231,9 +247,9 @@ mod tests {
     use crate::record::Estimate;
     use crate::stats::Summary;
 
-    type Row = (&'static str, &'static [(&'static str, &'static str)], Unit, f64, (f64, f64));
+    type ProbeRow = (&'static str, &'static [(&'static str, &'static str)], Unit, f64, (f64, f64));
 
-    fn measured((probe, params, unit, value, (low, high)): Row) -> ProbeResult {
+    fn measured((probe, params, unit, value, (low, high)): ProbeRow) -> ProbeResult {
         let cell =
             ProbeCell::new(probe, params.iter().map(|(name, text)| (*name, Param::from(*text))));
         let summary =
@@ -260,8 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_cells_of_the_lab_have_all_columns_at_80() {
-        let rows: [Row; 4] = [
+    fn the_widest_probes_fit_80_columns() {
+        let rows: [ProbeRow; 4] = [
             (
                 "clock",
                 &[("part", "resolution"), ("source", "counter-ordered")],

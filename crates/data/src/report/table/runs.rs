@@ -34,13 +34,13 @@ pub fn build_call_runs(session: &Session, rows: &[&CellResult], _: Rates) -> Opt
     )
 }
 
-type Figure = (fn(&Trial) -> f64, &'static [Unit]);
+type RunFigure = (fn(&Trial) -> f64, &'static [Unit]);
 
 fn build_table(
     session: &Session,
     rows: &[&CellResult],
     (id, title): (&'static str, &'static str),
-    (of, units): Figure,
+    (of, units): RunFigure,
 ) -> Option<Table> {
     // A file that is not in memory was read once, whatever the plan allows.
     let once = session.plan.once_uncached && rows.iter().all(|row| row.trials.len() < 2);
@@ -102,24 +102,15 @@ fn ordinal(number: u32) -> String {
 mod tests {
     use super::*;
     use crate::plan::{Cache, Job, Op};
-    use crate::report::sample;
     use crate::report::table::grid::row_count;
+    use crate::report::testing;
 
     #[test]
-    fn a_few_trials_that_were_asked_for_stand_side_by_side() {
-        let read = sample::job("read", 4096, Cache::Warm);
-        let mut session = sample::session(vec![
-            read.clone(),
-            Job { op: Op::Seek, ..sample::job("seek", 1, Cache::AsIs) },
-        ]);
-        (0..2).for_each(|cell| {
-            sample::measure(
-                &mut session,
-                cell,
-                4,
-                sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None },
-            )
-        });
+    fn few_requested_trials_have_columns() {
+        let read = testing::job("read", 4096, Cache::Warm);
+        let seek = Job { op: Op::Seek, ..testing::job("seek", 1, Cache::AsIs) };
+        let like = testing::Like::new(1000.0, 1.0, None);
+        let mut session = testing::measured(vec![read.clone(), seek], 4, like);
         let results = crate::analysis::results(&session);
         let rows: Vec<&CellResult> = results.iter().collect();
         let auto = Rates::default();

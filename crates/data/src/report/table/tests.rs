@@ -2,7 +2,7 @@ use super::grid::Column;
 use super::*;
 use crate::plan::{Cache, Job};
 use crate::record::{Severity, Xor};
-use crate::report::sample;
+use crate::report::testing;
 use proptest::prelude::*;
 
 const ANSWER: &str = "Fastest: mmap at 2 MiB, warm, 28.0 GiB/s. Cold costs 11×: the device gives 2.50 GiB/s from 256 KiB on.";
@@ -20,28 +20,28 @@ fn look(width: usize) -> Look {
 
 #[test]
 fn tables_at_80_columns() {
-    for (name, session) in sample::all() {
+    for (name, session) in testing::all() {
         insta::assert_snapshot!(format!("{name}_80"), show(&session, look(80)).join("\n"));
     }
 }
 
 #[test]
-fn measure_has_its_table_and_others_have_none() {
-    insta::assert_snapshot!("measured_80", show(&sample::measured_session(), look(80)).join("\n"));
+fn only_measure_has_counts() {
+    insta::assert_snapshot!("measured_80", show(&testing::measured_session(), look(80)).join("\n"));
     let told =
         |session: &Session| show(session, look(80)).iter().any(|line| line.starts_with("counts: "));
     assert!(
-        told(&sample::measured_session())
-            && sample::all().iter().all(|(_, session)| !told(session))
+        told(&testing::measured_session())
+            && testing::all().iter().all(|(_, session)| !told(session))
     );
 }
 
 #[test]
-fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
-    let cold = Job { xor: true, ..sample::single().plan.cells[0].clone() };
-    let mut session = sample::session(vec![cold.clone(), Job { cache: Cache::Warm, ..cold }]);
-    let like = sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(sample::CACHE) };
-    (0..2).for_each(|cell| sample::measure(&mut session, cell, 5, like));
+fn xors_of_parts_are_explained() {
+    let cold = Job { xor: true, ..testing::single().plan.cells[0].clone() };
+    let cells = vec![cold.clone(), Job { cache: Cache::Warm, ..cold }];
+    let like = testing::Like::new(450.0, 1.0, Some(testing::CACHE));
+    let mut session = testing::measured(cells, 5, like);
     let mut set = |from: usize, bytes: u64, xor: u32| {
         session.trials.iter_mut().skip(from).take(5).for_each(|trial| {
             let trial = std::sync::Arc::make_mut(trial);
@@ -66,15 +66,9 @@ fn the_xor_of_a_part_is_told_from_that_of_the_whole() {
 }
 
 #[test]
-fn the_zeros_that_fill_the_last_word_of_an_xor_are_told() {
-    let mut session =
-        sample::session(vec![Job { xor: true, ..sample::job("read", 4096, Cache::Warm) }]);
-    sample::measure(
-        &mut session,
-        0,
-        5,
-        sample::Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None },
-    );
+fn padded_xors_are_explained() {
+    let cell = Job { xor: true, ..testing::job("read", 4096, Cache::Warm) };
+    let mut session = testing::measured(vec![cell], 5, testing::Like::new(450.0, 1.0, None));
     let mut said = |bytes: u64| {
         session
             .trials
@@ -90,22 +84,16 @@ fn the_zeros_that_fill_the_last_word_of_an_xor_are_told() {
 }
 
 #[test]
-fn what_was_asked_for_is_never_dropped_and_room_is_used() {
+fn requested_columns_are_never_dropped() {
     let threads = |threads| Job {
         xor: true,
         count: Some(0),
         threads,
-        ..sample::job("pread", 2 << 20, Cache::Cold)
+        ..testing::job("pread", 2 << 20, Cache::Cold)
     };
-    let mut session = sample::session(vec![threads(1), Job { cache: Cache::Warm, ..threads(2) }]);
-    (0..2).for_each(|cell| {
-        sample::measure(
-            &mut session,
-            cell,
-            5,
-            sample::Like { nanos_per_op: 450e3, calls_per_op: 1.0, from: Some(sample::DEVICE) },
-        )
-    });
+    let cells = vec![threads(1), Job { cache: Cache::Warm, ..threads(2) }];
+    let like = testing::Like::new(450e3, 1.0, Some(testing::DEVICE));
+    let session = testing::measured(cells, 5, like);
     for width in 40..200 {
         let head = show(&session, look(width))
             .into_iter()
@@ -122,17 +110,17 @@ fn what_was_asked_for_is_never_dropped_and_room_is_used() {
 }
 
 #[test]
-fn wider_terminals_show_more_and_ascii_says_the_same() {
-    for (name, session) in [("troubled", sample::troubled()), ("calls", sample::calls())] {
+fn wide_tables_show_more_columns() {
+    for (name, session) in [("troubled", testing::troubled()), ("calls", testing::calls())] {
         insta::assert_snapshot!(format!("{name}_120"), show(&session, look(120)).join("\n"));
     }
     let ascii = Look { ascii: true, ..look(80) };
-    insta::assert_snapshot!("troubled_80_ascii", show(&sample::troubled(), ascii).join("\n"));
+    insta::assert_snapshot!("troubled_80_ascii", show(&testing::troubled(), ascii).join("\n"));
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal_and_none_ends_in_space() {
-    for (name, session) in sample::all() {
+fn lines_fit_the_terminal() {
+    for (name, session) in testing::all() {
         for width in (80..200).step_by(3) {
             for ascii in [false, true] {
                 let lines = show(&session, Look { ascii, ..look(width) });
@@ -150,7 +138,7 @@ fn no_line_is_wider_than_the_terminal_and_none_ends_in_space() {
 
 #[test]
 fn colour_adds_nothing_but_codes() {
-    for (name, session) in sample::all() {
+    for (name, session) in testing::all() {
         let plain = show(&session, look(100)).join("\n");
         let mut coloured = show(&session, Look { color: true, ..look(100) }).join("\n");
         for code in ["0", "1", "2", "31", "33"] {
@@ -159,7 +147,7 @@ fn colour_adds_nothing_but_codes() {
         assert_eq!(coloured, plain, "{name}");
     }
     assert!(
-        show(&sample::troubled(), Look { color: true, ..look(80) })
+        show(&testing::troubled(), Look { color: true, ..look(80) })
             .iter()
             .any(|line| line.contains("\x1b[31m× 1"))
     );
@@ -167,36 +155,28 @@ fn colour_adds_nothing_but_codes() {
 
 #[test]
 fn narrow_terminals_drop_what_matters_least() {
-    let lines = show(&sample::quick(), look(48));
+    let lines = show(&testing::quick(), look(48));
     assert!(lines.iter().all(|line| text::width(line) <= 48), "{lines:#?}");
     assert!(lines.iter().any(|line| line.starts_with("mmap")
         && line.contains("27.8  ±2.0")
         && line.ends_with("ok")));
     // No column that distinguishes cells is dropped, however narrow the table.
     assert!(
-        show(&sample::axes(), look(1))
+        show(&testing::axes(), look(1))
             .iter()
             .any(|line| line.contains("stride:16") && line.contains("100 MiB"))
     );
 }
 
 #[test]
-fn a_curve_reads_downwards_whatever_the_order_of_the_plan() {
+fn curves_read_downwards() {
     let mut cells = Vec::new();
     for block in [4u64 << 10, 64 << 10, 1 << 20] {
         for cache in [Cache::Warm, Cache::Cold] {
-            cells.extend(["read", "mmap"].map(|backend| sample::job(backend, block, cache)));
+            cells.extend(["read", "mmap"].map(|backend| testing::job(backend, block, cache)));
         }
     }
-    let mut session = sample::session(cells);
-    for cell in 0..12 {
-        sample::measure(
-            &mut session,
-            cell,
-            5,
-            sample::Like { nanos_per_op: 1000.0, calls_per_op: 1.0, from: None },
-        );
-    }
+    let session = testing::measured(cells, 5, testing::Like::new(1000.0, 1.0, None));
     let lines = show(&session, look(80));
     let start = lines.iter().position(|line| line.starts_with("backend")).unwrap() + 2;
     let heads: Vec<String> = lines[start..start + 7]
@@ -218,10 +198,10 @@ fn a_curve_reads_downwards_whatever_the_order_of_the_plan() {
 }
 
 #[test]
-fn a_note_of_many_rows_is_told_once_and_leaves_them_ok() {
-    let mut session = sample::quick();
+fn repeated_notes_appear_once() {
+    let mut session = testing::quick();
     (0..12).for_each(|cell| {
-        sample::warn(
+        testing::warn(
             &mut session,
             cell,
             "read-ahead",
@@ -245,11 +225,11 @@ fn a_note_of_many_rows_is_told_once_and_leaves_them_ok() {
 
 #[test]
 fn a_cut_trial_is_told_once() {
-    let mut session = sample::troubled();
+    let mut session = testing::troubled();
     let told =
         |session: &Session| show(session, look(80)).iter().filter(|l| l.contains("cut")).count();
     assert_eq!(told(&session), 1);
-    sample::warn(
+    testing::warn(
         &mut session,
         19,
         "cut",
@@ -260,8 +240,8 @@ fn a_cut_trial_is_told_once() {
 }
 
 #[test]
-fn the_answer_of_the_session_ends_the_report() {
-    let session = sample::quick();
+fn the_answer_comes_last() {
+    let session = testing::quick();
     let mut out = Vec::new();
     write(&session, &look(80), &mut out).unwrap();
     fn words(text: &str) -> String {
@@ -275,7 +255,7 @@ fn the_answer_of_the_session_ends_the_report() {
 
 proptest! {
     #[test]
-    fn columns_start_in_one_place_whatever_they_hold(cells in prop::collection::vec("\\PC{0,12}", 1..8), right: bool) {
+    fn columns_are_aligned(cells in prop::collection::vec("\\PC{0,12}", 1..8), right: bool) {
         let cells: Vec<String> = cells.iter().map(|cell| text::clean(cell)).collect();
         let (rows, marks) = (cells.len(), vec!["|".to_string(); cells.len()]);
         let columns = [Column { right, ..Column::text_column("name", 0, cells) }, Column::text_column("|", 0, marks)];
@@ -287,8 +267,8 @@ proptest! {
 }
 
 #[test]
-fn cells_that_the_user_skipped_are_told() {
-    let mut session = sample::single();
+fn cells_skipped_by_users_are_listed() {
+    let mut session = testing::single();
     session.skipped = vec![0];
     let page = show(&session, look(80)).join("\n");
     assert!(page.contains(": skipped by the user after "), "{page}");

@@ -11,7 +11,7 @@ use crate::units::column::{align, unit};
 use crate::units::{Rates, show_rate, show_share};
 
 /// One row of the table.
-struct Row {
+struct TriedRow {
     sign: &'static str,
     label: String,
     rate: f64,
@@ -34,17 +34,17 @@ pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Opt
         1 => String::new(),
         _ => describe_cache_state(&pick.cell),
     };
-    let rows: Vec<Row> = picks
+    let rows: Vec<TriedRow> = picks
         .iter()
         .flat_map(|pick| rows_of_pick(pick, find_result(rows, pick), bounded, &state(pick)))
         .collect();
     let (factor, name) = unit(rows.iter().map(|row| row.rate), rates.units());
-    let number = |title: &str, value: &dyn Fn(&Row) -> Option<f64>| {
+    let number = |title: &str, value: &dyn Fn(&TriedRow) -> Option<f64>| {
         let values: Vec<Option<f64>> = rows.iter().map(value).collect();
         Column::numbers(title, name, 0, align(&values, factor))
     };
     let (low, high) = if bounded { ("low", "high") } else { ("least", "most") };
-    let count = |row: &Row| row.count.map_or("-".into(), |count| count.to_string());
+    let count = |row: &TriedRow| row.count.map_or("-".into(), |count| count.to_string());
     let columns = vec![
         words("", 0, &rows, |row| row.sign.into()),
         words("method", 0, &rows, |row| row.label.clone()),
@@ -73,11 +73,11 @@ fn rows_of_pick(
     result: Option<&CellResult>,
     bounded: bool,
     state: &str,
-) -> Vec<Row> {
+) -> Vec<TriedRow> {
     let limit = pick.ceiling.as_ref().map(|ceiling| ceiling.bytes_per_second);
     let tops = pick.tried.iter().map(|method| method.max).chain(pick.throughput).chain(limit);
     let full = tops.fold(0.0, f64::max);
-    let row = |label: &str, rate| Row {
+    let row = |label: &str, rate| TriedRow {
         sign: "",
         label: format!("{label}{state}"),
         rate,
@@ -85,7 +85,7 @@ fn rows_of_pick(
         count: None,
         full,
     };
-    let of_try = |method: &MethodRate| Row {
+    let of_try = |method: &MethodRate| TriedRow {
         sign: match method.no_difference {
             _ if method.cell == pick.cell => "*",
             true => "=",
@@ -95,9 +95,9 @@ fn rows_of_pick(
         count: Some(method.tries),
         ..row(&describe_method(&method.cell), method.throughput)
     };
-    let mut rows: Vec<Row> = pick.tried.iter().map(of_try).collect();
+    let mut rows: Vec<TriedRow> = pick.tried.iter().map(of_try).collect();
     let summary = result.and_then(|result| Some((result, result.throughput?.summary)));
-    rows.extend(summary.map(|(result, summary)| Row {
+    rows.extend(summary.map(|(result, summary)| TriedRow {
         range: if bounded {
             summary.low.zip(summary.high)
         } else {
@@ -115,7 +115,7 @@ const BAR: usize = 12;
 
 /// Draws a bar up to the rate, and then, lighter, up to the high end of its range; from the low end
 /// on it is darker than the high end, and lighter than the rest.
-fn draw_bar(row: &Row) -> String {
+fn draw_bar(row: &TriedRow) -> String {
     let place = |rate: f64| ((rate / row.full).clamp(0.0, 1.0) * BAR as f64).round() as usize;
     let (low, high) = row.range.unwrap_or((row.rate, row.rate));
     let (low, middle, high) = (place(low), place(row.rate).max(1), place(high));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn each_method_has_a_bar_with_its_interval_then_the_result_and_its_limit() {
+    fn methods_have_bars_and_limits() {
         let text = show("table", &session(|_| {}), &Look::default());
         let table: Vec<&str> = text
             .lines()
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_tries_than_an_interval_needs_show_their_range_and_say_so() {
+    fn few_tries_show_their_range() {
         let text = show("table", &session(|tries| tries.truncate(6)), &Look::default());
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("least") && words.contains("fewer tries than the 5"), "{text}");

@@ -6,7 +6,7 @@ use crate::plan::Writes;
 use crate::record::Reach;
 
 #[test]
-fn commits_are_counted_by_method_for_one_writer_and_for_several() {
+fn commits_are_grouped_by_method() {
     let glance = of(&[
         committed(|_| {}, 900, Reach::Flushed),
         committed(|job| job.writes = Writes::Append, 800, Reach::Flushed),
@@ -33,7 +33,7 @@ fn commits_are_counted_by_method_for_one_writer_and_for_several() {
 }
 
 #[test]
-fn commits_that_are_not_durable_are_never_best() {
+fn non_durable_commits_are_never_best() {
     let glance = of(&[
         committed(|_| {}, 900, Reach::Flushed),
         committed(|job| job.sync = Sync::Dsync, 9, Reach::NotReached),
@@ -48,7 +48,7 @@ fn commits_that_are_not_durable_are_never_best() {
 }
 
 #[test]
-fn large_commits_and_those_of_several_sizes_are_judged_by_bytes() {
+fn large_commits_are_judged_by_bytes() {
     let large = committed(|job| job.block = 1 << 20, 900, Reach::Flushed);
     assert_eq!(titles(&of(&[large])), ["written to the device"]);
     let two = [

@@ -74,12 +74,25 @@ pub fn session(cells: Vec<Job>) -> Session {
     session
 }
 
-/// What one operation costs and where its bytes come from.
+/// The cost of one operation and the source of its bytes.
 #[derive(Clone, Copy)]
 pub struct Like {
     pub nanos_per_op: f64,
     pub calls_per_op: f64,
     pub from: Option<Source>,
+}
+
+impl Like {
+    pub fn new(nanos_per_op: f64, calls_per_op: f64, from: Option<Source>) -> Like {
+        Like { nanos_per_op, calls_per_op, from }
+    }
+}
+
+/// Returns a session with these trials of each cell.
+pub fn measured(cells: Vec<Job>, trials: u32, like: Like) -> Session {
+    let mut session = session(cells);
+    (0..session.plan.cells.len()).for_each(|cell| measure(&mut session, cell, trials, like));
+    session
 }
 
 pub const DEVICE: Source =
@@ -197,7 +210,7 @@ pub fn quick() -> Session {
             &mut session,
             cell,
             5,
-            Like { nanos_per_op: call + job.block as f64 / rate, calls_per_op, from: Some(from) },
+            Like::new(call + job.block as f64 / rate, calls_per_op, Some(from)),
         );
     }
     session
@@ -256,7 +269,7 @@ pub fn troubled() -> Session {
 pub fn single() -> Session {
     let mut session =
         session(vec![Job { count: Some(0), xor: true, ..job("read", 512, Cache::AsIs) }]);
-    measure(&mut session, 0, 1, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: None });
+    measure(&mut session, 0, 1, Like::new(450.0, 1.0, None));
     session.verdicts[0] = None;
     std::sync::Arc::make_mut(&mut session.trials[0]).device_bytes = None;
     session.plan.trials = Some(1);
@@ -273,13 +286,8 @@ pub fn measured_session() -> Session {
         job("read", 1 << 21, Cache::Warm),
     ]);
     (session.plan.experiment, session.plan.presets) = ("measure".into(), vec!["measure".into()]);
-    measure(&mut session, 0, 5, Like { nanos_per_op: 450.0, calls_per_op: 1.0, from: Some(CACHE) });
-    measure(
-        &mut session,
-        1,
-        5,
-        Like { nanos_per_op: 40_000.0, calls_per_op: 1.0, from: Some(CACHE) },
-    );
+    measure(&mut session, 0, 5, Like::new(450.0, 1.0, Some(CACHE)));
+    measure(&mut session, 1, 5, Like::new(40_000.0, 1.0, Some(CACHE)));
     for trial in
         session.trials.iter_mut().map(std::sync::Arc::make_mut).filter(|trial| trial.cell == 1)
     {
@@ -290,7 +298,7 @@ pub fn measured_session() -> Session {
     session
 }
 
-/// Calls that move nothing beside calls that do, by count: the system-call preset.
+/// Calls that move nothing next to calls that do, by count: the system-call preset.
 pub fn calls() -> Session {
     let mut cells = Vec::new();
     for (backend, op) in [("pread", Op::Read), ("read", Op::Seek), ("null", Op::Read)] {
@@ -332,11 +340,7 @@ pub fn axes() -> Session {
     ];
     let mut session = session(cells);
     for cell in 0..5 {
-        let like = Like {
-            nanos_per_op: 90_000.0 / (cell + 1) as f64,
-            calls_per_op: 0.2,
-            from: Some(DEVICE),
-        };
+        let like = Like::new(90_000.0 / (cell + 1) as f64, 0.2, Some(DEVICE));
         measure(&mut session, cell, 5 + cell as u32, like);
     }
     session.plan.verify = true;
@@ -393,7 +397,7 @@ pub fn every() -> Session {
             &mut session,
             cell,
             trials,
-            Like { nanos_per_op, calls_per_op: 1.0, from: (cell < 4).then_some(DEVICE) },
+            Like::new(nanos_per_op, 1.0, (cell < 4).then_some(DEVICE)),
         );
     }
     warn(

@@ -1,8 +1,0 @@
-//! Comments of a job file.
-
-use crate::report::text;
-
-/// Returns a line with a comment.
-pub fn comment(text: &str) -> String {
-    format!("; {}", text::clean(text))
-}
