@@ -205,7 +205,7 @@ fn probes() -> Vec<Entry> {
         let about = format!("{}, {} [default: {}]", param.about, param.range(), param.usual);
         plain(&format!("--set {}.{}=", info.id, param.name), "", &about)
     };
-    let entry = |probe: &&dyn Probe| {
+    let entry = |probe: &Probe| {
         let info = probe.info();
         let checked: Vec<Result<(), String>> =
             probe.cells(&site).iter().map(|cell| probe.check(cell, &site)).collect();

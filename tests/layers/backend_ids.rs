@@ -18,7 +18,7 @@ const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
     ("plan/settings.rs", "seek", "an operation"),
     ("probe/bandwidth.rs", "read", "an operation on memory"),
     ("probe/map.rs", "mmap", "the call that failed"),
-    ("probe/switch/link.rs", "mmap", "the call that failed"),
+    ("probe/switch.rs", "mmap", "the call that failed"),
     ("probe/syscall.rs", "getpid", "a call"),
     ("probe/syscall.rs", "read", "a call"),
     ("report/fio/section.rs", "read", "a direction of fio"),

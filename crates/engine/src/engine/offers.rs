@@ -6,7 +6,7 @@ use super::locate::scratch_dir;
 use super::probing;
 use crate::experiment::Offer;
 use crate::plan::{ProbeCell, ProbeSet, Remote, TargetSpec};
-use crate::probe::PROBES;
+use crate::probe::{PROBES, Probe};
 
 /// Returns every cell of every probe as a run would find it: with the user's file if there is one,
 /// else with a folder for temporary files, with the given remote machine and parameter values.
@@ -25,17 +25,15 @@ pub fn list_offers(
         }),
     };
     let site = probing::site(&target, remote).with_sets(sets);
-    let offer = |cell: ProbeCell, probe: &dyn crate::probe::Probe| {
+    let offer = |cell: ProbeCell, probe: &Probe| {
         let refused = probe.check(&cell, &site).err();
         let estimate = if refused.is_none() { probe.estimate(&cell, &site) } else { None };
         Offer { unit: probe.unit(&cell), estimate, refused, cell }
     };
-    PROBES
-        .iter()
-        .flat_map(|probe| {
-            probe.cells(&site).into_iter().map(|cell| offer(cell, *probe)).collect::<Vec<_>>()
-        })
-        .collect()
+    let offers = PROBES.iter().flat_map(|probe| {
+        probe.cells(&site).into_iter().map(|cell| offer(cell, probe)).collect::<Vec<_>>()
+    });
+    offers.collect()
 }
 
 #[cfg(test)]

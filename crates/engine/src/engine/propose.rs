@@ -22,7 +22,7 @@ use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
     TargetSpec, Variant, find_probes, target_name,
 };
-use crate::probe::{self, Probe, ProbeContext};
+use crate::probe::{self, ProbeContext};
 use crate::sys::cold;
 use crate::sys::memory_limit::free_memory;
 use crate::units::show_bytes;
@@ -234,10 +234,8 @@ fn list_cells(
     info: &'static ProbeInfo,
     site: &ProbeContext,
 ) -> Vec<(ProbeCell, Result<(), String>)> {
-    let cells = |probe: &dyn Probe| {
-        probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect()
-    };
-    probe::probe(info.id).map_or_else(|_| Vec::new(), cells)
+    let Ok(probe) = probe::probe(info.id) else { return Vec::new() };
+    probe.cells(site).into_iter().map(|cell| (cell.clone(), probe.check(&cell, site))).collect()
 }
 
 /// Returns the target of a plan with probes only: the named file, a folder where a probe creates

@@ -7,39 +7,35 @@ use std::sync::RwLock;
 use std::thread;
 
 use super::map::Map;
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, Unit};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::threads::Affinity;
 
-pub(super) struct Bandwidth;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Op {
+pub(super) enum MemoryOp {
     Read,
     Write,
     Copy,
 }
 
 /// Expected bytes per second of one thread.
-const OPS: &[ParamRow<Op>] = &[
+const OPS: &[ParamRow<MemoryOp>] = &[
     ParamRow {
         name: "read",
-        value: Op::Read,
+        value: MemoryOp::Read,
         range: (5e9, 40e9),
         why: "10-20 cache lines of 64 bytes in flight at 60-100 ns each",
     },
     ParamRow {
         name: "write",
-        value: Op::Write,
+        value: MemoryOp::Write,
         range: (4e9, 40e9),
         why: "like read, but each line is often read before it is written",
     },
     ParamRow {
         name: "copy",
-        value: Op::Copy,
+        value: MemoryOp::Copy,
         range: (3e9, 20e9),
         why: "each byte is read and written: about half of read",
     },
@@ -48,56 +44,58 @@ const OPS: &[ParamRow<Op>] = &[
 /// Maximum working set; a larger one would not be slower.
 const MAX_BYTES: u64 = 256 << 20;
 
-impl ProbeKind for Bandwidth {
-    const INFO: &'static ProbeInfo = &catalog::BANDWIDTH;
-    /// The operation, and the number of threads.
-    type Params = (&'static ParamRow<Op>, usize);
-
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        let one_and_all = |context: &ProbeContext, _| match context.cpus.len() as u64 {
-            0 | 1 => vec![1],
-            all => vec![1, all],
-        };
-        let threads = source.number_among("threads", Some(1), one_and_all)?;
-        let op = source.row("op", OPS)?;
-        (1..=1024).contains(&threads).then_some((op, threads as usize))
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let one_and_all = |context: &ProbeContext, _| match context.cpus.len() as u64 {
+        0 | 1 => vec![1],
+        all => vec![1, all],
+    };
+    let threads = source.number_among("threads", Some(1), &one_and_all)?;
+    let op = source.row("op", OPS)?;
+    if !(1..=1024).contains(&threads) {
+        return None;
     }
+    Some(Box::new(MemoryBandwidth { op, threads: threads as usize }))
+}
 
-    fn unit(_: &Self::Params) -> Unit {
+struct MemoryBandwidth {
+    op: &'static ParamRow<MemoryOp>,
+    threads: usize,
+}
+
+impl KnownCell for MemoryBandwidth {
+    fn unit(&self) -> Unit {
         Unit::BytesPerSecond
     }
 
-    fn check((_, threads): &Self::Params, context: &ProbeContext) -> Result<(), String> {
-        if *threads > context.cpus.len().max(1) {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        if self.threads > context.cpus.len().max(1) {
             return Err(format!("this process may use only {} CPUs", context.cpus.len()));
         }
         context.check_memory(working_set_bytes(context))
     }
 
-    fn estimate((op, threads): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        let estimate = op.as_estimate()?;
-        let reason = if *threads > 1 {
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        let (estimate, threads) = (self.op.as_estimate()?, self.threads);
+        let reason = if threads > 1 {
             format!("{}; more with {threads} threads, up to the memory limit", estimate.reason)
         } else {
             estimate.reason
         };
-        Some(Estimate { high: estimate.high * *threads as f64, reason, ..estimate })
+        Some(Estimate { high: estimate.high * threads as f64, reason, ..estimate })
     }
 
-    fn open(
-        (op, threads): &Self::Params,
-        context: &ProbeContext,
-    ) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let threads = self.threads;
         let each = (working_set_bytes(context) as usize / threads).next_multiple_of(1 << 16);
         let parts =
-            (0..*threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
-        let cpus = if *threads > 1 { context.cpus.clone() } else { Vec::new() };
+            (0..threads).map(|_| Map::anonymous(each, true)).collect::<Result<Vec<_>, _>>()?;
+        let cpus = if threads > 1 { context.cpus.clone() } else { Vec::new() };
         // Touched by the threads that use it: the first touch decides the NUMA node of a page.
         match parts.as_slice() {
             [part] => part.touch(),
             parts => _ = run_together(parts, &cpus, &Map::touch)?,
         }
-        Ok(Box::new(Passes { op: op.value, parts, cpus, context: context.clone() }))
+        Ok(Box::new(Passes { op: self.op.value, parts, cpus, context: context.clone() }))
     }
 }
 
@@ -107,7 +105,7 @@ fn working_set_bytes(context: &ProbeContext) -> u64 {
 }
 
 struct Passes {
-    op: Op,
+    op: MemoryOp,
     parts: Vec<Map>,
     /// One per thread; empty for the calling thread only.
     cpus: Vec<usize>,
@@ -176,21 +174,21 @@ fn run_together(
 }
 
 /// Returns the bytes counted for one pass over `len` bytes.
-fn bytes_per_pass(op: Op, len: usize) -> usize {
-    if op == Op::Copy { len / 2 } else { len }
+fn bytes_per_pass(op: MemoryOp, len: usize) -> usize {
+    if op == MemoryOp::Copy { len / 2 } else { len }
 }
 
-fn run_pass(op: Op, part: &Map) {
+fn run_pass(op: MemoryOp, part: &Map) {
     let (start, len) = (part.address(0), part.len());
     // SAFETY: all accesses are within the mapping, which only this thread uses; the halves of a
     // copy do not overlap.
     unsafe {
         match op {
-            Op::Read => {
+            MemoryOp::Read => {
                 black_box(sum(std::slice::from_raw_parts(start.cast::<u64>(), len / 8)));
             }
-            Op::Write => std::ptr::write_bytes(start, black_box(0x5a), len),
-            Op::Copy => std::ptr::copy_nonoverlapping(start, start.add(len / 2), len / 2),
+            MemoryOp::Write => std::ptr::write_bytes(start, black_box(0x5a), len),
+            MemoryOp::Copy => std::ptr::copy_nonoverlapping(start, start.add(len / 2), len / 2),
         }
     }
     black_box(start);
@@ -239,10 +237,10 @@ mod tests {
     fn a_copy_copies_one_half_and_a_write_fills_all() {
         let map = Map::anonymous(1 << 16, false).unwrap();
         (0..map.len()).for_each(|at| map.store(at, (at % 251) as u8));
-        run_pass(Op::Copy, &map);
+        run_pass(MemoryOp::Copy, &map);
         let half = map.len() / 2;
         assert!((0..half).all(|at| map.load(at) == map.load(half + at)));
-        run_pass(Op::Write, &map);
+        run_pass(MemoryOp::Write, &map);
         assert!((0..map.len()).all(|at| map.load(at) == 0x5a));
     }
 }

@@ -1,6 +1,7 @@
-//! The time of one batch, and the value computed from it.
+//! The time of one batch, and the value computed from it, without the overhead of measuring.
 
-use super::costs::Costs;
+use super::calls::run_empty_loop;
+use super::context::ProbeError;
 use crate::record::Unit;
 use crate::sys::clock::Clock;
 
@@ -37,6 +38,16 @@ impl BatchTime {
         BatchTime { amount, loops: 0, ..BatchTime::of_loop(0, body) }
     }
 
+    /// Times `body` as [`of_block`](BatchTime::of_block) does; an error of `body` is the result.
+    pub fn of_work(
+        amount: f64,
+        body: impl FnOnce() -> Result<(), ProbeError>,
+    ) -> Result<BatchTime, ProbeError> {
+        let mut done = Ok(());
+        let batch = BatchTime::of_block(amount, || done = body());
+        done.map(|()| batch)
+    }
+
     /// Returns the nanoseconds without the overhead of clock and loop, at least 0.
     pub fn net(&self, costs: &Costs) -> f64 {
         let spent = self.readings as f64 * costs.clock_nanos + self.loops as f64 * costs.loop_nanos;
@@ -55,6 +66,41 @@ impl BatchTime {
     }
 }
 
+/// Measurement overhead on the calling thread and CPU, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Costs {
+    /// One reading of the clock that times batches.
+    pub clock_nanos: f64,
+    /// One iteration of an empty loop.
+    pub loop_nanos: f64,
+}
+
+impl Costs {
+    /// Measures both in about 2 ms. Takes the minimum of several batches, since disturbances only
+    /// add time.
+    pub fn measure() -> Costs {
+        let clock = Clock::best();
+        let batch = |count: u64, work: &dyn Fn()| {
+            let begin = clock.now();
+            work();
+            clock.nanos(begin, clock.now()) as f64 / count as f64
+        };
+        let least = |count, work: &dyn Fn()| {
+            (0..9).map(|_| batch(count, work)).min_by(f64::total_cmp).unwrap_or(0.0)
+        };
+        const READINGS: u64 = 5_000;
+        const TURNS: u64 = 200_000;
+        Costs {
+            clock_nanos: least(READINGS, &|| {
+                for _ in 0..READINGS {
+                    std::hint::black_box(clock.now());
+                }
+            }),
+            loop_nanos: least(TURNS, &|| run_empty_loop(TURNS)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +116,16 @@ mod tests {
         // All of the time was clock and loop overhead: the rate would be infinite.
         assert_eq!(BatchTime { nanos: 1, ..batch }.value(Unit::PerSecond, &costs), None);
         assert_eq!(BatchTime { amount: 0.0, ..batch }.value(Unit::Nanos, &costs), None);
+    }
+
+    #[test]
+    fn a_loop_costs_less_than_a_reading() {
+        let costs = Costs::measure();
+        assert!(
+            costs.loop_nanos > 0.0
+                && costs.loop_nanos < costs.clock_nanos
+                && costs.clock_nanos < 1e5,
+            "{costs:?}"
+        );
     }
 }

@@ -2,77 +2,70 @@
 
 use std::hint::black_box;
 
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
 use crate::sys::clock::{
     counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of,
 };
 
-pub(super) struct Clocks;
-
 /// Expected cycles of one reading.
-const SOURCES: &[ParamRow<Source>] = &[
+const SOURCES: &[ParamRow<ClockSource>] = &[
     ParamRow {
         name: "counter",
-        value: Source::Counter,
+        value: ClockSource::Counter,
         range: (18.0, 40.0),
         why: "one microcoded instruction",
     },
     ParamRow {
         name: "counter-ordered",
-        value: Source::Ordered,
+        value: ClockSource::Ordered,
         range: (25.0, 70.0),
         why: "the same, and a wait for all earlier instructions",
     },
     ParamRow {
         name: "monotonic",
-        value: Source::Kernel(libc::CLOCK_MONOTONIC),
+        value: ClockSource::Kernel(libc::CLOCK_MONOTONIC),
         range: (35.0, 110.0),
         why: "an ordered reading, a call into the vDSO and a multiplication",
     },
     ParamRow {
         name: "coarse",
-        value: Source::Kernel(libc::CLOCK_MONOTONIC_COARSE),
+        value: ClockSource::Kernel(libc::CLOCK_MONOTONIC_COARSE),
         range: (8.0, 40.0),
         why: "a call into the vDSO and two loads, without reading the counter",
     },
     ParamRow {
         name: "thread",
-        value: Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID),
+        value: ClockSource::Kernel(libc::CLOCK_THREAD_CPUTIME_ID),
         range: (200.0, 1500.0),
         why: "a system call, and the scheduler's accounting",
     },
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Source {
+pub(super) enum ClockSource {
     Counter,
     Ordered,
     Kernel(libc::clockid_t),
 }
 
-/// A cell: the clock, and whether its resolution is measured rather than the time of a reading.
-pub(super) struct Params {
-    source: &'static ParamRow<Source>,
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let resolution = source.mark("part", "resolution", true)?;
+    Some(Box::new(ClockCell { source: source.row("source", SOURCES)?, resolution }))
+}
+
+/// The clock, and whether its resolution is measured rather than the time of a reading.
+struct ClockCell {
+    source: &'static ParamRow<ClockSource>,
     resolution: bool,
 }
 
-impl ProbeKind for Clocks {
-    const INFO: &'static ProbeInfo = &catalog::CLOCK;
-    type Params = Params;
-
-    fn params(source: &mut ParamSource) -> Option<Params> {
-        let resolution = source.mark("part", "resolution", true)?;
-        Some(Params { source: source.row("source", SOURCES)?, resolution })
-    }
-
-    fn check(params: &Params, _: &ProbeContext) -> Result<(), String> {
-        match params.source.value {
-            Source::Ordered if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
-            Source::Counter | Source::Ordered
-                if params.resolution && counter_picos(1).is_none() =>
+impl KnownCell for ClockCell {
+    fn check(&self, _: &ProbeContext) -> Result<(), String> {
+        match self.source.value {
+            ClockSource::Ordered if !has_ordered_counter() => Err("this CPU has no rdtscp".into()),
+            ClockSource::Counter | ClockSource::Ordered
+                if self.resolution && counter_picos(1).is_none() =>
             {
                 Err("the CPU's counter is not a reliable clock on this machine".into())
             }
@@ -80,19 +73,19 @@ impl ProbeKind for Clocks {
         }
     }
 
-    fn estimate(params: &Params, context: &ProbeContext) -> Option<Estimate> {
-        let ParamRow { value, range, why, .. } = params.source;
-        if !params.resolution {
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
+        let ParamRow { value, range, why, .. } = self.source;
+        if !self.resolution {
             return context.estimate_cycles(range.0, range.1, why);
         }
         let (low, high, reason) = match value {
-            Source::Kernel(libc::CLOCK_MONOTONIC_COARSE) => {
+            ClockSource::Kernel(libc::CLOCK_MONOTONIC_COARSE) => {
                 (1e6, 10e6, "one tick of the kernel's timer: 1000, 250 or 100 per second")
             }
-            Source::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => {
+            ClockSource::Kernel(libc::CLOCK_THREAD_CPUTIME_ID) => {
                 (1.0, 1500.0, "a clock in nanoseconds; two readings are a system call apart")
             }
-            Source::Counter | Source::Ordered => (
+            ClockSource::Counter | ClockSource::Ordered => (
                 // It counts at most as fast as the CPU runs.
                 context.cycle().map_or(0.2, |cycle| cycle.min(1.0)),
                 40.0,
@@ -108,17 +101,7 @@ impl ProbeKind for Clocks {
         Some(Estimate { low, high, reason: reason.into() })
     }
 
-    fn open(params: &Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let source = params.source.value;
-        Ok(if params.resolution { Box::new(Step(source)) } else { Box::new(Reading(source)) })
-    }
-}
-
-/// Times readings of a clock.
-struct Reading(Source);
-
-impl Gauge for Reading {
-    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+    fn open(&self, _: &ProbeContext) -> Opened {
         fn each(count: u64, read: impl Fn() -> u64) -> BatchTime {
             BatchTime::of_loop(count, || {
                 for _ in 0..count {
@@ -126,16 +109,22 @@ impl Gauge for Reading {
                 }
             })
         }
-        Ok(match self.0 {
-            Source::Counter => each(count, counter),
-            Source::Ordered => each(count, counter_ordered),
-            Source::Kernel(clock) => each(count, move || nanos_of(clock)),
-        })
+        let clock = self.source.value;
+        if self.resolution {
+            return Ok(Box::new(ClockStep(clock)));
+        }
+        Ok(Box::new(move |count| {
+            Ok(match clock {
+                ClockSource::Counter => each(count, counter),
+                ClockSource::Ordered => each(count, counter_ordered),
+                ClockSource::Kernel(clock) => each(count, move || nanos_of(clock)),
+            })
+        }))
     }
 }
 
 /// Finds the smallest step between two readings that differ.
-struct Step(Source);
+struct ClockStep(ClockSource);
 
 /// Nanoseconds to wait for a step: long enough for a clock with 10 ms ticks, short enough for one
 /// that has stopped.
@@ -159,12 +148,14 @@ fn find_smallest_step(count: u64, read: impl Fn() -> u64) -> Option<u64> {
     least
 }
 
-impl Gauge for Step {
+impl Gauge for ClockStep {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let least = match self.0 {
-            Source::Counter => find_smallest_step(count, counter).and_then(counter_picos),
-            Source::Ordered => find_smallest_step(count, counter_ordered).and_then(counter_picos),
-            Source::Kernel(clock) => {
+            ClockSource::Counter => find_smallest_step(count, counter).and_then(counter_picos),
+            ClockSource::Ordered => {
+                find_smallest_step(count, counter_ordered).and_then(counter_picos)
+            }
+            ClockSource::Kernel(clock) => {
                 find_smallest_step(count, || nanos_of(clock)).map(|nanos| nanos * 1000)
             }
         };

@@ -5,40 +5,37 @@ use super::files::{
     test_folder,
 };
 use super::read_worker::{ReadPart, ReadWorker};
-use super::{BatchTime, Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog::{self, MAX_PROCESSES};
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
+use crate::catalog::MAX_PROCESSES;
 use crate::record::Estimate;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
 
-pub(super) struct Contention;
-
 /// File size of each process.
 const FILE_BYTES: u64 = 16 << 20;
 
-impl ProbeKind for Contention {
-    const INFO: &'static ProbeInfo = &catalog::CONTENTION;
-    /// The number of processes.
-    type Params = u64;
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    // Powers of two up to twice the CPUs, and at least 4.
+    let processes = source.number_among("processes", None, &|context, _| {
+        let most = (context.cpus.len() as u64 * 2).clamp(4, MAX_PROCESSES);
+        (0..6).map(|power| 1 << power).take_while(|count| *count <= most).collect()
+    })?;
+    Some(Box::new(Contention { processes }))
+}
 
-    fn params(source: &mut ParamSource) -> Option<u64> {
-        // Powers of two up to twice the CPUs, and at least 4.
-        source.number_among("processes", None, |context, _| {
-            let most = (context.cpus.len() as u64 * 2).clamp(4, MAX_PROCESSES);
-            (0..6).map(|power| 1 << power).take_while(|count| *count <= most).collect()
-        })
-    }
+struct Contention {
+    processes: u64,
+}
 
-    fn check(count: &u64, context: &ProbeContext) -> Result<(), String> {
+impl KnownCell for Contention {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
-        context
-            .check_memory(count * FILE_BYTES)
-            .and_then(|()| check_disk_space(context, count * FILE_BYTES))
+        context.check_memory(self.processes * FILE_BYTES)?;
+        check_disk_space(context, self.processes * FILE_BYTES)
     }
 
-    fn estimate(count: &u64, context: &ProbeContext) -> Option<Estimate> {
-        let (count, device) = (*count as f64, test_device(context));
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
+        let (count, device) = (self.processes as f64, test_device(context));
         // One process has the CPU and the device to itself; at worst each waits for all others.
         let low = 300.0 + BLOCK as f64 * device.byte.0;
         let high = (2500.0 + BLOCK as f64 * device.byte.1) * count;
@@ -49,8 +46,8 @@ impl ProbeKind for Contention {
         Some(Estimate { low, high, reason })
     }
 
-    fn open(count: &u64, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let files = (0..*count)
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let files = (0..self.processes)
             .map(|seed| create_filled(context, FILE_BYTES, seed))
             .collect::<Result<Vec<_>, _>>()?;
         let readers = files

@@ -1,12 +1,12 @@
-//! The context of probes, collected once per run: facts about this machine, limits, the peer and
-//! the stop flag.
+//! The context of probes, collected once per run: facts about this machine, limits, the remote
+//! host and the stop flag.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::error::ProbeError;
-use super::net::Peer;
-use super::stop_flag::StopFlag;
+use super::net::RemoteHost;
 use crate::facts::Host;
 use crate::host;
 use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
@@ -15,7 +15,7 @@ use crate::sys::memory_limit::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
 
-/// What probes know about this machine and may use on it.
+/// This machine as probes know it, and what they may use.
 #[derive(Debug, Clone, Default)]
 pub struct ProbeContext {
     pub host: Host,
@@ -27,8 +27,8 @@ pub struct ProbeContext {
     pub dir: Option<PathBuf>,
     /// The user's file, only ever opened read-only.
     pub file: Option<PathBuf>,
-    /// The other machine of the network probes.
-    pub(super) peer: Option<Arc<Peer>>,
+    /// The remote host of the network probes.
+    pub(super) remote: Option<Arc<RemoteHost>>,
     /// Parameter values requested by the user.
     sets: Vec<ProbeSet>,
     pub(super) stop: StopFlag,
@@ -45,15 +45,15 @@ impl ProbeContext {
             memory: free / 4,
             dir,
             file,
-            peer: None,
+            remote: None,
             sets: Vec::new(),
             stop: StopFlag::default(),
         }
     }
 
-    /// Adds the other machine, without contacting it yet.
+    /// Adds the remote host, without contacting it yet.
     pub fn with_remote(self, remote: Option<&Remote>) -> ProbeContext {
-        ProbeContext { peer: remote.map(|remote| Arc::new(Peer::new(remote))), ..self }
+        ProbeContext { remote: remote.map(|remote| Arc::new(RemoteHost::new(remote))), ..self }
     }
 
     /// Adds requested parameter values.
@@ -132,5 +132,47 @@ impl ProbeContext {
         let count = if low == high { format!("{low}") } else { format!("{low}-{high}") };
         let reason = format!("{count} cycles at {:.2} GHz: {why}", 1.0 / cycle);
         Some(Estimate { low: low * cycle, high: high * cycle, reason })
+    }
+}
+
+/// The flag that stops probes; clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    pub fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+/// Why a probe cell could not be measured; the message names what is missing or was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// A cell written by another version of iotui, or by hand.
+    #[error("this version of iotui has no measurement {0}")]
+    Unknown(String),
+    /// The kernel refuses it, or the machine lacks something.
+    #[error("{0}")]
+    Missing(String),
+    #[error("{what}: {error}")]
+    Call { what: &'static str, error: io::Error },
+    /// The run was asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl ProbeError {
+    /// Creates an error for the failed call `what` from the current errno.
+    pub fn last_os_error(what: &'static str) -> ProbeError {
+        ProbeError::Call { what, error: io::Error::last_os_error() }
+    }
+
+    /// Returns a closure for `map_err` that names the failed call `what`.
+    pub fn in_call<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ProbeError {
+        move |error| ProbeError::Call { what, error: error.into() }
     }
 }

@@ -1,16 +1,25 @@
-//! `file-cache`: how much file data the page cache holds, measured within safe bounds.
+//! `file-cache`: how much file data the page cache holds, measured within safe bounds. A child
+//! process, in a control group if possible, reads a file twice: how much stayed cached, and how much
+//! came from the device again?
 
-use super::cache_retention::{CacheRetention, REPORTED_BYTES, Value};
-use super::files::{check_disk_space, test_device, test_folder};
-use super::{Gauge, ParamSource, ProbeContext, ProbeError, ProbeKind};
+use std::os::fd::AsRawFd;
+
+use super::files::{
+    check_disk_space, create_filled, describe_file_system, drop_from_cache, test_device,
+    test_folder,
+};
+use super::read_worker::{ReadPart, ReadWorker};
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::catalog::{self, MIN_CACHED_BYTES};
-use crate::plan::ProbeInfo;
-use crate::record::{Estimate, Unit};
+use crate::record::{Estimate, Severity, Unit, Warning};
 use crate::sys::fd::page_size;
+use crate::sys::memory::Memory;
 use crate::sys::memory_group::MemoryGroup;
-use crate::units::{short_bytes, show_bytes};
-
-pub(super) struct FileCache;
+use crate::sys::memory_limit::free_memory;
+use crate::sys::residency::residency;
+use crate::sys::scratch::Scratch;
+use crate::sys::usage::memory_pressure;
+use crate::units::{short_bytes, show_bytes, show_nanos};
 
 /// Memory limit of the control group.
 const GROUP_LIMIT: u64 = 128 << 20;
@@ -50,22 +59,24 @@ fn limit(context: &ProbeContext, group: bool, bytes: u64) -> Option<u64> {
     bounds(context, group).0.filter(|_| bytes <= MAX_GROUPED_BYTES)
 }
 
-impl ProbeKind for FileCache {
-    const INFO: &'static ProbeInfo = &catalog::FILE_CACHE;
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let bytes = if source.has("bytes")? { Some(source.number("bytes")?) } else { None };
+    Some(Box::new(FileCache { bytes }))
+}
+
+struct FileCache {
     /// The size of the file that is read again; `None` measures the size of the cache.
-    type Params = Option<u64>;
+    bytes: Option<u64>,
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        Some(if source.has("bytes")? { Some(source.number("bytes")?) } else { None })
+impl KnownCell for FileCache {
+    fn unit(&self) -> Unit {
+        if self.bytes.is_none() { Unit::Bytes } else { Unit::Nanos }
     }
 
-    fn unit(asked: &Self::Params) -> Unit {
-        if asked.is_none() { Unit::Bytes } else { Unit::Nanos }
-    }
-
-    fn check(asked: &Self::Params, context: &ProbeContext) -> Result<(), String> {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
-        let bytes = asked.unwrap_or(bounds(context, false).1);
+        let bytes = self.bytes.unwrap_or(bounds(context, false).1);
         if bytes < MIN_CACHED_BYTES {
             return Err(format!(
                 "only {} of memory may be used: a quarter of what is free",
@@ -82,24 +93,24 @@ impl ProbeKind for FileCache {
         fits.and_then(|()| check_disk_space(context, bytes))
     }
 
-    fn estimate(asked: &Self::Params, context: &ProbeContext) -> Option<Estimate> {
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
         let group = MemoryGroup::check_available().is_ok();
-        Some(match *asked {
+        Some(match self.bytes {
             None => estimate_cache_size(context, group),
             Some(bytes) => estimate_reread(bytes, limit(context, group, bytes), context),
         })
     }
 
-    fn open(asked: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let value = if asked.is_some() { Value::Again } else { Value::Cached };
-        let bytes = |group| asked.unwrap_or(bounds(context, group).1);
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let value = if self.bytes.is_some() { CacheValue::Again } else { CacheValue::Cached };
+        let bytes = |group| self.bytes.unwrap_or(bounds(context, group).1);
         let why = if bytes(false) > MAX_GROUPED_BYTES {
             "it is larger than 1 GiB"
         } else {
             "there is too little memory for a group"
         };
         let limit = limit(context, true, bytes(true)).ok_or(why);
-        Ok(Box::new(CacheRetention::open(value, limit, bytes, context)?))
+        Ok(Box::new(CacheRetention::open(value, limit, &bytes, context)?))
     }
 }
 
@@ -162,11 +173,258 @@ fn estimate_reread(bytes: u64, limit: Option<u64>, context: &ProbeContext) -> Es
     Estimate { low, high: high.max(low), reason }
 }
 
+/// Bytes read between two checks of the machine's memory.
+const PIECE_BYTES: u64 = 16 << 20;
+const BLOCK_BYTES: usize = 256 << 10;
+const MAX_ATTEMPTS: u32 = 3;
+/// Microseconds of memory pressure stall from which memory counts as scarce.
+const MAX_STALL_MICROS: u64 = 200_000;
+/// Bytes to which a reported time refers.
+const REPORTED_BYTES: u64 = 4096;
+
+/// The quantity that is the value of the cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CacheValue {
+    /// Bytes cached after the first read.
+    Cached,
+    /// Nanoseconds per 4 KiB of the second read.
+    Again,
+}
+
+struct CacheRetention {
+    /// Dropped before its group is removed, so that the process has ended: fields drop in this
+    /// order.
+    reader: ReadWorker,
+    /// The control group, or the reason why there is none.
+    group: Result<MemoryGroup, String>,
+    limit: Option<u64>,
+    file: Scratch,
+    bytes: u64,
+    value: CacheValue,
+    /// Free memory of the machine, if the file is larger and not limited by a group.
+    exceeded_memory: Option<u64>,
+    last: Option<Observation>,
+    context: ProbeContext,
+}
+
+/// Results of the last batch.
+#[derive(Debug, Clone, Copy)]
+struct Observation {
+    first: ReadPart,
+    second: ReadPart,
+    cached: u64,
+    scarce: bool,
+}
+
+impl CacheRetention {
+    /// Creates the file and starts the reading process. `limit` is the memory limit of the group,
+    /// or the reason for not using one; `bytes` returns the file size with or without a group.
+    fn open(
+        value: CacheValue,
+        limit: Result<u64, &str>,
+        bytes: &dyn Fn(bool) -> u64,
+        context: &ProbeContext,
+    ) -> Result<CacheRetention, ProbeError> {
+        let group = limit.map_err(String::from).and_then(MemoryGroup::create);
+        let limit = limit.ok();
+        let bytes = bytes(group.is_ok());
+        let exceeded_memory = free_memory().filter(|free| group.is_err() && bytes > *free);
+        let file = create_filled(context, bytes, 1)?;
+        let joined = group.as_ref().ok().map(|group| group.processes.as_raw_fd());
+        let reader = ReadWorker::fork(file.file(), BLOCK_BYTES, joined, context)?;
+        Ok(CacheRetention {
+            reader,
+            group,
+            limit,
+            file,
+            bytes,
+            value,
+            exceeded_memory,
+            last: None,
+            context: context.clone(),
+        })
+    }
+
+    /// Reads the file up to `bytes` in pieces; stops if memory gets scarce, and returns whether it
+    /// did.
+    fn read(&mut self, bytes: u64) -> Result<(ReadPart, bool), ProbeError> {
+        let guard = MemoryGuard::new(self.group.is_ok() || self.exceeded_memory.is_some());
+        let (mut all, mut scarce) = (ReadPart::default(), false);
+        while all.bytes < bytes {
+            scarce = guard.is_scarce();
+            if scarce {
+                break;
+            }
+            self.reader.request(all.bytes, bytes.min(all.bytes + PIECE_BYTES))?;
+            let part = self.reader.wait(&self.context)?;
+            if part.bytes == 0 {
+                break;
+            }
+            all.nanos += part.nanos;
+            all.bytes += part.bytes;
+            all.device_bytes += part.device_bytes;
+        }
+        match all.bytes {
+            0 => Err(ProbeError::Missing("memory is scarce, so nothing was read".into())),
+            _ => Ok((all, scarce)),
+        }
+    }
+
+    fn read_twice(&mut self) -> Result<Observation, ProbeError> {
+        drop_from_cache(self.file.file(), self.bytes, &self.context)?;
+        let (first, scarce) = self.read(self.bytes)?;
+        let left = residency(self.file.file(), 0, self.bytes)
+            .map_err(ProbeError::in_call("querying what is cached"))?;
+        let (second, again) = self.read(first.bytes)?;
+        Ok(Observation {
+            first,
+            second,
+            cached: (left.cached * page_size()).min(self.bytes),
+            scarce: scarce || again,
+        })
+    }
+}
+
+/// Watches the memory of the machine for scarcity.
+struct MemoryGuard {
+    /// Bytes that must stay available.
+    floor: u64,
+    /// Stall counter at the start; `None` if the file itself causes the pressure, in a control
+    /// group or beyond free memory.
+    pressure: Option<u64>,
+}
+
+impl MemoryGuard {
+    fn new(own_pressure: bool) -> MemoryGuard {
+        let floor = Memory::now().map_or(0, |memory| memory.available / 2);
+        MemoryGuard { floor, pressure: if own_pressure { None } else { memory_pressure() } }
+    }
+
+    fn is_scarce(&self) -> bool {
+        let pressed = self
+            .pressure
+            .zip(memory_pressure())
+            .is_some_and(|(before, now)| now.saturating_sub(before) > MAX_STALL_MICROS);
+        pressed || Memory::now().is_ok_and(|memory| memory.available < self.floor)
+    }
+}
+
+impl Gauge for CacheRetention {
+    /// Reads the file twice, whatever the count. Retries if other programs evicted the file: within
+    /// these bounds nothing else evicts it.
+    fn run(&mut self, _: u64) -> Result<BatchTime, ProbeError> {
+        let mut best = self.read_twice()?;
+        for _ in 1..MAX_ATTEMPTS {
+            if self.group.is_ok()
+                || self.exceeded_memory.is_some()
+                || best.scarce
+                || (best.cached == self.bytes && best.second.device_bytes == 0)
+            {
+                break;
+            }
+            let next = self.read_twice()?;
+            // More stayed cached, or the same amount with less read again.
+            if (next.cached, best.second.device_bytes) > (best.cached, next.second.device_bytes) {
+                best = next;
+            }
+        }
+        self.last = Some(best);
+        Ok(match self.value {
+            CacheValue::Cached => BatchTime {
+                nanos: best.first.nanos + best.second.nanos,
+                amount: best.cached as f64,
+                ..BatchTime::default()
+            },
+            CacheValue::Again => BatchTime {
+                nanos: best.second.nanos,
+                amount: best.second.bytes as f64 / REPORTED_BYTES as f64,
+                ..BatchTime::default()
+            },
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let Some(last) = self.last else { return Vec::new() };
+        let bounds = match (&self.group, self.limit, self.exceeded_memory) {
+            (_, _, Some(free)) => format!("larger than the {} of free memory", show_bytes(free)),
+            (Ok(_), Some(limit), _) => format!("inside a control group of {}", show_bytes(limit)),
+            (Err(why), ..) if self.value == CacheValue::Again => {
+                format!("not limited by a control group ({why}): all free memory may hold it")
+            }
+            (Err(why), ..) => format!(
+                "a lower bound: not limited by a control group ({why}), and only {} was tried",
+                show_bytes(self.bytes)
+            ),
+            _ => "within bounds".into(),
+        };
+        fn each(part: ReadPart) -> String {
+            show_nanos(part.nanos as f64 / (part.bytes.max(1) as f64 / REPORTED_BYTES as f64))
+        }
+        let (first, second) = (last.first, last.second);
+        let read = format!(
+            "first read: {}, {} of it from the device, {} per 4 KiB; then {} was cached; second \
+             read: {} from the device, {} per 4 KiB",
+            show_bytes(first.bytes),
+            show_bytes(first.device_bytes),
+            each(first),
+            show_bytes(last.cached),
+            show_bytes(second.device_bytes),
+            each(second)
+        );
+        let scarce = last
+            .scarce
+            .then(|| "stopped early because memory got scarce: a lower bound".to_string());
+        [bounds]
+            .into_iter()
+            .chain(scarce)
+            .chain([read])
+            .chain(describe_file_system(self.file.file()))
+            .collect()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let scarce = self
+            .last
+            .filter(|last| last.scarce)
+            .map(|_| "memory got scarce before the end of the file".to_string());
+        let tried = |why: &String| {
+            format!("{} was tried, and no control group limits it: {why}", show_bytes(self.bytes))
+        };
+        // If part of it did not stay cached, the limit was reached.
+        let whole = self.last.is_some_and(|last| last.cached >= self.bytes);
+        let bounded = self
+            .group
+            .as_ref()
+            .err()
+            .filter(|_| self.value == CacheValue::Cached && whole)
+            .map(tried);
+        let evidence = scarce.or(bounded);
+        let warning = |evidence| Warning {
+            id: "at-least".into(),
+            severity: Severity::Misleading,
+            message: match self.value {
+                CacheValue::Cached => {
+                    "the value is a lower bound: the limit of the page cache was not reached"
+                }
+                CacheValue::Again => "the time covers only part of the file",
+            }
+            .into(),
+            evidence,
+            remedy: "run it where this process may create a memory control group (systemd: \
+                     Delegate=memory)"
+                .into(),
+        };
+        evidence.map(warning).into_iter().collect()
+    }
+
+    fn max_batch(&self) -> u64 {
+        1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::ProbeCell;
-    use crate::probe::Probe;
     use crate::probe::testing::context;
 
     fn with(memory: u64) -> ProbeContext {
@@ -183,19 +441,18 @@ mod tests {
         assert_eq!(bounds(&with(100 << 20), true), (None, 100 << 20));
         assert_eq!(bounds(&with((10 << 20) + 5), false), (None, 10 << 20));
         assert!(
-            FileCache
-                .check(&ProbeCell::new("file-cache", []), &with(MIN_CACHED_BYTES - 1))
+            FileCache { bytes: None }
+                .check(&with(MIN_CACHED_BYTES - 1))
                 .unwrap_err()
                 .contains("a quarter")
         );
-        let large = ProbeCell::new("file-cache", [("bytes", MAX_GROUPED_BYTES.into())]);
-        let refused = FileCache.check(&large, &with(MAX_GROUPED_BYTES - 1)).unwrap_err();
+        let large = FileCache { bytes: Some(MAX_GROUPED_BYTES) };
+        let refused = large.check(&with(MAX_GROUPED_BYTES - 1)).unwrap_err();
         assert!(refused.contains("--set file-cache.bytes=1g"), "{refused}");
         let chosen =
             with(MAX_GROUPED_BYTES - 1).with_sets(Some(&["file-cache.bytes=1g".parse().unwrap()]));
         assert!(
-            FileCache.check(&large, &chosen).is_ok()
-                || check_disk_space(&chosen, MAX_GROUPED_BYTES).is_err()
+            large.check(&chosen).is_ok() || check_disk_space(&chosen, MAX_GROUPED_BYTES).is_err()
         );
     }
 
@@ -236,5 +493,11 @@ mod tests {
         );
         // Without a group, the whole file stays cached.
         assert_eq!(estimate_reread(192 << 20, None, &context).high, holds.high);
+    }
+
+    #[test]
+    fn memory_is_scarce_only_when_it_is() {
+        assert!(!MemoryGuard { floor: 0, pressure: None }.is_scarce());
+        assert!(MemoryGuard { floor: u64::MAX, pressure: None }.is_scarce());
     }
 }

@@ -1,22 +1,18 @@
-//! `fork`: creating a process and waiting for it to exit.
+//! `fork` and `thread`: creating a process or a thread, and waiting for it to end.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr;
+use std::{io, ptr};
 
 use super::helper::wait_for_child;
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
 use crate::sys::fd::page_size;
 use crate::sys::text;
 use crate::units::show_bytes;
 
-pub(super) struct Fork;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Method {
+pub(super) enum ForkMethod {
     Fork,
     Vfork,
     Spawn,
@@ -24,29 +20,29 @@ pub(super) enum Method {
 }
 
 /// Expected nanoseconds.
-const METHODS: &[ParamRow<Method>] = &[
+const METHODS: &[ParamRow<ForkMethod>] = &[
     ParamRow {
         name: "fork",
-        value: Method::Fork,
+        value: ForkMethod::Fork,
         range: (50e3, 600e3),
         why: "page tables of a few MiB copied, a task created, two switches, a fault for each \
               written page",
     },
     ParamRow {
         name: "vfork",
-        value: Method::Vfork,
+        value: ForkMethod::Vfork,
         range: (15e3, 150e3),
         why: "a task created without memory of its own, and two switches",
     },
     ParamRow {
         name: "spawn",
-        value: Method::Spawn,
+        value: ForkMethod::Spawn,
         range: (200e3, 2e6),
         why: "the same, a program mapped and its C library linked: some hundred page faults",
     },
     ParamRow {
         name: "exec",
-        value: Method::Exec,
+        value: ForkMethod::Exec,
         range: (250e3, 2.5e6),
         why: "like spawn, with page tables copied only to be discarded",
     },
@@ -59,36 +55,33 @@ fn program() -> Option<&'static CStr> {
     PROGRAMS.into_iter().find(|path| unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0)
 }
 
-impl ProbeKind for Fork {
-    const INFO: &'static ProbeInfo = &catalog::FORK;
-    type Params = &'static ParamRow<Method>;
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    Some(Box::new(source.row("way", METHODS)?))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        source.row("way", METHODS)
-    }
-
-    fn check(method: &Self::Params, _: &ProbeContext) -> Result<(), String> {
-        match method.value {
-            Method::Spawn | Method::Exec if program().is_none() => {
+impl KnownCell for &'static ParamRow<ForkMethod> {
+    fn check(&self, _: &ProbeContext) -> Result<(), String> {
+        match self.value {
+            ForkMethod::Spawn | ForkMethod::Exec if program().is_none() => {
                 Err("/bin/true is not installed".into())
             }
             _ => Ok(()),
         }
     }
 
-    fn estimate(method: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        method.as_estimate()
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        self.as_estimate()
     }
 
-    fn open(method: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (method, program) = (method.value, program().unwrap_or(PROGRAMS[0]));
-        let stack = vec![0u128; if method == Method::Vfork { 4096 } else { 0 }];
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let (method, program) = (self.value, program().unwrap_or(PROGRAMS[0]));
+        let stack = vec![0u128; if method == ForkMethod::Vfork { 4096 } else { 0 }];
         Ok(Box::new(Children { method, program, stack, context: context.clone() }))
     }
 }
 
 struct Children {
-    method: Method,
+    method: ForkMethod,
     program: &'static CStr,
     /// Stack of a vfork child, which shares this memory.
     stack: Vec<u128>,
@@ -108,12 +101,12 @@ impl Children {
         match self.method {
             // SAFETY: the child calls only _exit(2), which is async-signal-safe: other threads may
             // have held locks at the fork.
-            Method::Fork => match unsafe { libc::fork() } {
+            ForkMethod::Fork => match unsafe { libc::fork() } {
                 // SAFETY: _exit(2) touches no memory and runs no exit handlers.
                 0 => unsafe { libc::_exit(0) },
                 child => child,
             },
-            Method::Vfork => {
+            ForkMethod::Vfork => {
                 let top = self.stack.as_mut_ptr_range().end;
                 // SAFETY: the child runs on its own stack and exits at once; this thread sleeps
                 // until then.
@@ -126,7 +119,7 @@ impl Children {
                     )
                 }
             }
-            Method::Spawn => {
+            ForkMethod::Spawn => {
                 let (mut child, none) = (0, ptr::null());
                 // SAFETY: the strings are nul-terminated, and both arrays end with a null pointer.
                 let error = unsafe {
@@ -143,7 +136,7 @@ impl Children {
             }
             // SAFETY: the child calls only execve(2) and _exit(2), which are async-signal-safe:
             // other threads may have held locks at the fork.
-            Method::Exec => match unsafe { libc::fork() } {
+            ForkMethod::Exec => match unsafe { libc::fork() } {
                 // SAFETY: the path is nul-terminated, both arrays end with a null pointer, and all
                 // were created before the fork.
                 0 => unsafe {
@@ -194,5 +187,48 @@ impl Gauge for Children {
             })
             .into_iter()
             .collect()
+    }
+}
+
+pub(super) fn ask_thread(_: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    Some(Box::new(ThreadCreation))
+}
+
+struct ThreadCreation;
+
+impl KnownCell for ThreadCreation {
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        let reason =
+            "a task created without memory of its own, a reused stack, and two switches".into();
+        Some(Estimate { low: 8e3, high: 80e3, reason })
+    }
+
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let context = context.clone();
+        Ok(Box::new(move |count| {
+            BatchTime::of_work(count as f64, || {
+                (0..count).try_for_each(|_| create_and_join().and_then(|()| context.check_stop()))
+            })
+        }))
+    }
+}
+
+extern "C" fn thread_body(_: *mut c_void) -> *mut c_void {
+    ptr::null_mut()
+}
+
+fn create_and_join() -> Result<(), ProbeError> {
+    // SAFETY: the thread gets no data, and is joined before its handle goes out of scope.
+    let error = unsafe {
+        let mut thread = std::mem::zeroed();
+        match libc::pthread_create(&mut thread, ptr::null(), thread_body, ptr::null_mut()) {
+            0 => libc::pthread_join(thread, ptr::null_mut()),
+            error => error,
+        }
+    };
+    if error == 0 {
+        Ok(())
+    } else {
+        Err(ProbeError::in_call("pthread_create")(io::Error::from_raw_os_error(error)))
     }
 }

@@ -8,17 +8,14 @@ use super::files::{
     Device, check_disk_space, create_filled_to_commit, describe_file_system, test_device,
     test_folder, unpin,
 };
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog::{self, FSYNC_FILE_BYTES};
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use crate::catalog::FSYNC_FILE_BYTES;
 use crate::host::Below;
-use crate::plan::ProbeInfo;
 use crate::record::Estimate;
 use crate::sys::buffer::Aligned;
 use crate::sys::disk::DiskStats;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
-
-pub(super) struct Fsync;
 
 /// The calls; the value is true if only the data is synced.
 const CALLS: &[ParamRow<bool>] = &[
@@ -31,23 +28,26 @@ const CALLS: &[ParamRow<bool>] = &[
     ParamRow { name: "fdatasync", value: true, range: (1.0, 2.0), why: "data and one flush" },
 ];
 
-impl ProbeKind for Fsync {
-    const INFO: &'static ProbeInfo = &catalog::FSYNC;
-    /// The call, and the bytes written before it.
-    type Params = (&'static ParamRow<bool>, u64);
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let bytes = source.number("bytes")?;
+    Some(Box::new(Fsync { call: source.row("call", CALLS)?, bytes }))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        let bytes = source.number("bytes")?;
-        Some((source.row("call", CALLS)?, bytes))
-    }
+struct Fsync {
+    call: &'static ParamRow<bool>,
+    /// Bytes written before each call.
+    bytes: u64,
+}
 
-    fn check(_: &Self::Params, context: &ProbeContext) -> Result<(), String> {
+impl KnownCell for Fsync {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
         test_folder(context)?;
         check_disk_space(context, FSYNC_FILE_BYTES)
     }
 
-    fn estimate((call, bytes): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
-        let (bytes, Device { byte, flush, why, .. }) = (*bytes, test_device(context));
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
+        let Fsync { call, bytes } = *self;
+        let Device { byte, flush, why, .. } = test_device(context);
         if bytes == 0 {
             return Some(Estimate {
                 low: 100.0,
@@ -63,17 +63,14 @@ impl ProbeKind for Fsync {
         Some(Estimate { low, high, reason: format!("{}; {why}", call.why) })
     }
 
-    fn open(
-        (call, bytes): &Self::Params,
-        context: &ProbeContext,
-    ) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, context: &ProbeContext) -> Opened {
         unpin(context);
-        let file = create_filled_to_commit(context, FSYNC_FILE_BYTES, *bytes)?;
+        let file = create_filled_to_commit(context, FSYNC_FILE_BYTES, self.bytes)?;
         let device = Below::of(file.file()).first_device();
-        let data = Aligned::filled(*bytes as usize, 0xa5)
+        let data = Aligned::filled(self.bytes as usize, 0xa5)
             .map_err(ProbeError::in_call("memory for the data"))?;
         Ok(Box::new(Syncs {
-            only_data: call.value,
+            only_data: self.call.value,
             data,
             at: 0,
             file,
@@ -125,11 +122,10 @@ impl Syncs {
 
 impl Gauge for Syncs {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
-        let (before, mut done) = (self.device_writes(), Ok(()));
-        let batch = BatchTime::of_block(count as f64, || {
-            done = (0..count).try_for_each(|_| self.write_and_sync())
-        });
-        done?;
+        let before = self.device_writes();
+        let batch = BatchTime::of_work(count as f64, || {
+            (0..count).try_for_each(|_| self.write_and_sync())
+        })?;
         let moved = before.and_then(|before| Some(self.device_writes()?.saturating_sub(before)));
         self.device_bytes = self.device_bytes.zip(moved).map(|(all, more)| all + more);
         self.done += count;

@@ -8,57 +8,53 @@ use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::files::{describe_file_system, test_folder, unshare_descriptors};
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
 use crate::sys::scratch_dir::ScratchDir;
 
-pub(super) struct Metadata;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Op {
+pub(super) enum FileOp {
     Create,
     Stat,
     Rename,
     Delete,
 }
 
-impl Op {
+impl FileOp {
     fn call(self) -> &'static str {
         match self {
-            Op::Create => "creating a file",
-            Op::Stat => "stat",
-            Op::Rename => "rename",
-            Op::Delete => "deleting a file",
+            FileOp::Create => "creating a file",
+            FileOp::Stat => "stat",
+            FileOp::Rename => "rename",
+            FileOp::Delete => "deleting a file",
         }
     }
 }
 
 /// Expected nanoseconds.
-const OPS: &[ParamRow<Op>] = &[
+const OPS: &[ParamRow<FileOp>] = &[
     ParamRow {
         name: "create",
-        value: Op::Create,
+        value: FileOp::Create,
         range: (4e3, 1.5e6),
         why: "an inode, a directory entry, their share of the journal; longest after many \
               deletions",
     },
     ParamRow {
         name: "stat",
-        value: Op::Stat,
+        value: FileOp::Stat,
         range: (250.0, 4e3),
         why: "a system call and a name found in the dentry cache",
     },
     ParamRow {
         name: "rename",
-        value: Op::Rename,
+        value: FileOp::Rename,
         range: (3e3, 100e3),
         why: "two directory entries and their share of the journal",
     },
     ParamRow {
         name: "delete",
-        value: Op::Delete,
+        value: FileOp::Delete,
         range: (3e3, 150e3),
         why: "a directory entry and an inode freed, and their share of the journal",
     },
@@ -69,23 +65,20 @@ const MAX_FILES: u64 = 4096;
 /// Files created and deleted before the first batch, so that the folder is no longer brand new.
 const WARM_UP_FILES: u64 = 256;
 
-impl ProbeKind for Metadata {
-    const INFO: &'static ProbeInfo = &catalog::METADATA;
-    type Params = &'static ParamRow<Op>;
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    Some(Box::new(source.row("op", OPS)?))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        source.row("op", OPS)
-    }
-
-    fn check(_: &Self::Params, context: &ProbeContext) -> Result<(), String> {
+impl KnownCell for &'static ParamRow<FileOp> {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
         test_folder(context).map(drop)
     }
 
-    fn estimate(op: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        op.as_estimate()
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        self.as_estimate()
     }
 
-    fn open(op: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, context: &ProbeContext) -> Opened {
         unshare_descriptors();
         let dir = ScratchDir::create(test_folder(context).map_err(ProbeError::Missing)?)
             .map_err(ProbeError::in_call("a folder on the disk"))?;
@@ -95,7 +88,7 @@ impl ProbeKind for Metadata {
                 .collect()
         };
         let mut files = Files {
-            op: op.value,
+            op: self.value,
             dir,
             names: names('f'),
             others: names('g'),
@@ -111,7 +104,7 @@ impl ProbeKind for Metadata {
 }
 
 struct Files {
-    op: Op,
+    op: FileOp,
     dir: ScratchDir,
     names: Vec<CString>,
     /// Names after the rename.
@@ -122,20 +115,20 @@ struct Files {
 
 impl Files {
     /// Applies `op` to the first `count` files, until one fails or the run is stopped.
-    fn apply(&self, op: Op, count: usize) -> Result<(), ProbeError> {
+    fn apply(&self, op: FileOp, count: usize) -> Result<(), ProbeError> {
         let folder = self.dir.folder().as_fd();
         for (name, other) in self.names.iter().zip(&self.others).take(count) {
             self.context.check_stop()?;
             let name = name.as_c_str();
             let done = match op {
-                Op::Create => {
+                FileOp::Create => {
                     let flags = OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_WRONLY | OFlag::O_CLOEXEC;
                     openat(folder, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(drop)
                 }
-                Op::Stat => fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)
+                FileOp::Stat => fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW)
                     .map(|stat| _ = std::hint::black_box(stat)),
-                Op::Rename => renameat(folder, name, folder, other.as_c_str()),
-                Op::Delete => unlinkat(folder, name, UnlinkatFlags::NoRemoveDir),
+                FileOp::Rename => renameat(folder, name, folder, other.as_c_str()),
+                FileOp::Delete => unlinkat(folder, name, UnlinkatFlags::NoRemoveDir),
             };
             done.map_err(ProbeError::in_call(op.call()))?;
         }
@@ -145,7 +138,7 @@ impl Files {
     /// Deletes the first `count` files under their current names.
     fn delete_files(&self, count: usize) -> Result<(), ProbeError> {
         let folder = self.dir.folder().as_fd();
-        let names = if self.op == Op::Rename { &self.others } else { &self.names };
+        let names = if self.op == FileOp::Rename { &self.others } else { &self.names };
         let gone = |name: &CString| unlinkat(folder, name.as_c_str(), UnlinkatFlags::NoRemoveDir);
         names.iter().take(count).try_for_each(gone).map_err(ProbeError::in_call("deleting a file"))
     }
@@ -155,13 +148,11 @@ impl Gauge for Files {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let count = count.min(MAX_FILES);
         let files = count as usize;
-        if self.op != Op::Create {
-            self.apply(Op::Create, files)?;
+        if self.op != FileOp::Create {
+            self.apply(FileOp::Create, files)?;
         }
-        let mut done = Ok(());
-        let batch = BatchTime::of_block(count as f64, || done = self.apply(self.op, files));
-        done?;
-        if self.op != Op::Delete {
+        let batch = BatchTime::of_work(count as f64, || self.apply(self.op, files))?;
+        if self.op != FileOp::Delete {
             self.delete_files(files)?;
         }
         self.done += count;

@@ -7,89 +7,70 @@
 
 mod bandwidth;
 mod batch;
-mod cache_retention;
-mod call;
-mod chase;
+mod calls;
+mod cell;
 mod clock;
 mod contention;
 mod context;
-mod costs;
-mod empty;
-mod empty_loop;
-mod error;
 mod file_cache;
 mod file_read;
-mod file_scan;
 mod files;
 mod fork;
 mod fsync;
 mod helper;
-mod kind;
-mod latency;
+mod loads;
 mod map;
 mod metadata;
-mod mprotect;
 pub mod net;
 mod page_fault;
-mod params;
 mod pipe;
 mod read_worker;
-mod remote_read;
 mod signal;
-mod stop_flag;
 mod switch;
 mod syscall;
 #[cfg(test)]
 mod testing;
-mod thread;
-mod tlb;
+#[cfg(test)]
+mod tests;
 
-pub use batch::BatchTime;
-pub use context::ProbeContext;
-pub use costs::Costs;
-pub use error::ProbeError;
-pub(in crate::probe) use kind::ProbeKind;
-pub use kind::{Gauge, Probe};
-pub(in crate::probe) use params::{ParamRow, ParamSource};
+pub use batch::{BatchTime, Costs};
+pub use cell::{Gauge, Opened, Probe};
+pub(in crate::probe) use cell::{KnownCell, ParamRow, ParamSource};
+pub use context::{ProbeContext, ProbeError};
 
+use crate::catalog;
 use crate::plan::{Unknown, nearest};
 
 /// All probes in display order: by group, cheapest first.
-pub static PROBES: &[&dyn Probe] = &[
-    &clock::Clocks,
-    &empty::Loop,
-    &call::Call,
-    &syscall::Syscall,
-    &fork::Fork,
-    &thread::Thread,
-    &switch::Switch::<true>,
-    &switch::Switch::<false>,
-    &signal::Signal,
-    &pipe::Pipe,
-    &latency::Latency,
-    &bandwidth::Bandwidth,
-    &page_fault::PageFault,
-    &mprotect::Mprotect,
-    &tlb::Tlb,
-    &net::Rtt,
-    &net::Bandwidth,
-    &net::Connect,
-    &file_cache::FileCache,
-    &file_read::FileRead,
-    &remote_read::RemoteRead,
-    &contention::Contention,
-    &metadata::Metadata,
-    &fsync::Fsync,
+pub static PROBES: &[Probe] = &[
+    Probe { info: &catalog::CLOCK, ask: clock::ask },
+    Probe { info: &catalog::EMPTY_LOOP, ask: calls::ask_loop },
+    Probe { info: &catalog::CALL, ask: calls::ask_call },
+    Probe { info: &catalog::SYSCALL, ask: syscall::ask },
+    Probe { info: &catalog::FORK, ask: fork::ask },
+    Probe { info: &catalog::THREAD, ask: fork::ask_thread },
+    Probe { info: &catalog::SWITCH_PROCESS, ask: switch::ask_process },
+    Probe { info: &catalog::SWITCH_THREAD, ask: switch::ask_thread },
+    Probe { info: &catalog::SIGNAL, ask: signal::ask },
+    Probe { info: &catalog::PIPE, ask: pipe::ask },
+    Probe { info: &catalog::LATENCY, ask: loads::ask_latency },
+    Probe { info: &catalog::BANDWIDTH, ask: bandwidth::ask },
+    Probe { info: &catalog::PAGE_FAULT, ask: page_fault::ask },
+    Probe { info: &catalog::MPROTECT, ask: page_fault::ask_mprotect },
+    Probe { info: &catalog::TLB, ask: loads::ask_tlb },
+    Probe { info: &catalog::ROUND_TRIP, ask: net::ask_round_trip },
+    Probe { info: &catalog::NETWORK_BANDWIDTH, ask: net::ask_bandwidth },
+    Probe { info: &catalog::CONNECT, ask: net::ask_connect },
+    Probe { info: &catalog::FILE_CACHE, ask: file_cache::ask },
+    Probe { info: &catalog::FILE_READ, ask: file_read::ask_local },
+    Probe { info: &catalog::REMOTE_READ, ask: file_read::ask_remote },
+    Probe { info: &catalog::CONTENTION, ask: contention::ask },
+    Probe { info: &catalog::METADATA, ask: metadata::ask },
+    Probe { info: &catalog::FSYNC, ask: fsync::ask },
 ];
 
-/// Returns the probe with this id.
-///
-/// # Errors
-/// If there is none; the error suggests the most similar id.
-pub fn probe(id: &str) -> Result<&'static dyn Probe, Unknown> {
+/// Returns the probe with this id; the error suggests the most similar one.
+pub fn probe(id: &str) -> Result<&'static Probe, Unknown> {
     let found = PROBES.iter().find(|probe| probe.info().id == id);
-    found.copied().ok_or_else(|| nearest("probe", id, PROBES.iter().map(|probe| probe.info().id)))
+    found.ok_or_else(|| nearest("probe", id, PROBES.iter().map(|probe| probe.info().id)))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,21 +1,18 @@
-//! `page-fault`: the cost of the first access to a page.
+//! `page-fault` and `mprotect`: the cost of the first access to a page, and of changing the protection
+//! of pages.
 
 use std::fs::File;
 
 use super::files::{create_filled, drop_pages, test_folder};
 use super::map::{HUGE, Map, cached_file, page};
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
 use crate::sys::scratch::Scratch;
 use crate::sys::usage::Usage;
 
-pub(super) struct PageFault;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum PageKind {
     Anonymous,
     Zero,
     Huge,
@@ -26,46 +23,46 @@ pub(super) enum Kind {
 }
 
 /// Expected nanoseconds of one fault.
-const KINDS: &[ParamRow<Kind>] = &[
+const KINDS: &[ParamRow<PageKind>] = &[
     ParamRow {
         name: "anonymous",
-        value: Kind::Anonymous,
+        value: PageKind::Anonymous,
         range: (250.0, 2500.0),
         why: "an exception, a page allocated and cleared; more if the hypervisor has to back it",
     },
     ParamRow {
         name: "zero",
-        value: Kind::Zero,
+        value: PageKind::Zero,
         range: (150.0, 1500.0),
         why: "an exception and one page-table entry, without clearing",
     },
     ParamRow {
         name: "huge",
-        value: Kind::Huge,
+        value: PageKind::Huge,
         range: (50e3, 600e3),
         why: "an exception and 2 MiB cleared, at 5-30 GB/s",
     },
     ParamRow {
         name: "file",
-        value: Kind::File,
+        value: PageKind::File,
         range: (400.0, 3500.0),
         why: "an exception and 16 page-table entries, each page looked up in the page cache",
     },
     ParamRow {
         name: "file-single",
-        value: Kind::FileSingle,
+        value: PageKind::FileSingle,
         range: (250.0, 2500.0),
         why: "an exception and one page looked up in the page cache",
     },
     ParamRow {
         name: "major",
-        value: Kind::Major,
+        value: PageKind::Major,
         range: (20e3, 2e6),
         why: "one device read: 20-200 µs from an SSD, milliseconds from a rotational disk",
     },
     ParamRow {
         name: "cow",
-        value: Kind::Cow,
+        value: PageKind::Cow,
         range: (350.0, 3000.0),
         why: "an exception, a page allocated and 4 KiB copied",
     },
@@ -78,34 +75,35 @@ const MAX_BYTES: u64 = 64 << 20;
 const COLD_FILE_BYTES: usize = 8 << 20;
 const FAULT_AROUND_BYTES: usize = 64 << 10;
 
-impl ProbeKind for PageFault {
-    const INFO: &'static ProbeInfo = &catalog::PAGE_FAULT;
-    type Params = &'static ParamRow<Kind>;
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    Some(Box::new(source.row("kind", KINDS)?))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        source.row("kind", KINDS)
-    }
-
-    fn check(kind: &Self::Params, context: &ProbeContext) -> Result<(), String> {
-        match kind.value {
-            Kind::Major => test_folder(context).map(drop),
+impl KnownCell for &'static ParamRow<PageKind> {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        match self.value {
+            PageKind::Major => test_folder(context).map(drop),
             _ => context.check_memory(MAX_BYTES),
         }
     }
 
-    fn estimate(kind: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        kind.as_estimate()
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        self.as_estimate()
     }
 
-    fn open(kind: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let file = match kind.value {
-            Kind::File | Kind::Cow => Some(Backing::Memory(cached_file(MAX_BYTES as usize)?)),
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let file = match self.value {
+            PageKind::File | PageKind::Cow => {
+                Some(Backing::Memory(cached_file(MAX_BYTES as usize)?))
+            }
             // Each page is a separate mapping, and a process may have 65530 of them.
-            Kind::FileSingle => Some(Backing::Memory(cached_file(4 << 20)?)),
-            Kind::Major => Some(Backing::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?)),
-            Kind::Anonymous | Kind::Zero | Kind::Huge => None,
+            PageKind::FileSingle => Some(Backing::Memory(cached_file(4 << 20)?)),
+            PageKind::Major => {
+                Some(Backing::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?))
+            }
+            PageKind::Anonymous | PageKind::Zero | PageKind::Huge => None,
         };
-        let kind = kind.value;
+        let kind = self.value;
         Ok(Box::new(Faults { kind, file, faults: 0, touched: 0, context: context.clone() }))
     }
 }
@@ -125,7 +123,7 @@ impl Backing {
 }
 
 struct Faults {
-    kind: Kind,
+    kind: PageKind,
     file: Option<Backing>,
     /// Faults counted by the kernel.
     faults: u64,
@@ -137,8 +135,8 @@ impl Faults {
     /// Returns the distance in bytes between two touched addresses.
     fn step(&self) -> usize {
         match self.kind {
-            Kind::Huge => HUGE,
-            Kind::File | Kind::Major => FAULT_AROUND_BYTES.max(page()),
+            PageKind::Huge => HUGE,
+            PageKind::File | PageKind::Major => FAULT_AROUND_BYTES.max(page()),
             _ => page(),
         }
     }
@@ -146,8 +144,8 @@ impl Faults {
     /// Returns the number of addresses touched in one mapping.
     fn places_per_mapping(&self) -> usize {
         let len = match self.kind {
-            Kind::FileSingle => 4 << 20,
-            Kind::Major => COLD_FILE_BYTES,
+            PageKind::FileSingle => 4 << 20,
+            PageKind::Major => COLD_FILE_BYTES,
             _ => MAX_BYTES as usize,
         };
         len / self.step()
@@ -163,17 +161,17 @@ impl Faults {
                 .ok_or_else(|| ProbeError::Missing("there is no file to map".into()))
         };
         match self.kind {
-            Kind::Anonymous | Kind::Zero => Map::anonymous(len, false),
-            Kind::Huge => Map::anonymous(len, true),
-            Kind::File => Map::file(file()?, len, false),
-            Kind::FileSingle => Map::scattered(file()?, len),
-            Kind::Major => {
+            PageKind::Anonymous | PageKind::Zero => Map::anonymous(len, false),
+            PageKind::Huge => Map::anonymous(len, true),
+            PageKind::File => Map::file(file()?, len, false),
+            PageKind::FileSingle => Map::scattered(file()?, len),
+            PageKind::Major => {
                 drop_pages(file()?, COLD_FILE_BYTES as u64, &self.context)?;
                 let map = Map::file(file()?, len, false)?;
                 map.advise(libc::MADV_RANDOM);
                 Ok(map)
             }
-            Kind::Cow => {
+            PageKind::Cow => {
                 let map = Map::file(file()?, len, true)?;
                 let read = |at| u64::from(map.load(at));
                 std::hint::black_box((0..len).step_by(page()).map(read).sum::<u64>());
@@ -185,7 +183,7 @@ impl Faults {
     /// Touches `places` addresses of a fresh mapping; returns nanoseconds and faults.
     fn touch(&mut self, places: usize) -> Result<(u64, u64), ProbeError> {
         let (map, step, clock) = (self.map_untouched(places)?, self.step(), Clock::best());
-        let writes = matches!(self.kind, Kind::Anonymous | Kind::Huge | Kind::Cow);
+        let writes = matches!(self.kind, PageKind::Anonymous | PageKind::Huge | PageKind::Cow);
         let before = Usage::thread().map_err(ProbeError::in_call("getrusage"))?;
         let begin = clock.now();
         for place in 0..places {
@@ -197,7 +195,8 @@ impl Faults {
         }
         let end = clock.now();
         let used = Usage::thread().map_err(ProbeError::in_call("getrusage"))? - before;
-        let faults = if self.kind == Kind::Major { used.major_faults } else { used.minor_faults };
+        let faults =
+            if self.kind == PageKind::Major { used.major_faults } else { used.minor_faults };
         self.touched += places as u64;
         self.faults += faults;
         Ok((clock.nanos(begin, end), faults))
@@ -212,7 +211,7 @@ impl Gauge for Faults {
             let places = left.min(self.places_per_mapping() as u64);
             let (nanos, faults) = self.touch(places as usize)?;
             // Far fewer faults: the event was not measured. Far more: no huge page was available.
-            if faults * 2 < places || (self.kind == Kind::Huge && faults > places * 8) {
+            if faults * 2 < places || (self.kind == PageKind::Huge && faults > places * 8) {
                 return Err(ProbeError::Missing(format!(
                     "{faults} page faults for {places} touched places: {}",
                     self.explain_mismatch()
@@ -244,12 +243,50 @@ impl Gauge for Faults {
 impl Faults {
     fn explain_mismatch(&self) -> &'static str {
         match self.kind {
-            Kind::Huge => {
+            PageKind::Huge => {
                 "huge pages are unavailable (see /sys/kernel/mm/transparent_hugepage/enabled; \
                  memory may also be fragmented)"
             }
-            Kind::Major => "the file cannot be dropped from the page cache here",
+            PageKind::Major => "the file cannot be dropped from the page cache here",
             _ => "this kernel maps more than one page per fault",
         }
+    }
+}
+
+pub(super) fn ask_mprotect(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    Some(Box::new(ProtectedPages(usize::try_from(source.number("pages")?).ok()?)))
+}
+
+/// The number of pages whose protection is changed.
+struct ProtectedPages(usize);
+
+impl KnownCell for ProtectedPages {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        context.check_memory((self.0 * page()) as u64)
+    }
+
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        let pages = self.0 as f64;
+        let reason = format!(
+            "a system call, a lock, {pages} page-table entries at 5-15 ns, and a TLB flush"
+        );
+        Some(Estimate { low: 300.0 + 5.0 * pages, high: 2500.0 + 15.0 * pages, reason })
+    }
+
+    fn open(&self, _: &ProbeContext) -> Opened {
+        // The whole mapping is changed, so the kernel neither merges nor splits other mappings.
+        let map = Map::anonymous(self.0 * page(), false)?;
+        map.touch();
+        let mut writable = true;
+        Ok(Box::new(move |count| {
+            let mut good = true;
+            let batch = BatchTime::of_loop(count, || {
+                for _ in 0..count {
+                    writable = !writable;
+                    good &= map.protect(map.len(), writable);
+                }
+            });
+            if good { Ok(batch) } else { Err(ProbeError::last_os_error("mprotect")) }
+        }))
     }
 }

@@ -5,31 +5,27 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::helper::{HelperProcess, Placement};
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, Unit};
 use crate::sys::buffer::Aligned;
 
-pub(super) struct Pipe;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum PipeKind {
     Pipe,
     Unix,
 }
 
 /// Expected bytes per second.
-const KINDS: &[ParamRow<Kind>] = &[
+const KINDS: &[ParamRow<PipeKind>] = &[
     ParamRow {
         name: "pipe",
-        value: Kind::Pipe,
+        value: PipeKind::Pipe,
         range: (0.5e9, 8e9),
         why: "two copies of each byte and two switches per 64 KiB",
     },
     ParamRow {
         name: "unix",
-        value: Kind::Unix,
+        value: PipeKind::Unix,
         range: (0.5e9, 8e9),
         why: "two copies of each byte, and a buffer allocated and freed for each part",
     },
@@ -38,35 +34,37 @@ const KINDS: &[ParamRow<Kind>] = &[
 /// The size of a write that cells do not state, for compatibility with older sessions.
 const BLOCK: u64 = 64 << 10;
 
-impl ProbeKind for Pipe {
-    const INFO: &'static ProbeInfo = &catalog::PIPE;
-    /// The kind, where the reader runs, and the bytes per write.
-    type Params = (&'static ParamRow<Kind>, Placement, u64);
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let bytes = source.number_or("bytes", BLOCK)?;
+    let (kind, place) = (source.row("kind", KINDS)?, source.word("cpus", &Placement::ALL)?);
+    Some(Box::new(PipeBandwidth { kind, place, bytes }))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        let bytes = source.number_or("bytes", BLOCK)?;
-        Some((source.row("kind", KINDS)?, source.word("cpus", &Placement::ALL)?, bytes))
-    }
+struct PipeBandwidth {
+    kind: &'static ParamRow<PipeKind>,
+    /// Where the reader runs.
+    place: Placement,
+    /// Bytes per write.
+    bytes: u64,
+}
 
-    fn unit(_: &Self::Params) -> Unit {
+impl KnownCell for PipeBandwidth {
+    fn unit(&self) -> Unit {
         Unit::BytesPerSecond
     }
 
-    fn check((_, place, _): &Self::Params, context: &ProbeContext) -> Result<(), String> {
-        place.check(context)
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        self.place.check(context)
     }
 
-    fn estimate((kind, ..): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        kind.as_estimate()
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        self.kind.as_estimate()
     }
 
-    fn open(
-        (kind, place, bytes): &Self::Params,
-        context: &ProbeContext,
-    ) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (from, to) = match kind.value {
-            Kind::Pipe => pipe()?,
-            Kind::Unix => {
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let (from, to) = match self.kind.value {
+            PipeKind::Pipe => pipe()?,
+            PipeKind::Unix => {
                 let (one, two) = std::os::unix::net::UnixStream::pair()
                     .map_err(ProbeError::in_call("socketpair"))?;
                 (one.into(), two.into())
@@ -74,7 +72,7 @@ impl ProbeKind for Pipe {
         };
         let (back, answer) = pipe()?;
         let memory = |value| {
-            Aligned::filled(*bytes as usize, value)
+            Aligned::filled(self.bytes as usize, value)
                 .map_err(ProbeError::in_call("memory for a message"))
         };
         let (mut buffer, data) = (memory(0)?, memory(0x5a)?);
@@ -90,7 +88,7 @@ impl ProbeKind for Pipe {
             drain(reads, writes, &mut buffer);
         };
         // SAFETY: `drain` makes only system calls, on a buffer allocated before the fork.
-        let helper = unsafe { HelperProcess::fork(*place, context, body) }?;
+        let helper = unsafe { HelperProcess::fork(self.place, context, body) }?;
         // Once our copies of its ends are closed, writing to a helper that has exited fails with
         // EPIPE.
         drop((from, answer));

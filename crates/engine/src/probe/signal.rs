@@ -6,55 +6,48 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
 
-pub(super) struct Signal;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Part {
+pub(super) enum SignalPart {
     Install,
     Deliver,
     Send,
 }
 
 /// Expected nanoseconds.
-const PARTS: &[ParamRow<Part>] = &[
+const PARTS: &[ParamRow<SignalPart>] = &[
     ParamRow {
         name: "install",
-        value: Part::Install,
+        value: SignalPart::Install,
         range: (60.0, 600.0),
         why: "one system call that swaps a structure under a lock",
     },
     ParamRow {
         name: "deliver",
-        value: Part::Deliver,
+        value: SignalPart::Deliver,
         range: (500.0, 5000.0),
         why: "two system calls, and all registers saved and restored, vector registers included",
     },
     ParamRow {
         name: "send",
-        value: Part::Send,
+        value: SignalPart::Send,
         range: (60.0, 1500.0),
         why: "one system call that looks up a process and checks permission",
     },
 ];
 
-impl ProbeKind for Signal {
-    const INFO: &'static ProbeInfo = &catalog::SIGNAL;
-    type Params = &'static ParamRow<Part>;
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    Some(Box::new(source.row("part", PARTS)?))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        source.row("part", PARTS)
+impl KnownCell for &'static ParamRow<SignalPart> {
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        self.as_estimate()
     }
 
-    fn estimate(part: &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        part.as_estimate()
-    }
-
-    fn open(part: &Self::Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, _: &ProbeContext) -> Opened {
         let alone = GAUGE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: an all-zero sigaction is valid, and the installed handler only increments an
         // atomic.
@@ -65,7 +58,7 @@ impl ProbeKind for Signal {
             }
             before
         };
-        Ok(Box::new(Handler { part: part.value, before, _alone: alone }))
+        Ok(Box::new(Handler { part: self.value, before, _alone: alone }))
     }
 }
 
@@ -91,7 +84,7 @@ fn counting_action() -> libc::sigaction {
 }
 
 struct Handler {
-    part: Part,
+    part: SignalPart,
     before: libc::sigaction,
     _alone: MutexGuard<'static, ()>,
 }
@@ -101,14 +94,14 @@ impl Gauge for Handler {
         let (number, action) = (signal_number(), counting_action());
         let mut good = true;
         match self.part {
-            Part::Install => {
+            SignalPart::Install => {
                 // SAFETY: `action` is valid and outlives the call; the old action is not returned.
                 let install = || unsafe { libc::sigaction(number, &action, ptr::null_mut()) } == 0;
                 let batch =
                     BatchTime::of_loop(count, || (0..count).for_each(|_| good &= install()));
                 if good { Ok(batch) } else { Err(ProbeError::last_os_error("sigaction")) }
             }
-            Part::Send => {
+            SignalPart::Send => {
                 // SAFETY: getpid(2) has no preconditions.
                 let process = unsafe { libc::getpid() };
                 // SAFETY: kill(2) touches no memory, and signal 0 is never delivered.
@@ -116,7 +109,7 @@ impl Gauge for Handler {
                 let batch = BatchTime::of_loop(count, || (0..count).for_each(|_| good &= send()));
                 if good { Ok(batch) } else { Err(ProbeError::last_os_error("kill")) }
             }
-            Part::Deliver => {
+            SignalPart::Deliver => {
                 let before = DELIVERED.load(Relaxed);
                 // SAFETY: getpid(2) and gettid(2) have no preconditions.
                 let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
@@ -136,7 +129,7 @@ impl Gauge for Handler {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let counted = (self.part == Part::Deliver)
+        let counted = (self.part == SignalPart::Deliver)
             .then(|| "the handler ran once for each signal".to_string());
         counted.into_iter().collect()
     }

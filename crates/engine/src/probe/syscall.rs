@@ -6,17 +6,13 @@ use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::{BatchTime, Gauge, ParamRow, ParamSource, ProbeContext, ProbeError, ProbeKind};
-use crate::catalog;
-use crate::plan::ProbeInfo;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
 use crate::sys::{calls, raw};
 use crate::with_fill;
 
-pub(super) struct Syscall;
-
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum SyscallKind {
     Getpid,
     Getppid,
     Read,
@@ -26,40 +22,40 @@ pub(super) enum Kind {
 }
 
 /// Expected nanoseconds of one call.
-const KINDS: &[ParamRow<Kind>] = &[
+const KINDS: &[ParamRow<SyscallKind>] = &[
     ParamRow {
         name: "getpid",
-        value: Kind::Getpid,
+        value: SyscallKind::Getpid,
         range: (40.0, 400.0),
         why: "kernel entry and exit: 40 ns bare, several times that with speculation mitigations",
     },
     ParamRow {
         name: "getppid",
-        value: Kind::Getppid,
+        value: SyscallKind::Getppid,
         range: (45.0, 420.0),
         why: "the same, and a lookup of the parent",
     },
     ParamRow {
         name: "read",
-        value: Kind::Read,
+        value: SyscallKind::Read,
         range: (60.0, 600.0),
         why: "kernel entry and exit, a descriptor lookup, and one byte cleared",
     },
     ParamRow {
         name: "write",
-        value: Kind::Write,
+        value: SyscallKind::Write,
         range: (60.0, 600.0),
         why: "kernel entry and exit, a descriptor lookup, and one byte discarded",
     },
     ParamRow {
         name: "stat",
-        value: Kind::Stat,
+        value: SyscallKind::Stat,
         range: (200.0, 1500.0),
         why: "kernel entry and exit, two path components found in the cache, and 144 bytes copied",
     },
     ParamRow {
         name: "open-close",
-        value: Kind::OpenClose,
+        value: SyscallKind::OpenClose,
         range: (400.0, 4000.0),
         why: "two calls, two path components, and an open file allocated and freed",
     },
@@ -67,21 +63,24 @@ const KINDS: &[ParamRow<Kind>] = &[
 
 const PATH: &CStr = c"/dev/null";
 
-impl ProbeKind for Syscall {
-    const INFO: &'static ProbeInfo = &catalog::SYSCALL;
-    /// The call, and whether it goes through the C library.
-    type Params = (&'static ParamRow<Kind>, bool);
+pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let call = source.row("call", KINDS)?;
+    let libc = source.word("path", &[("inline", false), ("libc", true)])?;
+    Some(Box::new(SyscallCell { call, libc }))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        let call = source.row("call", KINDS)?;
-        Some((call, source.word("path", &[("inline", false), ("libc", true)])?))
+struct SyscallCell {
+    call: &'static ParamRow<SyscallKind>,
+    /// Goes through the C library.
+    libc: bool,
+}
+
+impl KnownCell for SyscallCell {
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        self.call.as_estimate()
     }
 
-    fn estimate((call, _): &Self::Params, _: &ProbeContext) -> Option<Estimate> {
-        call.as_estimate()
-    }
-
-    fn open((call, libc): &Self::Params, _: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+    fn open(&self, _: &ProbeContext) -> Opened {
         fn open(path: &'static str, write: bool) -> Result<File, ProbeError> {
             OpenOptions::new()
                 .read(!write)
@@ -89,17 +88,17 @@ impl ProbeKind for Syscall {
                 .open(path)
                 .map_err(|error| ProbeError::Missing(format!("{path}: {error}")))
         }
-        let file = match call.value {
-            Kind::Read => Some(open("/dev/zero", false)?),
-            Kind::Write => Some(open("/dev/null", true)?),
+        let file = match self.call.value {
+            SyscallKind::Read => Some(open("/dev/zero", false)?),
+            SyscallKind::Write => Some(open("/dev/null", true)?),
             _ => None,
         };
-        Ok(Box::new(Calls { kind: call.value, libc: *libc, file }))
+        Ok(Box::new(Calls { kind: self.call.value, libc: self.libc, file }))
     }
 }
 
 struct Calls {
-    kind: Kind,
+    kind: SyscallKind,
     libc: bool,
     file: Option<File>,
 }
@@ -119,14 +118,18 @@ impl Calls {
     fn inline<const FILL: bool>(&self, count: u64, fd: RawFd) -> Result<BatchTime, ProbeError> {
         let (mut byte, mut found) = (0u8, MaybeUninit::uninit());
         match self.kind {
-            Kind::Getpid => time_calls(count, || calls::getpid::<FILL>() > 0),
-            Kind::Getppid => time_calls(count, || calls::getppid::<FILL>() >= 0),
+            SyscallKind::Getpid => time_calls(count, || calls::getpid::<FILL>() > 0),
+            SyscallKind::Getppid => time_calls(count, || calls::getppid::<FILL>() >= 0),
             // SAFETY: read(2) writes at most one byte, into `byte`, which outlives the call.
-            Kind::Read => time_calls(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1),
+            SyscallKind::Read => {
+                time_calls(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1)
+            }
             // SAFETY: write(2) reads one byte, from `byte`, which outlives the call.
-            Kind::Write => time_calls(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1),
-            Kind::Stat => time_calls(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
-            Kind::OpenClose => time_calls(count, || {
+            SyscallKind::Write => {
+                time_calls(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1)
+            }
+            SyscallKind::Stat => time_calls(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
+            SyscallKind::OpenClose => time_calls(count, || {
                 calls::close::<FILL>(
                     calls::open::<FILL>(PATH, libc::O_RDONLY | libc::O_CLOEXEC) as RawFd
                 ) == 0
@@ -142,12 +145,16 @@ impl Calls {
         // `PATH` outlive the calls, and close gets the descriptor open just returned.
         unsafe {
             match self.kind {
-                Kind::Getpid => time_calls(count, || libc::getpid() > 0),
-                Kind::Getppid => time_calls(count, || libc::getppid() >= 0),
-                Kind::Read => time_calls(count, || libc::read(fd, at, 1) == 1),
-                Kind::Write => time_calls(count, || libc::write(fd, at.cast_const(), 1) == 1),
-                Kind::Stat => time_calls(count, || libc::stat(path, found.as_mut_ptr()) == 0),
-                Kind::OpenClose => time_calls(count, || {
+                SyscallKind::Getpid => time_calls(count, || libc::getpid() > 0),
+                SyscallKind::Getppid => time_calls(count, || libc::getppid() >= 0),
+                SyscallKind::Read => time_calls(count, || libc::read(fd, at, 1) == 1),
+                SyscallKind::Write => {
+                    time_calls(count, || libc::write(fd, at.cast_const(), 1) == 1)
+                }
+                SyscallKind::Stat => {
+                    time_calls(count, || libc::stat(path, found.as_mut_ptr()) == 0)
+                }
+                SyscallKind::OpenClose => time_calls(count, || {
                     libc::close(libc::open(path, libc::O_RDONLY | libc::O_CLOEXEC)) == 0
                 }),
             }

@@ -1,9 +1,6 @@
 //! Helpers for the tests of probes.
 
-use super::context::ProbeContext;
-use super::costs::Costs;
-use super::kind::Gauge;
-use super::probe;
+use super::{Costs, Gauge, ProbeContext, probe};
 use crate::plan::{Param, ProbeCell};
 
 pub fn context() -> ProbeContext {

@@ -23,7 +23,7 @@ use crate::units::show_count;
 
 /// The state of a cell during a run.
 struct Cell {
-    probe: &'static dyn Probe,
+    probe: &'static Probe,
     cell: ProbeCell,
     unit: Unit,
     count: Option<u64>,
@@ -91,7 +91,7 @@ impl Run<'_> {
                 Ok(probe) => probe.check(cell, &self.site).err(),
                 Err(ref unknown) => Some(unknown.to_string()),
             };
-            let probe = registered.unwrap_or(probe::PROBES[0]);
+            let probe = registered.unwrap_or(&probe::PROBES[0]);
             let estimate = if refused.is_none() { probe.estimate(cell, &self.site) } else { None };
             let out = refused.is_some();
             let far = if refused.is_none() { probe.remote_host(cell, &self.site) } else { None };
@@ -157,8 +157,10 @@ impl Run<'_> {
             let cut = Cutter::new(self.control, index, self.pace.deadline());
             let cell = &self.cells[index];
             let request = VisitRequest {
-                probe: cell.probe,
-                cell: cell.cell.clone(),
+                open: Arc::new({
+                    let (probe, cell) = (cell.probe, cell.cell.clone());
+                    move |context: &ProbeContext| probe.open(&cell, context)
+                }),
                 count: cell.count,
                 remaining: rounds - cell.taken,
                 time: self.plan.trial_time.low,

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::control::Cut;
 use crate::engine::error::Failure;
-use crate::plan::ProbeCell;
-use crate::probe::{BatchTime, Costs, Gauge, Probe, ProbeContext, ProbeError};
+use crate::probe::{BatchTime, Costs, Gauge, Opened, ProbeContext, ProbeError};
 use crate::record::Warning;
 use crate::sys::threads::{Affinity, unshare_files};
 use crate::sys::usage::Usage;
@@ -20,8 +19,8 @@ use crate::sys::usage::Usage;
 /// The input of a visit.
 #[derive(Clone)]
 pub(super) struct VisitRequest {
-    pub probe: &'static dyn Probe,
-    pub cell: ProbeCell,
+    /// Prepares the cell, on the thread of the visit.
+    pub open: Arc<dyn Fn(&ProbeContext) -> Opened + Send + Sync>,
     /// Operations per batch; `None` = to be calibrated.
     pub count: Option<u64>,
     /// Batches that are still to be measured.
@@ -120,7 +119,7 @@ fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
     let _ = unshare_files();
     let costs = Costs::measure();
     let begin = Instant::now();
-    let mut gauge = request.probe.open(&request.cell, site)?;
+    let mut gauge = (request.open)(site)?;
     let opened = begin.elapsed();
     // A probe may have changed the affinity.
     let cpu = cpu.filter(|cpu| Affinity::current().is_ok_and(|now| now.cpus() == [*cpu]));

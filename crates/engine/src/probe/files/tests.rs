@@ -2,10 +2,8 @@
 
 use super::*;
 use crate::plan::{Group, ProbeCell};
-use crate::probe::costs::Costs;
-use crate::probe::kind::{Gauge, Probe};
 use crate::probe::testing::cell;
-use crate::probe::{PROBES, probe};
+use crate::probe::{Costs, Opened, PROBES, Probe, probe};
 use crate::record::Unit;
 use crate::sys::disk::DiskStats;
 use crate::sys::testing;
@@ -19,11 +17,11 @@ fn place() -> Option<(tempfile::TempDir, ProbeContext)> {
     Some((dir, context))
 }
 
-fn opened(cell: &ProbeCell, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+fn opened(cell: &ProbeCell, context: &ProbeContext) -> Opened {
     probe(&cell.probe).unwrap().open(cell, context)
 }
 
-fn measured() -> impl Iterator<Item = &'static &'static dyn Probe> {
+fn measured() -> impl Iterator<Item = &'static Probe> {
     PROBES
         .iter()
         .filter(|probe| probe.info().group == Group::Files && probe.info().id != "remote-read")

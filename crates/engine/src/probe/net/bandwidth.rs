@@ -3,61 +3,60 @@
 use std::time::{Duration, Instant};
 
 use super::connection::ConnectionError;
-use super::destination::{Destination, Route};
-use super::estimate;
+use super::destination::{Destination, Route, estimate_bandwidth};
 use super::wire::{MAX_SINK, Request};
-use crate::catalog;
-use crate::plan::ProbeInfo;
-use crate::probe::params::ParamSource;
-use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
+use crate::probe::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary, Unit};
 use crate::sys::buffer::Aligned;
-
-pub(in crate::probe) struct Bandwidth;
 
 /// Message size of a cell without one, for compatibility with older sessions.
 const DEFAULT_BYTES: u64 = 1 << 20;
 /// Warm-up of a connection: bytes or time, whichever comes first.
 const WARM_UP: (u64, Duration) = (16 << 20, Duration::from_millis(100));
 
-impl ProbeKind for Bandwidth {
-    const INFO: &'static ProbeInfo = &catalog::NETWORK_BANDWIDTH;
-    /// The destination, the bytes per message, and whether the far end runs on another CPU.
-    type Params = (Destination, u64, bool);
+pub(in crate::probe) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let to = Destination::ask(source)?;
+    let bytes = to.ask_bytes(source, Some(DEFAULT_BYTES), true)?;
+    let apart = to.ask_apart(source, bytes == DEFAULT_BYTES)?;
+    Some(Box::new(NetworkBandwidth { to, bytes, apart }))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        let to = Destination::ask(source)?;
-        let bytes = to.ask_bytes(source, Some(DEFAULT_BYTES), true)?;
-        Some((to, bytes, to.ask_apart(source, bytes == DEFAULT_BYTES)?))
-    }
+struct NetworkBandwidth {
+    to: Destination,
+    /// Bytes per message.
+    bytes: u64,
+    /// The far end runs on another CPU.
+    apart: bool,
+}
 
-    fn unit(_: &Self::Params) -> Unit {
+impl KnownCell for NetworkBandwidth {
+    fn unit(&self) -> Unit {
         Unit::BytesPerSecond
     }
 
-    fn check((to, _, apart): &Self::Params, context: &ProbeContext) -> Result<(), String> {
-        to.check(context)?;
-        if *apart { context.check_other_cpu() } else { Ok(()) }
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        self.to.check(context)?;
+        if self.apart { context.check_other_cpu() } else { Ok(()) }
     }
 
-    fn remote_host((to, ..): &Self::Params, context: &ProbeContext) -> Option<HostSummary> {
-        to.remote_host(context)
+    fn remote_host(&self, context: &ProbeContext) -> Option<HostSummary> {
+        self.to.remote_host(context)
     }
 
-    fn estimate((to, bytes, _): &Self::Params, context: &ProbeContext) -> Option<Estimate> {
-        if to.remote {
-            return estimate::bandwidth(context);
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
+        if self.to.remote {
+            return estimate_bandwidth(context);
         }
         // A message costs a system call and a pass through the network stack; each byte is copied
         // in and out.
-        let bytes = *bytes as f64;
+        let bytes = self.bytes as f64;
         let rate = |call: f64, byte: f64| bytes / (call + bytes * byte) * 1e9;
         let reason = "a message takes 0.3 to 3 µs, each byte two copies of 0.03 to 0.4 ns";
         Some(Estimate { low: rate(3_000.0, 0.8), high: rate(300.0, 0.06), reason: reason.into() })
     }
 
-    fn open(params: &Self::Params, context: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
-        let (to, bytes, apart) = *params;
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let NetworkBandwidth { to, bytes, apart } = *self;
         let route = to.open(context.other_cpu().filter(|_| apart), context)?;
         let mut message = Aligned::filled(bytes as usize, 0)
             .map_err(ProbeError::in_call("memory for a message"))?;

@@ -8,9 +8,8 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use super::key::{self, PROOF_LEN, Side};
-use super::limits::Limits;
-use super::secret::SaltedKey;
+use super::secret::{PROOF_LEN, SaltedKey, Side, prove, verify_proof};
+use super::server::Limits;
 use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{Challenge, FRAME, Hello, MAX_SINK, ProtocolError, Reply, Request};
 use crate::catalog::MAX_ECHO;
@@ -98,7 +97,7 @@ fn greet(
     let hello = hello?;
     let mut proof = [0; PROOF_LEN];
     io.read(stream, &mut proof)?;
-    if !key::verify_proof(&proof, key, Side::Client, &hello.nonce, &nonce) {
+    if !verify_proof(&proof, key, Side::Client, &hello.nonce, &nonce) {
         io.write(stream, &[0])?;
         return Err(ServeError::Secret);
     }
@@ -106,7 +105,7 @@ fn greet(
         return Err(ServeError::TooManyClients);
     }
     io.write(stream, &[1])?;
-    Ok(io.write(stream, &key::prove(key, Side::Server, &hello.nonce, &nonce))?)
+    Ok(io.write(stream, &prove(key, Side::Server, &hello.nonce, &nonce))?)
 }
 
 struct Client<'a> {

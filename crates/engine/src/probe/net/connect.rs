@@ -11,74 +11,67 @@ use nix::sys::socket::{
 use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::connection::{ConnectionError, IDLE_TIMEOUT};
-use super::destination::{Destination, Route};
-use super::estimate;
+use super::destination::{Destination, Route, estimate_trips};
 use super::wire::Request;
-use crate::catalog;
-use crate::plan::ProbeInfo;
-use crate::probe::params::ParamSource;
-use crate::probe::{BatchTime, Gauge, ProbeContext, ProbeError, ProbeKind};
+use crate::probe::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::clock::Clock;
-
-pub(in crate::probe) struct Connect;
 
 /// Maximum connections per batch, fewer than the backlog of a listening socket.
 const MAX_CONNECTIONS: u64 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::probe) enum Part {
+enum ConnectPart {
     Setup,
     Teardown,
 }
 
-const PARTS: [(&str, Part); 2] = [("setup", Part::Setup), ("teardown", Part::Teardown)];
+const PARTS: [(&str, ConnectPart); 2] =
+    [("setup", ConnectPart::Setup), ("teardown", ConnectPart::Teardown)];
 
-impl ProbeKind for Connect {
-    const INFO: &'static ProbeInfo = &catalog::CONNECT;
-    type Params = (Destination, Part);
+pub(in crate::probe) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    let (to, part) = (Destination::ask(source)?, source.word("part", &PARTS)?);
+    Some(Box::new(Connect { to, part }))
+}
 
-    fn params(source: &mut ParamSource) -> Option<Self::Params> {
-        Some((Destination::ask(source)?, source.word("part", &PARTS)?))
+struct Connect {
+    to: Destination,
+    part: ConnectPart,
+}
+
+impl KnownCell for Connect {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        self.to.check(context)
     }
 
-    fn check((to, _): &Self::Params, context: &ProbeContext) -> Result<(), String> {
-        to.check(context)
+    fn remote_host(&self, context: &ProbeContext) -> Option<HostSummary> {
+        self.to.remote_host(context)
     }
 
-    fn remote_host((to, _): &Self::Params, context: &ProbeContext) -> Option<HostSummary> {
-        to.remote_host(context)
-    }
-
-    fn estimate(params: &Self::Params, context: &ProbeContext) -> Option<Estimate> {
-        let known = |low, high, reason: &str| Some(Estimate { low, high, reason: reason.into() });
-        match params {
-            (Destination { remote: true, .. }, Part::Setup) => {
-                Some(estimate::ways(context, 2.0, 0.0))
-            }
-            (Destination { remote: false, .. }, Part::Setup) => known(
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
+        let (low, high, reason) = match self.part {
+            ConnectPart::Setup if self.to.remote => return Some(estimate_trips(context, 2.0, 0.0)),
+            ConnectPart::Setup => (
                 8_000.0,
                 150_000.0,
                 "three packets through the network stack, two connections set up, and a process \
                  woken: one or two round trips",
             ),
-            (_, Part::Teardown) => {
-                known(2_000.0, 60_000.0, "one packet sent and a descriptor closed, without waiting")
+            ConnectPart::Teardown => {
+                (2_000.0, 60_000.0, "one packet sent and a descriptor closed, without waiting")
             }
-        }
+        };
+        Some(Estimate { low, high, reason: reason.into() })
     }
 
-    fn open(
-        (to, part): &Self::Params,
-        context: &ProbeContext,
-    ) -> Result<Box<dyn Gauge>, ProbeError> {
-        let route = to.open(None, context)?;
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let route = self.to.open(None, context)?;
         let address =
             route.connection.stream().peer_addr().map_err(ProbeError::in_call("getpeername"))?;
         Ok(Box::new(Connections {
             route,
             address,
-            part: *part,
+            part: self.part,
             context: context.clone(),
             opened: 0,
             accepted_total: 0,
@@ -90,7 +83,7 @@ struct Connections {
     /// Keeps the far end alive, and is used to query how many connections it accepted.
     route: Route,
     address: SocketAddr,
-    part: Part,
+    part: ConnectPart,
     context: ProbeContext,
     opened: u64,
     /// Connections the far end accepted in all batches so far.
@@ -152,8 +145,8 @@ impl Gauge for Connections {
             drop(socket);
             let closed = clock.now();
             nanos += match self.part {
-                Part::Setup => clock.nanos(begin, there),
-                Part::Teardown => clock.nanos(there, closed),
+                ConnectPart::Setup => clock.nanos(begin, there),
+                ConnectPart::Teardown => clock.nanos(there, closed),
             };
         }
         self.opened += count;

@@ -4,15 +4,13 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::key::{self, Nonce, PROOF_LEN, Side};
-use super::secret::{Secret, SecretError, VARIABLE};
+use super::secret::{Nonce, PROOF_LEN, Secret, SecretError, Side, VARIABLE, prove, verify_proof};
 use super::tcp_info;
 use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{
     self, Challenge, FRAME, HEAD_LEN, Hello, MAX_FACTS, ProtocolError, Reply, Request,
 };
-use crate::probe::error::ProbeError;
-use crate::probe::stop_flag::StopFlag;
+use crate::probe::context::{ProbeError, StopFlag};
 use crate::record::HostSummary;
 use crate::sys::nonce::random;
 
@@ -147,7 +145,7 @@ impl Connection {
         challenge: &Challenge,
     ) -> Result<(), ConnectionError> {
         let key = secret.map(|secret| secret.key(&challenge.salt)).transpose()?;
-        self.write(&key::prove(key.as_ref(), Side::Client, nonce, &challenge.nonce))?;
+        self.write(&prove(key.as_ref(), Side::Client, nonce, &challenge.nonce))?;
         let mut verdict = [0; 1];
         self.read(&mut verdict)?;
         if verdict != [1] {
@@ -155,7 +153,7 @@ impl Connection {
         }
         let mut proof = [0; PROOF_LEN];
         self.read(&mut proof)?;
-        if key::verify_proof(&proof, key.as_ref(), Side::Server, nonce, &challenge.nonce) {
+        if verify_proof(&proof, key.as_ref(), Side::Server, nonce, &challenge.nonce) {
             Ok(())
         } else {
             Err(ConnectionError::Impostor)

@@ -1,12 +1,32 @@
-//! The destination of a network cell, given by its parameters `to` and `ip`, and how to connect to
-//! it.
+//! The destination of a network cell, given by its parameters `to` and `ip`: a server in this
+//! process, or the remote host. The addresses and facts of the remote host are determined once for
+//! all cells of a run.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::connection::{Connection, ConnectionError};
-use super::ip::Ip;
-use super::loopback_server::{self, LoopbackServer};
-use crate::probe::params::ParamSource;
-use crate::probe::{ProbeContext, ProbeError};
-use crate::record::HostSummary;
+use super::secret::{self, Secret};
+use super::server::{Limits, Server};
+use crate::facts::NetworkCard;
+use crate::plan::Remote;
+use crate::probe::context::StopFlag;
+use crate::probe::{ParamSource, ProbeContext, ProbeError};
+use crate::record::{Estimate, HostSummary};
+use crate::sys::threads::Affinity;
+use crate::units::show_rate;
+
+/// The internet protocol; IPv4 unless the cell has a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ip {
+    V4,
+    V6,
+}
 
 /// The far end of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +35,6 @@ pub struct Destination {
     pub ip: Ip,
 }
 
-/// How to connect to a peer.
 const NO_PEER: &str =
     "no remote machine was given: run iotui serve there, and add --remote HOST here";
 
@@ -42,7 +61,7 @@ impl Destination {
         implied: Option<u64>,
         several: bool,
     ) -> Option<u64> {
-        source.number_among("bytes", implied, |_, mut usual| {
+        source.number_among("bytes", implied, &|_, mut usual| {
             if !several || self.ip == Ip::V6 {
                 usual.truncate(1);
             }
@@ -59,45 +78,255 @@ impl Destination {
         (!apart || !self.remote).then_some(apart)
     }
 
-    /// Checks that it can be reached. A peer is contacted once for all cells.
-    ///
-    /// # Errors
-    /// The reason why not, worded for the user.
+    /// Checks that it can be reached; the error is for the user. A remote host is contacted once for
+    /// all cells.
     pub fn check(self, context: &ProbeContext) -> Result<(), String> {
-        match (self.remote, &context.peer) {
-            (false, _) => {
-                loopback_server::listen(self.ip).map(drop).map_err(|error| match self.ip {
-                    Ip::V4 => format!("the loopback is unavailable: {error}"),
-                    Ip::V6 => format!("IPv6 is unavailable: {error}"),
-                })
-            }
+        match (self.remote, &context.remote) {
+            (false, _) => listen(self.ip).map(drop).map_err(|error| match self.ip {
+                Ip::V4 => format!("the loopback is unavailable: {error}"),
+                Ip::V6 => format!("IPv6 is unavailable: {error}"),
+            }),
             (true, None) => Err(NO_PEER.into()),
-            (true, Some(peer)) => peer.fetch_facts(self.ip, &context.stop).map(drop),
+            (true, Some(remote)) => remote.fetch_facts(self.ip, &context.stop).map(drop),
         }
     }
 
     /// Returns the facts about the other machine; `None` for this one.
     pub fn remote_host(self, context: &ProbeContext) -> Option<HostSummary> {
-        context.peer.as_ref().filter(|_| self.remote)?.fetch_facts(self.ip, &context.stop).ok()
+        context.remote.as_ref().filter(|_| self.remote)?.fetch_facts(self.ip, &context.stop).ok()
     }
 
     /// Connects to it. A server in this process runs on `cpu`, or wherever this thread may run.
-    ///
-    /// # Errors
-    /// If it cannot be reached.
     pub fn open(self, cpu: Option<usize>, context: &ProbeContext) -> Result<Route, ProbeError> {
         if !self.remote {
             let server = LoopbackServer::start(self.ip, cpu)
                 .map_err(ProbeError::in_call("a server on the loopback"))?;
-            let connection = Connection::open(server.address(), None, &context.stop)
+            let connection = Connection::open(server.address, None, &context.stop)
                 .map_err(ConnectionError::into_probe_error)?;
             return Ok(Route { connection, _server: Some(server) });
         }
-        let peer = context.peer.as_ref().ok_or_else(|| ProbeError::Missing(NO_PEER.into()))?;
-        let address = peer.address(self.ip).map_err(ProbeError::Missing)?;
-        let secret = peer.secret().map_err(ProbeError::Missing)?;
+        let remote = context.remote.as_ref().ok_or_else(|| ProbeError::Missing(NO_PEER.into()))?;
+        let address = remote.address(self.ip).map_err(ProbeError::Missing)?;
+        let secret = remote.secret().map_err(ProbeError::Missing)?;
         let connection = Connection::open(address, secret, &context.stop)
             .map_err(ConnectionError::into_probe_error)?;
         Ok(Route { connection, _server: None })
+    }
+}
+
+/// The machine that `--remote` names.
+#[derive(Debug)]
+pub struct RemoteHost {
+    remote: Remote,
+    secret: Result<Option<Secret>, String>,
+    addresses: OnceLock<Result<Vec<SocketAddr>, String>>,
+    v4: OnceLock<Result<HostSummary, String>>,
+    v6: OnceLock<Result<HostSummary, String>>,
+}
+
+/// Time limit for name resolution.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
+
+impl RemoteHost {
+    /// Creates the peer with the secret of this process, without contacting it yet.
+    pub fn new(remote: &Remote) -> RemoteHost {
+        let secret = secret::process_secret().map_err(|error| error.to_string());
+        let (addresses, v4, v6) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        RemoteHost { remote: remote.clone(), secret, addresses, v4, v6 }
+    }
+
+    /// Returns the secret, if there is one.
+    fn secret(&self) -> Result<Option<&Secret>, String> {
+        self.secret.as_ref().map(Option::as_ref).map_err(String::clone)
+    }
+
+    /// Returns its first address of this kind.
+    pub fn address(&self, ip: Ip) -> Result<SocketAddr, String> {
+        let addresses =
+            self.addresses.get_or_init(|| resolve(&self.remote)).as_ref().map_err(String::clone)?;
+        let kind = if ip == Ip::V4 { "IPv4" } else { "IPv6" };
+        let found = addresses.iter().find(|address| address.is_ipv4() == (ip == Ip::V4));
+        found.copied().ok_or_else(|| format!("{} has no {kind} address", self.remote.host))
+    }
+
+    /// Returns its facts, requested on first use; a failure is cached too.
+    fn fetch_facts(&self, ip: Ip, stop: &StopFlag) -> Result<HostSummary, String> {
+        let known = if ip == Ip::V4 { &self.v4 } else { &self.v6 };
+        let fetch = || {
+            let (address, secret) = (self.address(ip)?, self.secret()?);
+            let facts = Connection::open(address, secret, stop).and_then(|line| line.facts());
+            facts.map_err(|error| format!("{}: {error}", self.remote))
+        };
+        known.get_or_init(fetch).clone()
+    }
+}
+
+/// Resolves the name with a time limit. The resolver has none itself, so it runs on a thread that
+/// is abandoned if it does not return.
+fn resolve(remote: &Remote) -> Result<Vec<SocketAddr>, String> {
+    let (to, from) = channel();
+    let Remote { host, port } = remote.clone();
+    let resolve =
+        move || drop(to.send((host.as_str(), port).to_socket_addrs().map(Vec::from_iter)));
+    let named = |why: &dyn std::fmt::Display| format!("{}: {why}", remote.host);
+    std::thread::Builder::new()
+        .name("resolver".into())
+        .spawn(resolve)
+        .map_err(|error| named(&error))?;
+    match from.recv_timeout(RESOLVE_TIMEOUT) {
+        Ok(found) => found.map_err(|error| named(&error)),
+        Err(_) => Err(named(&"the name was not resolved within 3 s")),
+    }
+}
+
+/// A server on a free loopback port; dropping it ends its threads.
+struct LoopbackServer {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    wake: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LoopbackServer {
+    /// Starts the server. Its threads run on `cpu`, or wherever the calling thread may run.
+    fn start(ip: Ip, cpu: Option<usize>) -> io::Result<LoopbackServer> {
+        let listener = listen(ip)?;
+        let address = listener.local_addr()?;
+        let (wait, wake): (PipeReader, PipeWriter) = io::pipe()?;
+        let server = Server::new(vec![listener], None, Limits::default(), &Default::default())?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let body = move || {
+            if let Some(cpu) = cpu {
+                // If refused, the server runs where the scheduler puts it, which only changes the
+                // results.
+                let _ = Affinity::only(cpu).apply();
+            }
+            // The client notices a failure when its connection ends.
+            let _ = server.run(&|| stopped.load(Relaxed), Some(&wait), &|_, _| {});
+        };
+        let thread = std::thread::Builder::new().name("far end".into()).spawn(body)?;
+        Ok(LoopbackServer { address, stop, wake: Some(wake), thread: Some(thread) })
+    }
+}
+
+/// Opens a socket on a free loopback port.
+fn listen(ip: Ip) -> io::Result<TcpListener> {
+    match ip {
+        Ip::V4 => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)),
+        Ip::V6 => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)),
+    }
+}
+
+impl Drop for LoopbackServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        drop(self.wake.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Header bytes of a data packet: IPv4, TCP and its time stamps.
+const HEADERS: f64 = 52.0;
+/// Bytes around a packet in an Ethernet frame: preamble, addresses, checksum, gap (IEEE 802.3).
+const FRAMING: f64 = 38.0;
+
+/// Returns the speed in bytes per second and the MTU of the fastest card with a link.
+fn fastest_link(context: &ProbeContext) -> Option<(f64, f64)> {
+    fn up(card: &&NetworkCard) -> bool {
+        !card.is_virtual && card.state == "up"
+    }
+    let fast = context
+        .host
+        .network
+        .iter()
+        .filter(up)
+        .filter_map(|card| Some((card.speed?, card.mtu.unwrap_or(1500))))
+        .max()?;
+    Some((f64::from(fast.0) * 1e6 / 8.0, f64::from(fast.1)))
+}
+
+/// Estimates the payload bytes per second over the fastest card.
+pub fn estimate_bandwidth(context: &ProbeContext) -> Option<Estimate> {
+    let (speed, mtu) = fastest_link(context)?;
+    let share = (mtu - HEADERS) / (mtu + FRAMING);
+    let reason = format!(
+        "{:.0} % of the {} of the fastest card with a link: {} bytes of overhead per packet of \
+         {mtu}",
+        share * 100.0,
+        show_rate(speed),
+        HEADERS + FRAMING
+    );
+    (share > 0.0).then_some(Estimate { low: speed * share * 0.5, high: speed * share, reason })
+}
+
+/// Estimates the nanoseconds of `trips` one-way trips through a network with `bytes` each.
+pub fn estimate_trips(context: &ProbeContext, trips: f64, bytes: f64) -> Estimate {
+    let wire =
+        fastest_link(context).map(|(speed, _)| trips * (bytes + HEADERS + FRAMING) / speed * 1e9);
+    let wire_time = wire.map_or("the speed of the link is unknown".to_string(), |nanos| {
+        format!("{nanos:.0} ns on the wire at the speed of the fastest card")
+    });
+    Estimate {
+        low: 8_000.0 * trips + wire.unwrap_or(0.0),
+        high: 250_000.0 * trips + wire.unwrap_or(0.0),
+        reason: format!(
+            "{wire_time}; two cards, a switch and a sleeping CPU add 8 to 250 µs each way within a \
+             building"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_of_the_requested_kind() {
+        let peer = RemoteHost::new(&"127.0.0.1:9".parse().unwrap());
+        assert_eq!(peer.address(Ip::V4), Ok("127.0.0.1:9".parse().unwrap()));
+        assert_eq!(peer.address(Ip::V6), Err("127.0.0.1 has no IPv6 address".into()));
+    }
+
+    #[test]
+    fn an_unreachable_peer_is_one_line_with_its_name() {
+        // An address that no other test listens on: the free port of a common one may be taken.
+        let free = std::net::TcpListener::bind("127.77.0.1:0").unwrap().local_addr().unwrap();
+        let peer = RemoteHost::new(&free.to_string().parse().unwrap());
+        let why = peer.fetch_facts(Ip::V4, &StopFlag::default()).unwrap_err();
+        assert!(
+            why.starts_with(&free.to_string()) && why.contains("refused") && !why.contains('\n'),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn the_fastest_card_with_a_link_decides() {
+        let mut context = ProbeContext::default();
+        assert_eq!(estimate_bandwidth(&context), None);
+        let card = |speed, is_virtual, state: &str| NetworkCard {
+            speed,
+            is_virtual,
+            state: state.into(),
+            mtu: Some(1500),
+            ..NetworkCard::default()
+        };
+        context.host.network = vec![
+            card(Some(100), false, "up"),
+            card(Some(1000), false, "up"),
+            card(Some(40_000), false, "down"),
+            card(Some(10_000), true, "up"),
+        ];
+        let found = estimate_bandwidth(&context).unwrap();
+        // 1448 of 1538 bytes of 125 MB/s.
+        assert!(
+            (found.high - 125e6 * 1448.0 / 1538.0).abs() < 1.0 && found.low < found.high,
+            "{found:?}"
+        );
+        let wire = estimate_trips(&context, 2.0, 56.0).low
+            - estimate_trips(&ProbeContext::default(), 2.0, 56.0).low;
+        assert!((wire - 2.0 * 146.0 * 8.0).abs() < 1e-6, "{wire}");
     }
 }

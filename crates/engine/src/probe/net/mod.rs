@@ -7,13 +7,6 @@ mod client;
 mod connect;
 mod connection;
 mod destination;
-mod estimate;
-mod ip;
-mod key;
-mod limits;
-mod loopback_server;
-mod peer;
-mod ping;
 mod rtt;
 mod secret;
 mod server;
@@ -23,13 +16,12 @@ mod tcp_info;
 mod timed_io;
 mod wire;
 
-pub(super) use bandwidth::Bandwidth;
-pub(super) use connect::Connect;
-pub use limits::Limits;
-pub(super) use peer::Peer;
-pub(super) use rtt::Rtt;
+pub(super) use bandwidth::ask as ask_bandwidth;
+pub(super) use connect::ask as ask_connect;
+pub(super) use destination::RemoteHost;
+pub(super) use rtt::ask as ask_round_trip;
 pub use secret::{
     MIN_CHARS as MIN_SECRET_CHARS, SaltedKey, Secret, SecretError, VARIABLE as SECRET_VARIABLE,
     set_process_secret,
 };
-pub use server::{ClientEvent, ClientWatcher, Server};
+pub use server::{ClientEvent, ClientWatcher, Limits, Server};

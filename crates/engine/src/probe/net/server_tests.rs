@@ -8,14 +8,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::connection::{Connection, ConnectionError};
-use super::key::{Key, NONCE_LEN, PROOF_LEN, SALT, Side, prove};
-use super::limits::Limits;
-use super::secret::{SaltedKey, Secret};
-use super::server::{ClientEvent, Server};
+use super::secret::{Key, NONCE_LEN, PROOF_LEN, SALT, SaltedKey, Secret, Side, prove};
+use super::server::{ClientEvent, Limits, Server};
 use super::timed_io::StreamError;
 use super::wire::{Challenge, FRAME, Hello, MAX_FACTS, MAX_SINK, Reply, Request};
 use crate::catalog::MAX_ECHO;
-use crate::probe::stop_flag::StopFlag;
+use crate::probe::context::StopFlag;
 use crate::record::HostSummary;
 
 mod crowd;

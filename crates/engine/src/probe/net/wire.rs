@@ -7,7 +7,7 @@
 //! are big-endian. `Hello` and the head of `Challenge` are the same in every version, so that each
 //! end can recognise the version of the other.
 
-use super::key::{NONCE_LEN, Nonce, SALT, Salt};
+use super::secret::{NONCE_LEN, Nonce, SALT, Salt};
 
 /// Version of the protocol, including key derivation; an end with another version is refused, and
 /// the error names its version.

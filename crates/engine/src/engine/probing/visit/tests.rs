@@ -1,10 +1,6 @@
 //! How a visit handles a gauge: how it calibrates, how often it measures, how it ends.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use super::*;
-use crate::plan::{Group, ProbeInfo};
-use crate::record::{Estimate, HostSummary, Unit};
 
 /// A probe whose operations take a fixed time each; `opening` is the time it takes to open.
 struct Slow {
@@ -16,55 +12,18 @@ struct Slow {
     fails: bool,
     /// It ignores a stop while it opens.
     deaf: bool,
-    batches: AtomicU64,
 }
 
-static INFO: ProbeInfo = ProbeInfo {
-    id: "slow",
-    group: Group::Cpu,
-    title: "",
-    about: "",
-    doc: "",
-    makes_files: false,
-    params: &[],
-};
-
-impl Probe for Slow {
-    fn info(&self) -> &'static ProbeInfo {
-        &INFO
-    }
-    fn cells(&self, _: &ProbeContext) -> Vec<ProbeCell> {
-        Vec::new()
-    }
-    fn unit(&self, _: &ProbeCell) -> Unit {
-        Unit::Nanos
-    }
-    fn check(&self, _: &ProbeCell, _: &ProbeContext) -> Result<(), String> {
-        Ok(())
-    }
-    fn remote_host(&self, _: &ProbeCell, _: &ProbeContext) -> Option<HostSummary> {
-        None
-    }
-    fn estimate(&self, _: &ProbeCell, _: &ProbeContext) -> Option<Estimate> {
-        None
-    }
-    fn open(&self, _: &ProbeCell, site: &ProbeContext) -> Result<Box<dyn Gauge>, ProbeError> {
+impl Slow {
+    fn open(&self, site: &ProbeContext) -> Opened {
         if self.deaf {
             loop {
                 std::thread::park();
             }
         }
         spend(self.opening, site)?;
-        let counted: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
-        self.batches.store(0, Relaxed);
-        Ok(Box::new(Work {
-            each: self.each,
-            lost: self.lost,
-            most: self.most,
-            fails: self.fails,
-            site: site.clone(),
-            counted,
-        }))
+        let Slow { each, lost, most, fails, .. } = *self;
+        Ok(Box::new(Work { each, lost, most, fails, site: site.clone(), counted: 0 }))
     }
 }
 
@@ -74,7 +33,7 @@ struct Work {
     most: u64,
     fails: bool,
     site: ProbeContext,
-    counted: &'static AtomicU64,
+    counted: u64,
 }
 
 fn spend(time: Duration, site: &ProbeContext) -> Result<(), ProbeError> {
@@ -87,9 +46,10 @@ fn spend(time: Duration, site: &ProbeContext) -> Result<(), ProbeError> {
 
 impl Gauge for Work {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
-        if self.counted.fetch_add(1, Relaxed) == 0 {
+        if self.counted == 0 {
             spend(self.lost, &self.site)?;
         }
+        self.counted += 1;
         if self.fails {
             return Err(ProbeError::Missing("no such thing here".into()));
         }
@@ -105,15 +65,13 @@ impl Gauge for Work {
         self.most
     }
     fn evidence(&self) -> Vec<String> {
-        vec![format!("{} batches", self.counted.load(Relaxed))]
+        vec![format!("{} batches", self.counted)]
     }
 }
 
 fn request(slow: Slow) -> VisitRequest {
-    let probe: &'static Slow = Box::leak(Box::new(slow));
     VisitRequest {
-        probe,
-        cell: ProbeCell::new("slow", []),
+        open: Arc::new(move |site: &ProbeContext| slow.open(site)),
         count: None,
         remaining: 11,
         time: Duration::from_millis(5),
@@ -128,7 +86,6 @@ fn slow() -> Slow {
         most: u64::MAX,
         fails: false,
         deaf: false,
-        batches: AtomicU64::new(0),
     }
 }
 

@@ -1,22 +1,178 @@
-//! How the two sides of a switch wake each other: by two pipes or by two futexes.
+//! `switch-process`, `switch-thread`: context switches between processes or threads.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::probe::error::ProbeError;
-use crate::probe::pipe::pipe;
+use super::helper::{HelperProcess, HelperThread, Placement};
+use super::pipe::pipe;
+use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use crate::record::Estimate;
+use crate::sys::clock::monotonic_nanos;
+use crate::units::show_nanos;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum WakeBy {
+    Pipe,
+    Futex,
+}
+
+/// Expected nanoseconds on one CPU.
+const LINKS: &[ParamRow<WakeBy>] = &[
+    ParamRow {
+        name: "pipe",
+        value: WakeBy::Pipe,
+        range: (600.0, 3000.0),
+        why: "the scheduler, a wait queue, and registers saved and restored",
+    },
+    ParamRow {
+        name: "futex",
+        value: WakeBy::Futex,
+        range: (500.0, 3000.0),
+        why: "the scheduler, a hashed wait queue, and registers saved and restored",
+    },
+];
+
+pub(super) fn ask_process(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    ask(source, true)
+}
+
+pub(super) fn ask_thread(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
+    ask(source, false)
+}
+
+fn ask(source: &mut ParamSource, processes: bool) -> Option<Box<dyn KnownCell>> {
+    let (by, place) = (source.row("by", LINKS)?, source.word("cpus", &Placement::ALL)?);
+    Some(Box::new(Switch { by, place, processes }))
+}
+
+struct Switch {
+    by: &'static ParamRow<WakeBy>,
+    place: Placement,
+    /// Between processes, not threads.
+    processes: bool,
+}
+
+impl KnownCell for Switch {
+    fn check(&self, context: &ProbeContext) -> Result<(), String> {
+        self.place.check(context)
+    }
+
+    fn estimate(&self, _: &ProbeContext) -> Option<Estimate> {
+        let estimate = self.by.as_estimate()?;
+        Some(match self.place {
+            Placement::Same => estimate,
+            Placement::Across => Estimate {
+                high: 60_000.0,
+                reason: "the same, and waking another CPU: up to 60 µs if it sleeps".into(),
+                ..estimate
+            },
+        })
+    }
+
+    fn open(&self, context: &ProbeContext) -> Opened {
+        let link: Arc<dyn WakeLink> = match self.by.value {
+            WakeBy::Pipe => Arc::new(Pipes::new()?),
+            WakeBy::Futex => Arc::new(Futexes::new()?),
+        };
+        let there = Arc::clone(&link);
+        let partner = if self.processes {
+            let body = || {
+                there.split();
+                there.answer();
+            };
+            // SAFETY: the partner makes only system calls, on memory and descriptors from before
+            // the fork.
+            let partner = unsafe { HelperProcess::fork(self.place, context, body) }?;
+            link.leave();
+            Partner::Process(partner)
+        } else {
+            Partner::Thread(HelperThread::spawn(self.place, context, move || there.answer())?)
+        };
+        Ok(Box::new(Switches {
+            call_nanos: measure_calls(&*link),
+            round_trip_nanos: 0.0,
+            link,
+            context: context.clone(),
+            partner: Some(partner),
+        }))
+    }
+}
+
+enum Partner {
+    Process(#[expect(dead_code, reason = "ends the partner on drop")] HelperProcess),
+    Thread(#[expect(dead_code, reason = "ends the partner on drop")] HelperThread),
+}
+
+/// Measures the nanoseconds of the system calls of one switch without the switch itself, as the
+/// minimum of several batches.
+fn measure_calls(link: &dyn WakeLink) -> f64 {
+    const CALLS: u64 = 400;
+    let batch = || {
+        let begin = monotonic_nanos();
+        std::hint::black_box((0..CALLS).all(|_| link.call_unpaired()));
+        (monotonic_nanos() - begin) as f64 / CALLS as f64
+    };
+    (0..5).map(|_| batch()).min_by(f64::total_cmp).unwrap_or(0.0)
+}
+
+struct Switches {
+    link: Arc<dyn WakeLink>,
+    call_nanos: f64,
+    /// Nanoseconds of a round trip in the last batch.
+    round_trip_nanos: f64,
+    context: ProbeContext,
+    partner: Option<Partner>,
+}
+
+impl Gauge for Switches {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        let (mut left, mut good) = (count, true);
+        let batch = BatchTime::of_block(2.0 * count as f64, || {
+            while left > 0 && good {
+                let some = left.min(1024);
+                good = (0..some).all(|_| self.link.ping()) && !self.context.is_stopping();
+                left -= some;
+            }
+        });
+        self.context.check_stop()?;
+        if !good {
+            return Err(ProbeError::Missing(
+                "the helper process is gone: it may not be allowed to run on its CPU".into(),
+            ));
+        }
+        self.round_trip_nanos = batch.nanos as f64 / count.max(1) as f64;
+        let calls = (self.call_nanos * batch.amount) as u64;
+        Ok(BatchTime { nanos: batch.nanos.saturating_sub(calls), ..batch })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let call_nanos = format!(
+            "subtracted: {:.0} ns for the wake and wait calls, measured without a waiter",
+            self.call_nanos
+        );
+        vec![call_nanos, format!("measured round trip: {}", show_nanos(self.round_trip_nanos))]
+    }
+}
+
+impl Drop for Switches {
+    fn drop(&mut self) {
+        self.link.end();
+        self.partner.take();
+    }
+}
 
 /// Message that asks the partner to end.
 const END: u32 = u32::MAX;
 const TURN: u32 = 1;
 
 /// A link between two sides that take turns: one waits while the other runs.
-pub(super) trait Link: Send + Sync {
+trait WakeLink: Send + Sync {
     /// Wakes the partner and waits for its reply; returns false if it is gone, which only a pipe
     /// detects.
     fn ping(&self) -> bool;
@@ -34,8 +190,8 @@ pub(super) trait Link: Send + Sync {
     fn leave(&self) {}
 }
 
-/// One pipe per direction, each carrying one byte per turn, and one for [`Link::call_unpaired`].
-pub(super) struct Pipes {
+/// One pipe per direction, each carrying one byte per turn, and one for [`WakeLink::call_unpaired`].
+struct Pipes {
     there: (OwnedFd, OwnedFd),
     back: (OwnedFd, OwnedFd),
     unpaired: (OwnedFd, OwnedFd),
@@ -72,7 +228,7 @@ fn read_byte(fd: RawFd) -> Option<u8> {
     retry_interrupted(|| unsafe { libc::read(fd, at.cast(), 1) }).then_some(byte)
 }
 
-impl Link for Pipes {
+impl WakeLink for Pipes {
     fn ping(&self) -> bool {
         write_byte(self.there.1.as_raw_fd(), 1) && read_byte(self.back.0.as_raw_fd()).is_some()
     }
@@ -112,7 +268,7 @@ impl Link for Pipes {
 }
 
 /// Futex words in memory shared between processes.
-pub(super) struct Futexes(MmapRaw);
+struct Futexes(MmapRaw);
 
 impl Futexes {
     pub fn new() -> Result<Futexes, ProbeError> {
@@ -166,7 +322,7 @@ fn wait(word: &AtomicU32) -> u32 {
     }
 }
 
-impl Link for Futexes {
+impl WakeLink for Futexes {
     fn ping(&self) -> bool {
         wake(self.word(0), TURN);
         wait(self.word(1)) == TURN
@@ -193,8 +349,6 @@ impl Link for Futexes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::context::ProbeContext;
-    use crate::probe::helper::{HelperProcess, Placement};
 
     #[test]
     fn a_partner_that_was_killed_is_gone() {

@@ -1,10 +1,122 @@
-//! The parameters of a probe's cells: a probe asks for them one by one, and the same questions read
-//! a cell and list all cells.
+//! Probes and their cells. A probe asks for its parameters one by one, and the same questions read
+//! a cell of a plan and list all cells.
 
+use super::batch::BatchTime;
+use super::context::{ProbeContext, ProbeError};
 use crate::plan::{Param, ProbeCell, ProbeInfo, ProbeParam};
-use crate::record::Estimate;
+use crate::record::{Estimate, HostSummary, Unit, Warning};
 
-use super::context::ProbeContext;
+/// A kind of measurement. A cell of another version has no estimate, passes the check, and cannot
+/// be opened.
+pub struct Probe {
+    pub(super) info: &'static ProbeInfo,
+    /// Asks for the parameters of a cell; `None` if it is unknown.
+    pub(super) ask: fn(&mut ParamSource) -> Option<Box<dyn KnownCell>>,
+}
+
+impl Probe {
+    pub fn info(&self) -> &'static ProbeInfo {
+        self.info
+    }
+
+    /// Returns all cells to measure on this machine, cheapest first.
+    pub fn cells(&self, context: &ProbeContext) -> Vec<ProbeCell> {
+        list_cells(self.info, context, self.ask).into_iter().map(|(cell, _)| cell).collect()
+    }
+
+    /// Reads a cell; `None` if it is unknown: of another version, or written by hand.
+    fn read(&self, cell: &ProbeCell) -> Option<Box<dyn KnownCell>> {
+        let mut source = ParamSource { info: self.info, origin: Origin::Cell { cell, found: 0 } };
+        let known = (self.ask)(&mut source)?;
+        // A cell of another version may have more parameters.
+        match source.origin {
+            Origin::Cell { found, .. } if found == cell.params.len() => Some(known),
+            _ => None,
+        }
+    }
+
+    pub fn unit(&self, cell: &ProbeCell) -> Unit {
+        self.read(cell).map_or(Unit::Nanos, |known| known.unit())
+    }
+
+    /// Checks quickly whether a cell can be measured here; the error is the reason, for the user.
+    pub fn check(&self, cell: &ProbeCell, context: &ProbeContext) -> Result<(), String> {
+        self.read(cell).map_or(Ok(()), |known| known.check(context))
+    }
+
+    pub fn remote_host(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<HostSummary> {
+        self.read(cell)?.remote_host(context)
+    }
+
+    pub fn estimate(&self, cell: &ProbeCell, context: &ProbeContext) -> Option<Estimate> {
+        self.read(cell)?.estimate(context)
+    }
+
+    /// Prepares a cell on the thread that will measure it.
+    pub fn open(&self, cell: &ProbeCell, context: &ProbeContext) -> Opened {
+        let known = self.read(cell).ok_or_else(|| ProbeError::Unknown(cell.label()))?;
+        known.check(context).map_err(ProbeError::Missing)?;
+        known.open(context)
+    }
+}
+
+/// A cell whose parameters were read.
+pub(super) trait KnownCell {
+    /// Returns the unit of the value.
+    fn unit(&self) -> Unit {
+        Unit::Nanos
+    }
+
+    /// Checks quickly whether the cell can be measured here: enough CPUs, and no missing program or
+    /// remote host. The error is the reason, for the user.
+    fn check(&self, _: &ProbeContext) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Returns what the other machine reports about itself; `None` for a local cell.
+    fn remote_host(&self, _: &ProbeContext) -> Option<HostSummary> {
+        None
+    }
+
+    /// Estimates the value, with the reasoning, from facts about this machine and never from a
+    /// measurement of the cell itself.
+    fn estimate(&self, context: &ProbeContext) -> Option<Estimate>;
+
+    /// Prepares the cell, which was checked, on the thread that will measure it. That thread is
+    /// pinned to one CPU where that is allowed, and ends afterwards, so nothing has to be restored.
+    fn open(&self, context: &ProbeContext) -> Opened;
+}
+
+/// A cell that is ready, or what is refused or missing here.
+pub type Opened = Result<Box<dyn Gauge>, ProbeError>;
+
+/// A cell that is ready to be measured. A closure that runs a batch is one, too.
+pub trait Gauge {
+    /// Does `count` operations, or at most [`max_batch`](Gauge::max_batch), and returns how long
+    /// they took. Long work polls [`ProbeContext::is_stopping`].
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError>;
+
+    /// Returns what counters confirm about the operations so far: `1.00 minor faults each`.
+    fn evidence(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns warnings about the value; called after the operations.
+    fn warnings(&self) -> Vec<Warning> {
+        Vec::new()
+    }
+
+    /// Returns the maximum number of operations of one batch.
+    fn max_batch(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+impl<F: FnMut(u64) -> Result<BatchTime, ProbeError>> Gauge for F {
+    fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
+        self(count)
+    }
+}
 
 /// One value of a probe's main parameter.
 pub(super) struct ParamRow<T: 'static> {
@@ -34,25 +146,10 @@ enum Origin<'a> {
     List { context: &'a ProbeContext, choices: &'a mut Vec<Choice>, at: usize, cell: ProbeCell },
 }
 
-/// Which of the values of one question is listed.
+/// The listed value of one question.
 struct Choice {
     index: usize,
     count: usize,
-}
-
-/// Reads a cell; `None` if it is unknown: of another version, or written by hand.
-pub(super) fn read_cell<P>(
-    info: &'static ProbeInfo,
-    cell: &ProbeCell,
-    params: impl FnOnce(&mut ParamSource) -> Option<P>,
-) -> Option<P> {
-    let mut source = ParamSource { info, origin: Origin::Cell { cell, found: 0 } };
-    let params = params(&mut source)?;
-    // A cell of another version may have more.
-    match source.origin {
-        Origin::Cell { found, .. } if found == cell.params.len() => Some(params),
-        _ => None,
-    }
 }
 
 /// Lists all cells; the parameter that is asked for last varies fastest.
@@ -88,7 +185,7 @@ impl ParamSource<'_> {
     fn ask(
         &mut self,
         name: &str,
-        values: impl FnOnce(&ProbeContext) -> Vec<Option<Param>>,
+        values: &dyn Fn(&ProbeContext) -> Vec<Option<Param>>,
     ) -> Option<Option<Param>> {
         match &mut self.origin {
             Origin::Cell { cell, found } => {
@@ -113,7 +210,7 @@ impl ParamSource<'_> {
     /// Returns the row of a table that the parameter names.
     pub fn row<'t, T>(&mut self, name: &str, table: &'t [ParamRow<T>]) -> Option<&'t ParamRow<T>> {
         let names = |_: &ProbeContext| table.iter().map(|row| Some(row.name.into())).collect();
-        match self.ask(name, names)?? {
+        match self.ask(name, &names)?? {
             Param::Text(text) => table.iter().find(|row| row.name == text),
             _ => None,
         }
@@ -122,7 +219,7 @@ impl ParamSource<'_> {
     /// Returns the value of the word that the parameter is.
     pub fn word<T: Copy>(&mut self, name: &str, words: &[(&'static str, T)]) -> Option<T> {
         let names = |_: &ProbeContext| words.iter().map(|(word, _)| Some((*word).into())).collect();
-        match self.ask(name, names)?? {
+        match self.ask(name, &names)?? {
             Param::Text(text) => words.iter().find(|(word, _)| *word == text).map(|(_, of)| *of),
             _ => None,
         }
@@ -136,7 +233,7 @@ impl ParamSource<'_> {
             true => vec![None, value.clone()],
             false => vec![None],
         };
-        match self.ask(name, values)? {
+        match self.ask(name, &values)? {
             None => Some(false),
             found => (found == value).then_some(true),
         }
@@ -144,12 +241,12 @@ impl ParamSource<'_> {
 
     /// Returns a number that every cell has.
     pub fn number(&mut self, name: &str) -> Option<u64> {
-        self.number_among(name, None, |_, usual| usual)
+        self.number_among(name, None, &|_, usual| usual)
     }
 
     /// Returns a number; `implied` is that of a cell without the parameter.
     pub fn number_or(&mut self, name: &str, implied: u64) -> Option<u64> {
-        self.number_among(name, Some(implied), |_, usual| usual)
+        self.number_among(name, Some(implied), &|_, usual| usual)
     }
 
     /// Returns a number as [`number_or`](ParamSource::number_or) does. `listed` returns the values
@@ -158,7 +255,7 @@ impl ParamSource<'_> {
         &mut self,
         name: &str,
         implied: Option<u64>,
-        listed: impl FnOnce(&ProbeContext, Vec<u64>) -> Vec<u64>,
+        listed: &dyn Fn(&ProbeContext, Vec<u64>) -> Vec<u64>,
     ) -> Option<u64> {
         let info = self.info;
         let param = info.params.iter().find(|param| param.name == name);
@@ -168,7 +265,7 @@ impl ParamSource<'_> {
             let given = |value| (Some(value) != implied).then_some(Param::Number(value));
             values.into_iter().map(given).collect()
         };
-        match self.ask(name, values)? {
+        match self.ask(name, &values)? {
             None => implied,
             Some(Param::Number(value)) => {
                 let known = param.is_none_or(|param| param.takes(value));

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::catalog;
-use crate::probe::Probe;
-use crate::probe::params::list_cells;
+use crate::facts::ResidencyMethod;
+use crate::probe::cell::list_cells;
+use crate::probe::probe;
 use crate::probe::testing::{cell, context};
 use crate::stats::random;
 use crate::sys::testing;
@@ -11,7 +12,7 @@ use crate::sys::testing;
 /// Returns the parameters of all default cells of a file of `most` bytes.
 fn scans(most: u64) -> impl Iterator<Item = ScanParams> {
     let cells =
-        list_cells(&catalog::REMOTE_READ, &context(), |source| ScanParams::ask(source, |_| most));
+        list_cells(&catalog::REMOTE_READ, &context(), |source| ScanParams::ask(source, &|_| most));
     cells.into_iter().map(|(_, params)| params)
 }
 
@@ -48,14 +49,13 @@ fn files_of_other_machines_and_of_programs_are_remote() {
 fn without_a_remote_file_the_error_names_the_remedy() {
     let some = cell("remote-read", &[("pattern", "seq".into()), ("bytes", 1890.into())]);
     let why = |file: Option<&Path>| {
-        RemoteRead
-            .check(&some, &ProbeContext::collect(None, file.map(Path::to_path_buf)))
-            .unwrap_err()
+        let context = ProbeContext::collect(None, file.map(Path::to_path_buf));
+        probe("remote-read").unwrap().check(&some, &context).unwrap_err()
     };
     assert_eq!(why(None), NONE);
     assert!(why(Some(Path::new("/proc/self/stat"))).contains("is local, on proc: name a file"));
     assert!(why(Some(Path::new("/no/such/file"))).contains("No such file"));
-    assert_eq!(RemoteRead.cells(&context()).len(), 2);
+    assert_eq!(probe("remote-read").unwrap().cells(&context()).len(), 2);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
     std::fs::write(own.path(), &data).unwrap();
     for params in scans(70_000) {
         let file = File::open(own.path()).unwrap();
-        let source = Source {
+        let source = ScanSource {
             path: own.path().into(),
             ground: describe_file_system(&file),
             file,
@@ -120,7 +120,7 @@ fn an_evicted_file_is_read_into_the_cache_before_it_is_timed() {
     let Some(file) = testing::file_on_disk(1 << 20) else { return };
     let params = scans(1 << 20).find(|params| params.bytes == 1 << 20 && !params.cold).unwrap();
     let again = file.try_clone().unwrap();
-    let source = Source {
+    let source = ScanSource {
         path: crate::sys::fd::own_path(&file),
         ground: None,
         file,
@@ -136,5 +136,25 @@ fn an_evicted_file_is_read_into_the_cache_before_it_is_timed() {
         gauge.evidence()[0].contains("accounted 0 B of device reads"),
         "{:?}",
         gauge.evidence()
+    );
+}
+
+/// Regression test: 9p and FUSE without caching keep nothing, so every warm cell failed there.
+#[test]
+fn only_a_local_file_must_stay_cached() {
+    let left = |cached| {
+        Some(Residency {
+            pages: 100,
+            cached,
+            dirty: None,
+            writeback: None,
+            evicted: None,
+            method: ResidencyMethod::Mincore,
+        })
+    };
+    assert!(check_cached(left(0), false).is_err_and(|why| why.contains("0 %")));
+    assert_eq!(
+        (check_cached(left(0), true), check_cached(left(100), false), check_cached(None, false)),
+        (Ok(()), Ok(()), Ok(()))
     );
 }
