@@ -9,7 +9,7 @@ use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::executor::Executor;
 use super::trial::{Stage, fixed_count, run, run_unobserved};
-use super::trial_outcome::TrialOutcome;
+use super::trial_parts::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
 use crate::plan::{Cache, CpuCache, Job, Op, TrialTime};
@@ -60,7 +60,7 @@ pub(super) fn calibrate(
     loop {
         let mut samples = Vec::new();
         let begin = monotonic_nanos();
-        let limited = Stage { limit, part: None, ..*stage };
+        let limited = Stage { limit, ..*stage };
         let run = if observed { run } else { run_unobserved };
         let outcome = run(&limited, cell, &step, &mut |s, lanes| samples.push((s, lanes)))?;
         let wall = monotonic_nanos() - begin;
@@ -102,8 +102,11 @@ fn keep_cut_step(
     outcome: TrialOutcome,
     samples: Vec<(Sample, Vec<LaneSample>)>,
 ) -> Result<Calibration, Failure> {
-    let over = stage.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    if !over || stage.crew.is_some() || outcome.trial.ops == 0 || outcome.trial.nanos < amount.nanos
+    let over = stage.role.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    if !over
+        || stage.role.together.is_some()
+        || outcome.trial.ops == 0
+        || outcome.trial.nanos < amount.nanos
     {
         return Err(Failure::Stopped);
     }
@@ -126,7 +129,7 @@ fn complete(
     observed: bool,
 ) -> Calibration {
     let same = Amount { nanos: step.nanos, whole: step.whole, ..amount } == step;
-    if same && step.timed != Timed::None && observed && stage.crew.is_none() {
+    if same && step.timed != Timed::None && observed && stage.role.together.is_none() {
         return Calibration { amount, trial: Some(last), first };
     }
     let timed = choose_timing(cell, last.outcome.per_op);
@@ -336,7 +339,7 @@ fn calibrate_peer(
     low: u64,
 ) -> Result<Calibration, Failure> {
     let blocks = peer::round_to_blocks(&cell.job).blocks();
-    let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
+    let stage = Stage { limit: Some(Duration::from_nanos(low)), ..*stage };
     let outcome = run(&stage, cell, &Amount::once(blocks), &mut |_, _| {})?;
     let (first, trial) = (Some(visit(&outcome)), outcome.trial);
     // At least the resolution of its clock.
@@ -359,7 +362,7 @@ fn calibrate_peer(
 /// Warms up a cell with a fixed count by one run, cut at the trial time, and finds the time per
 /// operation.
 fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibration, Failure> {
-    let stage = Stage { limit: Some(Duration::from_nanos(low)), part: None, ..*stage };
+    let stage = Stage { limit: Some(Duration::from_nanos(low)), ..*stage };
     let outcome = run_unobserved(&stage, cell, &Amount::once(count), &mut |_, _| {})?;
     let nanos = (outcome.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     let timed = choose_timing(cell, outcome.per_op);
@@ -382,6 +385,48 @@ pub(super) fn choose_timing(cell: &Cell, per_op: f64) -> Timed {
 
 /// Limits the passes over a tiny file: each pass starts in a cold function.
 const MAX_PASSES: u64 = 10_000_000;
+
+/// Returns the expected time per operation of `job`, nanoseconds: between two calibrated block
+/// sizes by a power law, beside one at most what it allows. A smaller block takes no longer than a
+/// larger one, and a larger one no longer than as many smaller ones as it holds. `None` without
+/// such a cell.
+pub(super) fn nanos_per_operation<'a>(
+    job: &Job,
+    cells: impl Iterator<Item = &'a Cell>,
+) -> Option<f64> {
+    let (mut below, mut above) = (None::<(u64, f64)>, None::<(u64, f64)>);
+    let mut other = job.clone();
+    for cell in cells {
+        let Some(nanos) = measured_nanos(cell) else { continue };
+        let block = cell.job.block;
+        other.block = block;
+        if other != cell.job {
+            continue;
+        }
+        if block < job.block && below.is_none_or(|(known, _)| known < block) {
+            below = Some((block, nanos));
+        } else if block > job.block && above.is_none_or(|(known, _)| known > block) {
+            above = Some((block, nanos));
+        }
+    }
+    let block = job.block as f64;
+    match (below, above) {
+        (Some((low, at_low)), Some((high, at_high))) => {
+            let part = (block / low as f64).ln() / (high as f64 / low as f64).ln();
+            Some(at_low * (at_high / at_low).powf(part))
+        }
+        (Some((low, nanos)), None) => Some(nanos * block / low as f64),
+        (None, Some((_, nanos))) => Some(nanos),
+        (None, None) => None,
+    }
+}
+
+/// Returns the time per operation of all lanes together, by the calibration.
+fn measured_nanos(cell: &Cell) -> Option<f64> {
+    let amount = cell.amount?;
+    let operations = amount.count as f64 * amount.passes as f64 * amount.parts as f64;
+    Some(amount.nanos as f64 / operations).filter(|nanos| nanos.is_finite() && *nanos > 0.0)
+}
 
 #[cfg(test)]
 mod tests;

@@ -5,21 +5,22 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::progress::Pace;
 use super::watchdog::Watchdog;
+use crate::record::End;
 
-/// Flags set by the front end. The stop flag is the one that signal handlers set, so it is
-/// `'static`.
+/// Flags set by the front end. Signal handlers set the stop flag, so it is `'static`.
 #[derive(Debug)]
 pub struct Control {
     pub stop: &'static AtomicBool,
     /// The signal that stopped another rank, and with it the run; 0: none did.
     signal: AtomicI32,
-    /// Cells or probes to exclude from this and all later rounds. The user names one that may be
-    /// measured no more when the engine reads it.
+    /// Cells or probes to exclude from this and all later rounds. The cell may be complete when the
+    /// engine reads its index.
     skips: Mutex<Vec<u32>>,
     /// Pauses: the current step is discarded, and repeated in full after the pause.
     pub pause: AtomicBool,
-    /// What the engine is doing, for the thread that watches the budget.
+    /// The current activity, for the thread that watches the budget.
     pub watchdog: Watchdog,
     /// Whether a command of `--between` may have left the machine in another variant than the
     /// first.
@@ -87,17 +88,41 @@ impl Control {
         self.pause.load(Relaxed)
     }
 
-    /// Waits until the pause is over, the run is stopped, or `also` holds. The caller then sets the
-    /// moved deadline by [`Watchdog::until`].
-    pub(super) fn wait_out_pause(&self, also: impl Fn() -> bool) {
+    /// Waits until the pause is over, the run is stopped, or `also` holds. The time of the pause
+    /// does not count.
+    pub(super) fn wait_out_pause(&self, pace: &mut Pace, also: &dyn Fn() -> bool) {
+        let begin = Instant::now();
         self.watchdog.pause();
         while self.pausing() && !self.stopping() && !also() {
             crate::sys::pause::sleep(POLL_INTERVAL);
         }
+        self.forget_since(begin, pace);
+    }
+
+    /// Moves the deadline, so that the time since `begin` does not count.
+    pub(super) fn forget_since(&self, begin: Instant, pace: &mut Pace) {
+        pace.shift(begin.elapsed());
+        self.watchdog.until(pace.deadline());
+    }
+
+    /// Returns an error if the run is to end now.
+    pub(super) fn check_end(&self, pace: &Pace) -> Result<(), End> {
+        if self.stopping() {
+            Err(End::Interrupted)
+        } else if pace.is_over() {
+            Err(End::Budget)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Returns why a step ended before it was complete: only a user interrupts a run.
+    pub(super) fn end_reason(&self, pace: &Pace) -> End {
+        self.check_end(pace).err().unwrap_or(End::Interrupted)
     }
 }
 
-/// How the current step is to end before it is complete.
+/// How to end the current step before it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cut {
     /// However long the current system call takes.
@@ -168,6 +193,7 @@ mod tests {
         assert_eq!((skipped.check(), skipped.paused()), (Some(Cut::End), false));
         STOP.store(true, Relaxed);
         assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::End), true));
-        control.wait_out_pause(|| false);
+        let mut pace = Pace::new(Instant::now(), far, 1, None);
+        control.wait_out_pause(&mut pace, &|| false);
     }
 }

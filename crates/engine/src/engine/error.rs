@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::show_bytes;
 
 /// Why a run failed before its first cell.
@@ -39,7 +41,7 @@ pub enum EngineError {
     Quota(u64),
     #[error("{0}")]
     Unfillable(String),
-    /// What another rank cannot do, with its number and machine.
+    /// The failure of another rank, with its number and machine.
     #[error("{0}")]
     Rank(String),
     #[error("stopped while the file was being created")]
@@ -47,7 +49,7 @@ pub enum EngineError {
 }
 
 /// Why a trial has no result.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Failure {
     /// The cell failed, with this message.
     Cell(String),
@@ -55,10 +57,4 @@ pub(super) enum Failure {
     Stopped,
     /// A system call did not return within a second of the stop or the deadline.
     Abandoned,
-}
-
-/// Why the rounds of a run ended before all were done.
-pub(super) enum Halt {
-    Stopped,
-    Budget,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use super::fleet::Started;
+use super::ranks::Started;
 use crate::host::Below;
 use crate::plan::TargetSpec;
 use crate::record::Medium;

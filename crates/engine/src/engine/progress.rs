@@ -1,4 +1,4 @@
-//! Estimates how far a run is and how long it will take, for users who wait.
+//! Estimates the progress of a run and its remaining time, for users who wait.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ pub(super) struct Pace {
     /// Planned rounds; a run without `--trials` may use all of its budget.
     rounds: Option<u32>,
     trials: u32,
-    /// When calibration was complete for all cells, and the trials done by then: from there on the
-    /// pace is that of trials alone.
+    /// When calibration was complete for all cells, and the trials done by then: after that, the pace
+    /// is that of trials alone.
     second_round: Option<(Instant, u32)>,
 }
 
@@ -45,7 +45,7 @@ impl Pace {
 
     /// Returns whether the budget is used up.
     pub fn is_over(&self) -> bool {
-        Instant::now() > self.deadline
+        Instant::now() >= self.deadline
     }
 
     /// Returns the progress of the run.

@@ -1,5 +1,5 @@
 //! Turns the request of a front end into a plan: locates and inspects the target, checks what this
-//! machine supports, and builds an experiment.
+//! machine supports, and builds an experiment. Also inspects the targets of an existing plan.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -9,15 +9,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::ceilings;
 use super::error::EngineError;
 use super::executor::Executor;
-use super::fleet::Started;
 use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir};
 use super::probing;
+use super::ranks::Started;
 use super::target::OpenTarget;
 use crate::backend::{self, Target};
 use crate::catalog::{self, infos};
 use crate::experiment::{
     self, AvailableProbes, CALLS, PlanError, PlanRequest, Proposed, requested_probes, spans,
 };
+use crate::facts::TargetFacts;
 use crate::plan::{
     Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
     TargetSpec, Variant, find_probes, target_name,
@@ -397,6 +398,30 @@ pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
 fn seed() -> u64 {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
     backend::access_pattern::mix(nanos ^ u64::from(std::process::id())) >> 11
+}
+
+/// The present state of the targets of a plan.
+#[derive(Debug)]
+pub struct TargetInspection {
+    /// Facts about each target, or about an empty file where the scratch file would be.
+    pub facts: Vec<TargetFacts>,
+    /// The cells that this kernel or target does not support, and why.
+    pub refused: Vec<(Job, String)>,
+}
+
+/// Opens the targets of `plan` and checks every cell's backend or peer; leaves no files behind.
+pub fn inspect_target(plan: &Plan) -> Result<TargetInspection, EngineError> {
+    let open = plan.targets().map(OpenTarget::probe).collect::<Result<Vec<_>, _>>()?;
+    let reason = |job: &Job| match Executor::from_choice(&job.backend) {
+        Ok(executor) => match open.get(job.target_index()) {
+            Some(open_target) => executor.check(&open_target.target, job).err(),
+            None => Some("the plan has no such target".into()),
+        },
+        Err(unknown) => Some(unknown.to_string()),
+    };
+    let refused = plan.cells.iter().filter_map(|job| Some((job.clone(), reason(job)?))).collect();
+    let facts = open.into_iter().map(|open_target| open_target.facts).collect();
+    Ok(TargetInspection { refused, facts })
 }
 
 #[cfg(test)]

@@ -1,48 +1,42 @@
 //! Runs a plan, from opening the target to the last verdict.
 
 mod earlier;
-mod first_visit;
 mod fitting;
-mod halt;
+mod fresh;
 mod limits;
-mod open;
 mod pick;
 mod precision;
 mod ratios;
-mod reserve;
 mod span;
 mod start;
-mod switch;
-mod unread;
+mod variants;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use self::fitting::Fitting;
+use self::fitting::{Fitting, Reserve};
+use self::fresh::Unread;
 use self::precision::Precision;
 use self::ratios::Ratios;
-use self::reserve::Reserve;
 pub use self::start::{continue_run, run, run_together};
-pub use self::switch::set_back;
-use self::unread::Unread;
-use super::calibrate::{FirstTrial, calibrate, choose_timing};
+use self::variants::Variants;
+pub use self::variants::{RESTORE_TIMEOUT, set_back};
+use super::calibrate::{FirstTrial, calibrate, choose_timing, nanos_per_operation};
 use super::cells::{Amount, Cell};
 use super::control::Cutter;
-use super::error::{Failure, Halt};
-use super::expected::nanos_per_operation;
-use super::fleet::Crew;
+use super::error::Failure;
 use super::progress::Pace;
+use super::ranks::Ranks;
 use super::targets::Targets;
-use super::trial::{self, Stage, Together, overran};
-use super::trial_outcome::TrialOutcome;
-use super::variants::Variants;
+use super::trial::{self, RankRole, Stage, Together, overran};
+use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
 use crate::backend::access_pattern::mix;
 use crate::experiment::{order_of_pairs, order_of_round};
 use crate::plan::Plan;
 use crate::record::{Earlier, End, Event, Grounds, Latency, Phase};
 
-/// What a step returns.
+/// The result of a step.
 enum StepResult {
     Done(Cell),
     /// A pause cut the step: it is discarded and repeated.
@@ -50,7 +44,7 @@ enum StepResult {
 }
 
 /// One step of a cell in a round: calibration or a trial.
-type Step<'a> = fn(&mut Run<'a>, usize, Cell, u32) -> Result<StepResult, Halt>;
+type Step<'a> = fn(&mut Run<'a>, usize, Cell, u32) -> Result<StepResult, End>;
 
 struct Run<'a> {
     plan: &'a Arc<Plan>,
@@ -64,13 +58,13 @@ struct Run<'a> {
     origin: u64,
     earlier: &'a Earlier,
     /// The ranks that measure together; `None` = this process alone.
-    crew: Option<&'a Crew<'a>>,
+    ranks: Option<&'a Ranks<'a>>,
     fitting: Fitting,
     /// The precision that ends the run; `None` where the number of trials is fixed.
     precision: Option<Precision>,
     ratios: Ratios,
     reserve: Reserve,
-    /// What no trial has read, where each block is read once.
+    /// The unread blocks, if each block is read once.
     unread: Option<Unread>,
 }
 
@@ -94,32 +88,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs all of the plan, and sends what there is to say about it.
+    /// Runs all of the plan, and sends its notes and verdicts.
     fn run_all(&mut self) -> End {
         self.make_cells();
-        let end = self.run_to_end();
+        let end = self.run_rounds().unwrap_or_else(|end| {
+            self.read_limits_again();
+            end
+        });
         self.restore_variant();
         self.send_notes(end);
         self.send_verdicts(true);
         end
     }
 
-    fn run_to_end(&mut self) -> End {
-        match self.run_rounds() {
-            Ok(end) => end,
-            Err(halt) => {
-                self.read_limits_again();
-                match halt {
-                    Halt::Stopped => End::Interrupted,
-                    Halt::Budget => End::Budget,
-                }
-            }
-        }
-    }
-
     /// Runs all rounds. In the first one a cell is calibrated just before its trial, so that a
     /// budget too short for all cells still has results for those it reached.
-    fn run_rounds(&mut self) -> Result<End, Halt> {
+    fn run_rounds(&mut self) -> Result<End, End> {
         if self.plan.pick {
             self.pick()?;
         }
@@ -144,7 +128,7 @@ impl<'a> Run<'a> {
     /// Runs a trial of every cell. In the first round a cache state with others after it takes no
     /// more than its share of the budget, and the cells it did not reach follow at the end: a short
     /// budget leaves no state without a result.
-    fn run_round(&mut self, round: u32) -> Result<(), Halt> {
+    fn run_round(&mut self, round: u32) -> Result<(), End> {
         // Cells that are compared trial by trial take their turns together.
         if self.plan.variants.is_empty() {
             self.reserve = Reserve::new(self.cells.iter().flatten(), self.plan.rounds());
@@ -157,12 +141,12 @@ impl<'a> Run<'a> {
     /// Compares the clocks of the ranks: before the first round and after each, so that every round
     /// is between two comparisons.
     fn compare_clocks(&self) {
-        if let Some(crew) = self.crew {
-            crew.compare_clocks();
+        if let Some(ranks) = self.ranks {
+            ranks.compare_clocks();
         }
     }
 
-    fn run_cells_of_round(&mut self, round: u32) -> Result<(), Halt> {
+    fn run_cells_of_round(&mut self, round: u32) -> Result<(), End> {
         let in_pairs = round > 1 && self.variants.are_quick(self.plan.trial_time.low);
         let order = if in_pairs { order_of_pairs } else { order_of_round };
         let states = order(self.plan, round);
@@ -183,7 +167,7 @@ impl<'a> Run<'a> {
     }
 
     /// Calibrates a cell where that has not been done, and runs a trial of it.
-    fn run_cell(&mut self, index: usize, round: u32) -> Result<(), Halt> {
+    fn run_cell(&mut self, index: usize, round: u32) -> Result<(), End> {
         if self.rests(index, round) {
             return Ok(());
         }
@@ -208,10 +192,10 @@ impl<'a> Run<'a> {
     }
 
     /// Runs a step of a cell, again where a pause cut it; the time of a cut step does not count.
-    fn step(&mut self, index: usize, round: u32, step: Step<'a>) -> Result<(), Halt> {
+    fn step(&mut self, index: usize, round: u32, step: Step<'a>) -> Result<(), End> {
         loop {
             self.pause(index, round);
-            self.check_halt()?;
+            self.control.check_end(self.pace)?;
             self.control.watchdog.doing("the file was being prepared or measured");
             let Some(cell) = self.take(index) else { return Ok(()) };
             let begin = Instant::now();
@@ -222,8 +206,7 @@ impl<'a> Run<'a> {
                     return Ok(());
                 }
             }
-            self.pace.shift(begin.elapsed());
-            self.control.watchdog.until(self.pace.deadline());
+            self.control.forget_since(begin, self.pace);
         }
     }
 
@@ -233,15 +216,11 @@ impl<'a> Run<'a> {
         index: usize,
         mut cell: Cell,
         round: u32,
-    ) -> Result<StepResult, Halt> {
+    ) -> Result<StepResult, End> {
         if cell.amount.is_some() {
             return Ok(StepResult::Done(cell));
         }
-        self.sink.event(Event::Progress(self.pace.progress(
-            Phase::Calibrate,
-            Some(index as u32),
-            round,
-        )));
+        self.send_progress(Phase::Calibrate, index, round);
         // Cells that are compared do the same work: start-up weighs more in a smaller trial.
         if let Some(amount) = self.ratios.amount_of_twin(&self.cells, index) {
             self.set_amount(index, &mut cell, amount);
@@ -261,11 +240,8 @@ impl<'a> Run<'a> {
         let cut = self.cutter(index);
         let (open_target, seed) = (self.targets.of(&cell.job), self.trial_seed(round));
         let cut_here = || cut.check();
-        let stage = Stage {
-            deadline: Some(self.pace.deadline()),
-            crew: self.crew.map(|crew| crew as &dyn Together),
-            ..Stage::new(open_target, self.origin, seed, &cut_here)
-        };
+        let role = self.role();
+        let stage = Stage { role, ..Stage::new(open_target, self.origin, seed, &cut_here) };
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
             run.set_amount(index, cell, calibration.amount);
@@ -290,7 +266,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs one trial of the cell.
-    fn run_trial(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<StepResult, Halt> {
+    fn run_trial(&mut self, index: usize, mut cell: Cell, round: u32) -> Result<StepResult, End> {
         let Some(amount) = cell.amount else { return Ok(StepResult::Done(cell)) };
         if cell.trials.last().is_some_and(|trial| trial.round == round) {
             // Its calibration ended with it.
@@ -306,21 +282,17 @@ impl<'a> Run<'a> {
                 }
             },
         };
-        self.sink.event(Event::Progress(self.pace.progress(
-            Phase::Trial,
-            Some(index as u32),
-            round,
-        )));
+        self.send_progress(Phase::Trial, index, round);
         let cut = self.cutter(index);
         let (seed, begin) = (self.trial_seed(round), Instant::now());
+        let role = self.role();
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let cut_here = || cut.check();
         let stage = Stage {
-            deadline: Some(self.pace.deadline()),
-            crew: self.crew.map(|crew| crew as &dyn Together),
+            role,
             limit: part.is_some().then(|| Duration::from_nanos(amount.nanos)),
             ends_by_time: part.is_some(),
-            part,
+            part: part.map(|blocks| (blocks.start, blocks.end)),
             ..Stage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
@@ -345,7 +317,7 @@ impl<'a> Run<'a> {
     /// Adds a trial to its cell and reports it.
     fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
         let TrialOutcome { mut trial, histogram, commits, samples, .. } = outcome;
-        // Cut, or over before any rank had a CPU: that is no rate of 0.
+        // Cut short, or no rank had a CPU: not a rate of 0.
         if trial.ops == 0 {
             return;
         }
@@ -371,6 +343,43 @@ impl<'a> Run<'a> {
         mix(self.plan.seed ^ mix(u64::from(round)))
     }
 
+    /// Waits while the run is paused. A skip during the pause excludes this cell, and the next one
+    /// waits.
+    fn pause(&mut self, index: usize, round: u32) {
+        self.exclude_skipped(index);
+        let is_out = self.cells[index].as_ref().is_none_or(|cell| cell.out);
+        if is_out || !self.control.pausing() {
+            return;
+        }
+        self.send_progress(Phase::Pause, index, round);
+        let control = self.control;
+        control.wait_out_pause(self.pace, &|| control.is_skipped(index));
+        self.exclude_skipped(index);
+    }
+
+    /// Excludes a cell that the user skips, and reports it.
+    fn exclude_skipped(&mut self, index: usize) {
+        let Some(cell) = self.cells[index].as_mut().filter(|cell| !cell.out) else { return };
+        if self.control.take_skip(index) {
+            cell.out = true;
+            self.sink.event(Event::Skipped { cell: index as u32 });
+        }
+    }
+
+    fn send_progress(&mut self, phase: Phase, index: usize, round: u32) {
+        let progress = self.pace.progress(phase, Some(index as u32), round);
+        self.sink.event(Event::Progress(progress));
+    }
+
+    /// Returns the role of this process, which alone or as rank 0 runs the trials.
+    fn role(&self) -> RankRole<'a> {
+        RankRole {
+            together: self.ranks.map(|ranks| ranks as &dyn Together),
+            deadline: Some(self.pace.deadline()),
+            ..RankRole::default()
+        }
+    }
+
     /// Returns the stop condition of a step of this cell that begins now.
     fn cutter(&self, index: usize) -> Cutter<'a> {
         Cutter::new(self.control, index, self.pace.deadline())
@@ -392,7 +401,7 @@ impl<'a> Run<'a> {
         cut: &Cutter,
         outcome: Result<T, Failure>,
         on_success: impl FnOnce(&mut Self, &mut Cell, T),
-    ) -> Result<StepResult, Halt> {
+    ) -> Result<StepResult, End> {
         if cut.paused() && !matches!(outcome, Err(Failure::Abandoned)) {
             return Ok(StepResult::Repeat(cell));
         }
@@ -406,14 +415,14 @@ impl<'a> Run<'a> {
             Err(Failure::Stopped) if skipped => {}
             Err(Failure::Stopped) => {
                 self.cells[index] = Some(cell);
-                return Err(self.halt_reason());
+                return Err(self.control.end_reason(self.pace));
             }
             Err(Failure::Abandoned) => {
                 self.sink.event(Event::Note {
                     text: format!("{}: did not finish in time and was abandoned", cell.job.label()),
                 });
                 self.cells[index] = Some(cell);
-                return Err(self.halt_reason());
+                return Err(self.control.end_reason(self.pace));
             }
         }
         if skipped && !cell.out {
@@ -423,10 +432,10 @@ impl<'a> Run<'a> {
         Ok(StepResult::Done(cell))
     }
 
-    /// Sends what the budget cost, in length and in number of trials.
+    /// Sends notes on shortened trials, missed goals and the like.
     fn send_notes(&mut self, end: End) {
         let mut notes: Vec<String> = self.fitting.note(self.plan).into_iter().collect();
-        notes.extend(self.crew.and_then(Crew::stopped).cloned());
+        notes.extend(self.ranks.and_then(Ranks::stopped).cloned());
         if let Some(precision) = self.precision {
             notes.extend(precision.describe_missed(self.ratios.measured(&self.cells), end));
         }

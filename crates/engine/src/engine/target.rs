@@ -1,5 +1,5 @@
 //! The target of a run: the user's file, opened read-only, or a file that iotui creates, fills and
-//! removes.
+//! removes; and the files that it makes for some jobs next to the target.
 
 use std::fs::File;
 use std::io;
@@ -7,16 +7,14 @@ use std::ops::{ControlFlow, Range};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-mod made_files;
-
-use self::made_files::{LaneFile, MadeFiles};
 use super::below::{Layers, drop_files};
 use super::error::EngineError;
-use crate::backend::{Stamps, Target};
+use crate::backend::{OwnFile, Stamps, Target};
 use crate::facts::{BlockDevice, DirectSupport, TargetFacts, TargetKind};
 use crate::host::{self, Below};
-use crate::plan::{Cache, Cold, Job, Plan, TargetSpec};
+use crate::plan::{Cache, Cold, Job, Plan, TargetSpec, Writes};
 use crate::record::{FirstVisits, Note};
 use crate::stats::random::mix;
 use crate::sys::buffer::zeroed;
@@ -30,7 +28,7 @@ use crate::sys::nonce::random;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::scratch::{self, Scratch};
 use crate::sys::unnamed_file::UnnamedFile;
-use crate::sys::{cold, fd, fill};
+use crate::sys::{cold, fd, fill, space};
 
 /// An open target with the facts that its verdicts need.
 #[derive(Debug)]
@@ -41,14 +39,14 @@ pub struct OpenTarget {
     pub facts: TargetFacts,
     pub extents: Option<Extents>,
     pub device: Option<(u64, u64)>,
-    /// What it lies on, as it was found when it was opened.
+    /// The layers below it when it was opened.
     pub below: Below,
     /// Whether a cold read was charged to this process; `None` = not tested.
     pub device_counted: Option<bool>,
     pub first_visits: Option<FirstVisits>,
     /// Which caches are dropped to make it cold.
     pub cold: Cold,
-    /// What the files that iotui makes are filled with.
+    /// The data of the files that iotui makes.
     pub data: FileData,
     made: MadeFiles,
     /// The files of single threads, where each has its own; `file` is the first.
@@ -157,7 +155,8 @@ impl OpenTarget {
         self.extents = self.below.extents(&self.file, self.facts.size).ok();
     }
 
-    /// Finds out what the cells of the plan need to know of it. Nothing else may read it meanwhile.
+    /// Collects the facts that the cells of the plan need. Nothing else may read the file at the same
+    /// time.
     pub fn inspect(&mut self, plan: &Plan) {
         // A block that is to be read once is not read here.
         if plan.fresh.is_none() && plan.cells.iter().any(|cell| cell.cache == Cache::Cold) {
@@ -296,7 +295,7 @@ impl OpenTarget {
         })
     }
 
-    /// Returns what lies below it during a trial, and notes about that, as [`Layers::of`].
+    /// Returns the layers below it during a trial, and notes about them, as [`Layers::of`].
     pub(super) fn layers(
         &self,
         job: &Job,
@@ -306,8 +305,8 @@ impl OpenTarget {
         Layers::of((&self.file, &self.below), self.extents.as_ref(), job, span, observed)
     }
 
-    /// Returns why the target's name no longer leads to the measured file. Lanes keep using the
-    /// file that was opened, so its figures would be mistaken for those of another.
+    /// Returns why the target's name no longer leads to the measured file. Lanes keep using the open
+    /// file, so its figures would be mistaken for those of the file with that name.
     pub fn replacement(&self) -> Option<String> {
         match std::fs::metadata(&self.target.path) {
             Ok(named) if FileId::from_metadata(&named) == self.held.id() => None,
@@ -345,15 +344,15 @@ impl OpenTarget {
     }
 }
 
-/// Returns what the written data is to be like; `None` if nothing was asked.
+/// Returns the requested properties of written data, if any.
 pub(super) fn content(plan: &Plan) -> Option<Content> {
     let asked = plan.compressible.is_some() || plan.dedupe.is_some();
     let percent = |asked: Option<u8>| asked.unwrap_or(0);
     asked.then(|| Content::new(percent(plan.compressible), percent(plan.dedupe)))
 }
 
-/// Returns what the written data can be verified by, if that is requested. No two runs stamp alike,
-/// so that what an earlier one left on the disk is not mistaken for what this one wrote.
+/// Returns the stamps that verify written data, if that is requested. Each run has other stamps, so
+/// that data of an earlier run is not mistaken for its own.
 fn stamps(plan: &Plan) -> Option<Stamps> {
     let nonce = || random().map_or_else(|_| monotonic_nanos(), u64::from_ne_bytes);
     plan.verify.then(|| Stamps::new(mix(plan.seed ^ nonce())))
@@ -396,5 +395,163 @@ fn fill_error(failed: FillError, size: u64) -> EngineError {
         Some(libc::EDQUOT) => EngineError::Quota(size),
         _ if failed.error.kind() == io::ErrorKind::Interrupted => EngineError::Stopped,
         _ => EngineError::Fill(failed.into()),
+    }
+}
+
+/// The files that are made for jobs; each kind is open only where the plan has such jobs.
+#[derive(Debug, Default)]
+struct MadeFiles {
+    /// For the jobs that start fresh in one file.
+    growing: Option<Box<OpenTarget>>,
+    /// For the jobs whose threads have a file each.
+    own: Option<Box<OpenTarget>>,
+}
+
+/// The file of one thread.
+#[derive(Debug)]
+struct LaneFile {
+    file: Arc<File>,
+    /// How many bytes from its start hold data of iotui's; 0 once it started fresh.
+    filled: AtomicU64,
+    _scratch: Option<Scratch>,
+}
+
+impl MadeFiles {
+    /// Makes the empty files that the jobs of a plan need. The target itself is the growing file
+    /// where no other job needs it.
+    fn create(plan: &Plan, dir: &Path, data: FileData) -> Result<MadeFiles, EngineError> {
+        let scratch = || create_scratch(plan, dir);
+        let grows = |job: &Job| job.starts_fresh() && !job.has_own_files();
+        let mut files = MadeFiles::default();
+        if !plan.makes_every_file() && plan.cells.iter().any(grows) {
+            let growing = OpenTarget::scratch(scratch()?, dir)?;
+            files.growing = Some(Box::new(OpenTarget { extents: None, ..growing }));
+        }
+        let most = plan.cells.iter().filter(|job| job.has_own_files()).map(|job| job.threads).max();
+        if let Some(threads) = most {
+            let mut own =
+                OpenTarget { extents: None, data, ..OpenTarget::scratch(scratch()?, dir)? };
+            let mut targets = Vec::new();
+            for lane in 0..threads {
+                let (file, target) = match lane {
+                    0 => own.first_lane_file(),
+                    _ => LaneFile::create(scratch()?).map_err(EngineError::Fill)?,
+                };
+                own.lane_files.push(file);
+                targets.push(target);
+            }
+            own.target.own = targets.into();
+            files.own = Some(Box::new(own));
+        }
+        Ok(files)
+    }
+
+    /// Returns the files that were made for a job, if any.
+    fn for_job(&self, job: &Job) -> Option<&OpenTarget> {
+        if job.has_own_files() {
+            self.own.as_deref()
+        } else if job.starts_fresh() {
+            self.growing.as_deref()
+        } else {
+            None
+        }
+    }
+
+    fn each_mut(&mut self) -> impl Iterator<Item = &mut OpenTarget> {
+        [&mut self.growing, &mut self.own].into_iter().flatten().map(|target| &mut **target)
+    }
+}
+
+impl LaneFile {
+    fn create(scratch: Scratch) -> io::Result<(LaneFile, OwnFile)> {
+        let held = HeldFile::new(scratch.file().try_clone()?, scratch.name())?;
+        let own = OwnFile { path: scratch.path(), held };
+        let file = Arc::clone(own.held.file());
+        Ok((LaneFile { file, filled: AtomicU64::new(0), _scratch: Some(scratch) }, own))
+    }
+}
+
+impl OpenTarget {
+    /// Returns the target's own file as that of the first thread.
+    fn first_lane_file(&self) -> (LaneFile, OwnFile) {
+        let (held, path) = (self.held.clone(), self.target.path.clone());
+        let file = Arc::clone(&self.file);
+        (LaneFile { file, filled: AtomicU64::new(0), _scratch: None }, OwnFile { path, held })
+    }
+
+    /// Returns the files that a job works on: one, or one per thread.
+    pub fn files(&self, job: &Job) -> Vec<&File> {
+        if job.has_own_files() {
+            let lanes = self.lane_files.iter().take(job.threads as usize);
+            lanes.map(|lane| &*lane.file).collect()
+        } else {
+            vec![&self.file]
+        }
+    }
+
+    /// Brings the files of a job that makes its own into the shape that it writes: empty,
+    /// allocated, or full.
+    ///
+    /// # Errors
+    /// The errno of ftruncate(2), fallocate(2), pwrite(2) or fdatasync(2); `Interrupted` where
+    /// `stop` ended the filling; or that iotui did not create the file.
+    pub fn make_files(&self, job: &Job, stop: &dyn Fn() -> bool) -> io::Result<()> {
+        if !job.makes_files() {
+            return Ok(());
+        }
+        let bytes = job.bytes_per_file();
+        match job.writes {
+            Writes::Overwrite => {
+                for lane in self.lane_files.iter().take(job.threads as usize) {
+                    if lane.filled.load(Relaxed) != bytes {
+                        self.fill_lane_file(lane, bytes, stop)?;
+                    }
+                }
+                Ok(())
+            }
+            Writes::Append => self.empty_files(job),
+            Writes::Preallocated => {
+                self.empty_files(job)?;
+                self.files(job).into_iter().try_for_each(|file| {
+                    space::allocate(file, bytes)?;
+                    // Else the first commit would write out the allocation too.
+                    file.sync_all()
+                })
+            }
+        }
+    }
+
+    fn empty_files(&self, job: &Job) -> io::Result<()> {
+        self.lane_files.iter().for_each(|lane| lane.filled.store(0, Relaxed));
+        self.files(job).into_iter().try_for_each(|file| self.truncate(file))
+    }
+
+    fn fill_lane_file(
+        &self,
+        lane: &LaneFile,
+        bytes: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
+        lane.filled.store(0, Relaxed);
+        self.truncate(&lane.file)?;
+        let whole = &mut |_| ControlFlow::Continue(());
+        fill::fill_file(&lane.file, bytes, self.data, stop, whole)?;
+        lane.filled.store(bytes, Relaxed);
+        Ok(())
+    }
+
+    /// Truncates a file to 0 bytes; only files that iotui created.
+    ///
+    /// # Errors
+    /// The errno of ftruncate(2), or that iotui did not create the file.
+    fn truncate(&self, file: &File) -> io::Result<()> {
+        if !self.target.writable {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "iotui truncates only files it created",
+            ));
+        }
+        // By the descriptor it was created with, whatever has its name now.
+        file.set_len(0)
     }
 }

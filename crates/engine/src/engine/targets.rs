@@ -1,13 +1,21 @@
 //! The open targets of a run: one, or several whose cells are measured in the same rounds.
 
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Duration;
 
 use super::error::EngineError;
 use super::target::OpenTarget;
-use super::write_times::time_writes;
 use crate::host;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{CommitPath, TargetEvidence, Throttle};
+use crate::sys::buffer::Buffer;
+use crate::sys::clock::monotonic_nanos;
+use crate::sys::held_file::HeldFile;
+use crate::sys::scratch::Scratch;
 
 /// The targets of a plan, of which at least one is open.
 #[derive(Debug)]
@@ -167,5 +175,67 @@ fn commit_path(plan: &Plan, open_target: &OpenTarget, spec: &TargetSpec) -> Opti
 impl From<OpenTarget> for Targets {
     fn from(main: OpenTarget) -> Targets {
         Targets { main, main_index: 0, others: Vec::new() }
+    }
+}
+
+const WRITES: u32 = 64;
+/// No more writes are made after this time, but always one.
+const ENOUGH: Duration = Duration::from_millis(200);
+/// Bytes of a write, where the device does not need more.
+const BLOCK: usize = 4096;
+
+/// The fastest and the median time of direct writes of one block, each over the last and none
+/// followed by a sync, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct WriteTimes {
+    fastest: u64,
+    median: u64,
+}
+
+/// Times writes to the device under a folder; `None` if it has no direct I/O. A commit that returns
+/// much sooner did not wait for the device, and a flush that takes no longer stored nothing.
+fn time_writes(folder: &Path, align: Option<u32>) -> Option<WriteTimes> {
+    let mut times = measure_writes(folder, BLOCK.max(align.unwrap_or(0) as usize)).ok()?;
+    times.sort_unstable();
+    Some(WriteTimes { fastest: *times.first()?, median: *times.get(times.len() / 2)? })
+}
+
+fn measure_writes(folder: &Path, block: usize) -> io::Result<Vec<u64>> {
+    let scratch = Scratch::create(folder)?;
+    let held = HeldFile::new(scratch.file().try_clone()?, scratch.name())?;
+    let file = held.open(File::options().read(true).write(true), libc::O_DIRECT, true, true)?;
+    let mut data = Buffer::for_direct(block)?.filled(1);
+    let data = data.bytes_mut();
+    file.write_all_at(data, 0)?;
+    file.sync_all()?;
+    let (begin, mut times) = (monotonic_nanos(), Vec::new());
+    for _ in 0..WRITES {
+        let start = monotonic_nanos();
+        let written = file.write_at(data, 0)?;
+        let end = monotonic_nanos();
+        if written == data.len() {
+            times.push(end - start);
+        }
+        if end - begin > ENOUGH.as_nanos() as u64 {
+            break;
+        }
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::testing::skip;
+
+    #[test]
+    fn a_write_to_the_device_takes_longer_than_a_call() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        match time_writes(folder.path(), Some(512)) {
+            Some(of) => assert!(of.fastest > 100 && of.median >= of.fastest, "{of:?}"),
+            None => skip("no direct I/O in the build folder"),
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(time_writes(&folder.path().join("missing"), None), None);
     }
 }

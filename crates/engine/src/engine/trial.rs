@@ -13,11 +13,9 @@ use super::executor::Executor;
 use super::observe::{self, Cached, Counters};
 use super::peer_trial;
 use super::prepare::{Ready, Scope, prepare};
-use super::read_back::read_back;
 use super::target::OpenTarget;
-use super::trial_outcome::{TrialOutcome, add_notes};
-use super::trial_parts;
-use super::verify::{drop_below, failure as read_back_failure, verify};
+use super::trial_parts::{TrialOutcome, add_notes, join_parts, nanos_per_op};
+use super::verify::{drop_below, failure as read_back_failure, read_back, verify};
 use super::workers::{self, LaneResult, LaneResults, Spec, Watch};
 use crate::backend::Commits;
 use crate::backend::access_pattern::Place;
@@ -32,6 +30,7 @@ use crate::sys::cpu_cache;
 use crate::sys::memory::Memory;
 
 /// Where and when a trial runs.
+#[derive(Clone, Copy)]
 pub(super) struct Stage<'a> {
     pub open_target: &'a OpenTarget,
     /// CLOCK_MONOTONIC at the start of the run.
@@ -42,22 +41,29 @@ pub(super) struct Stage<'a> {
     pub cut: &'a dyn Fn() -> Option<Cut>,
     /// Ends the trial this long after its lanes began.
     pub limit: Option<Duration>,
-    /// The blocks to use; `None` = all.
-    pub part: Option<Range<u64>>,
-    /// The file is prepared already: neither prepared here nor looked at.
+    /// The trial is over when `limit` is, however much work is left.
+    pub ends_by_time: bool,
+    /// The first block to use and the one after the last; `None` = all.
+    pub part: Option<(u64, u64)>,
+    /// The file is prepared already: neither prepared here nor examined.
     pub is_prepared: bool,
+    /// The role of this process among several ranks.
+    pub role: RankRole<'a>,
+}
+
+/// The role of a process in a trial of several ranks; the default is that of one process alone.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RankRole<'a> {
+    /// All ranks, at the rank that runs the trial.
+    pub together: Option<&'a dyn Together>,
     /// When the budget ends, for ranks that cannot see it.
     pub deadline: Option<Instant>,
-    /// The ranks that run it together; `None` = this process alone.
-    pub crew: Option<&'a dyn Together>,
     /// Waits until all ranks start, once the lanes of this one are ready; returns whether they do.
     pub meet: Option<&'a dyn Fn() -> bool>,
-    /// The part of the file that is that of this process, where others have other parts.
+    /// The part of a shared file that belongs to this process.
     pub place: Option<Place>,
     /// Another process prepares what belongs to the machine.
     pub is_led: bool,
-    /// The trial is over when `limit` is, whatever is left to do.
-    pub ends_by_time: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -74,33 +80,27 @@ impl<'a> Stage<'a> {
             seed,
             cut,
             limit: None,
+            ends_by_time: false,
             part: None,
             is_prepared: false,
-            deadline: None,
-            crew: None,
-            meet: None,
-            place: None,
-            is_led: false,
-            ends_by_time: false,
+            role: RankRole::default(),
         }
     }
 
     /// Returns the part of each file that a job works on.
     fn window(&self, job: &Job) -> Range<u64> {
-        match self.place {
-            // The blocks of all are between each other: one process sees to them.
-            Some(place) if place.strided && self.is_led => 0..0,
-            Some(place) => place.window(job.span),
-            None => match &self.part {
-                Some(part) => {
-                    part.start * job.block..(part.end.saturating_mul(job.block)).min(job.span)
-                }
-                None => 0..job.bytes_per_file(),
-            },
+        match (self.role.place, self.part) {
+            // Strided blocks interleave, so one process prepares the file.
+            (Some(place), _) if place.strided && self.role.is_led => 0..0,
+            (Some(place), _) => place.window(job.span),
+            (None, Some((first, end))) => {
+                first * job.block..end.saturating_mul(job.block).min(job.span)
+            }
+            (None, None) => 0..job.bytes_per_file(),
         }
     }
 
-    /// Returns the bytes, `[start, end]`, that the trial alone reads.
+    /// Returns the start and end of the bytes that only this trial reads.
     fn visited(&self, job: &Job) -> Option<(u64, u64)> {
         let Range { start, end } = self.window(job);
         self.part.is_some().then_some((start, end))
@@ -108,13 +108,13 @@ impl<'a> Stage<'a> {
 
     /// Returns what of the files this process prepares.
     fn scope(&self, job: &Job) -> Scope {
-        Scope { part: self.window(job), leads: !self.is_led }
+        Scope { part: self.window(job), leads: !self.role.is_led }
     }
 }
 
 /// Several processes that run the same part of a trial at the same time.
 pub(super) trait Together {
-    /// Runs it on all of them as [`run_part_alone`] does on one, and merges what they measured.
+    /// Runs it on all of them as [`run_part_alone`] does on one, and merges the outcomes.
     fn run_part(
         &self,
         stage: &Stage,
@@ -155,7 +155,7 @@ pub(super) fn run(
             more => {
                 let more = more?;
                 let short = more.trial.short;
-                trial_parts::join_parts(&mut outcome, more);
+                join_parts(&mut outcome, more);
                 outcome.trial.short = short;
             }
         }
@@ -163,8 +163,8 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Returns whether a trial that was cut after `nanos` had taken so much longer than planned that it
-/// shows how slow the cell became.
+/// Returns whether a trial that was cut after `nanos` took so much longer than planned that its
+/// result shows a slow cell.
 pub(super) fn overran(nanos: u64, amount: &Amount) -> bool {
     const MIN_OVERRUN: u64 = 5;
     amount.nanos > 0 && nanos / MIN_OVERRUN >= amount.nanos
@@ -182,8 +182,8 @@ pub(super) fn run_unobserved(
 }
 
 fn run_part(stage: &Stage, work: Work, sample: &mut Watch) -> Result<TrialOutcome, Failure> {
-    match stage.crew {
-        Some(crew) => crew.run_part(stage, work, sample),
+    match stage.role.together {
+        Some(ranks) => ranks.run_part(stage, work, sample),
         None => run_part_alone(stage, work, sample),
     }
 }
@@ -206,9 +206,12 @@ pub(super) fn run_part_alone(
     let files = open_target.files(job);
     let devices = if job.commits() { open_target.facts.devices.as_slice() } else { &[] };
     let huge_page_cache = observed.then(|| Memory::now().ok()?.file_huge_pages).flatten();
-    let counters = || match observed {
-        true => Counters::now(&files, open_target.device, devices),
-        false => Counters::default(),
+    let counters = || {
+        if observed {
+            Counters::now(&files, open_target.device, devices)
+        } else {
+            Counters::default()
+        }
     };
     let (mut before, mut flushed, mut opened, mut below) = <(Counters, _, _, _)>::default();
     let mut at_go = || {
@@ -216,7 +219,7 @@ pub(super) fn run_part_alone(
         opened = watched.then(|| measure_opened(stage, job)).flatten();
         below = layers.as_ref().map(|layers| layers.now(false));
         before = counters();
-        stage.meet.is_none_or(|meet| meet())
+        stage.role.meet.is_none_or(|meet| meet())
     };
     let expected = Duration::from_nanos(amount.nanos);
     let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());
@@ -260,11 +263,15 @@ fn make_ready(
 ) -> Result<Ready, Failure> {
     let unprepared = !observed && job.cache == Cache::AsIs && job.op != Op::Write;
     let (target, cut) = (stage.open_target.for_job(job), || (stage.cut)().is_some());
-    let ready = match stage.is_prepared || unprepared {
-        true => Ready { reached: Preparation::AsIs, cached: None },
-        false => prepare(target, job, &stage.scope(job), layers, &cut)?,
+    let ready = if stage.is_prepared || unprepared {
+        Ready { reached: Preparation::AsIs, cached: None }
+    } else {
+        prepare(target, job, &stage.scope(job), layers, &cut)?
     };
-    target.replacement().map_or(Ok(ready), |why| Err(Failure::Cell(why)))
+    match target.replacement() {
+        Some(why) => Err(Failure::Cell(why)),
+        None => Ok(ready),
+    }
 }
 
 /// Measures what is cached once all lanes have opened a file of a program or a server, which may
@@ -294,8 +301,8 @@ fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
         seed: stage.seed,
         timed: amount.timed,
         limit: stage.limit,
-        part: stage.part.clone(),
-        place: stage.place,
+        part: stage.part.map(|(first, end)| first..end),
+        place: stage.role.place,
         ends_by_time: stage.ends_by_time,
     }
 }
@@ -347,8 +354,7 @@ fn collect_result(
         evidence.read_back = read_appended_back(stage, open_target, spec, &lanes)?;
     }
     trial.evidence = evidence;
-    let per_op =
-        if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 };
+    let per_op = nanos_per_op(&trial);
     Ok(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
 }
 
@@ -365,15 +371,15 @@ fn merge_lanes(lanes: &mut [LaneResult], job: &Job) -> (Histogram, Option<Commit
         }
         add_notes(&mut notes, std::mem::take(&mut lane.tally.notes));
     }
-    // Each write that waits by itself is a commit; in a mix, its time cannot be told from a read's.
+    // Each write that waits by itself is a commit; in a mix, its time cannot be separated from that
+    // of reads.
     if commits.is_none() && job.commits() && job.mix.is_none() {
         commits = Some(Commits { total: histogram.clone(), ..Commits::default() });
     }
     (histogram, commits, notes)
 }
 
-/// Compares what was appended with what was written. Blocks that differ have no one to compare
-/// with; their XOR is known.
+/// Reads appended data back. Blocks that differ from each other are compared only by their XOR.
 fn read_appended_back(
     stage: &Stage,
     open_target: &OpenTarget,
@@ -405,7 +411,7 @@ fn flush_cpu_caches(stage: &Stage, job: &Job, ready: &Ready) -> Option<CacheFlus
     let open_target = stage.open_target.for_job(job);
     // Mapping a file that is not in memory would read it.
     let resident = !job.makes_files()
-        && stage.place.is_none()
+        && stage.role.place.is_none()
         && (job.cache == Cache::Warm || ready.cached.is_some_and(|c| c.resident >= job.span));
     let found = cpu_cache::flush(
         resident.then_some((&*open_target.file, job.span)).filter(|_| !job.direct),

@@ -1,11 +1,42 @@
-//! Joins the parts of a trial. Where one pass over a small file is too short, a trial consists of
+//! The outcome of a trial, joined from its parts. Where one pass over a small file is too short, a trial consists of
 //! several parts, each prepared again outside the timed window.
 
-use super::trial_outcome::{TrialOutcome, add_notes};
+use serde::{Deserialize, Serialize};
+
+use crate::backend::Commits;
 use crate::record::{
-    CacheFlush, DeviceCounts, Evidence, OptU64, Preparation, Sample, Trial, Verified, Xor,
+    CacheFlush, DeviceCounts, Evidence, Note, OptU64, Preparation, Sample, Trial, Verified, Xor,
 };
-use crate::stats::merge_neighbours;
+use crate::stats::{Histogram, merge_neighbours};
+
+/// The result of a trial.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TrialOutcome {
+    pub trial: Trial,
+    pub histogram: Histogram,
+    /// `None` where the job commits nothing.
+    pub commits: Option<Commits>,
+    pub samples: Vec<Sample>,
+    /// Time of one operation in one lane, nanoseconds.
+    pub per_op: f64,
+    /// How long the work itself took, nanoseconds, without the time until the last lane had begun:
+    /// that of the longest lane, or longer where lanes took turns on fewer CPUs.
+    pub busy: u64,
+}
+
+/// Adds the notes that are not there yet: several lanes may have the same.
+pub(super) fn add_notes(notes: &mut Vec<Note>, more: Vec<Note>) {
+    for note in more {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+}
+
+/// Returns the time of one operation in one lane, nanoseconds; 0 without operations.
+pub(super) fn nanos_per_op(trial: &Trial) -> f64 {
+    if trial.ops == 0 { 0.0 } else { trial.evidence.lane_nanos as f64 / trial.ops as f64 }
+}
 
 /// Adds a later part to the parts before it.
 pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
@@ -22,11 +53,7 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
     }
     all.busy = all.busy.saturating_add(more.busy);
     join_trials(&mut all.trial, more.trial);
-    all.per_op = if all.trial.ops == 0 {
-        0.0
-    } else {
-        all.trial.evidence.lane_nanos as f64 / all.trial.ops as f64
-    };
+    all.per_op = nanos_per_op(&all.trial);
 }
 
 /// Adds the figures of a later part, or of another process, to a trial.
@@ -134,7 +161,7 @@ fn join_evidence(
     }
 }
 
-/// Joins what reading back has shown; a part that was not read back leaves the trial incomplete.
+/// Joins the verified parts; a part that was not read back leaves the trial incomplete.
 fn join_verified(all: Option<Box<Verified>>, more: Option<Box<Verified>>) -> Option<Box<Verified>> {
     let mut all = all?;
     match more {
@@ -189,9 +216,25 @@ fn less_flushed(a: CacheFlush, b: CacheFlush) -> CacheFlush {
 }
 
 #[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+
+    /// Returns a result of nothing.
+    pub fn outcome() -> TrialOutcome {
+        TrialOutcome {
+            trial: Trial::default(),
+            histogram: Histogram::new(),
+            commits: None,
+            samples: Vec::new(),
+            per_op: 0.0,
+            busy: 0,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Histogram;
 
     fn outcome(nanos: u64, left: u64, xor: u32) -> TrialOutcome {
         let evidence = Evidence {
@@ -220,14 +263,7 @@ mod tests {
             ..Trial::default()
         };
         let samples = vec![Sample { at: nanos, nanos, bytes: 4096, ops: 2, syscalls: 3 }];
-        TrialOutcome {
-            trial,
-            histogram: Histogram::new(),
-            commits: None,
-            samples,
-            per_op: 0.0,
-            busy: nanos,
-        }
+        TrialOutcome { trial, samples, busy: nanos, ..testing::outcome() }
     }
 
     #[test]
@@ -259,5 +295,14 @@ mod tests {
         assert!((all.per_op - 500.0 / 6.0).abs() < 1e-9);
         join_parts(&mut all, outcome(100, 4, 1));
         assert_eq!(all.trial.xor, None);
+    }
+
+    #[test]
+    fn the_same_note_of_several_lanes_is_kept_once() {
+        let mut notes = Vec::new();
+        for step in [7, 7, 9] {
+            add_notes(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);
+        }
+        assert_eq!(notes, [Note::CallsUnknown, Note::CoarseClock(7), Note::CoarseClock(9)]);
     }
 }

@@ -1,5 +1,5 @@
-//! Reads back what a trial wrote and compares every byte (`--verify`): after the timed window, and
-//! after the file was written back and dropped from the page cache.
+//! Reads back what a trial wrote, after the timed window. `--verify` compares every byte, once the
+//! file was written back and dropped from the page cache; appended data is compared by its XOR.
 
 use std::fs::File;
 use std::io;
@@ -12,11 +12,11 @@ use super::observe::Cached;
 use super::target::OpenTarget;
 use super::workers::{LaneResult, Spec};
 use crate::backend::access_pattern::Share;
-use crate::backend::{PIECE as STAMPED, Stamps, Target, Verifier};
+use crate::backend::{PIECE as STAMPED, Stamps, Target, Verifier, fold};
 use crate::host::Below;
 use crate::plan::{Job, Op, Pattern};
-use crate::record::{BadBlock, Found, LayerKind, Medium, Verified};
-use crate::sys::buffer::Buffer;
+use crate::record::{BadBlock, Found, LayerKind, Medium, ReadBack, Verified, Xor};
+use crate::sys::buffer::{Buffer, zeroed};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cold;
 use crate::sys::content::FileData;
@@ -330,6 +330,36 @@ impl Reader {
         }
         Ok(&bytes[from.min(done)..wanted.min(done)])
     }
+}
+
+/// Compares the first `len` bytes of a file with `block`, if it was written again and again, and
+/// returns their XOR; `None` if `stop` ended it. Blocks that the file lacks differ.
+pub(super) fn read_back(
+    file: &File,
+    block: Option<&[u8]>,
+    len: u64,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Option<ReadBack>> {
+    let block = block.unwrap_or_default();
+    let there = len.min(file.metadata()?.len());
+    // Several small blocks at once.
+    let size = block.len().max(1);
+    let mut piece = zeroed(size * (PIECE as usize / size).max(1))?;
+    let missing = (len - there).div_ceil(size as u64);
+    let (mut at, mut found) = (0, ReadBack { xor: Xor(0), other_blocks: missing });
+    while at < there {
+        if stop() {
+            return Ok(None);
+        }
+        let step = piece.len().min(usize::try_from(there - at).unwrap_or(usize::MAX));
+        let bytes = &mut piece[..step];
+        file.read_exact_at(bytes, at)?;
+        found.xor.0 ^= fold::at_offset(fold::bytes(bytes), at);
+        let others = |chunk: &&[u8]| !block.is_empty() && *chunk != &block[..chunk.len()];
+        found.other_blocks += bytes.chunks(size).filter(others).count() as u64;
+        at += step as u64;
+    }
+    Ok(Some(found))
 }
 
 #[cfg(test)]

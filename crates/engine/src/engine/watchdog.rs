@@ -4,7 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::roll::Roll;
+use super::ranks::Roll;
 
 /// The engine ends a run within little more than a second of its budget. After this time it is
 /// considered stuck...

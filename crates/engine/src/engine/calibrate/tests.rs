@@ -1,5 +1,6 @@
 use super::*;
-use crate::plan::{Choice, Op, Sync};
+use crate::backend::testing;
+use crate::plan::{Cache, Choice, Op, Plan, Sync, TargetSpec};
 
 #[test]
 fn counts_grow_and_stay_powers_of_two_while_steps_are_short() {
@@ -185,4 +186,47 @@ fn a_trial_ends_with_a_commit_of_each_lane() {
             file.next_step(count, 1, nanos);
         assert!(count % 24 == 0 || count == 4096, "{count}");
     }
+}
+
+/// Cells of these block sizes, each with its nanoseconds per operation.
+fn calibrated(known: &[(u64, f64)]) -> Vec<Cell> {
+    let jobs: Vec<Job> =
+        known.iter().map(|(block, _)| Job { block: *block, ..testing::job() }).collect();
+    let target = TargetSpec::File { path: "/".into(), size: 0 };
+    let plan = Plan { cells: jobs, ..Plan::plain("sweep", target) };
+    let mut cells: Vec<Cell> =
+        Cell::from_plan(&plan).into_iter().map(|cell| cell.unwrap()).collect();
+    for (cell, (_, nanos)) in cells.iter_mut().zip(known) {
+        let nanos = (nanos * 100.0 * 3.0 * 2.0) as u64;
+        let amount = Amount { passes: 3, parts: 2, nanos, ..Amount::once(100) };
+        cell.amount = Some(amount);
+    }
+    cells
+}
+
+fn expect(block: u64, known: &[(u64, f64)]) -> Option<f64> {
+    nanos_per_operation(&Job { block, ..testing::job() }, calibrated(known).iter())
+}
+
+#[test]
+fn the_nearest_block_sizes_on_both_sides_count() {
+    assert_eq!(expect(4096, &[]), None);
+    assert_eq!(expect(4096, &[(512, 100.0)]), Some(800.0));
+    assert_eq!(expect(4096, &[(65_536, 900.0)]), Some(900.0));
+    let known = [(512, 50.0), (1024, 100.0), (16_384, 400.0), (65_536, 9000.0)];
+    let between = expect(4096, &known).unwrap();
+    assert!((between - 200.0).abs() < 1e-6, "{between}");
+}
+
+#[test]
+fn other_kinds_of_jobs_and_the_cell_itself_do_not_count() {
+    let known = calibrated(&[(4096, 100.0), (512, 100.0)]);
+    let cold = Job { cache: Cache::Cold, ..testing::job() };
+    assert_eq!(nanos_per_operation(&Job { block: 4096, ..cold }, known.iter()), None);
+    let itself = calibrated(&[(4096, 100.0)]);
+    let job = Job { block: 4096, ..testing::job() };
+    assert_eq!(nanos_per_operation(&job, itself.iter()), None);
+    let mut unknown = calibrated(&[(512, 100.0)]);
+    unknown[0].amount = None;
+    assert_eq!(nanos_per_operation(&job, unknown.iter()), None);
 }

@@ -112,3 +112,40 @@ fn a_skip_takes_one_cell_out() {
     assert_eq!((of(0), of(1)), (3, 0), "{trials:?}");
     assert_eq!([0, 1].map(|cell| last_findings(&told, cell).skipped), [false, true]);
 }
+
+#[test]
+fn every_probe_has_cells() {
+    let offers = list_offers(None, None, None, None);
+    for probe in PROBES {
+        let id = probe.info().id;
+        let cells: Vec<&Offer> = offers.iter().filter(|offer| offer.cell.probe == id).collect();
+        assert!(!cells.is_empty(), "{id}");
+        assert!(
+            cells.iter().all(|offer| offer.refused.is_none() || offer.estimate.is_none()),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn a_named_file_leaves_other_probes_their_folder() {
+    let without = list_offers(None, None, None, None);
+    let file = std::env::current_exe().unwrap();
+    let with = list_offers(Some(&file), None, None, None);
+    let refused = |offers: &[Offer], id: &str| {
+        offers.iter().filter(|o| o.cell.probe == id && o.refused.is_some()).count()
+    };
+    for id in ["file-read", "fsync", "metadata"] {
+        assert_eq!(refused(&with, id), refused(&without, id), "{id}");
+    }
+}
+
+#[test]
+fn the_named_machine_is_contacted() {
+    let free =
+        std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let offers = list_offers(None, None, Some(&free.parse().unwrap()), None);
+    let far = |offer: &&Offer| offer.cell.probe == "rtt" && offer.cell.is_far();
+    let why = offers.iter().filter(far).find_map(|offer| offer.refused.clone()).unwrap();
+    assert!(why.starts_with(&free), "{why}");
+}

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Run;
-use crate::engine::fleet::Crew;
+use crate::engine::ranks::Ranks;
 use crate::host::cpu_quota;
 use crate::record::{Event, Grounds, Throttle};
 
 impl Run<'_> {
     /// Reads the limits again; if one changed, verdicts rest on the new ones, and a note says so.
     pub(super) fn read_limits_again(&mut self) {
-        let machines = self.crew.map_or(1, Crew::kernels);
+        let machines = self.ranks.map_or(1, Ranks::kernels);
         let now = self.targets.throttles().into_iter();
         let now: Vec<Option<Throttle>> =
             now.map(|limits| limits.map(|limits| limits.of_machines(machines))).collect();

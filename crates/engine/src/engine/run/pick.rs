@@ -11,13 +11,13 @@ use crate::backend::meter::Timed;
 use crate::catalog::faults;
 use crate::engine::calibrate::choose_timing;
 use crate::engine::cells::{Amount, Cell};
-use crate::engine::error::{Failure, Halt};
+use crate::engine::error::Failure;
 use crate::engine::prepare::{Scope, prepare};
 use crate::engine::trial::{self, Stage, fixed_count};
 use crate::engine::workers::cpus;
 use crate::experiment::MIN_REPEATED_TIME;
 use crate::plan::{Cache, Choice, Job, Plan};
-use crate::record::{Event, Phase, Pick, PickConditions, SkippedMethod, Try};
+use crate::record::{End, Event, Phase, Pick, PickConditions, SkippedMethod, Try};
 use crate::sys::cold::drop_part;
 
 /// Time limit of a try; longer than it takes to start threads.
@@ -41,7 +41,7 @@ const MAX_READAHEAD: u64 = 32 << 20;
 /// Why direct I/O is not tried on a cached file.
 const CACHED_FILE: &str = "the file is in memory; direct I/O would read the device";
 
-/// The cells that do the same by different methods, and what is known about their file.
+/// The cells that do the same by different methods, and the state of their file.
 struct Group {
     candidates: Vec<u32>,
     found: PickConditions,
@@ -57,7 +57,7 @@ fn without_method(job: &Job) -> Job {
 
 impl Run<'_> {
     /// Keeps the fastest of the cells that do the same, and excludes the others.
-    pub(super) fn pick(&mut self) -> Result<(), Halt> {
+    pub(super) fn pick(&mut self) -> Result<(), End> {
         let mut groups: Vec<(Job, Vec<u32>)> = Vec::new();
         for (index, cell) in self.cells.iter().enumerate() {
             let Some(cell) = cell else { continue };
@@ -107,14 +107,14 @@ impl Run<'_> {
         cell.amount = Some(Amount { parts, timed, nanos, ..Amount::once(count) });
     }
 
-    fn pick_fastest(&mut self, job: &Job, candidates: Vec<u32>) -> Result<Pick, Halt> {
+    fn pick_fastest(&mut self, job: &Job, candidates: Vec<u32>) -> Result<Pick, End> {
         let found = |resident| PickConditions {
             span: job.span,
             resident,
             cpus: u32::try_from(cpus()).unwrap_or(u32::MAX),
         };
         // It serves all methods: a pause or a skip waits for the attempt of one.
-        let ends = || self.check_halt().is_err();
+        let ends = || self.control.check_end(self.pace).is_err();
         let scope = Scope { part: 0..job.bytes_per_file(), leads: true };
         let resident = match prepare(self.targets.of(job), job, &scope, None, &ends) {
             Ok(ready) => ready.cached.map(|cached| cached.resident),
@@ -126,7 +126,9 @@ impl Run<'_> {
                 let (cells, found) = (&self.plan.cells, found(None));
                 return Ok(Pick::choose(cells, &[], found, Vec::new(), out, false, faults));
             }
-            Err(Failure::Stopped | Failure::Abandoned) => return Err(self.halt_reason()),
+            Err(Failure::Stopped | Failure::Abandoned) => {
+                return Err(self.control.end_reason(self.pace));
+            }
         };
         let found = found(resident);
         let restore = job.cache == Cache::Cold || found.is_cold();
@@ -140,7 +142,7 @@ impl Run<'_> {
         Ok(Pick::choose(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
     }
 
-    fn try_group(&mut self, group: Group) -> Result<(Vec<Try>, Vec<SkippedMethod>), Halt> {
+    fn try_group(&mut self, group: Group) -> Result<(Vec<Try>, Vec<SkippedMethod>), End> {
         let mut tries = Vec::new();
         let mut left_out = Vec::new();
         let mut candidates = group.candidates.clone();
@@ -195,10 +197,10 @@ impl Run<'_> {
         candidate: u32,
         group: &Group,
         nth: Nth,
-    ) -> Result<Result<Try, String>, Halt> {
+    ) -> Result<Result<Try, String>, End> {
         loop {
             self.pause(candidate as usize, 1);
-            self.check_halt()?;
+            self.control.check_end(self.pace)?;
             let Some(cell) = self.take(candidate as usize) else {
                 return Ok(Err("it was excluded from the run".into()));
             };
@@ -216,7 +218,9 @@ impl Run<'_> {
                 Err(Failure::Stopped) if self.control.take_skip(candidate as usize) => {
                     Ok(Err("it was skipped by the user".into()))
                 }
-                Err(Failure::Stopped | Failure::Abandoned) => Err(self.halt_reason()),
+                Err(Failure::Stopped | Failure::Abandoned) => {
+                    Err(self.control.end_reason(self.pace))
+                }
             };
         }
     }
@@ -234,7 +238,7 @@ impl Run<'_> {
         let seed = mix(self.plan.seed ^ nth.place);
         let stage = Stage {
             limit: Some(TRY_LIMIT),
-            part: Some(part.clone()),
+            part: Some((part.start, part.end)),
             is_prepared: true,
             ..Stage::new(self.targets.main(), self.origin, seed, cut)
         };
@@ -293,8 +297,7 @@ fn passes_per_trial(nanos: u64) -> u64 {
     if nanos >= needed { 1 } else { needed.div_ceil(nanos.max(1)).min(MAX_PASSES) }
 }
 
-/// Returns how often each method is tried; less often where an uncached file has fewer parts for
-/// each.
+/// Returns the number of tries of each method; fewer if an uncached file has fewer parts for each.
 fn turns(found: &PickConditions, candidates: u64, unit: u64) -> u64 {
     if found.is_cached() {
         TRIES_OF_CACHED

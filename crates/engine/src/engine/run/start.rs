@@ -1,28 +1,34 @@
-//! Opens what a run needs, and starts it: alone, continued, or on several ranks.
+//! Starts a run, alone, continued, or on several ranks: opens or creates its targets and collects
+//! the facts that its verdicts rest on.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::fitting::Fitting;
+use super::fitting::{Fitting, Reserve};
 use super::precision::Precision;
 use super::ratios::Ratios;
-use super::reserve::Reserve;
-use super::span::Span;
-use super::{Run, first_visit, open, span};
+use super::span::{FillLimit, Span};
+use super::variants::Variants;
+use super::{Run, fresh, span};
+use crate::backend::access_pattern::Share;
+use crate::backend::work::Published;
+use crate::backend::{Target, Work, bare_loop, drive};
 use crate::engine::error::EngineError;
 use crate::engine::filling::{self, check_filling};
-use crate::engine::fleet::{Crew, Link};
 use crate::engine::progress::Pace;
+use crate::engine::ranks::{Link, Ranks};
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
-use crate::engine::variants::Variants;
-use crate::engine::{Control, Sink, harness, levels, probing, programs};
-use crate::host;
-use crate::plan::Plan;
+use crate::engine::{Control, Sink, levels, probing, target};
+use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{Earlier, End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::leftovers;
+use crate::text::show_path;
 use crate::units::show_bytes;
+use crate::{host, peer};
 
 /// Runs `plan` and sends every event to `sink`. Returns when the run is over, or a second after a
 /// stop where a system call does not return.
@@ -53,9 +59,9 @@ pub fn run_together(
     sink: &mut dyn Sink,
 ) -> Result<End, EngineError> {
     control.watchdog.watch_ranks(link.roll());
-    let crew = Crew::new(link, control)?;
-    let plan = &Arc::new(crew.adapt(plan));
-    run_with(plan, &Earlier::default(), Some(&crew), machine, control, sink)
+    let ranks = Ranks::new(link, control)?;
+    let plan = &Arc::new(ranks.adapt(plan));
+    run_with(plan, &Earlier::default(), Some(&ranks), machine, control, sink)
 }
 
 /// Runs `plan` like [`run`], as further rounds of an earlier run of it; `plan.trials` counts those
@@ -76,7 +82,7 @@ pub fn continue_run(
 fn run_with(
     plan: &Arc<Plan>,
     earlier: &Earlier,
-    crew: Option<&Crew>,
+    ranks: Option<&Ranks>,
     machine: impl FnOnce() -> MachineEvidence,
     control: &Control,
     sink: &mut dyn Sink,
@@ -88,7 +94,7 @@ fn run_with(
     control.watchdog.until(deadline);
     let mut end = End::Finished;
     if plan.probes.is_empty() || !plan.cells.is_empty() {
-        end = run_jobs(plan, (earlier, crew), machine, control, &mut pace, sink)?;
+        end = run_jobs(plan, (earlier, ranks), machine, control, &mut pace, sink)?;
     } else {
         control.watchdog.doing("the folder for files was being inspected");
         // The file or folder that the probes of files use. Where it cannot be opened, each probe
@@ -96,11 +102,8 @@ fn run_with(
         let target = OpenTarget::probe(&plan.target)
             .map(|open_target| host::target_evidence(&open_target.facts, 0, None))
             .unwrap_or_default();
-        let grounds = Arc::new(Grounds {
-            target,
-            programs: programs::versions(plan, control),
-            ..Grounds::default()
-        });
+        let grounds =
+            Arc::new(Grounds { target, programs: versions(plan, control), ..Grounds::default() });
         sink.event(Event::Plan { plan: Arc::clone(plan) });
         sink.event(Event::Grounds { grounds });
     }
@@ -116,7 +119,7 @@ fn run_with(
 /// Runs the jobs of the plan on its target.
 fn run_jobs(
     plan: &Arc<Plan>,
-    (earlier, crew): (&Earlier, Option<&Crew>),
+    (earlier, ranks): (&Earlier, Option<&Ranks>),
     machine: impl FnOnce() -> MachineEvidence,
     control: &Control,
     pace: &mut Pace,
@@ -130,8 +133,8 @@ fn run_jobs(
     // Before the target is opened: an open file keeps its inode cached.
     let levels = levels::measure_existing(plan, pace.deadline(), control);
     watchdog.doing("the target was being looked at");
-    let plan = &fit_filling(plan, crew, sink)?;
-    let targets = open_targets(plan, crew, control, pace, sink);
+    let plan = &fit_filling(plan, ranks, sink)?;
+    let targets = open_targets(plan, ranks, control, pace, sink);
     let Some(mut targets) = targets? else { return Ok(End::Budget) };
     watchdog.doing("the file was being inspected");
     let stop = || control.stopping() || pace.is_over();
@@ -140,9 +143,9 @@ fn run_jobs(
     if plan.ceilings {
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
-    let unread = first_visit::prepare(&mut plan, &mut targets, crew.is_none(), &stop);
+    let unread = fresh::prepare(&mut plan, &mut targets, ranks.is_none(), &stop);
     let plan = &plan;
-    let grounds = Arc::new(find_grounds(plan, &targets, crew, machine, control));
+    let grounds = Arc::new(find_grounds(plan, &targets, ranks, machine, control));
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });
     let own = || levels::measure_own(plan, targets.main(), pace.deadline(), control);
@@ -161,7 +164,7 @@ fn run_jobs(
         // The trials come after the earlier ones in time, too.
         origin: monotonic_nanos().saturating_sub(earlier.end()),
         earlier,
-        crew,
+        ranks,
         fitting: Fitting::new(plan, earlier.rounds_left(plan), reading),
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
@@ -171,33 +174,35 @@ fn run_jobs(
     Ok(run.run_all())
 }
 
-/// Opens the targets of a plan on all ranks; `None` where the budget ended meanwhile.
+/// Opens the targets of a plan on all ranks; `None` if the budget ends before.
 fn open_targets(
     plan: &Plan,
-    crew: Option<&Crew>,
+    ranks: Option<&Ranks>,
     control: &Control,
     pace: &mut Pace,
     sink: &mut dyn Sink,
 ) -> Result<Option<Targets>, EngineError> {
-    open::remove_leftovers(plan);
+    // Before any rank creates a file: if a file system knows no locks across machines, the file of
+    // another rank would look like a leftover.
+    plan.targets().for_each(target::remove_leftovers);
     let (left, deadline) = (pace.budget(), pace.deadline());
     let over = || control.stopping() || Instant::now() > deadline;
-    let mut own = || open::open(plan, pace, control, sink);
-    match crew {
-        Some(crew) => crew.open(plan, (left, &over), own),
+    let mut own = || open_own(plan, pace, control, sink);
+    match ranks {
+        Some(ranks) => ranks.open(plan, (left, &over), &mut own),
         None => own(),
     }
 }
 
-/// Returns the plan, with smaller files where these cannot be filled in time and no size was
+/// Returns the plan, with smaller files if its own cannot be filled in time and no size was
 /// requested. Ranks fill a file together.
 fn fit_filling(
     plan: &Arc<Plan>,
-    crew: Option<&Crew>,
+    ranks: Option<&Ranks>,
     sink: &mut dyn Sink,
 ) -> Result<Arc<Plan>, EngineError> {
     let Err(slow) = check_filling(plan) else { return Ok(Arc::clone(plan)) };
-    if crew.is_some() {
+    if ranks.is_some() {
         return Ok(Arc::clone(plan));
     }
     match slow.fits.filter(|_| plan.span_may_shrink) {
@@ -210,27 +215,178 @@ fn fit_filling(
     }
 }
 
-/// Finds out what the verdicts of a plan rest on.
+/// Collects the facts that the verdicts of a plan rest on.
 fn find_grounds(
     plan: &Arc<Plan>,
     targets: &Targets,
-    crew: Option<&Crew>,
+    ranks: Option<&Ranks>,
     machine: impl FnOnce() -> MachineEvidence,
     control: &Control,
 ) -> Grounds {
     let mut evidence = targets.evidence(plan);
     // First: it waits for threads that read the kernel's files.
-    let machine = MachineEvidence { rank_cpus: crew.and_then(Crew::bound), ..machine() };
-    let programs = programs::versions(plan, control).into_iter();
-    let overhead = |job| harness::overhead_nanos(job, &targets.main().target);
+    let machine = MachineEvidence { rank_cpus: ranks.and_then(Ranks::bound), ..machine() };
+    let programs = versions(plan, control).into_iter();
+    let overhead = |job| overhead_nanos(job, &targets.main().target);
     let mut grounds = Grounds {
         target: evidence.remove(0),
         others: evidence,
         machine,
         harness_nanos: plan.cells.first().map_or(0.0, overhead),
-        programs: programs.chain(crew.and_then(Crew::library)).collect(),
-        ranks: crew.map(Crew::names).unwrap_or_default(),
+        programs: programs.chain(ranks.and_then(Ranks::library)).collect(),
+        ranks: ranks.map(Ranks::names).unwrap_or_default(),
     };
-    grounds.extend_to_machines(crew.map_or(1, Crew::kernels));
+    grounds.extend_to_machines(ranks.map_or(1, Ranks::kernels));
     grounds
+}
+
+/// A disk takes some 10 ms to write one piece of a new file; slower ones are noted.
+const SLOW_PIECE: Duration = Duration::from_secs(1);
+
+/// Opens or creates the targets of a plan in this process; `None` if the budget ends while one is
+/// being filled.
+fn open_own(
+    plan: &Plan,
+    pace: &mut Pace,
+    control: &Control,
+    sink: &mut dyn Sink,
+) -> Result<Option<Targets>, EngineError> {
+    control.watchdog.doing(if plan.targets().any(TargetSpec::is_ours) {
+        "the file was being filled"
+    } else {
+        "the file was being opened and inspected"
+    });
+    sink.event(Event::Progress(pace.progress(Phase::Fill, None, 0)));
+    let (mut last_event, mut last_piece) = (Instant::now(), Instant::now());
+    let (mut filled, mut slowest) = (0, Duration::ZERO);
+    let budget = pace.budget();
+    let pace = RefCell::new(pace);
+    let stop = || control.stopping() || pace.borrow().is_over();
+    let limit = FillLimit::new(plan);
+    let targets = Targets::open(plan, &stop, &mut |filling| {
+        filled = filling.all;
+        slowest = slowest.max(last_piece.elapsed());
+        control.watchdog.mark_alive();
+        if control.pausing() {
+            let mut pace = pace.borrow_mut();
+            sink.event(Event::Progress(pace.progress(Phase::Pause, None, 0)));
+            control.wait_out_pause(&mut pace, &|| false);
+            sink.event(Event::Progress(pace.progress(Phase::Fill, None, 0)));
+        }
+        if last_event.elapsed() > Duration::from_millis(100) {
+            last_event = Instant::now();
+            sink.event(Event::Progress(pace.borrow().progress(Phase::Fill, None, 0)));
+        }
+        last_piece = Instant::now();
+        // A pause does not use up the budget.
+        limit.check(budget.saturating_sub(pace.borrow().budget()), filling)
+    });
+    let mut targets = match targets {
+        Err(EngineError::Stopped) if !control.stopping() => {
+            let size = plan.targets().map(TargetSpec::size).sum();
+            let text = describe_unfilled(filled, size, slowest.max(last_piece.elapsed()));
+            sink.event(Event::Note { text });
+            return Ok(None);
+        }
+        Err(EngineError::Stopped) => {
+            // A stop is not a failure, whatever it stops.
+            sink.event(Event::End { reason: End::Interrupted, seconds: None });
+            return Err(EngineError::Stopped);
+        }
+        opened => opened?,
+    };
+    describe_kept(&targets, plan, sink);
+    targets.inspect(plan);
+    Ok(Some(targets))
+}
+
+/// Notes where the scratch files are kept.
+fn describe_kept(targets: &Targets, plan: &Plan, sink: &mut dyn Sink) {
+    if matches!(plan.target, TargetSpec::Scratch { keep: true, .. }) {
+        for open_target in targets.iter() {
+            let path = show_path(&open_target.target.path);
+            sink.event(Event::Note { text: format!("the scratch file is kept: {path}") });
+        }
+    }
+}
+
+fn describe_unfilled(filled: u64, size: u64, slowest: Duration) -> String {
+    let (filled, size) = (show_bytes(filled), show_bytes(size));
+    let slow = if slowest > SLOW_PIECE {
+        format!("; the file system took {:.1} s to write one piece", slowest.as_secs_f64())
+    } else {
+        String::new()
+    };
+    format!(
+        "the budget ended after {filled} of the file's {size} were written; use a longer --budget \
+         or a smaller --size{slow}"
+    )
+}
+
+/// Returns the overhead of iotui's loop, nanoseconds per operation: the minimum of several short runs
+/// of the null backend.
+fn overhead_nanos(job: &Job, target: &Target) -> f64 {
+    // The loop takes a few nanoseconds an operation: 30 microseconds each, which one reading of the
+    // clock does not change by a percent.
+    const OPS: u64 = 5_000;
+    let (stop, published) = (AtomicBool::new(false), Published::default());
+    let job = Job {
+        block: 1,
+        span: OPS,
+        threads: 1,
+        depth: 1,
+        count: Some(0),
+        xor: false,
+        ..job.clone()
+    };
+    let once = || {
+        let null = bare_loop();
+        let mut lane = null.open(target, &job, 0).ok()?;
+        let mut work =
+            Work::new(null.assignment(&job, Share::for_lane(&job, 0, OPS, 0), &stop, &published));
+        let start = monotonic_nanos();
+        drive::run(lane.as_mut(), &mut work).ok()?;
+        Some((monotonic_nanos() - start) as f64 / OPS as f64)
+    };
+    (0..8).filter_map(|_| once()).fold(f64::INFINITY, f64::min).min(1e6)
+}
+
+/// Returns the version of iotui, then the version that each installed peer of the plan prints.
+fn versions(plan: &Plan, control: &Control) -> Vec<String> {
+    let mut ids: Vec<&str> = plan.cells.iter().map(|job| job.backend.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let peers = ids.into_iter().filter_map(|id| version(id, control));
+    [concat!("iotui ", env!("CARGO_PKG_VERSION")).to_string()].into_iter().chain(peers).collect()
+}
+
+/// Returns the version that an installed peer prints.
+fn version(id: &str, control: &Control) -> Option<String> {
+    let program =
+        peer::find_program(peer::peer(id).ok()?, std::env::var_os("PATH").as_deref()).ok()?;
+    peer::version(&program, &|| control.stopping())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Choice, Op};
+
+    #[test]
+    fn iotui_is_first_and_a_peer_names_itself() {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let job = |id: &str| Job::plain(Choice::plain(id), Op::Read);
+        let plan = Plan {
+            cells: ["dd", "pread", "dd"].map(job).into(),
+            ..Plan::plain("sweep", TargetSpec::None)
+        };
+        let programs = versions(&plan, &Control::new(&NEVER));
+        assert!(programs[0].starts_with("iotui ") && programs[0].len() > 8, "{programs:?}");
+        let here =
+            peer::find_program(peer::peer("dd").unwrap(), std::env::var_os("PATH").as_deref())
+                .is_ok();
+        // A dd that is not from GNU may have no --version.
+        assert!(programs.len() <= if here { 2 } else { 1 }, "{programs:?}");
+        assert!(programs[1..].iter().all(|program| program.contains("dd")), "{programs:?}");
+    }
 }

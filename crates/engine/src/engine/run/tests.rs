@@ -64,14 +64,14 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         pace: &mut Pace::new(begin, deadline, 1, Some(1)),
         origin: 0,
         earlier: &Earlier::default(),
-        crew: None,
+        ranks: None,
         fitting: Fitting::new(&plan, Some(1), Duration::ZERO),
         precision: None,
         ratios: Ratios::new(&plan),
         reserve: Reserve::default(),
         unread: None,
     };
-    let end = run.run_to_end();
+    let end = run.run_rounds().unwrap_or_else(|end| end);
     *hold.0.lock().unwrap() = false;
     hold.1.notify_all();
     (end, notes)

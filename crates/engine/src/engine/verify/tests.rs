@@ -325,3 +325,34 @@ fn only_cells_that_write_are_read_back() {
         assert_eq!(trial.evidence.verified.is_some(), job.op == Op::Write);
     }
 }
+
+#[test]
+fn it_returns_the_xor_of_the_file_and_counts_other_blocks() {
+    let (_file, block, _) = testing::file(511, 3);
+    let piece = PIECE as usize;
+    for len in [7, 511, 4096, piece + 1, 2 * piece + 4097] {
+        let data: Vec<u8> = block.iter().copied().cycle().take(len).collect();
+        let (file, ..) = testing::file(0, 0);
+        std::fs::write(file.path(), &data).unwrap();
+        let back = |len: u64| read_back(file.as_file(), Some(&block), len, &|| false).unwrap();
+        assert_eq!(
+            back(len as u64),
+            Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }),
+            "{len}"
+        );
+        let short = back(len as u64 + 1).map(|back| back.other_blocks);
+        assert_eq!(short, Some(1), "one byte of {len} is missing");
+        let mut other = data.clone();
+        (other[0], other[len - 1]) = (!data[0], !data[len - 1]);
+        std::fs::write(file.path(), &other).unwrap();
+        assert_eq!(
+            back(len as u64).map(|back| back.other_blocks),
+            Some(if len > 511 { 2 } else { 1 }),
+            "{len}"
+        );
+    }
+    let (file, data, _) = testing::file(10, 3);
+    assert_eq!(read_back(file.as_file(), Some(&block), 10, &|| true).unwrap(), None);
+    let differing = read_back(file.as_file(), None, 10, &|| false).unwrap();
+    assert_eq!(differing, Some(ReadBack { xor: Xor(testing::xor(&data)), other_blocks: 0 }));
+}

@@ -1,22 +1,23 @@
-//! A rank that is not the first: it does what rank 0 orders.
+//! The other ranks, which do what rank 0 commands.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::clock;
-use super::join::Opening;
+use super::files::{JointOpening, RankFiles};
 use super::link::Link;
+use super::messages::{Command, PartCommand, Reply, pack, unpack};
 use super::nodes::Nodes;
-use super::order::{Order, Part, Reply, Report, pack, unpack};
 use super::part::{Presence, appoint, take_part};
-use super::site::Site;
 use crate::engine::cells::Cell;
 use crate::engine::control::Cut;
+use crate::engine::error::Failure;
 use crate::engine::executor::Executor;
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
-use crate::engine::trial::{Stage, Work};
+use crate::engine::trial::{RankRole, Stage, Work};
+use crate::engine::trial_parts::TrialOutcome;
 use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
 
@@ -26,14 +27,11 @@ struct Follower<'a> {
     stop: &'static AtomicBool,
     signal: fn() -> Option<i32>,
     nodes: Nodes,
-    opened: Option<(Targets, Site)>,
+    opened: Option<(Targets, RankFiles)>,
 }
 
-/// Does what rank 0 orders until the run is over; `stop` ends what is being measured, and `signal`
-/// says which signal has set it.
-///
-/// # Errors
-/// A message of rank 0 is none of this version.
+/// Does what rank 0 commands until the run is over; `stop` ends a measurement, and `signal` returns
+/// the signal that set it. The error is a message of another version.
 pub fn follow(
     link: &dyn Link,
     stop: &'static AtomicBool,
@@ -42,29 +40,29 @@ pub fn follow(
     let mut follower = Follower { link, stop, signal, nodes: Nodes::default(), opened: None };
     loop {
         match unpack(&link.broadcast(Vec::new()))? {
-            // Rank 0 tells of another version, and sends the end.
-            Order::Meet => follower.nodes = Nodes::find(link).unwrap_or_default(),
-            Order::Open { plan, left } => follower.opened = follower.open(&plan, left),
-            Order::CompareClocks => {
+            // Rank 0 reports another version, and ends the run.
+            Command::Meet => follower.nodes = Nodes::find(link).unwrap_or_default(),
+            Command::Open { plan, left } => follower.opened = follower.open(&plan, left),
+            Command::CompareClocks => {
                 clock::measure(link, &monotonic_nanos, follower.nodes.firsts());
             }
-            Order::Part(part) => {
-                let report = follower.run_part(&part);
-                link.gather(pack(&Reply { report, signal: signal() }));
+            Command::RunPart(part) => {
+                let result = follower.run_part(&part);
+                link.gather(pack(&Reply { result, signal: signal() }));
             }
-            Order::End => return Ok(()),
+            Command::End => return Ok(()),
         }
     }
 }
 
 impl Follower<'_> {
-    /// Opens what it measures; `None` where it or another rank could not.
-    fn open(&self, plan: &Plan, left: u64) -> Option<(Targets, Site)> {
+    /// Opens what it measures; `None` if it or another rank failed.
+    fn open(&self, plan: &Plan, left: u64) -> Option<(Targets, RankFiles)> {
         let deadline = Instant::now().checked_add(Duration::from_nanos(left));
         let stop = || self.stop.load(Relaxed) || is_past(deadline);
         let (link, nodes, signal) = (self.link, &self.nodes, self.signal);
-        let opening = Opening { link, nodes, plan, stop: &stop, signal: &signal };
-        let own = || {
+        let opening = JointOpening { link, nodes, plan, stop: &stop, signal: &signal };
+        let mut own = || {
             if opening.is_shared() {
                 return Ok(None);
             }
@@ -72,35 +70,35 @@ impl Follower<'_> {
             let opened = Targets::open(plan, &stop, &mut |_| ControlFlow::Continue(()));
             opened.map(Some).map_err(|error| error.to_string())
         };
-        // Rank 0 has heard why, and tells it.
-        opening.open(own).ok()
+        // Rank 0 knows the reason, and reports it.
+        opening.open(&mut own).ok()
     }
 
     /// Returns the target and the cell of a part of a trial; the error is why they cannot be
     /// measured.
-    fn find(&self, part: &Part) -> Result<(&OpenTarget, &Site, Cell), String> {
+    fn find(&self, part: &PartCommand) -> Result<(&OpenTarget, &RankFiles, Cell), String> {
         let executor =
             Executor::from_choice(&part.job.backend).map_err(|unknown| unknown.to_string())?;
-        let (targets, site) = self.opened.as_ref().ok_or("it has no target")?;
-        let open_target = site.target_of(&part.job, targets.of(&part.job));
+        let (targets, files) = self.opened.as_ref().ok_or("it has no target")?;
+        let open_target = files.target_of(&part.job, targets.of(&part.job));
         executor.check(&open_target.target, &part.job)?;
-        Ok((open_target, site, Cell::new(part.job.clone(), executor, part.fresh_each_pass)))
+        Ok((open_target, files, Cell::new(part.job.clone(), executor, part.fresh_each_pass)))
     }
 
     /// Runs a part of a trial, and keeps its appointment whatever happens.
-    fn run_part(&self, part: &Part) -> Report {
+    fn run_part(&self, part: &PartCommand) -> Option<Result<Box<TrialOutcome>, Failure>> {
         let rank = self.link.rank();
         let node = self.nodes.of(rank as usize) as usize;
         let offset = part.offsets.get(node).map_or(0, |offset| offset.ahead);
         if rank >= part.job.processes() {
             appoint(self.link, Presence::Idle, offset);
-            return Report::Idle;
+            return None;
         }
-        let (open_target, site, cell) = match self.find(part) {
+        let (open_target, files, cell) = match self.find(part) {
             Ok(found) => found,
             Err(why) => {
                 appoint(self.link, Presence::Failed, offset);
-                return Report::Failed(why);
+                return Some(Err(Failure::Cell(why)));
             }
         };
         let deadline = Instant::now().checked_add(Duration::from_nanos(part.left));
@@ -108,12 +106,15 @@ impl Follower<'_> {
         let stage = Stage {
             limit: part.limit.map(Duration::from_nanos),
             ends_by_time: part.ends_by_time,
-            place: site.seats.place(&part.job),
-            is_led: site.seats.is_led(),
+            role: RankRole {
+                place: files.place(&part.job),
+                is_led: files.is_led(),
+                ..RankRole::default()
+            },
             ..Stage::new(open_target, part.origin.saturating_add_signed(offset), part.seed, &cut)
         };
         let work = Work { cell: &cell, amount: &part.amount, observed: part.observed };
-        take_part(self.link, offset, &stage, work, &mut |_, _| {}).into()
+        Some(take_part(self.link, offset, &stage, work, &mut |_, _| {}).map(Box::new))
     }
 }
 

@@ -1,4 +1,4 @@
-//! How far the clocks of the machines are apart.
+//! The clocks of the machines, compared with that of rank 0.
 //!
 //! Each machine counts CLOCK_MONOTONIC from its own start. Rank 0 asks a rank for its time again
 //! and again; the answer of the shortest way there and back is nearest to the truth, and off by at
@@ -20,36 +20,36 @@ struct Answer {
     heard: u64,
 }
 
-/// How far a clock is ahead of that of rank 0, and how exactly that is known; nanoseconds.
+/// The offset of a clock from that of rank 0, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Offset {
+pub struct ClockOffset {
     pub ahead: i64,
-    /// It is at most this much more or less.
+    /// The largest error of `ahead`.
     pub error: u64,
 }
 
-impl Offset {
+impl ClockOffset {
     /// Returns the offset with the error that the clock may have gathered since `before`: what it
     /// moved by.
-    pub fn since(self, before: Option<Offset>) -> Offset {
+    pub fn since(self, before: Option<ClockOffset>) -> ClockOffset {
         let moved = before.map_or(0, |before| self.ahead.abs_diff(before.ahead));
-        Offset { error: self.error.saturating_add(moved), ..self }
+        ClockOffset { error: self.error.saturating_add(moved), ..self }
     }
 }
 
 /// Returns the offset by the answer that took the shortest way; `None` without any.
-fn estimate(answers: &[Answer]) -> Option<Offset> {
+fn estimate(answers: &[Answer]) -> Option<ClockOffset> {
     let way = |of: &Answer| of.heard.saturating_sub(of.asked);
     let best = answers.iter().min_by_key(|of| way(of))?;
     let middle = best.asked + way(best) / 2;
     let ahead = best.theirs.wrapping_sub(middle).cast_signed();
-    Some(Offset { ahead, error: way(best).div_ceil(2) })
+    Some(ClockOffset { ahead, error: way(best).div_ceil(2) })
 }
 
 /// Measures the clocks of all machines, in turn, each by its first rank, where `clock` returns the
 /// time of this one. All ranks call it together. Returns the offset of each machine, at rank 0;
 /// nothing elsewhere.
-pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, firsts: &[u32]) -> Vec<Offset> {
+pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, firsts: &[u32]) -> Vec<ClockOffset> {
     let asked = firsts.get(1..).unwrap_or_default();
     if link.rank() != 0 {
         for _ in asked.iter().filter(|rank| **rank == link.rank()).flat_map(|_| 0..QUESTIONS) {
@@ -67,7 +67,7 @@ pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, firsts: &[u32]) -> Vec<
         let answers: Vec<Answer> = (0..QUESTIONS).map(ask).collect();
         estimate(&answers).unwrap_or_default()
     };
-    std::iter::once(Offset::default()).chain(asked.iter().map(compare)).collect()
+    std::iter::once(ClockOffset::default()).chain(asked.iter().map(compare)).collect()
 }
 
 #[cfg(test)]
@@ -83,10 +83,10 @@ mod tests {
             answer(10_000, 15_110, 10_200),
             answer(20_000, 90_000, 99_000),
         ]);
-        assert_eq!(found, Some(Offset { ahead: 5_010, error: 100 }));
+        assert_eq!(found, Some(ClockOffset { ahead: 5_010, error: 100 }));
         let behind = estimate(&[answer(10_000, 4_000, 10_100)]);
-        assert_eq!(behind, Some(Offset { ahead: -6_050, error: 50 }));
-        let moved = found.unwrap().since(Some(Offset { ahead: 5_000, error: 9 }));
-        assert_eq!(moved, Offset { ahead: 5_010, error: 110 });
+        assert_eq!(behind, Some(ClockOffset { ahead: -6_050, error: 50 }));
+        let moved = found.unwrap().since(Some(ClockOffset { ahead: 5_000, error: 9 }));
+        assert_eq!(moved, ClockOffset { ahead: 5_010, error: 110 });
     }
 }

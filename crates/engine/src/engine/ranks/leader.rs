@@ -1,22 +1,20 @@
-//! All ranks, as rank 0 commands them.
+//! Rank 0, which commands the others.
 
 use std::cell::{Cell as Slot, OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
-use super::clock::{self, Offset};
-use super::ending::{self, Ending};
-use super::join::Opening;
+use super::clock::{self, ClockOffset};
+use super::files::{JointOpening, RankFiles};
 use super::link::Link;
-use super::merge::{Merger, OfRank};
+use super::merge::Merger;
+use super::messages::{Command, PartCommand, Reply, pack, unpack};
 use super::nodes::Nodes;
-use super::order::{Order, Part, Reply, Report, pack, unpack};
-use super::part::take_part;
-use super::site::Site;
+use super::part::{Ending, ending_of, take_part};
 use crate::engine::control::Control;
 use crate::engine::error::{EngineError, Failure};
 use crate::engine::targets::Targets;
-use crate::engine::trial::{Stage, Together, Work};
-use crate::engine::trial_outcome::TrialOutcome;
+use crate::engine::trial::{RankRole, Stage, Together, Work};
+use crate::engine::trial_parts::TrialOutcome;
 use crate::engine::workers::Watch;
 use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
@@ -27,35 +25,35 @@ use crate::sys::signals;
 const CLOCKS_HOLD: Duration = Duration::from_secs(1);
 
 /// The ranks of a run, at rank 0.
-pub struct Crew<'a> {
+pub struct Ranks<'a> {
     link: &'a dyn Link,
     control: &'a Control,
     nodes: Nodes,
-    /// Of the clock of each machine.
-    offsets: RefCell<Vec<Offset>>,
+    /// The clock of each machine.
+    offsets: RefCell<Vec<ClockOffset>>,
     compared: Slot<Option<Instant>>,
-    /// What this rank works on, once it is open.
-    site: OnceCell<Site>,
+    /// The files of this rank, once they are open.
+    files: OnceCell<RankFiles>,
     /// Which rank was stopped, and by which signal.
     stopped: OnceCell<String>,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Ranks<'a> {
     /// Finds out which machine each rank is on. The others [follow](super::follow).
     ///
     /// # Errors
     /// Not all are of one version, or were started alike.
-    pub fn new(link: &'a dyn Link, control: &'a Control) -> Result<Crew<'a>, EngineError> {
-        link.broadcast(pack(&Order::Meet));
+    pub fn new(link: &'a dyn Link, control: &'a Control) -> Result<Ranks<'a>, EngineError> {
+        link.broadcast(pack(&Command::Meet));
         let nodes = Nodes::find(link).map_err(EngineError::Rank)?;
         link.roll().name(nodes.names());
-        Ok(Crew {
+        Ok(Ranks {
             link,
             control,
-            offsets: RefCell::new(vec![Offset::default(); nodes.count()]),
+            offsets: RefCell::new(vec![ClockOffset::default(); nodes.count()]),
             nodes,
             compared: Slot::default(),
-            site: OnceCell::new(),
+            files: OnceCell::new(),
             stopped: OnceCell::new(),
         })
     }
@@ -84,12 +82,12 @@ impl<'a> Crew<'a> {
         self.control.stop_for(signal);
     }
 
-    /// Returns how many machines there are, each with a kernel of its own.
+    /// Returns the number of kernels: containers of one machine share one.
     pub fn kernels(&self) -> u32 {
         self.nodes.kernels()
     }
 
-    /// Returns the plan for these ranks: on one machine there is no other to read from.
+    /// Returns the plan for these ranks: shifting needs a second machine.
     pub fn adapt(&self, plan: &Plan) -> Plan {
         Plan { shift: plan.shift && self.nodes.count() > 1, ..plan.clone() }
     }
@@ -99,25 +97,22 @@ impl<'a> Crew<'a> {
         Some(self.link.library()).filter(|name| !name.is_empty())
     }
 
-    fn send(&self, order: &Order) {
+    fn send(&self, order: &Command) {
         self.link.broadcast(pack(order));
     }
 
-    /// Has all ranks open what they measure, while `own` opens the target of rank 0; `None` where
-    /// the budget ended meanwhile.
-    ///
-    /// # Errors
-    /// That of `own`, or of the first other rank that could not.
+    /// Has all ranks open what they measure, while `own` opens the target of rank 0; `None` if the
+    /// budget ends before. The error is that of `own`, or of the first other rank that failed.
     pub fn open(
         &self,
         plan: &Plan,
         (left, stop): (Duration, &dyn Fn() -> bool),
-        own: impl FnOnce() -> Result<Option<Targets>, EngineError>,
+        own: &mut dyn FnMut() -> Result<Option<Targets>, EngineError>,
     ) -> Result<Option<Targets>, EngineError> {
         let left = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
-        self.send(&Order::Open { plan: Box::new(plan.clone()), left });
+        self.send(&Command::Open { plan: Box::new(plan.clone()), left });
         let mut failed = None;
-        let own = || match own() {
+        let mut own = || match own() {
             Ok(Some(targets)) => Ok(Some(targets)),
             other => {
                 let other = other.map(|_| ());
@@ -128,15 +123,15 @@ impl<'a> Crew<'a> {
             }
         };
         let (link, nodes, signal) = (self.link, &self.nodes, &|| self.control.signal());
-        let opening = Opening { link, nodes, plan, stop, signal };
-        match (opening.open(own), failed) {
-            (Ok((mut targets, site)), _) => {
+        let opening = JointOpening { link, nodes, plan, stop, signal };
+        match (opening.open(&mut own), failed) {
+            (Ok((mut targets, files)), _) => {
                 if opening.is_shared() {
                     // It was empty before; the others wait.
                     targets.inspect(plan);
                 }
                 // A run opens its targets once.
-                let _ = self.site.set(site);
+                let _ = self.files.set(files);
                 Ok(Some(targets))
             }
             (Err(_), Some(Ok(()))) => Ok(None),
@@ -156,11 +151,12 @@ impl<'a> Crew<'a> {
         if self.nodes.count() < 2 {
             return;
         }
-        self.send(&Order::CompareClocks);
+        self.send(&Command::CompareClocks);
         let found = clock::measure(self.link, &monotonic_nanos, self.nodes.firsts());
         let known = self.compared.replace(Some(Instant::now())).is_some();
         let before = self.offsets.take();
-        let since = |(now, before): (Offset, &Offset)| now.since(known.then_some(*before));
+        let since =
+            |(now, before): (ClockOffset, &ClockOffset)| now.since(known.then_some(*before));
         self.offsets.replace(found.into_iter().zip(&before).map(since).collect());
     }
 
@@ -168,37 +164,43 @@ impl<'a> Crew<'a> {
     fn collect(&self, messages: Vec<Vec<u8>>) -> Result<TrialOutcome, Failure> {
         let (mut ranks, mut stopped, mut abandoned) = (Merger::default(), false, false);
         for (rank, message) in messages.iter().enumerate() {
-            let reply: Result<Reply, String> = unpack(message);
-            if let Ok(Reply { signal: Some(signal), .. }) = reply {
+            let Reply { result, signal } = unpack(message).unwrap_or_else(|why| Reply {
+                result: Some(Err(Failure::Cell(why))),
+                signal: None,
+            });
+            if let Some(signal) = signal {
                 self.heed(rank, signal);
             }
-            match reply.map_or_else(Report::Failed, |reply| reply.report) {
-                Report::Measured(measured) => {
+            match result {
+                Some(Ok(outcome)) => {
                     let node = self.nodes.of(rank) as usize;
                     let clock_error = self.offsets.borrow().get(node).map_or(0, |of| of.error);
-                    let kernel = self.nodes.kernel_of(rank);
-                    ranks.add(OfRank { kernel, clock_error, outcome: *measured });
+                    ranks.add(self.nodes.kernel_of(rank), clock_error, *outcome);
                 }
-                Report::Failed(why) => return Err(Failure::Cell(self.nodes.blame(rank, &why))),
-                Report::Stopped => stopped = true,
-                Report::Abandoned => abandoned = true,
-                Report::Idle => {}
+                Some(Err(Failure::Cell(why))) => {
+                    return Err(Failure::Cell(self.nodes.blame(rank, &why)));
+                }
+                Some(Err(Failure::Stopped)) => stopped = true,
+                Some(Err(Failure::Abandoned)) => abandoned = true,
+                None => {}
             }
         }
-        match (abandoned, stopped) {
-            (true, _) => Err(Failure::Abandoned),
-            (false, true) => Err(Failure::Stopped),
-            (false, false) => ranks.finish().ok_or(Failure::Stopped),
+        if abandoned {
+            return Err(Failure::Abandoned);
         }
+        if stopped {
+            return Err(Failure::Stopped);
+        }
+        ranks.finish().ok_or(Failure::Stopped)
     }
 }
 
-/// Tells the other ranks that there is nothing more to do.
+/// Ends the other ranks.
 pub fn dismiss(link: &dyn Link) {
-    link.broadcast(pack(&Order::End));
+    link.broadcast(pack(&Command::End));
 }
 
-impl Together for Crew<'_> {
+impl Together for Ranks<'_> {
     fn run_part(
         &self,
         stage: &Stage,
@@ -208,11 +210,11 @@ impl Together for Crew<'_> {
         if self.compared.get().is_some_and(|since| since.elapsed() > CLOCKS_HOLD) {
             self.compare_clocks();
         }
-        let Ending { amount, after } = ending::of(&work);
+        let Ending { amount, after } = ending_of(&work);
         let limit = after.or(stage.limit);
-        let left = stage.deadline.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = stage.role.deadline.map(|end| end.saturating_duration_since(Instant::now()));
         let job = &work.cell.job;
-        let part = Part {
+        let part = PartCommand {
             job: job.clone(),
             fresh_each_pass: work.cell.fresh_each_pass,
             amount,
@@ -224,19 +226,18 @@ impl Together for Crew<'_> {
             origin: stage.origin,
             offsets: self.offsets.borrow().clone(),
         };
-        self.send(&Order::Part(Box::new(part)));
-        let site = self.site.get();
+        self.send(&Command::RunPart(Box::new(part)));
+        let files = self.files.get();
+        let own = stage.open_target;
         let stage = Stage {
-            open_target: site
-                .map_or(stage.open_target, |site| site.target_of(job, stage.open_target)),
-            place: site.and_then(|site| site.seats.place(job)),
+            open_target: files.map_or(own, |files| files.target_of(job, own)),
+            role: RankRole { place: files.and_then(|files| files.place(job)), ..stage.role },
             limit,
             ends_by_time: after.is_some(),
-            part: None,
             ..*stage
         };
         let own = take_part(self.link, 0, &stage, Work { amount: &amount, ..work }, sample);
-        let reply = Reply { report: own.into(), signal: None };
+        let reply = Reply { result: Some(own.map(Box::new)), signal: None };
         self.collect(self.link.gather(pack(&reply)))
     }
 }

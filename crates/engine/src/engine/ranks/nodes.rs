@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::link::Link;
 use super::link::boot_id;
-use super::order::{pack, unpack};
+use super::messages::{pack, unpack};
 use crate::plan::shifted;
 use crate::sys::threads::{run_unbound, usable_cpus};
 use crate::text::clean_text;
@@ -30,7 +30,7 @@ pub struct Nodes {
 
 /// A machine as a rank on it sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Seen {
+struct RankMachine {
     name: String,
     machine: String,
     kernel: String,
@@ -43,14 +43,14 @@ struct Seen {
     arguments: Vec<String>,
 }
 
-impl Seen {
+impl RankMachine {
     /// Returns how a rank differs from the first in what all must have alike.
-    fn differs_from(&self, first: &Seen) -> Option<String> {
+    fn differs_from(&self, first: &RankMachine) -> Option<String> {
         if self.version != first.version {
             return Some(format!("it is iotui {}, but rank 0 is {}", self.version, first.version));
         }
         (self.arguments != first.arguments).then(|| {
-            let line = |seen: &Seen| seen.arguments.join(" ");
+            let line = |seen: &RankMachine| seen.arguments.join(" ");
             format!("it was started with {}, but rank 0 with {}", line(self), line(first))
         })
     }
@@ -63,7 +63,7 @@ impl Nodes {
     /// Not all are of one version, or were started alike.
     pub fn find(link: &dyn Link) -> Result<Nodes, String> {
         let arguments = std::env::args_os().skip(1);
-        let seen = Seen {
+        let seen = RankMachine {
             name: clean_text(&link.node()),
             machine: link.machine(),
             kernel: boot_id(),
@@ -72,10 +72,10 @@ impl Nodes {
             arguments: arguments.map(|of| of.to_string_lossy().into_owned()).collect(),
         };
         let all = link.gather(pack(&seen));
-        let all: Vec<Seen> = all.iter().filter_map(|message| unpack(message).ok()).collect();
-        let all: Vec<Seen> = unpack(&link.broadcast(pack(&all))).unwrap_or_default();
-        let nodes = Nodes::from_seen(&all);
-        let differs = |seen: &Seen| seen.differs_from(all.first()?);
+        let all: Vec<RankMachine> = all.iter().filter_map(|message| unpack(message).ok()).collect();
+        let all: Vec<RankMachine> = unpack(&link.broadcast(pack(&all))).unwrap_or_default();
+        let nodes = Nodes::from_ranks(&all);
+        let differs = |seen: &RankMachine| seen.differs_from(all.first()?);
         let other = all.iter().enumerate().find_map(|(rank, seen)| Some((rank, differs(seen)?)));
         match other {
             None => Ok(nodes),
@@ -83,7 +83,7 @@ impl Nodes {
         }
     }
 
-    fn from_seen(all: &[Seen]) -> Nodes {
+    fn from_ranks(all: &[RankMachine]) -> Nodes {
         fn number<'a>(known: &mut HashMap<&'a str, u32>, id: &'a str) -> u32 {
             let next = known.len() as u32;
             *known.entry(id).or_insert(next)
@@ -161,7 +161,7 @@ impl Nodes {
     /// Returns those of ranks on machines of these names.
     #[cfg(test)]
     pub fn named(names: &[&str]) -> Nodes {
-        let seen = |name: &&str| Seen {
+        let seen = |name: &&str| RankMachine {
             name: (*name).into(),
             machine: (*name).into(),
             kernel: (*name).into(),
@@ -169,7 +169,7 @@ impl Nodes {
             version: VERSION.into(),
             arguments: Vec::new(),
         };
-        Nodes::from_seen(&names.iter().map(seen).collect::<Vec<Seen>>())
+        Nodes::from_ranks(&names.iter().map(seen).collect::<Vec<RankMachine>>())
     }
 
     /// Returns whose fault something is: `rank 3 on node7: ...`
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn machines_are_numbered_and_named_by_their_first_ranks() {
-        let seen = |name: &str, machine: &str, cpus| Seen {
+        let seen = |name: &str, machine: &str, cpus| RankMachine {
             name: name.into(),
             machine: machine.into(),
             kernel: "k".into(),
@@ -194,11 +194,11 @@ mod tests {
             arguments: Vec::new(),
         };
         let all = [seen("n", "x", (4, 4)), seen("n", "y", (2, 4)), seen("n", "x", (1, 4))];
-        let nodes = Nodes::from_seen(&all);
+        let nodes = Nodes::from_ranks(&all);
         assert_eq!(nodes.names(), ["n", "n-2", "n"]);
         assert_eq!((nodes.firsts(), nodes.count(), nodes.kernels()), (&[0, 1][..], 2, 1));
         assert_eq!([0, 1, 2].map(|rank| nodes.is_led(rank)), [false, false, true]);
-        assert_eq!((nodes.bound(), Nodes::from_seen(&all[..1]).bound()), (Some(1), None));
+        assert_eq!((nodes.bound(), Nodes::from_ranks(&all[..1]).bound()), (Some(1), None));
     }
 
     /// More ranks than a quadratic loop finishes within minutes.

@@ -4,8 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 
-use super::link::Link;
-use crate::engine::roll::Roll;
+use super::link::{Link, Roll};
 
 /// One of the threads.
 pub struct Thread {

@@ -1,47 +1,39 @@
-//! One trial of what all ranks measured.
+//! Merges the measurements of all ranks into one trial.
 //!
 //! Bytes and calls are sums, and the time is from the first rank's start to the last one's end, so
-//! the throughput is what the whole fleet moved until all was done. Latencies are merged value by
+//! the throughput is what all ranks moved until the last was done. Latencies are merged value by
 //! value; percentiles are never averaged. What a machine counts for all its processes counts once
 //! for each machine.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::machine::Counted;
 use crate::backend::Commits;
-use crate::engine::trial_outcome::TrialOutcome;
-use crate::engine::trial_parts::join_trials;
-use crate::record::{Preparation, RankShare, Sample, Trial};
+use crate::engine::trial_parts::{TrialOutcome, join_trials, nanos_per_op};
+use crate::record::{Evidence, OptU64, Preparation, RankShare, Sample, Trial};
 use crate::stats::Histogram;
 
-/// What a rank measured, and the number of its kernel.
-pub struct OfRank {
-    pub kernel: u32,
-    /// How exactly the time of its clock is known on that of rank 0, nanoseconds.
-    pub clock_error: u64,
-    pub outcome: TrialOutcome,
-}
-
-/// The merged latencies of all ranks, and what else each measured: a thousand histograms are not
-/// kept beside each other.
+/// The merged latencies of all ranks, and the other figures of each: a thousand histograms do not
+/// fit the caches.
 #[derive(Default)]
 pub struct Merger {
     histogram: Histogram,
     commits: Option<Commits>,
-    ranks: Vec<Rest>,
+    ranks: Vec<RankTrial>,
     busy: u64,
 }
 
-/// What a rank measured beside latencies.
-struct Rest {
+/// The trial of one rank, without latencies.
+struct RankTrial {
+    /// The number of its kernel.
     kernel: u32,
+    /// The largest error of its clock against that of rank 0, nanoseconds.
     clock_error: u64,
     trial: Trial,
     samples: Vec<Sample>,
 }
 
-impl Rest {
+impl RankTrial {
     fn started(&self) -> u64 {
         self.trial.evidence.started
     }
@@ -52,29 +44,27 @@ impl Rest {
 }
 
 impl Merger {
-    /// Adds what the next rank measured.
-    pub fn add(&mut self, of: OfRank) {
-        let TrialOutcome { trial, histogram, commits, samples, busy, .. } = of.outcome;
+    /// Adds the outcome of the next rank.
+    pub fn add(&mut self, kernel: u32, clock_error: u64, outcome: TrialOutcome) {
+        let TrialOutcome { mut trial, histogram, commits, samples, busy, .. } = outcome;
         self.histogram.merge(&histogram);
         if let Some(commits) = &commits {
             self.commits.get_or_insert_default().merge(commits);
         }
         self.busy = self.busy.max(busy);
-        let OfRank { kernel, clock_error, .. } = of;
-        let mut trial = trial;
         for bad in trial.evidence.verified.iter_mut().flat_map(|of| &mut of.first) {
             bad.rank = Some(self.ranks.len() as u32);
         }
-        self.ranks.push(Rest { kernel, clock_error, trial, samples });
+        self.ranks.push(RankTrial { kernel, clock_error, trial, samples });
     }
 
     /// Returns the trial of all ranks; `None` without any.
     pub fn finish(self) -> Option<TrialOutcome> {
         let Merger { histogram, commits, ranks, busy } = self;
-        let first = ranks.iter().map(Rest::started).min()?;
-        let last = ranks.iter().map(Rest::end).max()?;
-        let last_start = ranks.iter().map(Rest::started).max()?;
-        let active = last_start..ranks.iter().map(Rest::end).min()?;
+        let first = ranks.iter().map(RankTrial::started).min()?;
+        let last = ranks.iter().map(RankTrial::end).max()?;
+        let last_start = ranks.iter().map(RankTrial::started).max()?;
+        let active = last_start..ranks.iter().map(RankTrial::end).min()?;
         let shares = (0..).zip(&ranks).map(|(rank, of)| share(rank, of, first, &active)).collect();
         let samples = merge_samples(&ranks, first);
         let mut trial = join(ranks)?;
@@ -83,16 +73,13 @@ impl Merger {
         trial.xor = None;
         trial.evidence.started = first;
         trial.evidence.skew_nanos = trial.evidence.skew_nanos.max(last_start - first);
-        let per_op = match trial.ops {
-            0 => 0.0,
-            ops => trial.evidence.lane_nanos as f64 / ops as f64,
-        };
+        let per_op = nanos_per_op(&trial);
         Some(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
     }
 }
 
 /// Joins the trials of the ranks; all that is not a sum over them follows.
-fn join(ranks: Vec<Rest>) -> Option<Trial> {
+fn join(ranks: Vec<RankTrial>) -> Option<Trial> {
     let trials = || ranks.iter().map(|of| &of.trial);
     let evidence = || trials().map(|trial| &trial.evidence);
     let passes = trials().map(|trial| trial.passes).min()?;
@@ -104,9 +91,9 @@ fn join(ranks: Vec<Rest>) -> Option<Trial> {
     let resident = |of: fn(&Trial) -> Option<u64>| trials().map(of).sum::<Option<u64>>();
     let before = resident(|trial| trial.resident_before);
     let after = resident(|trial| trial.resident_after);
-    let mut kernels: BTreeMap<u32, Counted> = BTreeMap::new();
+    let mut kernels: BTreeMap<u32, MachineCounters> = BTreeMap::new();
     let mut all: Option<Trial> = None;
-    for Rest { kernel, mut trial, .. } in ranks {
+    for RankTrial { kernel, mut trial, .. } in ranks {
         kernels.entry(kernel).or_default().keep_rest(&mut trial.evidence);
         match &mut all {
             None => all = Some(trial),
@@ -122,8 +109,8 @@ fn join(ranks: Vec<Rest>) -> Option<Trial> {
     Some(all)
 }
 
-/// Returns what a rank did; `active`: when all ranks were at work.
-fn share(rank: u32, of: &Rest, first: u64, active: &Range<u64>) -> RankShare {
+/// Returns the share of a rank; all ranks worked during `active`.
+fn share(rank: u32, of: &RankTrial, first: u64, active: &Range<u64>) -> RankShare {
     let trial = &of.trial;
     let between = |done: fn(&Sample) -> u64, all: u64| {
         let until = |time| done_until(of, done, all, time);
@@ -164,9 +151,8 @@ fn add_preparations(all: Option<Preparation>, more: Option<Preparation>) -> Opti
     })
 }
 
-/// Returns how much of its work a rank had done at a time: what its samples counted, in equal
-/// speed between two of them.
-fn done_until(of: &Rest, done: fn(&Sample) -> u64, all: u64, time: u64) -> u64 {
+/// Returns the work that a rank had done by `time`, interpolated linearly between its samples.
+fn done_until(of: &RankTrial, done: fn(&Sample) -> u64, all: u64, time: u64) -> u64 {
     let started = of.started();
     let (mut from, mut before) = (0, 0u64);
     let at = time.saturating_sub(started).min(of.trial.nanos);
@@ -187,7 +173,7 @@ fn done_until(of: &Rest, done: fn(&Sample) -> u64, all: u64, time: u64) -> u64 {
 }
 
 /// Adds up the samples of all ranks by the time at which they ended.
-fn merge_samples(ranks: &[Rest], first: u64) -> Vec<Sample> {
+fn merge_samples(ranks: &[RankTrial], first: u64) -> Vec<Sample> {
     let mut all: Vec<Sample> = Vec::new();
     for of in ranks {
         let late = of.started() - first;
@@ -216,3 +202,71 @@ fn merge_samples(ranks: &[Rest], first: u64) -> Vec<Sample> {
 /// Samples of several ranks within this time are one, nanoseconds: half of the time between two of
 /// one rank.
 const STEP: u64 = 50_000_000;
+
+/// Counters of one machine, which all of its ranks see, each from its own start to its own end: the
+/// most that any of them has seen so far.
+#[derive(Debug, Default)]
+struct MachineCounters {
+    disk_read: u64,
+    disk_write: u64,
+    requests: u64,
+    steal: u64,
+    /// By name: bytes written, flushes and their time.
+    devices: BTreeMap<String, [u64; 3]>,
+}
+
+impl MachineCounters {
+    /// Leaves in the evidence of a rank only what no earlier rank of this machine has seen.
+    fn keep_rest(&mut self, evidence: &mut Evidence) {
+        evidence.disk_read_bytes = rest(&mut self.disk_read, evidence.disk_read_bytes);
+        evidence.disk_write_bytes = rest(&mut self.disk_write, evidence.disk_write_bytes);
+        evidence.disk_requests = rest_of(&mut self.requests, evidence.disk_requests);
+        evidence.steal_nanos = rest_of(&mut self.steal, evidence.steal_nanos);
+        for own in &mut evidence.devices {
+            let most = self.devices.entry(own.device.clone()).or_default();
+            let counters = [&mut own.written, &mut own.flushes, &mut own.flush_nanos];
+            for (most, own) in most.iter_mut().zip(counters) {
+                *own = rest_of(most, *own);
+            }
+        }
+    }
+}
+
+/// Returns the part of a counter above the most that was seen, which it then becomes.
+fn rest(most: &mut u64, own: Option<u64>) -> Option<u64> {
+    let own = own?;
+    let more = own.saturating_sub(*most);
+    *most = own.max(*most);
+    Some(more)
+}
+
+fn rest_of(most: &mut u64, own: OptU64) -> OptU64 {
+    rest(most, own.get()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::DeviceCounts;
+
+    #[test]
+    fn the_rank_that_ends_last_has_seen_all() {
+        let mut counted = MachineCounters::default();
+        let mut seen = Vec::new();
+        for (bytes, flushes) in [(100, 3), (250, 2), (180, 9)] {
+            let mut evidence = Evidence::default();
+            let device = DeviceCounts {
+                device: "vda".into(),
+                written: bytes.into(),
+                flushes: flushes.into(),
+                ..DeviceCounts::default()
+            };
+            evidence.disk_write_bytes = Some(bytes);
+            evidence.devices = vec![device];
+            counted.keep_rest(&mut evidence);
+            seen.push((evidence.disk_write_bytes, evidence.devices[0].flushes.get()));
+            assert_eq!(evidence.disk_read_bytes, None, "unknown stays unknown");
+        }
+        assert_eq!(seen, [(Some(100), Some(3)), (Some(150), Some(0)), (Some(0), Some(6))]);
+    }
+}

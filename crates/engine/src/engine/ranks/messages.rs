@@ -1,37 +1,37 @@
-//! What rank 0 asks of the others, and what they report.
+//! The commands of rank 0 to the others, and their replies.
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::Offset;
+use super::clock::ClockOffset;
 use crate::engine::cells::Amount;
 use crate::engine::error::Failure;
-use crate::engine::trial_outcome::TrialOutcome;
+use crate::engine::trial_parts::TrialOutcome;
 use crate::plan::{Job, Plan};
 
-/// The next thing to do.
+/// A command of rank 0.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Order {
-    /// Say which machine and which version this is.
+pub enum Command {
+    /// Name the machine and the version.
     Meet,
-    /// Open the target of this plan, while the budget lasts: so many nanoseconds.
+    /// Open the target of this plan, within the rest of the budget, nanoseconds.
     Open { plan: Box<Plan>, left: u64 },
     /// Compare the clocks.
     CompareClocks,
     /// Run a part of a trial.
-    Part(Box<Part>),
+    RunPart(Box<PartCommand>),
     /// The run is over.
     End,
 }
 
 /// A part of a trial, as each rank runs it on its own file or part of one.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Part {
+pub struct PartCommand {
     pub job: Job,
     /// Opens and maps again for each pass.
     pub fresh_each_pass: bool,
     pub amount: Amount,
     pub seed: u64,
-    /// With its evidence.
+    /// Collect its evidence.
     pub observed: bool,
     /// Ends it this long after its lanes began, nanoseconds.
     pub limit: Option<u64>,
@@ -41,8 +41,8 @@ pub struct Part {
     pub left: u64,
     /// The start of the run, on the clock of rank 0.
     pub origin: u64,
-    /// Of the clock of each machine.
-    pub offsets: Vec<Offset>,
+    /// The clock of each machine.
+    pub offsets: Vec<ClockOffset>,
 }
 
 /// Why a rank cannot go on.
@@ -59,43 +59,22 @@ impl From<String> for Refusal {
     }
 }
 
-/// What a rank says after a part of a trial.
+/// The reply of a rank to a part of a trial.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply {
-    pub report: Report,
-    /// The signal that it has received, if any.
+    /// `None` if the cell is for fewer ranks.
+    pub result: Option<Result<Box<TrialOutcome>, Failure>>,
+    /// The signal that the rank has received, if any.
     pub signal: Option<i32>,
 }
 
-/// What a rank measured, or why it did not.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Report {
-    Measured(Box<TrialOutcome>),
-    Failed(String),
-    Stopped,
-    Abandoned,
-    /// The cell is for fewer ranks.
-    Idle,
-}
-
-impl From<Result<TrialOutcome, Failure>> for Report {
-    fn from(result: Result<TrialOutcome, Failure>) -> Report {
-        match result {
-            Ok(outcome) => Report::Measured(Box::new(outcome)),
-            Err(Failure::Cell(why)) => Report::Failed(why),
-            Err(Failure::Stopped) => Report::Stopped,
-            Err(Failure::Abandoned) => Report::Abandoned,
-        }
-    }
-}
-
-/// Returns a message as it is sent.
+/// Encodes a message.
 pub fn pack<T: Serialize>(message: &T) -> Vec<u8> {
     // Maps with keys of text, and numbers that are finite: nothing that JSON cannot hold.
     serde_json::to_vec(message).unwrap_or_default()
 }
 
-/// Reads a message; the error says that it is none, which only another version would send.
+/// Decodes a message; only another version sends one that cannot be decoded.
 pub fn unpack<'a, T: Deserialize<'a>>(message: &'a [u8]) -> Result<T, String> {
     serde_json::from_slice(message).map_err(|error| format!("no message of this version: {error}"))
 }

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
 
 use super::clock;
-use super::merge::{Merger, OfRank};
-use super::order::{Order, Part, Report, pack, unpack};
+use super::merge::Merger;
+use super::messages::{Command, PartCommand, Reply, pack, unpack};
 use super::threads;
 use crate::backend::access_pattern::mix;
-use crate::engine::trial_outcome::TrialOutcome;
-use crate::engine::trial_outcome::testing::outcome;
+use crate::engine::trial_parts::TrialOutcome;
+use crate::engine::trial_parts::testing::outcome;
 use crate::engine::{Control, Link, Proposal, Started, dismiss, follow, propose, run_together};
 use crate::plan::{Choice, Op, Pattern, Plan, Settings, TargetSpec, preset};
 use crate::record::{BadBlock, End, Event, Found, MachineEvidence, Trial, Verified};
@@ -49,7 +49,7 @@ fn folder() -> tempfile::TempDir {
 /// A rank that hears other orders than rank 0 gave.
 struct Misled<'a> {
     link: &'a dyn Link,
-    mislead: &'a dyn Fn(Order) -> Order,
+    mislead: &'a dyn Fn(Command) -> Command,
 }
 
 impl Link for Misled<'_> {
@@ -103,7 +103,7 @@ fn measure(nodes: &[&str], plan: &Arc<Plan>) -> Told {
 fn measure_misled(
     nodes: &[&str],
     plan: &Arc<Plan>,
-    mislead: &(dyn Fn(u32, Order) -> Order + Sync),
+    mislead: &(dyn Fn(u32, Command) -> Command + Sync),
 ) -> Told {
     let run = |link: &dyn Link| {
         let mut events = Vec::new();
@@ -168,7 +168,7 @@ fn the_failure_of_a_rank_is_that_of_the_cell() {
 }
 
 fn assert_failures(plan: &Arc<Plan>) {
-    type Break = fn(&mut Part);
+    type Break = fn(&mut PartCommand);
     let stages: [(&str, Break); 4] = [
         ("backend", |part| part.job.backend.id = "nothing".into()),
         ("cannot --sync", |part| {
@@ -182,9 +182,9 @@ fn assert_failures(plan: &Arc<Plan>) {
     for rank in [1, 2] {
         for (why, break_part) in stages {
             let mislead = |hearing, order| match order {
-                Order::Part(mut part) if hearing == rank => {
+                Command::RunPart(mut part) if hearing == rank => {
                     break_part(&mut part);
-                    Order::Part(part)
+                    Command::RunPart(part)
                 }
                 order => order,
             };
@@ -206,10 +206,10 @@ fn assert_failures(plan: &Arc<Plan>) {
 fn a_rank_without_its_target_ends_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let mislead = |hearing, order| match order {
-        Order::Open { mut plan, left } if hearing == 2 => {
+        Command::Open { mut plan, left } if hearing == 2 => {
             plan.target =
                 TargetSpec::Scratch { dir: "/no/such/folder".into(), size: 1, keep: false };
-            Order::Open { plan, left }
+            Command::Open { plan, left }
         }
         order => order,
     };
@@ -250,7 +250,7 @@ fn a_rank_that_does_not_answer_is_named_at_the_end_of_the_budget() {
     let plan = plan_with(dir.path(), "budget=500ms", 3);
     let (frozen, thawed) = (AtomicBool::new(false), Barrier::new(2));
     let freeze = |order| {
-        if matches!(order, Order::Part(_)) && !frozen.swap(true, Relaxed) {
+        if matches!(order, Command::RunPart(_)) && !frozen.swap(true, Relaxed) {
             thawed.wait();
         }
         order
@@ -287,7 +287,7 @@ fn a_rank_that_does_not_answer_is_named_at_the_end_of_the_budget() {
 fn stop_one(
     stop: &'static [AtomicBool; 2],
     signal: fn() -> Option<i32>,
-    is_time: fn(&Order) -> bool,
+    is_time: fn(&Command) -> bool,
 ) -> (Result<End, String>, Vec<Event>, Option<i32>) {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan_with(dir.path(), "", 3);
@@ -317,7 +317,8 @@ fn stop_one(
 fn a_signal_to_one_rank_stops_the_run_and_names_it() {
     static STOP: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
     let signal = || STOP[1].load(Relaxed).then_some(libc::SIGTERM);
-    let (end, events, received) = stop_one(&STOP, signal, |order| matches!(order, Order::Part(_)));
+    let (end, events, received) =
+        stop_one(&STOP, signal, |order| matches!(order, Command::RunPart(_)));
     assert_eq!((end, received), (Ok(End::Interrupted), Some(libc::SIGTERM)));
     let notes = events.iter().filter_map(|event| match event {
         Event::Note { text } => Some(text.as_str()),
@@ -330,7 +331,7 @@ fn a_signal_to_one_rank_stops_the_run_and_names_it() {
 fn a_signal_to_a_rank_that_opens_its_file_names_it_too() {
     static STOP: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
     let signal = || STOP[1].load(Relaxed).then_some(libc::SIGTERM);
-    let is_time = |order: &Order| matches!(order, Order::Open { .. });
+    let is_time = |order: &Command| matches!(order, Command::Open { .. });
     let (end, _, received) = stop_one(&STOP, signal, is_time);
     let why = "rank 2 on b: stopped by SIGTERM".to_string();
     assert_eq!((end, received), (Err(why), Some(libc::SIGTERM)));
@@ -345,7 +346,7 @@ fn a_bad_block_belongs_to_the_rank_that_wrote_it() {
         let block = |offset| BadBlock::new(offset, None, Found::Zeros);
         (0..bad).for_each(|offset| verified.add(block(offset)));
         outcome.trial.evidence.verified = Some(Box::new(verified));
-        merger.add(OfRank { kernel: 0, clock_error: 0, outcome });
+        merger.add(0, 0, outcome);
     }
     let trial = merger.finish().unwrap().trial;
     let places: Vec<String> =
@@ -468,16 +469,14 @@ fn the_percentiles_of_all_ranks_are_those_of_all_operations() {
             histogram.record(nanos);
         }
         let outcome = TrialOutcome { histogram, ..outcome() };
-        let sent = pack(&Report::Measured(Box::new(outcome)));
+        let sent = pack(&Reply { result: Some(Ok(Box::new(outcome))), signal: None });
         match unpack(&sent) {
-            Ok(Report::Measured(outcome)) => {
-                OfRank { kernel: 0, clock_error: 0, outcome: *outcome }
-            }
+            Ok(Reply { result: Some(Ok(outcome)), .. }) => outcome,
             other => panic!("{other:?}"),
         }
     });
     let mut merger = Merger::default();
-    ranks.for_each(|rank| merger.add(rank));
+    ranks.for_each(|outcome| merger.add(0, 0, *outcome));
     let merged = merger.finish().unwrap().histogram;
     raw.sort_unstable();
     assert_eq!(merged.count(), raw.len() as u64);
