@@ -19,10 +19,6 @@ const LISTED: &[(&[&str], &str)] = &[
         "the hot loops of one lane in three files",
     ),
     (
-        &["engine/target.rs", "engine/target/made_files.rs"],
-        "a target has files that are created next to it, which are targets themselves",
-    ),
-    (
         &["plan/probe_info.rs", "plan/probe_param.rs"],
         "a probe has parameters, and values are checked against a probe",
     ),

@@ -1,5 +1,5 @@
-//! Watches what lies below a target: what its disks move, what comes over the network, and what the
-//! page caches of its images hold.
+//! Watches the layers below a target: the bytes that its disks move or that arrive over the
+//! network, and the page caches of its images.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::sys::extents::Extents;
 use crate::sys::residency::residency_by;
 use crate::sys::{cold, disk, fd, network};
 
-/// What lies below a target during a trial.
+/// The layers below a target during a trial.
 pub(super) struct Layers<'a> {
     below: Cow<'a, Below>,
     /// The parts of each file below that the trial uses, as far as is known.
@@ -25,7 +25,7 @@ pub(super) struct Layers<'a> {
     all_dropped: bool,
 }
 
-/// What the layers below did until one moment, and hold.
+/// The counters and caches of the layers at one moment.
 #[derive(Debug, Default)]
 pub(super) struct LayersNow {
     /// Bytes that the disks read and wrote.
@@ -34,7 +34,7 @@ pub(super) struct LayersNow {
     caches: Vec<Option<Held>>,
 }
 
-/// What the page cache holds of the parts of a file, bytes.
+/// The bytes of a file's parts in the page cache.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
     resident: u64,
@@ -67,8 +67,8 @@ impl<'a> Layers<'a> {
         (Some(Layers { below, parts, left: Vec::new(), all_dropped: false }), notes)
     }
 
-    /// Writes the files below back and drops them from the page cache, from the upper down: what
-    /// was written back above is dirty below. One that cannot be dropped is left as it is.
+    /// Writes the files below back and drops them from the page cache, from the top down, since
+    /// writing back above dirties the file below. A file that cannot be dropped stays cached.
     ///
     /// # Errors
     /// `Interrupted` when `stop` ends it.
@@ -86,8 +86,8 @@ impl<'a> Layers<'a> {
         Ok(())
     }
 
-    /// Reads the counters, which move by themselves, as close to the trial as possible: last before
-    /// it, and first `after` it.
+    /// Reads the counters and caches. The counters move all the time, so they are read as close to
+    /// the trial as possible: last before it, and first `after` it.
     pub fn now(&self, after: bool) -> LayersNow {
         let counted = after.then(|| self.count());
         let files = self.below.files.iter().zip(&self.parts);
@@ -109,7 +109,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Returns what the layers did since a moment before the trial, which has just ended.
+    /// Returns the change of the counters since `before`, just after a trial.
     pub fn counts_since(&self, job: &Job, before: &LayersNow) -> BelowCounts {
         let after = &self.now(true);
         let disks = after.disks.zip(before.disks);
@@ -178,8 +178,8 @@ impl Held {
     }
 }
 
-/// Finds the parts of each file below that a span of the target lies in: all that may be where it
-/// is not known which.
+/// Finds the parts of each file below that hold a span of the target; all that may hold it if that
+/// is unknown.
 fn find_parts(
     below: &Below,
     extents: Option<&Extents>,
@@ -192,7 +192,7 @@ fn find_parts(
     let clip = |part: Range<u64>, size: u64| part.start.min(size)..part.end.min(size);
     let whole = |file: &FileBelow| vec![clip(file.part_of(span.clone()), size(file))];
     let mut parts: Vec<Vec<Range<u64>>> = below.files.iter().map(whole).collect();
-    // What is written may get other places than it had.
+    // Written data may move to other places.
     let places = extents.filter(|_| job.op == Op::Read && has_places(below));
     let places = places.and_then(|extents| extents.places_of(span));
     if let Some((places, (file, parts))) = places
@@ -209,8 +209,8 @@ fn find_parts(
 /// Maximum number of parts of a file that are looked at one by one.
 const MAX_PARTS: usize = 256;
 
-/// Returns whether the first file below has what the file system of the target has on its device,
-/// byte by byte: there is nothing in between but partitions and loop devices.
+/// Returns whether the first file below has the bytes of the target's device at the same places:
+/// only partitions and loop devices are in between.
 fn has_places(below: &Below) -> bool {
     const PLAIN: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "f2fs"];
     let first = below.files.first().map_or(0, |file| file.layer);
@@ -219,7 +219,7 @@ fn has_places(below: &Below) -> bool {
     is_plain && layers.all(|layer| matches!(layer.kind, LayerKind::Partition | LayerKind::Loop))
 }
 
-/// Drops what the page cache holds of the files below; what cannot be dropped stays.
+/// Drops the files below from the page cache; errors are ignored.
 pub(super) fn drop_files(below: &Below) {
     let files = below.files.iter().filter(|file| !file.direct && !file.own);
     for (open, part) in files.filter_map(|file| Some((file.file.as_ref().ok()?, &file.part))) {
@@ -227,7 +227,7 @@ pub(super) fn drop_files(below: &Below) {
     }
 }
 
-/// Drops a file; returns how many bytes of its parts stayed, `None` if that is not known.
+/// Drops a file; returns the bytes of its parts that stay cached, `None` if that is unknown.
 fn drop_file(
     file: &File,
     parts: &[Range<u64>],
@@ -242,7 +242,7 @@ fn drop_file(
     }
 }
 
-/// Returns whether something below may have bytes without reading them from a disk.
+/// Returns whether a layer below may have bytes without reading them from a disk.
 fn is_watched(below: &Below) -> bool {
     let is_image = |layer: &crate::record::Layer| layer.cached || layer.kind == LayerKind::Loop;
     match below.ground.medium {
@@ -252,9 +252,8 @@ fn is_watched(below: &Below) -> bool {
     }
 }
 
-/// Returns whether all that a file system gets from other machines comes through a network card,
-/// and all that it gets from this one from its disks. Shared folders of a host and memory of its
-/// own (virtiofs, 9p, ublk) are seen by neither.
+/// Returns whether network cards and disks count all bytes that a file system receives. They miss
+/// shared folders of a host and memory of the file system (virtiofs, 9p, ublk).
 fn is_fed_by_cards(fs: &str) -> bool {
     const NAMES: [&str; 9] =
         ["nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs", "fuse", "fuseblk"];

@@ -25,7 +25,7 @@ pub(super) struct Calibration {
     pub first: Option<Visit>,
 }
 
-/// A step of a calibration that is a trial, with the samples that were taken meanwhile.
+/// A step of a calibration that is a trial, with its samples.
 pub(super) struct FirstTrial {
     pub outcome: TrialOutcome,
     pub samples: Vec<(Sample, Vec<LaneSample>)>,
@@ -53,7 +53,7 @@ pub(super) fn calibrate(
         let (count, passes) = bounds.first_step(nanos)?;
         Some(Amount { count, passes, timed: choose_timing(cell, nanos * threads), ..ONE })
     });
-    // Where it takes far longer than a trial, the first step ends early and is taken back.
+    // A first step that takes far longer than a trial ends early and is discarded.
     let mut limit = Some(Duration::from_nanos(low.saturating_mul(MAX_MISPREDICTION)));
     let mut step = predicted.unwrap_or_else(|| Amount::once(unpredicted_count(&cell.job)));
     let (mut observed, mut first) = (predicted.is_some(), None);
@@ -76,13 +76,13 @@ pub(super) fn calibrate(
         // `busy`, not the whole trial: many threads may take longer to start than one operation
         // takes.
         match bounds.next_step(step.count, step.passes, outcome.busy) {
-            Step::Try { count, passes } => {
+            NextStep::Try { count, passes } => {
                 let more = count as f64 * passes as f64 / (step.count as f64 * step.passes as f64);
                 observed = bounds.may_be_trial(outcome.busy as f64 * more);
                 let timed = choose_timing(cell, outcome.per_op);
                 step = Amount { count, passes, timed, ..ONE };
             }
-            Step::Enough { count, passes, nanos, whole } => {
+            NextStep::Enough { count, passes, nanos, whole } => {
                 let parts =
                     if bounds.single_pass && whole { part_count(nanos, wall, low) } else { 1 };
                 let nanos = nanos.saturating_mul(parts);
@@ -94,8 +94,8 @@ pub(super) fn calibrate(
     }
 }
 
-/// Returns a step that the end of the budget cut, as a trial: where it ran for the time of one, it
-/// shows how slow the cell is.
+/// Returns a step that the end of the budget cut, as a trial: if it ran for the trial time, it
+/// shows a slow cell.
 fn keep_cut_step(
     stage: &Stage,
     amount: Amount,
@@ -136,7 +136,7 @@ fn complete(
     Calibration { amount: Amount { timed, ..amount }, trial: None, first }
 }
 
-/// Returns what a step did.
+/// Returns the work and time of a step.
 fn visit(outcome: &TrialOutcome) -> Visit {
     Visit { bytes: outcome.trial.bytes, ops: outcome.trial.ops, nanos: outcome.busy }
 }
@@ -144,8 +144,8 @@ fn visit(outcome: &TrialOutcome) -> Visit {
 /// The smallest step.
 const ONE: Amount = Amount::once(1);
 
-/// Returns the operations of the first step where nothing is known: more than one of small blocks,
-/// as each step starts threads, which takes longer than they.
+/// Returns the operations of a first step without a prediction: more than one of small blocks,
+/// since the threads of a step take longer to start than a small block to read.
 fn unpredicted_count(job: &Job) -> u64 {
     (FIRST_BYTES / job.block.max(1))
         .clamp(1, MAX_FIRST_COUNT)
@@ -153,8 +153,7 @@ fn unpredicted_count(job: &Job) -> u64 {
         .max(group_of(job))
 }
 
-/// Returns the fewest operations that make one commit in each lane; 1 where none is made, and at
-/// most one pass.
+/// Returns the fewest operations with one commit in each lane, at most one pass; 1 without commits.
 fn group_of(job: &Job) -> u64 {
     let group = u64::from(job.writes_per_commit()).saturating_mul(job.threads.into());
     if job.commits() { group.clamp(1, job.blocks().max(1)) } else { 1 }
@@ -180,7 +179,7 @@ struct Bounds {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Step {
+enum NextStep {
     Try { count: u64, passes: u64 },
     Enough { count: u64, passes: u64, nanos: u64, whole: bool },
 }
@@ -205,7 +204,7 @@ impl Bounds {
             return None;
         }
         let count = self.whole_groups(count as u64);
-        // Not much less than all of the file: the rest would be too short for a trial of its own.
+        // Most of the file: the rest would be too short for a separate trial.
         if count < self.blocks / 4 * 3 {
             return Some((count, 1));
         }
@@ -223,7 +222,7 @@ impl Bounds {
         self.low.saturating_add(self.low / 8).min(self.low / 2 + self.most() / 2)
     }
 
-    /// Returns the most that a trial may take: twice the trial time where that is no range.
+    /// Returns the longest time of a trial: the end of a range, or twice the trial time.
     fn most(&self) -> u64 {
         if self.low < self.high { self.high } else { self.low.saturating_mul(2) }
     }
@@ -233,8 +232,8 @@ impl Bounds {
         count.max(1).div_ceil(self.group).saturating_mul(self.group)
     }
 
-    /// Returns what follows a step that took `nanos`.
-    fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> Step {
+    /// Returns the step after one that took `nanos`.
+    fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> NextStep {
         let Bounds { blocks, low, single_pass, group, .. } = *self;
         let most = self.most();
         if nanos > most && count > 1 && passes == 1 {
@@ -248,30 +247,35 @@ impl Bounds {
         }
         if count < blocks {
             return if nanos >= low {
-                Step::Enough { count, passes, nanos, whole: false }
+                NextStep::Enough { count, passes, nanos, whole: false }
             } else {
                 let next = self.whole_groups(self.next_count(count, nanos)).min(blocks);
-                Step::Try { count: next, passes }
+                NextStep::Try { count: next, passes }
             };
         }
         let whole = passes > 1 || nanos < low;
         if whole && !single_pass && nanos < low / 8 && passes < MAX_PASSES {
             // Too short to extrapolate: the first pass is the slowest, and one interruption would
             // decide.
-            return Step::Try { count, passes: self.next_count(passes, nanos).min(MAX_PASSES) };
+            return NextStep::Try { count, passes: self.next_count(passes, nanos).min(MAX_PASSES) };
         }
         if passes > 1 && (low..low.saturating_add(low / 2)).contains(&nanos) {
-            return Step::Enough { count, passes, nanos, whole };
+            return NextStep::Enough { count, passes, nanos, whole };
         }
         let fitting = if whole && !single_pass { fill_with_passes(passes, nanos, low) } else { 1 };
         let takes = u128::from(nanos) * u128::from(fitting) / u128::from(passes);
-        Step::Enough { count, passes: fitting, nanos: takes.try_into().unwrap_or(u64::MAX), whole }
+        NextStep::Enough {
+            count,
+            passes: fitting,
+            nanos: takes.try_into().unwrap_or(u64::MAX),
+            whole,
+        }
     }
 
-    /// Returns what to try after `count` operations took `nanos`: all that fit, after a step of at
-    /// least a sixteenth of the trial time; else a power of two up to a quarter of what the step
-    /// predicts, as first operations are often the slowest and sometimes the fastest, and each step
-    /// is prepared as a trial is, which may take longer than the step.
+    /// Returns the next count after `count` operations took `nanos`: all that fit, after a step of
+    /// at least a sixteenth of the trial time; else a power of two up to a quarter of the predicted
+    /// count, as first operations are often the slowest and sometimes the fastest, and each step is
+    /// prepared as a trial is, which may take longer than the step.
     fn next_count(&self, count: u64, nanos: u64) -> u64 {
         let low = self.low;
         if nanos >= MIN_TELLING_NANOS && nanos >= low / 16 {
@@ -387,9 +391,9 @@ pub(super) fn choose_timing(cell: &Cell, per_op: f64) -> Timed {
 const MAX_PASSES: u64 = 10_000_000;
 
 /// Returns the expected time per operation of `job`, nanoseconds: between two calibrated block
-/// sizes by a power law, beside one at most what it allows. A smaller block takes no longer than a
-/// larger one, and a larger one no longer than as many smaller ones as it holds. `None` without
-/// such a cell.
+/// sizes by a power law, outside of them the longest time they allow. A smaller block takes no
+/// longer than a larger one, and a larger one no longer than as many smaller ones as it holds.
+/// `None` without such a cell.
 pub(super) fn nanos_per_operation<'a>(
     job: &Job,
     cells: impl Iterator<Item = &'a Cell>,

@@ -18,7 +18,7 @@ use crate::with_fill;
 /// No pass begins later than this; the last one ends some 100 ms after it.
 const MAX_DURATION: Duration = Duration::from_millis(400);
 
-/// Passes of each loop; the kinds take turns so that a disturbance does not hit only one of them.
+/// Passes of each loop; the kinds take turns, so that a disturbance does not hit only one.
 const PASSES: usize = 4;
 
 /// Size of the copy destination: a common block size that stays in the L2 cache.
@@ -29,8 +29,7 @@ const WINDOW: usize = 128 << 10;
 const MIN_MEMORY: u64 = 32 << 20;
 const MAX_MEMORY: u64 = 192 << 20;
 
-/// Measures the ceilings. Takes up to half a second and, meanwhile, up to a quarter of the free
-/// memory.
+/// Measures the ceilings, in up to half a second with up to a quarter of the free memory.
 pub fn measure(last_cache: u64) -> Ceilings {
     // Chosen at its first use, which would be within a timed pass.
     fold::compare();
@@ -58,13 +57,13 @@ pub fn measure(last_cache: u64) -> Ceilings {
         if pass > 0 && late() {
             break;
         }
-        for kind in [Kind::Copy, Kind::CopyString] {
+        for kind in [LoopKind::Copy, LoopKind::CopyString] {
             keep_best(&mut ceilings.copy, single_thread_rate(&memories, kind));
         }
-        keep_best(&mut ceilings.read, single_thread_rate(&memories, Kind::Read));
+        keep_best(&mut ceilings.read, single_thread_rate(&memories, LoopKind::Read));
         if threads > 1 {
             for (rate, kind) in
-                [(&mut ceilings.copy_all, Kind::Copy), (&mut ceilings.read_all, Kind::Read)]
+                [(&mut ceilings.copy_all, LoopKind::Copy), (&mut ceilings.read_all, LoopKind::Read)]
             {
                 keep_best(rate, all_threads_rate(&mut memories, kind));
             }
@@ -85,7 +84,7 @@ struct ThreadMemory {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum LoopKind {
     Copy,
     CopyString,
     Read,
@@ -99,11 +98,11 @@ impl ThreadMemory {
         })
     }
 
-    fn pass(&self, kind: Kind) {
+    fn pass(&self, kind: LoopKind) {
         match kind {
-            Kind::Copy => copy(&self.source, &self.window, false),
-            Kind::CopyString => copy(&self.source, &self.window, true),
-            Kind::Read => {
+            LoopKind::Copy => copy(&self.source, &self.window, false),
+            LoopKind::CopyString => copy(&self.source, &self.window, true),
+            LoopKind::Read => {
                 std::hint::black_box(fold::buffer(&self.source));
             }
         }
@@ -111,7 +110,7 @@ impl ThreadMemory {
 }
 
 /// Returns the bytes per second of this thread over all memory.
-fn single_thread_rate(memories: &[ThreadMemory], kind: Kind) -> f64 {
+fn single_thread_rate(memories: &[ThreadMemory], kind: LoopKind) -> f64 {
     rate(memories, measure_run_time(|| memories.iter().for_each(|memory| memory.pass(kind))))
 }
 
@@ -132,7 +131,7 @@ fn run_time(now: impl Fn() -> u64, waited: impl Fn() -> u64, work: impl FnOnce()
 
 /// Returns the bytes per second of one thread per memory, until the slowest has ended; 0 where
 /// threads cannot start.
-fn all_threads_rate(memories: &mut [ThreadMemory], kind: Kind) -> f64 {
+fn all_threads_rate(memories: &mut [ThreadMemory], kind: LoopKind) -> f64 {
     let gate = RwLock::new(());
     let work = |memory: &mut ThreadMemory| {
         drop(gate.read());
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_between_two_readings_never_shortens_the_time() {
+    fn waits_never_shorten_the_time() {
         // Another program takes the CPU for 50 ns before each reading; the work takes 100.
         let (time, queue) = (Cell::new(0), Cell::new(0));
         let wait = || {

@@ -20,8 +20,7 @@ use crate::stats::{Histogram, Summary, paired};
 pub(super) struct Amount {
     pub count: u64,
     pub passes: u64,
-    /// How often all of it is repeated in one trial, each time prepared again outside the timed
-    /// window.
+    /// Repetitions of all of it in one trial, each prepared again outside the timed window.
     pub parts: u64,
     pub timed: Timed,
     /// Expected duration of a trial without preparation, nanoseconds.
@@ -31,7 +30,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// Returns the work of one pass, of which nothing is timed.
+    /// Returns the work of one pass without timed operations.
     pub const fn once(count: u64) -> Amount {
         Amount { count, passes: 1, parts: 1, timed: Timed::None, nanos: 0, whole: false }
     }
@@ -57,9 +56,9 @@ pub(super) struct Cell {
     pub out: bool,
     /// How long the last trial took, with its preparation; zero before the first.
     pub cost: Duration,
-    /// The half width of its interval, and the trials that it is from.
+    /// The half width of its interval, and the number of trials that it is from.
     width: (Option<f64>, usize),
-    /// The trials of its last verdict.
+    /// The number of trials of its last verdict.
     judged: usize,
 }
 
@@ -77,7 +76,7 @@ fn is_compared(job: &Job, all: &HashSet<&Job>) -> bool {
 }
 
 impl Cell {
-    /// Returns one for each cell of the plan; a plan made elsewhere may name an unknown backend.
+    /// Returns the state of each cell of a plan; a plan made elsewhere may name an unknown backend.
     pub fn from_plan(plan: &Plan) -> Vec<Result<Cell, String>> {
         let all: HashSet<&Job> = plan.cells.iter().collect();
         let cell = |job: &Job| {
@@ -89,7 +88,7 @@ impl Cell {
         plan.cells.iter().map(cell).collect()
     }
 
-    /// Returns the cell of a job, of which nothing is known yet.
+    /// Returns the initial state of a cell.
     pub fn new(job: Job, executor: Executor, fresh_each_pass: bool) -> Cell {
         Cell {
             job,
@@ -133,14 +132,14 @@ impl Cell {
         }
     }
 
-    /// Returns whether there are new trials since there were `known`: any, where these are fewer
-    /// than `per`, else one for each `per` of them. What sorts all trials only then takes a time
-    /// that grows with their number, not with its square.
+    /// Returns whether there are enough new trials since there were `known`: more than one in
+    /// `per`. Statistics that sort all trials then take a time that grows with their number, not
+    /// with its square.
     fn has_grown(&self, known: usize, per: usize) -> bool {
         self.trials.len() > known + known / per
     }
 
-    /// Returns whether the verdict is to be found again. `at_end`, each new trial counts.
+    /// Returns whether the verdict is outdated; `at_end`, each new trial counts.
     pub fn needs_verdict(&mut self, at_end: bool) -> bool {
         let needs = self.has_grown(self.judged, if at_end { usize::MAX } else { 10 });
         if needs {
@@ -166,7 +165,7 @@ impl Cell {
     }
 }
 
-/// Summarizes the commits; `None` where there were none.
+/// Summarizes the commits, if any.
 fn summarize_commits(commits: &Commits) -> Option<CommitTimes> {
     let of = |histogram| Latency::from_histogram(histogram, 1);
     let total = of(&commits.total)?;

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_cut_decides_and_a_stop_is_urgent() {
+    fn first_cut_decides_unless_stopped() {
         static STOP: AtomicBool = AtomicBool::new(false);
         let control = Control::new(&STOP);
         let far = Instant::now() + Duration::from_secs(3600);

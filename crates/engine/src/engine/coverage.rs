@@ -1,4 +1,4 @@
-//! Computes which blocks a trial visited by replaying its offsets: nothing is logged meanwhile.
+//! Computes which blocks a trial visited by replaying its offsets, as nothing is logged during it.
 
 use std::ops::Range;
 
@@ -8,19 +8,18 @@ use crate::facts::ExtentMethod;
 use crate::plan::Pattern;
 use crate::sys::extents::Extents;
 
-/// A share and how much of it was visited: one lane's share, or that of all lanes where they share
-/// blocks.
+/// The visited part of a share: of one lane, or of all lanes if they share blocks.
 pub(super) struct Coverage {
     pub share: Share,
     /// Complete passes.
     pub passes: u64,
-    /// Operations of the pass after those.
+    /// Operations of the incomplete pass after them.
     pub rest: u64,
-    /// What stopped lanes did not visit of their last claims: the pass and the indexes.
+    /// The unvisited part of the last claims of stopped lanes: the pass and the indexes.
     pub unvisited: Vec<(u64, Range<u64>)>,
 }
 
-/// Returns what the lanes of a trial visited.
+/// Returns the blocks that the lanes of a trial visited.
 pub(super) fn trial_coverage(lanes: &[LaneResult], spec: &Spec) -> Vec<Coverage> {
     let Some(claims) = spec.claims() else {
         return lanes
@@ -50,8 +49,7 @@ impl Coverage {
         (self.share.quota > 0).then_some(complete)
     }
 
-    /// Returns the planned bytes of all operations, and those that the first pass visits (each byte
-    /// counted once).
+    /// Returns the planned bytes of all operations, and of the first pass (each byte counted once).
     pub fn bytes(&self) -> (u64, u64) {
         let pass = self.pass_bytes(0, self.share.quota);
         let rest = self.pass_bytes(self.passes, self.rest);

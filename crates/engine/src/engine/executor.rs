@@ -14,9 +14,6 @@ pub enum Executor {
 
 impl Executor {
     /// Returns the backend or peer of that name.
-    ///
-    /// # Errors
-    /// No backend and no peer has that name.
     pub fn from_choice(choice: &Choice) -> Result<Executor, Unknown> {
         let id = &choice.id;
         backend::backend(id)

@@ -1,5 +1,5 @@
-//! Whether the files of a plan can be filled, and in time, by what is known before the run: the
-//! limits of control groups and of file sizes.
+//! Checks before a run whether its files can be filled in time, by the limits of control groups and
+//! of file sizes.
 
 use std::fs::File;
 use std::time::Duration;
@@ -21,14 +21,14 @@ const MIB: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfillable {
     pub why: String,
-    /// The largest size with which they can; `None` where none suffices.
+    /// The largest possible size, if any.
     pub fits: Option<u64>,
-    /// What to do where none suffices.
+    /// The remedy if no size is possible.
     remedy: &'static str,
 }
 
 impl Unfillable {
-    /// Returns the reason with what to do about it.
+    /// Returns the reason with its remedy.
     pub fn text(&self) -> String {
         match self.fits {
             Some(fits) => format!("{}: use --size {}", self.why, short_bytes(fits)),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_filled_in_time_gets_the_size_that_can() {
+    fn slow_filling_shrinks_the_file() {
         let found = |block, seconds| {
             let plan = plan(block, 128, seconds);
             check_time(&plan, 128 * MIB, 10 * MIB, "blkio.throttle")
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn files_up_to_the_limit_of_this_process_are_fine() {
+    fn file_size_limit_is_respected() {
         let target = TargetSpec::File { path: "/".into(), size: u64::MAX };
         assert_eq!(check_filling(&Plan::plain("sweep", target)), Ok(()), "it is only read");
         assert_eq!(usable(&plan(4096, 1, 1), 4 * MIB + 5), Some(4 * MIB));

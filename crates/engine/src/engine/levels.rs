@@ -1,8 +1,8 @@
 //! Measures the effect of each cache-drop level: the file is opened and read after dropping
 //! nothing, its pages, all metadata, or all caches.
 //!
-//! The file must not be open meanwhile: an open description keeps its inode and directory entry
-//! cached. So this is done before the engine opens a file that has a name.
+//! The file must not be open at the same time: an open description keeps its inode and directory
+//! entry cached. So this is done before the engine opens a file that has a name.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -25,17 +25,12 @@ const FIRST_READ: usize = 4096;
 const READ_SIZE: usize = 1 << 20;
 
 /// When to stop measuring.
-pub(super) struct Limit<'a> {
+pub(super) struct ReadingLimit<'a> {
     pub deadline: Instant,
     pub stop: &'a dyn Fn() -> bool,
 }
 
-impl<'a> Limit<'a> {
-    fn within(plan: &Plan, deadline: Instant, stop: &'a dyn Fn() -> bool) -> Limit<'a> {
-        let quarter = Instant::now().checked_add(plan.budget / 4).unwrap_or(deadline);
-        Limit { deadline: deadline.min(quarter), stop }
-    }
-
+impl ReadingLimit<'_> {
     fn is_over(&self) -> bool {
         (self.stop)() || Instant::now() >= self.deadline
     }
@@ -50,21 +45,14 @@ pub(super) fn is_requested(plan: &Plan) -> bool {
     plan.experiment == LEVELS && plan.cells.iter().any(|cell| cell.cache == Cache::Cold)
 }
 
-/// Measures the levels of an existing file, in a quarter of the budget; to be called before the
-/// file is opened.
+/// Measures the levels of an existing file, before it is opened.
 pub(super) fn measure_existing(
     plan: &Plan,
     deadline: Instant,
     control: &Control,
 ) -> Option<Vec<Level>> {
     let TargetSpec::File { path, .. } = &plan.target else { return None };
-    is_requested(plan).then(|| {
-        measure(
-            path,
-            &|dropped| skip_reason(plan.cold, dropped),
-            &Limit::within(plan, deadline, &|| control.stopping()),
-        )
-    })
+    measure_requested(plan, path, &|dropped| skip_reason(plan.cold, dropped), deadline, control)
 }
 
 /// Measures the levels of a file that iotui created and has open.
@@ -77,13 +65,23 @@ pub(super) fn measure_own(
     let reason = "iotui created this file and has it open, which keeps its inode cached; name an \
                   existing FILE";
     let skipped = |dropped| (dropped >= DropLevel::Meta).then(|| reason.to_string());
-    is_requested(plan).then(|| {
-        measure(
-            &open_target.target.path,
-            &skipped,
-            &Limit::within(plan, deadline, &|| control.stopping()),
-        )
-    })
+    measure_requested(plan, &open_target.target.path, &skipped, deadline, control)
+}
+
+/// Measures the levels in a quarter of the budget, if the plan has them.
+fn measure_requested(
+    plan: &Plan,
+    path: &Path,
+    skipped: &dyn Fn(DropLevel) -> Option<String>,
+    deadline: Instant,
+    control: &Control,
+) -> Option<Vec<Level>> {
+    if !is_requested(plan) {
+        return None;
+    }
+    let quarter = Instant::now().checked_add(plan.budget / 4).unwrap_or(deadline);
+    let stop = || control.stopping();
+    Some(measure(path, skipped, &ReadingLimit { deadline: deadline.min(quarter), stop: &stop }))
 }
 
 /// Returns why a level is skipped: it drops caches of other files too, so it must be requested, and
@@ -107,7 +105,7 @@ fn skip_reason(requested: Cold, dropped: DropLevel) -> Option<String> {
 fn measure(
     path: &Path,
     skipped: &dyn Fn(DropLevel) -> Option<String>,
-    limit: &Limit,
+    limit: &ReadingLimit,
 ) -> Vec<Level> {
     let level = |dropped: &DropLevel| Level {
         dropped: *dropped,
@@ -135,13 +133,13 @@ fn measure(
     for level in
         levels.iter_mut().filter(|level| level.readings.is_empty() && level.reason.is_none())
     {
-        level.reason = Some("there was no time for it; use a longer --budget".into());
+        level.reason = Some("the time did not suffice; use a longer --budget".into());
     }
     levels
 }
 
 /// Brings the file's caches to a level, and closes it.
-fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<()> {
+fn drop_to_level(path: &Path, dropped: DropLevel, limit: &ReadingLimit) -> io::Result<()> {
     limit.check()?;
     let file = fd::open_named(path)?;
     let len = file.metadata()?.len().min(MAX_BYTES);
@@ -173,7 +171,7 @@ fn drop_to_level(path: &Path, dropped: DropLevel, limit: &Limit) -> io::Result<(
 
 /// Times opening the file, reading its start, and reading the rest in order. Also returns the bytes
 /// read.
-fn time_reading(path: &Path, limit: &Limit) -> io::Result<(Reading, u64)> {
+fn time_reading(path: &Path, limit: &ReadingLimit) -> io::Result<(Reading, u64)> {
     let mut buffer = vec![1u8; READ_SIZE];
     fn nanos(begin: Instant) -> u64 {
         begin.elapsed().min(Duration::from_secs(3600)).as_nanos() as u64
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn caches_of_other_files_are_dropped_only_on_request() {
+    fn other_caches_drop_only_on_request() {
         assert_eq!(
             skip_reason(Cold::Data, DropLevel::Nothing)
                 .or(skip_reason(Cold::Data, DropLevel::Data)),
@@ -233,10 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn every_level_is_read_fully_or_has_a_reason() {
+    fn levels_have_readings_or_a_reason() {
         let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
         file.write_all(&vec![7; (3 << 20) + 5]).unwrap();
-        let limit = Limit { deadline: later(), stop: &|| false };
+        let limit = ReadingLimit { deadline: later(), stop: &|| false };
         // Dropping the caches of the whole machine would disturb the other tests.
         let levels = measure(file.path(), &held, &limit);
         assert!(levels.iter().map(|level| level.dropped).eq(DropLevel::ALL.iter().copied()));
@@ -265,15 +263,19 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_and_a_missing_file_end_it_with_a_reason() {
+    fn stop_and_missing_file_end_levels() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for levels in [
-            measure(file.path(), &held, &Limit { deadline: later(), stop: &|| true }),
-            measure(file.path(), &held, &Limit { deadline: Instant::now(), stop: &|| false }),
+            measure(file.path(), &held, &ReadingLimit { deadline: later(), stop: &|| true }),
+            measure(
+                file.path(),
+                &held,
+                &ReadingLimit { deadline: Instant::now(), stop: &|| false },
+            ),
             measure(
                 Path::new("/no/such/file"),
                 &held,
-                &Limit { deadline: later(), stop: &|| false },
+                &ReadingLimit { deadline: later(), stop: &|| false },
             ),
         ] {
             assert!(

@@ -77,14 +77,14 @@ pub fn show_free(bytes: u64, by_quota: bool) -> String {
     format!("{} {what}", show_bytes(bytes))
 }
 
-/// Describes why a file cannot be opened, and where that is known, who may open it.
+/// Describes why a file cannot be opened, and who may open it, if known.
 pub fn describe_unreadable(path: &Path, error: &std::io::Error) -> String {
     let is_device = fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
     let remedy = remedy(error.raw_os_error(), is_device);
     format!("{}: {}{remedy}", path.display(), describe_io_error(error))
 }
 
-/// Returns who may open what cannot be opened; empty where that is not known.
+/// Returns who may open a file that this user may not, if known.
 fn remedy(errno: Option<i32>, is_device: bool) -> &'static str {
     match (errno, is_device) {
         (Some(libc::EACCES), true) => "; root and members of the group disk may read block devices",
@@ -173,7 +173,7 @@ fn existing_target(path: &Path) -> Result<TargetSpec, PlaceError> {
     }
 }
 
-/// Makes a path absolute; keeps it as it is where the current folder is gone.
+/// Makes a path absolute; returns it unchanged if the current folder is gone.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
@@ -229,8 +229,8 @@ fn is_usable(dir: &Path, accepts: impl Fn(Medium) -> bool) -> bool {
     writable && disk() && Scratch::create(dir).is_ok()
 }
 
-/// Returns the size of a file to create in `dir`: the requested one if it fits, as often as ranks
-/// make one there; else 512 MiB, or a quarter of the free space where that does not fit or less
+/// Returns the size of a file to create in `dir`: the requested one if it fits, once for each rank
+/// that makes one there; else 512 MiB, or a quarter of the free space if that does not fit or less
 /// than a tenth of the disk is free.
 fn choose_size(
     dir: &Path,
@@ -245,7 +245,7 @@ fn choose_size(
     }
     let quota = mounts::quota_left(&opened).filter(|left| *left < space.available);
     let available = quota.unwrap_or(space.available);
-    // Of a disk of this machine, the ranks of others use none.
+    // Ranks of other machines use no disk of this one.
     let is_network = || mounts::mount_of(&opened).is_ok_and(|mount| mount.is_network());
     let files = ranks.map_or(1, |of| if is_network() { of.ranks } else { of.here }).max(1).into();
     let free = usable(available);
@@ -264,7 +264,7 @@ fn choose_size(
     Ok(size)
 }
 
-/// Returns how much of the free space a run may take: some is left for metadata and for other
+/// Returns the part of the free space that a run may take: the rest is for metadata and other
 /// programs.
 pub(super) fn usable(available: u64) -> u64 {
     available.saturating_sub(available / 50)
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_open_it_is_said_where_it_is_known() {
+    fn unreadable_file_names_who_may_open() {
         for (errno, is_device, wanted) in [
             (libc::EACCES, true, "; root and members of the group disk may read block devices"),
             (libc::EPERM, true, "; this container or sandbox does not allow the device"),

@@ -23,7 +23,7 @@ pub(super) struct Counters {
     /// CLOCK_MONOTONIC.
     at: u64,
     stamp: Option<FileStamp>,
-    /// Of the devices below, where the job commits.
+    /// The devices below, if the job commits.
     devices: Vec<(String, DiskStats)>,
 }
 
@@ -35,7 +35,8 @@ struct FileStamp {
 }
 
 impl Counters {
-    /// Reads those of these files, together, of the `device` that they are on, and of `below`.
+    /// Reads the counters of this process, of the files together, of their `device`, and of the
+    /// devices `below`.
     pub fn now(files: &[&File], device: Option<(u64, u64)>, below: &[BlockDevice]) -> Counters {
         Counters {
             io: ProcessIo::process().ok(),
@@ -52,7 +53,7 @@ impl Counters {
         Some(self.io?.read_bytes.saturating_sub(before.io?.read_bytes))
     }
 
-    /// Returns what each device counted since `before`.
+    /// Returns the counts of each device since `before`.
     fn device_counts(&self, before: &Counters) -> Vec<DeviceCounts> {
         let pairs = self.devices.iter().zip(&before.devices);
         let same = pairs.filter(|((now, _), (then, _))| now == then);
@@ -73,7 +74,7 @@ impl Counters {
         self.stamp.map(|stamp| stamp.size)
     }
 
-    /// Fills in what was counted since `before`, during a trial of `nanos`.
+    /// Fills in the counts since `before`, during a trial of `nanos`.
     pub fn fill_evidence(&self, before: &Counters, job: &Job, nanos: u64, evidence: &mut Evidence) {
         let delta = |field: fn(&DiskStats) -> u64| {
             Some(field(&self.disk?).saturating_sub(field(&before.disk?)))
@@ -112,7 +113,7 @@ impl Counters {
     }
 }
 
-/// Reads the counters of a device; those of flushes only where it counts them.
+/// Reads the counters of a device; without flushes if it does not count them.
 fn read_device(device: &BlockDevice) -> Option<(String, DiskStats)> {
     let stats = match (device.major, device.minor) {
         (0, 0) => DiskStats::read_named(&device.name),
@@ -140,7 +141,7 @@ impl FileStamp {
     }
 }
 
-/// How much of the span is cached, dirty or under writeback, in bytes.
+/// The bytes of the span that are cached, and dirty or under writeback.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cached {
     pub resident: u64,
@@ -148,8 +149,8 @@ pub(super) struct Cached {
     pub method: crate::record::Residency,
 }
 
-/// Measures what is cached of a part of each file; `None` where no method works. Sampling may
-/// change the cache, so it is done only where `may_disturb`.
+/// Measures the cached bytes of a part of each file; `None` if no method works. Sampling may change
+/// the cache, so it is done only if `may_disturb`.
 pub(super) fn measure_cached(
     files: &[&File],
     part: &Range<u64>,
@@ -164,8 +165,8 @@ pub(super) fn measure_cached(
 }
 
 impl Cached {
-    /// Brings `bytes` of each file into a state by `make`, which returns what is cached then, and
-    /// returns the sum; `None` where that of one is unknown.
+    /// Brings `bytes` of each file into a state by `make`, which returns its residency, and returns
+    /// the sum; `None` if one is unknown.
     pub(super) fn of_each(
         files: &[&File],
         bytes: u64,
@@ -175,7 +176,7 @@ impl Cached {
         Ok(Cached::sum(each.collect::<io::Result<Vec<_>>>()?.into_iter()))
     }
 
-    /// Sums what is cached of several files; `None` where that of one is unknown.
+    /// Sums the cached bytes of several files; `None` if one is unknown.
     fn sum(of_files: impl Iterator<Item = Option<Cached>>) -> Option<Cached> {
         of_files.reduce(|all, one| {
             let (all, one) = (all?, one?);
@@ -208,7 +209,7 @@ mod tests {
     use crate::backend::testing::job;
 
     #[test]
-    fn disk_counters_become_bytes_requests_and_depth() {
+    fn disk_counters_become_bytes_and_depth() {
         let at = |reads, writes, read_bytes, write_bytes, queue_ms| Counters {
             disk: Some(DiskStats {
                 reads,
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn steal_time_is_scaled_to_the_trial() {
+    fn steal_time_is_scaled_to_trial() {
         let at = |at, steal| Counters { at, steal: Some(steal), ..Counters::default() };
         let stolen = |watched: u64, nanos: u64| {
             let mut evidence = Evidence::default();

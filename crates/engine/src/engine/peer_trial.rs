@@ -1,7 +1,7 @@
 //! Runs a trial by a peer: its process takes the place of the lanes.
 //!
-//! The peer's own figures are checked against what is seen from outside: it cannot have read for
-//! longer than it ran. Everything around the trial is as for lanes, the cache state before it and
+//! The peer's figures are checked from outside: it cannot have read for longer than it ran.
+//! Everything around the trial is as for lanes, the cache state before it and
 //! the device counters alike: the kernel adds a child's I/O to its parent's once the child is gone.
 
 use std::fs::File;
@@ -25,12 +25,6 @@ use crate::units::show_nanos;
 const TIMEOUT_FACTOR: u32 = 20;
 const MIN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The shares of the job's lanes, and the same as parts of the peer's task.
-struct LanePlan {
-    shares: Vec<Share>,
-    parts: Vec<Part>,
-}
-
 /// Runs the trial; all blocks of `spec.job` are full ones. `expected` is its expected duration.
 pub(super) fn run(
     peer: &dyn Peer,
@@ -45,11 +39,11 @@ pub(super) fn run(
         peer::find_program(peer, std::env::var_os("PATH").as_deref()).map_err(Failure::Cell)?;
     // Through our own descriptor: it is that file, whatever its name is now.
     let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-    let lanes = plan_lanes(spec);
+    let (shares, parts) = plan_lanes(spec);
     let task = Task {
         job: &spec.job,
         file: &path,
-        parts: &lanes.parts,
+        parts: &parts,
         passes: spec.passes,
         seed: spec.seed,
         limit: spec.limit,
@@ -85,12 +79,11 @@ pub(super) fn run(
         Ok(ended) => check_output_size(id, ended),
     }?;
     let done = parse_output(peer, &task, &ended)?;
-    let ran = LaneResults {
+    Ok(LaneResults {
         samples: vec![send_final_sample(&done, sample)],
-        lanes: to_lane_results(spec, &lanes.shares, &done, &ended),
+        lanes: to_lane_results(spec, &shares, &done, &ended),
         timed_out: false,
-    };
-    Ok(ran)
+    })
 }
 
 fn check_output_size(id: &str, ended: ChildExit) -> Result<ChildExit, Failure> {
@@ -116,7 +109,8 @@ fn preload(program: &Path, cut: &dyn Fn() -> Option<Cut>) -> Result<(), Failure>
     if stopped { Err(Failure::Stopped) } else { Ok(()) }
 }
 
-fn plan_lanes(spec: &Spec) -> LanePlan {
+/// Returns the shares of the job's lanes, and the same as parts of the peer's task.
+fn plan_lanes(spec: &Spec) -> (Vec<Share>, Vec<Part>) {
     // A share without blocks has no part: fio takes a size of 0 for the whole file.
     let shares: Vec<Share> = (0..spec.job.threads)
         .map(|lane| Share::for_lane(&spec.job, lane, spec.count, spec.seed))
@@ -127,7 +121,8 @@ fn plan_lanes(spec: &Spec) -> LanePlan {
         len: share.range().end - share.range().start,
         ops: share.quota,
     });
-    LanePlan { parts: parts.collect(), shares }
+    let parts = parts.collect();
+    (shares, parts)
 }
 
 /// Parses what the peer printed, and rejects figures that cannot be true.
@@ -242,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_window_of_a_busy_process_has_its_share_of_the_cpu_time() {
+    fn usage_is_scaled_to_the_window() {
         let usage =
             Usage { user_nanos: 900, system_nanos: 2_700, minor_faults: 9, ..Usage::default() };
         let part = in_window(usage, 500, 4_000);

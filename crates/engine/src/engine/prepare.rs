@@ -12,17 +12,17 @@ use crate::plan::{Cache, Cold, Job, Op};
 use crate::record::Preparation;
 use crate::sys::{cold, mappers};
 
-/// The state that preparation reached, and how much of the span is cached now.
+/// The state that preparation reached, and the cached bytes of the span.
 pub(super) struct Ready {
     pub reached: Preparation,
     pub cached: Option<Cached>,
 }
 
-/// What of a file a process prepares.
+/// The part of the preparation that a process does.
 pub(super) struct Scope {
     /// The part of each file that is used.
     pub part: Range<u64>,
-    /// What belongs to all processes of this machine is done here, and not by another of them.
+    /// This process prepares what all processes of the machine share.
     pub leads: bool,
 }
 
@@ -89,8 +89,8 @@ pub(super) fn prepare(
     }
 }
 
-/// Drops more than the file's own pages, where requested. Comes first: the pages it leaves are
-/// checked afterwards.
+/// Drops more than the file's pages, if requested. Comes first: the pages it leaves are checked
+/// afterwards.
 fn drop_caches(level: Cold) -> io::Result<()> {
     match level {
         Cold::Data => Ok(()),

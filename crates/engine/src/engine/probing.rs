@@ -1,9 +1,9 @@
 //! Runs the probes of a plan: rounds of calibrated batches, every cell once per round, in a new
 //! order each. Also lists what they can measure on this machine.
 //!
-//! A visit to a cell has a thread of its own, pinned to one CPU, which opens, calibrates and measures
-//! it. The thread ends with the visit, which undoes the pinning and whatever else a probe did to it.
-//! A thread that does not return from the kernel is abandoned.
+//! Each visit to a cell has a separate thread, pinned to one CPU, which opens, calibrates and
+//! measures it. The thread ends with the visit, which undoes the pinning and whatever else a probe
+//! did to it. A thread that does not return from the kernel is abandoned.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -28,7 +28,7 @@ use crate::sys::usage::Usage;
 use crate::units::show_count;
 
 /// The state of a cell during a run.
-struct Cell {
+struct ProbeState {
     probe: &'static Probe,
     cell: ProbeCell,
     unit: Unit,
@@ -48,12 +48,12 @@ struct CellTotals {
     cpu: Option<usize>,
 }
 
-struct Run<'a> {
+struct ProbeRun<'a> {
     plan: &'a Plan,
     control: &'a Control,
     sink: &'a mut dyn Sink,
     site: ProbeContext,
-    cells: Vec<Cell>,
+    cells: Vec<ProbeState>,
     pace: Pace,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn run(
     let pace = Pace::new(Instant::now(), deadline, plan.probes.len(), Some(rounds));
     control.watchdog.doing("the probes were being prepared");
     let site = site(&plan.target, plan.remote.as_ref()).with_sets(Some(&sets_of(&plan.probes)));
-    let mut run = Run { plan, control, sink, site, cells: Vec::new(), pace };
+    let mut run = ProbeRun { plan, control, sink, site, cells: Vec::new(), pace };
     run.make_cells();
     run.remove_leftovers();
     let end = run.run_rounds(rounds);
@@ -87,7 +87,7 @@ pub(super) fn run(
     end
 }
 
-impl Run<'_> {
+impl ProbeRun<'_> {
     /// Makes the cells. A probe of a plan made elsewhere may be unknown here, and one that was
     /// available then may not be now.
     fn make_cells(&mut self) {
@@ -103,7 +103,7 @@ impl Run<'_> {
             let far = if refused.is_none() { probe.remote_host(cell, &self.site) } else { None };
             let findings =
                 ProbeFindings { estimate, far, error: refused, ..ProbeFindings::default() };
-            self.cells.push(Cell {
+            self.cells.push(ProbeState {
                 probe,
                 cell: cell.clone(),
                 unit: probe.unit(cell),

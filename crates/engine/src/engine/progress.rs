@@ -14,8 +14,8 @@ pub(super) struct Pace {
     /// Planned rounds; a run without `--trials` may use all of its budget.
     rounds: Option<u32>,
     trials: u32,
-    /// When calibration was complete for all cells, and the trials done by then: after that, the pace
-    /// is that of trials alone.
+    /// When calibration was complete for all cells, and the trials done by then: after that, the
+    /// pace is that of trials alone.
     second_round: Option<(Instant, u32)>,
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_stays_within_its_ends_and_the_rest_within_the_budget() {
+    fn share_and_rest_stay_in_bounds() {
         let begin = Instant::now();
         let mut pace = Pace::new(begin, begin + Duration::from_secs(9), 3, Some(2));
         for _ in 0..8 {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_does_not_count_moves_everything() {
+    fn forgotten_time_moves_everything() {
         let begin = Instant::now();
         let (second, hour) = (Duration::from_secs(1), Duration::from_secs(3600));
         let mut pace = Pace::new(begin, begin + second, 1, Some(9));

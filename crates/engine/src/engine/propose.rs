@@ -45,7 +45,7 @@ pub struct Proposal<'a> {
     pub presets: &'a [Preset],
     /// The settings given by the user; the presets fill the gaps.
     pub settings: &'a Settings,
-    /// Check all backends and peers, also those that the plan does not use.
+    /// Check all backends and peers, even if the plan does not use them.
     pub survey: bool,
     /// `None` = this process alone.
     pub ranks: Option<Started>,
@@ -128,7 +128,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         others => place_others(asked, others, &resolved, allowed)?,
     };
     let ranks = ranks.map(|of| of.ranks);
-    let here = Here { target, open_target, others, variants, allowed, dropping, ranks };
+    let here = PlanResources { target, open_target, others, variants, allowed, dropping, ranks };
     let plan = here.plan(&resolved)?;
     if plan.pick && !plan.others.is_empty() {
         return Err(ProposeError::OneFile(names_of(presets)));
@@ -160,7 +160,7 @@ fn check_drop_caches(whole: &Settings) -> Result<(), String> {
 }
 
 /// The resources that a plan may use on this machine.
-struct Here<'a> {
+struct PlanResources<'a> {
     target: TargetSpec,
     open_target: Option<OpenTarget>,
     others: Vec<(TargetSpec, OpenTarget)>,
@@ -171,7 +171,7 @@ struct Here<'a> {
     ranks: Option<u32>,
 }
 
-impl Here<'_> {
+impl PlanResources<'_> {
     /// Checks whether a job can run here; the error is the reason.
     fn check(&self, job: &Job) -> Result<(), String> {
         match (Executor::from_choice(&job.backend), self.target_of(job)) {
@@ -189,8 +189,8 @@ impl Here<'_> {
         }
     }
 
-    /// Returns the first target, with the size of the smallest; of a file that ranks share, with
-    /// that of a rank's part.
+    /// Returns the first target with the size of the smallest target, or of a rank's part if ranks
+    /// share the file.
     fn common_target(&self) -> TargetSpec {
         let others = self.others.iter().map(|(spec, _)| spec.size());
         let size = others.fold(self.target.size(), u64::min);
@@ -263,7 +263,7 @@ fn without_file(
     Ok((target, None))
 }
 
-/// Returns whether the presets write in all of their parts although the user did not request it.
+/// Returns whether the presets write in all of their parts without a request of the user.
 fn writes_by_itself(resolved: &Resolved) -> bool {
     let Resolved { user, parts, .. } = resolved;
     user.op != Some(Op::Write)
@@ -294,7 +294,7 @@ fn names_of(presets: &[Preset]) -> String {
     presets.iter().map(|preset| preset.id.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the further targets: each a file of its own.
+/// Returns the further targets, each another file.
 fn place_others(
     asked: &Proposal,
     others: &[PathBuf],
@@ -327,7 +327,7 @@ fn place_others(
     Ok(placed)
 }
 
-/// Describes the span where the targets differ in size and the user requested none.
+/// Describes the span if the targets differ in size and the user requested none.
 fn describe_common_span(plan: &Plan, settings: &Settings) -> Option<String> {
     let smallest = plan.targets().map(TargetSpec::size).min()?;
     let differ = plan.targets().any(|target| target.size() != smallest);
@@ -347,8 +347,8 @@ fn writes(part: &Part) -> bool {
     part.op == Some(Op::Write) || (part.op.is_none() && part.writes.is_some()) || part.mix.is_some()
 }
 
-/// Returns the target for all parts: an existing file serves those that read, a new one those that
-/// write. Where a file of the size a preset requests does not fit, the next smaller one is used.
+/// Returns the target for all parts: reads use an existing file, writes a new one. If the size that
+/// a preset requests does not fit, the next smaller one is used.
 fn place_target(
     asked: &Proposal,
     resolved: &Resolved,
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proposal_has_a_plan_facts_and_the_unavailable_backends() {
+    fn proposals_have_plan_facts_unavailable_backends() {
         let (file, data, _) = crate::backend::testing::file(100_000, 1);
         let (presets, settings) = ([preset("quick").unwrap()], Settings::default());
         let proposed = propose(&asked(file.path(), &presets, &settings)).unwrap();
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_that_only_writes_uses_a_scratch_file_next_to_the_named_one() {
+    fn writing_presets_use_neighbouring_scratch_file() {
         let (file, data, _) = crate::backend::testing::file(100_000, 1);
         let (presets, settings) = (
             [preset("mixed").unwrap()],

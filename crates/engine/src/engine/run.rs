@@ -3,7 +3,6 @@
 mod earlier;
 mod fitting;
 mod fresh;
-mod limits;
 mod pick;
 mod precision;
 mod ratios;
@@ -33,8 +32,9 @@ use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
 use crate::backend::access_pattern::mix;
 use crate::experiment::{order_of_pairs, order_of_round};
+use crate::host::cpu_quota;
 use crate::plan::Plan;
-use crate::record::{Earlier, End, Event, Grounds, Latency, Phase};
+use crate::record::{Earlier, End, Event, Grounds, Latency, Phase, Throttle};
 
 /// The result of a step.
 enum StepResult {
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs all rounds. In the first one a cell is calibrated just before its trial, so that a
-    /// budget too short for all cells still has results for those it reached.
+    /// budget too short for all cells still has results of the first ones.
     fn run_rounds(&mut self) -> Result<End, End> {
         if self.plan.pick {
             self.pick()?;
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
         late.into_iter().try_for_each(|index| self.run_cell(index, round))
     }
 
-    /// Calibrates a cell where that has not been done, and runs a trial of it.
+    /// Runs a trial of a cell, after its calibration if it has none.
     fn run_cell(&mut self, index: usize, round: u32) -> Result<(), End> {
         if self.rests(index, round) {
             return Ok(());
@@ -179,8 +179,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns whether the cell leaves its turn to the others. Cells that are compared trial by
-    /// trial do so in the same rounds.
+    /// Returns whether the cell skips its turn in favor of others. Cells that are compared trial by
+    /// trial skip the same rounds.
     fn rests(&self, index: usize, round: u32) -> bool {
         let cost = self.cells[index].as_ref().map_or(Duration::ZERO, |cell| cell.cost);
         if self.reserve.is_needed(cost, self.pace.budget()) {
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Finds the cell's amount of work, where it is not known yet.
+    /// Finds the cell's amount of work, if it is unknown.
     fn calibrate_cell(
         &mut self,
         index: usize,
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
         let uncalibrated = self.cells.iter().flatten().filter(is_open).count();
         let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
         if self.unread.is_some() {
-            // Its trials end by time: to find their work, blocks would have to be read.
+            // Its trials end by time: a calibration would read blocks.
             let nanos = u64::try_from(time.low.as_nanos()).unwrap_or(u64::MAX);
             let timed = choose_timing(&cell, f64::INFINITY);
             cell.amount = Some(Amount { timed, nanos, ..Amount::once(cell.job.blocks()) });
@@ -335,6 +335,30 @@ impl<'a> Run<'a> {
         let trial = Arc::new(trial);
         cell.keep(&trial);
         self.sink.event(Event::Trial { trial, samples, latency });
+    }
+
+    /// Reads the limits of control groups again, since anyone may change them during a run. Verdicts
+    /// rest on the new ones, and a note reports the change.
+    fn read_limits_again(&mut self) {
+        let machines = self.ranks.map_or(1, Ranks::kernels);
+        let now = self.targets.throttles().into_iter();
+        let now: Vec<Option<Throttle>> =
+            now.map(|limits| limits.map(|limits| limits.of_machines(machines))).collect();
+        let known = self.grounds.targets().map(|target| &target.throttle);
+        let of_disk = known.zip(&now).find(|(before, after)| before != after).map(describe_disk);
+        let (quota, known) = (cpu_quota(), self.grounds.machine.cpu_quota);
+        // Of several ranks, the quota of the first one.
+        let of_cpu = (quota != known).then(|| [known, quota].map(describe_cpu));
+        let Some([before, after]) = of_disk.or(of_cpu) else { return };
+        let text = format!(
+            "the limits of the control group changed during the run: before {before}, then {after}"
+        );
+        let mut grounds = Grounds::clone(&self.grounds);
+        grounds.targets_mut().zip(now).for_each(|(target, limits)| target.throttle = limits);
+        grounds.machine.cpu_quota = quota;
+        self.grounds = Arc::new(grounds);
+        self.sink.event(Event::Grounds { grounds: Arc::clone(&self.grounds) });
+        self.sink.event(Event::Note { text });
     }
 
     /// Returns the seed of random offsets in a round: the same for all cells, so that they visit
@@ -455,6 +479,15 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+fn describe_disk((before, after): (&Option<Throttle>, &Option<Throttle>)) -> [String; 2] {
+    [before, after]
+        .map(|limits| limits.as_ref().map_or_else(|| "no limit".into(), Throttle::describe))
+}
+
+fn describe_cpu(quota: Option<f64>) -> String {
+    quota.map_or_else(|| "no CPU quota".into(), |cpus| format!("a quota of {cpus:.2} CPUs"))
 }
 
 #[cfg(test)]

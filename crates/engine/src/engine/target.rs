@@ -69,8 +69,8 @@ fn create_scratch(plan: &Plan, dir: &Path) -> Result<Scratch, EngineError> {
 }
 
 impl OpenTarget {
-    /// Opens what is known before the run: the user's file, or an empty unnamed file where the
-    /// scratch file would be.
+    /// Opens the target before the run: the user's file, or an empty unnamed file in the folder of
+    /// the scratch file.
     pub fn probe(spec: &TargetSpec) -> Result<OpenTarget, EngineError> {
         if let TargetSpec::File { path, .. } = spec {
             return OpenTarget::existing(path);
@@ -115,9 +115,6 @@ impl OpenTarget {
     }
 
     /// Returns the target for a file that another rank created or named; `ours`: to be written.
-    ///
-    /// # Errors
-    /// The errno of fstat(2).
     pub fn of_other(plan: &Plan, file: File, path: &Path, ours: bool) -> io::Result<OpenTarget> {
         let mut open_target = OpenTarget::new(file, path.into(), path, TargetKind::File, None)?;
         open_target.target.writable = ours;
@@ -155,8 +152,8 @@ impl OpenTarget {
         self.extents = self.below.extents(&self.file, self.facts.size).ok();
     }
 
-    /// Collects the facts that the cells of the plan need. Nothing else may read the file at the same
-    /// time.
+    /// Collects the facts that the cells of the plan need. Nothing else may read the file at the
+    /// same time.
     pub fn inspect(&mut self, plan: &Plan) {
         // A block that is to be read once is not read here.
         if plan.fresh.is_none() && plan.cells.iter().any(|cell| cell.cache == Cache::Cold) {
@@ -305,8 +302,8 @@ impl OpenTarget {
         Layers::of((&self.file, &self.below), self.extents.as_ref(), job, span, observed)
     }
 
-    /// Returns why the target's name no longer leads to the measured file. Lanes keep using the open
-    /// file, so its figures would be mistaken for those of the file with that name.
+    /// Returns why the target's name no longer leads to the measured file. Lanes keep using the
+    /// open file, so its figures would be taken for the named file.
     pub fn replacement(&self) -> Option<String> {
         match std::fs::metadata(&self.target.path) {
             Ok(named) if FileId::from_metadata(&named) == self.held.id() => None,
@@ -321,8 +318,8 @@ impl OpenTarget {
         }
     }
 
-    /// Reads the first MiB cold and checks that it was charged to this process: then 0 device bytes
-    /// mean none.
+    /// Reads the first MiB cold and checks that it was charged to this process: if so, a count of 0
+    /// device bytes is right.
     pub fn check_device_counter(&mut self) {
         const LEN: u64 = 1 << 20;
         let stored =
@@ -330,7 +327,7 @@ impl OpenTarget {
         if !stored || !cold::make_cold(&self.file, LEN).is_ok_and(|c| c.is_cold()) {
             return;
         }
-        // What an image has in the page cache is charged to no one.
+        // Bytes from the page cache of an image are charged to no process.
         drop_files(&self.below);
         let Ok(mut block) = zeroed(LEN as usize) else { return };
         let before = ProcessIo::process();
@@ -541,9 +538,6 @@ impl OpenTarget {
     }
 
     /// Truncates a file to 0 bytes; only files that iotui created.
-    ///
-    /// # Errors
-    /// The errno of ftruncate(2), or that iotui did not create the file.
     fn truncate(&self, file: &File) -> io::Result<()> {
         if !self.target.writable {
             return Err(io::Error::new(

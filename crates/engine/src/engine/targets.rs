@@ -17,7 +17,7 @@ use crate::sys::clock::monotonic_nanos;
 use crate::sys::held_file::HeldFile;
 use crate::sys::scratch::Scratch;
 
-/// The targets of a plan, of which at least one is open.
+/// The targets of a plan; at least one is open.
 #[derive(Debug)]
 pub(super) struct Targets {
     /// The first that is open.
@@ -27,7 +27,7 @@ pub(super) struct Targets {
     others: Vec<(usize, Result<OpenTarget, String>)>,
 }
 
-/// How far the files of a run are filled.
+/// The progress of filling the files of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Filling {
     /// The index of the target that is being filled.
@@ -41,9 +41,6 @@ pub(super) struct Filling {
 impl Targets {
     /// Opens or creates the targets of `plan`. `progress` may end the filling of a target early;
     /// `stop` aborts it.
-    ///
-    /// # Errors
-    /// It was stopped, or no target could be opened.
     pub fn open(
         plan: &Plan,
         stop: &dyn Fn() -> bool,
@@ -114,8 +111,7 @@ impl Targets {
         self.others.iter().find(|(other, _)| *other == index).map(|(_, found)| found)
     }
 
-    /// Returns the facts about each target of the plan; nothing is known of those that are not
-    /// open.
+    /// Returns the facts about each target of the plan; the default for a target that is not open.
     pub fn evidence(&self, plan: &Plan) -> Vec<TargetEvidence> {
         let span = plan.cells.iter().map(|cell| cell.span).max().unwrap_or(0);
         let evidence = |(open_target, spec): (Option<&OpenTarget>, &TargetSpec)| {
@@ -140,7 +136,7 @@ impl Targets {
         all
     }
 
-    /// Returns what control groups allow each target of the plan now.
+    /// Returns the present limits of control groups for each target of the plan.
     pub fn throttles(&self) -> Vec<Option<Throttle>> {
         self.all().into_iter().map(|found| host::throttle_of(&found?.facts)).collect()
     }
@@ -151,7 +147,7 @@ impl Targets {
         std::iter::once(&self.main).chain(others)
     }
 
-    /// Finds out what the cells of the plan need to know of each open target.
+    /// Collects the facts about each open target that the cells of the plan need.
     pub fn inspect(&mut self, plan: &Plan) {
         let others = self.others.iter_mut().filter_map(|(_, found)| found.as_mut().ok());
         for open_target in std::iter::once(&mut self.main).chain(others) {
@@ -229,7 +225,7 @@ mod tests {
     use crate::sys::testing::skip;
 
     #[test]
-    fn a_write_to_the_device_takes_longer_than_a_call() {
+    fn device_writes_outlast_calls() {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         match time_writes(folder.path(), Some(512)) {
             Some(of) => assert!(of.fastest > 100 && of.median >= of.fastest, "{of:?}"),

@@ -106,7 +106,7 @@ impl<'a> Stage<'a> {
         self.part.is_some().then_some((start, end))
     }
 
-    /// Returns what of the files this process prepares.
+    /// Returns the part of the preparation that this process does.
     fn scope(&self, job: &Job) -> Scope {
         Scope { part: self.window(job), leads: !self.role.is_led }
     }
@@ -163,15 +163,15 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Returns whether a trial that was cut after `nanos` took so much longer than planned that its
-/// result shows a slow cell.
+/// Returns whether a trial that was cut after `nanos` ran long enough beyond its plan to show a
+/// slow cell.
 pub(super) fn overran(nanos: u64, amount: &Amount) -> bool {
     const MIN_OVERRUN: u64 = 5;
     amount.nanos > 0 && nanos / MIN_OVERRUN >= amount.nanos
 }
 
-/// Runs a step of a calibration that cannot be a trial: prepared like one, but without evidence of
-/// what was cached and read from the device, which would take longer than the step.
+/// Runs a step of a calibration that cannot be a trial: prepared like one, but without evidence,
+/// which would take longer to collect than the step.
 pub(super) fn run_unobserved(
     stage: &Stage,
     cell: &Cell,
@@ -254,7 +254,7 @@ pub(super) fn run_part_alone(
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
 }
 
-/// Prepares the file, unless that was done or only its state would be measured.
+/// Prepares the file, unless it is prepared or only its state would be measured.
 fn make_ready(
     stage: &Stage,
     job: &Job,
@@ -274,8 +274,8 @@ fn make_ready(
     }
 }
 
-/// Measures what is cached once all lanes have opened a file of a program or a server, which may
-/// have it dropped then; `None` for other files.
+/// Measures the cached bytes once all lanes have opened a file of a program or a server, since
+/// opening may drop it; `None` for other files.
 fn measure_opened(stage: &Stage, job: &Job) -> Option<Cached> {
     let target = stage.open_target.for_job(job);
     let is_remote = target.facts.network || target.facts.fuse;
@@ -288,7 +288,7 @@ fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
         Executor::Backend(_) => cell.job.clone(),
         Executor::Peer(_) => peer::round_to_blocks(&cell.job),
     };
-    // The trials of all runs of this process, with those of calibrations.
+    // Counts the trials of all runs of this process, calibrations included.
     static TRIALS: AtomicU32 = AtomicU32::new(0);
     let mut target = stage.open_target.for_job(&cell.job).target.clone();
     target.stamps = target.stamps.map(|stamps| stamps.of_trial(TRIALS.fetch_add(1, Relaxed)));
@@ -358,7 +358,7 @@ fn collect_result(
     Ok(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
 }
 
-/// Takes what the lanes recorded: the times of operations and of commits, and notes.
+/// Merges the records of the lanes: the times of operations and of commits, and notes.
 fn merge_lanes(lanes: &mut [LaneResult], job: &Job) -> (Histogram, Option<Commits>, Vec<Note>) {
     let (mut histogram, mut notes) = (Histogram::new(), Vec::new());
     let mut commits: Option<Commits> = None;

@@ -1,5 +1,5 @@
-//! The outcome of a trial, joined from its parts. Where one pass over a small file is too short, a trial consists of
-//! several parts, each prepared again outside the timed window.
+//! The outcome of a trial, joined from its parts. Where one pass over a small file is too short, a
+//! trial consists of several parts, each prepared again outside the timed window.
 
 use serde::{Deserialize, Serialize};
 
@@ -190,7 +190,7 @@ fn add_optional(a: OptU64, b: OptU64) -> OptU64 {
     add_both(a.get(), b.get()).into()
 }
 
-/// Returns the preparation that came less close to its goal.
+/// Returns the preparation that is further from its goal.
 fn less_complete(a: Option<Preparation>, b: Option<Preparation>) -> Option<Preparation> {
     match (a?, b?) {
         (Preparation::Cold { left, .. }, worst @ Preparation::Cold { left: more, .. })
@@ -207,7 +207,7 @@ fn less_complete(a: Option<Preparation>, b: Option<Preparation>) -> Option<Prepa
     }
 }
 
-/// Returns the flush after which loads were closer to those of cached bytes.
+/// Returns the flush that slowed down loads less.
 fn less_flushed(a: CacheFlush, b: CacheFlush) -> CacheFlush {
     fn slowdown(flush: &CacheFlush) -> f64 {
         flush.after_nanos / flush.before_nanos
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_and_the_worst_preparation_counts() {
+    fn parts_add_up_with_worst_preparation() {
         let mut all = outcome(100, 0, 9);
         join_parts(&mut all, outcome(300, 8, 9));
         join_parts(&mut all, outcome(100, 4, 9));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_note_of_several_lanes_is_kept_once() {
+    fn equal_notes_are_kept_once() {
         let mut notes = Vec::new();
         for step in [7, 7, 9] {
             add_notes(&mut notes, vec![Note::CallsUnknown, Note::CoarseClock(step)]);

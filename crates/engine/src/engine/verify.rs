@@ -26,27 +26,24 @@ use crate::sys::{fd, loop_device};
 /// Bytes that are read at once, or a block if that is larger.
 const PIECE: u64 = 1 << 20;
 
-/// What lies below the files that are verified.
+/// The ground of the files that are verified.
 #[derive(Debug, Default)]
 pub(super) struct Ground {
-    /// `None`: not looked for.
+    /// `None` = not determined.
     pub medium: Option<Medium>,
-    /// The page cache that still holds bytes of them, or may; empty if none.
+    /// The page cache that may still hold their bytes, or empty.
     pub through: String,
 }
 
-/// Drops what the layers below a target hold of it, which was written back above, and returns what
-/// is left.
-///
-/// # Errors
-/// `Interrupted` when `stop` ends it.
+/// Drops a target, which was written back, from the caches of the layers below, and returns what is
+/// left. Fails with `Interrupted` if `stop` ends it.
 pub(super) fn drop_below(target: &OpenTarget, stop: &dyn Fn() -> bool) -> io::Result<Ground> {
     let below = &target.below;
     let medium = Some(below.ground.medium);
     if below.ground.medium == Medium::Memory {
         return Ok(Ground { medium, ..Ground::default() });
     }
-    // What is written back above is dirty below.
+    // Writing back above dirties the file below.
     let mut kept = None;
     for file in below.files.iter().filter(|file| !file.direct && !file.own) {
         let open = file.file.as_ref().ok();
@@ -70,7 +67,7 @@ pub(super) fn drop_below(target: &OpenTarget, stop: &dyn Fn() -> bool) -> io::Re
     Ok(Ground { medium, through })
 }
 
-/// Writes a part of a file back and drops it; returns whether it is known that nothing stays.
+/// Writes a part of a file back and drops it; returns whether all of it is known to be gone.
 fn drop_part(file: &File, part: &Range<u64>, stop: &dyn Fn() -> bool) -> io::Result<bool> {
     let end = part.end.min(fd::size(file)?);
     let part = part.start.min(end)..end;
@@ -91,9 +88,9 @@ fn hidden_files(below: &Below) -> impl Iterator<Item = &str> {
     layers.filter(move |(at, _)| is_hidden(at)).map(|(_, layer)| layer.name.as_str())
 }
 
-/// Reads back what `lanes` wrote to `files`, which were `filled` if they were filled; `below` drops
-/// what lies below them. `None` where nothing is to be verified, or `stop` ended it before anything
-/// was read.
+/// Reads back the writes of `lanes` to `files`, which were `filled` before; `below` drops the
+/// caches of the layers below. `None` if there is nothing to verify, or `stop` ends it before the
+/// first read.
 pub(super) fn verify(
     files: &[&File],
     filled: FileData,
@@ -129,10 +126,10 @@ pub(super) fn verify(
         let file = own.then_some(lane);
         let Some(verifier) = Verifier::new(&target, &job, file, filled) else { continue };
         let writes = LastWrites::new(&coverage).map_err(|e| failure("a list of blocks", &e))?;
-        let reader = Reader::open(&target, &job, left != Some(0))
+        let reader = BlockReader::open(&target, &job, left != Some(0))
             .map_err(|error| failure("open(2)", &error))?;
         found.direct &= reader.direct;
-        Check { verifier, reader, file, found: &mut found }.add(&writes, stop)?;
+        ShareCheck { verifier, reader, file, found: &mut found }.add(&writes, stop)?;
     }
     let read = before.ok().zip(ProcessIo::process().ok());
     Ok(Some(Verified {
@@ -146,8 +143,8 @@ pub(super) fn failure(what: &str, error: &io::Error) -> Failure {
     Failure::Cell(format!("{what}, to read the data back: {error}"))
 }
 
-/// Writes files back and drops them from the page cache; returns how many of the first `bytes` of
-/// each are cached then, in all, or `None` where that cannot be measured.
+/// Writes files back and drops them from the page cache; returns the sum of the first `bytes` of
+/// each that stay cached, `None` if that cannot be measured.
 fn drop_files(files: &[&File], bytes: u64, stop: &dyn Fn() -> bool) -> io::Result<Option<u64>> {
     let left = Cached::of_each(files, bytes, |file| {
         file.sync_data()?;
@@ -227,15 +224,15 @@ impl LastWrites {
 }
 
 /// The comparison of a share, and what has been found so far.
-struct Check<'a> {
+struct ShareCheck<'a> {
     verifier: Verifier,
-    reader: Reader,
+    reader: BlockReader,
     /// The thread whose file it is.
     file: Option<u32>,
     found: &'a mut Verified,
 }
 
-impl Check<'_> {
+impl ShareCheck<'_> {
     /// Compares the blocks of the share, until `stop` ends it.
     fn add(mut self, writes: &LastWrites, stop: &dyn Fn() -> bool) -> Result<(), Failure> {
         let mut stopped = false;
@@ -261,7 +258,7 @@ impl Check<'_> {
     }
 }
 
-/// Compares what is there of a block.
+/// Compares a block, or the part of it that the file has.
 fn compare(
     verifier: &mut Verifier,
     file: Option<u32>,
@@ -276,8 +273,8 @@ fn compare(
     Some(verifier.compare(offset, pass, whole).unwrap_or(end))
 }
 
-/// A file description of its own, and a buffer.
-struct Reader {
+/// A separate file description, and a buffer.
+struct BlockReader {
     file: File,
     buffer: Buffer,
     direct: bool,
@@ -285,10 +282,10 @@ struct Reader {
     align: u64,
 }
 
-impl Reader {
+impl BlockReader {
     /// Opens the file as the job did: where it was cached, that is how the next trial finds it. One
     /// that is still `cached` is read with direct I/O, if possible.
-    fn open(target: &Target, job: &Job, cached: bool) -> io::Result<Reader> {
+    fn open(target: &Target, job: &Job, cached: bool) -> io::Result<BlockReader> {
         let plain = Job { direct: false, ..Job::plain(job.backend.clone(), Op::Read) };
         let direct = Job { direct: true, ..plain.clone() };
         let wanted = (job.direct || cached) && target.direct_refused.is_none();
@@ -301,7 +298,7 @@ impl Reader {
         };
         let most = job.block.max(PIECE).saturating_add(2 * align);
         let buffer = Buffer::for_direct(usize::try_from(most).unwrap_or(usize::MAX))?;
-        Ok(Reader { file, buffer, direct, align })
+        Ok(BlockReader { file, buffer, direct, align })
     }
 
     /// Reads a range, which fits into the buffer; less where the file ends.

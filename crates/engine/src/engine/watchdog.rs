@@ -1,5 +1,5 @@
-//! Tracks what the engine is doing and since when, for the thread that ends a run whose system call
-//! does not return.
+//! Tracks the activity of the engine, for the thread that ends a run whose system call does not
+//! return.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,24 +16,24 @@ const PROGRESS_TIMEOUT: Duration = Duration::from_secs(1);
 /// budget.
 #[derive(Debug, Default)]
 pub struct Watchdog {
-    state: Mutex<State>,
+    state: Mutex<Activity>,
     changed: Condvar,
-    /// Of the ranks that measure together.
+    /// The arrivals of the ranks that measure together.
     roll: OnceLock<Arc<Roll>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Activity {
     deadline: Option<Instant>,
     doing: &'static str,
-    /// When it began, or last reported progress.
+    /// When the activity began, or last made progress.
     since: Option<Instant>,
     paused: bool,
     over: bool,
 }
 
 impl Watchdog {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Activity> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_hangs_beyond_its_budget_is_reported() {
+    fn hanging_runs_are_reported() {
         let watchdog = Watchdog::default();
         watchdog.doing("the file was being filled");
         watchdog.until(past());
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_that_does_not_answer_is_the_reason() {
+    fn silent_rank_is_the_reason() {
         let watchdog = Watchdog::default();
         let roll = Arc::new(Roll::new(2));
         watchdog.watch_ranks(Arc::clone(&roll));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_is_over_paused_or_alive_is_not_reported() {
+    fn live_runs_are_not_reported() {
         let watchdog = Watchdog::default();
         watchdog.until(past());
         watchdog.state().since = Some(past());

@@ -55,8 +55,8 @@ impl Spec {
         self.executor.info().of(&self.job.backend)
     }
 
-    /// Returns the job of each lane: on a file of its own, it is the only one there; of a file that
-    /// processes share, it sees all.
+    /// Returns the job of each lane: a lane with a separate file is alone on it, and in a file that
+    /// processes share it sees all of it.
     pub fn job_of_lane(&self) -> Cow<'_, Job> {
         match self.place {
             _ if self.job.has_own_files() => Cow::Owned(self.job.on_own_file()),
@@ -71,7 +71,7 @@ impl Spec {
         Share::within(&self.job, part, lane, self.count, self.seed).at(self.place)
     }
 
-    /// Returns how the blocks are claimed, where the lanes share them.
+    /// Returns the claims on blocks, if the lanes share them.
     pub fn claims(&self) -> Option<Claims> {
         is_shared(&self.job).then(|| Claims::new(&self.share(0), &self.job, self.passes))
     }
@@ -124,7 +124,7 @@ type Done = Result<LaneResult, BackendError>;
 /// How often the waiting thread checks its flags, and how often it takes a sample.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
-/// How often it checks them once the limit of the trial has passed.
+/// The same once the limit of the trial has passed.
 const MIN_POLL_INTERVAL: Duration = Duration::from_micros(100);
 /// A trial that ends by time ends after this many times its limit in any case.
 const MOST_LATE: u32 = 100;
@@ -136,9 +136,6 @@ pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
 
 /// Runs the trial. `at_go` is called when every lane is open and none has begun, and returns
 /// whether to begin; `cut` returns when and how to end it.
-///
-/// # Errors
-/// A lane failed, the trial was stopped, or a system call did not return after the stop.
 pub(super) fn run(
     spec: &Spec,
     backend: &'static dyn Backend,
@@ -320,7 +317,7 @@ struct Waiter<'a> {
 }
 
 impl Waiter<'_> {
-    /// Waits until all lanes are open. False: one failed to open, or the run was stopped meanwhile.
+    /// Waits until all lanes are open; false if one fails to open, or the run is stopped.
     fn wait_ready(&mut self) -> Result<bool, Failure> {
         let threads = self.shared.spec.job.threads;
         loop {
@@ -387,15 +384,15 @@ impl Waiter<'_> {
         }
     }
 
-    /// Returns whether the limit ends the trial now. Where it ends all trials, one in which no lane
-    /// has had a CPU yet waits for the first operation: nothing would be measured.
+    /// Returns whether the limit ends the trial now. If trials end by time, a trial in which no
+    /// lane has had a CPU waits for the first operation, since nothing would be measured.
     fn is_over(&self, limit: Duration, elapsed: Duration) -> bool {
         let waits = self.shared.spec.ends_by_time && elapsed < limit * MOST_LATE;
         let moved = || self.shared.published.iter().any(|lane| lane.ops.load(Relaxed) > 0);
         elapsed >= limit && (!waits || moved())
     }
 
-    /// Stops all lanes; those that do not return in time from now on are abandoned.
+    /// Stops all lanes; a lane that does not return in time is abandoned.
     fn stop(&mut self) {
         self.shared.stop.store(true, Relaxed);
         self.stopped = true;
@@ -438,8 +435,8 @@ struct Sampler {
 }
 
 impl Sampler {
-    /// Returns what was done since the previous sample, in total and by each lane. `at` is in
-    /// nanoseconds since the start.
+    /// Returns the work since the previous sample, in total and by lane. `at` is in nanoseconds
+    /// since the start.
     fn delta(&mut self, at: u64, published: &[Published]) -> (Sample, Vec<LaneSample>) {
         self.lanes.resize(published.len(), LaneSample::default());
         let mut all = Sample { at, nanos: at - self.at, ..Sample::default() };

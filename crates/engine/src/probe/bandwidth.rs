@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_copies_one_half_and_a_write_fills_all() {
+    fn copy_and_write_fill_their_ranges() {
         let map = Map::anonymous(1 << 16, false).unwrap();
         (0..map.len()).for_each(|at| map.store(at, (at % 251) as u8));
         run_pass(MemoryOp::Copy, &map);

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clock_and_loop_overhead_is_subtracted_once() {
+    fn overhead_is_subtracted_once() {
         let costs = Costs { clock_nanos: 20.0, loop_nanos: 0.5 };
         let batch = BatchTime { nanos: 1020, amount: 100.0, loops: 100, readings: 1 };
         assert_eq!(batch.value(Unit::Nanos, &costs), Some(9.5));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_costs_less_than_a_reading() {
+    fn loop_costs_less_than_a_reading() {
         let costs = Costs::measure();
         assert!(
             costs.loop_nanos > 0.0

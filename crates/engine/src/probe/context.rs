@@ -77,9 +77,6 @@ impl ProbeContext {
     }
 
     /// Checks that there is an [`other_cpu`](ProbeContext::other_cpu).
-    ///
-    /// # Errors
-    /// This process may use only one CPU.
     pub fn check_other_cpu(&self) -> Result<(), String> {
         self.other_cpu().map(drop).ok_or_else(|| "this process may use only one CPU".into())
     }
@@ -90,9 +87,6 @@ impl ProbeContext {
     }
 
     /// Checks that a probe may allocate `bytes`.
-    ///
-    /// # Errors
-    /// If it may not; the message states the limit.
     pub fn check_memory(&self, bytes: u64) -> Result<(), String> {
         if bytes <= self.memory {
             return Ok(());
@@ -114,9 +108,6 @@ impl ProbeContext {
     }
 
     /// Returns an error once a stop was requested, for `?` between parts of long work.
-    ///
-    /// # Errors
-    /// [`ProbeError::Stopped`] if a stop was requested.
     pub fn check_stop(&self) -> Result<(), ProbeError> {
         if self.is_stopping() { Err(ProbeError::Stopped) } else { Ok(()) }
     }

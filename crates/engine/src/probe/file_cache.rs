@@ -1,6 +1,6 @@
 //! `file-cache`: how much file data the page cache holds, measured within safe bounds. A child
-//! process, in a control group if possible, reads a file twice: how much stayed cached, and how much
-//! came from the device again?
+//! process, in a control group if possible, reads a file twice: how much stayed cached, and how
+//! much came from the device again?
 
 use std::os::fd::AsRawFd;
 
@@ -195,7 +195,7 @@ struct CacheRetention {
     /// Dropped before its group is removed, so that the process has ended: fields drop in this
     /// order.
     reader: ReadWorker,
-    /// The control group, or the reason why there is none.
+    /// The control group, or the reason for its absence.
     group: Result<MemoryGroup, String>,
     limit: Option<u64>,
     file: Scratch,
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_for_any_amount_of_free_memory() {
+    fn bounds_hold_for_any_memory() {
         assert_eq!(bounds(&with(1 << 40), true), (Some(GROUP_LIMIT), GROUP_LIMIT / 4 * 5));
         assert_eq!(bounds(&with(1 << 40), false), (None, UNGROUPED_BYTES));
         // A group must not use more than a quarter of free memory either.
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_beyond_a_group_explore_the_memory_of_the_machine() {
+    fn large_sizes_explore_all_memory() {
         let context =
             with(2 << 30).with_sets(Some(&["file-cache.bytes=64m,4g,32g".parse().unwrap()]));
         assert_eq!(bounds(&context, true), (None, 32 << 30));
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_group_cannot_hold_is_expected_from_the_device() {
+    fn oversized_files_come_from_the_device() {
         let context = with(1 << 40);
         let [holds, edge, beyond] = [64u64 << 20, 128 << 20, 192 << 20]
             .map(|bytes| estimate_reread(bytes, Some(GROUP_LIMIT), &context));
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_scarce_only_when_it_is() {
+    fn memory_scarcity_follows_the_floor() {
         assert!(!MemoryGuard { floor: 0, pressure: None }.is_scarce());
         assert!(MemoryGuard { floor: u64::MAX, pressure: None }.is_scarce());
     }

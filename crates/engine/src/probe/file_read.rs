@@ -1,5 +1,5 @@
-//! `file-read` and `remote-read`: a file read from open to close, block by block, sequentially and in
-//! random order. The file is local, or the user's on a network or FUSE mount.
+//! `file-read` and `remote-read`: a file read from open to close, block by block, sequentially and
+//! in random order. The file is local, or the user's on a network or FUSE mount.
 #![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
 use super::files::{
-    BLOCK, Device, check_disk_space, create_filled, describe_file_system, drop_from_cache,
+    BLOCK, DeviceSpeed, check_disk_space, create_filled, describe_file_system, drop_from_cache,
     fill_file, test_device, test_folder, unshare_descriptors,
 };
 use super::loads::shuffled;
@@ -34,7 +34,7 @@ use crate::with_fill;
 const CACHED_SIZES: &[u64] = &[1890, 11390, 64 << 10, 1 << 20, 16 << 20, 64 << 20];
 /// Default sizes of files read from the device: in random order each block may wait for it.
 const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
-/// Attempts at a batch if the file is evicted from the cache meanwhile.
+/// Attempts at a batch if the file is evicted from the cache during it.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Expected nanoseconds of a cached block; both patterns read the same blocks with the same calls.
@@ -347,7 +347,7 @@ impl KnownCell for LocalRead {
 
 /// Estimates a cold pass: sequential reads become long requests, random ones a request per block,
 /// some of which readahead may save.
-fn estimate_cold(params: &ScanParams, device: &Device) -> Estimate {
+fn estimate_cold(params: &ScanParams, device: &DeviceSpeed) -> Estimate {
     let (bytes, blocks) = (params.bytes as f64, params.blocks() as f64);
     let low = OPEN_NANOS.0 + device.request.0 + bytes * device.byte.0;
     let high = OPEN_NANOS.1
@@ -408,10 +408,7 @@ const ROUND_TRIP: (f64, f64) = (20e3, 20e6);
 const BYTE: (f64, f64) = (0.1, 1000.0);
 const NONE: &str = "no remote file given: name a file on a network or FUSE mount";
 
-/// Opens the user's file.
-///
-/// # Errors
-/// If there is none, or if it is not a regular file with data on a network or FUSE mount.
+/// Opens the user's file: a regular file with data on a network or FUSE mount.
 fn remote(context: &ProbeContext) -> Result<(&Path, File, u64), String> {
     let path = context.file.as_deref().ok_or(NONE)?;
     let file = fd::open_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -425,10 +422,7 @@ fn remote(context: &ProbeContext) -> Result<(&Path, File, u64), String> {
     }
 }
 
-/// Checks that the files of `mount` are remote.
-///
-/// # Errors
-/// If they are local; the error is the name of the file system.
+/// Checks that the files of `mount` are remote; the error is the name of the file system.
 fn far(mount: &Mount) -> Result<(), &str> {
     if mount.is_network() || mount.is_fuse() { Ok(()) } else { Err(&mount.fs) }
 }

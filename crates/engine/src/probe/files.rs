@@ -21,9 +21,6 @@ use crate::units::show_bytes;
 pub(super) const BLOCK: usize = 4096;
 
 /// Returns the folder for files.
-///
-/// # Errors
-/// If there is none; the message suits [`Probe::check`](super::Probe::check).
 pub(super) fn test_folder(context: &ProbeContext) -> Result<&Path, String> {
     context
         .dir
@@ -47,9 +44,6 @@ pub(super) fn unpin(context: &ProbeContext) {
 }
 
 /// Checks that `bytes` take at most half of the free disk space.
-///
-/// # Errors
-/// If they take more, or there is no folder.
 pub(super) fn check_disk_space(context: &ProbeContext, bytes: u64) -> Result<(), String> {
     let dir = test_folder(context)?;
     let free = File::open(dir).and_then(|dir| mounts::space(&dir)).map(|space| space.available);
@@ -109,9 +103,6 @@ pub(super) fn fill_file(
 }
 
 /// Drops `file` from the page cache as far as that is possible; a stop ends it.
-///
-/// # Errors
-/// It was stopped, or the errno of the call that failed.
 pub(super) fn drop_pages(
     file: &File,
     bytes: u64,
@@ -122,10 +113,7 @@ pub(super) fn drop_pages(
     done.map_err(ProbeError::in_call("dropping the file from the page cache"))
 }
 
-/// Drops `file` from the page cache.
-///
-/// # Errors
-/// If some of it stays cached, or if that cannot be determined.
+/// Drops `file` from the page cache; an error if some of it stays cached, or may.
 pub(super) fn drop_from_cache(
     file: &File,
     bytes: u64,
@@ -156,7 +144,7 @@ pub(super) fn describe_file_system(file: &File) -> Option<String> {
 
 /// Expected speed of a device, each as (minimum, maximum).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Device {
+pub(super) struct DeviceSpeed {
     /// Nanoseconds of one small request.
     pub request: (f64, f64),
     /// Nanoseconds per byte in long requests.
@@ -166,27 +154,27 @@ pub(super) struct Device {
     pub why: &'static str,
 }
 
-const SOLID_STATE: Device = Device {
+const SOLID_STATE: DeviceSpeed = DeviceSpeed {
     request: (20e3, 1e6),
     byte: (0.1, 10.0),
     flush: (20e3, 10e6),
     why: "a non-rotational disk: 20-200 µs per request of an SSD, up to 1 ms where it is shared \
           or virtual",
 };
-const ROTATIONAL: Device = Device {
+const ROTATIONAL: DeviceSpeed = DeviceSpeed {
     request: (1e6, 25e6),
     byte: (3.0, 20.0),
     flush: (2e6, 50e6),
     why: "a rotational disk: 8 ms for half a revolution and a seek, less where its cache helps",
 };
-const VIRTUAL: Device = Device {
+const VIRTUAL: DeviceSpeed = DeviceSpeed {
     request: (20e3, 20e6),
     byte: (0.05, 20.0),
     flush: (20e3, 30e6),
     why: "a virtual disk, whose rotational flag means nothing: 50-500 µs per request if the host \
           serves it from an SSD or from memory",
 };
-const UNKNOWN: Device = Device {
+const UNKNOWN: DeviceSpeed = DeviceSpeed {
     request: (10e3, 25e6),
     byte: (0.1, 40.0),
     flush: (5e3, 50e6),
@@ -195,7 +183,7 @@ const UNKNOWN: Device = Device {
 
 /// Returns the expected speed of the device below the folder for files, based on what the kernel
 /// reports about it.
-pub(super) fn test_device(context: &ProbeContext) -> Device {
+pub(super) fn test_device(context: &ProbeContext) -> DeviceSpeed {
     fn below(dir: &Path) -> Option<Vec<BlockDevice>> {
         File::open(dir).ok().map(|dir| Below::of(&dir).devices())
     }
@@ -211,7 +199,7 @@ pub(super) fn test_device(context: &ProbeContext) -> Device {
 }
 
 /// Classifies a stack of devices by their rotational flags.
-fn classify(turns: &[bool], guest: bool) -> Device {
+fn classify(turns: &[bool], guest: bool) -> DeviceSpeed {
     match turns {
         [] => UNKNOWN,
         all if !all.contains(&true) => SOLID_STATE,

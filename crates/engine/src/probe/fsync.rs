@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use nix::unistd::{fdatasync, fsync};
 
 use super::files::{
-    Device, check_disk_space, create_filled_to_commit, describe_file_system, test_device,
+    DeviceSpeed, check_disk_space, create_filled_to_commit, describe_file_system, test_device,
     test_folder, unpin,
 };
 use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
@@ -47,7 +47,7 @@ impl KnownCell for Fsync {
 
     fn estimate(&self, context: &ProbeContext) -> Option<Estimate> {
         let Fsync { call, bytes } = *self;
-        let Device { byte, flush, why, .. } = test_device(context);
+        let DeviceSpeed { byte, flush, why, .. } = test_device(context);
         if bytes == 0 {
             return Some(Estimate {
                 low: 100.0,

@@ -21,9 +21,6 @@ impl Placement {
         [("same", Placement::Same), ("across", Placement::Across)];
 
     /// Checks that the helper can be placed there.
-    ///
-    /// # Errors
-    /// The reason why not, for [`Probe::check`](super::Probe::check).
     pub fn check(self, context: &ProbeContext) -> Result<(), String> {
         if self == Placement::Across {
             context.check_other_cpu()?;
@@ -62,9 +59,6 @@ impl HelperProcess {
     /// # Safety
     /// After the fork of a multi-threaded process only async-signal-safe calls are sound: `body`
     /// must not allocate, lock or panic.
-    ///
-    /// # Errors
-    /// The errno of fork(2).
     pub unsafe fn fork(
         place: Placement,
         context: &ProbeContext,
@@ -73,7 +67,7 @@ impl HelperProcess {
         let affinity = place.affinity(context)?;
         let parent = std::process::id();
         // SAFETY: the child makes only async-signal-safe calls: prctl(2), getppid(2),
-        // sched_setaffinity(2), those of `body` by the caller's contract, and _exit(2).
+        // sched_setaffinity(2), the calls of `body` by the caller's contract, and _exit(2).
         match unsafe { libc::fork() } {
             -1 => Err(ProbeError::last_os_error("fork")),
             0 => {
@@ -123,9 +117,6 @@ pub(super) struct HelperThread(Option<JoinHandle<()>>);
 
 impl HelperThread {
     /// Starts a thread that runs `body` at its placement.
-    ///
-    /// # Errors
-    /// If it cannot be placed there, or the thread cannot be created.
     pub fn spawn(
         place: Placement,
         context: &ProbeContext,

@@ -112,7 +112,7 @@ pub(super) fn ask_tlb(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
     Some(Box::new(Pages(usize::try_from(source.number("pages")?).ok()?)))
 }
 
-/// One load from each of so many pages.
+/// The number of pages; each has one slot.
 struct Pages(usize);
 
 impl KnownCell for Pages {
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_slot_is_visited_once_per_turn() {
+    fn rings_visit_every_slot_once() {
         let order = shuffled(64, 7);
         let mut sorted = order.clone();
         sorted.sort_unstable();

@@ -1,5 +1,5 @@
-//! `page-fault` and `mprotect`: the cost of the first access to a page, and of changing the protection
-//! of pages.
+//! `page-fault` and `mprotect`: the cost of the first access to a page, and of changing the
+//! protection of pages.
 
 use std::fs::File;
 

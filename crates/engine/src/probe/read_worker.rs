@@ -173,7 +173,7 @@ mod tests {
     use crate::probe::testing::context;
 
     #[test]
-    fn parts_are_read_by_another_process_and_its_death_is_noticed() {
+    fn read_worker_reports_parts_and_death() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(100_000).unwrap();
         let context = context();

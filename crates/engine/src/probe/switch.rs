@@ -190,7 +190,8 @@ trait WakeLink: Send + Sync {
     fn leave(&self) {}
 }
 
-/// One pipe per direction, each carrying one byte per turn, and one for [`WakeLink::call_unpaired`].
+/// One pipe per direction, each carrying one byte per turn, and one for
+/// [`WakeLink::call_unpaired`].
 struct Pipes {
     there: (OwnedFd, OwnedFd),
     back: (OwnedFd, OwnedFd),
@@ -224,7 +225,7 @@ fn read_byte(fd: RawFd) -> Option<u8> {
     let mut byte = 0u8;
     let at = &raw mut byte;
     // SAFETY: read(2) writes at most one byte into `byte`, which outlives the call and is not
-    // borrowed meanwhile.
+    // borrowed during it.
     retry_interrupted(|| unsafe { libc::read(fd, at.cast(), 1) }).then_some(byte)
 }
 
@@ -351,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partner_that_was_killed_is_gone() {
+    fn killed_partner_is_gone() {
         let link = Pipes::new().unwrap();
         let body = || {
             link.split();

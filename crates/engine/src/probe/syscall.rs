@@ -104,9 +104,6 @@ struct Calls {
 }
 
 /// Times `count` calls.
-///
-/// # Errors
-/// If a call returned false.
 #[inline(always)]
 fn time_calls(count: u64, call: impl FnMut() -> bool) -> Result<BatchTime, ProbeError> {
     let (mut good, mut call) = (true, call);

@@ -11,7 +11,7 @@ use crate::sys::threads::Affinity;
 use crate::sys::usage::Usage;
 
 #[test]
-fn every_probe_is_described_and_ids_are_unique() {
+fn probes_are_described_with_unique_ids() {
     let mut seen = HashSet::new();
     let infos: Vec<_> = PROBES.iter().map(|probe| probe.info()).collect();
     assert_eq!(infos, catalog::PROBES);
@@ -30,7 +30,7 @@ fn every_probe_is_described_and_ids_are_unique() {
 }
 
 #[test]
-fn cells_are_unique_and_estimates_have_a_reason() {
+fn cells_are_unique_with_reasoned_estimates() {
     let mut context = context();
     context.host.cpu.cycle_nanos = Some(0.4);
     for probe in PROBES {
@@ -72,7 +72,7 @@ fn cells_keep_their_parameters_and_order() {
 }
 
 #[test]
-fn requested_parameter_values_appear_in_known_cells() {
+fn requested_values_appear_in_cells() {
     let mut here = context();
     here.host.cpu.cycle_nanos = Some(0.4);
     for probe in PROBES {
@@ -125,7 +125,7 @@ fn requested_parameter_values_appear_in_known_cells() {
 }
 
 #[test]
-fn a_cell_of_another_version_is_refused_with_a_reason() {
+fn unknown_cells_are_refused_with_reason() {
     for probe in PROBES {
         let strange = cell(probe.info().id, &[("color", "blue".into())]);
         let refused = probe.open(&strange, &context()).err().map(|error| error.to_string());
@@ -153,7 +153,7 @@ fn what_must_cost_more_does() {
 }
 
 #[test]
-fn a_clock_shows_steps_of_its_resolution() {
+fn clocks_step_by_their_resolution() {
     fn step(source: &str) -> f64 {
         least(&cell("clock", &[("source", source.into()), ("part", "resolution".into())]), 3)
     }
@@ -163,7 +163,7 @@ fn a_clock_shows_steps_of_its_resolution() {
 }
 
 #[test]
-fn a_process_costs_more_than_a_thread_and_both_more_than_a_system_call() {
+fn processes_cost_more_than_threads() {
     let syscall =
         least(&cell("syscall", &[("call", "getpid".into()), ("path", "inline".into())]), 5_000);
     let thread = least(&cell("thread", &[]), 20);
@@ -173,7 +173,7 @@ fn a_process_costs_more_than_a_thread_and_both_more_than_a_system_call() {
 }
 
 #[test]
-fn every_round_trip_on_one_cpu_switches_once_on_each_side() {
+fn round_trips_switch_once_per_side() {
     let context = context();
     for probe_id in ["switch-process", "switch-thread"] {
         for by in ["pipe", "futex"] {
@@ -199,9 +199,9 @@ fn every_round_trip_on_one_cpu_switches_once_on_each_side() {
 }
 
 #[test]
-fn no_child_or_descriptor_is_left_behind() {
+fn no_child_or_descriptor_remains() {
     // Runs in its own process, because other tests open and close files.
-    const NAME: &str = "probe::tests::no_child_or_descriptor_is_left_behind";
+    const NAME: &str = "probe::tests::no_child_or_descriptor_remains";
     if !crate::sys::testing::is_alone(NAME, "probes") {
         return;
     }
@@ -265,7 +265,7 @@ fn a_stop_ends_a_running_batch() {
 }
 
 #[test]
-fn the_l1_cache_is_faster_than_l2_and_l2_than_memory() {
+fn caches_are_faster_than_memory() {
     fn load(bytes: u64) -> f64 {
         least(&cell("latency", &[("bytes", bytes.into())]), 200_000)
     }
@@ -295,7 +295,7 @@ fn an_invalid_stride_is_refused() {
 }
 
 #[test]
-fn every_kind_of_page_fault_is_counted_by_the_kernel() {
+fn kernel_counts_every_page_fault() {
     let dir = tempfile::tempdir_in(".").unwrap();
     let context = ProbeContext::collect(Some(dir.path().into()), None);
     let probe = probe("page-fault").unwrap();
@@ -318,7 +318,7 @@ fn every_kind_of_page_fault_is_counted_by_the_kernel() {
 }
 
 #[test]
-fn memory_is_read_written_copied_and_protected() {
+fn memory_probes_run() {
     let mut context = context();
     context.host.caches.clear();
     for id in ["bandwidth", "mprotect"] {

@@ -3,7 +3,7 @@ use crate::backend::testing;
 use crate::plan::{Cache, Choice, Op, Plan, Sync, TargetSpec};
 
 #[test]
-fn counts_grow_and_stay_powers_of_two_while_steps_are_short() {
+fn short_steps_grow_in_powers() {
     let bounds = Bounds { blocks: u64::MAX, ..FILE };
     for nanos in [0, 1, 19_999, 20_000, 1_000_000, 299_999_999] {
         let mut count = 1;
@@ -25,23 +25,23 @@ const FILE: Bounds =
 
 /// Returns the last step of a calibration and the number of steps, where a step of `count`
 /// operations and `passes` takes `nanos`.
-fn run_steps(bounds: &Bounds, nanos: impl Fn(u64, u64) -> u64) -> (Step, u32) {
+fn run_steps(bounds: &Bounds, nanos: impl Fn(u64, u64) -> u64) -> (NextStep, u32) {
     let (mut count, mut passes, mut tries) = (1, 1, 0);
     loop {
         tries += 1;
         match bounds.next_step(count, passes, nanos(count, passes)) {
-            Step::Try { count: more, passes: again } => (count, passes) = (more, again),
-            enough @ Step::Enough { .. } => return (enough, tries),
+            NextStep::Try { count: more, passes: again } => (count, passes) = (more, again),
+            enough @ NextStep::Enough { .. } => return (enough, tries),
         }
     }
 }
 
 #[test]
-fn a_small_file_is_repeated_for_the_trial_time_though_its_first_pass_is_slow() {
+fn small_files_repeat_despite_slow_start() {
     // 600 ns a pass, and 20 us for what every step does first; then 5 ms, an interruption of
     // the first whole pass.
     for slow in [0, 20_000, 5_000_000] {
-        let (Step::Enough { count: 16, passes, nanos, whole: true }, tries) =
+        let (NextStep::Enough { count: 16, passes, nanos, whole: true }, tries) =
             run_steps(&FILE, |count, passes| {
                 if (count, passes) == (16, 1) {
                     slow + 600
@@ -62,33 +62,33 @@ fn a_small_file_is_repeated_for_the_trial_time_though_its_first_pass_is_slow() {
 }
 
 #[test]
-fn a_long_pass_is_extrapolated_at_once_and_a_single_pass_is_never_repeated() {
+fn long_passes_extrapolate_single_ones_stay() {
     fn slow(count: u64, passes: u64) -> u64 {
         count * passes * 5_000_000
     }
     assert_eq!(
         run_steps(&FILE, slow).0,
-        Step::Enough { count: 16, passes: 4, nanos: 320_000_000, whole: true }
+        NextStep::Enough { count: 16, passes: 4, nanos: 320_000_000, whole: true }
     );
     let once = Bounds { single_pass: true, ..FILE };
     assert_eq!(
         run_steps(&once, |_, _| 600).0,
-        Step::Enough { count: 16, passes: 1, nanos: 600, whole: true }
+        NextStep::Enough { count: 16, passes: 1, nanos: 600, whole: true }
     );
     let large = Bounds { blocks: 1 << 40, ..FILE };
     assert_eq!(
         run_steps(&large, |count, _| count * 300).0,
-        Step::Enough { count: 1_125_000, passes: 1, nanos: 337_500_000, whole: false }
+        NextStep::Enough { count: 1_125_000, passes: 1, nanos: 337_500_000, whole: false }
     );
 }
 
 #[test]
-fn a_step_that_took_far_longer_than_a_trial_is_shortened() {
+fn overlong_steps_are_shortened() {
     // The first steps were answered from a burst allowance of the disk.
     for high in [FILE.low, FILE.high] {
         let bounds = Bounds { blocks: 256, high, single_pass: true, ..FILE };
         let step = bounds.next_step(256, 1, 1_500_000_000);
-        let Step::Enough { count, passes: 1, nanos, whole: false } = step else {
+        let NextStep::Enough { count, passes: 1, nanos, whole: false } = step else {
             panic!("{step:?}")
         };
         assert!((51..=77).contains(&count), "{count}");
@@ -97,7 +97,7 @@ fn a_step_that_took_far_longer_than_a_trial_is_shortened() {
 }
 
 #[test]
-fn parts_fill_the_trial_time_and_their_preparation_is_bounded() {
+fn parts_fill_trial_within_preparation_bound() {
     assert_eq!(part_count(1_000_000, 1_500_000, 100_000_000), 100);
     assert_eq!(part_count(1_000_000, 40_000_000, 100_000_000), 10);
     assert_eq!(part_count(1_000_000, 4_000_000_000, 100_000_000), 1);
@@ -109,13 +109,13 @@ fn parts_fill_the_trial_time_and_their_preparation_is_bounded() {
 }
 
 #[test]
-fn calibration_ends_even_if_the_clock_stands_still() {
-    let (Step::Enough { passes, .. }, _) = run_steps(&FILE, |_, _| 0) else { panic!("no end") };
+fn calibration_ends_despite_stopped_clock() {
+    let (NextStep::Enough { passes, .. }, _) = run_steps(&FILE, |_, _| 0) else { panic!("no end") };
     assert_eq!(passes, MAX_PASSES);
 }
 
 #[test]
-fn a_short_step_jumps_to_less_than_half_and_a_long_one_to_a_trial() {
+fn short_steps_jump_below_half() {
     // 1024 operations took 1 ms; 300 ms need 307200: a quarter is 76800, the power of two below
     // it 65536.
     assert_eq!(FILE.next_count(1024, 1_000_000), 65_536);
@@ -127,7 +127,7 @@ fn a_short_step_jumps_to_less_than_half_and_a_long_one_to_a_trial() {
 }
 
 #[test]
-fn a_prediction_that_holds_is_a_trial_at_once() {
+fn correct_predictions_are_trials_at_once() {
     let file = Bounds { blocks: 1 << 20, ..FILE };
     for (bounds, each) in [
         (&file, 300.0),
@@ -139,7 +139,7 @@ fn a_prediction_that_holds_is_a_trial_at_once() {
         let (count, passes) = bounds.first_step(each).unwrap();
         let nanos = (count * passes) as f64 * each;
         assert!(nanos >= 0.99 * bounds.low as f64, "{each}: {nanos}");
-        let Step::Enough { count: again, passes: as_often, .. } =
+        let NextStep::Enough { count: again, passes: as_often, .. } =
             bounds.next_step(count, passes, nanos as u64)
         else {
             panic!("{each}: {count} x {passes} is not enough")
@@ -155,7 +155,7 @@ fn a_prediction_that_holds_is_a_trial_at_once() {
 }
 
 #[test]
-fn a_first_step_is_small_in_bytes_and_within_the_file() {
+fn first_step_is_small_in_bytes() {
     let job = Job::plain(Choice::plain("pread"), Op::Read);
     let count = |block, span| unpredicted_count(&Job { block, span, ..job.clone() });
     assert_eq!([512, 4096, 32 << 10, 1 << 20].map(|block| count(block, 1 << 30)), [16, 16, 2, 1]);
@@ -163,26 +163,26 @@ fn a_first_step_is_small_in_bytes_and_within_the_file() {
 }
 
 #[test]
-fn a_trial_makes_a_commit_in_each_lane_however_long_it_takes() {
+fn slow_trials_still_commit_per_lane() {
     let plain = Job::plain(Choice::plain("pread"), Op::Write);
     let job = Job { sync: Sync::Fsync, sync_every: 8, threads: 2, span: 1 << 20, ..plain };
     assert_eq!((group_of(&job), unpredicted_count(&job)), (16, 16));
     assert_eq!(group_of(&Job { sync: Sync::None, ..job.clone() }), 1);
     assert_eq!(group_of(&Job { span: 8192, ..job.clone() }), 2);
     let bounds = Bounds { blocks: 256, group: group_of(&job), ..FILE };
-    let Step::Enough { count, .. } = bounds.next_step(32, 1, 60_000_000_000) else { panic!() };
+    let NextStep::Enough { count, .. } = bounds.next_step(32, 1, 60_000_000_000) else { panic!() };
     assert_eq!(count, 16);
 }
 
 #[test]
-fn a_trial_ends_with_a_commit_of_each_lane() {
+fn trials_end_with_complete_commits() {
     let file = Bounds { blocks: 4096, low: 1 << 20, high: 2 << 20, single_pass: false, group: 24 };
     for nanos in [300.0, 700.0, 5_000.0, 90_000.0] {
         let (count, _) = file.first_step(nanos).unwrap();
         assert!(count % 24 == 0 || count == 4096, "{nanos}: {count}");
     }
     for (count, nanos) in [(24, 1000), (48, 300_000), (240, 900_000), (2400, 9 << 20)] {
-        let (Step::Try { count, .. } | Step::Enough { count, .. }) =
+        let (NextStep::Try { count, .. } | NextStep::Enough { count, .. }) =
             file.next_step(count, 1, nanos);
         assert!(count % 24 == 0 || count == 4096, "{count}");
     }
@@ -209,7 +209,7 @@ fn expect(block: u64, known: &[(u64, f64)]) -> Option<f64> {
 }
 
 #[test]
-fn the_nearest_block_sizes_on_both_sides_count() {
+fn nearest_block_sizes_predict() {
     assert_eq!(expect(4096, &[]), None);
     assert_eq!(expect(4096, &[(512, 100.0)]), Some(800.0));
     assert_eq!(expect(4096, &[(65_536, 900.0)]), Some(900.0));
@@ -219,7 +219,7 @@ fn the_nearest_block_sizes_on_both_sides_count() {
 }
 
 #[test]
-fn other_kinds_of_jobs_and_the_cell_itself_do_not_count() {
+fn other_jobs_do_not_predict() {
     let known = calibrated(&[(4096, 100.0), (512, 100.0)]);
     let cold = Job { cache: Cache::Cold, ..testing::job() };
     assert_eq!(nanos_per_operation(&Job { block: 4096, ..cold }, known.iter()), None);

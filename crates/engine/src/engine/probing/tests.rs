@@ -50,7 +50,7 @@ fn end(events: &[Event]) -> End {
 }
 
 #[test]
-fn every_cell_has_its_batches_in_rounds_and_states_the_subtracted_overhead() {
+fn cells_report_batches_and_overhead() {
     let calls = (0..3u64).map(|n| ProbeCell::new("call", [("arguments", n.into())]));
     let plan = plan(calls.chain([ProbeCell::new("loop", [])]).collect(), 5);
     let events = events(&plan, &Control::new(&NEVER));
@@ -73,7 +73,7 @@ fn every_cell_has_its_batches_in_rounds_and_states_the_subtracted_overhead() {
 }
 
 #[test]
-fn an_unknown_or_refused_probe_is_reported_and_the_others_run() {
+fn refused_probes_leave_others_running() {
     let strange = ProbeCell::new("call", [("arguments", Param::from(99))]);
     let plan = plan(vec![ProbeCell::new("teleport", []), strange, ProbeCell::new("loop", [])], 2);
     let events = events(&plan, &Control::new(&NEVER));
@@ -84,7 +84,7 @@ fn an_unknown_or_refused_probe_is_reported_and_the_others_run() {
 }
 
 #[test]
-fn a_stop_and_a_budget_end_the_run_and_keep_its_results() {
+fn stop_and_budget_keep_results() {
     static STOP: AtomicBool = AtomicBool::new(true);
     let long = plan(vec![ProbeCell::new("loop", [])], 1000);
     assert_eq!(end(&events(&long, &Control::new(&STOP))), End::Interrupted);
@@ -128,7 +128,7 @@ fn every_probe_has_cells() {
 }
 
 #[test]
-fn a_named_file_leaves_other_probes_their_folder() {
+fn named_file_leaves_other_probes_folder() {
     let without = list_offers(None, None, None, None);
     let file = std::env::current_exe().unwrap();
     let with = list_offers(Some(&file), None, None, None);

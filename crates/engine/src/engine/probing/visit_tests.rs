@@ -98,7 +98,7 @@ fn done(request: &VisitRequest) -> Visit {
 }
 
 #[test]
-fn a_batch_takes_its_time_and_is_measured_once() {
+fn batches_take_their_time_once() {
     let visit = done(&request(slow()));
     assert!((10..=200).contains(&visit.count), "{}", visit.count);
     assert_eq!(visit.batches.len(), 1);
@@ -106,19 +106,19 @@ fn a_batch_takes_its_time_and_is_measured_once() {
 }
 
 #[test]
-fn one_batch_that_lost_its_cpu_does_not_set_the_count() {
+fn lost_cpu_does_not_set_count() {
     let visit = done(&request(Slow { lost: Duration::from_millis(20), ..slow() }));
     assert!((10..=200).contains(&visit.count), "{}", visit.count);
 }
 
 #[test]
-fn a_known_count_is_not_calibrated_again() {
+fn known_count_is_not_recalibrated() {
     let visit = done(&VisitRequest { count: Some(3), ..request(slow()) });
     assert_eq!((visit.count, visit.evidence), (3, vec!["1 batches".to_string()]));
 }
 
 #[test]
-fn a_cell_that_is_slow_to_open_is_measured_several_times_but_not_too_often() {
+fn slow_cells_repeat_within_bounds() {
     let dear = Slow { opening: Duration::from_millis(100), ..slow() };
     let found = done(&VisitRequest { count: Some(1), ..request(dear) }).batches.len();
     assert!((5..=11).contains(&found), "{found}");
@@ -135,7 +135,7 @@ fn a_cell_that_is_slow_to_open_is_measured_several_times_but_not_too_often() {
 }
 
 #[test]
-fn a_batch_never_exceeds_the_maximum_of_its_gauge() {
+fn batches_respect_the_gauge_maximum() {
     let limited =
         |most| VisitRequest { time: Duration::from_secs(60), ..request(Slow { most, ..slow() }) };
     assert_eq!(done(&limited(7)).count, 7);
@@ -153,7 +153,7 @@ fn a_refusal_differs_from_a_stop() {
 }
 
 #[test]
-fn a_visit_that_does_not_return_is_abandoned() {
+fn hanging_visits_are_abandoned() {
     let deaf = Slow { deaf: true, ..slow() };
     assert!(matches!(visit(&request(deaf), &site(), &|| Some(Cut::End)), Err(Failure::Abandoned)));
 }

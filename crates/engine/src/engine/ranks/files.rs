@@ -338,7 +338,7 @@ mod tests {
     use crate::plan::Choice;
 
     #[test]
-    fn another_file_behind_the_same_path_is_noticed() {
+    fn replaced_file_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data");
         let write = |bytes: &[u8]| {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_ranks_that_share_a_disk_are_counted_together() {
+    fn ranks_on_one_disk_add_up() {
         let room = |place: &str, need, free| {
             Some(NeededSpace { place: place.into(), dir: "/data".into(), need, free })
         };
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn no_machine_reads_what_it_wrote_if_that_can_be() {
+    fn no_machine_reads_its_own_data() {
         let layouts: [&[&str]; 4] = [
             &["a", "b"],
             &["a", "a", "b", "b"],
@@ -422,13 +422,13 @@ mod tests {
     }
 
     #[test]
-    fn the_part_of_a_shared_file_follows_from_the_layout_and_the_ranks_that_measure() {
+    fn shared_part_follows_from_the_layout() {
         let files_of = files(1, &["a", "a", "b", "b"], true);
         let read = files_of.place(&job(Op::Read, 4, Layout::Segmented)).unwrap();
         assert_eq!((read.index, read.of, read.window(100)), (3, 4, 300..400));
         let write = files_of.place(&job(Op::Write, 4, Layout::Strided)).unwrap();
         assert_eq!((write.index, write.strided, write.window(100)), (1, true, 0..400));
-        // Two ranks of one machine: there is no other.
+        // Both ranks are on one machine.
         assert_eq!(files_of.place(&job(Op::Read, 2, Layout::Segmented)).unwrap().index, 1);
         assert_eq!(files_of.place(&job(Op::Read, 4, Layout::PerRank)), None);
         let mut plan = Plan::plain("sweep", TargetSpec::None);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::sys::memory;
 use crate::units::{join_names, show_rank};
 
-/// The number of ranks that were started, and of those on this machine.
+/// The number of started ranks, in all and on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Started {
     pub ranks: u32,
@@ -41,8 +41,8 @@ pub trait Link {
     /// Returns the name of the machine of this rank.
     fn node(&self) -> String;
 
-    /// Identifies the machine: two machines of one name differ, and containers of one machine, which
-    /// share its clock, do not.
+    /// Identifies the machine: two machines of one name differ, and containers of one machine,
+    /// which share its clock, do not.
     fn machine(&self) -> String {
         boot_id()
     }
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_that_have_come_less_often_than_the_first_are_missing() {
+    fn late_ranks_are_missing() {
         let roll = Roll::new(7);
         assert_eq!((roll.describe_missing(), roll.is_complete()), (None, true));
         (0..7).for_each(|rank| roll.come(rank));

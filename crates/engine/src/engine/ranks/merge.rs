@@ -250,7 +250,7 @@ mod tests {
     use crate::record::DeviceCounts;
 
     #[test]
-    fn the_rank_that_ends_last_has_seen_all() {
+    fn last_rank_has_seen_all() {
         let mut counted = MachineCounters::default();
         let mut seen = Vec::new();
         for (bytes, flushes) in [(100, 3), (250, 2), (180, 9)] {

@@ -20,7 +20,7 @@ pub struct Nodes {
     names: Vec<String>,
     /// By rank: the number of its machine, in the order of their first ranks.
     of_rank: Vec<u32>,
-    /// By rank: the number of its kernel, whose counters are those of all its ranks.
+    /// By rank: the number of its kernel. All ranks of a kernel share its counters.
     kernels: Vec<u32>,
     /// By machine: its first rank.
     firsts: Vec<u32>,
@@ -34,7 +34,7 @@ struct RankMachine {
     name: String,
     machine: String,
     kernel: String,
-    /// CPUs that it may use, and how many its machine would leave it if it were not bound.
+    /// CPUs that it may use, bound and unbound.
     #[serde(default)]
     cpus: (u32, u32),
     /// The version of iotui.
@@ -44,7 +44,7 @@ struct RankMachine {
 }
 
 impl RankMachine {
-    /// Returns how a rank differs from the first in what all must have alike.
+    /// Describes how the version or command line of a rank differs from the first.
     fn differs_from(&self, first: &RankMachine) -> Option<String> {
         if self.version != first.version {
             return Some(format!("it is iotui {}, but rank 0 is {}", self.version, first.version));
@@ -116,7 +116,7 @@ impl Nodes {
         &self.names
     }
 
-    /// Returns how many machines there are.
+    /// Returns the number of machines.
     pub fn count(&self) -> usize {
         self.firsts.len()
     }
@@ -126,7 +126,7 @@ impl Nodes {
         self.of_rank.get(rank).copied().unwrap_or(0)
     }
 
-    /// Returns how many kernels there are, at least 1.
+    /// Returns the number of kernels, at least 1.
     pub fn kernels(&self) -> u32 {
         self.kernels.iter().max().map_or(1, |last| last + 1)
     }
@@ -158,7 +158,7 @@ impl Nodes {
         shifted(&self.of_rank[..count]).get(rank as usize).copied().unwrap_or(rank)
     }
 
-    /// Returns those of ranks on machines of these names.
+    /// Returns ranks on machines of these names.
     #[cfg(test)]
     pub fn named(names: &[&str]) -> Nodes {
         let seen = |name: &&str| RankMachine {
@@ -172,7 +172,7 @@ impl Nodes {
         Nodes::from_ranks(&names.iter().map(seen).collect::<Vec<RankMachine>>())
     }
 
-    /// Returns whose fault something is: `rank 3 on node7: ...`
+    /// Names the rank that failed: `rank 3 on node7: ...`
     pub fn blame(&self, rank: usize, why: &str) -> String {
         let node = self.names.get(rank).map_or("", String::as_str);
         format!("{}: {why}", show_rank(rank as u32, node))
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machines_are_numbered_and_named_by_their_first_ranks() {
+    fn machines_are_numbered_by_first_rank() {
         let seen = |name: &str, machine: &str, cpus| RankMachine {
             name: name.into(),
             machine: machine.into(),
@@ -203,7 +203,7 @@ mod tests {
 
     /// More ranks than a quadratic loop finishes within minutes.
     #[test]
-    fn a_hundred_thousand_ranks_are_found_and_shifted_at_once() {
+    fn hundred_thousand_ranks_are_found_fast() {
         let names: Vec<String> =
             (0..100_000).map(|rank| format!("node{}", rank % 50_000)).collect();
         let nodes = Nodes::named(&names.iter().map(String::as_str).collect::<Vec<&str>>());

@@ -88,8 +88,8 @@ pub struct Ending {
     pub after: Option<Duration>,
 }
 
-/// Returns how a part of a trial ends. By amount: a count that was requested, another program, a
-/// step of a calibration, and one pass over a file that is too small for the trial time.
+/// Chooses the end of a part of a trial. By amount: a requested count, another program, a step of a
+/// calibration, and one pass over a file that is too small for the trial time.
 pub fn ending_of(work: &Work) -> Ending {
     let Work { cell, amount, .. } = *work;
     let single = cell.fresh_each_pass || needs_single_pass(&cell.job);
@@ -114,7 +114,7 @@ mod tests {
     use crate::plan::{Cache, Choice, Job, Op};
 
     #[test]
-    fn trials_end_by_time_where_there_is_more_to_do() {
+    fn trials_end_by_time_if_possible() {
         let job = Job {
             count: None,
             span: 40_960,

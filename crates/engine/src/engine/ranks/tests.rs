@@ -22,7 +22,7 @@ fn no_signal() -> Option<i32> {
     None
 }
 
-/// A plan of pread at 4 KiB for three ranks, on scratch files in `dir`, with these settings beside.
+/// A plan of pread at 4 KiB for three ranks, on scratch files in `dir`, and with these settings.
 fn plan_with(dir: &Path, more: &str, ranks: u32) -> Arc<Plan> {
     let mut settings = Settings::default();
     let all = "backend=pread block-size=4k cache=warm trials=3 trial-time=1ms size=64k budget=1m \
@@ -90,11 +90,11 @@ impl Link for Misled<'_> {
     }
 }
 
-/// What rank 0 was told, and how each rank ended.
-type Told = (Vec<Event>, Vec<Result<(), String>>);
+/// The events of rank 0, and how each rank ended.
+type RankRun = (Vec<Event>, Vec<Result<(), String>>);
 
 /// Runs the plan on these machines.
-fn measure(nodes: &[&str], plan: &Arc<Plan>) -> Told {
+fn measure(nodes: &[&str], plan: &Arc<Plan>) -> RankRun {
     measure_misled(nodes, plan, &|_, order| order)
 }
 
@@ -104,7 +104,7 @@ fn measure_misled(
     nodes: &[&str],
     plan: &Arc<Plan>,
     mislead: &(dyn Fn(u32, Command) -> Command + Sync),
-) -> Told {
+) -> RankRun {
     let run = |link: &dyn Link| {
         let mut events = Vec::new();
         let rank = link.rank();
@@ -133,7 +133,7 @@ fn trials(events: &[Event]) -> Vec<&Trial> {
 }
 
 #[test]
-fn the_sum_of_the_ranks_is_the_trial() {
+fn ranks_add_up_to_the_trial() {
     let dir = tempfile::tempdir().unwrap();
     let (events, ends) = measure(&["a", "a", "b"], &plan(dir.path()));
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
@@ -160,7 +160,7 @@ fn failures(events: &[Event]) -> Vec<&str> {
 
 /// Wherever a rank fails, the others come to the same place, and the run says which one it was.
 #[test]
-fn the_failure_of_a_rank_is_that_of_the_cell() {
+fn failing_rank_fails_the_cell() {
     let dir = tempfile::tempdir().unwrap();
     for plan in ["", "layout=segmented", "layout=strided"].map(|of| plan_with(dir.path(), of, 3)) {
         assert_failures(&plan);
@@ -203,7 +203,7 @@ fn assert_failures(plan: &Arc<Plan>) {
 }
 
 #[test]
-fn a_rank_without_its_target_ends_the_run() {
+fn rank_without_target_ends_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let mislead = |hearing, order| match order {
         Command::Open { mut plan, left } if hearing == 2 => {
@@ -220,7 +220,7 @@ fn a_rank_without_its_target_ends_the_run() {
 }
 
 #[test]
-fn one_rank_measures_as_a_process_alone() {
+fn one_rank_measures_like_one_process() {
     let dir = tempfile::tempdir().unwrap();
     let (events, ends) = measure(&["a"], &plan_with(dir.path(), "layout=strided", 1));
     assert_eq!(ends, [Ok(())]);
@@ -228,7 +228,7 @@ fn one_rank_measures_as_a_process_alone() {
 }
 
 #[test]
-fn clocks_are_compared_by_messages_once_for_each_machine() {
+fn clocks_are_compared_once_per_machine() {
     const AHEAD: u64 = 3_600_000_000_000;
     let found = threads::run(&["a", "a", "b", "b"], |link| {
         let ahead = if link.rank() >= 2 { AHEAD } else { 0 };
@@ -245,7 +245,7 @@ fn clocks_are_compared_by_messages_once_for_each_machine() {
 
 /// A rank that measures no more is named, and the run is over although nobody else can end it.
 #[test]
-fn a_rank_that_does_not_answer_is_named_at_the_end_of_the_budget() {
+fn silent_rank_is_named_at_budget() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan_with(dir.path(), "budget=500ms", 3);
     let (frozen, thawed) = (AtomicBool::new(false), Barrier::new(2));
@@ -314,7 +314,7 @@ fn stop_one(
 }
 
 #[test]
-fn a_signal_to_one_rank_stops_the_run_and_names_it() {
+fn signalled_rank_stops_run_by_name() {
     static STOP: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
     let signal = || STOP[1].load(Relaxed).then_some(libc::SIGTERM);
     let (end, events, received) =
@@ -328,7 +328,7 @@ fn a_signal_to_one_rank_stops_the_run_and_names_it() {
 }
 
 #[test]
-fn a_signal_to_a_rank_that_opens_its_file_names_it_too() {
+fn signalled_rank_is_named_while_opening() {
     static STOP: [AtomicBool; 2] = [AtomicBool::new(false), AtomicBool::new(false)];
     let signal = || STOP[1].load(Relaxed).then_some(libc::SIGTERM);
     let is_time = |order: &Command| matches!(order, Command::Open { .. });
@@ -338,7 +338,7 @@ fn a_signal_to_a_rank_that_opens_its_file_names_it_too() {
 }
 
 #[test]
-fn a_bad_block_belongs_to_the_rank_that_wrote_it() {
+fn bad_blocks_name_their_rank() {
     let mut merger = Merger::default();
     for bad in [0, 2] {
         let mut outcome = outcome();
@@ -355,7 +355,7 @@ fn a_bad_block_belongs_to_the_rank_that_wrote_it() {
 }
 
 #[test]
-fn ranks_share_one_file_and_what_they_write_is_what_is_read() {
+fn ranks_share_and_verify_one_file() {
     let dir = folder();
     for layout in ["segmented", "strided"] {
         for more in [
@@ -393,7 +393,7 @@ fn ranks_share_one_file_and_what_they_write_is_what_is_read() {
 }
 
 #[test]
-fn as_many_ranks_measure_as_the_cell_says() {
+fn cell_sets_the_number_of_ranks() {
     let dir = folder();
     for layout in ["per-rank", "segmented"] {
         let plan = plan_with(dir.path(), &format!("ranks=1,2,4 layout={layout}"), 4);
@@ -409,7 +409,7 @@ fn as_many_ranks_measure_as_the_cell_says() {
 }
 
 #[test]
-fn trials_end_for_all_ranks_at_the_same_time_unless_they_are_counted() {
+fn uncounted_trials_end_together() {
     let dir = folder();
     for (count, by_time) in [("", true), ("count=0", false), ("count=5", false)] {
         let (events, _) = measure(&["a", "a"], &plan_with(dir.path(), count, 2));
@@ -432,7 +432,7 @@ fn warnings(events: &[Event]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_machine_that_reads_what_it_wrote_is_called_in_every_trial() {
+fn own_cache_reads_are_always_reported() {
     let dir = folder();
     let called = |layout: &str, shift: &str| {
         let more = format!("cache=asis trials=100 trial-time=100us {layout} {shift}");
@@ -449,7 +449,7 @@ fn a_machine_that_reads_what_it_wrote_is_called_in_every_trial() {
 }
 
 #[test]
-fn the_percentiles_of_all_ranks_are_those_of_all_operations() {
+fn merged_percentiles_cover_all_operations() {
     let dir = folder();
     let (events, _) = measure(&["a", "b", "b"], &plan_with(dir.path(), "trial-time=20ms", 3));
     let latency = events.iter().rev().find_map(|event| match event {

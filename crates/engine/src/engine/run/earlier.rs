@@ -1,4 +1,4 @@
-//! What a run continues: the trials of an earlier one, after which its rounds are counted.
+//! The trials of an earlier run that this one continues; its rounds are counted after them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::record::{CommitTimes, Earlier, Event, Latency, Trial};
 use crate::stats::{Histogram, Ratio, Summary};
 use crate::units::show_share;
 
-/// Ratios of medians up to this far from 1 are no drift worth a note.
+/// A smaller deviation of the ratio of medians from 1 is not worth a note.
 const MIN_DRIFT: f64 = 0.05;
 
 /// Gives each cell its trials, and reports them as if they had just been measured.
@@ -43,8 +43,8 @@ fn add_commits(earlier: &Earlier, cells: &mut [Option<Cell>]) {
     }
 }
 
-/// Describes by how much the cells changed between the two parts, where intervals show it;
-/// `None` for a new run.
+/// Describes the change of the cells between the two parts, as far as intervals show it; `None` for
+/// a new run.
 pub(super) fn describe_drift<'a>(
     earlier: &Earlier,
     cells: impl Iterator<Item = &'a Cell>,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_between_the_parts_is_described() {
+    fn changes_between_parts_are_described() {
         assert_eq!(describe_drift(&Earlier::default(), std::iter::once(&cell([100; 9]))), None);
         let steady = (0..12).map(|i| 1000 + i % 3);
         assert!(drift(steady).unwrap().contains("agree in all 1 cells"));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn earlier_trials_come_first_and_are_reported() {
+    fn earlier_trials_are_reported_first() {
         let earlier = Earlier { trials: cell([5, 6]).trials, ..Earlier::default() };
         let mut cells = vec![Some(cell([]))];
         let mut events = Vec::new();

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn five_trials_of_each_cell_fit_into_the_budget() {
+    fn five_trials_per_cell_fit() {
         let plan = plan(24);
         let mut fitting = Fitting::new(&plan, None, Duration::ZERO);
         let time = low(&mut fitting, 47.0, 24);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_back_takes_the_time_of_a_trial() {
+    fn verification_counts_as_a_trial() {
         let writes = Job { op: Op::Write, ..testing::job() };
         let plan = Plan { cells: vec![writes; 24], verify: true, ..plan(24) };
         let time = low(&mut Fitting::new(&plan, None, Duration::ZERO), 47.0, 24);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_to_warm_the_file_in_each_round_is_left_free() {
+    fn warming_time_is_left_free() {
         let mut fitting = Fitting::new(&plan(24), None, Duration::from_secs(2));
         let time = low(&mut fitting, 47.0, 24);
         assert!((160..185).contains(&time), "{time}");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_cost_more_shorten_the_trials_of_the_others() {
+    fn costly_cells_shorten_other_trials() {
         let plan = plan(24);
         let mut fitting = Fitting::new(&plan, None, Duration::ZERO);
         let first = low(&mut fitting, 47.0, 24);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn many_cells_get_one_longer_trial_rather_than_five_short_ones() {
+    fn many_cells_get_one_longer_trial() {
         let mut fitting = Fitting::new(&plan(400), None, Duration::ZERO);
         assert_eq!(low(&mut fitting, 48.0, 400), 50);
         let mut fitting = Fitting::new(&plan(4000), None, Duration::ZERO);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_trial_waits_until_the_short_ones_have_theirs() {
+    fn long_trials_wait_for_short_ones() {
         let cells = [cell(1, 2), cell(2, 1), cell(40, 1), cell(30, 5)];
         // 3 trials of 1 s and 4 of 2 s are lacking.
         let reserve = Reserve::new(cells.iter(), 5);

@@ -115,7 +115,7 @@ fn cut(gap: Range<u64>, len: u64) -> impl Iterator<Item = Range<u64>> {
     (0..parts).map(move |part| first + part * len..first + (part + 1) * len)
 }
 
-/// Bytes of a block, and most blocks that are read: 32 MiB.
+/// Bytes of a block, and the most pairs of reads: 32 MiB.
 const BLOCK: u64 = 64 << 10;
 const MAX_PAIRS: usize = 512;
 /// Fewer pairs show nothing.
@@ -128,7 +128,8 @@ const MAX_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: f64 = 0.04;
 
 /// Returns the unread parts if a plan reads each block once, and compares first and second reads
-/// before the trials if this process measures alone. The bytes that they read are added to the plan.
+/// before the trials if this process measures alone. The bytes that they read are added to the
+/// plan.
 pub(super) fn prepare(
     plan: &mut Arc<Plan>,
     targets: &mut Targets,
@@ -187,8 +188,8 @@ fn compare(
     taken
 }
 
-/// Reads random blocks of these parts, each twice; `None` if that is impossible, or the time suffices
-/// for too few.
+/// Reads random blocks of these parts, each twice; `None` if that is impossible, or the time
+/// suffices for too few.
 fn read_pairs(
     file: &File,
     parts: &[Range<u64>],
@@ -239,12 +240,12 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_may_read_again_has_no_parts() {
+    fn plans_that_reread_have_no_parts() {
         assert!(Unread::new(&Plan { fresh: None, ..plan(vec![], 1) }, [1].into_iter()).is_none());
     }
 
     #[test]
-    fn what_is_read_before_the_trials_is_not_read_by_them() {
+    fn early_reads_are_not_trial_reads() {
         let plan = plan(vec![], 4096);
         let mut unread = Unread::new(&plan, [1 << 24].into_iter()).unwrap();
         assert_eq!(unread.take_bytes(0, 4 << 20..=8 << 20), [], "more than an eighth");
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_read_twice_and_within_their_parts() {
+    fn blocks_are_read_twice_in_parts() {
         let Some(file) = file_on_disk(16 << 20) else { return };
         let parts = [0..4 << 20, 8 << 20..(14 << 20) + 100];
         let visits = read_pairs(&file, &parts, 7, &|| false).unwrap();

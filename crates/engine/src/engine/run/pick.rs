@@ -42,7 +42,7 @@ const MAX_READAHEAD: u64 = 32 << 20;
 const CACHED_FILE: &str = "the file is in memory; direct I/O would read the device";
 
 /// The cells that do the same by different methods, and the state of their file.
-struct Group {
+struct MethodGroup {
     candidates: Vec<u32>,
     found: PickConditions,
     /// Whether to drop the pages that the tries brought into the page cache.
@@ -133,7 +133,7 @@ impl Run<'_> {
         let found = found(resident);
         let restore = job.cache == Cache::Cold || found.is_cold();
         let (tries, left_out) =
-            self.try_group(Group { candidates: candidates.clone(), found, restore })?;
+            self.try_group(MethodGroup { candidates: candidates.clone(), found, restore })?;
         let tried: Vec<u32> = candidates
             .into_iter()
             .filter(|candidate| !left_out.iter().any(|out| out.cell == *candidate))
@@ -142,7 +142,7 @@ impl Run<'_> {
         Ok(Pick::choose(&self.plan.cells, &tried, found, tries, left_out, restored, faults))
     }
 
-    fn try_group(&mut self, group: Group) -> Result<(Vec<Try>, Vec<SkippedMethod>), End> {
+    fn try_group(&mut self, group: MethodGroup) -> Result<(Vec<Try>, Vec<SkippedMethod>), End> {
         let mut tries = Vec::new();
         let mut left_out = Vec::new();
         let mut candidates = group.candidates.clone();
@@ -172,7 +172,7 @@ impl Run<'_> {
                 if left_out.iter().any(|out: &SkippedMethod| out.cell == candidate) {
                     continue;
                 }
-                let nth = Nth {
+                let nth = TryPlace {
                     place: turn * candidates.len() as u64 + place,
                     of: turns * candidates.len() as u64,
                     unit,
@@ -195,8 +195,8 @@ impl Run<'_> {
     fn attempt(
         &mut self,
         candidate: u32,
-        group: &Group,
-        nth: Nth,
+        group: &MethodGroup,
+        nth: TryPlace,
     ) -> Result<Result<Try, String>, End> {
         loop {
             self.pause(candidate as usize, 1);
@@ -229,8 +229,8 @@ impl Run<'_> {
         &mut self,
         cell: &Cell,
         candidate: u32,
-        group: &Group,
-        nth: Nth,
+        group: &MethodGroup,
+        nth: TryPlace,
         cut: &dyn Fn() -> Option<crate::engine::control::Cut>,
     ) -> Result<Try, Failure> {
         self.sink.event(Event::Progress(self.pace.progress(Phase::Calibrate, Some(candidate), 1)));
@@ -269,7 +269,7 @@ impl Run<'_> {
 
 /// The index of a try, the number of tries, and the unit of their parts.
 #[derive(Debug, Clone, Copy)]
-struct Nth {
+struct TryPlace {
     place: u64,
     of: u64,
     unit: u64,
@@ -308,7 +308,7 @@ fn turns(found: &PickConditions, candidates: u64, unit: u64) -> u64 {
 
 /// Returns the blocks of a try: all of a cached file, else a part that no other try uses, whatever
 /// its block size.
-fn part(job: &Job, found: &PickConditions, nth: Nth) -> Range<u64> {
+fn part(job: &Job, found: &PickConditions, nth: TryPlace) -> Range<u64> {
     if found.is_cached() {
         return 0..job.blocks();
     }

@@ -1,11 +1,11 @@
-//! Whether a cell is precise enough or needs more trials.
+//! Decides whether a cell is precise enough or needs more trials.
 
 use crate::engine::cells::Cell;
 use crate::plan::{Axis, Plan};
 use crate::record::End;
 use crate::units::{show_goal, show_share, show_trials};
 
-/// Fewer trials tell too little of how many a goal takes.
+/// Fewer trials do not predict the number that a goal takes.
 const MIN_TRIALS: usize = 30;
 
 /// The precision that cells of a run are to reach.
@@ -13,12 +13,12 @@ const MIN_TRIALS: usize = 30;
 pub(super) struct Precision {
     /// Half width of an interval, as a share of its median.
     goal: f64,
-    /// The user requested it, and is told which cells did not reach it.
+    /// The user requested it, so the run reports the cells that did not reach it.
     requested: bool,
 }
 
-/// What the goal is about: the rate of a cell or, where it has twins in other variants of the
-/// machine, their ratio.
+/// The measure of a goal: the rate of a cell or, if it has twins in other variants of the machine,
+/// their ratio.
 #[derive(Clone, Copy)]
 pub(super) struct Measured<'a> {
     pub cell: &'a Cell,
@@ -54,8 +54,8 @@ impl Precision {
         measured.half_width.is_some_and(|width| width <= self.goal)
     }
 
-    /// Returns whether a cell leaves its turn to the others: its interval is narrow. It takes every
-    /// third turn, so that its trials are spread over the run as those of the others are.
+    /// Returns whether a cell with a narrow interval skips its turn. It takes every third turn, so
+    /// that its trials are spread over the whole run.
     pub fn lets_rest(self, measured: &Measured, turn: u32) -> bool {
         self.is_reached_by(measured) && !turn.is_multiple_of(3)
     }
@@ -90,7 +90,7 @@ impl Precision {
     }
 
     /// Describes the cells that are wider than the goal at this limit: the first, and how many
-    /// more; `None` where there are none.
+    /// more, if any.
     fn describe_unreached(self, limit: &str, wide: &[Measured]) -> Option<String> {
         let first = wide.first()?;
         let mut state = show_trials(first.trials);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_cell_has_reached_the_goal_and_a_wide_one_is_never_given_up() {
+    fn wide_cells_are_never_given_up() {
         let precision = Precision { goal: 0.02, requested: true };
         let is_reached = |nanos: &[u64]| precision.is_reached_by(&alone(&cell(nanos)));
         assert!(!is_reached(&[100; 4]), "too few");
@@ -178,7 +178,7 @@ mod tests {
     /// three narrow ones, or to look seldom, costs up to 40 % more trials and gains a point at
     /// most.
     #[test]
-    fn a_goal_costs_a_few_points_of_coverage() {
+    fn goal_costs_little_coverage() {
         let mut state = 1u64;
         let mut numbers = std::iter::repeat_with(move || {
             state = crate::backend::access_pattern::mix(state.wrapping_add(1));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_budget_left_wide_is_listed() {
+    fn wide_cells_are_listed() {
         let precision = Precision { goal: 0.02, requested: true };
         let mut cells = vec![cell(&[100; 6]), cell(&scattered(20)), cell(&[1, 2])];
         let missed = |precision: Precision, cells: &[Cell], end| {

@@ -1,7 +1,7 @@
-//! How narrow the ratios between the variants of the machine are.
+//! The precision of the ratios between the variants of the machine.
 //!
 //! The scatter of each variant alone contains what the machine does by itself, which a ratio of
-//! alternating trials does not. So the ratio decides when a cell has enough of them.
+//! alternating trials does not. So the ratio decides when a cell has enough trials.
 
 use super::precision::{Measured, Precision};
 use crate::engine::cells::{Amount, Cell};
@@ -45,8 +45,8 @@ impl Ratios {
         twins.into_iter().flatten().copied().filter(move |twin| *twin != index)
     }
 
-    /// Returns how precise a cell of `cells` is: by its ratio where it is compared with another
-    /// one; `None` where it is excluded.
+    /// Returns the precision of a cell, of its ratio if it is compared with another one; `None` if
+    /// it is excluded.
     pub fn measured_at<'a>(&self, cells: &'a [Option<Cell>], index: usize) -> Option<Measured<'a>> {
         let cell = cells[index].as_ref().filter(|cell| !cell.out)?;
         Some(match self.of(index) {
@@ -55,8 +55,8 @@ impl Ratios {
         })
     }
 
-    /// Returns whether a cell leaves its turn in a round to the others, as those that it is
-    /// compared with then do.
+    /// Returns whether a cell skips its turn in a round, together with the cells that it is
+    /// compared with.
     pub fn let_rest(
         &self,
         precision: Precision,
@@ -69,7 +69,7 @@ impl Ratios {
         measured.is_some_and(|measured| precision.lets_rest(&measured, first as u32 + round))
     }
 
-    /// Returns how precise everything is that is measured, each ratio once.
+    /// Returns the precision of all cells and ratios, each ratio once.
     pub fn measured<'a>(&self, cells: &'a [Option<Cell>]) -> impl Iterator<Item = Measured<'a>> {
         let is_first = |index: &usize| self.of(*index).is_none_or(|(first, ..)| first == *index);
         (0..cells.len()).filter(is_first).filter_map(|index| self.measured_at(cells, index))
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_that_both_variants_share_does_not_widen_their_ratio() {
+    fn shared_drift_does_not_widen_ratio() {
         let (plan, all) = cells(&[1.1; 8]);
         let mut ratios = Ratios::new(&plan);
         assert_eq!(ratios.of(0), Some((2, 0, None)));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_is_left_alone_has_no_ratio() {
+    fn lone_cells_have_no_ratio() {
         let (plan, mut all) = cells(&[1.1; 8]);
         let mut ratios = Ratios::new(&plan);
         ratios.update(&all);

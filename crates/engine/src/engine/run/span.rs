@@ -1,5 +1,4 @@
-//! Fits the span to the disk: where warming a whole file would take the budget, cells use less of
-//! it.
+//! Fits the span to the disk: if warming a whole file would take the budget, cells use less of it.
 
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
@@ -25,7 +24,7 @@ const FILLING_SHARE: f64 = 0.06;
 const MIN_SPAN: u64 = WINDOW;
 /// A span has room for this many of the largest blocks.
 const MIN_BLOCKS: u64 = 8;
-/// What is read to find out how fast the disk is, for at most the time below.
+/// Bytes that are read to measure the speed of the disk, within the time below.
 const PROBED: u64 = 64 << 20;
 const MAX_PROBING: Duration = Duration::from_millis(500);
 const PIECE: usize = 2 << 20;
@@ -34,12 +33,12 @@ const PIECE: usize = 2 << 20;
 pub(super) struct FillLimit {
     /// The time for one file.
     most: Duration,
-    /// What each has in any case, bytes.
+    /// The least bytes of each file.
     least: u64,
 }
 
 impl FillLimit {
-    /// Returns the limit for a plan; there is none where the size was requested.
+    /// Returns the limit for a plan; a requested size has no limit.
     pub fn new(plan: &Plan) -> FillLimit {
         let ours = plan.targets().all(|target| matches!(target, TargetSpec::Scratch { .. }));
         let most = plan.budget.mul_f64(FILLING_SHARE) / plan.targets().count() as u32;
@@ -61,7 +60,7 @@ fn largest_block(plan: &Plan) -> u64 {
     plan.cells.iter().map(|cell| cell.block).max().unwrap_or(0)
 }
 
-/// What is measured, and how long it takes to read.
+/// The plan with its final span, and the time to read it.
 pub(super) struct Span {
     pub plan: Arc<Plan>,
     /// The time that reading it into the page cache takes; 0 if unknown.
@@ -101,7 +100,7 @@ pub(super) fn choose(
             *size = (*size).min(most);
         }
     }
-    // What was filled may all be read in time: then it was the writing that was slow.
+    // If all filled bytes can be read in time, the writing was slow.
     let speed = speed.filter(|_| fits < filled);
     sink.event(Event::Note { text: describe(span, fits, speed, plan.rounds()) });
     Span { plan: Arc::new(chosen), reading }
@@ -159,7 +158,7 @@ mod tests {
     use crate::plan::Job;
 
     #[test]
-    fn each_scratch_file_has_its_time_and_room_for_blocks() {
+    fn scratch_files_have_time_and_room() {
         let scratch =
             |dir: &str| TargetSpec::Scratch { dir: dir.into(), size: 512 << 20, keep: false };
         let cells = vec![Job { block: 16 << 20, ..testing::job() }];
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_writing_is_not_called_slow_reading() {
+    fn slow_writing_is_named() {
         // Only a file that can be made cold has a speed.
         let Some(dir) = crate::sys::testing::disk_dir() else { return };
         let file = tempfile::NamedTempFile::new_in(dir).unwrap();

@@ -323,8 +323,8 @@ fn describe_unfilled(filled: u64, size: u64, slowest: Duration) -> String {
     )
 }
 
-/// Returns the overhead of iotui's loop, nanoseconds per operation: the minimum of several short runs
-/// of the null backend.
+/// Returns the overhead of iotui's loop, nanoseconds per operation: the minimum of several short
+/// runs of the null backend.
 fn overhead_nanos(job: &Job, target: &Target) -> f64 {
     // The loop takes a few nanoseconds an operation: 30 microseconds each, which one reading of the
     // clock does not change by a percent.
@@ -373,7 +373,7 @@ mod tests {
     use crate::plan::{Choice, Op};
 
     #[test]
-    fn iotui_is_first_and_a_peer_names_itself() {
+    fn iotui_is_first_among_versions() {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let job = |id: &str| Job::plain(Choice::plain(id), Op::Read);
         let plan = Plan {

@@ -78,20 +78,20 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
 }
 
 #[test]
-fn a_call_that_outlives_the_budget_does_not_make_it_an_interruption() {
+fn late_call_is_no_interruption() {
     let (end, notes) = run_until_end(Duration::from_millis(50), None);
     assert_eq!(end, End::Budget);
     assert!(notes.len() == 1 && notes[0].contains("was abandoned"), "{notes:?}");
 }
 
 #[test]
-fn a_call_that_outlives_a_stop_is_an_interruption() {
+fn call_beyond_stop_is_an_interruption() {
     static STOP: AtomicBool = AtomicBool::new(false);
     assert_eq!(run_until_end(Duration::from_secs(3600), Some(&STOP)).0, End::Interrupted);
 }
 
 #[test]
-fn a_budget_too_short_for_a_round_leaves_no_cache_state_without_a_trial() {
+fn short_budget_reaches_every_cache_state() {
     let (file, _, _) = testing::file(65536, 1);
     // Each cell's cache is dropped or filled, then it is calibrated and fills its trial time:
     // thousands of cells take longer than three seconds.
@@ -135,7 +135,7 @@ fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String
 }
 
 #[test]
-fn fitted_trials_get_shorter_if_cells_cost_more() {
+fn costly_cells_shorten_fitted_trials() {
     // No calibration reaches such a trial time within a second.
     let hour = Duration::from_secs(3600);
     assert_eq!(reached_in_a_second(hour, false), (0, vec![]));
@@ -147,7 +147,7 @@ fn fitted_trials_get_shorter_if_cells_cost_more() {
 }
 
 #[test]
-fn a_file_that_replaces_the_measured_one_is_not_measured() {
+fn replaced_file_is_not_measured() {
     let (dir, size) = (tempfile::tempdir().unwrap(), 65536);
     let path = |name| dir.path().join(name);
     std::fs::write(path("measured"), vec![1; size as usize]).unwrap();
@@ -174,7 +174,7 @@ fn a_file_that_replaces_the_measured_one_is_not_measured() {
 }
 
 #[test]
-fn cells_compared_with_flushed_or_cold_ones_map_again_for_each_pass() {
+fn compared_cells_map_per_pass() {
     let size = 1 << 20;
     let (file, _, _) = testing::file(size, 1);
     let warm = Job { cache: Cache::Warm, span: size as u64, ..job_of("mmap-copy") };

@@ -18,7 +18,7 @@ pub const RESTORE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A command that takes no longer than this share of a trial runs before each trial.
 const MIN_TRIALS_PER_COMMAND: u32 = 10;
 
-/// The variants of a plan, and the one that is set.
+/// The variants of a plan, and the current one.
 pub(super) struct Variants {
     all: Vec<Variant>,
     current: Option<usize>,
@@ -45,9 +45,6 @@ impl Variants {
     }
 
     /// Sets a variant where it is not the current one. `kill` ends the command.
-    ///
-    /// # Errors
-    /// Its command failed, now or before, or did not end.
     pub fn switch(&mut self, index: usize, kill: &dyn Fn() -> bool) -> Result<(), Failure> {
         let Some(variant) = self.all.get(index).filter(|_| self.current != Some(index)) else {
             return Ok(());
@@ -55,7 +52,7 @@ impl Variants {
         if let Some(why) = &self.failed[index] {
             return Err(Failure::Cell(why.clone()));
         }
-        // Whatever a command that fails has changed, no variant is certain any more.
+        // A command that fails may have changed anything.
         self.current = None;
         let begin = Instant::now();
         let done = run_command(variant, kill);
@@ -108,7 +105,7 @@ fn describe_failure(variant: &Variant, exit: &ChildExit) -> String {
 }
 
 impl Run<'_> {
-    /// Sets the variant that a cell is measured in; where that fails, the cell does.
+    /// Sets the variant that a cell is measured in; if that fails, the cell fails.
     pub(super) fn switch_variant(&mut self, index: usize, round: u32) -> Result<(), End> {
         let cell = self.cells[index].as_ref().filter(|cell| !cell.out);
         let Some(variant) = cell.and_then(|cell| self.variants.needed(self.plan, &cell.job)) else {
@@ -148,7 +145,7 @@ impl Run<'_> {
         self.sink.event(Event::Failed { cell: index as u32, error });
     }
 
-    /// Leaves the machine in the first variant, also after a stop.
+    /// Sets the machine back to the first variant, even after a stop.
     pub(super) fn restore_variant(&mut self) {
         if let Some(text) = set_back(self.plan, self.control) {
             self.sink.event(Event::Note { text });
@@ -157,8 +154,8 @@ impl Run<'_> {
     }
 }
 
-/// Leaves the machine in the first variant of a plan, where a command of its run may have left it
-/// in another. Returns what to say if it is not.
+/// Sets the machine back to the first variant of a plan, if a command of its run may have left it
+/// in another. Returns a note if that fails.
 pub fn set_back(plan: &Plan, control: &Control) -> Option<String> {
     let first = plan.variants.first().filter(|_| control.changed.swap(false, Relaxed))?;
     let end = Instant::now() + RESTORE_TIMEOUT;
@@ -189,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_runs_only_where_its_variant_is_not_set() {
+    fn commands_run_only_on_a_switch() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let commands = ["a", "b"].map(|name| format!("echo {name} >>{}", log.display()));
@@ -203,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_fails_is_run_once_and_described() {
+    fn failing_commands_run_once() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let command =
@@ -224,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_killed_with_the_run() {
+    fn commands_are_killed_with_the_run() {
         let mut variants = variants(&["sleep 1000"]);
         assert!(matches!(variants.switch(0, &|| true), Err(Failure::Stopped)));
         assert_eq!((variants.current, &variants.failed), (None, &vec![None]));

@@ -26,7 +26,7 @@ fn appending(choice: &Choice, block: u64) -> Job {
 }
 
 #[test]
-fn every_way_that_says_so_makes_an_empty_file_longer_block_by_block() {
+fn appending_backends_grow_an_empty_file() {
     for choice in choices().into_iter().filter(|choice| info(choice).appends) {
         assert_eq!(info(&choice).moves(), Moves::Data);
         for block in [1, 511, 4096, 4097] {
@@ -89,7 +89,7 @@ fn of_file(count: Option<u64>, writes: Writes, op: Op) -> Job {
 }
 
 #[test]
-fn a_new_file_has_what_its_last_trial_wrote_and_nothing_was_filled() {
+fn new_file_holds_its_last_trial() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new.bin");
     let target = TargetSpec::New { path: path.clone(), size: 1 << 20 };
@@ -109,7 +109,7 @@ fn a_new_file_has_what_its_last_trial_wrote_and_nothing_was_filled() {
 }
 
 #[test]
-fn cells_that_overwrite_or_read_find_their_file_whole() {
+fn overwriting_cells_find_a_whole_file() {
     let dir = tempfile::tempdir().unwrap();
     let target = TargetSpec::Scratch { dir: dir.path().into(), size: 1 << 20, keep: false };
     let cells = [
@@ -143,7 +143,7 @@ fn cells_that_overwrite_or_read_find_their_file_whole() {
 
 /// A plan from elsewhere may contain anything.
 #[test]
-fn a_file_of_others_is_never_emptied() {
+fn foreign_files_are_never_emptied() {
     let (file, before, _) = testing::file(8192, 6);
     let target = TargetSpec::File { path: file.path().into(), size: 8192 };
     let open_target =
@@ -174,7 +174,7 @@ fn a_file_of_others_is_never_emptied() {
 }
 
 #[test]
-fn another_file_with_the_name_keeps_its_bytes() {
+fn namesake_file_keeps_its_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let (path, aside) = (dir.path().join("new.bin"), dir.path().join("aside.bin"));
     let target = TargetSpec::New { path: path.clone(), size: 4096 };

@@ -72,17 +72,17 @@ fn mixed(choice: &Choice, block: u64) -> Vec<(Pattern, u32)> {
 }
 
 #[test]
-fn every_small_block_is_read_exactly_once() {
+fn small_blocks_are_read_once() {
     conforms(&BLOCKS[..4]);
 }
 
 #[test]
-fn every_large_block_is_read_exactly_once() {
+fn large_blocks_are_read_once() {
     conforms(&BLOCKS[4..]);
 }
 
 #[test]
-fn passes_add_up_and_the_checksum_is_that_of_one() {
+fn passes_add_up_to_one_checksum() {
     let (_file, data, target) = testing::file(span(4097) as usize + 5, 2);
     for choice in choices()
         .into_iter()
@@ -116,7 +116,7 @@ fn passes_add_up_and_the_checksum_is_that_of_one() {
 }
 
 #[test]
-fn more_threads_than_blocks_leave_some_with_nothing_to_do() {
+fn surplus_threads_have_no_work() {
     let (_file, data, target) = testing::file(9000, 3);
     for choice in choices() {
         let job = Job { span: 8193, ..job(&choice, op(&choice), Pattern::Seq, 4096, 7, 1) };

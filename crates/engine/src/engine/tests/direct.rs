@@ -40,7 +40,7 @@ fn direct(op: Op, target: &Target) -> Vec<Job> {
 }
 
 #[test]
-fn direct_reads_take_the_odd_end_of_the_file_and_of_the_span() {
+fn direct_reads_take_the_odd_end() {
     let len = 8192 * 9 + 4096 + 777;
     let Some((_file, data, target)) = file(len) else { return };
     for job in direct(Op::Read, &target) {
@@ -62,7 +62,7 @@ fn direct_reads_take_the_odd_end_of_the_file_and_of_the_span() {
 }
 
 #[test]
-fn direct_writes_change_the_span_and_nothing_behind_it() {
+fn direct_writes_stay_in_the_span() {
     let len = 8192 * 9 + 777;
     let Some((file, _, target)) = file(len) else { return };
     for job in direct(Op::Write, &target) {
@@ -77,7 +77,7 @@ fn direct_writes_change_the_span_and_nothing_behind_it() {
 }
 
 #[test]
-fn a_file_cut_under_direct_reads_fails_the_cell_only() {
+fn cut_file_fails_only_its_cell() {
     for size in [0, 4096, 8192 * 2 + 100, 8192 * 3 + 4096 + 100] {
         let Some((file, _, target)) = file(8192 * 16) else { return };
         for job in direct(Op::Read, &target) {

@@ -39,7 +39,7 @@ fn bumpy(
 }
 
 #[test]
-fn short_and_interrupted_operations_are_resumed_until_every_byte_is_there() {
+fn short_and_interrupted_operations_resume() {
     for (block, align) in [(1, 1), (3, 1), (511, 1), (4096, 512), (4097, 1), (65536, 4096)] {
         let data = data(span(block));
         for (threads, depth, pattern) in [
@@ -66,7 +66,7 @@ fn short_and_interrupted_operations_are_resumed_until_every_byte_is_there() {
 }
 
 #[test]
-fn many_interruptions_over_a_trial_are_no_failure() {
+fn many_interruptions_are_no_failure() {
     let data = data(1 << 16);
     let made = AtomicU64::new(0);
     let every_other =
@@ -105,7 +105,7 @@ fn fails_with(fault: isize, depth: u32, says: &str) {
 }
 
 #[test]
-fn a_fault_is_told_with_its_place_and_stops_every_lane() {
+fn faults_name_place_and_stop_lanes() {
     for depth in [1, 4] {
         fails_with(
             EIO,
@@ -124,7 +124,7 @@ fn a_fault_is_told_with_its_place_and_stops_every_lane() {
 }
 
 #[test]
-fn a_device_that_is_busy_for_ever_ends_as_an_error() {
+fn endlessly_busy_device_is_an_error() {
     for depth in [1, 4] {
         for busy in [EAGAIN, EINTR] {
             let spec = Faulty::over(
@@ -142,7 +142,7 @@ fn a_device_that_is_busy_for_ever_ends_as_an_error() {
 }
 
 #[test]
-fn bytes_that_do_not_fill_a_sector_are_a_short_read() {
+fn partial_sector_is_a_short_read() {
     let short = |_, r: crate::backend::work::Request| {
         if r.offset == 8192 { Act::Short(100) } else { Act::Whole }
     };
@@ -156,7 +156,7 @@ fn bytes_that_do_not_fill_a_sector_are_a_short_read() {
 }
 
 #[test]
-fn a_lane_that_cannot_open_keeps_the_others_from_starting() {
+fn unopened_lane_keeps_others_from_starting() {
     let ran = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&ran);
     let script = move |lane, request| match (lane, request == OPENING) {
@@ -193,9 +193,8 @@ fn no_lane_left() {
 
 /// In a separate process, where no other test has lanes.
 #[test]
-fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
-    const NAME: &str =
-        "engine::tests::faults::a_panic_is_an_error_of_the_cell_and_leaves_no_thread";
+fn panic_fails_the_cell_without_leaks() {
+    const NAME: &str = "engine::tests::faults::panic_fails_the_cell_without_leaks";
     if !child::is_alone(NAME, "panic") {
         return;
     }
@@ -216,9 +215,8 @@ fn a_panic_is_an_error_of_the_cell_and_leaves_no_thread() {
 
 /// In a separate process: limits apply to all of it.
 #[test]
-fn threads_that_cannot_start_are_an_error_and_the_others_end() {
-    const NAME: &str =
-        "engine::tests::faults::threads_that_cannot_start_are_an_error_and_the_others_end";
+fn unstartable_threads_end_the_others() {
+    const NAME: &str = "engine::tests::faults::unstartable_threads_end_the_others";
     if !child::is_alone(NAME, "threads") {
         return;
     }
@@ -235,7 +233,7 @@ fn threads_that_cannot_start_are_an_error_and_the_others_end() {
 }
 
 #[test]
-fn a_call_that_does_not_return_is_left_behind_a_second_after_the_stop() {
+fn hanging_calls_are_left_behind() {
     let hold = Arc::new((Mutex::new(true), Condvar::new()));
     let held = Arc::clone(&hold);
     let hangs = Arc::new(AtomicBool::new(false));
@@ -257,7 +255,7 @@ fn a_call_that_does_not_return_is_left_behind_a_second_after_the_stop() {
 /// Lane 0 fails, opening or at its first operation, once lane 1 hangs there; the run is never
 /// stopped.
 #[test]
-fn a_lane_that_fails_does_not_wait_for_one_that_hangs() {
+fn failed_lane_ignores_hanging_one() {
     #[derive(PartialEq)]
     enum Lane {
         NotThere,

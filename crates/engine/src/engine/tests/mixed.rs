@@ -51,7 +51,7 @@ fn mixes_all(job: Job) {
 }
 
 #[test]
-fn what_the_seed_says_is_written_and_the_rest_is_as_it_was() {
+fn writes_change_only_the_span() {
     assert!(mixers().iter().any(|c| c.id == "pread") && mixers().iter().any(|c| c.id == "uring"));
     for choice in mixers() {
         for (depth, block) in

@@ -29,7 +29,7 @@ pub(super) const PATTERNS: [Pattern; 4] =
     [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
 
 #[test]
-fn the_catalog_describes_each_backend_and_peer() {
+fn catalog_describes_each_backend_and_peer() {
     let infos: Vec<&Info> = Executor::all().map(Executor::info).collect();
     assert_eq!(infos, crate::catalog::infos());
 }

@@ -81,7 +81,7 @@ fn cell(event: &Event) -> u32 {
 }
 
 #[test]
-fn paused_trials_are_repeated_and_no_time_is_used_up() {
+fn paused_trials_repeat_without_time() {
     const TIMES: usize = 10;
     let (file, ..) = testing::file(65536, 1);
     let seen = watched(plan(&file, 1), &NEVER, |control, event, seen| match phase(event) {
@@ -119,7 +119,7 @@ fn a_paused_calibration_restarts() {
 }
 
 #[test]
-fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
+fn skip_in_pause_excludes_one_cell() {
     let (file, ..) = testing::file(65536, 1);
     let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| match phase(event) {
         Some(Phase::Trial) if seen.count(Phase::Pause) == 0 => control.set_pause(true),
@@ -135,7 +135,7 @@ fn a_skip_in_a_pause_leaves_that_cell_out_and_the_next_one_waits() {
 }
 
 #[test]
-fn a_skip_in_a_trial_is_reported_with_its_cell() {
+fn skip_in_trial_names_its_cell() {
     let (file, ..) = testing::file(65536, 1);
     // In the first round a calibration may end with the trial, which then has no phase of its own.
     let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| {
@@ -151,7 +151,7 @@ fn a_skip_in_a_trial_is_reported_with_its_cell() {
 
 /// The user saw the cell before, while the next one runs already.
 #[test]
-fn a_skip_takes_out_the_cell_that_was_named() {
+fn skip_excludes_the_named_cell() {
     let (file, ..) = testing::file(65536, 1);
     let mut named = None;
     let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| {
@@ -167,7 +167,7 @@ fn a_skip_takes_out_the_cell_that_was_named() {
 }
 
 #[test]
-fn a_method_that_is_skipped_in_a_pause_is_not_picked() {
+fn method_skipped_in_pause_loses() {
     let (file, ..) = testing::file(65536, 1);
     let plan = Plan { pick: true, ..plan(&file, 2) };
     let seen = watched(plan, &NEVER, |control, event, seen| match phase(event) {
@@ -185,7 +185,7 @@ fn a_method_that_is_skipped_in_a_pause_is_not_picked() {
 
 /// A file that another mapping keeps in the page cache is waited for, which a pause would cut.
 #[test]
-fn a_pause_before_a_method_is_picked_does_not_end_the_run() {
+fn pause_before_picking_keeps_running() {
     let Some(dir) = crate::sys::testing::disk_dir() else { return };
     let file = tempfile::NamedTempFile::new_in(dir).unwrap();
     std::io::Write::write_all(&mut file.as_file(), &[1; 65536]).unwrap();
@@ -206,7 +206,7 @@ fn a_pause_before_a_method_is_picked_does_not_end_the_run() {
 }
 
 #[test]
-fn a_stop_in_a_pause_ends_the_run() {
+fn stop_ends_a_paused_run() {
     static STOP: AtomicBool = AtomicBool::new(false);
     let (file, ..) = testing::file(65536, 1);
     let seen = watched(plan(&file, 1), &STOP, |control, event, seen| match phase(event) {
@@ -219,7 +219,7 @@ fn a_stop_in_a_pause_ends_the_run() {
 }
 
 #[test]
-fn a_pause_waits_for_a_call_that_hangs() {
+fn pause_waits_for_hanging_calls() {
     // Longer than a stop would wait, with a check every 25 ms.
     const LOOKS: u32 = 50;
     let asked = Arc::new(AtomicU32::new(0));

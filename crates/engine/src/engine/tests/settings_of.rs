@@ -48,7 +48,7 @@ const LINES: [&str; 11] = [
 ];
 
 #[test]
-fn a_plan_comes_back_with_its_settings() {
+fn plans_keep_their_settings() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.bin");
     std::fs::write(&file, vec![7; 9 << 20]).unwrap();
@@ -70,7 +70,7 @@ fn a_plan_comes_back_with_its_settings() {
 }
 
 #[test]
-fn a_plan_of_an_older_session_comes_back_from_its_cells() {
+fn older_plans_recover_their_settings() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.bin");
     std::fs::write(&file, vec![7; 9 << 20]).unwrap();
@@ -111,7 +111,7 @@ fn a_plan_of_an_older_session_comes_back_from_its_cells() {
 }
 
 #[test]
-fn what_no_settings_make_is_among_the_cells_all_the_same() {
+fn unexpressible_cells_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.bin");
     std::fs::write(&file, vec![7; 1 << 20]).unwrap();

@@ -33,7 +33,7 @@ fn open(target: &TargetSpec, jobs: &[Job]) -> OpenTarget {
 }
 
 #[test]
-fn preallocated_space_is_unwritten_before_each_pass() {
+fn preallocated_space_is_unwritten_each_pass() {
     let (_dir, target) = folder();
     for (file_per, files) in [(FilePer::Run, 1), (FilePer::Thread, 4)] {
         let job = writing(Writes::Preallocated, file_per, 4);
@@ -61,7 +61,7 @@ fn preallocated_space_is_unwritten_before_each_pass() {
 }
 
 #[test]
-fn each_thread_overwrites_data_of_its_own_file() {
+fn threads_overwrite_their_own_files() {
     let (_dir, target) = folder();
     let job = writing(Writes::Overwrite, FilePer::Thread, 3);
     let open_target = open(&target, std::slice::from_ref(&job));
@@ -86,7 +86,7 @@ fn writes(choice: &Choice) -> bool {
 }
 
 #[test]
-fn every_backend_that_writes_writes_every_shape() {
+fn writing_backends_write_every_shape() {
     for choice in choices().into_iter().filter(writes) {
         let (dir, target) = folder();
         for (writes, file_per) in [
@@ -115,7 +115,7 @@ fn every_backend_that_writes_writes_every_shape() {
 }
 
 #[test]
-fn threads_that_append_to_one_file_take_its_next_block() {
+fn appending_threads_take_the_next_block() {
     let (_dir, target) = folder();
     for (file_per, sync) in
         [(FilePer::Run, Sync::None), (FilePer::Run, Sync::Fdatasync), (FilePer::Thread, Sync::None)]

@@ -20,7 +20,7 @@ fn says_so(error: &str) -> bool {
 }
 
 #[test]
-fn a_file_cut_before_the_first_block_fails_the_cell_only() {
+fn early_cut_fails_only_its_cell() {
     for (size, pattern) in [
         (0, Pattern::Seq),
         (4096 * 3 + 100, Pattern::Seq),
@@ -50,7 +50,7 @@ fn a_file_cut_before_the_first_block_fails_the_cell_only() {
 
 /// The waiting thread truncates the file at its first check, some milliseconds into an endless run.
 #[test]
-fn a_file_cut_in_the_middle_of_a_run_ends_it() {
+fn cut_in_a_run_ends_it() {
     for choice in readers() {
         let (file, _, target) = testing::file(1 << 20, 4);
         let depth = info(&choice).max_depth().min(8);
@@ -95,7 +95,7 @@ impl Drop for LoopDevice {
 }
 
 #[test]
-fn a_device_that_fails_is_an_error_with_its_place() {
+fn failing_device_names_the_place() {
     let backing = tempfile::NamedTempFile::new().unwrap();
     backing.as_file().write_all_at(&vec![7u8; 1 << 20], 0).unwrap();
     let Some(device) = LoopDevice::over(backing.path()) else { return };

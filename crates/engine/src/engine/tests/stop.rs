@@ -48,7 +48,7 @@ fn claimed(spec: &Spec, ran: &LaneResults, data: &[u8]) -> (u64, u64, u32) {
 }
 
 #[test]
-fn a_cut_run_is_consistent_at_every_depth() {
+fn cut_runs_are_consistent_at_depth() {
     let (_file, data, target) = testing::file(span(4096) as usize, 9);
     for choice in choices() {
         let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
@@ -96,7 +96,7 @@ fn a_cut_run_is_consistent_at_every_depth() {
 }
 
 #[test]
-fn a_stop_before_the_lanes_are_open_starts_nothing() {
+fn early_stop_starts_nothing() {
     use super::faulty::{Act, Faulty, OPENING};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -7,13 +7,13 @@ use super::*;
 use crate::plan::{Moves, Sync};
 use crate::sys::testing as child;
 
-const NAME: &str = "engine::tests::strace::the_counted_calls_are_those_that_strace_sees";
+const NAME: &str = "engine::tests::strace::counted_calls_match_strace";
 const TRACED: &str = "read,write,pread64,pwrite64,preadv,pwritev,preadv2,pwritev2,lseek,\
                       io_uring_enter,madvise,fadvise64,fdatasync,fsync,msync,getpid,\
                       mmap,munmap,splice,sendfile,copy_file_range,io_submit,io_getevents";
 
 #[test]
-fn the_counted_calls_are_those_that_strace_sees() {
+fn counted_calls_match_strace() {
     if child::is_child("strace") {
         return jobs();
     }

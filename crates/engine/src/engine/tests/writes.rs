@@ -55,7 +55,7 @@ fn writes_all(job: Job) {
 }
 
 #[test]
-fn every_block_is_written_and_nothing_else() {
+fn exactly_the_blocks_are_written() {
     for choice in writers() {
         for (depth, block) in
             depths(&choice).into_iter().flat_map(|d| [1, 511, 4096, 4097].map(|b| (d, b)))
@@ -92,7 +92,7 @@ fn every_sync_method_writes_the_same() {
 }
 
 #[test]
-fn each_group_of_writes_is_one_commit() {
+fn each_write_group_commits_once() {
     for (id, sync, every) in [
         ("pread", Sync::Fdatasync, 1),
         ("pread+libc", Sync::Fsync, 3),
@@ -131,7 +131,7 @@ fn each_group_of_writes_is_one_commit() {
 }
 
 #[test]
-fn a_way_that_cannot_wait_for_each_write_says_so() {
+fn unsyncable_backends_refuse() {
     let (_file, _, target) = testing::file(0, 0);
     let refuses = |id: &str| {
         let choice = Choice::plain(id);
@@ -143,7 +143,7 @@ fn a_way_that_cannot_wait_for_each_write_says_so() {
 }
 
 #[test]
-fn a_file_that_is_not_ours_is_never_written() {
+fn foreign_files_are_never_written() {
     let (file, before, target) = testing::file(8192, 6);
     let target = Target { writable: false, ..target };
     for choice in writers() {
@@ -172,7 +172,7 @@ fn percent_identical(job: &Job, content: Content) -> f64 {
 }
 
 #[test]
-fn every_backend_writes_blocks_that_differ_or_repeat_as_asked() {
+fn written_blocks_differ_or_repeat() {
     for choice in writers() {
         for depth in depths(&choice) {
             let whole =

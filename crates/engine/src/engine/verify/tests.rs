@@ -81,7 +81,7 @@ fn writers() -> impl Iterator<Item = Choice> {
 }
 
 #[test]
-fn what_every_backend_writes_is_read_back() {
+fn writes_of_all_backends_verify() {
     let kinds = PATTERNS.into_iter().zip([1, 2, 3, 2]).zip([1, 2, 3, 2]).zip([24, 520, 4096, 4096]);
     for choice in writers() {
         let plain = choice.options.is_empty();
@@ -103,7 +103,7 @@ fn what_every_backend_writes_is_read_back() {
 }
 
 #[test]
-fn what_is_made_durable_or_mixed_with_reads_is_read_back() {
+fn durable_and_mixed_writes_verify() {
     for choice in writers().filter(|choice| choice.options.is_empty()) {
         for (sync, every) in Sync::ALL.iter().map(|sync| (sync, 3)) {
             let depth = *depths(&choice).last().unwrap();
@@ -134,7 +134,7 @@ fn plain() -> Job {
 }
 
 #[test]
-fn a_trial_that_was_ended_early_is_read_back_as_far_as_it_got() {
+fn early_end_is_verified_in_part() {
     let plain = Job { span: 16 << 20, pattern: Pattern::Random, ..plain() };
     let (file, target) = file(plain.span, 1);
     let queued = Job { depth: 8, backend: Choice::plain("uring"), ..plain.clone() };
@@ -149,7 +149,7 @@ fn a_trial_that_was_ended_early_is_read_back_as_far_as_it_got() {
 }
 
 #[test]
-fn every_kind_of_fault_is_told_with_its_place() {
+fn faults_are_found_with_their_place() {
     let (file, target) = file(plain().span, 1);
     let earlier = spec(plain(), &target, 1);
     run(&earlier).unwrap();
@@ -183,8 +183,8 @@ fn every_kind_of_fault_is_told_with_its_place() {
 
 /// In a separate process, as what others read from a disk is counted with it.
 #[test]
-fn data_in_memory_is_not_said_to_come_from_a_device() {
-    const NAME: &str = "engine::verify::tests::data_in_memory_is_not_said_to_come_from_a_device";
+fn memory_is_no_device() {
+    const NAME: &str = "engine::verify::tests::memory_is_no_device";
     if !crate::sys::testing::is_alone(NAME, "memory") {
         return;
     }
@@ -201,7 +201,7 @@ fn data_in_memory_is_not_said_to_come_from_a_device() {
 }
 
 #[test]
-fn nothing_is_read_back_where_nothing_is_stamped_or_it_is_stopped() {
+fn unstamped_data_is_not_verified() {
     let (file, target) = file(plain().span, 1);
     let read = |target: &Target, stop: bool| {
         let spec = spec(plain(), target, 1);
@@ -216,7 +216,7 @@ fn nothing_is_read_back_where_nothing_is_stamped_or_it_is_stopped() {
 }
 
 #[test]
-fn a_stop_while_it_is_read_leaves_a_part() {
+fn stop_while_verifying_leaves_a_part() {
     let job = Job { span: 8 << 20, ..plain() };
     let (file, target) = file(job.span, 1);
     let spec = spec(job, &target, 1);
@@ -236,7 +236,7 @@ fn a_stop_while_it_is_read_leaves_a_part() {
 
 proptest! {
     #[test]
-    fn the_last_write_of_each_block_is_known(
+    fn last_write_per_block_is_known(
         blocks in 1u64..60,
         quota in 0u64..60,
         rest in 0u64..60,
@@ -284,7 +284,7 @@ fn verified_trials(cells: Vec<Job>) -> Vec<(Job, crate::record::Trial)> {
 }
 
 #[test]
-fn files_of_every_shape_are_read_back() {
+fn files_of_every_shape_verify() {
     let (_file, target) = file(0, 0);
     let mut cells = Vec::new();
     for (writes, file_per, threads) in [
@@ -319,7 +319,7 @@ fn files_of_every_shape_are_read_back() {
 }
 
 #[test]
-fn only_cells_that_write_are_read_back() {
+fn only_writing_cells_verify() {
     let read = Job { op: Op::Read, ..plain() };
     for (job, trial) in verified_trials(vec![plain(), read]) {
         assert_eq!(trial.evidence.verified.is_some(), job.op == Op::Write);
@@ -327,7 +327,7 @@ fn only_cells_that_write_are_read_back() {
 }
 
 #[test]
-fn it_returns_the_xor_of_the_file_and_counts_other_blocks() {
+fn reading_back_counts_differing_blocks() {
     let (_file, block, _) = testing::file(511, 3);
     let piece = PIECE as usize;
     for len in [7, 511, 4096, piece + 1, 2 * piece + 4097] {

@@ -22,7 +22,7 @@ fn mount(fs: &str) -> Mount {
 }
 
 #[test]
-fn files_of_other_machines_and_of_programs_are_remote() {
+fn network_and_fuse_files_are_remote() {
     for fs in [
         "nfs",
         "nfs4",
@@ -46,7 +46,7 @@ fn files_of_other_machines_and_of_programs_are_remote() {
 }
 
 #[test]
-fn without_a_remote_file_the_error_names_the_remedy() {
+fn missing_remote_file_names_the_remedy() {
     let some = cell("remote-read", &[("pattern", "seq".into()), ("bytes", 1890.into())]);
     let why = |file: Option<&Path>| {
         let context = ProbeContext::collect(None, file.map(Path::to_path_buf));
@@ -73,7 +73,7 @@ fn sizes_are_limited_by_the_file() {
 
 /// Reads a local file in the same way as a remote one.
 #[test]
-fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
+fn scans_read_all_blocks() {
     let Some(dir) = testing::disk_dir() else { return };
     let own = tempfile::NamedTempFile::new_in(dir).unwrap();
     let mut data = vec![0; 100_000];
@@ -116,7 +116,7 @@ fn all_blocks_are_read_by_their_calls_cached_and_from_the_device() {
 /// Regression test: 52 of 64 MiB once came from the device in a read labelled as cached, because
 /// another program had dropped all caches.
 #[test]
-fn an_evicted_file_is_read_into_the_cache_before_it_is_timed() {
+fn evicted_file_is_warmed_before_timing() {
     let Some(file) = testing::file_on_disk(1 << 20) else { return };
     let params = scans(1 << 20).find(|params| params.bytes == 1 << 20 && !params.cold).unwrap();
     let again = file.try_clone().unwrap();
@@ -141,7 +141,7 @@ fn an_evicted_file_is_read_into_the_cache_before_it_is_timed() {
 
 /// Regression test: 9p and FUSE without caching keep nothing, so every warm cell failed there.
 #[test]
-fn only_a_local_file_must_stay_cached() {
+fn only_local_files_must_stay_cached() {
     let left = |cached| {
         Some(Residency {
             pages: 100,

@@ -28,7 +28,7 @@ fn measured() -> impl Iterator<Item = &'static Probe> {
 }
 
 #[test]
-fn every_cell_that_fits_is_measured_and_leaves_no_files() {
+fn fitting_cells_leave_no_files() {
     let Some((dir, context)) = place() else { return };
     let costs = Costs::measure();
     for probe in measured() {
@@ -61,7 +61,7 @@ fn every_cell_that_fits_is_measured_and_leaves_no_files() {
 }
 
 #[test]
-fn a_missing_folder_or_lack_of_space_is_reported() {
+fn missing_folder_or_space_is_reported() {
     let Some((_dir, context)) = place() else { return };
     let mut nowhere = context.with_own_stop();
     nowhere.dir = None;
@@ -84,7 +84,7 @@ fn a_missing_folder_or_lack_of_space_is_reported() {
 }
 
 #[test]
-fn a_stop_ends_all_of_them_and_leaves_no_files() {
+fn stop_leaves_no_files() {
     let Some((dir, context)) = place() else { return };
     let cells = [
         cell("file-read", &[("pattern", "seq".into()), ("bytes", (1u64 << 20).into())]),
@@ -137,7 +137,7 @@ fn a_small_file_stays_cached_whole() {
 }
 
 #[test]
-fn cached_data_is_read_again_from_memory() {
+fn cached_data_is_reread_from_memory() {
     let Some((_dir, context)) = place() else { return };
     let mut gauge =
         opened(&cell("file-cache", &[("bytes", (4u64 << 20).into())]), &context).unwrap();
@@ -152,7 +152,7 @@ fn cached_data_is_read_again_from_memory() {
             && evidence.iter().any(|line| line.contains("second read: 0 B")),
         "{evidence:?}"
     );
-    assert!(gauge.warnings().is_empty(), "it is no bound of anything: {:?}", gauge.warnings());
+    assert!(gauge.warnings().is_empty(), "an exact value: {:?}", gauge.warnings());
     for bytes in [0u64, 4097, 1 << 31] {
         assert!(
             opened(&cell("file-cache", &[("bytes", bytes.into())]), &context).is_err(),
@@ -162,7 +162,7 @@ fn cached_data_is_read_again_from_memory() {
 }
 
 #[test]
-fn metadata_works_on_the_stated_number_of_files() {
+fn metadata_uses_the_stated_files() {
     let Some((dir, context)) = place() else { return };
     for op in ["create", "stat", "rename", "delete"] {
         let mut gauge = opened(&cell("metadata", &[("op", op.into())]), &context).unwrap();
@@ -230,7 +230,7 @@ fn units_and_estimates_fit_their_cells() {
 }
 
 #[test]
-fn the_rotational_flag_of_a_virtual_disk_is_ignored() {
+fn virtual_rotational_flag_is_ignored() {
     assert_eq!(
         (classify(&[], true), classify(&[false, false], true), classify(&[true], false)),
         (UNKNOWN, SOLID_STATE, ROTATIONAL)

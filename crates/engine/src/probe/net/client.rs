@@ -45,7 +45,7 @@ impl ServeError {
     }
 }
 
-/// What the server provides to every client.
+/// The service for every client.
 pub struct Service {
     /// `None` admits every client.
     pub salted: Option<SaltedKey>,

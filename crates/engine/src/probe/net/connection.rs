@@ -72,9 +72,6 @@ impl ConnectionError {
 
 impl Connection {
     /// Connects, then each end proves to the other that it knows `secret`, this one first.
-    ///
-    /// # Errors
-    /// If there is no server, it is not `iotui serve`, or the secrets differ.
     pub fn open(
         to: SocketAddr,
         secret: Option<&Secret>,
@@ -166,33 +163,21 @@ impl Connection {
     }
 
     /// Reads all of `buffer`.
-    ///
-    /// # Errors
-    /// If the other end is gone or silent, or the run was stopped.
     pub fn read(&self, buffer: &mut [u8]) -> Result<(), StreamError> {
         self.with_io(|io| io.read(&self.stream, buffer))
     }
 
     /// Writes all of `bytes`.
-    ///
-    /// # Errors
-    /// Same as for [`read`](Connection::read).
     pub fn write(&self, bytes: &[u8]) -> Result<(), StreamError> {
         self.with_io(|io| io.write(&self.stream, bytes))
     }
 
     /// Sends a request without waiting for its reply.
-    ///
-    /// # Errors
-    /// Same as for [`read`](Connection::read).
     pub fn ask(&self, request: Request) -> Result<(), StreamError> {
         self.write(&request.encode())
     }
 
     /// Waits for the reply to the last request and returns its value.
-    ///
-    /// # Errors
-    /// Same as for [`read`](Connection::read), or the request was refused.
     pub fn reply(&self) -> Result<u64, ConnectionError> {
         let mut bytes = [0; FRAME];
         self.read(&mut bytes)?;
@@ -204,9 +189,6 @@ impl Connection {
 
     /// Requests the facts about the other machine, which are truncated, sanitised and never
     /// trusted.
-    ///
-    /// # Errors
-    /// Same as for [`reply`](Connection::reply).
     pub fn facts(&self) -> Result<HostSummary, ConnectionError> {
         self.ask(Request::Facts)?;
         let len = self.reply()?;

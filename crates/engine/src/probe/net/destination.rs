@@ -78,8 +78,8 @@ impl Destination {
         (!apart || !self.remote).then_some(apart)
     }
 
-    /// Checks that it can be reached; the error is for the user. A remote host is contacted once for
-    /// all cells.
+    /// Checks that it can be reached; the error is for the user. A remote host is contacted once
+    /// for all cells.
     pub fn check(self, context: &ProbeContext) -> Result<(), String> {
         match (self.remote, &context.remote) {
             (false, _) => listen(self.ip).map(drop).map_err(|error| match self.ip {
@@ -284,14 +284,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_of_the_requested_kind() {
+    fn addresses_match_the_requested_kind() {
         let peer = RemoteHost::new(&"127.0.0.1:9".parse().unwrap());
         assert_eq!(peer.address(Ip::V4), Ok("127.0.0.1:9".parse().unwrap()));
         assert_eq!(peer.address(Ip::V6), Err("127.0.0.1 has no IPv6 address".into()));
     }
 
     #[test]
-    fn an_unreachable_peer_is_one_line_with_its_name() {
+    fn unreachable_host_is_named_in_line() {
         // An address that no other test listens on: the free port of a common one may be taken.
         let free = std::net::TcpListener::bind("127.77.0.1:0").unwrap().local_addr().unwrap();
         let peer = RemoteHost::new(&free.to_string().parse().unwrap());
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_card_with_a_link_decides() {
+    fn fastest_linked_card_decides() {
         let mut context = ProbeContext::default();
         assert_eq!(estimate_bandwidth(&context), None);
         let card = |speed, is_virtual, state: &str| NetworkCard {

@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_output_of_several_pings_is_parsed() {
+    fn outputs_of_several_pings_parse() {
         let iputils = "PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data.\n64 bytes from 127.0.0.1: \
                        icmp_seq=1 ttl=64 time=0.017 ms\n64 bytes from 127.0.0.1: icmp_seq=2 ttl=64 \
                        time=12.5 ms\n\n--- 127.0.0.1 ping statistics ---\n2 packets transmitted, 2 \
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_one_line_of_pings_output() {
+    fn ping_refusal_is_one_line() {
         assert_eq!(
             failure_reason("", "ping: socktype: SOCK_RAW\nping: socket: Operation not permitted\n"),
             "ping: socktype: SOCK_RAW"

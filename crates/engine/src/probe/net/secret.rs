@@ -145,9 +145,6 @@ impl Secret {
 
     /// Returns the key for `salt`, deriving it on first use. Concurrent callers wait, so that the
     /// memory is used only once.
-    ///
-    /// # Errors
-    /// If there is not enough memory.
     pub fn key(&self, salt: &Salt) -> Result<Key, SecretError> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, key)) = keys.iter().find(|(known, _)| known == salt) {
@@ -171,9 +168,6 @@ pub struct SaltedKey {
 
 impl SaltedKey {
     /// Derives a key with a new random salt.
-    ///
-    /// # Errors
-    /// If there is not enough memory, or no random number.
     pub fn new(secret: &Secret) -> Result<SaltedKey, SecretError> {
         let salt = random().map_err(SecretError::Salt)?;
         Ok(SaltedKey { salt, key: secret.key(&salt)? })
@@ -197,9 +191,6 @@ pub fn set_process_secret(file: Option<&Path>) -> Result<(), SecretError> {
 }
 
 /// Returns the secret of this process.
-///
-/// # Errors
-/// If the one in the environment is invalid.
 pub fn process_secret() -> Result<Option<Secret>, SecretError> {
     PROCESS_SECRET.get().map_or_else(|| Secret::find(None), |secret| Ok(Some(secret.clone())))
 }
@@ -295,7 +286,7 @@ mod tests {
     const TEXT: &str = "a secret of many words";
 
     #[test]
-    fn weak_secrets_are_refused_without_printing_them() {
+    fn weak_secrets_are_refused_unprinted() {
         assert!(Secret::new(" sixteen letters!\n", "x").is_ok());
         let why = Secret::new("only fifteen ch", "x").unwrap_err().to_string();
         assert!(why.contains("fewer than 16") && !why.contains("fifteen"), "{why}");
@@ -307,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_without_its_line_end_and_unsuitable_ones_are_refused() {
+    fn unsuitable_secret_files_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| {
             let path = dir.path().join(name);
@@ -338,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_cached_for_all_clones_up_to_a_limit() {
+    fn clones_share_bounded_key_cache() {
         let secret = Secret::new(TEXT, "x").unwrap();
         let salts: Vec<Salt> = (0..=MAX_KEYS as u8).map(|n| [n; _]).collect();
         let kept =
@@ -360,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_depends_on_its_secret_and_its_salt() {
+    fn keys_depend_on_secret_and_salt() {
         let text = TEXT;
         assert_eq!(key(text, 1), key(text, 1));
         assert_ne!(key(text, 1), key(text, 2));
@@ -369,13 +360,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lack_of_memory_is_an_error() {
+    fn lack_of_memory_is_an_error() {
         assert!(allocate_blocks(isize::MAX as usize / size_of::<Block>()).is_none());
         assert!(SecretError::Memory.to_string().contains("32 MiB"));
     }
 
     #[test]
-    fn a_proof_is_valid_only_for_its_side_nonces_and_key() {
+    fn proofs_bind_side_nonces_and_key() {
         let (known, other) = (Key([1; 32]), Key([2; 32]));
         let (one, two): (Nonce, Nonce) = (random().unwrap(), random().unwrap());
         assert_ne!(one, two);

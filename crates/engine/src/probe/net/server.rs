@@ -85,28 +85,24 @@ pub struct Server {
     /// Threads of clients and of greeters.
     threads: AtomicUsize,
     /// Sorted by age, oldest first.
-    greeters: Mutex<Vec<Greeter>>,
+    greeters: Mutex<Vec<Pending>>,
 }
 
 /// How often to check for a free place while connections wait for one.
 const FREE_PLACE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A connection that has not sent anything yet.
-struct Silent {
+/// A connection that is not authenticated yet. At first it is silent; once it has sent something, it
+/// takes the place of a greeter. Greeters have a separate limit, so strangers cannot take the places
+/// of authenticated clients.
+#[derive(Clone)]
+struct Pending {
     stream: Arc<TcpStream>,
     from: SocketAddr,
     since: Instant,
     /// Whether it has sent something since, and waits for a free greeter.
     spoke: bool,
-}
-
-/// A connection that has sent something but is not authenticated yet. Greeters have their own
-/// limit, so strangers cannot take the places of authenticated clients.
-struct Greeter {
+    /// The number of the greeter.
     number: u64,
-    stream: Arc<TcpStream>,
-    from: SocketAddr,
-    since: Instant,
 }
 
 /// Returns the index of the place to give to a newcomer, in a list sorted oldest first: one of the
@@ -131,9 +127,6 @@ pub(super) fn place_to_evict(
 
 impl Server {
     /// Creates a server on sockets that are already listening.
-    ///
-    /// # Errors
-    /// The errno of a call on one of them.
     pub fn new(
         listeners: Vec<TcpListener>,
         salted: Option<SaltedKey>,
@@ -162,9 +155,6 @@ impl Server {
 
     /// Serves until `stop` returns true or the write end of `wake` is closed, and returns after all
     /// of its threads have ended.
-    ///
-    /// # Errors
-    /// The errno of poll(2).
     pub fn run(
         &self,
         stop: &(dyn Fn() -> bool + Sync),
@@ -172,7 +162,7 @@ impl Server {
         watch: &ClientWatcher<'_>,
     ) -> io::Result<()> {
         std::thread::scope(|scope| {
-            let mut silent: Vec<Silent> = Vec::new();
+            let mut silent: Vec<Pending> = Vec::new();
             loop {
                 let accepts = silent.len() < self.service.limits.silent
                     || self.silent_to_close(&silent).is_some();
@@ -204,7 +194,7 @@ impl Server {
     /// `None` to stop.
     fn wait(
         &self,
-        silent: &[Silent],
+        silent: &[Pending],
         accepts: bool,
         wake: Option<&PipeReader>,
     ) -> io::Result<Option<Vec<bool>>> {
@@ -237,7 +227,7 @@ impl Server {
 
     /// Returns the silent connection to close for one more: a genuine client sends something within
     /// the grace period.
-    fn silent_to_close(&self, silent: &[Silent]) -> Option<usize> {
+    fn silent_to_close(&self, silent: &[Pending]) -> Option<usize> {
         let places = silent.iter().map(|connection| {
             (
                 connection.from.ip(),
@@ -248,7 +238,7 @@ impl Server {
     }
 
     /// Accepts the connections waiting at a listener.
-    fn take(&self, listener: &TcpListener, silent: &mut Vec<Silent>) {
+    fn take(&self, listener: &TcpListener, silent: &mut Vec<Pending>) {
         // At most the kernel's backlog, so that connections with data get their turn in between.
         for _ in 0..128 {
             if silent.len() >= self.service.limits.silent {
@@ -259,12 +249,8 @@ impl Server {
             match listener.accept() {
                 Ok((stream, from)) => {
                     self.service.accepted.fetch_add(1, Relaxed);
-                    silent.push(Silent {
-                        stream: Arc::new(stream),
-                        from,
-                        since: Instant::now(),
-                        spoke: false,
-                    });
+                    let (stream, since) = (Arc::new(stream), Instant::now());
+                    silent.push(Pending { stream, from, since, spoke: false, number: 0 });
                 }
                 // No descriptors until clients leave. Without a pause this would be a busy loop.
                 Err(error)
@@ -284,11 +270,11 @@ impl Server {
     /// Handles a silent connection that has a byte or was closed.
     fn first_byte<'scope, 'env>(
         &'env self,
-        mut connection: Silent,
+        mut connection: Pending,
         scope: &'scope Scope<'scope, 'env>,
         stop: &'env (dyn Fn() -> bool + Sync),
         watch: &'env ClientWatcher<'env>,
-        silent: &mut Vec<Silent>,
+        silent: &mut Vec<Pending>,
     ) {
         match recv(
             connection.stream.as_raw_fd(),
@@ -304,7 +290,7 @@ impl Server {
             connection.spoke = true;
             return silent.push(connection);
         };
-        let Silent { stream, from, .. } = connection;
+        let Pending { stream, from, .. } = connection;
         self.threads.fetch_add(1, Relaxed);
         let work = move || {
             self.serve_client(number, &stream, from, stop, watch);
@@ -357,7 +343,7 @@ impl Server {
     }
 
     /// Assigns a greeter's place if one is free or can be freed.
-    fn begin_greeting(&self, connection: &Silent) -> Option<u64> {
+    fn begin_greeting(&self, connection: &Pending) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // The threads of evicted greeters end soon, but possibly after the next one starts.
         if self.threads.load(Relaxed)
@@ -377,12 +363,7 @@ impl Server {
             let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
         }
         let number = NEXT.fetch_add(1, Relaxed);
-        greeters.push(Greeter {
-            number,
-            stream: Arc::clone(&connection.stream),
-            from: connection.from,
-            since: Instant::now(),
-        });
+        greeters.push(Pending { number, since: Instant::now(), ..connection.clone() });
         Some(number)
     }
 
@@ -393,7 +374,7 @@ impl Server {
         at.map(|at| greeters.remove(at)).is_some()
     }
 
-    /// Takes a client's place; returns false if there is none.
+    /// Takes a client's place; returns false if all are taken.
     fn admit(&self) -> bool {
         let taken = self.serving.fetch_update(Relaxed, Relaxed, |serving| {
             (serving < self.service.limits.clients).then_some(serving + 1)

@@ -134,7 +134,7 @@ fn greet_with_proof(
 }
 
 #[test]
-fn a_client_that_knows_the_secret_can_use_every_request() {
+fn authenticated_clients_can_request_everything() {
     let far = Far::start_default();
     let connection = far.connect();
     let facts = connection.facts().unwrap();
@@ -160,7 +160,7 @@ fn a_client_that_knows_the_secret_can_use_every_request() {
 }
 
 #[test]
-fn a_client_that_does_not_know_the_secret_is_refused() {
+fn clients_without_secret_are_refused() {
     let far = Far::start_default();
     let other = Secret::new("another secret of words", "x").unwrap();
     let open = |secret: Option<&Secret>| {
@@ -182,7 +182,7 @@ fn a_client_that_does_not_know_the_secret_is_refused() {
 }
 
 #[test]
-fn a_client_derives_its_key_once_and_reconnects_with_it() {
+fn clients_derive_their_key_once() {
     let far = Far::start_default();
     let secret = fresh();
     let accepted = || {
@@ -197,7 +197,7 @@ fn a_client_derives_its_key_once_and_reconnects_with_it() {
 }
 
 #[test]
-fn garbage_ends_the_connection_and_nothing_else() {
+fn garbage_ends_only_its_connection() {
     let far = Far::start_default();
     for garbage in [
         b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
@@ -228,7 +228,7 @@ fn garbage_ends_the_connection_and_nothing_else() {
 }
 
 #[test]
-fn oversized_requests_are_refused_before_a_byte_is_read() {
+fn oversized_requests_are_refused_unread() {
     let far = Far::start(Limits { bytes: 10_000, ..Limits::default() });
     for request in [
         Request::Echo(MAX_ECHO + 1),
@@ -292,7 +292,7 @@ fn slow_and_silent_clients_are_disconnected() {
 }
 
 #[test]
-fn excess_clients_are_turned_away_and_can_come_back_later() {
+fn excess_clients_can_return_later() {
     let far = Far::start(Limits { clients: 2, silent: 3, ..Limits::default() });
     let lines = [far.connect(), far.connect()];
     let shut = Connection::open(far.address, Some(&SECRET), &StopFlag::default()).err().unwrap();
@@ -321,10 +321,9 @@ fn excess_clients_are_turned_away_and_can_come_back_later() {
 
 /// Runs in its own process, since descriptors and threads are counted.
 #[test]
-fn a_client_that_leaves_in_any_state_leaves_nothing_behind() {
+fn leaving_clients_leave_nothing_behind() {
     use crate::sys::testing;
-    const NAME: &str =
-        "probe::net::server_tests::a_client_that_leaves_in_any_state_leaves_nothing_behind";
+    const NAME: &str = "probe::net::server_tests::leaving_clients_leave_nothing_behind";
     if !testing::is_alone(NAME, "leavers") {
         return;
     }
@@ -379,7 +378,7 @@ fn a_client_that_leaves_in_any_state_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_stop_ends_a_client_that_waits() {
+fn stop_ends_waiting_clients() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let stop = StopFlag::default();
@@ -392,7 +391,7 @@ fn a_stop_ends_a_client_that_waits() {
 }
 
 #[test]
-fn a_client_that_never_pauses_is_disconnected_in_the_end_too() {
+fn endless_clients_are_disconnected() {
     let far = Far::start(Limits { connection: Duration::from_millis(300), ..Limits::default() });
     for request in [Request::Accepted, Request::Facts, Request::Sink(1)] {
         let connection = far.connect();

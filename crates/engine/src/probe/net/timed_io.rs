@@ -35,9 +35,6 @@ pub struct TimedIo<'a> {
 }
 
 /// Sets the tick as timeout of reads and writes, and disables Nagle's algorithm.
-///
-/// # Errors
-/// The errno of setsockopt(2).
 pub fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(TICK))?;
     stream.set_write_timeout(Some(TICK))?;
@@ -46,9 +43,6 @@ pub fn prepare(stream: &TcpStream) -> io::Result<()> {
 
 impl TimedIo<'_> {
     /// Reads all of `buffer`.
-    ///
-    /// # Errors
-    /// If the connection ends, a time limit is reached, or the run is stopped.
     pub fn read(&self, stream: &TcpStream, buffer: &mut [u8]) -> Result<(), StreamError> {
         self.transfer(buffer.len(), |done| {
             buffer.get_mut(done..).map_or(Ok(0), |rest| (&mut &*stream).read(rest))
@@ -56,9 +50,6 @@ impl TimedIo<'_> {
     }
 
     /// Writes all of `bytes`.
-    ///
-    /// # Errors
-    /// If the connection ends, a time limit is reached, or the run is stopped.
     pub fn write(&self, stream: &TcpStream, bytes: &[u8]) -> Result<(), StreamError> {
         self.transfer(bytes.len(), |done| {
             bytes.get(done..).map_or(Ok(0), |rest| (&mut &*stream).write(rest))
@@ -66,9 +57,6 @@ impl TimedIo<'_> {
     }
 
     /// Reads and discards `count` bytes through `buffer`, which must not be empty.
-    ///
-    /// # Errors
-    /// If the connection ends, a time limit is reached, or the run is stopped.
     pub fn skip(
         &self,
         stream: &TcpStream,
@@ -173,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_assembled_from_pieces_and_a_close_is_reported() {
+    fn frames_assemble_from_pieces() {
         let (one, two) = pair();
         let writer = std::thread::spawn(move || {
             for piece in [&b"ab"[..], b"c", b"def"] {
@@ -190,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_and_a_stop_end_a_read() {
+    fn silence_and_stop_end_reads() {
         let (one, two) = pair();
         let mut buffer = [0; 4];
         let silent = TimedIo { idle: TICK, ..io(&|| false) }.read(&two, &mut buffer);

@@ -34,9 +34,6 @@ pub enum ProtocolError {
 }
 
 /// Checks the protocol and version of a frame, of which the first [`HEAD_LEN`] bytes suffice.
-///
-/// # Errors
-/// If the frame has another protocol or version.
 pub fn check_version(bytes: &[u8]) -> Result<(), ProtocolError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or(ProtocolError::Magic)?;
     match rest.first_chunk() {
@@ -170,8 +167,6 @@ impl Request {
         }
     }
 
-    /// # Errors
-    /// If the message is invalid.
     pub fn decode(bytes: &[u8; FRAME]) -> Result<Request, ProtocolError> {
         match split_frame(bytes)? {
             (1, 0) => Ok(Request::Facts),
@@ -191,8 +186,6 @@ impl Reply {
         }
     }
 
-    /// # Errors
-    /// If the message is invalid.
     pub fn decode(bytes: &[u8; FRAME]) -> Result<Reply, ProtocolError> {
         match split_frame(bytes)? {
             (1, value) => Ok(Reply::Done(value)),
@@ -208,7 +201,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn another_protocol_and_another_version_are_recognised() {
+    fn other_protocols_and_versions_are_recognised() {
         let mut bytes = Hello { nonce: [7; NONCE_LEN] }.encode();
         bytes[7] = 9;
         assert_eq!(Hello::decode(&bytes), Err(ProtocolError::Version(9)));
@@ -238,7 +231,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_refused_or_has_one_meaning(bytes: [u8; FRAME], hello: [u8; Hello::LEN]) {
+        fn garbage_has_at_most_one_meaning(bytes: [u8; FRAME], hello: [u8; Hello::LEN]) {
             if let Ok(request) = Request::decode(&bytes) {
                 prop_assert_eq!(request.encode(), bytes);
             }

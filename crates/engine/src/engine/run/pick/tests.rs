@@ -19,7 +19,7 @@ fn job(text: &str, span: u64) -> Job {
 }
 
 #[test]
-fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
+fn parts_of_cold_files_never_overlap() {
     for (span, block, ways) in [
         (1 << 30, 1 << 20, 8),
         (40 << 20, 2 << 20, 9),
@@ -35,7 +35,7 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         let mut end = 0;
         for nth in 0..turns * ways {
             let job = &jobs[nth as usize % jobs.len()];
-            let part = part(job, &cold, Nth { place: nth, of: turns * ways, unit });
+            let part = part(job, &cold, TryPlace { place: nth, of: turns * ways, unit });
             assert!(
                 part.start * job.block >= end && part.end > part.start && part.end <= job.blocks(),
                 "{span} {nth}: {part:?}"
@@ -45,7 +45,10 @@ fn parts_of_a_cold_file_never_overlap_and_all_of_a_cached_one_is_used() {
         }
         let warm = PickConditions { resident: Some(span), ..cold };
         assert_eq!(
-            (super::turns(&warm, ways, unit), part(&jobs[0], &warm, Nth { place: 1, of: 3, unit })),
+            (
+                super::turns(&warm, ways, unit),
+                part(&jobs[0], &warm, TryPlace { place: 1, of: 3, unit })
+            ),
             (TRIES_OF_CACHED, 0..jobs[0].blocks())
         );
     }
@@ -137,7 +140,7 @@ fn plan() -> Plan {
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn only_the_picked_method_reads_the_whole_file_in_every_round() {
+fn only_the_picked_method_reads_all() {
     let RunOutcome { picks, trials, failed, end, data } =
         ran(&["mmap+shared", "pread", "pread+shared"], (3 << 20) + 7, &NEVER);
     assert!(picks.len() == 1 && failed.is_empty() && end == End::Finished, "{picks:?} {failed:?}");
@@ -158,7 +161,7 @@ fn only_the_picked_method_reads_the_whole_file_in_every_round() {
 }
 
 #[test]
-fn without_a_number_of_trials_a_warm_file_has_five_and_any_other_one() {
+fn unset_trials_depend_on_the_cache() {
     let plan = Plan { trials: Some(5), once_uncached: true, ..plan() };
     let of = |cache, plan: &Plan| {
         let outcome = ran_by(plan, cache, &["mmap+shared", "pread+shared"], 3 << 20, &NEVER);
@@ -174,7 +177,7 @@ fn without_a_number_of_trials_a_warm_file_has_five_and_any_other_one() {
 }
 
 #[test]
-fn a_method_that_fails_is_skipped_and_if_all_fail_the_first_failure_is_reported() {
+fn failing_methods_are_skipped_with_reason() {
     let RunOutcome { picks, trials, failed, .. } =
         ran(&["mmap", "nothing-of-the-kind", "pread+shared"], 100_000, &NEVER);
     assert_eq!((failed.len(), failed[0].0, trials.len()), (1, 1, 2));
@@ -193,7 +196,7 @@ fn a_stop_ends_the_tries() {
 }
 
 #[test]
-fn only_cells_that_do_the_same_compete() {
+fn only_equivalent_cells_compete() {
     let cold = |text, span| Job { cache: Cache::Cold, ..job(text, span) };
     assert_eq!(
         without_method(&job("mmap", 1 << 20)),

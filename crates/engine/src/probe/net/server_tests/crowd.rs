@@ -44,7 +44,7 @@ fn crowd_in(far: &Far, strangers: usize, says: usize, stop: &Arc<AtomicBool>) ->
 }
 
 #[test]
-fn strangers_take_no_places_of_authenticated_clients() {
+fn strangers_take_no_client_places() {
     for (strangers, says) in [(40, 1), (1000, 1), (1000, Hello::LEN)] {
         if !may_open(2 * strangers as u64) {
             crate::sys::testing::skip(&format!(
@@ -83,7 +83,7 @@ fn strangers_take_no_places_of_authenticated_clients() {
 }
 
 #[test]
-fn a_crowd_evicts_its_own_connections_first() {
+fn crowds_evict_their_own_connections() {
     let ip = |text: &str| text.parse().unwrap();
     let [one, two]: [IpAddr; 2] = [ip("192.0.2.1"), ip("::1")];
     let place_to_evict =

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_server_that_does_not_know_the_secret_is_rejected() {
+fn servers_without_secret_are_rejected() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (salt, known) = (SALTED.salt, &*SECRET);
@@ -30,7 +30,7 @@ fn a_server_that_does_not_know_the_secret_is_rejected() {
 
 /// Neither a silent server nor one that stops in the middle of a message delays a run.
 #[test]
-fn a_silent_server_is_given_up_in_time() {
+fn silent_servers_time_out() {
     const IDLE: Duration = Duration::from_millis(50);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -57,7 +57,7 @@ fn a_silent_server_is_given_up_in_time() {
 }
 
 #[test]
-fn a_server_of_another_kind_or_version_is_recognised() {
+fn other_servers_and_versions_are_recognised() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let mut newer = Challenge { secret: true, salt: [0; SALT], nonce: [2; NONCE_LEN] }.encode();
@@ -87,7 +87,7 @@ fn a_server_of_another_kind_or_version_is_recognised() {
 }
 
 #[test]
-fn a_peer_that_lies_about_its_facts_is_not_believed() {
+fn lying_servers_are_not_believed() {
     let facts = |reply: u64, text: Vec<u8>| {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
