@@ -59,8 +59,9 @@ impl<'a> Layers<'a> {
         let (mut below, mut notes) = (Cow::Borrowed(opened), Vec::new());
         if observed {
             let now = Below::of(file);
-            let change = now.change_since(opened).filter(|_| job.variant.is_none());
-            notes.extend(change.map(Note::LayersChanged));
+            if job.variant.is_none() {
+                notes.extend(now.change_since(opened).map(Note::LayersChanged));
+            }
             below = Cow::Owned(now);
         }
         let parts = find_parts(&below, extents, job, &span);
@@ -122,18 +123,15 @@ impl<'a> Layers<'a> {
             .filter(own)
             .map(|at| self.cache(job, at, (before, after)))
             .collect();
-        let hidden = self.below.ground.layers_to_drop().filter(|layer| {
-            layer.kind == LayerKind::Loop && caches.iter().all(|of| of.name != layer.name)
-        });
-        let hidden: Vec<CacheBelow> = hidden
-            .filter(|_| self.all_dropped)
-            .map(|layer| CacheBelow {
-                name: layer.name.clone(),
-                left: 0.into(),
-                ..CacheBelow::default()
-            })
-            .collect();
-        caches.extend(hidden);
+        if self.all_dropped {
+            // Files of loop devices that are not open here.
+            for layer in self.below.ground.layers_to_drop() {
+                if layer.kind == LayerKind::Loop && caches.iter().all(|of| of.name != layer.name) {
+                    let (name, left) = (layer.name.clone(), 0.into());
+                    caches.push(CacheBelow { name, left, ..CacheBelow::default() });
+                }
+            }
+        }
         BelowCounts {
             read_bytes: moved(|(read, _)| read),
             write_bytes: moved(|(_, written)| written),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::cells::{Amount, Cell};
 use super::error::Failure;
 use super::executor::Executor;
-use super::trial::{Stage, fixed_count, run, run_unobserved};
+use super::trial::{TrialStage, fixed_count, run, run_unobserved};
 use super::trial_parts::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
@@ -34,7 +34,7 @@ pub(super) struct FirstTrial {
 /// Chooses the count, the passes and which operations are timed. `expected` is the time of one
 /// operation that other cells suggest, nanoseconds.
 pub(super) fn calibrate(
-    stage: &Stage,
+    stage: &TrialStage,
     cell: &Cell,
     time: TrialTime,
     expected: Option<f64>,
@@ -47,7 +47,7 @@ pub(super) fn calibrate(
     if let Executor::Peer(peer) = cell.executor {
         return calibrate_peer(stage, cell, peer, low);
     }
-    let bounds = Bounds::new(cell, low, high);
+    let bounds = TrialBounds::new(cell, low, high);
     let threads = f64::from(cell.job.threads.max(1));
     let predicted = expected.and_then(|nanos| {
         let (count, passes) = bounds.first_step(nanos)?;
@@ -60,7 +60,7 @@ pub(super) fn calibrate(
     loop {
         let mut samples = Vec::new();
         let begin = monotonic_nanos();
-        let limited = Stage { limit, ..*stage };
+        let limited = TrialStage { limit, ..*stage };
         let run = if observed { run } else { run_unobserved };
         let outcome = run(&limited, cell, &step, &mut |s, lanes| samples.push((s, lanes)))?;
         let wall = monotonic_nanos() - begin;
@@ -97,7 +97,7 @@ pub(super) fn calibrate(
 /// Returns a step that the end of the budget cut, as a trial: if it ran for the trial time, it
 /// shows a slow cell.
 fn keep_cut_step(
-    stage: &Stage,
+    stage: &TrialStage,
     amount: Amount,
     outcome: TrialOutcome,
     samples: Vec<(Sample, Vec<LaneSample>)>,
@@ -121,7 +121,7 @@ const MIN_TRIAL_SHARE: f64 = 0.5;
 /// Returns the calibration by its last step, which is a trial if it did the work of one and was
 /// `observed` as one; of several ranks, trials end by time.
 fn complete(
-    stage: &Stage,
+    stage: &TrialStage,
     cell: &Cell,
     (amount, step): (Amount, Amount),
     last: FirstTrial,
@@ -166,7 +166,7 @@ const MAX_FIRST_COUNT: u64 = 16;
 const MAX_MISPREDICTION: u64 = 4;
 
 /// The limits that a trial is fitted to.
-struct Bounds {
+struct TrialBounds {
     /// Operations of one pass over the file.
     blocks: u64,
     /// Minimum and maximum duration of a trial, nanoseconds.
@@ -184,10 +184,16 @@ enum NextStep {
     Enough { count: u64, passes: u64, nanos: u64, whole: bool },
 }
 
-impl Bounds {
-    fn new(cell: &Cell, low: u64, high: u64) -> Bounds {
+impl TrialBounds {
+    fn new(cell: &Cell, low: u64, high: u64) -> TrialBounds {
         let single_pass = cell.fresh_each_pass || needs_single_pass(&cell.job);
-        Bounds { blocks: cell.job.blocks(), low, high, single_pass, group: group_of(&cell.job) }
+        TrialBounds {
+            blocks: cell.job.blocks(),
+            low,
+            high,
+            single_pass,
+            group: group_of(&cell.job),
+        }
     }
 
     /// Returns whether a step that was expected to take `nanos` may be a trial, and so needs the
@@ -234,7 +240,7 @@ impl Bounds {
 
     /// Returns the step after one that took `nanos`.
     fn next_step(&self, mut count: u64, passes: u64, mut nanos: u64) -> NextStep {
-        let Bounds { blocks, low, single_pass, group, .. } = *self;
+        let TrialBounds { blocks, low, single_pass, group, .. } = *self;
         let most = self.most();
         if nanos > most && count > 1 && passes == 1 {
             // Neighbouring powers of two may lie on both sides of a narrow range, and a disk may be
@@ -315,7 +321,7 @@ pub(super) fn needs_single_pass(job: &Job) -> bool {
 }
 
 /// Returns how many separately prepared passes fill the trial time, where one took `nanos`, and
-/// `wall` with its preparation. Bounds the time that all preparations take.
+/// `wall` with its preparation. TrialBounds the time that all preparations take.
 fn part_count(nanos: u64, wall: u64, low: u64) -> u64 {
     // The nearest number: a pass that is a little too short is a trial by itself.
     let filled = low.saturating_add(nanos / 2) / nanos.max(1);
@@ -337,13 +343,13 @@ fn fill_with_passes(passes: u64, nanos: u64, low: u64) -> u64 {
 /// Calibrates a peer, which takes a while to start, by one run that ends at the trial time or with
 /// the file.
 fn calibrate_peer(
-    stage: &Stage,
+    stage: &TrialStage,
     cell: &Cell,
     peer: &dyn Peer,
     low: u64,
 ) -> Result<Calibration, Failure> {
     let blocks = peer::round_to_blocks(&cell.job).blocks();
-    let stage = Stage { limit: Some(Duration::from_nanos(low)), ..*stage };
+    let stage = TrialStage { limit: Some(Duration::from_nanos(low)), ..*stage };
     let outcome = run(&stage, cell, &Amount::once(blocks), &mut |_, _| {})?;
     let (first, trial) = (Some(visit(&outcome)), outcome.trial);
     // At least the resolution of its clock.
@@ -365,8 +371,8 @@ fn calibrate_peer(
 
 /// Warms up a cell with a fixed count by one run, cut at the trial time, and finds the time per
 /// operation.
-fn warm_up(stage: &Stage, cell: &Cell, count: u64, low: u64) -> Result<Calibration, Failure> {
-    let stage = Stage { limit: Some(Duration::from_nanos(low)), ..*stage };
+fn warm_up(stage: &TrialStage, cell: &Cell, count: u64, low: u64) -> Result<Calibration, Failure> {
+    let stage = TrialStage { limit: Some(Duration::from_nanos(low)), ..*stage };
     let outcome = run_unobserved(&stage, cell, &Amount::once(count), &mut |_, _| {})?;
     let nanos = (outcome.per_op * count as f64 / f64::from(cell.job.threads.max(1))) as u64;
     let timed = choose_timing(cell, outcome.per_op);

@@ -19,7 +19,7 @@ use super::{Control, Sink};
 use crate::experiment::{Offer, shuffled_indexes};
 use crate::plan::{Plan, ProbeCell, ProbeSet, Remote, TargetSpec, sets_of};
 use crate::probe::{
-    self, BatchTime, Costs, Gauge, Opened, PROBES, Probe, ProbeContext, ProbeError,
+    self, BatchTime, Gauge, Opened, Overhead, PROBES, Probe, ProbeContext, ProbeError,
 };
 use crate::record::{End, Event, Phase, ProbeFindings, ProbeTrial, Unit, Warning};
 use crate::sys::scratch;
@@ -44,7 +44,7 @@ struct ProbeState {
 struct CellTotals {
     operations: f64,
     usage: Usage,
-    costs: Costs,
+    costs: Overhead,
     cpu: Option<usize>,
 }
 
@@ -192,7 +192,8 @@ impl ProbeRun<'_> {
         let skipped = self.control.take_skip(index);
         if skipped {
             let cell = &mut self.cells[index];
-            (cell.out, cell.findings.skipped) = (true, true);
+            cell.out = true;
+            cell.findings.skipped = true;
             self.send_findings(index);
         }
         skipped
@@ -204,7 +205,7 @@ impl ProbeRun<'_> {
         self.sink.event(Event::Progress(progress));
     }
 
-    fn settle(&mut self, index: usize, done: Result<Visit, Failure>) -> Result<(), End> {
+    fn settle(&mut self, index: usize, done: Result<ProbeVisit, Failure>) -> Result<(), End> {
         let skipped = self.take_skip(index);
         match done {
             Ok(visit) => self.record_visit(index, &visit),
@@ -227,7 +228,7 @@ impl ProbeRun<'_> {
         Ok(())
     }
 
-    fn record_visit(&mut self, index: usize, visit: &Visit) {
+    fn record_visit(&mut self, index: usize, visit: &ProbeVisit) {
         let cycle = self.site.cycle();
         let cell = &mut self.cells[index];
         cell.count = Some(visit.count);
@@ -237,7 +238,8 @@ impl ProbeRun<'_> {
             cell.taken += 1;
             cell.totals.operations +=
                 if cell.unit == Unit::Nanos { batch.amount } else { visit.count as f64 };
-            let cycles = cycle.filter(|_| cell.unit == Unit::Nanos).map(|cycle| value / cycle);
+            let is_time = cell.unit == Unit::Nanos;
+            let cycles = if is_time { cycle.map(|cycle| value / cycle) } else { None };
             trials.push(ProbeTrial {
                 cell: index as u32,
                 round: cell.taken,
@@ -273,7 +275,7 @@ impl ProbeRun<'_> {
 }
 
 impl CellTotals {
-    fn add(&mut self, visit: &Visit) {
+    fn add(&mut self, visit: &ProbeVisit) {
         let (all, more) = (&mut self.usage, &visit.usage);
         all.minor_faults += more.minor_faults;
         all.major_faults += more.major_faults;
@@ -285,7 +287,7 @@ impl CellTotals {
 
     /// Describes where the cell ran, its batch size, the overhead that was subtracted, and the
     /// counters.
-    fn evidence(&self, visit: &Visit) -> Vec<String> {
+    fn evidence(&self, visit: &ProbeVisit) -> Vec<String> {
         let place = self.cpu.map_or("on any CPU, not pinned".into(), |cpu| format!("on CPU {cpu}"));
         let batch = format!("batches of {}", show_count(visit.count as f64));
         let overhead = visit.batches.first().map(|batch| match (batch.readings, batch.loops) {
@@ -333,10 +335,10 @@ struct VisitRequest {
 }
 
 /// The result of a visit.
-struct Visit {
+struct ProbeVisit {
     pub count: u64,
     pub batches: Vec<BatchTime>,
-    pub costs: Costs,
+    pub costs: Overhead,
     /// The CPU that it was pinned to; `None` where the kernel refused or the probe uses all CPUs.
     pub cpu: Option<usize>,
     /// Usage of the thread, over all batches.
@@ -359,7 +361,7 @@ fn visit(
     request: &VisitRequest,
     site: &ProbeContext,
     cut: &dyn Fn() -> Option<Cut>,
-) -> Result<Visit, Failure> {
+) -> Result<ProbeVisit, Failure> {
     let site = Arc::new(site.with_own_stop());
     let (sender, receiver) = channel();
     let thread_request = request.clone();
@@ -387,7 +389,7 @@ fn panic_error() -> ProbeError {
     )
 }
 
-type Done = Result<Visit, ProbeError>;
+type Done = Result<ProbeVisit, ProbeError>;
 
 fn wait(
     receiver: &Receiver<Done>,
@@ -420,7 +422,7 @@ fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
     // Like a program with one thread: a shared table adds some 30 ns to each call. If refused, that
     // is part of the result.
     let _ = unshare_files();
-    let costs = Costs::measure();
+    let costs = Overhead::measure();
     let begin = Instant::now();
     let mut gauge = (request.open)(site)?;
     let opened = begin.elapsed();
@@ -444,7 +446,7 @@ fn measure(request: &VisitRequest, site: &ProbeContext) -> Done {
     }
     let usage = Usage::thread().unwrap_or_default() - before;
     site.check_stop()?;
-    Ok(Visit {
+    Ok(ProbeVisit {
         count,
         batches,
         costs,

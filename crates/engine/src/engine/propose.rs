@@ -95,7 +95,9 @@ pub enum ProposeError {
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
 pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let Proposal { file, others, dir, variants, keep, presets, settings, survey, ranks } = *asked;
-    if let Some(file) = file.filter(|_| dir.is_some() || keep) {
+    if let Some(file) = file
+        && (dir.is_some() || keep)
+    {
         return Err(ProposeError::NotScratch(file.into()));
     }
     let resolved = Resolved::new(settings, presets);
@@ -135,11 +137,10 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     }
     let common_span = describe_common_span(&plan, settings);
     let instead = beside.zip(asked.file).map(|(_, file)| instead(file, presets));
-    let unavailable = here
-        .open_target
-        .as_ref()
-        .filter(|_| survey)
-        .map_or_else(Vec::new, |open_target| unavailable(&open_target.target, op));
+    let unavailable = match &here.open_target {
+        Some(open_target) if survey => unavailable(&open_target.target, op),
+        _ => Vec::new(),
+    };
     Ok(Proposed {
         unavailable,
         facts: here.open_target.map(|open_target| open_target.facts).unwrap_or_default(),

@@ -27,7 +27,7 @@ use super::error::Failure;
 use super::progress::Pace;
 use super::ranks::Ranks;
 use super::targets::Targets;
-use super::trial::{self, RankRole, Stage, Together, overran};
+use super::trial::{self, RankRole, Together, TrialStage, overran};
 use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
 use crate::backend::access_pattern::mix;
@@ -241,7 +241,8 @@ impl<'a> Run<'a> {
         let (open_target, seed) = (self.targets.of(&cell.job), self.trial_seed(round));
         let cut_here = || cut.check();
         let role = self.role();
-        let stage = Stage { role, ..Stage::new(open_target, self.origin, seed, &cut_here) };
+        let stage =
+            TrialStage { role, ..TrialStage::new(open_target, self.origin, seed, &cut_here) };
         let calibration = calibrate(&stage, &cell, time, expected);
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
             run.set_amount(index, cell, calibration.amount);
@@ -288,18 +289,19 @@ impl<'a> Run<'a> {
         let role = self.role();
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let cut_here = || cut.check();
-        let stage = Stage {
+        let stage = TrialStage {
             role,
             limit: part.is_some().then(|| Duration::from_nanos(amount.nanos)),
             ends_by_time: part.is_some(),
             part: part.map(|blocks| (blocks.start, blocks.end)),
-            ..Stage::new(open_target, self.origin, seed, &cut_here)
+            ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {
             sink.event(Event::Sample { cell: cell_index, round, sample, lanes })
         });
-        (cell.every, cell.cost) = (amount.timed.every(), begin.elapsed());
+        cell.every = amount.timed.every();
+        cell.cost = begin.elapsed();
         self.settle(index, cell, &cut, outcome, |run, cell, outcome| {
             run.keep_trial(index, cell, round, outcome)
         })
@@ -321,7 +323,8 @@ impl<'a> Run<'a> {
         if trial.ops == 0 {
             return;
         }
-        (trial.cell, trial.round) = (index as u32, round);
+        trial.cell = index as u32;
+        trial.round = round;
         trial.evidence.first = cell.first.take().map(Box::new);
         if let Some(amount) = cell.amount.filter(|of| trial.short && overran(trial.nanos, of)) {
             trial.evidence.overran = amount.nanos;

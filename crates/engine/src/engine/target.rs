@@ -107,7 +107,9 @@ impl OpenTarget {
             open_target.target.size = open_target.facts.size;
             open_target.extents = None;
         }
-        if let Some(dir) = spec.folder().filter(|_| spec.is_ours()) {
+        if spec.is_ours()
+            && let Some(dir) = spec.folder()
+        {
             open_target.made = MadeFiles::create(plan, dir, data)?;
         }
         open_target.set_content(plan);
@@ -128,9 +130,11 @@ impl OpenTarget {
     fn set_content(&mut self, plan: &Plan) {
         self.cold = plan.cold;
         let (content, stamps) = (content(plan), stamps(plan));
-        (self.target.content, self.target.stamps) = (content, stamps);
+        self.target.content = content;
+        self.target.stamps = stamps;
         for made in self.made.each_mut() {
-            (made.target.content, made.target.stamps) = (content, stamps);
+            made.target.content = content;
+            made.target.stamps = stamps;
         }
     }
 

@@ -183,17 +183,17 @@ const BLOCK: usize = 4096;
 /// The fastest and the median time of direct writes of one block, each over the last and none
 /// followed by a sync, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct WriteTimes {
+struct DirectWriteTimes {
     fastest: u64,
     median: u64,
 }
 
 /// Times writes to the device under a folder; `None` if it has no direct I/O. A commit that returns
 /// much sooner did not wait for the device, and a flush that takes no longer stored nothing.
-fn time_writes(folder: &Path, align: Option<u32>) -> Option<WriteTimes> {
+fn time_writes(folder: &Path, align: Option<u32>) -> Option<DirectWriteTimes> {
     let mut times = measure_writes(folder, BLOCK.max(align.unwrap_or(0) as usize)).ok()?;
     times.sort_unstable();
-    Some(WriteTimes { fastest: *times.first()?, median: *times.get(times.len() / 2)? })
+    Some(DirectWriteTimes { fastest: *times.first()?, median: *times.get(times.len() / 2)? })
 }
 
 fn measure_writes(folder: &Path, block: usize) -> io::Result<Vec<u64>> {

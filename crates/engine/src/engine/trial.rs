@@ -31,7 +31,7 @@ use crate::sys::memory::Memory;
 
 /// Where and when a trial runs.
 #[derive(Clone, Copy)]
-pub(super) struct Stage<'a> {
+pub(super) struct TrialStage<'a> {
     pub open_target: &'a OpenTarget,
     /// CLOCK_MONOTONIC at the start of the run.
     pub origin: u64,
@@ -66,15 +66,15 @@ pub(super) struct RankRole<'a> {
     pub is_led: bool,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> TrialStage<'a> {
     /// Returns the stage of one process that works on all of a file.
     pub fn new(
         open_target: &'a OpenTarget,
         origin: u64,
         seed: u64,
         cut: &'a dyn Fn() -> Option<Cut>,
-    ) -> Stage<'a> {
-        Stage {
+    ) -> TrialStage<'a> {
+        TrialStage {
             open_target,
             origin,
             seed,
@@ -117,15 +117,15 @@ pub(super) trait Together {
     /// Runs it on all of them as [`run_part_alone`] does on one, and merges the outcomes.
     fn run_part(
         &self,
-        stage: &Stage,
-        work: Work,
+        stage: &TrialStage,
+        work: PartWork,
         sample: &mut Watch,
     ) -> Result<TrialOutcome, Failure>;
 }
 
 /// The work of a part of a trial.
 #[derive(Clone, Copy)]
-pub(super) struct Work<'a> {
+pub(super) struct PartWork<'a> {
     pub cell: &'a Cell,
     pub amount: &'a Amount,
     /// With all its evidence.
@@ -134,12 +134,12 @@ pub(super) struct Work<'a> {
 
 /// Runs a trial: all its parts, joined to one result.
 pub(super) fn run(
-    stage: &Stage,
+    stage: &TrialStage,
     cell: &Cell,
     amount: &Amount,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
-    let work = Work { cell, amount, observed: true };
+    let work = PartWork { cell, amount, observed: true };
     let mut outcome = run_part(stage, work, sample)?;
     for _ in 1..amount.parts {
         if outcome.trial.short || (stage.cut)().is_some() {
@@ -173,15 +173,19 @@ pub(super) fn overran(nanos: u64, amount: &Amount) -> bool {
 /// Runs a step of a calibration that cannot be a trial: prepared like one, but without evidence,
 /// which would take longer to collect than the step.
 pub(super) fn run_unobserved(
-    stage: &Stage,
+    stage: &TrialStage,
     cell: &Cell,
     amount: &Amount,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
-    run_part(stage, Work { cell, amount, observed: false }, sample)
+    run_part(stage, PartWork { cell, amount, observed: false }, sample)
 }
 
-fn run_part(stage: &Stage, work: Work, sample: &mut Watch) -> Result<TrialOutcome, Failure> {
+fn run_part(
+    stage: &TrialStage,
+    work: PartWork,
+    sample: &mut Watch,
+) -> Result<TrialOutcome, Failure> {
     match stage.role.together {
         Some(ranks) => ranks.run_part(stage, work, sample),
         None => run_part_alone(stage, work, sample),
@@ -190,17 +194,17 @@ fn run_part(stage: &Stage, work: Work, sample: &mut Watch) -> Result<TrialOutcom
 
 /// Prepares the file and runs the work once, in this process.
 pub(super) fn run_part_alone(
-    stage: &Stage,
-    work: Work,
+    stage: &TrialStage,
+    work: PartWork,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
-    let Work { cell, amount, observed } = work;
+    let PartWork { cell, amount, observed } = work;
     let (open_target, job) = (stage.open_target.for_job(&cell.job), &cell.job);
     let began = monotonic_nanos();
     let watched = observed && !stage.is_prepared;
     let (mut layers, notes) = open_target.layers(job, stage.window(job), watched);
     let ready = make_ready(stage, job, observed, layers.as_mut())?;
-    let layers = layers.filter(|_| watched);
+    let layers = if watched { layers } else { None };
     let prepared = monotonic_nanos();
     let spec = make_spec(stage, cell, amount);
     let files = open_target.files(job);
@@ -256,7 +260,7 @@ pub(super) fn run_part_alone(
 
 /// Prepares the file, unless it is prepared or only its state would be measured.
 fn make_ready(
-    stage: &Stage,
+    stage: &TrialStage,
     job: &Job,
     observed: bool,
     layers: Option<&mut Layers>,
@@ -276,14 +280,14 @@ fn make_ready(
 
 /// Measures the cached bytes once all lanes have opened a file of a program or a server, since
 /// opening may drop it; `None` for other files.
-fn measure_opened(stage: &Stage, job: &Job) -> Option<Cached> {
+fn measure_opened(stage: &TrialStage, job: &Job) -> Option<Cached> {
     let target = stage.open_target.for_job(job);
     let is_remote = target.facts.network || target.facts.fuse;
     let measure = || observe::measure_cached(&target.files(job), &stage.window(job), false);
     is_remote.then(measure).flatten()
 }
 
-fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
+fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
     let job = match cell.executor {
         Executor::Backend(_) => cell.job.clone(),
         Executor::Peer(_) => peer::round_to_blocks(&cell.job),
@@ -308,7 +312,7 @@ fn make_spec(stage: &Stage, cell: &Cell, amount: &Amount) -> Spec {
 }
 
 fn collect_result(
-    (stage, open_target): (&Stage, &OpenTarget),
+    (stage, open_target): (&TrialStage, &OpenTarget),
     spec: &Spec,
     ran: LaneResults,
     (before, after): (&Counters, &Counters),
@@ -381,7 +385,7 @@ fn merge_lanes(lanes: &mut [LaneResult], job: &Job) -> (Histogram, Option<Commit
 
 /// Reads appended data back. Blocks that differ from each other are compared only by their XOR.
 fn read_appended_back(
-    stage: &Stage,
+    stage: &TrialStage,
     open_target: &OpenTarget,
     spec: &Spec,
     lanes: &[LaneResult],
@@ -407,7 +411,7 @@ fn read_appended_back(
 
 /// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have
 /// worked.
-fn flush_cpu_caches(stage: &Stage, job: &Job, ready: &Ready) -> Option<CacheFlush> {
+fn flush_cpu_caches(stage: &TrialStage, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     let open_target = stage.open_target.for_job(job);
     // Mapping a file that is not in memory would read it.
     let resident = !job.makes_files()
@@ -442,7 +446,7 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out
         ops: sum(|l| l.tally.ops),
         syscalls: sum(|l| l.tally.syscalls).into(),
         nanos: end - start,
-        passes: passes.filter(|_| whole).unwrap_or(0),
+        passes: if whole { passes.unwrap_or(0) } else { 0 },
         xor: folded,
         user_nanos: sum(|l| l.usage.user_nanos),
         system_nanos: sum(|l| l.usage.system_nanos),

@@ -28,7 +28,7 @@ const PIECE: u64 = 1 << 20;
 
 /// The ground of the files that are verified.
 #[derive(Debug, Default)]
-pub(super) struct Ground {
+pub(super) struct FileGround {
     /// `None` = not determined.
     pub medium: Option<Medium>,
     /// The page cache that may still hold their bytes, or empty.
@@ -37,11 +37,11 @@ pub(super) struct Ground {
 
 /// Drops a target, which was written back, from the caches of the layers below, and returns what is
 /// left. Fails with `Interrupted` if `stop` ends it.
-pub(super) fn drop_below(target: &OpenTarget, stop: &dyn Fn() -> bool) -> io::Result<Ground> {
+pub(super) fn drop_below(target: &OpenTarget, stop: &dyn Fn() -> bool) -> io::Result<FileGround> {
     let below = &target.below;
     let medium = Some(below.ground.medium);
     if below.ground.medium == Medium::Memory {
-        return Ok(Ground { medium, ..Ground::default() });
+        return Ok(FileGround { medium, ..FileGround::default() });
     }
     // Writing back above dirties the file below.
     let mut kept = None;
@@ -64,7 +64,7 @@ pub(super) fn drop_below(target: &OpenTarget, stop: &dyn Fn() -> bool) -> io::Re
         }
     }
     let through = kept.map_or(String::new(), |name| format!("the page cache of {name}"));
-    Ok(Ground { medium, through })
+    Ok(FileGround { medium, through })
 }
 
 /// Writes a part of a file back and drops it; returns whether all of it is known to be gone.
@@ -96,7 +96,7 @@ pub(super) fn verify(
     filled: FileData,
     spec: &Spec,
     lanes: &[LaneResult],
-    below: &dyn Fn() -> io::Result<Ground>,
+    below: &dyn Fn() -> io::Result<FileGround>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Verified>, Failure> {
     if spec.target.stamps.is_none() || spec.job.op != Op::Write || stop() {

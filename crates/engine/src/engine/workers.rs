@@ -100,7 +100,7 @@ pub(super) struct LaneResults {
 }
 
 /// The state that the workers and the waiting thread share.
-struct Shared {
+struct TrialShared {
     spec: Spec,
     backend: &'static dyn Backend,
     stop: AtomicBool,
@@ -109,12 +109,12 @@ struct Shared {
     started: AtomicU32,
     /// There is a CPU for every lane.
     spin: bool,
-    gate: Mutex<Gate>,
+    gate: Mutex<StartGate>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Gate {
+struct StartGate {
     ready: u32,
     open: Option<bool>,
 }
@@ -144,7 +144,7 @@ pub(super) fn run(
     sample: &mut Watch,
 ) -> Result<LaneResults, Failure> {
     let threads = spec.job.threads;
-    let shared = Arc::new(Shared::new(spec, backend));
+    let shared = Arc::new(TrialShared::new(spec, backend));
     let (sender, receiver) = channel();
     let mut waiter = Waiter {
         shared: &shared,
@@ -194,10 +194,10 @@ pub(super) fn cpus() -> u64 {
     *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
 }
 
-impl Shared {
-    fn new(spec: &Spec, backend: &'static dyn Backend) -> Shared {
+impl TrialShared {
+    fn new(spec: &Spec, backend: &'static dyn Backend) -> TrialShared {
         let threads = spec.job.threads;
-        Shared {
+        TrialShared {
             spec: spec.clone(),
             backend,
             stop: AtomicBool::new(false),
@@ -238,7 +238,11 @@ impl Shared {
     }
 }
 
-fn spawn(shared: &Arc<Shared>, lane: u32, sender: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
+fn spawn(
+    shared: &Arc<TrialShared>,
+    lane: u32,
+    sender: Sender<Done>,
+) -> std::io::Result<JoinHandle<()>> {
     let shared = Arc::clone(shared);
     let body = move || {
         let done = catch_unwind(AssertUnwindSafe(|| run_lane(&shared, lane)));
@@ -250,7 +254,7 @@ fn spawn(shared: &Arc<Shared>, lane: u32, sender: Sender<Done>) -> std::io::Resu
 }
 
 /// Runs a lane from opening its file to its tally.
-fn run_lane(shared: &Shared, lane: u32) -> Done {
+fn run_lane(shared: &TrialShared, lane: u32) -> Done {
     let Spec { passes, timed, .. } = &shared.spec;
     let (job, target) = (shared.spec.job_of_lane(), shared.spec.target.of_lane(lane));
     let (job, target) = (&*job, &*target);
@@ -303,7 +307,7 @@ fn run_lane(shared: &Shared, lane: u32) -> Done {
 
 /// The waiting thread's state: it collects lanes, takes samples and raises the stop flag.
 struct Waiter<'a> {
-    shared: &'a Shared,
+    shared: &'a TrialShared,
     receiver: Receiver<Done>,
     workers: Vec<JoinHandle<()>>,
     cut: &'a dyn Fn() -> Option<Cut>,

@@ -95,7 +95,7 @@ impl KnownCell for MemoryBandwidth {
             [part] => part.touch(),
             parts => _ = run_together(parts, &cpus, &Map::touch)?,
         }
-        Ok(Box::new(Passes { op: self.op.value, parts, cpus, context: context.clone() }))
+        Ok(Box::new(MemoryPasses { op: self.op.value, parts, cpus, context: context.clone() }))
     }
 }
 
@@ -104,7 +104,7 @@ fn working_set_bytes(context: &ProbeContext) -> u64 {
     context.host.last_cache().saturating_mul(4).clamp(32 << 20, MAX_BYTES)
 }
 
-struct Passes {
+struct MemoryPasses {
     op: MemoryOp,
     parts: Vec<Map>,
     /// One per thread; empty for the calling thread only.
@@ -112,7 +112,7 @@ struct Passes {
     context: ProbeContext,
 }
 
-impl Gauge for Passes {
+impl Gauge for MemoryPasses {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let bytes: usize = self.parts.iter().map(|part| bytes_per_pass(self.op, part.len())).sum();
         let amount = bytes as f64 * count as f64;

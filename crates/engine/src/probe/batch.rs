@@ -49,13 +49,13 @@ impl BatchTime {
     }
 
     /// Returns the nanoseconds without the overhead of clock and loop, at least 0.
-    pub fn net(&self, costs: &Costs) -> f64 {
+    pub fn net(&self, costs: &Overhead) -> f64 {
         let spent = self.readings as f64 * costs.clock_nanos + self.loops as f64 * costs.loop_nanos;
         (self.nanos as f64 - spent).max(0.0)
     }
 
     /// Returns the value in `unit`; `None` if nothing was done or the value is not finite.
-    pub fn value(&self, unit: Unit, costs: &Costs) -> Option<f64> {
+    pub fn value(&self, unit: Unit, costs: &Overhead) -> Option<f64> {
         let net = self.net(costs);
         let value = match unit {
             Unit::Nanos => net / self.amount,
@@ -68,17 +68,17 @@ impl BatchTime {
 
 /// Measurement overhead on the calling thread and CPU, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Costs {
+pub struct Overhead {
     /// One reading of the clock that times batches.
     pub clock_nanos: f64,
     /// One iteration of an empty loop.
     pub loop_nanos: f64,
 }
 
-impl Costs {
+impl Overhead {
     /// Measures both in about 2 ms. Takes the minimum of several batches, since disturbances only
     /// add time.
-    pub fn measure() -> Costs {
+    pub fn measure() -> Overhead {
         let clock = Clock::best();
         let batch = |count: u64, work: &dyn Fn()| {
             let begin = clock.now();
@@ -90,7 +90,7 @@ impl Costs {
         };
         const READINGS: u64 = 5_000;
         const TURNS: u64 = 200_000;
-        Costs {
+        Overhead {
             clock_nanos: least(READINGS, &|| {
                 for _ in 0..READINGS {
                     std::hint::black_box(clock.now());
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn overhead_is_subtracted_once() {
-        let costs = Costs { clock_nanos: 20.0, loop_nanos: 0.5 };
+        let costs = Overhead { clock_nanos: 20.0, loop_nanos: 0.5 };
         let batch = BatchTime { nanos: 1020, amount: 100.0, loops: 100, readings: 1 };
         assert_eq!(batch.value(Unit::Nanos, &costs), Some(9.5));
         assert_eq!(batch.value(Unit::BytesPerSecond, &costs), Some(100.0 * 1e9 / 950.0));
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn loop_costs_less_than_a_reading() {
-        let costs = Costs::measure();
+        let costs = Overhead::measure();
         assert!(
             costs.loop_nanos > 0.0
                 && costs.loop_nanos < costs.clock_nanos

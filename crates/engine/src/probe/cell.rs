@@ -26,11 +26,12 @@ impl Probe {
 
     /// Reads a cell; `None` if it is unknown: of another version, or written by hand.
     fn read(&self, cell: &ProbeCell) -> Option<Box<dyn KnownCell>> {
-        let mut source = ParamSource { info: self.info, origin: Origin::Cell { cell, found: 0 } };
+        let mut source =
+            ParamSource { info: self.info, origin: ParamOrigin::Cell { cell, found: 0 } };
         let known = (self.ask)(&mut source)?;
         // A cell of another version may have more parameters.
         match source.origin {
-            Origin::Cell { found, .. } if found == cell.params.len() => Some(known),
+            ParamOrigin::Cell { found, .. } if found == cell.params.len() => Some(known),
             _ => None,
         }
     }
@@ -138,16 +139,24 @@ impl<T> ParamRow<T> {
 /// Answers the questions of a probe: with the parameters of a cell, or with each value in turn.
 pub(super) struct ParamSource<'a> {
     info: &'static ProbeInfo,
-    origin: Origin<'a>,
+    origin: ParamOrigin<'a>,
 }
 
-enum Origin<'a> {
-    Cell { cell: &'a ProbeCell, found: usize },
-    List { context: &'a ProbeContext, choices: &'a mut Vec<Choice>, at: usize, cell: ProbeCell },
+enum ParamOrigin<'a> {
+    Cell {
+        cell: &'a ProbeCell,
+        found: usize,
+    },
+    List {
+        context: &'a ProbeContext,
+        choices: &'a mut Vec<ListedChoice>,
+        at: usize,
+        cell: ProbeCell,
+    },
 }
 
 /// The listed value of one question.
-struct Choice {
+struct ListedChoice {
     index: usize,
     count: usize,
 }
@@ -161,10 +170,10 @@ pub(super) fn list_cells<P>(
     let (mut cells, mut choices) = (Vec::new(), Vec::new());
     loop {
         let cell = ProbeCell::new(info.id, []);
-        let origin = Origin::List { context, choices: &mut choices, at: 0, cell };
+        let origin = ParamOrigin::List { context, choices: &mut choices, at: 0, cell };
         let mut source = ParamSource { info, origin };
         let params = params(&mut source);
-        if let (Some(params), Origin::List { cell, .. }) = (params, source.origin) {
+        if let (Some(params), ParamOrigin::List { cell, .. }) = (params, source.origin) {
             cells.push((cell, params));
         }
         while let Some(last) = choices.last_mut() {
@@ -188,15 +197,15 @@ impl ParamSource<'_> {
         values: &dyn Fn(&ProbeContext) -> Vec<Option<Param>>,
     ) -> Option<Option<Param>> {
         match &mut self.origin {
-            Origin::Cell { cell, found } => {
+            ParamOrigin::Cell { cell, found } => {
                 let value = cell.params.get(name);
                 *found += usize::from(value.is_some());
                 Some(value.cloned())
             }
-            Origin::List { context, choices, at, cell } => {
+            ParamOrigin::List { context, choices, at, cell } => {
                 let mut values = values(context);
                 if *at == choices.len() && !values.is_empty() {
-                    choices.push(Choice { index: 0, count: values.len() });
+                    choices.push(ListedChoice { index: 0, count: values.len() });
                 }
                 let index = choices.get(*at).map(|choice| choice.index)?;
                 let value = (index < values.len()).then(|| values.swap_remove(index))?;
@@ -229,9 +238,8 @@ impl ParamSource<'_> {
     /// with it are listed after the cells without.
     pub fn mark(&mut self, name: &str, value: impl Into<Param>, listed: bool) -> Option<bool> {
         let value = Some(value.into());
-        let values = |_: &ProbeContext| match listed {
-            true => vec![None, value.clone()],
-            false => vec![None],
+        let values = |_: &ProbeContext| {
+            if listed { vec![None, value.clone()] } else { vec![None] }
         };
         match self.ask(name, &values)? {
             None => Some(false),
@@ -278,8 +286,10 @@ impl ParamSource<'_> {
     /// Returns whether the cells are listed that the user requested by this parameter.
     pub fn lists_requested(&self, name: &str) -> bool {
         match &self.origin {
-            Origin::List { context, .. } => context.requested_values(self.info, name).is_some(),
-            Origin::Cell { .. } => false,
+            ParamOrigin::List { context, .. } => {
+                context.requested_values(self.info, name).is_some()
+            }
+            ParamOrigin::Cell { .. } => false,
         }
     }
 
@@ -287,10 +297,10 @@ impl ParamSource<'_> {
     /// listed first.
     pub fn has(&mut self, name: &str) -> Option<bool> {
         match &mut self.origin {
-            Origin::Cell { cell, .. } => Some(cell.params.contains_key(name)),
-            Origin::List { choices, at, .. } => {
+            ParamOrigin::Cell { cell, .. } => Some(cell.params.contains_key(name)),
+            ParamOrigin::List { choices, at, .. } => {
                 if *at == choices.len() {
-                    choices.push(Choice { index: 0, count: 2 });
+                    choices.push(ListedChoice { index: 0, count: 2 });
                 }
                 let choice = choices.get(*at)?;
                 *at += 1;

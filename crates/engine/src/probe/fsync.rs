@@ -69,7 +69,7 @@ impl KnownCell for Fsync {
         let device = Below::of(file.file()).first_device();
         let data = Aligned::filled(self.bytes as usize, 0xa5)
             .map_err(ProbeError::in_call("memory for the data"))?;
-        Ok(Box::new(Syncs {
+        Ok(Box::new(FileSyncs {
             only_data: self.call.value,
             data,
             at: 0,
@@ -82,7 +82,7 @@ impl KnownCell for Fsync {
     }
 }
 
-struct Syncs {
+struct FileSyncs {
     only_data: bool,
     data: Aligned,
     /// Offset of the next write.
@@ -96,7 +96,7 @@ struct Syncs {
     context: ProbeContext,
 }
 
-impl Syncs {
+impl FileSyncs {
     fn write_and_sync(&mut self) -> Result<(), ProbeError> {
         self.context.check_stop()?;
         let (file, len) = (self.file.file(), self.data.len() as u64);
@@ -120,7 +120,7 @@ impl Syncs {
     }
 }
 
-impl Gauge for Syncs {
+impl Gauge for FileSyncs {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let before = self.device_writes();
         let batch = BatchTime::of_work(count as f64, || {

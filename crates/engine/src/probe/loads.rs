@@ -84,18 +84,18 @@ impl KnownCell for WorkingSet {
         context.check_stop()?;
         let ring = match self.stride {
             Some(stride) => {
-                Ring::through(map, &mut (0..self.bytes / stride).map(|slot| slot * stride))
+                LoadRing::through(map, &mut (0..self.bytes / stride).map(|slot| slot * stride))
             }
             None => {
                 let order = shuffled(self.bytes / LINE, self.bytes as u64);
-                Ring::through(map, &mut order.into_iter().map(|slot| slot as usize * LINE))
+                LoadRing::through(map, &mut order.into_iter().map(|slot| slot as usize * LINE))
             }
         };
         Ok(Box::new(RingLoads(ring)))
     }
 }
 
-struct RingLoads(Ring);
+struct RingLoads(LoadRing);
 
 impl Gauge for RingLoads {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
@@ -150,22 +150,22 @@ impl KnownCell for Pages {
             let number = number as usize;
             number * page + number % lines * LINE
         });
-        let mut ring = Ring::through(map, &mut slots);
+        let mut ring = LoadRing::through(map, &mut slots);
         Ok(Box::new(move |count| Ok(ring.run(count))))
     }
 }
 
 /// A ring of addresses in its own mapping.
-pub(super) struct Ring {
+pub(super) struct LoadRing {
     map: Map,
     next: usize,
 }
 
-impl Ring {
+impl LoadRing {
     /// Links the slots at `offsets` (word-aligned, within the mapping) into a ring that visits each
     /// once per turn, in the given order. The ring is walked once, so that the first timed load
     /// finds the caches in the same state as any other.
-    pub fn through(map: Map, offsets: &mut dyn Iterator<Item = usize>) -> Ring {
+    pub fn through(map: Map, offsets: &mut dyn Iterator<Item = usize>) -> LoadRing {
         let (mut first, mut before, mut places) = (None, None, 0);
         let link = |from: usize, to: usize| {
             // SAFETY: both slots are word-aligned and within the mapping, which is writable and
@@ -183,7 +183,7 @@ impl Ring {
         let (first, last) = (first.unwrap_or(0), before.unwrap_or(0));
         link(last, first);
         let next = map.address(first) as usize;
-        let mut ring = Ring { map, next };
+        let mut ring = LoadRing { map, next };
         ring.run(MAX_WARM_UP_LOADS.min(places));
         ring
     }
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(sorted, (0..64).collect::<Vec<_>>());
         assert_ne!(order, sorted);
         let map = Map::anonymous(64 * 64, false).unwrap();
-        let mut ring = Ring::through(map, &mut order.iter().map(|place| *place as usize * 64));
+        let mut ring = LoadRing::through(map, &mut order.iter().map(|place| *place as usize * 64));
         let first = ring.next;
         let mut seen = Vec::new();
         for _ in 0..4 {

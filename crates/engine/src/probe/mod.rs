@@ -33,7 +33,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{BatchTime, Costs};
+pub use batch::{BatchTime, Overhead};
 pub use cell::{Gauge, Opened, Probe};
 pub(in crate::probe) use cell::{KnownCell, ParamRow, ParamSource};
 pub use context::{ProbeContext, ProbeError};

@@ -94,12 +94,12 @@ impl KnownCell for &'static ParamRow<PageKind> {
     fn open(&self, context: &ProbeContext) -> Opened {
         let file = match self.value {
             PageKind::File | PageKind::Cow => {
-                Some(Backing::Memory(cached_file(MAX_BYTES as usize)?))
+                Some(FaultBacking::Memory(cached_file(MAX_BYTES as usize)?))
             }
             // Each page is a separate mapping, and a process may have 65530 of them.
-            PageKind::FileSingle => Some(Backing::Memory(cached_file(4 << 20)?)),
+            PageKind::FileSingle => Some(FaultBacking::Memory(cached_file(4 << 20)?)),
             PageKind::Major => {
-                Some(Backing::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?))
+                Some(FaultBacking::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?))
             }
             PageKind::Anonymous | PageKind::Zero | PageKind::Huge => None,
         };
@@ -108,23 +108,23 @@ impl KnownCell for &'static ParamRow<PageKind> {
     }
 }
 
-enum Backing {
+enum FaultBacking {
     Memory(File),
     Disk(Scratch),
 }
 
-impl Backing {
+impl FaultBacking {
     fn file(&self) -> &File {
         match self {
-            Backing::Memory(file) => file,
-            Backing::Disk(scratch) => scratch.file(),
+            FaultBacking::Memory(file) => file,
+            FaultBacking::Disk(scratch) => scratch.file(),
         }
     }
 }
 
 struct Faults {
     kind: PageKind,
-    file: Option<Backing>,
+    file: Option<FaultBacking>,
     /// Faults counted by the kernel.
     faults: u64,
     touched: u64,
@@ -157,7 +157,7 @@ impl Faults {
         let file = || {
             self.file
                 .as_ref()
-                .map(Backing::file)
+                .map(FaultBacking::file)
                 .ok_or_else(|| ProbeError::Missing("there is no file to map".into()))
         };
         match self.kind {

@@ -92,7 +92,7 @@ impl KnownCell for PipeBandwidth {
         // Once our copies of its ends are closed, writing to a helper that has exited fails with
         // EPIPE.
         drop((from, answer));
-        Ok(Box::new(Stream { to, back, data, context: context.clone(), _helper: helper }))
+        Ok(Box::new(PipeStream { to, back, data, context: context.clone(), _helper: helper }))
     }
 }
 
@@ -161,7 +161,7 @@ pub(super) fn write_all(to: RawFd, from: &[u8]) -> bool {
     true
 }
 
-struct Stream {
+struct PipeStream {
     to: OwnedFd,
     back: OwnedFd,
     data: Aligned,
@@ -169,7 +169,7 @@ struct Stream {
     _helper: HelperProcess,
 }
 
-impl Gauge for Stream {
+impl Gauge for PipeStream {
     fn run(&mut self, count: u64) -> Result<BatchTime, ProbeError> {
         let bytes = count * self.data.len() as u64;
         let (to, mut good) = (self.to.as_raw_fd(), true);

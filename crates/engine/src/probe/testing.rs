@@ -1,6 +1,6 @@
 //! Helpers for the tests of probes.
 
-use super::{Costs, Gauge, ProbeContext, probe};
+use super::{Gauge, Overhead, ProbeContext, probe};
 use crate::plan::{Param, ProbeCell};
 
 pub fn context() -> ProbeContext {
@@ -20,7 +20,7 @@ pub fn open(cell: &ProbeCell) -> Box<dyn Gauge> {
 
 /// Returns the minimum of a few batches of `count`, since disturbances only add time.
 pub fn least(cell: &ProbeCell, count: u64) -> f64 {
-    let (mut gauge, costs) = (open(cell), Costs::measure());
+    let (mut gauge, costs) = (open(cell), Overhead::measure());
     let unit = probe(&cell.probe).unwrap().unit(cell);
     let values = (0..7).map(|_| gauge.run(count).unwrap().value(unit, &costs).unwrap());
     values.min_by(f64::total_cmp).unwrap()

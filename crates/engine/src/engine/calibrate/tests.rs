@@ -4,7 +4,7 @@ use crate::plan::{Cache, Choice, Op, Plan, Sync, TargetSpec};
 
 #[test]
 fn short_steps_grow_in_powers() {
-    let bounds = Bounds { blocks: u64::MAX, ..FILE };
+    let bounds = TrialBounds { blocks: u64::MAX, ..FILE };
     for nanos in [0, 1, 19_999, 20_000, 1_000_000, 299_999_999] {
         let mut count = 1;
         while count < 1 << 60 {
@@ -20,12 +20,12 @@ fn short_steps_grow_in_powers() {
     }
 }
 
-const FILE: Bounds =
-    Bounds { blocks: 16, low: 300_000_000, high: 600_000_000, single_pass: false, group: 1 };
+const FILE: TrialBounds =
+    TrialBounds { blocks: 16, low: 300_000_000, high: 600_000_000, single_pass: false, group: 1 };
 
 /// Returns the last step of a calibration and the number of steps, where a step of `count`
 /// operations and `passes` takes `nanos`.
-fn run_steps(bounds: &Bounds, nanos: impl Fn(u64, u64) -> u64) -> (NextStep, u32) {
+fn run_steps(bounds: &TrialBounds, nanos: impl Fn(u64, u64) -> u64) -> (NextStep, u32) {
     let (mut count, mut passes, mut tries) = (1, 1, 0);
     loop {
         tries += 1;
@@ -70,12 +70,12 @@ fn long_passes_extrapolate_single_ones_stay() {
         run_steps(&FILE, slow).0,
         NextStep::Enough { count: 16, passes: 4, nanos: 320_000_000, whole: true }
     );
-    let once = Bounds { single_pass: true, ..FILE };
+    let once = TrialBounds { single_pass: true, ..FILE };
     assert_eq!(
         run_steps(&once, |_, _| 600).0,
         NextStep::Enough { count: 16, passes: 1, nanos: 600, whole: true }
     );
-    let large = Bounds { blocks: 1 << 40, ..FILE };
+    let large = TrialBounds { blocks: 1 << 40, ..FILE };
     assert_eq!(
         run_steps(&large, |count, _| count * 300).0,
         NextStep::Enough { count: 1_125_000, passes: 1, nanos: 337_500_000, whole: false }
@@ -86,7 +86,7 @@ fn long_passes_extrapolate_single_ones_stay() {
 fn overlong_steps_are_shortened() {
     // The first steps were answered from a burst allowance of the disk.
     for high in [FILE.low, FILE.high] {
-        let bounds = Bounds { blocks: 256, high, single_pass: true, ..FILE };
+        let bounds = TrialBounds { blocks: 256, high, single_pass: true, ..FILE };
         let step = bounds.next_step(256, 1, 1_500_000_000);
         let NextStep::Enough { count, passes: 1, nanos, whole: false } = step else {
             panic!("{step:?}")
@@ -121,20 +121,20 @@ fn short_steps_jump_below_half() {
     assert_eq!(FILE.next_count(1024, 1_000_000), 65_536);
     // An eighth more than 300 ms.
     for high in [FILE.low, FILE.high] {
-        assert_eq!(Bounds { high, ..FILE }.next_count(1000, 30_000_000), 11_250);
+        assert_eq!(TrialBounds { high, ..FILE }.next_count(1000, 30_000_000), 11_250);
     }
     assert_eq!(FILE.next_count(1000, 299_000_000), 1128);
 }
 
 #[test]
 fn correct_predictions_are_trials_at_once() {
-    let file = Bounds { blocks: 1 << 20, ..FILE };
+    let file = TrialBounds { blocks: 1 << 20, ..FILE };
     for (bounds, each) in [
         (&file, 300.0),
         (&file, 2_000.0),
         (&file, 90.0),
-        (&Bounds { single_pass: true, ..file }, 400.0),
-        (&Bounds { high: file.low, ..file }, 5_000.0),
+        (&TrialBounds { single_pass: true, ..file }, 400.0),
+        (&TrialBounds { high: file.low, ..file }, 5_000.0),
     ] {
         let (count, passes) = bounds.first_step(each).unwrap();
         let nanos = (count * passes) as f64 * each;
@@ -169,14 +169,15 @@ fn slow_trials_still_commit_per_lane() {
     assert_eq!((group_of(&job), unpredicted_count(&job)), (16, 16));
     assert_eq!(group_of(&Job { sync: Sync::None, ..job.clone() }), 1);
     assert_eq!(group_of(&Job { span: 8192, ..job.clone() }), 2);
-    let bounds = Bounds { blocks: 256, group: group_of(&job), ..FILE };
+    let bounds = TrialBounds { blocks: 256, group: group_of(&job), ..FILE };
     let NextStep::Enough { count, .. } = bounds.next_step(32, 1, 60_000_000_000) else { panic!() };
     assert_eq!(count, 16);
 }
 
 #[test]
 fn trials_end_with_complete_commits() {
-    let file = Bounds { blocks: 4096, low: 1 << 20, high: 2 << 20, single_pass: false, group: 24 };
+    let file =
+        TrialBounds { blocks: 4096, low: 1 << 20, high: 2 << 20, single_pass: false, group: 24 };
     for nanos in [300.0, 700.0, 5_000.0, 90_000.0] {
         let (count, _) = file.first_step(nanos).unwrap();
         assert!(count % 24 == 0 || count == 4096, "{nanos}: {count}");

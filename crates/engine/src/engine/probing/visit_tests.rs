@@ -93,7 +93,7 @@ fn site() -> ProbeContext {
     ProbeContext::collect(None, None)
 }
 
-fn done(request: &VisitRequest) -> Visit {
+fn done(request: &VisitRequest) -> ProbeVisit {
     visit(request, &site(), &|| None).unwrap_or_else(|_| panic!("it fails"))
 }
 

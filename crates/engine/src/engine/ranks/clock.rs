@@ -14,7 +14,7 @@ const QUESTIONS: usize = 32;
 
 /// One question, and the answer to it.
 #[derive(Debug, Clone, Copy)]
-struct Answer {
+struct ClockAnswer {
     asked: u64,
     theirs: u64,
     heard: u64,
@@ -38,8 +38,8 @@ impl ClockOffset {
 }
 
 /// Returns the offset by the answer that took the shortest way; `None` without any.
-fn estimate(answers: &[Answer]) -> Option<ClockOffset> {
-    let way = |of: &Answer| of.heard.saturating_sub(of.asked);
+fn estimate(answers: &[ClockAnswer]) -> Option<ClockOffset> {
+    let way = |of: &ClockAnswer| of.heard.saturating_sub(of.asked);
     let best = answers.iter().min_by_key(|of| way(of))?;
     let middle = best.asked + way(best) / 2;
     let ahead = best.theirs.wrapping_sub(middle).cast_signed();
@@ -62,9 +62,9 @@ pub fn measure(link: &dyn Link, clock: &dyn Fn() -> u64, firsts: &[u32]) -> Vec<
         let ask = |_| {
             let asked = clock();
             link.send(*rank, asked);
-            Answer { asked, theirs: link.receive(*rank), heard: clock() }
+            ClockAnswer { asked, theirs: link.receive(*rank), heard: clock() }
         };
-        let answers: Vec<Answer> = (0..QUESTIONS).map(ask).collect();
+        let answers: Vec<ClockAnswer> = (0..QUESTIONS).map(ask).collect();
         estimate(&answers).unwrap_or_default()
     };
     std::iter::once(ClockOffset::default()).chain(asked.iter().map(compare)).collect()
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_shortest_way_counts() {
-        let answer = |asked, theirs, heard| Answer { asked, theirs, heard };
+        let answer = |asked, theirs, heard| ClockAnswer { asked, theirs, heard };
         assert_eq!(estimate(&[]), None);
         let found = estimate(&[
             answer(1_000, 50_000, 9_000),

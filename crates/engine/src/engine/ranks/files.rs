@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::link::{Link, boot_id};
-use super::messages::{Refusal, pack, unpack};
+use super::messages::{RankRefusal, pack, unpack};
 use super::nodes::Nodes;
 use crate::backend::access_pattern::Place;
 use crate::engine::locate::{PlaceError, usable};
@@ -122,34 +122,32 @@ pub struct JointOpening<'a> {
 
 impl JointOpening<'_> {
     /// Ends a step on all ranks; the error is that of the first rank that failed, with its machine.
-    fn agree<T>(&self, own: Result<T, String>) -> Result<T, Refusal> {
+    fn agree<T>(&self, own: Result<T, String>) -> Result<T, RankRefusal> {
         let failed = own.as_ref().err().map(|why| {
             let signal = (self.signal)();
             let stopped = signal.map(|signal| format!("stopped by {}", signals::name(signal)));
-            Refusal { why: stopped.unwrap_or_else(|| why.clone()), signal }
+            RankRefusal { why: stopped.unwrap_or_else(|| why.clone()), signal }
         });
         let all = self.link.gather(pack(&failed));
         let mut failures = all.iter().enumerate().filter_map(|(rank, message)| {
-            let failed: Result<Option<Refusal>, String> = unpack(message);
+            let failed: Result<Option<RankRefusal>, String> = unpack(message);
             failed.unwrap_or_else(|why| Some(why.into())).map(|failed| (rank, failed))
         });
         let first = failures.next();
-        self.decide(
-            first.map(|(rank, failed)| Refusal {
-                why: self.nodes.blame(rank, &failed.why),
-                ..failed
-            }),
-        )?;
+        self.decide(first.map(|(rank, failed)| RankRefusal {
+            why: self.nodes.blame(rank, &failed.why),
+            ..failed
+        }))?;
         Ok(own?)
     }
 
     /// Ends a step as rank 0 decides, whose `failed` counts.
-    fn decide(&self, failed: Option<Refusal>) -> Result<(), Refusal> {
-        unpack::<Option<Refusal>>(&self.link.broadcast(pack(&failed)))?.map_or(Ok(()), Err)
+    fn decide(&self, failed: Option<RankRefusal>) -> Result<(), RankRefusal> {
+        unpack::<Option<RankRefusal>>(&self.link.broadcast(pack(&failed)))?.map_or(Ok(()), Err)
     }
 
     /// Checks that the files of all ranks fit, before one of them writes.
-    fn check_space(&self) -> Result<(), Refusal> {
+    fn check_space(&self) -> Result<(), RankRefusal> {
         let TargetSpec::Scratch { dir, size, .. } = &self.plan.target else { return Ok(()) };
         let measures = self.link.rank() < self.plan.processes();
         // Where the space is unknown, making the file reports what is missing.
@@ -171,7 +169,7 @@ impl JointOpening<'_> {
     pub fn open(
         &self,
         own: &mut dyn FnMut() -> Result<Option<Targets>, String>,
-    ) -> Result<(Targets, RankFiles), Refusal> {
+    ) -> Result<(Targets, RankFiles), RankRefusal> {
         self.check_space()?;
         let own = self.agree(own())?;
         let mut files = RankFiles::new(self.link.rank(), self.nodes, self.plan);
@@ -188,7 +186,7 @@ impl JointOpening<'_> {
         &self,
         files: &RankFiles,
         own: &Targets,
-    ) -> Result<Vec<(u32, OpenTarget)>, Refusal> {
+    ) -> Result<Vec<(u32, OpenTarget)>, RankRefusal> {
         if !self.plan.shift {
             return Ok(Vec::new());
         }
@@ -221,7 +219,7 @@ impl JointOpening<'_> {
     }
 
     /// Opens the one file of all ranks, and fills it if it is ours, each its own part.
-    fn open_shared(&self, own: Option<Targets>) -> Result<Targets, Refusal> {
+    fn open_shared(&self, own: Option<Targets>) -> Result<Targets, RankRefusal> {
         let ours = self.plan.target.is_ours();
         let offer = own.as_ref().map(|targets| self.offer_shared(targets.main()));
         let offer: Result<OfferedFile, String> =

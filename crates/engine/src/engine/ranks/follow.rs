@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::clock;
 use super::files::{JointOpening, RankFiles};
 use super::link::Link;
-use super::messages::{Command, PartCommand, Reply, pack, unpack};
+use super::messages::{Command, PartCommand, PartReply, pack, unpack};
 use super::nodes::Nodes;
 use super::part::{Presence, appoint, take_part};
 use crate::engine::cells::Cell;
@@ -16,7 +16,7 @@ use crate::engine::error::Failure;
 use crate::engine::executor::Executor;
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
-use crate::engine::trial::{RankRole, Stage, Work};
+use crate::engine::trial::{PartWork, RankRole, TrialStage};
 use crate::engine::trial_parts::TrialOutcome;
 use crate::plan::Plan;
 use crate::sys::clock::monotonic_nanos;
@@ -48,7 +48,7 @@ pub fn follow(
             }
             Command::RunPart(part) => {
                 let result = follower.run_part(&part);
-                link.gather(pack(&Reply { result, signal: signal() }));
+                link.gather(pack(&PartReply { result, signal: signal() }));
             }
             Command::End => return Ok(()),
         }
@@ -103,7 +103,7 @@ impl Follower<'_> {
         };
         let deadline = Instant::now().checked_add(Duration::from_nanos(part.left));
         let cut = || (self.stop.load(Relaxed) || is_past(deadline)).then_some(Cut::End);
-        let stage = Stage {
+        let stage = TrialStage {
             limit: part.limit.map(Duration::from_nanos),
             ends_by_time: part.ends_by_time,
             role: RankRole {
@@ -111,9 +111,14 @@ impl Follower<'_> {
                 is_led: files.is_led(),
                 ..RankRole::default()
             },
-            ..Stage::new(open_target, part.origin.saturating_add_signed(offset), part.seed, &cut)
+            ..TrialStage::new(
+                open_target,
+                part.origin.saturating_add_signed(offset),
+                part.seed,
+                &cut,
+            )
         };
-        let work = Work { cell: &cell, amount: &part.amount, observed: part.observed };
+        let work = PartWork { cell: &cell, amount: &part.amount, observed: part.observed };
         Some(take_part(self.link, offset, &stage, work, &mut |_, _| {}).map(Box::new))
     }
 }

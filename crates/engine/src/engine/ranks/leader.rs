@@ -7,13 +7,13 @@ use super::clock::{self, ClockOffset};
 use super::files::{JointOpening, RankFiles};
 use super::link::Link;
 use super::merge::Merger;
-use super::messages::{Command, PartCommand, Reply, pack, unpack};
+use super::messages::{Command, PartCommand, PartReply, pack, unpack};
 use super::nodes::Nodes;
 use super::part::{Ending, ending_of, take_part};
 use crate::engine::control::Control;
 use crate::engine::error::{EngineError, Failure};
 use crate::engine::targets::Targets;
-use crate::engine::trial::{RankRole, Stage, Together, Work};
+use crate::engine::trial::{PartWork, RankRole, Together, TrialStage};
 use crate::engine::trial_parts::TrialOutcome;
 use crate::engine::workers::Watch;
 use crate::plan::Plan;
@@ -164,7 +164,7 @@ impl<'a> Ranks<'a> {
     fn collect(&self, messages: Vec<Vec<u8>>) -> Result<TrialOutcome, Failure> {
         let (mut ranks, mut stopped, mut abandoned) = (Merger::default(), false, false);
         for (rank, message) in messages.iter().enumerate() {
-            let Reply { result, signal } = unpack(message).unwrap_or_else(|why| Reply {
+            let PartReply { result, signal } = unpack(message).unwrap_or_else(|why| PartReply {
                 result: Some(Err(Failure::Cell(why))),
                 signal: None,
             });
@@ -203,8 +203,8 @@ pub fn dismiss(link: &dyn Link) {
 impl Together for Ranks<'_> {
     fn run_part(
         &self,
-        stage: &Stage,
-        work: Work,
+        stage: &TrialStage,
+        work: PartWork,
         sample: &mut Watch,
     ) -> Result<TrialOutcome, Failure> {
         if self.compared.get().is_some_and(|since| since.elapsed() > CLOCKS_HOLD) {
@@ -229,15 +229,15 @@ impl Together for Ranks<'_> {
         self.send(&Command::RunPart(Box::new(part)));
         let files = self.files.get();
         let own = stage.open_target;
-        let stage = Stage {
+        let stage = TrialStage {
             open_target: files.map_or(own, |files| files.target_of(job, own)),
             role: RankRole { place: files.and_then(|files| files.place(job)), ..stage.role },
             limit,
             ends_by_time: after.is_some(),
             ..*stage
         };
-        let own = take_part(self.link, 0, &stage, Work { amount: &amount, ..work }, sample);
-        let reply = Reply { result: Some(own.map(Box::new)), signal: None };
+        let own = take_part(self.link, 0, &stage, PartWork { amount: &amount, ..work }, sample);
+        let reply = PartReply { result: Some(own.map(Box::new)), signal: None };
         self.collect(self.link.gather(pack(&reply)))
     }
 }

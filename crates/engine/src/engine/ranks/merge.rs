@@ -68,7 +68,8 @@ impl Merger {
         let shares = (0..).zip(&ranks).map(|(rank, of)| share(rank, of, first, &active)).collect();
         let samples = merge_samples(&ranks, first);
         let mut trial = join(ranks)?;
-        (trial.nanos, trial.ranks) = (last - first, shares);
+        trial.nanos = last - first;
+        trial.ranks = shares;
         // Ranks read other files, or other parts of one.
         trial.xor = None;
         trial.evidence.started = first;
@@ -101,10 +102,14 @@ fn join(ranks: Vec<RankTrial>) -> Option<Trial> {
         }
     }
     let mut all = all?;
-    (all.passes, all.short) = (passes, short);
-    (all.resident_before, all.resident_after) = (before, after);
+    all.passes = passes;
+    all.short = short;
+    all.resident_before = before;
+    all.resident_after = after;
     let evidence = &mut all.evidence;
-    (evidence.parts, evidence.unique_bytes, evidence.skew_nanos) = (parts, unique, skew);
+    evidence.parts = parts;
+    evidence.unique_bytes = unique;
+    evidence.skew_nanos = skew;
     evidence.preparation = preparation;
     Some(all)
 }

@@ -47,21 +47,21 @@ pub struct PartCommand {
 
 /// Why a rank cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct RankRefusal {
     pub why: String,
     /// The signal that stopped it, if one did.
     pub signal: Option<i32>,
 }
 
-impl From<String> for Refusal {
-    fn from(why: String) -> Refusal {
-        Refusal { why, signal: None }
+impl From<String> for RankRefusal {
+    fn from(why: String) -> RankRefusal {
+        RankRefusal { why, signal: None }
     }
 }
 
 /// The reply of a rank to a part of a trial.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Reply {
+pub struct PartReply {
     /// `None` if the cell is for fewer ranks.
     pub result: Option<Result<Box<TrialOutcome>, Failure>>,
     /// The signal that the rank has received, if any.

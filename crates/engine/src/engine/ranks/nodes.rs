@@ -95,9 +95,10 @@ impl Nodes {
             let node = number(&mut machines, &seen.machine);
             nodes.kernels.push(number(&mut kernels, &seen.kernel));
             // Two machines of one name.
-            let name = match named.get(&seen.name).is_some_and(|of| *of != node) {
-                true => format!("{}-{}", seen.name, node + 1),
-                false => seen.name.clone(),
+            let name = if named.get(&seen.name).is_some_and(|of| *of != node) {
+                format!("{}-{}", seen.name, node + 1)
+            } else {
+                seen.name.clone()
             };
             named.entry(name.clone()).or_insert(node);
             if node as usize == nodes.firsts.len() {

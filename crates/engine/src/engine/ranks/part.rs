@@ -8,7 +8,7 @@ use crate::engine::calibrate::needs_single_pass;
 use crate::engine::cells::Amount;
 use crate::engine::error::Failure;
 use crate::engine::executor::Executor;
-use crate::engine::trial::{self, RankRole, Stage, Work};
+use crate::engine::trial::{self, PartWork, RankRole, TrialStage};
 use crate::engine::trial_parts::TrialOutcome;
 use crate::engine::workers::Watch;
 use crate::sys::clock::monotonic_nanos;
@@ -27,8 +27,8 @@ const SPIN: u64 = 200_000;
 pub fn take_part(
     link: &dyn Link,
     offset: i64,
-    stage: &Stage,
-    work: Work,
+    stage: &TrialStage,
+    work: PartWork,
     sample: &mut Watch,
 ) -> Result<TrialOutcome, Failure> {
     let kept = Flag::new(false);
@@ -37,7 +37,7 @@ pub fn take_part(
         appoint(link, Presence::Ready, offset)
     };
     let role = RankRole { together: None, meet: Some(&meet), ..stage.role };
-    let stage = Stage { role, ..*stage };
+    let stage = TrialStage { role, ..*stage };
     let result = trial::run_part_alone(&stage, work, sample);
     if !kept.get() {
         appoint(link, Presence::Failed, offset);
@@ -90,8 +90,8 @@ pub struct Ending {
 
 /// Chooses the end of a part of a trial. By amount: a requested count, another program, a step of a
 /// calibration, and one pass over a file that is too small for the trial time.
-pub fn ending_of(work: &Work) -> Ending {
-    let Work { cell, amount, .. } = *work;
+pub fn ending_of(work: &PartWork) -> Ending {
+    let PartWork { cell, amount, .. } = *work;
     let single = cell.fresh_each_pass || needs_single_pass(&cell.job);
     let by_amount = amount.nanos == 0
         || cell.job.count.is_some()
@@ -126,7 +126,8 @@ mod tests {
         let of = |job: &Job, amount: &Amount| {
             let executor = Executor::from_choice(&job.backend).unwrap();
             let cell = Cell::new(job.clone(), executor, false);
-            let Ending { amount, after } = ending_of(&Work { cell: &cell, amount, observed: true });
+            let Ending { amount, after } =
+                ending_of(&PartWork { cell: &cell, amount, observed: true });
             (amount.count, amount.passes, after)
         };
         let milli = Some(Duration::from_millis(1));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 
 use super::clock;
 use super::merge::Merger;
-use super::messages::{Command, PartCommand, Reply, pack, unpack};
+use super::messages::{Command, PartCommand, PartReply, pack, unpack};
 use super::threads;
 use crate::backend::access_pattern::mix;
 use crate::engine::trial_parts::TrialOutcome;
@@ -469,9 +469,9 @@ fn merged_percentiles_cover_all_operations() {
             histogram.record(nanos);
         }
         let outcome = TrialOutcome { histogram, ..outcome() };
-        let sent = pack(&Reply { result: Some(Ok(Box::new(outcome))), signal: None });
+        let sent = pack(&PartReply { result: Some(Ok(Box::new(outcome))), signal: None });
         match unpack(&sent) {
-            Ok(Reply { result: Some(Ok(outcome)), .. }) => outcome,
+            Ok(PartReply { result: Some(Ok(outcome)), .. }) => outcome,
             other => panic!("{other:?}"),
         }
     });

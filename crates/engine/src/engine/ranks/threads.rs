@@ -9,14 +9,14 @@ use super::link::{Link, Roll};
 /// One of the threads.
 pub struct Thread {
     rank: u32,
-    shared: Arc<Shared>,
+    shared: Arc<SharedRanks>,
     /// By rank: where the numbers that it sends arrive.
     numbers: Vec<Receiver<u64>>,
     /// By rank: the way to it.
     ways: Vec<Sender<u64>>,
 }
 
-struct Shared {
+struct SharedRanks {
     messages: Vec<Mutex<Vec<u8>>>,
     barrier: Barrier,
     roll: Arc<Roll>,
@@ -27,7 +27,7 @@ struct Shared {
 /// Runs `body` as each of these ranks, one for each name of a machine, and returns what they
 /// return.
 pub fn run<T: Send>(nodes: &[&str], body: impl Fn(&dyn Link) -> T + Sync) -> Vec<T> {
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedRanks {
         messages: nodes.iter().map(|_| Mutex::default()).collect(),
         barrier: Barrier::new(nodes.len()),
         roll: Arc::new(Roll::new(nodes.len() as u32)),

@@ -13,7 +13,7 @@ use crate::engine::calibrate::choose_timing;
 use crate::engine::cells::{Amount, Cell};
 use crate::engine::error::Failure;
 use crate::engine::prepare::{Scope, prepare};
-use crate::engine::trial::{self, Stage, fixed_count};
+use crate::engine::trial::{self, TrialStage, fixed_count};
 use crate::engine::workers::cpus;
 use crate::experiment::MIN_REPEATED_TIME;
 use crate::plan::{Cache, Choice, Job, Plan};
@@ -236,11 +236,11 @@ impl Run<'_> {
         self.sink.event(Event::Progress(self.pace.progress(Phase::Calibrate, Some(candidate), 1)));
         let part = part(&cell.job, &group.found, nth);
         let seed = mix(self.plan.seed ^ nth.place);
-        let stage = Stage {
+        let stage = TrialStage {
             limit: Some(TRY_LIMIT),
             part: Some((part.start, part.end)),
             is_prepared: true,
-            ..Stage::new(self.targets.main(), self.origin, seed, cut)
+            ..TrialStage::new(self.targets.main(), self.origin, seed, cut)
         };
         let amount = Amount::once(part.end - part.start);
         let outcome = trial::run(&stage, cell, &amount, &mut |_, _| {});

@@ -20,7 +20,7 @@ pub(super) struct Precision {
 /// The measure of a goal: the rate of a cell or, if it has twins in other variants of the machine,
 /// their ratio.
 #[derive(Clone, Copy)]
-pub(super) struct Measured<'a> {
+pub(super) struct GoalMeasure<'a> {
     pub cell: &'a Cell,
     /// The trials of the cell, or the pairs of trials.
     pub trials: usize,
@@ -29,11 +29,11 @@ pub(super) struct Measured<'a> {
     pub is_ratio: bool,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> GoalMeasure<'a> {
     /// The rate of a cell.
     pub fn of_cell(cell: &'a Cell) -> Self {
         let (trials, half_width) = (cell.trials.len(), cell.half_width());
-        Measured { cell, trials, half_width, is_ratio: false }
+        GoalMeasure { cell, trials, half_width, is_ratio: false }
     }
 
     fn label(&self) -> String {
@@ -50,19 +50,19 @@ impl Precision {
         plan.trials.is_none().then_some(Self { goal: plan.goal, requested: plan.until })
     }
 
-    fn is_reached_by(self, measured: &Measured) -> bool {
+    fn is_reached_by(self, measured: &GoalMeasure) -> bool {
         measured.half_width.is_some_and(|width| width <= self.goal)
     }
 
     /// Returns whether a cell with a narrow interval skips its turn. It takes every third turn, so
     /// that its trials are spread over the whole run.
-    pub fn lets_rest(self, measured: &Measured, turn: u32) -> bool {
+    pub fn lets_rest(self, measured: &GoalMeasure, turn: u32) -> bool {
         self.is_reached_by(measured) && !turn.is_multiple_of(3)
     }
 
     /// Returns whether no cell needs more trials. A cell that would need far more than the budget
     /// has room for is measured on nevertheless: the budget is what the user is ready to wait.
-    pub fn is_reached<'a>(self, mut all: impl Iterator<Item = Measured<'a>>) -> bool {
+    pub fn is_reached<'a>(self, mut all: impl Iterator<Item = GoalMeasure<'a>>) -> bool {
         all.all(|measured| self.is_reached_by(&measured))
     }
 
@@ -70,7 +70,7 @@ impl Precision {
     /// user requested it.
     pub fn describe_missed<'a>(
         self,
-        all: impl Iterator<Item = Measured<'a>>,
+        all: impl Iterator<Item = GoalMeasure<'a>>,
         end: End,
     ) -> Option<String> {
         let limit = match end {
@@ -78,20 +78,20 @@ impl Precision {
             End::Finished => "a run's limit of trials was reached",
             _ => return None,
         };
-        let wide: Vec<Measured> = all.filter(|measured| !self.is_reached_by(measured)).collect();
-        self.describe_unreached(limit, &wide).filter(|_| self.requested)
+        let wide: Vec<GoalMeasure> = all.filter(|measured| !self.is_reached_by(measured)).collect();
+        if self.requested { self.describe_unreached(limit, &wide) } else { None }
     }
 
     /// Estimates the trials that the goal takes: an interval narrows at best by the square root of
     /// their number. `None` while they are too few to estimate it from.
-    fn needed_trials(self, measured: &Measured) -> Option<f64> {
+    fn needed_trials(self, measured: &GoalMeasure) -> Option<f64> {
         let width = measured.half_width.filter(|_| measured.trials >= MIN_TRIALS)?;
         Some((measured.trials as f64 * (width / self.goal).powi(2)).min(1e9))
     }
 
     /// Describes the cells that are wider than the goal at this limit: the first, and how many
     /// more, if any.
-    fn describe_unreached(self, limit: &str, wide: &[Measured]) -> Option<String> {
+    fn describe_unreached(self, limit: &str, wide: &[GoalMeasure]) -> Option<String> {
         let first = wide.first()?;
         let mut state = show_trials(first.trials);
         if let Some(width) = first.half_width {
@@ -132,8 +132,8 @@ mod tests {
         cell
     }
 
-    fn alone(cell: &Cell) -> Measured<'_> {
-        Measured::of_cell(cell)
+    fn alone(cell: &Cell) -> GoalMeasure<'_> {
+        GoalMeasure::of_cell(cell)
     }
 
     fn scattered(count: usize) -> Vec<u64> {

@@ -3,7 +3,7 @@
 //! The scatter of each variant alone contains what the machine does by itself, which a ratio of
 //! alternating trials does not. So the ratio decides when a cell has enough trials.
 
-use super::precision::{Measured, Precision};
+use super::precision::{GoalMeasure, Precision};
 use crate::engine::cells::{Amount, Cell};
 use crate::experiment::twins;
 use crate::plan::Plan;
@@ -47,11 +47,17 @@ impl Ratios {
 
     /// Returns the precision of a cell, of its ratio if it is compared with another one; `None` if
     /// it is excluded.
-    pub fn measured_at<'a>(&self, cells: &'a [Option<Cell>], index: usize) -> Option<Measured<'a>> {
+    pub fn measured_at<'a>(
+        &self,
+        cells: &'a [Option<Cell>],
+        index: usize,
+    ) -> Option<GoalMeasure<'a>> {
         let cell = cells[index].as_ref().filter(|cell| !cell.out)?;
         Some(match self.of(index) {
-            None => Measured::of_cell(cell),
-            Some((_, trials, half_width)) => Measured { cell, trials, half_width, is_ratio: true },
+            None => GoalMeasure::of_cell(cell),
+            Some((_, trials, half_width)) => {
+                GoalMeasure { cell, trials, half_width, is_ratio: true }
+            }
         })
     }
 
@@ -70,7 +76,7 @@ impl Ratios {
     }
 
     /// Returns the precision of all cells and ratios, each ratio once.
-    pub fn measured<'a>(&self, cells: &'a [Option<Cell>]) -> impl Iterator<Item = Measured<'a>> {
+    pub fn measured<'a>(&self, cells: &'a [Option<Cell>]) -> impl Iterator<Item = GoalMeasure<'a>> {
         let is_first = |index: &usize| self.of(*index).is_none_or(|(first, ..)| first == *index);
         (0..cells.len()).filter(is_first).filter_map(|index| self.measured_at(cells, index))
     }
@@ -101,7 +107,7 @@ impl Twins {
         });
         let base = left.next();
         let others: Vec<&Cell> = left.map(|(_, cell)| cell).collect();
-        self.first = base.filter(|_| !others.is_empty()).map(|(index, _)| index);
+        self.first = if others.is_empty() { None } else { base.map(|(index, _)| index) };
         let Some((_, base)) = base else { return };
         let of_each: Vec<Vec<(f64, f64)>> =
             others.iter().map(|other| base.pair_rates(other)).collect();

@@ -57,6 +57,14 @@ pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     calls.map(|calls| calls.start() + syncs..=calls.end() + syncs)
 }
 
+/// Asserts that a pass made as many system calls as expected.
+pub(super) fn assert_counted(spec: &Spec, sums: &Sums, label: &str) {
+    if let Some(calls) = expected(spec) {
+        let counted = sums.syscalls;
+        assert!(calls.contains(&counted), "{label}: {counted} system calls, not {calls:?}");
+    }
+}
+
 /// Counts the blocks that do not begin where the previous one ended; a new description is at 0.
 fn jumps(lane: &[(u64, u64)]) -> u64 {
     let mut position = 0;

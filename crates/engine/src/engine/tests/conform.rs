@@ -25,13 +25,7 @@ fn reads_all(job: Job, data: &[u8], target: &Target) {
             "{label}"
         );
     }
-    if let Some(calls) = calls::expected(&spec) {
-        assert!(
-            calls.contains(&sums.syscalls),
-            "{label}: {} system calls, not {calls:?}",
-            sums.syscalls
-        );
-    }
+    calls::assert_counted(&spec, &sums, &label);
 }
 
 /// Returns the operation that a backend supports without a new file.

@@ -41,13 +41,7 @@ fn mixes_all(job: Job) {
         written,
         "{label}"
     );
-    if let Some(calls) = calls::expected(&spec) {
-        assert!(
-            calls.contains(&all.syscalls),
-            "{label}: {} system calls, not {calls:?}",
-            all.syscalls
-        );
-    }
+    calls::assert_counted(&spec, &all, &label);
 }
 
 #[test]

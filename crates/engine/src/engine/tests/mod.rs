@@ -210,6 +210,14 @@ pub(super) fn expected(spec: &Spec, data: &[u8]) -> (u64, u64, u32) {
     })
 }
 
+/// Asserts that the first pass of `spec` over `data` returned the expected sums.
+pub(super) fn assert_first_pass(spec: &Spec, ran: &LaneResults, data: &[u8], label: &str) -> Sums {
+    let (ops, bytes, xor) = expected(spec, data);
+    let sums = sums(ran);
+    assert_eq!((sums.ops, sums.bytes, sums.folds[0]), (ops, bytes, xor), "{label}");
+    sums
+}
+
 /// Returns a span of some full blocks and an odd last one.
 pub(super) fn span(block: u64) -> u64 {
     match block {

@@ -42,16 +42,8 @@ fn writes_all(job: Job) {
         }
     }
     assert!(left == after, "{label}: bytes changed that were not to be written");
-    let (ops, bytes, xor) = expected(&spec, &after);
-    let sums = sums(&ran);
-    assert_eq!((sums.ops, sums.bytes, sums.folds[0]), (ops, bytes, xor), "{label}");
-    if let Some(calls) = calls::expected(&spec) {
-        assert!(
-            calls.contains(&sums.syscalls),
-            "{label}: {} system calls, not {calls:?}",
-            sums.syscalls
-        );
-    }
+    let sums = assert_first_pass(&spec, &ran, &after, &label);
+    calls::assert_counted(&spec, &sums, &label);
 }
 
 #[test]
@@ -163,9 +155,7 @@ fn percent_identical(job: &Job, content: Content) -> f64 {
     let spec = spec(job.clone(), &target, 1);
     let ran = run(&spec).unwrap_or_else(|error| panic!("{}: {error}", job.label()));
     let after = std::fs::read(file.path()).unwrap();
-    let (ops, bytes, xor) = expected(&spec, &after);
-    let sums = sums(&ran);
-    assert_eq!((sums.ops, sums.bytes, sums.folds[0]), (ops, bytes, xor), "{}", job.label());
+    assert_first_pass(&spec, &ran, &after, &job.label());
     let blocks = after.chunks(job.block as usize);
     let unique: HashSet<&[u8]> = blocks.clone().collect();
     100.0 * (blocks.len() - unique.len()) as f64 / blocks.len() as f64

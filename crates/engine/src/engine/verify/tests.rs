@@ -26,8 +26,8 @@ fn file(len: u64, trial: u32) -> (tempfile::NamedTempFile, Target) {
     (file, Target { stamps, size: len, ..target })
 }
 
-fn plain_ground() -> io::Result<Ground> {
-    Ok(Ground::default())
+fn plain_ground() -> io::Result<FileGround> {
+    Ok(FileGround::default())
 }
 
 fn check(file: &File, spec: &Spec, lanes: &[LaneResult]) -> Verified {

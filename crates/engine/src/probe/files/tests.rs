@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::{Group, ProbeCell};
 use crate::probe::testing::cell;
-use crate::probe::{Costs, Opened, PROBES, Probe, probe};
+use crate::probe::{Opened, Overhead, PROBES, Probe, probe};
 use crate::record::Unit;
 use crate::sys::disk::DiskStats;
 use crate::sys::testing;
@@ -30,7 +30,7 @@ fn measured() -> impl Iterator<Item = &'static Probe> {
 #[test]
 fn fitting_cells_leave_no_files() {
     let Some((dir, context)) = place() else { return };
-    let costs = Costs::measure();
+    let costs = Overhead::measure();
     for probe in measured() {
         let cells: Vec<ProbeCell> = probe
             .cells(&context)

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::connection::ConnectionError;
 use super::destination::{Destination, Route, estimate_bandwidth};
-use super::wire::{MAX_SINK, Request};
+use super::wire::{MAX_SINK, WireRequest};
 use crate::probe::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary, Unit};
 use crate::sys::buffer::Aligned;
@@ -81,7 +81,7 @@ struct Messages {
 impl Messages {
     fn send(&self, count: u64) -> Result<(), ConnectionError> {
         let connection = &self.route.connection;
-        connection.ask(Request::Sink(count * self.message.len() as u64))?;
+        connection.ask(WireRequest::Sink(count * self.message.len() as u64))?;
         (0..count).try_for_each(|_| connection.write(&self.message))?;
         connection.reply().map(drop)
     }

@@ -8,10 +8,10 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use super::secret::{PROOF_LEN, SaltedKey, Side, prove, verify_proof};
+use super::secret::{PROOF_LEN, ProofSide, SaltedKey, prove, verify_proof};
 use super::server::Limits;
 use super::timed_io::{StreamError, TimedIo, prepare};
-use super::wire::{Challenge, FRAME, Hello, MAX_SINK, ProtocolError, Reply, Request};
+use super::wire::{Challenge, FRAME, Hello, MAX_SINK, ProtocolError, WireReply, WireRequest};
 use crate::catalog::MAX_ECHO;
 use crate::sys::buffer::Aligned;
 use crate::sys::nonce::random;
@@ -97,7 +97,7 @@ fn greet(
     let hello = hello?;
     let mut proof = [0; PROOF_LEN];
     io.read(stream, &mut proof)?;
-    if !verify_proof(&proof, key, Side::Client, &hello.nonce, &nonce) {
+    if !verify_proof(&proof, key, ProofSide::Client, &hello.nonce, &nonce) {
         io.write(stream, &[0])?;
         return Err(ServeError::Secret);
     }
@@ -105,7 +105,7 @@ fn greet(
         return Err(ServeError::TooManyClients);
     }
     io.write(stream, &[1])?;
-    Ok(io.write(stream, &prove(key, Side::Server, &hello.nonce, &nonce))?)
+    Ok(io.write(stream, &prove(key, ProofSide::Server, &hello.nonce, &nonce))?)
 }
 
 struct Client<'a> {
@@ -127,17 +127,17 @@ impl Client<'_> {
             if Instant::now() > self.io.until {
                 return Err(StreamError::Late.into());
             }
-            match Request::decode(&bytes)? {
-                Request::Facts => {
+            match WireRequest::decode(&bytes)? {
+                WireRequest::Facts => {
                     let facts = self.service.facts.as_bytes();
                     self.charge(facts.len() as u64)?;
-                    self.reply(Reply::Done(facts.len() as u64))?;
+                    self.reply(WireReply::Done(facts.len() as u64))?;
                     self.io.write(self.stream, facts)?;
                 }
-                Request::Accepted => {
-                    self.reply(Reply::Done(self.service.accepted.load(Relaxed)))?
+                WireRequest::Accepted => {
+                    self.reply(WireReply::Done(self.service.accepted.load(Relaxed)))?
                 }
-                Request::Sink(count) => {
+                WireRequest::Sink(count) => {
                     self.check_size(count, MAX_SINK)?;
                     self.charge(count)?;
                     let sink = match &mut sink {
@@ -146,11 +146,11 @@ impl Client<'_> {
                             .insert(Aligned::filled(SINK_BYTES, 0).map_err(StreamError::Failed)?),
                     };
                     self.io.skip(self.stream, count, sink)?;
-                    self.reply(Reply::Done(count))?;
+                    self.reply(WireReply::Done(count))?;
                 }
-                Request::Echo(bytes) => {
+                WireRequest::Echo(bytes) => {
                     self.check_size(bytes, MAX_ECHO)?;
-                    self.reply(Reply::Done(bytes))?;
+                    self.reply(WireReply::Done(bytes))?;
                     return self.echo(bytes);
                 }
             }
@@ -184,11 +184,11 @@ impl Client<'_> {
         if (1..=most).contains(&bytes) {
             return Ok(());
         }
-        self.reply(Reply::Refused)?;
+        self.reply(WireReply::Refused)?;
         Err(ServeError::TooLarge)
     }
 
-    fn reply(&mut self, reply: Reply) -> Result<(), ServeError> {
+    fn reply(&mut self, reply: WireReply) -> Result<(), ServeError> {
         self.charge(FRAME as u64)?;
         Ok(self.io.write(self.stream, &reply.encode())?)
     }

@@ -12,7 +12,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::connection::{ConnectionError, IDLE_TIMEOUT};
 use super::destination::{Destination, Route, estimate_trips};
-use super::wire::Request;
+use super::wire::WireRequest;
 use crate::probe::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::clock::Clock;
@@ -102,7 +102,7 @@ fn create_socket(address: &SocketAddr) -> Result<OwnedFd, ProbeError> {
 
 impl Connections {
     fn accepted(&self) -> Result<u64, ConnectionError> {
-        self.route.connection.ask(Request::Accepted)?;
+        self.route.connection.ask(WireRequest::Accepted)?;
         self.route.connection.reply()
     }
 

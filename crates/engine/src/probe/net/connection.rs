@@ -4,11 +4,13 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::secret::{Nonce, PROOF_LEN, Secret, SecretError, Side, VARIABLE, prove, verify_proof};
+use super::secret::{
+    Nonce, PROOF_LEN, ProofSide, Secret, SecretError, VARIABLE, prove, verify_proof,
+};
 use super::tcp_info;
 use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{
-    self, Challenge, FRAME, HEAD_LEN, Hello, MAX_FACTS, ProtocolError, Reply, Request,
+    self, Challenge, FRAME, HEAD_LEN, Hello, MAX_FACTS, ProtocolError, WireReply, WireRequest,
 };
 use crate::probe::context::{ProbeError, StopFlag};
 use crate::record::HostSummary;
@@ -142,7 +144,7 @@ impl Connection {
         challenge: &Challenge,
     ) -> Result<(), ConnectionError> {
         let key = secret.map(|secret| secret.key(&challenge.salt)).transpose()?;
-        self.write(&prove(key.as_ref(), Side::Client, nonce, &challenge.nonce))?;
+        self.write(&prove(key.as_ref(), ProofSide::Client, nonce, &challenge.nonce))?;
         let mut verdict = [0; 1];
         self.read(&mut verdict)?;
         if verdict != [1] {
@@ -150,7 +152,7 @@ impl Connection {
         }
         let mut proof = [0; PROOF_LEN];
         self.read(&mut proof)?;
-        if verify_proof(&proof, key.as_ref(), Side::Server, nonce, &challenge.nonce) {
+        if verify_proof(&proof, key.as_ref(), ProofSide::Server, nonce, &challenge.nonce) {
             Ok(())
         } else {
             Err(ConnectionError::Impostor)
@@ -173,7 +175,7 @@ impl Connection {
     }
 
     /// Sends a request without waiting for its reply.
-    pub fn ask(&self, request: Request) -> Result<(), StreamError> {
+    pub fn ask(&self, request: WireRequest) -> Result<(), StreamError> {
         self.write(&request.encode())
     }
 
@@ -181,16 +183,16 @@ impl Connection {
     pub fn reply(&self) -> Result<u64, ConnectionError> {
         let mut bytes = [0; FRAME];
         self.read(&mut bytes)?;
-        match Reply::decode(&bytes)? {
-            Reply::Done(value) => Ok(value),
-            Reply::Refused => Err(ConnectionError::OverLimit),
+        match WireReply::decode(&bytes)? {
+            WireReply::Done(value) => Ok(value),
+            WireReply::Refused => Err(ConnectionError::OverLimit),
         }
     }
 
     /// Requests the facts about the other machine, which are truncated, sanitised and never
     /// trusted.
     pub fn facts(&self) -> Result<HostSummary, ConnectionError> {
-        self.ask(Request::Facts)?;
+        self.ask(WireRequest::Facts)?;
         let len = self.reply()?;
         if len > MAX_FACTS {
             return Err(ProtocolError::Message.into());

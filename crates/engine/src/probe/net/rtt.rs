@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::connection::{Connection, ConnectionError};
 use super::destination::{Destination, Ip, Route, estimate_trips};
-use super::wire::Request;
+use super::wire::WireRequest;
 use crate::probe::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};
 use crate::sys::child::{self, ChildAction};
@@ -91,7 +91,7 @@ impl KnownCell for RoundTrip {
                 let route = self.to.open(context.other_cpu().filter(|_| apart), context)?;
                 route
                     .connection
-                    .ask(Request::Echo(bytes))
+                    .ask(WireRequest::Echo(bytes))
                     .map_err(|lost| ConnectionError::from(lost).into_probe_error())?;
                 route.connection.reply().map_err(ConnectionError::into_probe_error)?;
                 Ok(Box::new(Echo {

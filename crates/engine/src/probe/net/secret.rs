@@ -44,7 +44,7 @@ const MAX_KEYS: usize = 8;
 pub struct Secret {
     text: Vec<u8>,
     /// Derived once per salt for all clones; newest last.
-    keys: Arc<Mutex<Vec<(Salt, Key)>>>,
+    keys: Arc<Mutex<Vec<(Salt, SecretKey)>>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -145,7 +145,7 @@ impl Secret {
 
     /// Returns the key for `salt`, deriving it on first use. Concurrent callers wait, so that the
     /// memory is used only once.
-    pub fn key(&self, salt: &Salt) -> Result<Key, SecretError> {
+    pub fn key(&self, salt: &Salt) -> Result<SecretKey, SecretError> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, key)) = keys.iter().find(|(known, _)| known == salt) {
             return Ok(key.clone());
@@ -163,7 +163,7 @@ impl Secret {
 #[derive(Debug, Clone)]
 pub struct SaltedKey {
     pub salt: Salt,
-    pub key: Key,
+    pub key: SecretKey,
 }
 
 impl SaltedKey {
@@ -213,23 +213,23 @@ const PARAMS: Params = match Params::new(KEY_MEMORY_MIB << 10, 3, 1, None) {
 
 /// A stretched secret; like the secret, it is never printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key([u8; 32]);
+pub struct SecretKey([u8; 32]);
 
-impl fmt::Debug for Key {
+impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("Key(..)")
     }
 }
 
 /// Derives a key from the bytes of a secret; `None` if there is not enough memory.
-pub fn stretch(secret: &[u8], salt: &Salt) -> Option<Key> {
+pub fn stretch(secret: &[u8], salt: &Salt) -> Option<SecretKey> {
     let mut memory = allocate_blocks(PARAMS.block_count())?;
     let mut key = [0; 32];
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, PARAMS);
     // The lengths and parameters are valid constants, so the only possible failure is lack of
     // memory.
     argon2.hash_password_into_with_memory(secret, salt, &mut key, &mut memory).ok()?;
-    Some(Key(key))
+    Some(SecretKey(key))
 }
 
 /// Allocates `count` blocks; `None` if there is not enough memory, in which case the library would
@@ -243,15 +243,15 @@ fn allocate_blocks(count: usize) -> Option<Vec<Block>> {
 
 /// The end that creates a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum ProofSide {
     Client,
     Server,
 }
 
-fn sign(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> Hmac<Sha256> {
+fn sign(key: Option<&SecretKey>, side: ProofSide, client: &Nonce, server: &Nonce) -> Hmac<Sha256> {
     let word: &[u8] = match side {
-        Side::Client => b"iotui client 2",
-        Side::Server => b"iotui server 2",
+        ProofSide::Client => b"iotui client 2",
+        ProofSide::Server => b"iotui server 2",
     };
     // Without a secret both ends sign with an empty key, so the frames are the same.
     let key = key.map_or(&[][..], |key| &key.0);
@@ -262,15 +262,15 @@ fn sign(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> Hmac<S
 }
 
 /// Creates the proof that this end knows the secret of `key`.
-pub fn prove(key: Option<&Key>, side: Side, client: &Nonce, server: &Nonce) -> Proof {
+pub fn prove(key: Option<&SecretKey>, side: ProofSide, client: &Nonce, server: &Nonce) -> Proof {
     sign(key, side, client, server).finalize().into_bytes().into()
 }
 
 /// Returns whether the other end's proof is valid, in constant time.
 pub fn verify_proof(
     proof: &Proof,
-    key: Option<&Key>,
-    side: Side,
+    key: Option<&SecretKey>,
+    side: ProofSide,
     client: &Nonce,
     server: &Nonce,
 ) -> bool {
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(kept(&secret), (0..=MAX_KEYS).map(|at| at > 0).collect::<Vec<bool>>());
     }
 
-    fn key(text: &str, salt: u8) -> Key {
+    fn key(text: &str, salt: u8) -> SecretKey {
         Secret::new(text, "x").unwrap().key(&[salt; SALT]).unwrap()
     }
 
@@ -367,18 +367,18 @@ mod tests {
 
     #[test]
     fn proofs_bind_side_nonces_and_key() {
-        let (known, other) = (Key([1; 32]), Key([2; 32]));
+        let (known, other) = (SecretKey([1; 32]), SecretKey([2; 32]));
         let (one, two): (Nonce, Nonce) = (random().unwrap(), random().unwrap());
         assert_ne!(one, two);
-        let proof = prove(Some(&known), Side::Client, &one, &two);
-        let holds = |key: Option<&Key>, side, client: &Nonce, server: &Nonce| {
+        let proof = prove(Some(&known), ProofSide::Client, &one, &two);
+        let holds = |key: Option<&SecretKey>, side, client: &Nonce, server: &Nonce| {
             verify_proof(&proof, key, side, client, server)
         };
-        assert!(holds(Some(&known), Side::Client, &one, &two));
-        assert!(!holds(Some(&known), Side::Server, &one, &two), "reflected");
-        assert!(!holds(Some(&known), Side::Client, &two, &one));
-        assert!(!holds(Some(&known), Side::Client, &one, &one), "replayed");
-        assert!(!holds(None, Side::Client, &one, &two));
-        assert!(!holds(Some(&other), Side::Client, &one, &two));
+        assert!(holds(Some(&known), ProofSide::Client, &one, &two));
+        assert!(!holds(Some(&known), ProofSide::Server, &one, &two), "reflected");
+        assert!(!holds(Some(&known), ProofSide::Client, &two, &one));
+        assert!(!holds(Some(&known), ProofSide::Client, &one, &one), "replayed");
+        assert!(!holds(None, ProofSide::Client, &one, &two));
+        assert!(!holds(Some(&other), ProofSide::Client, &one, &two));
     }
 }

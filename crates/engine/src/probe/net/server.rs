@@ -85,7 +85,7 @@ pub struct Server {
     /// Threads of clients and of greeters.
     threads: AtomicUsize,
     /// Sorted by age, oldest first.
-    greeters: Mutex<Vec<Pending>>,
+    greeters: Mutex<Vec<PendingClient>>,
 }
 
 /// How often to check for a free place while connections wait for one.
@@ -95,7 +95,7 @@ const FREE_PLACE_INTERVAL: Duration = Duration::from_millis(5);
 /// takes the place of a greeter. Greeters have a separate limit, so strangers cannot take the places
 /// of authenticated clients.
 #[derive(Clone)]
-struct Pending {
+struct PendingClient {
     stream: Arc<TcpStream>,
     from: SocketAddr,
     since: Instant,
@@ -162,7 +162,7 @@ impl Server {
         watch: &ClientWatcher<'_>,
     ) -> io::Result<()> {
         std::thread::scope(|scope| {
-            let mut silent: Vec<Pending> = Vec::new();
+            let mut silent: Vec<PendingClient> = Vec::new();
             loop {
                 let accepts = silent.len() < self.service.limits.silent
                     || self.silent_to_close(&silent).is_some();
@@ -194,7 +194,7 @@ impl Server {
     /// `None` to stop.
     fn wait(
         &self,
-        silent: &[Pending],
+        silent: &[PendingClient],
         accepts: bool,
         wake: Option<&PipeReader>,
     ) -> io::Result<Option<Vec<bool>>> {
@@ -227,7 +227,7 @@ impl Server {
 
     /// Returns the silent connection to close for one more: a genuine client sends something within
     /// the grace period.
-    fn silent_to_close(&self, silent: &[Pending]) -> Option<usize> {
+    fn silent_to_close(&self, silent: &[PendingClient]) -> Option<usize> {
         let places = silent.iter().map(|connection| {
             (
                 connection.from.ip(),
@@ -238,7 +238,7 @@ impl Server {
     }
 
     /// Accepts the connections waiting at a listener.
-    fn take(&self, listener: &TcpListener, silent: &mut Vec<Pending>) {
+    fn take(&self, listener: &TcpListener, silent: &mut Vec<PendingClient>) {
         // At most the kernel's backlog, so that connections with data get their turn in between.
         for _ in 0..128 {
             if silent.len() >= self.service.limits.silent {
@@ -250,7 +250,7 @@ impl Server {
                 Ok((stream, from)) => {
                     self.service.accepted.fetch_add(1, Relaxed);
                     let (stream, since) = (Arc::new(stream), Instant::now());
-                    silent.push(Pending { stream, from, since, spoke: false, number: 0 });
+                    silent.push(PendingClient { stream, from, since, spoke: false, number: 0 });
                 }
                 // No descriptors until clients leave. Without a pause this would be a busy loop.
                 Err(error)
@@ -270,11 +270,11 @@ impl Server {
     /// Handles a silent connection that has a byte or was closed.
     fn first_byte<'scope, 'env>(
         &'env self,
-        mut connection: Pending,
+        mut connection: PendingClient,
         scope: &'scope Scope<'scope, 'env>,
         stop: &'env (dyn Fn() -> bool + Sync),
         watch: &'env ClientWatcher<'env>,
-        silent: &mut Vec<Pending>,
+        silent: &mut Vec<PendingClient>,
     ) {
         match recv(
             connection.stream.as_raw_fd(),
@@ -290,7 +290,7 @@ impl Server {
             connection.spoke = true;
             return silent.push(connection);
         };
-        let Pending { stream, from, .. } = connection;
+        let PendingClient { stream, from, .. } = connection;
         self.threads.fetch_add(1, Relaxed);
         let work = move || {
             self.serve_client(number, &stream, from, stop, watch);
@@ -343,7 +343,7 @@ impl Server {
     }
 
     /// Assigns a greeter's place if one is free or can be freed.
-    fn begin_greeting(&self, connection: &Pending) -> Option<u64> {
+    fn begin_greeting(&self, connection: &PendingClient) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // The threads of evicted greeters end soon, but possibly after the next one starts.
         if self.threads.load(Relaxed)
@@ -363,7 +363,7 @@ impl Server {
             let _ = greeters.remove(at).stream.shutdown(Shutdown::Both);
         }
         let number = NEXT.fetch_add(1, Relaxed);
-        greeters.push(Pending { number, since: Instant::now(), ..connection.clone() });
+        greeters.push(PendingClient { number, since: Instant::now(), ..connection.clone() });
         Some(number)
     }
 

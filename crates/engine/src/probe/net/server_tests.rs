@@ -8,10 +8,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::connection::{Connection, ConnectionError};
-use super::secret::{Key, NONCE_LEN, PROOF_LEN, SALT, SaltedKey, Secret, Side, prove};
+use super::secret::{NONCE_LEN, PROOF_LEN, ProofSide, SALT, SaltedKey, Secret, SecretKey, prove};
 use super::server::{ClientEvent, Limits, Server};
 use super::timed_io::StreamError;
-use super::wire::{Challenge, FRAME, Hello, MAX_FACTS, MAX_SINK, Reply, Request};
+use super::wire::{Challenge, FRAME, Hello, MAX_FACTS, MAX_SINK, WireReply, WireRequest};
 use crate::catalog::MAX_ECHO;
 use crate::probe::context::StopFlag;
 use crate::record::HostSummary;
@@ -37,7 +37,7 @@ static SECRET: LazyLock<Secret> = LazyLock::new(fresh);
 /// The key of all servers, so that it is derived only once.
 static SALTED: LazyLock<SaltedKey> = LazyLock::new(|| SaltedKey::new(&SECRET).unwrap());
 
-fn key() -> Option<&'static Key> {
+fn key() -> Option<&'static SecretKey> {
     Some(&SALTED.key)
 }
 
@@ -80,7 +80,7 @@ impl Far {
     /// Asserts that the server still serves a client.
     fn assert_serves(&self) {
         let connection = self.connect();
-        connection.ask(Request::Sink(3)).unwrap();
+        connection.ask(WireRequest::Sink(3)).unwrap();
         connection.write(b"abc").unwrap();
         assert_eq!(connection.reply().unwrap(), 3);
     }
@@ -140,13 +140,13 @@ fn authenticated_clients_can_request_everything() {
     let facts = connection.facts().unwrap();
     assert_eq!((facts.name.as_str(), facts.kernel.as_str(), facts.cpus), ("far?[31m", "6.1", 4));
     for count in [1, FRAME as u64, 3 << 20] {
-        connection.ask(Request::Sink(count)).unwrap();
+        connection.ask(WireRequest::Sink(count)).unwrap();
         connection.write(&vec![7; count as usize]).unwrap();
         assert_eq!(connection.reply().unwrap(), count);
     }
-    connection.ask(Request::Accepted).unwrap();
+    connection.ask(WireRequest::Accepted).unwrap();
     assert_eq!(connection.reply().unwrap(), 1);
-    connection.ask(Request::Echo(5)).unwrap();
+    connection.ask(WireRequest::Echo(5)).unwrap();
     assert_eq!(connection.reply().unwrap(), 5);
     for message in [b"first", b"secnd"] {
         let mut back = [0; 5];
@@ -172,10 +172,10 @@ fn clients_without_secret_are_refused() {
     assert!(why.contains("--secret-file"), "{why}");
     // The server's own proof, reflected, is not a client's proof.
     let (stream, verdict) =
-        greet_with_proof(&far, |nonce| prove(key(), Side::Server, &[1; NONCE_LEN], nonce));
+        greet_with_proof(&far, |nonce| prove(key(), ProofSide::Server, &[1; NONCE_LEN], nonce));
     assert_eq!((verdict, read_to_close(&stream)), (0, vec![]));
     let (_, verdict) =
-        greet_with_proof(&far, |nonce| prove(key(), Side::Client, &[1; NONCE_LEN], nonce));
+        greet_with_proof(&far, |nonce| prove(key(), ProofSide::Client, &[1; NONCE_LEN], nonce));
     assert_eq!(verdict, 1);
     far.assert_serves();
     far.end();
@@ -188,7 +188,7 @@ fn clients_derive_their_key_once() {
     let accepted = || {
         let connection =
             Connection::open(far.address, Some(&secret), &StopFlag::default()).unwrap();
-        connection.ask(Request::Accepted).unwrap();
+        connection.ask(WireRequest::Accepted).unwrap();
         connection.reply().unwrap()
     };
     assert_eq!([accepted(), accepted()], [2, 3]);
@@ -231,11 +231,11 @@ fn garbage_ends_only_its_connection() {
 fn oversized_requests_are_refused_unread() {
     let far = Far::start(Limits { bytes: 10_000, ..Limits::default() });
     for request in [
-        Request::Echo(MAX_ECHO + 1),
-        Request::Echo(u64::MAX),
-        Request::Echo(0),
-        Request::Sink(MAX_SINK + 1),
-        Request::Sink(0),
+        WireRequest::Echo(MAX_ECHO + 1),
+        WireRequest::Echo(u64::MAX),
+        WireRequest::Echo(0),
+        WireRequest::Sink(MAX_SINK + 1),
+        WireRequest::Sink(0),
     ] {
         let connection = far.connect();
         connection.ask(request).unwrap();
@@ -245,11 +245,11 @@ fn oversized_requests_are_refused_unread() {
     far.assert_reported("too large");
     // More than the limit of a connection, at once and in pieces.
     let connection = far.connect();
-    connection.ask(Request::Sink(20_000)).unwrap();
+    connection.ask(WireRequest::Sink(20_000)).unwrap();
     assert!(connection.reply().is_err());
     let connection = far.connect();
     let asked = (0..10_000)
-        .find(|_| connection.ask(Request::Accepted).is_err() || connection.reply().is_err());
+        .find(|_| connection.ask(WireRequest::Accepted).is_err() || connection.reply().is_err());
     assert!(asked.is_some_and(|count| count <= 10_000 / FRAME as u64), "{asked:?}");
     far.assert_reported("limit of bytes");
     far.assert_serves();
@@ -282,7 +282,7 @@ fn slow_and_silent_clients_are_disconnected() {
     let (idle, busy) = (far.connect(), far.connect());
     assert!(read_to_close(idle.stream()).is_empty());
     far.assert_reported("silent");
-    busy.ask(Request::Echo(1)).ok();
+    busy.ask(WireRequest::Echo(1)).ok();
     let begin = Instant::now();
     while busy.write(b"a").is_ok() && busy.read(&mut [0]).is_ok() {
         assert!(begin.elapsed() < Duration::from_secs(20));
@@ -348,10 +348,10 @@ fn leaving_clients_leave_nothing_behind() {
         drop(reset);
         drop(far.connect());
         for (request, bytes) in [
-            (Request::Facts, 0),
-            (Request::Sink(1 << 20), 1000),
-            (Request::Echo(1000), 10),
-            (Request::Echo(1000), 1000),
+            (WireRequest::Facts, 0),
+            (WireRequest::Sink(1 << 20), 1000),
+            (WireRequest::Echo(1000), 10),
+            (WireRequest::Echo(1000), 1000),
         ] {
             let connection = far.connect();
             connection.ask(request).unwrap();
@@ -393,21 +393,22 @@ fn stop_ends_waiting_clients() {
 #[test]
 fn endless_clients_are_disconnected() {
     let far = Far::start(Limits { connection: Duration::from_millis(300), ..Limits::default() });
-    for request in [Request::Accepted, Request::Facts, Request::Sink(1)] {
+    for request in [WireRequest::Accepted, WireRequest::Facts, WireRequest::Sink(1)] {
         let connection = far.connect();
         let begin = Instant::now();
         // Eight at once: the next request has arrived before the last reply is written.
         let asked = || {
             (0..8).try_for_each(|_| {
                 connection.ask(request).and_then(|()| {
-                    if request == Request::Sink(1) { connection.write(b"a") } else { Ok(()) }
+                    if request == WireRequest::Sink(1) { connection.write(b"a") } else { Ok(()) }
                 })
             })
         };
         while asked().is_ok()
             && (0..8).all(|_| {
                 connection.reply().is_ok_and(|len| {
-                    request != Request::Facts || connection.read(&mut vec![0; len as usize]).is_ok()
+                    request != WireRequest::Facts
+                        || connection.read(&mut vec![0; len as usize]).is_ok()
                 })
             })
         {

@@ -117,7 +117,7 @@ impl Challenge {
 
 /// A client's request, always answered on the same connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum WireRequest {
     /// Facts about the machine: JSON, whose length is in the reply.
     Facts,
     /// Switches to echo mode: from now on every message of this many bytes is sent back.
@@ -131,7 +131,7 @@ pub enum Request {
 
 /// The server's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum WireReply {
     Done(u64),
     /// The request is too large or exceeds the limit of the connection.
     Refused,
@@ -157,39 +157,39 @@ fn split_frame(bytes: &[u8; FRAME]) -> Result<(u8, u64), ProtocolError> {
     }
 }
 
-impl Request {
+impl WireRequest {
     pub fn encode(self) -> [u8; FRAME] {
         match self {
-            Request::Facts => build_frame(1, 0),
-            Request::Echo(bytes) => build_frame(2, bytes),
-            Request::Sink(bytes) => build_frame(3, bytes),
-            Request::Accepted => build_frame(4, 0),
+            WireRequest::Facts => build_frame(1, 0),
+            WireRequest::Echo(bytes) => build_frame(2, bytes),
+            WireRequest::Sink(bytes) => build_frame(3, bytes),
+            WireRequest::Accepted => build_frame(4, 0),
         }
     }
 
-    pub fn decode(bytes: &[u8; FRAME]) -> Result<Request, ProtocolError> {
+    pub fn decode(bytes: &[u8; FRAME]) -> Result<WireRequest, ProtocolError> {
         match split_frame(bytes)? {
-            (1, 0) => Ok(Request::Facts),
-            (2, bytes) => Ok(Request::Echo(bytes)),
-            (3, bytes) => Ok(Request::Sink(bytes)),
-            (4, 0) => Ok(Request::Accepted),
+            (1, 0) => Ok(WireRequest::Facts),
+            (2, bytes) => Ok(WireRequest::Echo(bytes)),
+            (3, bytes) => Ok(WireRequest::Sink(bytes)),
+            (4, 0) => Ok(WireRequest::Accepted),
             _ => Err(ProtocolError::Message),
         }
     }
 }
 
-impl Reply {
+impl WireReply {
     pub fn encode(self) -> [u8; FRAME] {
         match self {
-            Reply::Done(value) => build_frame(1, value),
-            Reply::Refused => build_frame(2, 0),
+            WireReply::Done(value) => build_frame(1, value),
+            WireReply::Refused => build_frame(2, 0),
         }
     }
 
-    pub fn decode(bytes: &[u8; FRAME]) -> Result<Reply, ProtocolError> {
+    pub fn decode(bytes: &[u8; FRAME]) -> Result<WireReply, ProtocolError> {
         match split_frame(bytes)? {
-            (1, value) => Ok(Reply::Done(value)),
-            (2, 0) => Ok(Reply::Refused),
+            (1, value) => Ok(WireReply::Done(value)),
+            (2, 0) => Ok(WireReply::Refused),
             _ => Err(ProtocolError::Message),
         }
     }
@@ -221,21 +221,21 @@ mod tests {
             prop_assert_eq!(Hello::decode(&Hello { nonce }.encode()), Ok(Hello { nonce }));
             let challenge = Challenge { secret, salt, nonce };
             prop_assert_eq!(Challenge::decode(&challenge.encode()), Ok(challenge));
-            let (echo, sink) = (Request::Echo(value), Request::Sink(value));
-            for request in [Request::Facts, echo, sink, Request::Accepted] {
-                prop_assert_eq!(Request::decode(&request.encode()), Ok(request));
+            let (echo, sink) = (WireRequest::Echo(value), WireRequest::Sink(value));
+            for request in [WireRequest::Facts, echo, sink, WireRequest::Accepted] {
+                prop_assert_eq!(WireRequest::decode(&request.encode()), Ok(request));
             }
-            for reply in [Reply::Done(value), Reply::Refused] {
-                prop_assert_eq!(Reply::decode(&reply.encode()), Ok(reply));
+            for reply in [WireReply::Done(value), WireReply::Refused] {
+                prop_assert_eq!(WireReply::decode(&reply.encode()), Ok(reply));
             }
         }
 
         #[test]
         fn garbage_has_at_most_one_meaning(bytes: [u8; FRAME], hello: [u8; Hello::LEN]) {
-            if let Ok(request) = Request::decode(&bytes) {
+            if let Ok(request) = WireRequest::decode(&bytes) {
                 prop_assert_eq!(request.encode(), bytes);
             }
-            if let Ok(reply) = Reply::decode(&bytes) {
+            if let Ok(reply) = WireReply::decode(&bytes) {
                 prop_assert_eq!(reply.encode(), bytes);
             }
             prop_assert_eq!(Hello::decode(&hello), Err(ProtocolError::Magic));

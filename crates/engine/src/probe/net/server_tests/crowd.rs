@@ -58,7 +58,7 @@ fn strangers_take_no_client_places() {
         let is_served = |secret: &Secret| {
             Connection::open(far.address, Some(secret), &StopFlag::default()).is_ok_and(
                 |connection| {
-                    connection.ask(Request::Sink(3)).is_ok()
+                    connection.ask(WireRequest::Sink(3)).is_ok()
                         && connection.write(b"abc").is_ok()
                         && connection.reply().is_ok_and(|got| got == 3)
                 },

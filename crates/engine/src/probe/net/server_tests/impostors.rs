@@ -67,7 +67,7 @@ fn other_servers_and_versions_are_recognised() {
     older[7] = 1;
     for (says, wanted) in [
         (
-            b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".to_vec(),
+            b"HTTP/1.1 400 Bad WireRequest\r\nConnection: close\r\n\r\n".to_vec(),
             "not speak the protocol",
         ),
         (newer.to_vec(), "it uses version 200 of the protocol, this iotui version 2; "),
@@ -103,9 +103,9 @@ fn lying_servers_are_not_believed() {
             stream.read_exact(&mut proof).unwrap();
             stream.write_all(&[1]).unwrap();
             let own = Hello::decode(&hello).unwrap().nonce;
-            stream.write_all(&prove(None, Side::Server, &own, &[2; NONCE_LEN])).unwrap();
+            stream.write_all(&prove(None, ProofSide::Server, &own, &[2; NONCE_LEN])).unwrap();
             stream.read_exact(&mut request).unwrap();
-            stream.write_all(&Reply::Done(reply).encode()).unwrap();
+            stream.write_all(&WireReply::Done(reply).encode()).unwrap();
             let _ = stream.write_all(&text);
         });
         let found = Connection::open(address, None, &StopFlag::default()).unwrap().facts();
