@@ -321,7 +321,7 @@ pub(super) fn needs_single_pass(job: &Job) -> bool {
 }
 
 /// Returns how many separately prepared passes fill the trial time, where one took `nanos`, and
-/// `wall` with its preparation. TrialBounds the time that all preparations take.
+/// `wall` with its preparation. Bounds the time that all preparations take.
 fn part_count(nanos: u64, wall: u64, low: u64) -> u64 {
     // The nearest number: a pass that is a little too short is a trial by itself.
     let filled = low.saturating_add(nanos / 2) / nanos.max(1);

@@ -340,8 +340,8 @@ impl<'a> Run<'a> {
         self.sink.event(Event::Trial { trial, samples, latency });
     }
 
-    /// Reads the limits of control groups again, since anyone may change them during a run. Verdicts
-    /// rest on the new ones, and a note reports the change.
+    /// Reads the limits of control groups again, since anyone may change them during a run.
+    /// Verdicts rest on the new ones, and a note reports the change.
     fn read_limits_again(&mut self) {
         let machines = self.ranks.map_or(1, Ranks::kernels);
         let now = self.targets.throttles().into_iter();

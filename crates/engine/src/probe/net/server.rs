@@ -91,9 +91,9 @@ pub struct Server {
 /// How often to check for a free place while connections wait for one.
 const FREE_PLACE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A connection that is not authenticated yet. At first it is silent; once it has sent something, it
-/// takes the place of a greeter. Greeters have a separate limit, so strangers cannot take the places
-/// of authenticated clients.
+/// A connection that is not authenticated yet. At first it is silent; once it has sent something,
+/// it takes the place of a greeter. Greeters have a separate limit, so strangers cannot take the
+/// places of authenticated clients.
 #[derive(Clone)]
 struct PendingClient {
     stream: Arc<TcpStream>,
