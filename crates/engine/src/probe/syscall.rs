@@ -117,12 +117,12 @@ impl Calls {
         match self.kind {
             SyscallKind::Getpid => time_calls(count, || calls::getpid::<FILL>() > 0),
             SyscallKind::Getppid => time_calls(count, || calls::getppid::<FILL>() >= 0),
-            // SAFETY: read(2) writes at most one byte, into `byte`, which outlives the call.
             SyscallKind::Read => {
+                // SAFETY: read(2) writes at most one byte, into `byte`, which outlives the call.
                 time_calls(count, || unsafe { raw::read::<FILL>(fd, &mut byte, 1) } == 1)
             }
-            // SAFETY: write(2) reads one byte, from `byte`, which outlives the call.
             SyscallKind::Write => {
+                // SAFETY: write(2) reads one byte, from `byte`, which outlives the call.
                 time_calls(count, || unsafe { raw::write::<FILL>(fd, &byte, 1) } == 1)
             }
             SyscallKind::Stat => time_calls(count, || calls::stat::<FILL>(PATH, &mut found) == 0),
