@@ -8,7 +8,7 @@ use crate::engine::OpenTarget;
 use crate::host;
 use crate::output::Out;
 use crate::plan::TargetSpec;
-use crate::report::host::{Report, text};
+use crate::report::host::{HostReport, text};
 use crate::runner;
 
 pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
@@ -19,7 +19,7 @@ pub fn run(file: Option<&Path>, out: &Out) -> anyhow::Result<u8> {
     let target = bench.map(|b| b.facts);
     let findings = examine(&host, target.as_ref(), None);
     runner::choose_saved_xor_loop();
-    let report = Report {
+    let report = HostReport {
         host: &host,
         target: target.as_ref(),
         findings: &findings,

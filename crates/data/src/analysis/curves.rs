@@ -10,7 +10,7 @@ use crate::stats::Summary;
 use crate::units::column::Unit;
 use crate::units::{self, Rates};
 
-/// What a curve shows of its cells.
+/// The measured quantity that a curve shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Metric {
     /// Bytes per second.
@@ -35,16 +35,17 @@ pub struct CurvePoint {
     pub result: usize,
     pub x: f64,
     pub y: f64,
-    /// The 95 % interval of the median; for latencies p50 to p99; NaN where there is none.
+    /// The 95 % interval of the median; for latencies p50 to p99; NaN if unknown.
     pub low: f64,
     pub high: f64,
-    /// The arithmetic mean over the trials; NaN where there is none.
+    /// The arithmetic mean over the trials; NaN if unknown.
     pub mean: f64,
     pub worst: Option<Severity>,
 }
 
 impl CurvePoint {
-    /// Returns the larger half of its interval in percent of its value; `None` if it has none.
+    /// Returns the larger half of its interval in percent of its value; `None` without an
+    /// interval.
     pub fn half_percent(&self) -> Option<f64> {
         let half = (self.high - self.y).max(self.y - self.low);
         (!self.high.is_nan() && self.y > 0.0).then(|| 100.0 * half / self.y)
@@ -98,7 +99,7 @@ impl Metric {
         }
     }
 
-    /// Returns the title of a figure of it: `Throughput by block size`.
+    /// Returns the title of its figure: `Throughput by block size`.
     pub fn title_by(self, axis: Axis) -> String {
         let spread = if self == Metric::Latency { ", median to 99th percentile" } else { "" };
         format!("{} by {}{spread}", self.title(), axis.title())
@@ -136,7 +137,7 @@ impl Metric {
         !matches!(self, Metric::Latency | Metric::Cpu)
     }
 
-    /// Returns whether any of these results has a value of it.
+    /// Returns whether any of these results has it.
     pub fn has_value<'a>(self, mut results: impl Iterator<Item = &'a CellResult>) -> bool {
         results.any(|result| self.value_of(result).is_some())
     }
@@ -171,7 +172,7 @@ fn spread(of: &Summary) -> (f64, f64, f64, f64) {
     (of.median, of.low.unwrap_or(f64::NAN), of.high.unwrap_or(f64::NAN), of.mean)
 }
 
-/// Returns the axis along which cells form curves; that of blocks where nothing varies.
+/// Returns the axis along which cells form curves: the block size if nothing varies.
 pub fn axis_of_curves<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
     Axis::best(jobs).unwrap_or(Axis::Block)
 }
@@ -216,7 +217,7 @@ pub fn curves(
             curves[*curve].gaps.extend(axis.place(job).map(|x| x as f64));
         }
     }
-    // Their places stay as they are while results come in.
+    // Indexes must not change while results come in.
     curves.retain(|curve| !curve.points.is_empty());
     for curve in &mut curves {
         curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -226,7 +227,7 @@ pub fn curves(
 }
 
 /// Removes the curves of one point if others have more: a chart shows how a value changes. Curves
-/// of one name, those of several sessions, stay together. Returns how many it removed.
+/// of several sessions with one name stay together. Returns the number of removed curves.
 pub fn leave_out_singles<T>(all: &mut Vec<T>, curve_of: impl Fn(&T) -> &Curve) -> usize {
     let (count, mut long) = (all.len(), HashSet::new());
     for curve in all.iter().map(&curve_of).filter(|curve| curve.points.len() > 1) {

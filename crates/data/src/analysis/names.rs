@@ -1,5 +1,5 @@
-//! Names of cells and of their curves: for sentences, charts and legends. A name says what
-//! distinguishes a cell from the others, and which of its settings are not the default.
+//! Names of cells and of their curves: for sentences, charts and legends. A name has the
+//! settings that distinguish a cell from the others and those that are not the default.
 
 use crate::catalog::moves_data;
 use crate::plan::{Axis, Job};
@@ -28,8 +28,8 @@ impl CellNames {
         text
     }
 
-    /// Returns the name of a curve along an axis in a legend: `read warm`. A `whole` name also says
-    /// what all curves share.
+    /// Returns the name of a curve along an axis in a legend: `read warm`. A `whole` name also
+    /// has the settings that all curves share.
     pub fn series(&self, job: &Job, along: Axis, whole: bool) -> String {
         let mut words = vec![job.backend.to_string()];
         for axis in Axis::ALL.into_iter().filter(|axis| ![Axis::Backend, along].contains(axis)) {
@@ -40,7 +40,7 @@ impl CellNames {
         words.join(" ")
     }
 
-    /// Returns what the names of curves leave out because all share it: `warm random`.
+    /// Returns the settings that all curves share, which their names leave out: `warm random`.
     pub fn shared(&self, job: &Job, along: Axis) -> String {
         let but = |axis: &Axis| *axis == Axis::Backend || *axis == along || self.differ(*axis);
         let axes: Vec<Axis> = Axis::ALL.into_iter().filter(|axis| !but(axis)).collect();

@@ -1,19 +1,19 @@
-//! What distinguishes the series of a plan: the look of the backend, the state of the page cache,
-//! and a number where both are the same.
+//! The signs of the series of a plan: the look of the backend, the state of the page cache, and a
+//! number where both are equal.
 
 use std::collections::HashMap;
 
 use crate::catalog::{Identity, identity};
 use crate::plan::{Axis, Cache, Job};
 
-/// What one series is drawn with, the same on every screen and in every report.
+/// The look of one series, the same on every screen and in every report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sign {
     pub identity: Identity,
     /// Filled is cold, hollow is warm, asis is a third form.
     pub cache: Cache,
-    /// 0, or its number among those whose backend and cache state another one has: `uring` with
-    /// two depths.
+    /// 0, or a number if another series has the same backend and cache state: `uring` with two
+    /// depths.
     pub extra: usize,
 }
 

@@ -7,7 +7,7 @@ use super::text::BARS;
 use crate::analysis;
 use crate::analysis::{CellResult, Metric};
 use crate::session::Session;
-use crate::units::{show_count, show_rate};
+use crate::units::Rates;
 
 /// Returns whether a figure is drawn in text: not latencies, which tables list.
 fn is_shown(figure: &Figure) -> bool {
@@ -61,12 +61,9 @@ fn draw_chart(group: &FigureGroup, figure: &Figure) -> Vec<String> {
         BARS[(share * 7.0).round().clamp(0.0, 7.0) as usize]
     };
     let wide = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let show = |value: f64| {
-        if figure.of == FigureOf::Cells(Metric::Throughput) {
-            show_rate(value)
-        } else {
-            format!("{}/s", show_count(value))
-        }
+    let show = |value: f64| match figure.of {
+        FigureOf::Cells(metric) => metric.show(value, Rates::default()),
+        _ => String::new(),
     };
     let (from, to) = ((figure.across.show)(*first), (figure.across.show)(*last));
     let mut lines = vec![format!(

@@ -9,14 +9,14 @@ use crate::keymap::Action;
 use crate::msg::{Effect, Msg};
 use crate::record::Warning;
 use crate::report;
-use crate::report::host::Report;
+use crate::report::host::HostReport;
 use crate::view::list::List;
 use crate::view::{Hits, Part, Target};
 
 pub fn act(state: &mut HostScreen, ctx: &mut Context, action: Action) -> Vec<Effect> {
     if action == Action::Copy {
         let text = state.host.as_deref().map(|host| {
-            report::host::text(&Report {
+            report::host::text(&HostReport {
                 host,
                 target: state.target.as_ref(),
                 findings: state.findings(),

@@ -4,7 +4,7 @@ use super::column::{Column, Look};
 use crate::analysis::{CellResult, TrialWork};
 use crate::catalog::moves_data;
 use crate::record::Trial;
-use crate::report::table::columns::{Place, measured_columns, throughput_median};
+use crate::report::table::columns::{ColumnPlace, measured_columns, throughput_median};
 use crate::report::table::grid;
 use crate::report::table::runs;
 use crate::units::column::{self, PER_SECOND, TIME};
@@ -20,7 +20,7 @@ pub fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
         columns.push(Column::new(rates, Look::Main));
     }
     let has_rate = !columns.is_empty();
-    columns.extend(measured_columns(rows, Place::Screen).into_iter().map(|column| {
+    columns.extend(measured_columns(rows, ColumnPlace::Screen).into_iter().map(|column| {
         let is_main = column.title == "ops" && !has_rate;
         if is_main { Column::new(column, Look::Main) } else { Column::plain(column) }
     }));

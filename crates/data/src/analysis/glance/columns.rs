@@ -192,7 +192,7 @@ fn column(
     Some(GlanceColumn { access, place, cache, bytes, bars, best, results })
 }
 
-/// Returns from or to where, as far as the best cell shows it.
+/// Returns the place of the bytes, as far as the best cell shows it.
 fn describe_place(access: Access, best: &CellResult) -> String {
     let place = match (access, best.source) {
         (Access::Read(_), Some(source)) if source.device >= MAIN_SHARE => "from the device",
@@ -243,11 +243,11 @@ struct Names {
     shapes: bool,
 }
 
-/// Axes that tell columns apart, or cells of one row.
+/// Axes that distinguish columns, or cells of one row.
 const OTHERS: [Axis; 7] =
     [Axis::Backend, Axis::Block, Axis::Cache, Axis::Op, Axis::Mix, Axis::Sync, Axis::Count];
 
-/// Axes that tell the methods of commits apart: what else differs is left for the bars.
+/// Axes that distinguish methods of commits; the others are left for the bars.
 const METHOD: [Axis; 2] = [Axis::Sync, Axis::Direct];
 
 impl Names {
@@ -264,7 +264,7 @@ impl Names {
         Names { own: own.collect(), shapes: false }
     }
 
-    /// Returns the job with nothing but what distinguishes rows.
+    /// Returns the job with only the settings that distinguish rows.
     fn key(&self, job: &Job) -> Job {
         let others =
             Axis::ALL.into_iter().filter(|axis| *axis != Axis::Backend && !self.own.contains(axis));
@@ -278,7 +278,7 @@ impl Names {
         std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns what a name leaves out: block size, pattern, threads.
+    /// Returns the settings that a name leaves out: block size, pattern, threads.
     fn rest(&self, job: &Job) -> String {
         let block = moves_data(job).then_some(Axis::Block).into_iter();
         let others = Axis::ALL.into_iter().filter(|axis| {

@@ -110,7 +110,7 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
     probes.iter().filter_map(describe).collect()
 }
 
-/// How far something can be trusted.
+/// The trust that a statement allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     Good,
@@ -172,7 +172,7 @@ impl GlanceFigure {
         !self.wrong && (self.reported || self.is_certain())
     }
 
-    /// Returns half of the interval, `±4 %`, or what there is instead of one: `2 trials`.
+    /// Returns half of the interval, `±4 %`; without one, the number of trials: `2 trials`.
     pub fn describe_interval(&self) -> String {
         match self.summary.half_width().map(|half| half * 100.0) {
             Some(percent) if percent < 0.95 => "±<1 %".into(),

@@ -19,7 +19,7 @@ struct Account<'a> {
     column: &'a GlanceColumn,
     /// Shares of all its bytes; `unknown` includes results without a source.
     of: Source,
-    /// The share that came from another place than was asked for.
+    /// The share that came from another place than requested.
     other: f64,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Account<'a> {
 }
 
 /// Returns the share of the bytes that came from another place than the job asked for: cold and
-/// direct ones come from the device, warm ones from the page cache. Unknown ones are no other.
+/// direct ones come from the device, warm ones from the page cache. Unknown ones do not count.
 fn other_than_asked(job: &Job, of: &Source) -> f64 {
     match job.cache {
         _ if job.op == Op::Write || job.mix.is_some() => of.hole,
@@ -107,7 +107,7 @@ fn other_than_asked(job: &Job, of: &Source) -> f64 {
 }
 
 /// Returns `cold: device, warm: page cache`; with the shares where one of them has several sources,
-/// or another one than was asked for: `cold: device 92 %, page cache 8 %; warm: page cache 100 %`.
+/// or another one than requested: `cold: device 92 %, page cache 8 %; warm: page cache 100 %`.
 fn describe(all: &[Account]) -> String {
     let is_plain = all.iter().all(|account| {
         account.parts().len() == 1 && account.of.unknown == 0.0 && account.other < NEGLIGIBLE

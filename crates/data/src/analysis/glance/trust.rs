@@ -18,7 +18,7 @@ struct Shown<'a> {
 }
 
 /// Returns `9 trials of each, every interval within ±4 %`, or why the figures are less certain;
-/// and, of figures of too few trials, what else is the matter with them.
+/// and the other warnings about figures of too few trials.
 pub fn trust(
     session: &Session,
     results: &[&CellResult],
@@ -57,7 +57,7 @@ pub fn trust(
     }
 }
 
-/// Describes the trials and intervals; whether they suffice.
+/// Describes the trials and intervals, and whether they suffice.
 fn describe_counts(shown: &[Shown]) -> (bool, String) {
     let counts = || shown.iter().map(|figure| figure.trials);
     let (Some(least), Some(most)) = (counts().min(), counts().max()) else {

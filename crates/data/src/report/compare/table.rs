@@ -14,7 +14,7 @@ use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
 use crate::units::counted;
 
-/// Lines of a list; the others are only counted.
+/// Lines of a list; further ones are only counted.
 pub const MAX_LISTED: usize = 20;
 
 pub const FORMAT: ComparisonFormat = ComparisonFormat {
@@ -71,7 +71,7 @@ fn add_comparison(page: &mut TextLines, versus: &Versus) {
     page.plain(&versus.describe());
 }
 
-/// Says that nothing but the figures differs.
+/// States that only the figures differ.
 pub fn describe_sameness(letter: &str) -> String {
     format!("A and {letter} have the same settings, host, kernel, file and warnings.")
 }

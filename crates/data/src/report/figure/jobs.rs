@@ -1,5 +1,5 @@
-//! The figures of jobs: the axis of their curves, the cells that share a figure, and what each
-//! figure shows.
+//! The figures of jobs: the axis of their curves, the cells that share a figure, and the metrics of
+//! a group.
 
 use std::collections::{HashMap, HashSet};
 
@@ -79,7 +79,7 @@ fn without_position(axis: Axis, cell: &Job) -> Job {
     job
 }
 
-/// The known facts about the curves of a group before they are drawn.
+/// The curves of a group before a metric is chosen.
 struct GroupCurves {
     keys: Vec<LegendKey>,
     split: PanelSplit,

@@ -6,8 +6,8 @@ use crate::catalog::{HUES, Shape};
 use crate::plan::Cache;
 use crate::units::column::Unit;
 
-/// The colours of the hues of backends, with a contrast of at least 3:1 to both backgrounds; none
-/// is that of a warning.
+/// The colours of the hues of backends, with a contrast of at least 3:1 to both backgrounds and
+/// unlike those of warnings.
 pub const COLORS: [&str; HUES] = ["#0b86a8", "#c2509a", "#2a8f52", "#7a6fe0", "#7d8a1e", "#64808f"];
 
 /// The colour of expected or reported values, which were not measured.
@@ -85,7 +85,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns the unit and kind of a scale, and the meaning of the points: `GiB/s: median and 95 % interval`.
+    /// Returns the unit and kind of a scale, and the meaning of the points:
+    /// `GiB/s: median and 95 % interval`.
     pub fn caption(&self, scale: &ValueScale) -> String {
         let parts = [scale.about(), self.about.clone()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
@@ -147,7 +148,7 @@ pub struct FigurePoint {
     pub of: usize,
 }
 
-/// Cells that are on no curve, each with a bar, on a common scale.
+/// Cells without a curve: a bar each, on a common scale.
 pub struct FigureBars {
     pub title: String,
     /// Whether its cells are jobs, not probes.
@@ -174,10 +175,10 @@ pub struct SeriesMark {
     pub fill: MarkFill,
 }
 
-/// Whether a mark is filled: the page cache of a series.
+/// The filling of a mark, which shows the page cache of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkFill {
-    /// Cold, and what has no cache.
+    /// Cold, or without a cache state.
     Full,
     /// Warm.
     Hollow,
@@ -197,7 +198,7 @@ impl MarkFill {
 }
 
 impl LegendKey {
-    /// Returns the key of an entry that is not a backend, by its index.
+    /// Returns the entry of another series than a backend, by its index.
     pub fn ordinal(name: String, index: usize, line: LineStyle) -> LegendKey {
         let fill = if line == LineStyle::Marks { MarkFill::Hollow } else { MarkFill::Full };
         LegendKey { name, hue: index, mark: SeriesMark { shape: index % MARKS.len(), fill }, line }
@@ -222,7 +223,7 @@ impl LegendKey {
         LegendKey { name, hue: sign.hue(), mark: SeriesMark { shape, fill }, line }
     }
 
-    /// Returns the key of expected values.
+    /// Returns the entry of expected values.
     pub fn of_estimate(name: String) -> LegendKey {
         LegendKey { line: LineStyle::Dotted, ..LegendKey::ordinal(name, 0, LineStyle::Marks) }
     }

@@ -1,8 +1,8 @@
 //! A job file for fio that repeats the plan: one section per cell, one after the other.
 //!
-//! What fio cannot express is a comment at its section, and so is the equivalent `dd` command,
-//! if there is one. Running it changes no file of the user: a file that was read must exist,
-//! and what is written goes to a new name.
+//! Comments at a section name the settings that fio lacks and the equivalent `dd` command, if any.
+//! Running the job changes no file of the user: a file that was read must exist, and writes go to a
+//! new file.
 
 mod dd;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! integration.
 //!
 //! One entry per counted trial and, from two on, their mean, median and standard deviation; times
-//! are those of one operation, over all threads. A cell that failed or was not measured is listed
+//! are per operation, over all threads. A cell that failed or was not measured is listed
 //! in the context only: trackers would read an entry of 0 ns, as Google Benchmark writes for a
 //! failed one, as the fastest ever, and `compare.py` would omit the overall mean.
 
@@ -79,7 +79,7 @@ impl BenchmarkNames {
         text::clean(&parts.join("/"))
     }
 
-    /// Returns what a name says of an axis.
+    /// Returns the part of a name for an axis.
     fn part(&self, axis: Axis, job: &Job) -> Option<String> {
         Some(match axis {
             Axis::Backend => job.backend.to_string(),

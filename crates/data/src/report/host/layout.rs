@@ -12,7 +12,7 @@ const LABEL: usize = 16;
 
 /// A piece of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum HostItem {
     Section(&'static str),
     Row {
         label: &'static str,
@@ -25,19 +25,19 @@ pub enum Item {
     },
 }
 
-/// Pieces in sequence.
+/// The pieces of the report, in order.
 #[derive(Debug, Default)]
-pub(super) struct Items(Vec<Item>);
+pub(super) struct HostItems(Vec<HostItem>);
 
-impl Items {
+impl HostItems {
     pub(super) fn section(&mut self, title: &'static str) {
-        self.0.push(Item::Section(title));
+        self.0.push(HostItem::Section(title));
     }
 
     /// Adds a row if it has a value.
     pub(super) fn row(&mut self, label: &'static str, value: impl Into<Option<String>>) {
         if let Some(value) = value.into().filter(|value| !value.trim().is_empty()) {
-            self.0.push(Item::Row { label, value });
+            self.0.push(HostItem::Row { label, value });
         }
     }
 
@@ -48,25 +48,25 @@ impl Items {
         rows: impl Iterator<Item = Vec<String>>,
     ) {
         let titles = titles.iter().map(ToString::to_string).collect();
-        self.0.push(Item::Table { align, rows: std::iter::once(titles).chain(rows).collect() });
+        self.0.push(HostItem::Table { align, rows: std::iter::once(titles).chain(rows).collect() });
     }
 
-    pub(super) fn list(self) -> Vec<Item> {
+    pub(super) fn list(self) -> Vec<HostItem> {
         self.0
     }
 }
 
-/// A text that grows downwards.
+/// The text of the report, as it grows.
 #[derive(Debug, Default)]
 pub(super) struct HostText(String);
 
 impl HostText {
-    pub(super) fn items(&mut self, items: &[Item]) {
+    pub(super) fn items(&mut self, items: &[HostItem]) {
         for item in items {
             match item {
-                Item::Section(title) => self.section(title),
-                Item::Row { label, value } => self.row(label, value),
-                Item::Table { align, rows } => self.table(align, rows),
+                HostItem::Section(title) => self.section(title),
+                HostItem::Row { label, value } => self.row(label, value),
+                HostItem::Table { align, rows } => self.table(align, rows),
             }
         }
     }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn rows_wrap_under_their_value() {
-        let mut items = Items::default();
+        let mut items = HostItems::default();
         items.row("none", None);
         items.row("words", "word ".repeat(20));
         let mut page = HostText::default();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn tables_align() {
-        let mut items = Items::default();
+        let mut items = HostItems::default();
         items.table(
             &["a", "size"],
             &[Align::Left, Align::Right],

@@ -6,19 +6,19 @@ mod layout;
 use serde::Serialize;
 
 pub use crate::report::host::devices::{DeviceText, describe_device};
-pub use crate::report::host::layout::{Align, Item, widths};
+pub use crate::report::host::layout::{Align, HostItem, widths};
 
 use crate::facts::{
     CacheLevel, Cpu, DirectSupport, ExtentMethod, Host, Memory, NetworkCard, ResidencyMethod,
     Resident, Stored, TargetFacts, TargetKind, method_name,
 };
 use crate::record::{Ground, Warning};
-use crate::report::host::layout::{HostText, Items};
+use crate::report::host::layout::{HostItems, HostText};
 use crate::units::{counted, show_bytes, show_rate, show_share, three_digits};
 
 /// The output of `iotui host --format json`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Report<'a> {
+pub struct HostReport<'a> {
     pub host: &'a Host,
     pub target: Option<&'a TargetFacts>,
     pub findings: &'a [Warning],
@@ -27,7 +27,7 @@ pub struct Report<'a> {
 }
 
 /// Returns the report in 80 columns, ended by a newline, without trailing spaces.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &HostReport) -> String {
     let mut page = HostText::default();
     page.items(&host_items(report.host, report.xor_loop));
     if let Some(target) = report.target {
@@ -39,8 +39,8 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Returns the facts of a machine, and the loops for XORs on it if these are known.
-pub fn host_items(host: &Host, xor_loop: Option<crate::facts::XorLoops>) -> Vec<Item> {
-    let mut items = Items::default();
+pub fn host_items(host: &Host, xor_loop: Option<crate::facts::XorLoops>) -> Vec<HostItem> {
+    let mut items = HostItems::default();
     add_machine(&mut items, host);
     add_cpu(&mut items, host, xor_loop);
     add_caches(&mut items, &host.caches);
@@ -50,13 +50,13 @@ pub fn host_items(host: &Host, xor_loop: Option<crate::facts::XorLoops>) -> Vec<
 }
 
 /// Returns the facts of a target, without the devices below it.
-pub fn target_items(facts: &TargetFacts) -> Vec<Item> {
-    let mut items = Items::default();
+pub fn target_items(facts: &TargetFacts) -> Vec<HostItem> {
+    let mut items = HostItems::default();
     add_target(&mut items, facts);
     items.list()
 }
 
-fn add_machine(items: &mut Items, host: &Host) {
+fn add_machine(items: &mut HostItems, host: &Host) {
     items.section("Machine");
     items.row("name", host.name.clone());
     items.row("system", host.os.clone());
@@ -86,7 +86,7 @@ fn describe_xor_loop(found: crate::facts::XorLoops) -> String {
     format!("{}{of}{}", plain(found.fastest), speeds.join(", "))
 }
 
-fn add_cpu(items: &mut Items, host: &Host, xor_loop: Option<crate::facts::XorLoops>) {
+fn add_cpu(items: &mut HostItems, host: &Host, xor_loop: Option<crate::facts::XorLoops>) {
     let cpu = &host.cpu;
     items.section("CPU");
     let vendor = if cpu.vendor.is_empty() { String::new() } else { format!(" ({})", cpu.vendor) };
@@ -134,7 +134,7 @@ fn describe_cpus(cpu: &Cpu) -> String {
     text
 }
 
-fn add_caches(items: &mut Items, caches: &[CacheLevel]) {
+fn add_caches(items: &mut HostItems, caches: &[CacheLevel]) {
     if caches.is_empty() {
         return;
     }
@@ -158,7 +158,7 @@ fn add_caches(items: &mut Items, caches: &[CacheLevel]) {
     );
 }
 
-fn add_memory(items: &mut Items, memory: &Memory) {
+fn add_memory(items: &mut HostItems, memory: &Memory) {
     items.section("Memory");
     let (total, available) = (show_bytes(memory.total), show_bytes(memory.available));
     items.row("size", format!("{total}, {available} available"));
@@ -181,7 +181,7 @@ fn add_memory(items: &mut Items, memory: &Memory) {
     items.row("evictor", evictor);
 }
 
-fn add_network(items: &mut Items, cards: &[NetworkCard]) {
+fn add_network(items: &mut HostItems, cards: &[NetworkCard]) {
     if cards.is_empty() {
         return;
     }
@@ -205,14 +205,14 @@ fn add_network(items: &mut Items, cards: &[NetworkCard]) {
     );
 }
 
-fn add_ground(items: &mut Items, ground: &Ground) {
+fn add_ground(items: &mut HostItems, ground: &Ground) {
     if ground.is_walked() {
         items.row("lies on", ground.stack());
         items.row("ground", ground.remark().unwrap_or("a disk".into()));
     }
 }
 
-fn add_target(items: &mut Items, target: &TargetFacts) {
+fn add_target(items: &mut HostItems, target: &TargetFacts) {
     items.section("Target");
     items.row("path", target.path.clone());
     let kind = kind_name(target.kind);

@@ -150,7 +150,7 @@ fn the_whole_report() {
     let findings = examine(&host, Some(&target), None);
     insta::assert_snapshot!(
         "the_whole_report",
-        text(&Report {
+        text(&HostReport {
             host: &host,
             target: Some(&target),
             findings: &findings,
@@ -174,7 +174,7 @@ fn every_host_report_fits() {
         (Host::default(), Some(TargetFacts::default())),
     ] {
         let findings = examine(&host, target.as_ref(), None);
-        let text = text(&Report {
+        let text = text(&HostReport {
             host: &host,
             target: target.as_ref(),
             findings: &findings,
@@ -190,9 +190,13 @@ fn every_host_report_fits() {
 #[test]
 fn the_data_has_three_keys() {
     let host = host();
-    let json =
-        serde_json::to_value(Report { host: &host, target: None, findings: &[], xor_loop: None })
-            .unwrap();
+    let json = serde_json::to_value(HostReport {
+        host: &host,
+        target: None,
+        findings: &[],
+        xor_loop: None,
+    })
+    .unwrap();
     assert_eq!(json["host"]["name"], "bench");
     assert!(json["target"].is_null() && json["findings"].as_array().is_some_and(Vec::is_empty));
 }

@@ -8,7 +8,7 @@ use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};
 use crate::record::{Severity, Warning};
 use crate::report;
-use crate::report::host::Item;
+use crate::report::host::HostItem;
 use crate::report::text::{join_nonempty, xml};
 use crate::units::{counted, show_count, show_rate};
 
@@ -145,11 +145,11 @@ pub fn conditions(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</dl>\n<details>\n<summary>The machine</summary>\n<dl>")?;
     for item in report::host::host_items(&page.session.host, None) {
         match item {
-            Item::Row { label, value } => write_row(out, label, &value)?,
-            Item::Section(title) => {
+            HostItem::Row { label, value } => write_row(out, label, &value)?,
+            HostItem::Section(title) => {
                 writeln!(out, "<dt class=\"head\">{}</dt><dd></dd>", xml(title))?
             }
-            Item::Table { rows, .. } => {
+            HostItem::Table { rows, .. } => {
                 for line in rows.into_iter().skip(1) {
                     write_row(out, "", &join_nonempty(line))?;
                 }

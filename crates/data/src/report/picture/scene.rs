@@ -112,7 +112,7 @@ pub enum Shape {
         ink: Ink,
         says: String,
     },
-    /// The shapes from here on are of this series; `None`: of none.
+    /// The series of the shapes that follow; `None`: they belong to no series.
     Series(Option<usize>),
     Text {
         at: (f64, f64),
@@ -148,7 +148,7 @@ pub struct Scene {
     pub title: String,
     pub about: String,
     pub shapes: Vec<Shape>,
-    /// The number of the first series, if the shapes of each are to be found again.
+    /// The number of the first series, if a page has to find the shapes of each.
     pub first_series: Option<usize>,
 }
 

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::analysis::CellResult;
 use crate::plan::{Axis, Job};
 
-/// Returns the number that the column shows; one pass is more than any count. `None` for words, and
-/// if there is none.
+/// Returns the number that the column shows; one pass is more than any count. `None` for words and
+/// unknown values.
 pub fn axis_number(axis: Axis, job: &Job) -> Option<f64> {
     match axis {
         Axis::Count => job.count.map(|count| if count == 0 { f64::INFINITY } else { count as f64 }),
@@ -52,7 +52,7 @@ pub fn constants(rows: &[&CellResult], tight: bool) -> String {
 
 /// Works like [`constants`], on these jobs.
 pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
-    // That with the most threads shows how many files they have.
+    // The job with the most threads shows the number of their files.
     let Some(first) = jobs.iter().rev().max_by_key(|job| job.threads) else {
         return String::new();
     };

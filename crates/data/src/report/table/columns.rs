@@ -17,7 +17,7 @@ use crate::units::show_percent;
 
 /// Where a column is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ColumnPlace {
     Everywhere,
     Report,
     /// The screen can drop columns, and has room for more.
@@ -55,7 +55,7 @@ struct ResultColumn {
     rank: u8,
     /// The title of the column that this one requires; empty: none.
     needs: &'static str,
-    place: Place,
+    place: ColumnPlace,
     when: ShownWhen,
     kind: ColumnKind,
     value: fn(&CellResult) -> Option<f64>,
@@ -69,7 +69,7 @@ const fn figures(
     kind: ColumnKind,
     value: fn(&CellResult) -> Option<f64>,
 ) -> ResultColumn {
-    ResultColumn { title, rank, needs: "", place: Place::Everywhere, when, kind, value }
+    ResultColumn { title, rank, needs: "", place: ColumnPlace::Everywhere, when, kind, value }
 }
 
 /// Returns a latency, which without p50 would be mistaken for the usual one.
@@ -87,11 +87,11 @@ const fn latency(
 /// The columns of figures between the throughput and the source of the bytes.
 const FIGURES: &[ResultColumn] = &[
     ResultColumn {
-        place: Place::Screen,
+        place: ColumnPlace::Screen,
         ..figures("±", 2, ShownWhen::Always, ColumnKind::HalfWidth, half_width)
     },
     ResultColumn {
-        place: Place::Report,
+        place: ColumnPlace::Report,
         ..figures("time", 0, ShownWhen::If(wants_time), ColumnKind::TrialTime, trial_time)
     },
     figures("ops", 3, ShownWhen::Always, ColumnKind::PerSecond, operations),
@@ -102,7 +102,7 @@ const FIGURES: &[ResultColumn] = &[
     latency("max", 10, |row| Some(row.latency?.max)),
     figures("CPU", 8, ShownWhen::Known, ColumnKind::Percent, cpu_share),
     ResultColumn {
-        place: Place::Screen,
+        place: ColumnPlace::Screen,
         ..figures("CPU", 11, ShownWhen::Known, ColumnKind::PerByte, |row| {
             Some(row.cpu_per_byte()?.median)
         })
@@ -118,7 +118,7 @@ pub fn columns(
 ) -> Vec<Column> {
     let mut columns = distinguishing_columns(rows, &[], tight);
     columns.push(throughput(rows, look));
-    columns.extend(measured_columns(rows, Place::Report));
+    columns.extend(measured_columns(rows, ColumnPlace::Report));
     let marks = rows.iter().map(|r| findings.mark(r, look.ascii));
     columns.push(Column::styled("", marks.collect()));
     columns.iter_mut().for_each(|column| column.make_safe(look));
@@ -127,8 +127,8 @@ pub fn columns(
 
 /// Returns the columns of what was measured but the throughput, and of the source of the bytes, in
 /// one of the two places.
-pub fn measured_columns(rows: &[&CellResult], place: Place) -> Vec<Column> {
-    let shown = |column: &&ResultColumn| [Place::Everywhere, place].contains(&column.place);
+pub fn measured_columns(rows: &[&CellResult], place: ColumnPlace) -> Vec<Column> {
+    let shown = |column: &&ResultColumn| [ColumnPlace::Everywhere, place].contains(&column.place);
     let mut columns: Vec<Column> =
         FIGURES.iter().filter(shown).filter_map(|column| column.build(rows)).collect();
     if rows.iter().any(|row| row.xor().is_some()) {

@@ -64,7 +64,7 @@ fn describe_ranks(session: &Session) -> String {
     format!("{}, {layout}: {}{bound}", ranks.len(), nodes.join(", "))
 }
 
-/// Says which data the ranks of a plan use, by the machines that they are on.
+/// Describes the data that the ranks of a plan use, by their machines.
 fn describe_layout(plan: &Plan, machines: &[u32]) -> String {
     let layout = plan.cells.first().map_or(Layout::PerRank, |cell| cell.layout);
     let files = match layout {

@@ -248,7 +248,7 @@ fn name_slowest(of: &RanksOf) -> String {
     show_rank(of.slowest, &clean_text(node))
 }
 
-/// Says what ends the trials.
+/// Describes the end of the trials.
 fn describe_ends(ranks: &[&RanksOf]) -> &'static str {
     let by_time = ranks.iter().filter(|of| of.by_time).count();
     match by_time {

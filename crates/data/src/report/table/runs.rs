@@ -125,7 +125,7 @@ mod tests {
             table.columns.iter().rev().take(5).map(|column| column.title.as_str()).collect();
         assert_eq!(titles, ["mean", "4th", "3rd", "2nd", "1st"]);
         assert_eq!(row_count(&table.columns), 1);
-        // The figures are those of the trials, and the mean is theirs.
+        // The table has the figures of the trials and their mean.
         let cell = |title: &str| -> f64 {
             let column = table.columns.iter().find(|column| column.title == title).unwrap();
             assert_eq!(column.unit, "GiB/s");

@@ -29,7 +29,7 @@ pub fn build_tried(session: &Session, rows: &[&CellResult], rates: Rates) -> Opt
     let tried = || picks.iter().flat_map(|pick| &pick.tried);
     let bounded = tried().all(|method| method.low.is_some());
     tried().next()?;
-    // The state is in the conditions where it is the same for all.
+    // A state that all share is in the conditions.
     let state = |pick: &PickedMethod| match picks.len() {
         1 => String::new(),
         _ => describe_cache_state(&pick.cell),

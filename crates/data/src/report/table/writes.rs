@@ -1,5 +1,5 @@
 //! The tables of what was written: when the page cache had the bytes and when the device did, how
-//! long a commit takes, and what reading back has shown.
+//! long a commit takes, and the outcome of reading back.
 
 use super::extras::{distinguishing_columns, figures, numbers, words};
 use super::grid::Column;
@@ -61,7 +61,7 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Tabl
     Some(Table { id: "commits", title: "Commits", columns, text, ..Table::default() })
 }
 
-/// Names how a job commits: `fdatasync`, `direct dsync`, `fdatasync of 8`.
+/// Names the method of a job's commits: `fdatasync`, `direct dsync`, `fdatasync of 8`.
 fn method(job: &Job) -> String {
     let direct = if job.direct { "direct " } else { "" };
     match job.writes_per_commit() {
@@ -70,7 +70,7 @@ fn method(job: &Job) -> String {
     }
 }
 
-/// Returns the columns of how far the commits got; none where no session records it.
+/// Returns the columns on durability; empty for sessions that did not record it.
 fn durable_columns(rows: &[&CellResult]) -> Vec<Column> {
     let known: Vec<Option<&Durability>> = rows.iter().map(|row| row.durability.as_ref()).collect();
     if known.iter().all(Option::is_none) {
@@ -86,7 +86,7 @@ fn durable_columns(rows: &[&CellResult]) -> Vec<Column> {
     ]
 }
 
-/// Returns what each word of the last column means here: the sentence of the first such row.
+/// Returns the meaning of each word in the last column: the sentence of the first such row.
 fn sentences<'a>(rows: &'a [&CellResult]) -> impl Iterator<Item = String> + 'a {
     Reach::ALL.into_iter().filter_map(|reach| {
         let mut found = rows.iter().filter_map(|row| row.durability.as_ref());

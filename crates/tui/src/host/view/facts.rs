@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::report::host::{Align, Item, widths};
+use crate::report::host::{Align, HostItem, widths};
 use crate::theme::{Look, Role};
 use crate::view::pane;
 
@@ -19,18 +19,18 @@ pub fn heading(look: &Look, title: &str) -> Line<'static> {
     look.line(Role::Title, format!(" {title}"))
 }
 
-pub fn item_lines(look: &Look, items: &[Item], width: usize) -> Vec<Line<'static>> {
+pub fn item_lines(look: &Look, items: &[HostItem], width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for item in items {
         match item {
-            Item::Section(title) => {
+            HostItem::Section(title) => {
                 if !lines.is_empty() {
                     lines.push(Line::default());
                 }
                 lines.push(heading(look, title));
             }
-            Item::Row { label, value } => push_row(look, label, value, width, &mut lines),
-            Item::Table { align, rows } => push_table(look, align, rows, &mut lines),
+            HostItem::Row { label, value } => push_row(look, label, value, width, &mut lines),
+            HostItem::Table { align, rows } => push_table(look, align, rows, &mut lines),
         }
     }
     lines
