@@ -203,7 +203,7 @@ impl TrialBounds {
     }
 
     /// Returns the count and passes that take little more than the trial time, where an operation
-    /// takes `nanos`; `None` where that is not a number of operations.
+    /// takes `nanos`; `None` if that is not a number of operations.
     fn first_step(&self, nanos: f64) -> Option<(u64, u64)> {
         let count = (self.target_nanos() as f64 / nanos).ceil();
         if !count.is_finite() || count < 1.0 {

@@ -220,7 +220,7 @@ mod tests {
         };
         let work = || time.set(time.get() + 100);
         assert!(run_time(|| read(&time), || read(&queue), work) >= 100);
-        // What was waited for within the work is left out.
+        // The waiting time within the work is left out.
         let work = || {
             wait();
             time.set(time.get() + 100);

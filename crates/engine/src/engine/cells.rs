@@ -44,7 +44,7 @@ pub(super) struct Cell {
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
     pub histogram: Histogram,
-    /// `None` where it commits nothing.
+    /// `None` if it commits nothing.
     pub commits: Option<Commits>,
     /// The first step of its calibration, until its first trial has it.
     pub first: Option<Visit>,

@@ -133,7 +133,7 @@ impl Coverage {
     }
 }
 
-/// Returns the bytes of operations that lay in holes; `None` where the extent map is unknown.
+/// Returns the bytes of operations that lay in holes; `None` if the extent map is unknown.
 pub(super) fn hole_bytes(coverage: &[Coverage], extents: Option<&Extents>) -> Option<u64> {
     let extents = extents.filter(|e| e.method != ExtentMethod::Assumed)?;
     if extents.hole_bytes() == 0 {

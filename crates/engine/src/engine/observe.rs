@@ -14,7 +14,7 @@ use crate::sys::disk::DiskStats;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::{fd, residency, usage};
 
-/// The counters at one moment; `None` where this kernel or container does not provide one.
+/// The counters at one moment; `None` if this kernel or container does not provide one.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Counters {
     io: Option<ProcessIo>,

@@ -339,7 +339,7 @@ struct ProbeVisit {
     pub count: u64,
     pub batches: Vec<BatchTime>,
     pub costs: Overhead,
-    /// The CPU that it was pinned to; `None` where the kernel refused or the probe uses all CPUs.
+    /// The CPU that it was pinned to; `None` if the kernel refused or the probe uses all CPUs.
     pub cpu: Option<usize>,
     /// Usage of the thread, over all batches.
     pub usage: Usage,

@@ -60,7 +60,7 @@ struct Run<'a> {
     /// The ranks that measure together; `None` = this process alone.
     ranks: Option<&'a Ranks<'a>>,
     fitting: Fitting,
-    /// The precision that ends the run; `None` where the number of trials is fixed.
+    /// The precision that ends the run; `None` if the number of trials is fixed.
     precision: Option<Precision>,
     ratios: Ratios,
     reserve: Reserve,
@@ -412,7 +412,7 @@ impl<'a> Run<'a> {
         Cutter::new(self.control, index, self.pace.deadline())
     }
 
-    /// Takes the cell while it runs; `None` where it is excluded.
+    /// Takes the cell while it runs; `None` if it is excluded.
     fn take(&mut self, index: usize) -> Option<Cell> {
         match &self.cells[index] {
             Some(cell) if !cell.out => self.cells[index].take(),

@@ -89,7 +89,7 @@ impl Targets {
         found.and_then(|(_, found)| found.as_mut().ok())
     }
 
-    /// Returns the bytes of each target of the plan; 0 where it is not open.
+    /// Returns the bytes of each target of the plan; 0 if it is not open.
     pub fn sizes(&mut self, plan: &Plan) -> Vec<u64> {
         let size = |at| self.nth_mut(at).map_or(0, |open_target| open_target.facts.size);
         (0..plan.targets().count()).map(size).collect()

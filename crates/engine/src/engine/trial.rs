@@ -409,7 +409,7 @@ fn read_appended_back(
     Ok(Some(sum))
 }
 
-/// Flushes the CPU caches once every lane is open; `None` where that cannot be shown to have
+/// Flushes the CPU caches once every lane is open; `None` if that cannot be shown to have
 /// worked.
 fn flush_cpu_caches(stage: &TrialStage, job: &Job, ready: &Ready) -> Option<CacheFlush> {
     let open_target = stage.open_target.for_job(job);

@@ -14,7 +14,7 @@ use crate::stats::{Histogram, merge_neighbours};
 pub(super) struct TrialOutcome {
     pub trial: Trial,
     pub histogram: Histogram,
-    /// `None` where the job commits nothing.
+    /// `None` if the job commits nothing.
     pub commits: Option<Commits>,
     pub samples: Vec<Sample>,
     /// Time of one operation in one lane, nanoseconds.

@@ -96,7 +96,7 @@ impl KnownCell for &'static ParamRow<PageKind> {
             PageKind::File | PageKind::Cow => {
                 Some(FaultBacking::Memory(cached_file(MAX_BYTES as usize)?))
             }
-            // Each page is a separate mapping, and a process may have 65530 of them.
+            // Each page is a separate mapping, and a process may have 65530.
             PageKind::FileSingle => Some(FaultBacking::Memory(cached_file(4 << 20)?)),
             PageKind::Major => {
                 Some(FaultBacking::Disk(create_filled(context, COLD_FILE_BYTES as u64, 1)?))

@@ -1,4 +1,4 @@
-//! The other ranks, which do what rank 0 commands.
+//! The other ranks, which obey rank 0.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -30,7 +30,7 @@ struct Follower<'a> {
     opened: Option<(Targets, RankFiles)>,
 }
 
-/// Does what rank 0 commands until the run is over; `stop` ends a measurement, and `signal` returns
+/// Obeys rank 0 until the run is over; `stop` ends a measurement, and `signal` returns
 /// the signal that set it. The error is a message of another version.
 pub fn follow(
     link: &dyn Link,

@@ -76,7 +76,7 @@ pub fn boot_id() -> String {
     memory::boot_id().unwrap_or_default()
 }
 
-/// How often each rank has arrived at a message of all, as rank 0 knows.
+/// Counts how often each rank has arrived at a message of all, as rank 0 knows.
 #[derive(Debug, Default)]
 pub struct Roll(Mutex<Arrivals>);
 

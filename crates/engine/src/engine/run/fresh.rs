@@ -28,7 +28,7 @@ struct UnreadParts {
 }
 
 impl Unread {
-    /// Returns the unread parts of targets of these sizes; `None` where blocks may be read again.
+    /// Returns the unread parts of targets of these sizes; `None` if blocks may be read again.
     pub fn new(plan: &Plan, sizes: impl Iterator<Item = u64>) -> Option<Unread> {
         let Fresh { visited } = plan.fresh.as_ref()?;
         let unit = plan.cells.iter().map(|job| job.block * u64::from(job.threads)).max()?.max(1);
@@ -43,7 +43,7 @@ impl Unread {
         Some(Unread { targets: targets.collect() })
     }
 
-    /// Takes the blocks of a job's next trial; `None` where too few are left.
+    /// Takes the blocks of a job's next trial; `None` if too few are left.
     pub fn take(&mut self, job: &Job) -> Option<Range<u64>> {
         let blocks = |part: &Range<u64>| {
             part.start.div_ceil(job.block.max(1))..part.end.min(job.span) / job.block.max(1)

@@ -45,7 +45,7 @@ impl<'a> GoalMeasure<'a> {
 }
 
 impl Precision {
-    /// Returns the precision of a plan; `None` where it fixes the number of trials.
+    /// Returns the precision of a plan; `None` if it fixes the number of trials.
     pub fn from_plan(plan: &Plan) -> Option<Self> {
         plan.trials.is_none().then_some(Self { goal: plan.goal, requested: plan.until })
     }

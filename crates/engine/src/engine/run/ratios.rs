@@ -15,9 +15,9 @@ struct Twins {
     cells: Vec<usize>,
     /// Pairs of trials, of the ratio with the fewest, when the half width was last computed.
     pairs: usize,
-    /// The relative half width of the widest ratio; `None` as long as there are too few pairs.
+    /// The relative half width of the widest ratio; `None` while there are too few pairs.
     half_width: Option<f64>,
-    /// The first of the cells that did not fail; `None` where no two of them are left.
+    /// The first of the cells that did not fail; `None` if no two of them are left.
     first: Option<usize>,
 }
 
@@ -92,7 +92,7 @@ impl Ratios {
     }
 
     /// Returns the first of the cells that are compared with this one, the pairs of their trials
-    /// and the half width of their ratio; `None` where the cell is compared with none.
+    /// and the half width of their ratio; `None` if the cell is compared with none.
     pub fn of(&self, index: usize) -> Option<(usize, usize, Option<f64>)> {
         let twins = self.all.get(*self.of_cell.get(index)?)?;
         Some((twins.first?, twins.pairs, twins.half_width))

@@ -114,7 +114,7 @@ fn short_budget_reaches_every_cache_state() {
     assert!(reached.iter().all(|count| *count > 0), "{reached:?}");
 }
 
-/// Returns how many of 40 cells have a trial after a second, and the notes.
+/// Returns the number of 40 cells that have a trial after a second, and the notes.
 fn reached_in_a_second(trial_time: Duration, fitted: bool) -> (usize, Vec<String>) {
     let (file, _, _) = testing::file(65536, 1);
     let target = TargetSpec::File { path: file.path().into(), size: 65536 };

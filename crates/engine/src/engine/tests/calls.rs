@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::*;
 use crate::plan::Sync;
 
-/// Returns the system calls of one pass; `None` where only the kernel knows.
+/// Returns the system calls of one pass; `None` if only the kernel knows.
 pub(super) fn expected(spec: &Spec) -> Option<RangeInclusive<u64>> {
     let lanes = blocks(spec, 0);
     let ops = lanes.iter().map(|l| l.len() as u64).sum::<u64>();

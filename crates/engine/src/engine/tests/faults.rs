@@ -213,7 +213,7 @@ fn panic_fails_the_cell_without_leaks() {
     assert_eq!(sums(&run(&good).unwrap()).bytes, 1 << 16);
 }
 
-/// In a separate process: limits apply to all of it.
+/// In a separate process, since limits apply to a whole process.
 #[test]
 fn unstartable_threads_end_the_others() {
     const NAME: &str = "engine::tests::faults::unstartable_threads_end_the_others";

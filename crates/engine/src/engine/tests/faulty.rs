@@ -33,7 +33,7 @@ pub struct Faulty(Arc<Inner>);
 pub const OPENING: Request = Request { offset: u64::MAX, len: 0, slot: 0, at: 0, write: false };
 
 impl Faulty {
-    /// Creates a backend that lives as long as the test binary, as those of the registry do.
+    /// Creates a backend that lives as long as the test binary, like the backends of the registry.
     pub fn over(data: &[u8], script: Script) -> &'static Faulty {
         Faulty::aligned(data, 1, script)
     }

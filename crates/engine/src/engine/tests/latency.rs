@@ -44,8 +44,8 @@ fn plausible(histogram: &Histogram, nanos: u64, depth: u32, label: &str) {
         "{label}: {} ns of {nanos} ns",
         histogram.max()
     );
-    // Operations overlap only with those of other slots, so their sum is at most the depth times
-    // the lane's time.
+    // Operations overlap only with operations of other slots, so their sum is at most the depth
+    // times the lane's time.
     let sum = histogram.mean() * histogram.count() as f64;
     assert!(sum <= most * f64::from(depth), "{label}: {sum} ns in {depth} x {nanos} ns");
 }

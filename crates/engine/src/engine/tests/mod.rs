@@ -34,7 +34,7 @@ fn catalog_describes_each_backend_and_peer() {
     assert_eq!(infos, crate::catalog::infos());
 }
 
-/// Returns every backend: plain, with each of its options, and with all of them.
+/// Returns every backend: plain, with each option, and with all options.
 pub(super) fn choices() -> Vec<Choice> {
     let mut all = Vec::new();
     for info in BACKENDS.iter().map(|b| b.info()) {

@@ -137,7 +137,7 @@ fn skip_in_pause_excludes_one_cell() {
 #[test]
 fn skip_in_trial_names_its_cell() {
     let (file, ..) = testing::file(65536, 1);
-    // In the first round a calibration may end with the trial, which then has no phase of its own.
+    // In the first round a calibration may end with the trial, which then has no separate phase.
     let seen = watched(plan(&file, 2), &NEVER, |control, event, seen| {
         if phase(event) == Some(Phase::Trial) && seen.trials.len() == 2 && seen.skipped.is_empty() {
             control.skip(cell(event));
@@ -163,7 +163,7 @@ fn skip_excludes_the_named_cell() {
     let of = |cell| seen.trials.iter().filter(|trial| trial.cell == cell).count();
     assert_eq!(seen.skipped, [named.unwrap()]);
     assert!(of(named.unwrap()) < 3 && of(1 - named.unwrap()) == 3, "{:?}", seen.trials);
-    assert!(seen.trials.iter().all(|trial| !trial.short), "the other one was not cut");
+    assert!(seen.trials.iter().all(|trial| !trial.short), "the other cell was not cut");
 }
 
 #[test]

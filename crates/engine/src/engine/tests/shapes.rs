@@ -21,7 +21,7 @@ fn writing(writes: Writes, file_per: FilePer, threads: u32) -> Job {
 }
 
 fn folder() -> (tempfile::TempDir, TargetSpec) {
-    // The file system of the build folder, which is no tmpfs as a rule.
+    // The file system of the build folder, which is rarely a tmpfs.
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let target = TargetSpec::Scratch { dir: dir.path().into(), size: SPAN, keep: false };
     (dir, target)

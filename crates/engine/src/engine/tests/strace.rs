@@ -1,4 +1,4 @@
-//! The counted system calls equal those that strace sees.
+//! The counted system calls match the trace of strace.
 
 use std::collections::{HashMap, HashSet};
 use std::process::Command;

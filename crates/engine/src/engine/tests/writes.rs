@@ -148,7 +148,7 @@ fn foreign_files_are_never_written() {
     assert_eq!(std::fs::read(file.path()).unwrap(), before);
 }
 
-/// Returns how many percent of the blocks of `job` are identical to another, after it was written.
+/// Writes a job and returns the percentage of its blocks that are identical to another.
 fn percent_identical(job: &Job, content: Content) -> f64 {
     let (file, _, target) = testing::file(job.span as usize, 5);
     let target = Target { content: Some(content), ..target };
