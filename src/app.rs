@@ -18,7 +18,7 @@ use crate::plan::{Settings, check_sets, find_probes};
 use crate::probe::net::set_process_secret;
 use crate::runner::{self, Ranks};
 use crate::shell;
-use crate::sys::{memory_limit, signals};
+use crate::sys::{memory, signals};
 use crate::text;
 use crate::units::show_bytes;
 
@@ -178,8 +178,8 @@ fn list_themes() -> Vec<commands::list::Entry> {
 /// Measures, in either front end, alone or with the other ranks.
 fn measure(asked: Asked, ranks: Option<Ranks>) -> anyhow::Result<u8> {
     let Asked { cli, settings, misplaced } = asked;
-    if let Some((limit, left)) = memory_limit::narrow_space() {
-        let [limit, left, least] = [limit, left, memory_limit::MIN_ADDRESS_SPACE].map(show_bytes);
+    if let Some((limit, left)) = memory::narrow_space() {
+        let [limit, left, least] = [limit, left, memory::MIN_ADDRESS_SPACE].map(show_bytes);
         return Err(output::failure(format!(
             "the address-space limit (ulimit -v, {limit}) leaves {left}, but a run needs {least}"
         )));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use iotui::backend::Target;
 use iotui::stats::random;
 use iotui::sys::content::FileData;
-use iotui::sys::held_file::HeldFile;
+use iotui::sys::fd::HeldFile;
 use iotui::sys::{fill, residency};
 
 /// A named file that is removed on drop.

@@ -31,7 +31,7 @@ use crate::record::{End, Event, Severity, Throttle};
 use crate::report::{self, Format};
 use crate::runner::{self, Measuring, Ranks};
 use crate::session::{Recorder, Session};
-use crate::sys::{leftovers, signals};
+use crate::sys::{scratch, signals};
 use crate::text;
 use crate::text::show_path;
 
@@ -141,7 +141,7 @@ fn dry_run(args: &Args, plan: &Plan, host: &Host) -> anyhow::Result<u8> {
 
 /// Prints which leftovers of killed runs were removed.
 fn print_leftovers(args: &Args) {
-    leftovers::take_notes()
+    scratch::take_leftover_notes()
         .iter()
         .filter(|_| !args.quiet)
         .for_each(|line| print_message(format!("iotui: {}", text::clean_text(line))));

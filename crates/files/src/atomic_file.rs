@@ -7,16 +7,19 @@
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::sys::stat::Mode;
 use nix::unistd::{AccessFlags, faccessat, geteuid};
 
+use super::folder::{Folder, LockedEntry};
+use super::names::random_name;
 use crate::mounts;
 use crate::scratch::sweep;
-use crate::temporary::Temporary;
 use iotui_core::text;
 
 /// Writes the file at `path`. The output of `write` is collected first, so a failure leaves the old
@@ -305,6 +308,58 @@ fn create_temporary(folder: &Path, old: Option<&Metadata>) -> io::Result<Tempora
         let _ = file.set_permissions(Permissions::from_mode(mode));
     }
     Ok(file)
+}
+
+/// A temporary file, locked until it is dropped; its creator removes or renames it.
+#[derive(Debug)]
+pub struct Temporary {
+    entry: LockedEntry,
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// Creates an empty file with a random name in `dir`. A file left by a killed run is removed by
+    /// [`sweep`].
+    ///
+    /// # Errors
+    /// The errno of open(2).
+    pub fn beside(dir: &Path, mode: u32) -> io::Result<Temporary> {
+        let folder = Folder::open(dir)?;
+        let entry = folder.create_file(Mode::from_bits_truncate(mode), &|| {
+            format!(".iotui-{}.tmp", random_name())
+        })?;
+        Ok(Temporary { path: folder.path(&entry.name), entry })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes it. A FUSE file system may refuse that while the file is open.
+    ///
+    /// # Errors
+    /// The errno of unlink(2).
+    pub fn remove(self) -> io::Result<()> {
+        let path = self.path.clone();
+        fs::remove_file(&path).or_else(|_| {
+            drop(self);
+            fs::remove_file(&path)
+        })
+    }
+}
+
+impl Deref for Temporary {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.entry.file
+    }
+}
+
+impl DerefMut for Temporary {
+    fn deref_mut(&mut self) -> &mut File {
+        &mut self.entry.file
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -20,27 +19,12 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, geteuid, linkat, unlinkat};
 use rustix::fs::{RenameFlags, renameat_with};
 
-use super::fd;
-use super::held_file::FileId;
-use super::nonce;
+use super::fd::{self, FileId};
 
 /// Number of names to try before giving up on a folder.
 const MAX_TRIES: u32 = 100;
 /// Maximum number of entries read from a folder.
 const MAX_ENTRIES: usize = 100_000;
-
-/// Returns sixteen random hexadecimal digits.
-pub fn random_name() -> String {
-    // If refused: the keys of std's hash maps are random too.
-    let number = nonce::random()
-        .map_or_else(|_| RandomState::new().build_hasher().finish(), u64::from_ne_bytes);
-    format!("{number:016x}")
-}
-
-/// Returns whether `text` has the form of [`random_name`].
-pub fn is_random_name(text: &str) -> bool {
-    text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-}
 
 /// An open folder.
 #[derive(Debug)]

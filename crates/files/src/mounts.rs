@@ -1,9 +1,10 @@
-//! The file system under a file: type, mount options, free space.
+//! The mount table, and the file system under a file: type, mount options, free space.
 
-use iotui_core::facts::Space;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,8 @@ use nix::sys::statvfs::fstatvfs;
 use nix::unistd::geteuid;
 use serde::{Deserialize, Serialize};
 
-use super::mountinfo::{self, Entry};
+use iotui_core::facts::Space;
+
 use crate::read_text as text;
 
 /// The mount that contains a file. `None`: not found in /proc/self/mountinfo.
@@ -98,14 +100,14 @@ const FUSE: u64 = 0x6573_5546;
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
 pub fn mount_of(file: &File) -> io::Result<Mount> {
-    mount_among(file, mountinfo::all)
+    mount_among(file, mount_table)
 }
 
 /// Returns the mount that contains `file`, as [`mount_of`] does, among those that were read.
 ///
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
-pub fn mount_among<M: AsRef<[Entry]>>(
+pub fn mount_among<M: AsRef<[MountEntry]>>(
     file: &File,
     mounts: impl FnOnce() -> M,
 ) -> io::Result<Mount> {
@@ -227,16 +229,20 @@ pub fn path_of(file: &File) -> PathBuf {
 }
 
 /// Returns the mount of an open file.
-pub fn entry_of<'a>(file: &File, meta: &fs::Metadata, table: &'a [Entry]) -> Option<&'a Entry> {
+pub fn entry_of<'a>(
+    file: &File,
+    meta: &fs::Metadata,
+    table: &'a [MountEntry],
+) -> Option<&'a MountEntry> {
     find(table, mount_id(file), (major(meta.dev()), minor(meta.dev())), &path_of(file))
 }
 
 fn find<'a>(
-    table: &'a [Entry],
+    table: &'a [MountEntry],
     id: Option<u64>,
     device: (u64, u64),
     path: &Path,
-) -> Option<&'a Entry> {
+) -> Option<&'a MountEntry> {
     let by_id = table.iter().find(|e| Some(e.id) == id);
     // Among equal mount points the last line is on top.
     let by_device = || {
@@ -280,6 +286,113 @@ fn name_of(magic: u64) -> String {
         _ => return format!("{magic:#x}"),
     };
     name.to_string()
+}
+
+/// One mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountEntry {
+    pub id: u64,
+    /// The id of the mount that it is on.
+    pub parent: u64,
+    /// (major, minor) of the superblock.
+    pub device: (u64, u64),
+    /// The folder of the file system that is mounted.
+    pub root: PathBuf,
+    pub mount_point: PathBuf,
+    pub fs: String,
+    pub source: String,
+    /// Options of the mount, then of the superblock, without repetition.
+    pub options: Vec<String>,
+}
+
+/// Returns the mounts of this thread.
+pub fn mount_table() -> Vec<MountEntry> {
+    parse_table(&text::read("/proc/thread-self/mountinfo").unwrap_or_default())
+}
+
+/// Returns the mounts that the kernel goes through from the root folder to an absolute path without
+/// symbolic links; the last is the one that the path is on.
+pub fn on_the_way<'a>(table: &'a [MountEntry], path: &Path) -> Vec<&'a MountEntry> {
+    let is_known = |id: u64| table.iter().any(|entry| entry.id == id);
+    let is_root = |entry: &&MountEntry| {
+        entry.mount_point == Path::new("/") && (entry.parent == entry.id || !is_known(entry.parent))
+    };
+    let mut way: Vec<&MountEntry> = table.iter().find(is_root).into_iter().collect();
+    while let Some(last) = way.last().filter(|_| way.len() < table.len()) {
+        let next = table.iter().filter(|entry| {
+            entry.parent == last.id && entry.id != last.id && path.starts_with(&entry.mount_point)
+        });
+        // The one that the kernel meets first hides the others.
+        match next.min_by_key(|entry| entry.mount_point.as_os_str().len()) {
+            Some(next) => way.push(next),
+            None => break,
+        }
+    }
+    way
+}
+
+/// Parses all lines that have the documented form.
+pub fn parse_table(table: &str) -> Vec<MountEntry> {
+    table.lines().filter_map(parse_entry).collect()
+}
+
+/// Parses `36 35 98:0 /root /mnt/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue`.
+fn parse_entry(line: &str) -> Option<MountEntry> {
+    let mut words = line.split(' ');
+    let id = words.next()?.parse().ok()?;
+    let parent = words.next()?.parse().ok()?;
+    let (major, minor) = words.next()?.split_once(':')?;
+    let root = unescaped_path(words.next()?);
+    let mount_point = unescaped_path(words.next()?);
+    let mut options: Vec<String> = words.next()?.split(',').map(String::from).collect();
+    words.by_ref().find(|w| *w == "-")?;
+    let fs = unescape(words.next()?);
+    let source = unescape(words.next()?);
+    for option in words.next().unwrap_or("").split(',').filter(|o| !o.is_empty()) {
+        if !options.iter().any(|o| o == option) {
+            options.push(option.to_string());
+        }
+    }
+    fn lossy(bytes: Vec<u8>) -> String {
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+    Some(MountEntry {
+        id,
+        parent,
+        device: (major.parse().ok()?, minor.parse().ok()?),
+        root,
+        mount_point,
+        fs: lossy(fs),
+        source: lossy(source),
+        options,
+    })
+}
+
+fn unescaped_path(word: &str) -> PathBuf {
+    PathBuf::from(OsString::from_vec(unescape(word)))
+}
+
+/// Decodes `\040` (space) and other octal escapes.
+pub fn unescape(word: &str) -> Vec<u8> {
+    let bytes = word.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let digits = bytes
+            .get(i + 1..i + 4)
+            .filter(|d| bytes[i] == b'\\' && d.iter().all(|c| (b'0'..b'8').contains(c)));
+        match digits.map(|d| d.iter().fold(0u32, |n, c| n * 8 + u32::from(c - b'0'))) {
+            Some(code @ 0..256) => {
+                out.push(code as u8);
+                i += 4;
+            }
+            _ => {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]

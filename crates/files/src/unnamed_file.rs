@@ -8,7 +8,7 @@ use std::path::Path;
 use nix::sys::stat::Mode;
 
 use super::folder::{Folder, LockedEntry};
-use super::scratch_name;
+use super::names::next_name;
 
 /// A new file without its final name. If it is dropped in this state, nothing remains.
 #[derive(Debug)]
@@ -40,11 +40,11 @@ impl UnnamedFile {
     }
 
     fn private(folder: Folder, name: OsString, mode: Mode) -> io::Result<UnnamedFile> {
-        let entry = folder.create_file(mode, &scratch_name::next_name)?;
+        let entry = folder.create_file(mode, &next_name)?;
         let mut made =
             UnnamedFile { folder, name, file: entry.file.try_clone()?, private: Some(entry) };
         // Tested now, while there is no data to lose.
-        let other = OsString::from(scratch_name::next_name());
+        let other = OsString::from(next_name());
         made.set_name(&other).map_err(|error| match error.raw_os_error() {
             Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::ENOENT) => {
                 io::Error::new(

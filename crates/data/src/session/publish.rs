@@ -15,9 +15,9 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::unistd::geteuid;
 
 use super::{SessionError, naming, store};
-use iotui_files::folder::random_name;
-use iotui_files::leftovers;
+use iotui_files::names::random_name;
 use iotui_files::pause::sleep;
+use iotui_files::scratch;
 
 /// How long to wait for another process: it may be copying a large session.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -185,7 +185,7 @@ fn sweep(dir: &Path) {
             file.metadata().is_ok_and(|meta| meta.is_file() && meta.uid() == geteuid().as_raw())
         }
         if left.is_ok_and(|file| ours(&file) && try_lock(&file)) && fs::remove_file(&path).is_ok() {
-            leftovers::record(&path);
+            scratch::record_leftover(&path);
         }
     }
 }

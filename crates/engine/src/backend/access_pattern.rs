@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
-use super::shared::is_shared;
+use super::error::Unsupported;
+use crate::catalog::SHARED;
 use crate::plan::{Job, Op, Pattern};
+use crate::stats::random::mix;
 
 /// One lane's share of a job: its blocks of the span, and how many of them one pass visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,12 +278,33 @@ impl Shuffle {
     }
 }
 
-/// Mixes a seed by the finaliser of splitmix64 (Steele, Lea, Flood 2014).
-pub fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// Returns whether the lanes of the job share their blocks: as an option asks, or because they
+/// append to one file.
+pub fn is_shared(job: &Job) -> bool {
+    job.backend.has(SHARED.name) || job.appends_together()
+}
+
+/// Accepts only reads, as the order of writers would be random, and no option that applies to a
+/// lane's own part, which is unknown beforehand.
+pub(super) fn check_shared(job: &Job) -> Result<(), Unsupported> {
+    if !job.backend.has(SHARED.name) {
+        return Ok(());
+    }
+    let conflict = ["populate", "willneed"].into_iter().find(|option| job.backend.has(option));
+    if let Some(option) = conflict {
+        return Err(Unsupported(format!(
+            "+{option} applies to a thread's own part, and with +shared threads have none"
+        )));
+    }
+    if job.op == Op::Read { Ok(()) } else { Err(Unsupported("+shared only reads".into())) }
+}
+
+/// Returns the most requests that one call should submit. The kernel holds back those of a call
+/// that submits more than two until it has seen all of them, so that neighbours are merged
+/// (block/blk-core.c, blk_start_plug). Random requests have no neighbours: a disk would idle
+/// meanwhile.
+pub(super) fn batch_limit(job: &Job) -> u32 {
+    if job.direct && job.pattern == Pattern::Random { 2 } else { u32::MAX }
 }
 
 #[cfg(test)]

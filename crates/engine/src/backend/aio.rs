@@ -6,7 +6,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 
-use super::batch::batch_limit;
+use super::access_pattern::batch_limit;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
 use super::commit::QueuedCommits;
 use super::work::Request;

@@ -1,11 +1,11 @@
 //! The buffers of lanes.
 
-use super::access_pattern;
 use super::error::BackendError;
 use super::work::Work;
 use super::written::{LaneBuffer, Ring, WrittenData};
 use crate::plan::{Job, Op};
 use crate::record::Note;
+use crate::stats::random::mix;
 use crate::sys::buffer::Buffer;
 
 /// Allocates a buffer for `slots` blocks of the job, each rounded up to `align`. If the job writes
@@ -18,7 +18,7 @@ pub(super) fn slots_buffer(
     data: WrittenData,
 ) -> Result<LaneBuffer, BackendError> {
     let stride = job.block.next_multiple_of(u64::from(align));
-    let seed = access_pattern::mix(u64::from(lane));
+    let seed = mix(u64::from(lane));
     let writes = job.op == Op::Write;
     if let Some(ring) = Ring::new(job.block, stride, slots, data).filter(|_| writes) {
         let mut buffer = allocate(job, ring.len() as u64)?;
@@ -41,7 +41,7 @@ fn allocate(job: &Job, len: u64) -> Result<Buffer, BackendError> {
 /// There is not enough memory.
 pub fn written_block(job: &Job, lane: u32) -> std::io::Result<Vec<u8>> {
     let len = usize::try_from(job.block).unwrap_or(usize::MAX);
-    Ok(Buffer::random(len, access_pattern::mix(lane.into()))?.to_vec(len))
+    Ok(Buffer::random(len, mix(lane.into()))?.to_vec(len))
 }
 
 /// Allocates the buffer that reads fill where reads and writes are mixed, so that the data to write

@@ -12,7 +12,7 @@ use crate::catalog;
 use crate::plan::{Info, Job};
 use crate::record::Note;
 use crate::sys::scratch::Scratch;
-use crate::sys::{calls, clone};
+use crate::sys::{calls, space};
 use crate::units::show_bytes;
 use crate::with_fill;
 
@@ -59,7 +59,7 @@ impl Backend for CopyRange {
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
         let copy = create_copy(&folder_of(&target.path))?;
         let file = target.open(job)?;
-        let clones = clone::shares_blocks(&file, copy.file());
+        let clones = space::shares_blocks(&file, copy.file());
         Ok(Box::new(CopyLane { file, copy, clones }))
     }
 }

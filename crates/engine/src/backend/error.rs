@@ -136,7 +136,7 @@ mod tests {
     use crate::backend::work::{Published, Work};
     use crate::backend::{BACKENDS, backend, drive, testing};
     use crate::plan::{Choice, Job, Op};
-    use crate::sys::held_file::HeldFile;
+    use crate::sys::fd::HeldFile;
 
     fn short(offset: u64, came: u64) -> BackendError {
         BackendError::Io {

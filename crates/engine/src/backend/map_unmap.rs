@@ -22,14 +22,13 @@ impl Backend for MapUnmap {
     }
 
     fn open(&self, target: &Target, job: &Job, _: u32) -> Result<Box<dyn Lane>, BackendError> {
+        let mut guard = None;
+        if job.backend.has("touch") {
+            guard = Some(Guard::vacant().map_err(BackendError::Map)?);
+        }
         Ok(Box::new(MapUnmapLane {
             file: target.open(job)?,
-            guard: job
-                .backend
-                .has("touch")
-                .then(Guard::vacant)
-                .transpose()
-                .map_err(BackendError::Map)?,
+            guard,
             block: job.block,
             span: job.span,
             page: page_size(),
@@ -58,49 +57,43 @@ impl MapUnmapLane {
 
     fn run_loop<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let fd = self.file.as_raw_fd();
-        run_each(work, std::ptr::null(), 2, |request| {
-            let (offset, len) = self.pages(request);
-            let at = calls::map::<FILL>(fd, len, offset);
-            if is_errno(at) {
-                return at;
-            }
-            // SAFETY: the range was just mapped, and nothing points into it.
-            unsafe { calls::unmap::<FILL>(at as usize, len) }
-        })
-    }
-
-    fn run_touching_loop<const FILL: bool>(
-        &self,
-        work: &mut Work,
-        guard: &Guard,
-    ) -> Result<(), BackendError> {
-        let fd = self.file.as_raw_fd();
         let result = run_each(work, std::ptr::null(), 2, |request| {
             let (offset, len) = self.pages(request);
             let at = calls::map::<FILL>(fd, len, offset);
             if is_errno(at) {
                 return at;
             }
-            let start = at as *const u8;
-            // SAFETY: the range is this mapping until it is uncovered; each byte that is read lies
-            // in it, and the guard backs pages that a shrinking file takes away.
-            unsafe {
-                guard.cover(start, len);
-                for page in (0..len).step_by(self.page as usize) {
-                    std::hint::black_box(start.wrapping_add(page).read_volatile());
-                }
-                guard.uncover();
-                let done = calls::unmap::<FILL>(at as usize, len);
-                if guard.hit() { -(libc::EIO as isize) } else { done }
+            if let Some(guard) = &self.guard {
+                self.touch(at as *const u8, len, guard);
+            }
+            // SAFETY: the range was just mapped, and nothing points into it.
+            let done = unsafe { calls::unmap::<FILL>(at as usize, len) };
+            match &self.guard {
+                Some(guard) if guard.hit() => -(libc::EIO as isize),
+                _ => done,
             }
         });
-        match guard.first_fault() {
+        match self.guard.as_ref().and_then(Guard::first_fault) {
             // The error has the block's offset; the guard has that within its mapping.
             Some(at) => Err(BackendError::Mapped {
                 offset: error_offset(&result) / self.page * self.page + at,
                 size: None,
             }),
             None => result,
+        }
+    }
+
+    /// Reads a byte of each page.
+    #[inline(always)]
+    fn touch(&self, start: *const u8, len: usize, guard: &Guard) {
+        // SAFETY: the range is a mapping until it is uncovered; each byte that is read lies in it,
+        // and the guard backs pages that a shrinking file takes away.
+        unsafe {
+            guard.cover(start, len);
+            for page in (0..len).step_by(self.page as usize) {
+                std::hint::black_box(start.wrapping_add(page).read_volatile());
+            }
+            guard.uncover();
         }
     }
 }
@@ -120,9 +113,6 @@ fn is_errno(address: isize) -> bool {
 
 impl Lane for MapUnmapLane {
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError> {
-        match &self.guard {
-            Some(guard) => with_fill!(FILL => self.run_touching_loop::<FILL>(work, guard)),
-            None => with_fill!(FILL => self.run_loop::<FILL>(work)),
-        }
+        with_fill!(FILL => self.run_loop::<FILL>(work))
     }
 }

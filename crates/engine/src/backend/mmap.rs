@@ -14,7 +14,7 @@ use super::drive::run_each;
 use super::fold::{self, FoldFn};
 use super::work::Request;
 use super::written::LaneBuffer;
-use super::{Backend, BackendError, Lane, Target, Unsupported, Work, advice, shared};
+use super::{Backend, BackendError, Lane, Target, Unsupported, Work, access_pattern, advice};
 use crate::catalog::{self, HUGE, POPULATE};
 use crate::plan::{Info, Job, Op, Opt, Sync};
 use crate::sys::fd::page_size;
@@ -65,7 +65,7 @@ impl Backend for MmapCopy {
 /// not know, too.
 pub(super) fn check_options(target: &Target, job: &Job) -> Result<(), Unsupported> {
     advice::check(job)?;
-    shared::check(job)?;
+    access_pattern::check_shared(job)?;
     target.check_sync(job)?;
     let probe = |advice, name: &str| {
         let page =

@@ -8,28 +8,23 @@ pub mod claims;
 pub mod drive;
 pub mod fold;
 pub mod meter;
-pub mod shared;
 pub mod work;
 
 mod advice;
 mod aio;
-mod batch;
-mod block_io;
+mod block_call;
 mod buffers;
 mod commit;
-mod commits;
 mod copy_range;
 mod error;
-mod getpid;
 mod kind;
 mod map_unmap;
 mod mmap;
-mod null;
+mod no_data;
 mod pread;
 mod preadv2;
 mod read;
 mod readv;
-mod seek;
 mod sendfile;
 mod simd_copy;
 mod splice;
@@ -41,13 +36,12 @@ pub mod testing;
 mod tokio;
 mod uring;
 mod verifier;
-mod wide_copy;
 mod written;
 
 pub use buffers::written_block;
-pub use commits::Commits;
 pub use error::{BackendError, IoFault, Unsupported};
 pub use kind::{Backend, Lane};
+pub use meter::Commits;
 pub use stamps::{PIECE, Stamps};
 pub use target::{OwnFile, Target};
 pub use verifier::Verifier;
@@ -57,14 +51,14 @@ use crate::plan::{Unknown, nearest};
 
 /// Every backend, in the order of lists.
 pub static BACKENDS: &[&dyn Backend] = &[
-    &null::Null,
+    &no_data::Null,
     &read::Read,
     &pread::Pread,
     &stdio::Stdio,
     &mmap::Mmap,
     &mmap::MmapCopy,
     &uring::Uring,
-    &seek::Seek,
+    &no_data::Seek,
     &readv::Readv,
     &preadv2::Preadv2,
     &simd_copy::SimdCopy,
@@ -74,7 +68,7 @@ pub static BACKENDS: &[&dyn Backend] = &[
     &copy_range::CopyRange,
     &tokio::Tokio,
     &map_unmap::MapUnmap,
-    &getpid::Getpid,
+    &no_data::Getpid,
 ];
 
 /// Returns the backend of that name.
@@ -88,5 +82,5 @@ pub fn backend(id: &str) -> Result<&'static dyn Backend, Unknown> {
 
 /// Returns the backend that does nothing, so that only the measuring loop runs.
 pub fn bare_loop() -> &'static dyn Backend {
-    &null::Null
+    &no_data::Null
 }

@@ -6,9 +6,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use super::buffers::lane_buffer;
-use super::drive::{run_each, run_each_counted};
+use super::drive::run_each;
+use super::splice::{open_null, run_through};
 use super::written::{LaneBuffer, WrittenData};
-use super::{Backend, BackendError, Lane, Target, Work, advice, splice};
+use super::{Backend, BackendError, Lane, Target, Work, advice};
 use crate::catalog;
 use crate::plan::{Info, Job};
 use crate::sys::{calls, raw};
@@ -25,7 +26,7 @@ impl Backend for Sendfile {
         let sink = if job.backend.has("socket") {
             Sink::Socket(open_socket(job, lane)?)
         } else {
-            Sink::Null(splice::open_null()?)
+            Sink::Null(open_null()?)
         };
         Ok(Box::new(SendfileLane {
             file: target.open_advised(job)?,
@@ -80,31 +81,12 @@ fn to_socket<const FILL: bool>(
     socket: &Socket,
 ) -> Result<(), BackendError> {
     let (to, from) = (socket.to.as_raw_fd(), socket.from.as_raw_fd());
-    run_each_counted(work, std::ptr::null(), |r| {
-        let (len, mut done, mut calls) = (r.len as usize, 0, 0);
-        while done < len {
-            let sent = calls::sendfile::<FILL>(to, file, r.offset + done as u64, len - done);
-            calls += 1;
-            if sent <= 0 {
-                // The bytes sent so far count; the remainder is requested again.
-                return (if done > 0 { done as isize } else { sent }, calls);
-            }
-            let end = done + sent as usize;
-            while done < end {
-                // SAFETY: the buffer holds the largest block, and end is within the block.
-                let got =
-                    unsafe { raw::read::<FILL>(from, socket.buffer.address(done), end - done) };
-                calls += 1;
-                match got {
-                    1.. => done += got as usize,
-                    0 => return (-(libc::EIO as isize), calls),
-                    _ if got == -(libc::EINTR as isize) => {}
-                    _ => return (got, calls),
-                }
-            }
-        }
-        (done as isize, calls)
-    })
+    run_through(
+        work,
+        |offset, len| calls::sendfile::<FILL>(to, file, offset, len),
+        // SAFETY: the buffer holds the largest block, which the two stay within.
+        |at, len| unsafe { raw::read::<FILL>(from, socket.buffer.address(at), len) },
+    )
 }
 
 impl Lane for SendfileLane {
@@ -129,7 +111,7 @@ mod tests {
     use crate::plan::Choice;
 
     #[test]
-    fn what_comes_out_of_the_socket_is_the_block() {
+    fn the_socket_delivers_the_block() {
         let (_file, data, target) = testing::file(300_001, 8);
         let backend = Choice::parse("sendfile+socket").unwrap();
         // Larger than a socket takes at once.

@@ -66,44 +66,46 @@ impl SpliceLane {
     fn run_loop<const FILL: bool>(&self, work: &mut Work) -> Result<(), BackendError> {
         let (file, sink) = (self.file.as_raw_fd(), self.sink.as_raw_fd());
         let (from, to) = (self.pipe.0.as_raw_fd(), self.pipe.1.as_raw_fd());
-        run_each_counted(work, std::ptr::null(), |request| {
-            let (len, mut done, mut calls) = (request.len as usize, 0, 0);
-            while done < len {
-                let moved =
-                    calls::splice_in::<FILL>(file, request.offset + done as u64, to, len - done);
-                calls += 1;
-                if moved <= 0 {
-                    // The bytes moved so far count; the remainder is requested again.
-                    return (if done > 0 { done as isize } else { moved }, calls);
-                }
-                let (out, more) = drain::<FILL>(from, sink, moved as usize);
-                calls += more;
-                if out < 0 {
-                    return (out, calls);
-                }
-                done += moved as usize;
-            }
-            (done as isize, calls)
-        })
+        run_through(
+            work,
+            |offset, len| calls::splice_in::<FILL>(file, offset, to, len),
+            |_, len| calls::splice_out::<FILL>(from, sink, len),
+        )
     }
 }
 
-/// Empties the pipe; returns 0 or -errno, and the number of calls.
+/// Moves every block into a pipe or a socket by `push(offset in the file, len)`, and out of it by
+/// `pop(offset in the block, len)`; each makes one system call and returns the bytes or -errno.
 #[inline(always)]
-fn drain<const FILL: bool>(pipe: i32, sink: i32, mut left: usize) -> (isize, u32) {
-    let mut calls = 0;
-    while left > 0 {
-        let out = calls::splice_out::<FILL>(pipe, sink, left);
-        calls += 1;
-        match out {
-            1.. => left -= out as usize,
-            // A pipe that is not empty cannot be at its end.
-            0 => return (-(libc::EIO as isize), calls),
-            _ if out == -(libc::EINTR as isize) => {}
-            _ => return (out, calls),
+pub(super) fn run_through(
+    work: &mut Work,
+    push: impl Fn(u64, usize) -> isize,
+    pop: impl Fn(usize, usize) -> isize,
+) -> Result<(), BackendError> {
+    run_each_counted(work, std::ptr::null(), |request| {
+        let (len, mut done, mut calls) = (request.len as usize, 0, 0);
+        while done < len {
+            let moved = push(request.offset + done as u64, len - done);
+            calls += 1;
+            if moved <= 0 {
+                // The bytes moved so far count; the remainder is requested again.
+                return (if done > 0 { done as isize } else { moved }, calls);
+            }
+            let end = done + moved as usize;
+            while done < end {
+                let out = pop(done, end - done);
+                calls += 1;
+                match out {
+                    1.. => done += out as usize,
+                    // Something is left, so this cannot be the end.
+                    0 => return (-(libc::EIO as isize), calls),
+                    _ if out == -(libc::EINTR as isize) => {}
+                    _ => return (out, calls),
+                }
+            }
         }
-    }
-    (0, calls)
+        (done as isize, calls)
+    })
 }
 
 impl Lane for SpliceLane {

@@ -5,10 +5,10 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
 
 use super::advice;
+use super::block_call::or_errno;
 use super::buffers::lane_buffer;
 use super::drive::run_each;
 use super::error::uncounted;
-use super::pread::or_errno;
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::written::WrittenData;
-use super::{BackendError, IoFault, Stamps, Unsupported, advice, shared};
+use super::{BackendError, IoFault, Stamps, Unsupported, access_pattern, advice};
 use crate::catalog::ATIME;
 use crate::plan::{Job, Op, Sync, Writes};
 use crate::sys::content::Content;
-use crate::sys::held_file::HeldFile;
+use crate::sys::fd::HeldFile;
 use crate::sys::{fd, space};
 
 /// The measured file. Each lane opens its own file description: two threads on one cost 120-155 ns
@@ -165,7 +165,7 @@ impl Target {
     /// Checks what applies to every backend that moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
-        shared::check(job)?;
+        access_pattern::check_shared(job)?;
         self.check_sync(job)?;
         self.check_writes(job)?;
         if !job.direct {

@@ -9,13 +9,13 @@ use super::work::{Published, Tally};
 use super::{Backend, Target, Work};
 use crate::plan::Job;
 pub use crate::plan::testing::job;
-use crate::sys::held_file::HeldFile;
+use crate::stats::random::mix;
+use crate::sys::fd::HeldFile;
 
 /// Creates a file of `len` seeded bytes; returns it, its bytes and the target that lanes open.
 pub fn file(len: usize, seed: u64) -> (tempfile::NamedTempFile, Vec<u8>, Target) {
-    let data: Vec<u8> = (0..len as u64)
-        .map(|i| super::access_pattern::mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize])
-        .collect();
+    let data: Vec<u8> =
+        (0..len as u64).map(|i| mix(seed ^ (i / 8)).to_le_bytes()[(i % 8) as usize]).collect();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&data).unwrap();
     let held = HeldFile::new(file.reopen().unwrap(), None).unwrap();

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::backend::fold;
 use crate::record::Ceilings;
-use crate::sys::bandwidth::copy;
 use crate::sys::buffer::Buffer;
+use crate::sys::buffer::copy;
 use crate::sys::calls;
 use crate::sys::clock::{Clock, monotonic_nanos};
-use crate::sys::memory_limit::free_memory;
+use crate::sys::memory::free_memory;
 use crate::sys::usage::RunQueue;
 use crate::with_fill;
 

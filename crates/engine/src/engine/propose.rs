@@ -13,7 +13,7 @@ use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir}
 use super::probing;
 use super::ranks::Started;
 use super::target::OpenTarget;
-use crate::backend::{self, Target};
+use crate::backend::Target;
 use crate::catalog::{self, infos};
 use crate::experiment::{
     self, AvailableProbes, CALLS, PlanError, PlanRequest, Proposed, requested_probes, spans,
@@ -25,7 +25,7 @@ use crate::plan::{
 };
 use crate::probe::{self, ProbeContext};
 use crate::sys::cold;
-use crate::sys::memory_limit::free_memory;
+use crate::sys::memory::free_memory;
 use crate::units::show_bytes;
 
 /// The request of a front end for a plan.
@@ -398,7 +398,7 @@ pub fn unavailable(target: &Target, op: Op) -> Vec<(&'static str, String)> {
 /// Returns a seed from the clock, below 2^53 so that every JSON reader preserves it.
 fn seed() -> u64 {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
-    backend::access_pattern::mix(nanos ^ u64::from(std::process::id())) >> 11
+    random::mix(nanos ^ u64::from(std::process::id())) >> 11
 }
 
 /// The present state of the targets of a plan.

@@ -30,11 +30,11 @@ use super::targets::Targets;
 use super::trial::{self, RankRole, Together, TrialStage, overran};
 use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
-use crate::backend::access_pattern::mix;
 use crate::experiment::{order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
 use crate::plan::Plan;
 use crate::record::{Earlier, End, Event, Grounds, Latency, Phase, Throttle};
+use crate::stats::random::mix;
 
 /// The result of a step.
 enum StepResult {

@@ -14,7 +14,7 @@ use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{CommitPath, TargetEvidence, Throttle};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::held_file::HeldFile;
+use crate::sys::fd::HeldFile;
 use crate::sys::scratch::Scratch;
 
 /// The targets of a plan; at least one is open.

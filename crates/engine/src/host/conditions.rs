@@ -1,44 +1,34 @@
 //! Current conditions that may disturb a measurement. They are not properties of the machine: they
 //! differ from session to session.
 
-use crate::facts::{Conditions, clean};
-
 use super::root::Root;
+use crate::facts::{Conditions, clean};
+use crate::sys::usage;
 
 pub(super) fn read(root: &Root) -> Conditions {
-    let pressure = root.text("/proc/pressure/io").unwrap_or_default();
     let load = root
         .line("/proc/loadavg")
         .and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
     Conditions {
-        io_pressure: parse_io_pressure(&pressure),
+        io_pressure: io_pressure(root),
         load: load.filter(|load: &f64| load.is_finite() && *load >= 0.0),
-        steal: parse_steal(&root.text("/proc/stat").unwrap_or_default()),
+        steal: steal(&root.text("/proc/stat").unwrap_or_default()),
         raid_busy: parse_raid_progress(&root.text("/proc/mdstat").unwrap_or_default()),
         on_battery: on_battery(root),
     }
 }
 
-/// Parses `some avg10=0.18 avg60=...`, percent, into a share.
-fn parse_io_pressure(text: &str) -> Option<f64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let percent: f64 =
-        line.split_ascii_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())?;
+/// Returns the share of the last ten seconds in which tasks waited for I/O.
+fn io_pressure(root: &Root) -> Option<f64> {
+    let percent: f64 = usage::pressure(&root.text("/proc/pressure/io")?, "avg10=")?;
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// Parses the steal share from `cpu  user nice system idle iowait irq softirq steal guest
-/// guest_nice`; guest is part of user.
-fn parse_steal(stat: &str) -> Option<f64> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks: Vec<f64> = line
-        .split_ascii_whitespace()
-        .take(8)
-        .map_while(|word| word.parse::<u64>().ok())
-        .map(|n| n as f64)
-        .collect();
-    let all: f64 = ticks.iter().sum();
-    ticks.get(7).filter(|_| all > 0.0).map(|steal| steal / all)
+/// Returns the share of steal time since the machine started.
+fn steal(stat: &str) -> Option<f64> {
+    let ticks = usage::cpu_ticks(stat);
+    let all: f64 = ticks.iter().map(|n| *n as f64).sum();
+    ticks.get(usage::STEAL).filter(|_| all > 0.0).map(|steal| *steal as f64 / all)
 }
 
 /// Extracts lines such as `      [>....]  resync =  4.3% (45/1000) finish=9.9min speed=1K/sec`,

@@ -1,12 +1,10 @@
 //! The CPUs: model, topology, and the duration of a cycle.
 
-use crate::facts::{Cpu, cpu_list};
 use std::collections::BTreeSet;
 
-use super::cpu_info::Info;
-use super::cycle::{self, Cycle};
-use super::quota;
+use super::groups;
 use super::root::Root;
+use crate::facts::{Cpu, clean, cpu_list};
 
 /// (name in /proc/cpuinfo, name of the instruction set)
 const SIMD: &[(&str, &str)] = &[
@@ -19,13 +17,13 @@ const SIMD: &[(&str, &str)] = &[
 const TSC: &[&str] = &["constant_tsc", "nonstop_tsc", "tsc_reliable", "tsc_known_freq"];
 const CPUS: &str = "/sys/devices/system/cpu";
 
-pub(super) fn read(root: &Root, info: &Info) -> Cpu {
+pub(super) fn read(root: &Root, info: &CpuInfo) -> Cpu {
     let online = online(root, info);
     let flags = info.flags();
     let (cores, sockets) = topology(root, &online);
     let count = u32::try_from(online.len()).unwrap_or(u32::MAX);
     let cores = if cores == 0 { count } else { cores };
-    let Cycle { nanos, source } = cycle::read(root, info);
+    let (cycle_nanos, cycle_source) = read_cycle(root, info);
     Cpu {
         model: model(root, info),
         vendor: info
@@ -34,7 +32,7 @@ pub(super) fn read(root: &Root, info: &Info) -> Cpu {
             .unwrap_or_default(),
         online: count,
         allowed: count_allowed(root).unwrap_or(count),
-        quota: quota::cpus(root),
+        quota: groups::cpus(root),
         cores,
         sockets: sockets.max(1),
         smt: root
@@ -42,8 +40,8 @@ pub(super) fn read(root: &Root, info: &Info) -> Cpu {
             .map(|n| n == 1)
             .or(Some(cores < count)),
         mhz: mhz(root, info),
-        cycle_nanos: nanos,
-        cycle_source: source,
+        cycle_nanos,
+        cycle_source: cycle_source.into(),
         governor: root.line(&format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
         simd: names(SIMD.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, name)| *name)),
         tsc: names(TSC.iter().copied().filter(|flag| flags.contains(flag))),
@@ -57,7 +55,7 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     list
 }
 
-fn online(root: &Root, info: &Info) -> Vec<u32> {
+fn online(root: &Root, info: &CpuInfo) -> Vec<u32> {
     let listed =
         root.line(&format!("{CPUS}/online")).map(|list| cpu_list(&list)).unwrap_or_default();
     if listed.is_empty() { (0..info.processors.max(1) as u32).collect() } else { listed }
@@ -81,14 +79,14 @@ fn topology(root: &Root, online: &[u32]) -> (u32, u32) {
     (cores.len() as u32, sockets.len() as u32)
 }
 
-fn mhz(root: &Root, info: &Info) -> Option<f64> {
+fn mhz(root: &Root, info: &CpuInfo) -> Option<f64> {
     let khz = root
         .number::<f64>(&format!("{CPUS}/cpu0/cpufreq/scaling_cur_freq"))
         .filter(|khz| khz.is_finite() && *khz > 0.0);
     khz.map(|khz| khz / 1000.0).or_else(|| info.number("cpu MHz"))
 }
 
-fn model(root: &Root, info: &Info) -> String {
+fn model(root: &Root, info: &CpuInfo) -> String {
     let arm = || {
         info.get("CPU part")
             .map(|code| part(&info.get("CPU implementer").unwrap_or_default(), &code))
@@ -134,6 +132,95 @@ fn part(by: &str, code: &str) -> String {
         _ => return format!("{} part {code}", implementer(by)),
     };
     name.to_string()
+}
+
+/// The paragraph of the first CPU in /proc/cpuinfo, and the number of CPUs.
+pub(super) struct CpuInfo {
+    fields: Vec<(String, String)>,
+    pub processors: usize,
+}
+
+impl CpuInfo {
+    pub(super) fn read(root: &Root) -> CpuInfo {
+        CpuInfo::parse(&root.text("/proc/cpuinfo").unwrap_or_default())
+    }
+
+    pub(super) fn parse(text: &str) -> CpuInfo {
+        let processors = text.lines().filter(|line| line.starts_with("processor")).count();
+        fn pair(line: &str) -> Option<(String, String)> {
+            line.split_once(':')
+                .map(|(name, value)| (name.trim().to_string(), value.trim().to_string()))
+        }
+        let fields = text
+            .trim_start()
+            .lines()
+            .take_while(|line| !line.trim().is_empty())
+            .filter_map(pair)
+            .collect();
+        CpuInfo { fields, processors }
+    }
+
+    fn raw(&self, name: &str) -> Option<&str> {
+        self.fields
+            .iter()
+            .find(|(known, value)| known.eq_ignore_ascii_case(name) && !value.is_empty())
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<String> {
+        self.raw(name).map(clean)
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        self.raw(name)?.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)
+    }
+
+    /// Returns the CPU flags: `flags` on x86, `Features` on Arm.
+    pub(super) fn flags(&self) -> BTreeSet<&str> {
+        self.raw("flags")
+            .or_else(|| self.raw("features"))
+            .unwrap_or_default()
+            .split_ascii_whitespace()
+            .collect()
+    }
+}
+
+/// Plausible frequencies, 1 MHz to 20 GHz, in kHz.
+const PLAUSIBLE_KHZ: std::ops::RangeInclusive<f64> = 1e3..=2e7;
+
+/// Reads the duration of a cycle, and its source: from cpufreq's maximum (the speed of a busy CPU), else from /proc/cpuinfo,
+/// the time-stamp counter or the device tree.
+fn read_cycle(root: &Root, info: &CpuInfo) -> (Option<f64>, &'static str) {
+    let first = "/sys/devices/system/cpu/cpu0";
+    let sources = [
+        (root.number::<f64>(&format!("{first}/cpufreq/cpuinfo_max_freq")), "cpufreq maximum"),
+        (info.number("cpu MHz").map(|mhz| mhz * 1e3), "cpuinfo MHz"),
+        (root.number::<f64>(&format!("{first}/tsc_freq_khz")), "time-stamp counter"),
+        (tsc_khz(info), "time-stamp counter (bogomips / 2)"),
+        (device_tree_khz(root), "device tree"),
+    ];
+    for (khz, source) in sources {
+        if let Some(khz) = khz.filter(|khz| PLAUSIBLE_KHZ.contains(khz)) {
+            return (Some(1e6 / khz), source);
+        }
+    }
+    (None, "unknown")
+}
+
+/// Derives the frequency of the time-stamp counter from bogomips, which is twice its MHz on x86;
+/// elsewhere bogomips counts something else.
+fn tsc_khz(info: &CpuInfo) -> Option<f64> {
+    if !info.flags().contains("tsc") {
+        return None;
+    }
+    Some(info.number("bogomips")? * 500.0)
+}
+
+/// Reads `clock-frequency`, a big-endian word in Hz.
+fn device_tree_khz(root: &Root) -> Option<f64> {
+    let bytes = std::fs::read(root.path("/proc/device-tree/cpus/cpu@0/clock-frequency")).ok()?;
+    let hertz = u32::from_be_bytes(bytes.try_into().ok()?);
+    Some(f64::from(hertz) / 1e3)
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
-//! The kind of machine: operating system, hypervisor, container.
+//! The kind of machine: operating system, hypervisor, container, and the properties of its kernel.
+
+use std::path::Path;
 
 use super::root::Root;
-use crate::facts::clean;
+use crate::facts::{ClockSource, Mitigation, clean};
+use crate::sys::mounts;
 
 /// Returns `PRETTY_NAME` of os-release(5).
 pub(super) fn os(root: &Root) -> String {
@@ -102,16 +105,9 @@ pub(super) fn container(root: &Root) -> Option<String> {
 /// made of the image of a container has its traces too.
 fn has_own_disk(root: &Root) -> bool {
     let mounts = root.text("/proc/self/mountinfo").unwrap_or_default();
-    let of_root = mounts.lines().rev().find_map(|line| {
-        let (mount, source) = line.split_once(" - ")?;
-        let mut fields = mount.split(' ').skip(3);
-        let (part, at) = (fields.next()?, fields.next()?);
-        (at == "/").then(|| part == "/" && source.split(' ').nth(1).is_some_and(is_device))
-    });
-    fn is_device(source: &str) -> bool {
-        source.starts_with("/dev/")
-    }
-    of_root.unwrap_or(false)
+    let table = mounts::parse_table(&mounts);
+    let of_root = table.iter().rev().find(|mount| mount.mount_point == Path::new("/"));
+    of_root.is_some_and(|mount| mount.root == Path::new("/") && mount.source.starts_with("/dev/"))
 }
 
 /// Returns true if this virtual machine returns freed memory to its host
@@ -125,6 +121,34 @@ pub(super) fn reports_free_pages(root: &Root) -> bool {
     devices
         .filter_map(|device| features(&device))
         .any(|bits| bits.as_bytes().get(REPORTING) == Some(&b'1'))
+}
+
+pub(super) fn clock_source(root: &Root) -> ClockSource {
+    let line = |name: &str| {
+        root.line(&format!("/sys/devices/system/clocksource/clocksource0/{name}"))
+            .unwrap_or_default()
+    };
+    ClockSource {
+        current: line("current_clocksource"),
+        available: line("available_clocksource")
+            .split_ascii_whitespace()
+            .map(String::from)
+            .collect(),
+    }
+}
+
+/// Reads the vulnerabilities that affect this CPU.
+pub(super) fn mitigations(root: &Root) -> Vec<Mitigation> {
+    const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
+    let mut mitigations = Vec::new();
+    for name in root.names(FOLDER) {
+        if let Some(state) = root.line(&format!("{FOLDER}/{name}"))
+            && state != "Not affected"
+        {
+            mitigations.push(Mitigation { name: clean(&name), state });
+        }
+    }
+    mitigations
 }
 
 #[cfg(test)]
@@ -213,5 +237,42 @@ mod tests {
         }
         assert!(found("0110010100000000\n"));
         assert!(!found("0110000100000000\n") && !found("") && !found("1"));
+    }
+
+    #[test]
+    fn lists_only_vulnerabilities_of_this_cpu() {
+        let at = "sys/devices/system/cpu/vulnerabilities";
+        let tree = Tree::new(&[
+            (&format!("{at}/meltdown"), "Not affected\n"),
+            (&format!("{at}/spectre_v2"), "Mitigation: Retpolines; STIBP: disabled\n"),
+            (&format!("{at}/spec_store_bypass"), "Vulnerable\n"),
+            (&format!("{at}/retbleed"), "Vulnerable\n"),
+            (&format!("{at}/spec_rstack_overflow"), "Vulnerable: Safe RET, no microcode\n"),
+            (&format!("{at}/empty"), ""),
+        ]);
+        let found = mitigations(&tree.root());
+        let names: Vec<_> = found.iter().map(|m| (m.name.as_str(), m.slows_calls())).collect();
+        assert_eq!(
+            names,
+            [
+                ("retbleed", false),
+                ("spec_rstack_overflow", true),
+                ("spec_store_bypass", false),
+                ("spectre_v2", true)
+            ]
+        );
+    }
+
+    #[test]
+    fn reads_the_clock_sources() {
+        let at = "sys/devices/system/clocksource/clocksource0";
+        let tree = Tree::new(&[
+            (&format!("{at}/current_clocksource"), "hpet\n"),
+            (&format!("{at}/available_clocksource"), "hpet acpi_pm \n"),
+        ]);
+        let clock = clock_source(&tree.root());
+        assert_eq!((clock.is_fast(), clock.available.len()), (false, 2));
+        assert!(ClockSource { current: "tsc".into(), available: Vec::new() }.is_fast());
+        assert_eq!(clock_source(&Tree::new(&[]).root()), ClockSource::default());
     }
 }

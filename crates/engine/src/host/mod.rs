@@ -5,21 +5,17 @@ mod cache;
 mod commit_path;
 mod conditions;
 mod cpu;
-mod cpu_info;
-mod cycle;
 mod entropy;
 mod ground;
 mod groups;
-mod kernel;
 mod machine;
 mod memory;
 mod network;
-mod priority;
-mod quota;
 mod root;
-mod shared;
 mod target;
-mod throttle;
+
+use std::sync::{Arc, OnceLock};
+use std::thread::Builder;
 
 use crate::facts::Host;
 use crate::sys::threads;
@@ -27,16 +23,15 @@ use crate::sys::threads;
 pub use commit_path::commit_path;
 pub use entropy::entropy;
 pub use ground::{Below, FileBelow};
-pub use quota::cpu_quota;
+pub use groups::cpu_quota;
 pub use root::Root;
-pub use shared::SharedHost;
 pub use target::{inspect, inspect_above, target_evidence, throttle_of};
 
 /// Collects the facts about this machine from kernel files, within a few milliseconds.
 /// Unreadable facts stay unknown.
 pub fn collect() -> Host {
     let mut host = read(&Root::system());
-    host.memory.limit = crate::sys::memory_limit::cgroup_limit();
+    host.memory.limit = crate::sys::memory::cgroup_limit();
     host
 }
 
@@ -59,7 +54,7 @@ pub fn collect_of_ranks() -> Host {
 
 /// Reads the facts about the machine whose `proc`, `sys` and `etc` are in `root`.
 pub fn read(root: &Root) -> Host {
-    let info = cpu_info::Info::read(root);
+    let info = cpu::CpuInfo::read(root);
     Host {
         name: root.line("/proc/sys/kernel/hostname").unwrap_or_default(),
         kernel: root.line("/proc/sys/kernel/osrelease").unwrap_or_default(),
@@ -71,12 +66,44 @@ pub fn read(root: &Root) -> Host {
         cpu: cpu::read(root, &info),
         caches: cache::read(root),
         memory: memory::read(root),
-        clock: kernel::clock_source(root),
+        clock: machine::clock_source(root),
         network: network::read(root),
         io_uring_disabled: root.number("/proc/sys/kernel/io_uring_disabled"),
-        mitigations: kernel::mitigations(root),
+        mitigations: machine::mitigations(root),
         can_drop_caches: root.is_writable("/proc/sys/vm/drop_caches"),
         conditions: conditions::read(root),
+    }
+}
+
+/// The facts about this machine, shared between threads.
+#[derive(Debug, Clone, Default)]
+pub struct SharedHost(Arc<OnceLock<Host>>);
+
+impl SharedHost {
+    /// Starts to collect the facts on a thread of their own.
+    pub fn collect() -> SharedHost {
+        let host = SharedHost::default();
+        let shared = host.clone();
+        // Without a thread, the first to ask for them collects them.
+        let _ = Builder::new().name("host".into()).spawn(move || shared.get().name.len());
+        host
+    }
+
+    /// Collects the facts now, as [`collect_of_ranks`] does.
+    pub fn collect_of_ranks() -> SharedHost {
+        let host = SharedHost::default();
+        host.set(collect_of_ranks());
+        host
+    }
+
+    /// Keeps `host`, if no facts have been collected yet.
+    pub fn set(&self, host: Host) {
+        let _ = self.0.set(host);
+    }
+
+    /// Returns the facts as soon as all are collected.
+    pub fn get(&self) -> &Host {
+        self.0.get_or_init(collect)
     }
 }
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::ground::{Below, compression};
+use super::groups;
 use super::root::Root;
-use super::{priority, throttle};
 use crate::facts::{
     BlockDevice, ExtentMethod, Resident, Space, Stored, TargetFacts, TargetKind, clean,
     method_name, version,
@@ -14,9 +14,9 @@ use crate::facts::{
 use crate::record::{Ground, Medium, TargetEvidence, Throttle};
 use crate::sys::direct::direct_support;
 use crate::sys::extents::Extents;
-use crate::sys::io_priority::io_priority;
 use crate::sys::mounts::{self, Mount};
 use crate::sys::residency::residency;
+use crate::sys::threads::io_priority;
 use crate::sys::{fd, memory};
 
 /// Inspects an open target. Writes its dirty pages back (FIEMAP_FLAG_SYNC) and, if cachestat(2)
@@ -134,7 +134,7 @@ pub fn target_evidence(
         fs_used: facts.used_share().filter(|_| !facts.read_only),
         link: facts.link(),
         throttle: throttle_of(facts),
-        yields: priority::yields(&Root::system(), &facts.devices, io_priority()),
+        yields: groups::yields(&Root::system(), &facts.devices, io_priority()),
         walks_folios: walks_folios(
             &facts.fs,
             &facts.options,
@@ -148,7 +148,7 @@ pub fn target_evidence(
 pub fn throttle_of(facts: &TargetFacts) -> Option<Throttle> {
     let numbers: Vec<(u64, u64)> =
         facts.devices.iter().map(|device| (device.major, device.minor)).collect();
-    throttle::limits(&Root::system(), &numbers)
+    groups::limits(&Root::system(), &numbers)
 }
 
 /// Returns the file system and kernel if small writes scan large folios. ext4 has large folios for

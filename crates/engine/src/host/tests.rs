@@ -92,3 +92,16 @@ fn folders_and_devices_in_place_of_files_are_not_read() {
     tree.symlink("etc/os-release", "os-release");
     assert_eq!(read(&tree.root()).memory.total, 0);
 }
+
+#[test]
+fn everyone_gets_the_facts_that_were_collected_once() {
+    let host = SharedHost::collect();
+    let other = host.clone();
+    let addresses = std::thread::scope(|scope| {
+        let first = scope.spawn(|| std::ptr::from_ref(host.get()) as usize);
+        let second = scope.spawn(|| std::ptr::from_ref(other.get()) as usize);
+        [first.join().unwrap(), second.join().unwrap()]
+    });
+    assert_eq!(addresses[0], addresses[1]);
+    assert_eq!(host.get().kernel, collect().kernel);
+}

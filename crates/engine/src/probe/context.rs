@@ -11,7 +11,7 @@ use crate::facts::Host;
 use crate::host;
 use crate::plan::{ProbeInfo, ProbeSet, Remote, set_values};
 use crate::record::Estimate;
-use crate::sys::memory_limit::free_memory;
+use crate::sys::memory::free_memory;
 use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
 

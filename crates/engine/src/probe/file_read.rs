@@ -26,7 +26,7 @@ use crate::sys::mounts::{self, Mount};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::raw;
 use crate::sys::residency::{Residency, residency_if_known};
-use crate::sys::scratch_dir::ScratchDir;
+use crate::sys::scratch::ScratchDir;
 use crate::units::show_bytes;
 use crate::with_fill;
 

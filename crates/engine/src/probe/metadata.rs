@@ -10,7 +10,7 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 use super::files::{describe_file_system, test_folder, unshare_descriptors};
 use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
 use crate::record::Estimate;
-use crate::sys::scratch_dir::ScratchDir;
+use crate::sys::scratch::ScratchDir;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum FileOp {

@@ -1,11 +1,13 @@
 //! Page-aligned memory for I/O, on huge pages if it is large, and touched before it is used.
 #![allow(unsafe_code)]
 
+use std::hint::black_box;
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, copy_nonoverlapping};
 
 use super::usage::Usage;
+use crate::stats::random;
 
 /// Anonymous memory that is already populated, so that none of its page faults falls into a timed
 /// window.
@@ -104,17 +106,8 @@ impl Buffer {
 
     /// Fills the buffer with incompressible bytes.
     pub fn filled(self, seed: u64) -> Buffer {
-        let buffer = self;
-        let mut state = seed;
-        for at in (0..buffer.len).step_by(8) {
-            // splitmix64 (Steele, Lea, Flood 2014): each output once in 2^64.
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            // SAFETY: at + 8 <= len, a multiple of 4096.
-            unsafe { buffer.address(at).cast::<u64>().write(z ^ (z >> 31)) };
-        }
+        let mut buffer = self;
+        random::fill(seed, 0, buffer.bytes_mut());
         buffer
     }
 
@@ -220,6 +213,47 @@ impl Drop for Buffer {
     }
 }
 
+/// Copies all of `from` into `window`, piece by piece to the same place, like reads into one
+/// buffer. Uses the CPU's string instruction if `string`, as kernels do on x86-64, else the C
+/// library's memcpy.
+pub fn copy(from: &Buffer, window: &Buffer, string: bool) {
+    for at in (0..from.len()).step_by(window.len()) {
+        let len = window.len().min(from.len() - at);
+        // SAFETY: at + len <= from.len(), len <= window.len(), and the two are separate mappings.
+        unsafe {
+            if string {
+                copy_string(from.address(at), window.ptr(), len)
+            } else {
+                copy_nonoverlapping(from.address(at), window.ptr(), len)
+            }
+        };
+        black_box(window.ptr());
+    }
+}
+
+/// # Safety
+/// Same as [`copy_nonoverlapping`].
+#[cfg(target_arch = "x86_64")]
+unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the direction flag is clear by the calling convention; the caller guarantees that
+    // both ranges are valid and do not overlap.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") len => _, inout("rsi") from => _, inout("rdi") to => _,
+            options(nostack, preserves_flags)
+        )
+    };
+}
+
+/// # Safety
+/// Same as [`copy_nonoverlapping`].
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn copy_string(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
+    unsafe { copy_nonoverlapping(from, to, len) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,5 +325,18 @@ mod tests {
             );
         }
         assert!(Aligned::filled(usize::MAX, 0).is_err());
+    }
+
+    #[test]
+    fn the_window_ends_with_the_last_piece() {
+        for string in [false, true] {
+            let (from, window) =
+                (Buffer::random(5 * 4096, 3).unwrap(), Buffer::new(2 * 4096).unwrap());
+            copy(&from, &window, string);
+            let all = from.to_vec(5 * 4096);
+            // 8192 + 8192 + 4096: the second half still holds data of the previous piece.
+            assert_eq!(window.to_vec(4096), all[16384..]);
+            assert_eq!(window.to_vec(8192)[4096..], all[12288..16384]);
+        }
     }
 }

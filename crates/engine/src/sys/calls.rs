@@ -15,78 +15,38 @@ pub const RWF_DSYNC: u32 = libc::RWF_DSYNC as u32;
 /// Leaves nothing in the page cache that was not already there (Linux 6.14).
 pub const RWF_DONTCACHE: u32 = 0x80;
 
-/// Returns the bytes read, or -errno.
+/// Reads into `count` vectors, or writes from them; returns the bytes, or -errno.
 /// # Safety
-/// `parts` must be `count` vectors, each writable for its length.
+/// Each vector of `parts` must be writable, or readable for a write, for its length.
 #[inline(always)]
-pub unsafe fn preadv<const FILL: bool>(
+pub unsafe fn vectored<const WRITE: bool, const FILL: bool>(
     fd: RawFd,
     parts: *const libc::iovec,
     count: usize,
     offset: u64,
 ) -> isize {
-    // SAFETY: preadv writes into the vectors only. On 64 bit the whole position is in its low part.
-    unsafe {
-        call6::<FILL>(libc::SYS_preadv, [fd as usize, parts as usize, count, offset as usize, 0, 0])
-    }
+    let number = if WRITE { libc::SYS_pwritev } else { libc::SYS_preadv };
+    // SAFETY: the call touches the vectors only. On 64 bit the whole position is in its low part.
+    unsafe { call6::<FILL>(number, [fd as usize, parts as usize, count, offset as usize, 0, 0]) }
 }
 
-/// Returns the bytes written, or -errno.
+/// Reads into one block, or writes from it, with RWF_* `flags`; returns the bytes, or -errno.
 /// # Safety
-/// `parts` must be `count` vectors, each readable for its length.
+/// `at` must be writable, or readable for a write, for `len` bytes.
 #[inline(always)]
-pub unsafe fn pwritev<const FILL: bool>(
+pub unsafe fn flagged<const WRITE: bool, const FILL: bool>(
     fd: RawFd,
-    parts: *const libc::iovec,
-    count: usize,
-    offset: u64,
-) -> isize {
-    // SAFETY: pwritev reads from the vectors only. On 64 bit the whole position is in its low part.
-    unsafe {
-        call6::<FILL>(
-            libc::SYS_pwritev,
-            [fd as usize, parts as usize, count, offset as usize, 0, 0],
-        )
-    }
-}
-
-/// Returns the bytes read, or -errno; `flags` are RWF_*.
-/// # Safety
-/// `to` must be writable for `len` bytes.
-#[inline(always)]
-pub unsafe fn preadv2<const FILL: bool>(
-    fd: RawFd,
-    to: *mut u8,
+    at: *mut u8,
     len: usize,
     offset: u64,
     flags: u32,
 ) -> isize {
-    let part = libc::iovec { iov_base: to.cast(), iov_len: len };
+    let number = if WRITE { libc::SYS_pwritev2 } else { libc::SYS_preadv2 };
+    let part = libc::iovec { iov_base: at.cast(), iov_len: len };
     // SAFETY: one vector, valid by the caller's contract and alive until the call returns.
     unsafe {
         call6::<FILL>(
-            libc::SYS_preadv2,
-            [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize],
-        )
-    }
-}
-
-/// Returns the bytes written, or -errno; `flags` are RWF_*.
-/// # Safety
-/// `from` must be readable for `len` bytes.
-#[inline(always)]
-pub unsafe fn pwritev2<const FILL: bool>(
-    fd: RawFd,
-    from: *const u8,
-    len: usize,
-    offset: u64,
-    flags: u32,
-) -> isize {
-    let part = libc::iovec { iov_base: from.cast_mut().cast(), iov_len: len };
-    // SAFETY: one vector, valid by the caller's contract and alive until the call returns.
-    unsafe {
-        call6::<FILL>(
-            libc::SYS_pwritev2,
+            number,
             [fd as usize, &raw const part as usize, 1, offset as usize, 0, flags as usize],
         )
     }
@@ -215,12 +175,12 @@ mod tests {
         // SAFETY: buffers and vectors are as long as the lengths passed; the mapping is read before
         // it is unmapped.
         unsafe {
-            assert_eq!(preadv::<FILL>(fd, parts.as_ptr(), 2, 1), 6);
+            assert_eq!(vectored::<false, FILL>(fd, parts.as_ptr(), 2, 1), 6);
             assert_eq!(&buffer, b"456123");
-            assert_eq!(pwritev::<FILL>(other.as_raw_fd(), parts.as_ptr(), 2, 2), 6);
-            assert_eq!(preadv2::<FILL>(other.as_raw_fd(), buffer.as_mut_ptr(), 6, 0, 0), 6);
+            assert_eq!(vectored::<true, FILL>(other.as_raw_fd(), parts.as_ptr(), 2, 2), 6);
+            assert_eq!(flagged::<false, FILL>(other.as_raw_fd(), buffer.as_mut_ptr(), 6, 0, 0), 6);
             assert_eq!(&buffer, b"\0\x001234");
-            assert_eq!(pwritev2::<FILL>(fd, b"ab".as_ptr(), 2, 8, 0), 2);
+            assert_eq!(flagged::<true, FILL>(fd, b"ab".as_ptr().cast_mut(), 2, 8, 0), 2);
             let at = map::<FILL>(fd, 4096, 0);
             assert_eq!(std::slice::from_raw_parts(at as *const u8, 10), b"01234567ab");
             assert_eq!(unmap::<FILL>(at as usize, 4096), 0);

@@ -12,7 +12,7 @@ use memmap2::{Advice, MmapOptions};
 use super::buffer::Buffer;
 use super::clock::Clock;
 use super::fd::page_size;
-use super::memory_limit::free_memory;
+use super::memory::free_memory;
 use super::sigbus::Guard;
 use super::text;
 use crate::stats::random::mix;

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::SFlag;
 use nix::unistd::geteuid;
 
-use super::folder::{Folder, LockedEntry, is_random_name, random_name};
-use super::leftovers;
-use super::memory_limit::{below_root, group_path};
-use super::mountinfo::{self, Entry};
+use super::folder::{Folder, LockedEntry};
+use super::memory::{below_root, group_path};
+use super::mounts::{self, MountEntry};
+use super::names::{is_random_name, random_name};
+use super::scratch;
 use super::text;
 
 /// The inode of the initial cgroup namespace (PROC_CGROUP_INIT_INO of the kernel).
@@ -72,7 +73,7 @@ fn find_parent() -> Result<GroupParent, String> {
     }
     let own_space =
         fs::metadata("/proc/self/ns/cgroup").is_ok_and(|space| space.ino() != FIRST_SPACE);
-    let mounts = mountinfo::parse(&read("/proc/self/mountinfo")?);
+    let mounts = mounts::parse_table(&read("/proc/self/mountinfo")?);
     let place = choose_parent(&read("/proc/self/cgroup")?, &mounts, &|dir, top| {
         (top && own_space) || is_ours(dir) || is_delegated(dir)
     })?;
@@ -86,10 +87,10 @@ fn find_parent() -> Result<GroupParent, String> {
 /// its second argument is whether that folder is the root of the mount.
 fn choose_parent(
     groups: &str,
-    mounts: &[Entry],
+    mounts: &[MountEntry],
     handed_over: &dyn Fn(&Path, bool) -> bool,
 ) -> Result<GroupParent, String> {
-    let dir = |mount: &Entry, controller| {
+    let dir = |mount: &MountEntry, controller| {
         group_path(groups, controller)
             .map(|group| mount.mount_point.join(below_root(&group, &mount.root)))
     };
@@ -199,7 +200,7 @@ fn sweep(parent: &Path) {
     for name in folder.names().unwrap_or_default().iter().filter(|name| is_name(name)) {
         let entry = folder.take_over(name, SFlag::S_IFDIR);
         if entry.is_some_and(|entry| folder.remove_folder(name, entry.id)) {
-            leftovers::record(&folder.path(name));
+            scratch::record_leftover(&folder.path(name));
         }
     }
 }

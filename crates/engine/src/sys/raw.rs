@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// Returns whether lanes may use the fill: `pread::<true>`.
 pub fn fill() -> bool {
     static FILL: OnceLock<bool> = OnceLock::new();
-    *FILL.get_or_init(|| cfg!(target_arch = "x86_64") && !super::cet::shadow_stack_on())
+    *FILL.get_or_init(|| cfg!(target_arch = "x86_64") && !shadow_stack_on())
 }
 
 /// Runs `$body` with `FILL` set as this machine allows, so that the choice is made once rather than
@@ -42,27 +42,18 @@ unsafe fn call<const FILL: bool>(
     d: usize,
 ) -> isize {
     let result: isize;
-    if FILL {
-        // SAFETY: `add rsp, 32` removes the four pushed return addresses again; without `nostack`
-        // the compiler keeps nothing below rsp. The rest is the kernel's calling convention.
-        unsafe {
-            std::arch::asm!(
-                ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
-                in("r10") d,
-                lateout("rcx") _, lateout("r11") _,
-            );
-        }
-    } else {
-        // SAFETY: the kernel's calling convention; rcx and r11 are clobbered by the instruction.
-        unsafe {
-            std::arch::asm!(
-                "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
-                in("r10") d,
-                lateout("rcx") _, lateout("r11") _, options(nostack),
-            );
-        }
+    // SAFETY: `add rsp, 32` removes the four pushed return addresses again; without `nostack` the
+    // compiler keeps nothing below rsp. The rest is the kernel's calling convention, by which the
+    // instruction clobbers rcx and r11.
+    unsafe {
+        std::arch::asm!(
+            ".if {fill}", ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", ".endif",
+            "syscall",
+            fill = const FILL as usize,
+            inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+            in("r10") d,
+            lateout("rcx") _, lateout("r11") _,
+        );
     }
     result
 }
@@ -101,29 +92,18 @@ pub(super) unsafe fn call6<const FILL: bool>(
     [a, b, c, d, e, f]: [usize; 6],
 ) -> isize {
     let result: isize;
-    if FILL {
-        // SAFETY: `add rsp, 32` removes the four pushed return addresses again; without `nostack`
-        // the compiler keeps nothing below rsp. The call is sound by the caller's contract; only
-        // rcx and r11 are clobbered besides.
-        unsafe {
-            std::arch::asm!(
-                ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
-                in("r10") d, in("r8") e, in("r9") f,
-                lateout("rcx") _, lateout("r11") _,
-            );
-        }
-    } else {
-        // SAFETY: the call is sound by the caller's contract; the instruction clobbers rcx and r11,
-        // which are declared.
-        unsafe {
-            std::arch::asm!(
-                "syscall",
-                inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
-                in("r10") d, in("r8") e, in("r9") f,
-                lateout("rcx") _, lateout("r11") _, options(nostack),
-            );
-        }
+    // SAFETY: `add rsp, 32` removes the four pushed return addresses again; without `nostack` the
+    // compiler keeps nothing below rsp. The rest is the kernel's calling convention, by which the
+    // instruction clobbers rcx and r11.
+    unsafe {
+        std::arch::asm!(
+            ".if {fill}", ".rept 4", "call 2f", "int3", "2:", ".endr", "add rsp, 32", ".endif",
+            "syscall",
+            fill = const FILL as usize,
+            inlateout("rax") number as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+            in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+        );
     }
     result
 }
@@ -225,6 +205,25 @@ pub fn seek<const FILL: bool>(fd: RawFd, offset: u64) -> isize {
     }
 }
 
+/// Returns whether the calling thread has a user shadow stack. Only possible on x86-64 since Linux
+/// 6.6, with a program built for it.
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
+fn shadow_stack_on() -> bool {
+    const ARCH_SHSTK_STATUS: libc::c_int = 0x5005;
+    const ARCH_SHSTK_SHSTK: u64 = 1;
+    let mut features = 0u64;
+    // SAFETY: the call writes one u64, which outlives it; older kernels return EINVAL and write
+    // nothing.
+    let done = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SHSTK_STATUS, &raw mut features) };
+    done == 0 && features & ARCH_SHSTK_SHSTK != 0
+}
+
+/// Returns whether the calling thread has a user shadow stack: never, except on x86-64.
+#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
+fn shadow_stack_on() -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,5 +254,15 @@ mod tests {
             assert_eq!(pread::<false>(-1, buffer.as_mut_ptr(), 4, 2), -(libc::EBADF as isize));
         }
         assert_eq!(&buffer, b"2ab5");
+    }
+
+    #[test]
+    fn agrees_with_what_the_kernel_shows() {
+        // Linux 6.6 and later report it per thread; no line means no.
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+        let shown = status.lines().find_map(|line| line.strip_prefix("x86_Thread_features:"));
+        let listed =
+            shown.is_some_and(|features| features.split_whitespace().any(|f| f == "shstk"));
+        assert_eq!(shadow_stack_on(), listed);
     }
 }

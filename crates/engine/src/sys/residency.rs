@@ -2,16 +2,24 @@
 //! refused or sees nothing.
 #![allow(unsafe_code)]
 
-use crate::facts::ResidencyMethod;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use memmap2::{Mmap, MmapOptions};
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::statfs::{FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, fstatfs};
 use serde::{Deserialize, Serialize};
 
-use super::{fd, mincore, sample};
+use super::fd;
+use super::process_io::ProcessIo;
+use crate::facts::ResidencyMethod;
+use crate::stats::random::mix;
 
 /// The system call number on every architecture (Linux 6.5); libc lacks it for x86-64.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -91,10 +99,10 @@ pub fn residency_by(
     let measure = |method| match method {
         ResidencyMethod::Cachestat => cachestat(file, offset, len, pages),
         ResidencyMethod::Sampled => {
-            Ok(from_count(method, pages, sample::cached_pages(file, first, pages)?))
+            Ok(from_count(method, pages, sampled_pages(file, first, pages)?))
         }
         ResidencyMethod::Mincore => {
-            Ok(from_count(method, pages, mincore::cached_pages(file, first, pages)?))
+            Ok(from_count(method, pages, mapped_pages(file, first, pages)?))
         }
     };
     let methods = method.map_or_else(|| methods(file), |method| vec![method]);
@@ -161,6 +169,151 @@ fn cachestat(file: &File, offset: u64, len: u64, pages: u64) -> io::Result<Resid
         evicted: Some(evicted),
         method: ResidencyMethod::Cachestat,
     })
+}
+
+/// Pages per call: 256 MiB of address space and a result of 64 KiB.
+const CHUNK: u64 = 1 << 16;
+/// The last folio may extend past the end of the file, but never by more than this.
+const LARGEST_FOLIO: u64 = 1 << 30;
+
+/// Counts the cached pages among `pages` pages of a regular file or block device, starting at page
+/// number `first`.
+///
+/// For files that the user neither owns nor may write, the kernel reports every page as resident. A
+/// page past the end of the file reveals this.
+///
+/// # Errors
+/// EPERM in that case; the errno of mmap(2) (ENODEV: cannot be mapped) or mincore(2).
+fn mapped_pages(file: &File, first: u64, pages: u64) -> io::Result<u64> {
+    if pages == 0 {
+        return Ok(0);
+    }
+    let behind = fd::size(file)?.checked_next_multiple_of(LARGEST_FOLIO);
+    let refused = match behind {
+        Some(behind) => count_resident(file, behind / fd::page_size(), 1)? != 0,
+        None => true,
+    };
+    if refused {
+        return Err(io::Error::from_raw_os_error(libc::EPERM));
+    }
+    let mut cached = 0;
+    let mut done = 0;
+    while done < pages {
+        let now = CHUNK.min(pages - done);
+        cached += count_resident(file, first + done, now)?;
+        done += now;
+    }
+    Ok(cached)
+}
+
+fn count_resident(file: &File, first: u64, pages: u64) -> io::Result<u64> {
+    let page = fd::page_size();
+    let map = map(file, first * page, pages * page)?;
+    let mut answer = super::buffer::zeroed(pages as usize)?;
+    // SAFETY: the range is our mapping, `answer` has one byte per page, and no page is touched.
+    let done =
+        unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), answer.as_mut_ptr()) };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(answer.iter().map(|byte| u64::from(byte & 1)).sum())
+}
+
+fn map(file: &File, offset: u64, len: u64) -> io::Result<Mmap> {
+    // SAFETY: nothing reads through this mapping, so changes or truncation of the file are
+    // harmless.
+    unsafe { MmapOptions::new().offset(offset).len(len as usize).map(file) }
+}
+
+/// Enough for a standard error of 3 %, and few enough to warm at most 1 MiB of a cold file.
+const SAMPLES: u64 = 256;
+/// Time limit for the reads started by misses to end, since pages being read survive a drop.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Estimates the number of cached pages among `pages` pages, starting at page number `first`. Pages
+/// in holes count as cached: reading them needs no device.
+///
+/// # Errors
+/// The errno of open(2) for its own descriptor, of posix_fadvise(2) or of preadv2(2): EOPNOTSUPP on
+/// tmpfs.
+fn sampled_pages(file: &File, first: u64, pages: u64) -> io::Result<u64> {
+    if pages == 0 {
+        return Ok(0);
+    }
+    // Its own description, because the advice would otherwise change the caller's readahead.
+    let reopened = fd::reopen(file)?;
+    // Without it a miss would read a whole readahead window.
+    posix_fadvise(&reopened, 0, 0, PosixFadviseAdvice::POSIX_FADV_RANDOM)?;
+    let page = fd::page_size();
+    let samples = pages.min(SAMPLES);
+    let seed = fresh_seed();
+    let mut missed = Vec::new();
+    let mut charged = charge();
+    for i in 0..samples {
+        let (low, high) = (stratum(pages, i, samples), stratum(pages, i + 1, samples));
+        let offset = (first + low + mix(seed.wrapping_add(i)) % (high - low)) * page;
+        let answered = is_cached(&reopened, offset)?;
+        // The read started by a miss may complete before the kernel checks again (a device in
+        // memory, a preempted thread).
+        let before = std::mem::replace(&mut charged, charge());
+        if !answered || charged != before {
+            missed.push(offset);
+        }
+    }
+    settle(&reopened, &missed);
+    let share = 1.0 - missed.len() as f64 / samples as f64;
+    Ok((share * pages as f64).round() as u64)
+}
+
+/// Returns the bytes that devices have transferred for this thread; 0 if the kernel does not count
+/// them.
+fn charge() -> u64 {
+    ProcessIo::thread().map_or(0, |io| io.read_bytes)
+}
+
+/// Waits for the reads started by misses, so that the next drop finds nothing in flight.
+fn settle(file: &File, missed: &[u64]) {
+    let start = Instant::now();
+    for offset in missed.iter().take_while(|_| start.elapsed() < SETTLE_TIMEOUT) {
+        // The result does not matter: a failed read has ended too.
+        let _ = file.read_at(&mut [0], *offset);
+    }
+}
+
+/// Returns the start of part `i`: one sample per equal part of the file, so no page is sampled
+/// twice.
+fn stratum(pages: u64, i: u64, samples: u64) -> u64 {
+    (u128::from(pages) * u128::from(i) / u128::from(samples)) as u64
+}
+
+/// Returns a new seed for each call: the pages of the last sample are now cached and would all be
+/// hits.
+fn fresh_seed() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+    mix(now) ^ mix(CALLS.fetch_add(1, Relaxed))
+}
+
+fn is_cached(file: &File, offset: u64) -> io::Result<bool> {
+    let offset =
+        libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
+    let mut byte = 0u8;
+    let vector = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    loop {
+        // SAFETY: one vector of one byte, both alive during the call.
+        let got = unsafe {
+            libc::preadv2(file.as_raw_fd(), &raw const vector, 1, offset, libc::RWF_NOWAIT)
+        };
+        if got >= 0 {
+            return Ok(got == 1);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EAGAIN) => return Ok(false),
+            Some(libc::EINTR) => {}
+            _ => return Err(error),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@
 //! that mapping with zero pages and sets its flag; every other SIGBUS goes to the previous handler.
 #![allow(unsafe_code)]
 
+use std::arch::asm;
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use libc::{c_int, c_void, siginfo_t};
 
-use super::{fd, map_raw};
+use super::fd;
 
 /// Maximum number of mappings registered at once.
 pub const SLOTS: usize = 1024;
@@ -206,8 +207,7 @@ fn patch(address: usize) -> bool {
         let from = address & !(PAGE.load(Ordering::Relaxed) - 1);
         // To the end in one go: replacing single pages would raise a signal for each.
         // SAFETY: by the contract of Guard::new the whole range is the caller's mapping.
-        if !unsafe { map_raw::zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) }
-        {
+        if !unsafe { zeros_over(from, end - from, slot.writable.load(Ordering::Relaxed)) } {
             return false;
         }
         let _ = slot.fault.compare_exchange(
@@ -251,6 +251,48 @@ fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void)
             std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal);
         }
     }
+}
+
+/// Replaces `[start, start + len)` by private zero pages, read-only or writable; returns false if
+/// the kernel refuses.
+///
+/// # Safety
+/// The range is page-aligned address space that the caller owns, and no references into it exist.
+unsafe fn zeros_over(start: usize, len: usize, writable: bool) -> bool {
+    let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
+    let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: MAP_FIXED replaces the range, which by the caller's contract is its own and has no
+    // references.
+    let result = unsafe { mmap(start, len, protection as usize, flags as usize) };
+    result == start as isize
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe fn mmap(start: usize, len: usize, protection: usize, flags: usize) -> isize {
+    let result: isize;
+    // SAFETY: the kernel's calling convention: rcx and r11 are clobbered, memory outside the range
+    // is not touched.
+    unsafe {
+        asm!(
+            "syscall", inlateout("rax") libc::SYS_mmap as isize => result, in("rdi") start,
+            in("rsi") len, in("rdx") protection,
+            in("r10") flags, in("r8") -1isize, in("r9") 0usize, lateout("rcx") _, lateout("r11") _,
+            options(nostack));
+    }
+    result
+}
+
+#[cfg(target_arch = "aarch64")]
+unsafe fn mmap(start: usize, len: usize, protection: usize, flags: usize) -> isize {
+    let result: isize;
+    // SAFETY: the kernel's calling convention: memory outside the range is not touched.
+    unsafe {
+        asm!(
+            "svc 0", in("x8") libc::SYS_mmap, inlateout("x0") start => result, in("x1") len,
+            in("x2") protection,
+            in("x3") flags, in("x4") -1isize, in("x5") 0usize, options(nostack));
+    }
+    result
 }
 
 #[cfg(test)]

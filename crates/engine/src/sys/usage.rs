@@ -129,26 +129,30 @@ fn run_delay(schedstat: &str) -> Option<u64> {
 /// ran something else although this machine had work. Granularity: a clock tick, usually 10 ms.
 pub fn steal_nanos() -> Option<u64> {
     let per_second = sysconf(SysconfVar::CLK_TCK).ok()??;
-    let ticks = steal_ticks(&text::read("/proc/stat").ok()?)?;
+    let ticks = *cpu_ticks(&text::read("/proc/stat").ok()?).get(STEAL)?;
     ticks.checked_mul(1_000_000_000u64.checked_div(u64::try_from(per_second).ok()?)?)
 }
 
-/// Parses `cpu  user nice system idle iowait irq softirq steal ...`.
-fn steal_ticks(stat: &str) -> Option<u64> {
-    stat.lines()
-        .find_map(|line| line.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok())
+/// Parses the ticks of all CPUs from `cpu  user nice system idle iowait irq softirq steal guest
+/// guest_nice`, up to steal: guest is part of user.
+pub fn cpu_ticks(stat: &str) -> Vec<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
+    line.split_ascii_whitespace().take(STEAL + 1).map_while(|word| word.parse().ok()).collect()
 }
+
+/// The index of the steal time in [`cpu_ticks`].
+pub const STEAL: usize = 7;
 
 /// Returns the microseconds since boot in which at least one task waited for memory
 /// (/proc/pressure/memory). `None` without CONFIG_PSI.
 pub fn memory_pressure() -> Option<u64> {
-    pressure_total(&text::read("/proc/pressure/memory").ok()?)
+    pressure(&text::read("/proc/pressure/memory").ok()?, "total=")
 }
 
-/// Parses `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`.
-fn pressure_total(text: &str) -> Option<u64> {
+/// Parses a field of `some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961`.
+pub fn pressure<T: std::str::FromStr>(text: &str, field: &str) -> Option<T> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    line.split_ascii_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
+    line.split_ascii_whitespace().find_map(|word| word.strip_prefix(field)?.parse().ok())
 }
 
 #[cfg(test)]
@@ -208,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn captured_text() {
+    fn reads_ticks_and_pressure() {
         let stat = "cpu  10 20 30 40 50 60 70 81 90 0\ncpu0 1 2 3 4 5 6 7 8 9 0\nintr 5\n";
-        assert_eq!(steal_ticks(stat), Some(81));
+        assert_eq!(cpu_ticks(stat), [10, 20, 30, 40, 50, 60, 70, 81]);
         let psi = "some avg10=0.18 avg60=0.08 avg300=0.11 total=2846961\nfull avg10=0.17 \
                    avg60=0.07 avg300=0.10 total=2589025\n";
-        assert_eq!(pressure_total(psi), Some(2_846_961));
+        assert_eq!(pressure(psi, "total="), Some(2_846_961));
         for odd in [
             "",
             "cpu ",
@@ -224,7 +228,8 @@ mod tests {
             "full total=3",
             "\0\u{fffd}",
         ] {
-            assert_eq!((steal_ticks(odd), pressure_total(odd)), (None, None), "{odd:?}");
+            let found = (cpu_ticks(odd).len() > STEAL, pressure::<u64>(odd, "total="));
+            assert_eq!(found, (false, None), "{odd:?}");
         }
         assert!(steal_nanos().is_some());
     }

@@ -35,7 +35,7 @@ fn kinds() {
 
 #[test]
 fn the_number_wins_over_the_device_and_the_longest_path_over_shorter_ones() {
-    let table = mountinfo::parse(
+    let table = parse_table(
         "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 /x /home rw - ext4 /dev/a rw\n3 1 8:1 /y /home \
          rw - ext4 /dev/a rw\n4 1 0:9 / /b rw - btrfs /dev/b rw\n",
     );
@@ -85,4 +85,36 @@ fn a_quota_leaves_what_its_limit_exceeds_the_used_bytes_by() {
     assert_eq!(left_by(1024, 1 << 19), Some(1 << 19));
     assert_eq!(left_by(1, 4096), Some(0));
     assert_eq!(left_by(0, 4096), None, "0 is no limit");
+}
+
+#[test]
+fn octal_escapes_are_decoded() {
+    for (word, want) in [
+        (r"/a\040b\011c\134", &b"/a b\tc\\"[..]),
+        (r"\777", br"\777"),
+        (r"\08", br"\08"),
+        (r"x\", br"x\"),
+        (r"\0401", b" 1"),
+    ] {
+        assert_eq!(unescape(word), want, "{word}");
+    }
+}
+
+#[test]
+fn optional_fields_and_odd_lines() {
+    let table = "\
+36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+40 27 0:44 / /net ro - fuse.sshfs me@host:/x\\040y ro,user_id=0
+99 27 bad / / rw - ext4 x rw
+99 27 0:1 / / rw ext4 x rw
+99 27 0:1 / / rw -
+
+";
+    let entries = parse_table(table);
+    assert_eq!(entries.iter().map(|e| e.id).collect::<Vec<_>>(), [36, 27, 40]);
+    let first = &entries[0];
+    assert_eq!((first.device, first.mount_point.to_str()), ((98, 0), Some("/mnt 2")));
+    assert_eq!(first.options, ["rw", "noatime", "errors=continue"]);
+    assert_eq!(entries[2].source, "me@host:/x y");
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use nix::fcntl::{Flock, FlockArg};
 
 use super::*;
-use crate::scratch_name::PREFIX;
+use crate::names::PREFIX;
 
 /// Higher than any process id of Linux (4,194,304).
 const DEAD: u32 = 99_999_999;
@@ -129,10 +129,43 @@ fn only_leftovers_are_swept() {
         format!("{PREFIX}0123456789abcdef"),
         ".iotui-0123456789abcdef.tmp".into(),
     ];
-    let told = leftovers::take_notes();
+    let told = take_leftover_notes();
     assert!(gone.iter().all(|name| told.iter().any(|line| line.contains(name))), "{told:?}");
     let kept: Vec<_> = before.into_iter().filter(|name| !gone.contains(name)).collect();
     assert_eq!(names(dir.path()), kept);
     assert_eq!(fs::read(target).unwrap(), b"x");
     assert_eq!(sweep(dir.path()).unwrap(), 0);
+}
+
+#[test]
+fn it_goes_with_all_files_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let entry = ScratchDir::create(dir.path()).unwrap();
+    assert_eq!(entry.folder().metadata().unwrap().mode() & 0o777, 0o700);
+    (0..300).for_each(|n| fs::write(entry.path().join(format!("f{n}")), "x").unwrap());
+    // It is still in use.
+    assert_eq!((sweep(dir.path()).unwrap(), fs::read_dir(entry.path()).unwrap().count()), (0, 300));
+    drop(entry);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert!(ScratchDir::create(&dir.path().join("none")).is_err());
+}
+
+#[test]
+fn what_a_killed_run_left_is_swept_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    // Higher than any process id of Linux.
+    let at = |number: u32| dir.path().join(format!(".iotui-scratch-99999999-{number}"));
+    (0..5).for_each(|number| fs::create_dir(at(number)).unwrap());
+    fs::write(at(0).join("f0"), "x").unwrap();
+    fs::create_dir(at(1).join("not ours")).unwrap();
+    fs::write(at(1).join("f0"), "x").unwrap();
+    let precious = dir.path().join("precious");
+    fs::write(&precious, "x").unwrap();
+    std::os::unix::fs::symlink(&precious, at(2).join("f0")).unwrap();
+    let _lock = Flock::lock(File::open(at(3)).unwrap(), FlockArg::LockExclusiveNonblock).unwrap();
+    std::os::unix::fs::symlink(dir.path(), at(5)).unwrap();
+    assert_eq!(sweep(dir.path()).unwrap(), 2);
+    let left: Vec<bool> = (0..6).map(|number| fs::symlink_metadata(at(number)).is_ok()).collect();
+    assert_eq!(left, [false, true, true, true, false, true]);
+    assert!(at(1).join("f0").exists() && precious.exists());
 }

@@ -14,7 +14,7 @@ use crate::stats::{Ratio, median, paired};
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
-use crate::sys::memory_limit::free_memory;
+use crate::sys::memory::free_memory;
 
 /// The form of this process.
 static CHOICE: OnceLock<Form> = OnceLock::new();

@@ -4,7 +4,7 @@ use std::io;
 
 use io_uring::{Builder, IoUring};
 
-use crate::backend::batch::batch_limit;
+use crate::backend::access_pattern::batch_limit;
 use crate::backend::error::Unsupported;
 use crate::catalog::{COMPLETE, IOPOLL, NOP, SQPOLL, SUBMIT};
 use crate::plan::Job;

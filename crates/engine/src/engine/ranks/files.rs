@@ -20,7 +20,7 @@ use crate::engine::locate::{PlaceError, usable};
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
 use crate::plan::{Job, Layout, Op, Plan, TargetSpec};
-use crate::sys::nonce::random;
+use crate::sys::names::random;
 use crate::sys::{cold, fd, mounts, signals};
 use crate::text::show_path;
 

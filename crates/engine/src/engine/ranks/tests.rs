@@ -7,13 +7,13 @@ use super::clock;
 use super::merge::Merger;
 use super::messages::{Command, PartCommand, PartReply, pack, unpack};
 use super::threads;
-use crate::backend::access_pattern::mix;
 use crate::engine::trial_parts::TrialOutcome;
 use crate::engine::trial_parts::testing::outcome;
 use crate::engine::{Control, Link, Proposal, Started, dismiss, follow, propose, run_together};
 use crate::plan::{Choice, Op, Pattern, Plan, Settings, TargetSpec, preset};
 use crate::record::{BadBlock, End, Event, Found, MachineEvidence, Trial, Verified};
 use crate::stats::Histogram;
+use crate::stats::random::mix;
 use crate::sys::clock::monotonic_nanos;
 
 static NEVER: AtomicBool = AtomicBool::new(false);

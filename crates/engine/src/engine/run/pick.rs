@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Run;
-use crate::backend::access_pattern::mix;
 use crate::backend::meter::Timed;
 use crate::catalog::faults;
 use crate::engine::calibrate::choose_timing;
@@ -18,6 +17,7 @@ use crate::engine::workers::cpus;
 use crate::experiment::MIN_REPEATED_TIME;
 use crate::plan::{Cache, Choice, Job, Plan};
 use crate::record::{End, Event, Phase, Pick, PickConditions, SkippedMethod, Try};
+use crate::stats::random::mix;
 use crate::sys::cold::drop_part;
 
 /// Time limit of a try; longer than it takes to start threads.

@@ -181,7 +181,7 @@ mod tests {
     fn goal_costs_little_coverage() {
         let mut state = 1u64;
         let mut numbers = std::iter::repeat_with(move || {
-            state = crate::backend::access_pattern::mix(state.wrapping_add(1));
+            state = crate::stats::random::mix(state.wrapping_add(1));
             (state >> 11) as f64 / (1u64 << 53) as f64
         });
         let precision = Precision { goal: 0.02, requested: true };

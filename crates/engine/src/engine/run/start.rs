@@ -25,7 +25,7 @@ use crate::engine::{Control, Sink, levels, probing, target};
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{Earlier, End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::leftovers;
+use crate::sys::scratch;
 use crate::text::show_path;
 use crate::units::show_bytes;
 use crate::{host, peer};
@@ -110,7 +110,7 @@ fn run_with(
     if !plan.probes.is_empty() && matches!(end, End::Finished | End::Goal) {
         end = probing::run(plan, control, pace.deadline(), sink);
     }
-    leftovers::take_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
+    scratch::take_leftover_notes().into_iter().for_each(|text| sink.event(Event::Note { text }));
     let seconds = Some(earlier.add_seconds(begin.elapsed()));
     sink.event(Event::End { reason: end, seconds });
     Ok(end)

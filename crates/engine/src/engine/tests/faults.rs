@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use super::faulty::{Act, Faulty, OPENING};
 use super::*;
-use crate::backend::access_pattern::mix;
+use crate::stats::random::mix;
 use crate::sys::testing as child;
 
 fn data(len: u64) -> Vec<u8> {

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::backend::access_pattern::mix;
 use crate::plan::{Moves, Sync};
+use crate::stats::random::mix;
 use crate::sys::buffer::Buffer;
 use crate::sys::content::Content;
 

@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::*;
-use crate::backend::access_pattern::mix;
 use crate::backend::{Target, testing};
 use crate::engine::Control;
 use crate::engine::tests::{PATTERNS, choices, depths, info, job, run, run_with, spec, supported};
 use crate::plan::{Choice, FilePer, Moves, Plan, Sync, TargetSpec, TrialTime, Writes};
 use crate::record::{Age, BadBlocks, Event, MachineEvidence, ReadFrom};
+use crate::stats::random::mix;
 use proptest::prelude::*;
 
 const SEED: u64 = 5;
@@ -190,7 +190,7 @@ fn memory_is_no_device() {
     }
     let Some(memory) = crate::sys::testing::file_in_memory() else { return };
     let (_file, target) = file(0, 1);
-    let held = crate::sys::held_file::HeldFile::new(memory.try_clone().unwrap(), None).unwrap();
+    let held = crate::sys::fd::HeldFile::new(memory.try_clone().unwrap(), None).unwrap();
     let target = Target { held: Some(held), size: plain().span, ..target };
     memory.set_len(plain().span).unwrap();
     let spec = spec(plain(), &target, 1);

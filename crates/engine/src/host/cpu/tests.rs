@@ -6,7 +6,7 @@ model name\t: Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\ncpu MHz\t\t: 2101.5\n\
 flags\t\t: fpu tsc sse2 avx2 constant_tsc nonstop_tsc hypervisor\n\nprocessor\t: 1\nvendor_id\t: Other\n";
 
 fn read(tree: &Tree) -> Cpu {
-    super::read(&tree.root(), &Info::read(&tree.root()))
+    super::read(&tree.root(), &CpuInfo::read(&tree.root()))
 }
 
 #[test]
@@ -71,5 +71,37 @@ fn hostile_files_still_yield_a_cpu() {
         }
         let cpu = read(&tree);
         assert!(cpu.online >= 1 && cpu.model.len() < 2000);
+    }
+}
+
+fn cycle(files: &[(&str, &str)]) -> (Option<f64>, &'static str) {
+    let root = Tree::new(files);
+    read_cycle(&root.root(), &CpuInfo::read(&root.root()))
+}
+
+#[test]
+fn the_best_source_wins() {
+    let info = ("proc/cpuinfo", "flags : fpu tsc\ncpu MHz : 2000.0\nbogomips : 5000.0\n");
+    let max = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "4000000\n");
+    assert_eq!(cycle(&[max, info]), (Some(0.25), "cpufreq maximum"));
+    assert_eq!(cycle(&[info]), (Some(0.5), "cpuinfo MHz"));
+    let only = ("proc/cpuinfo", "flags : fpu tsc\nbogomips : 5000.0\n");
+    assert_eq!(cycle(&[only]).0, Some(0.4));
+    assert_eq!(cycle(&[("proc/cpuinfo", "bogomips : 50.00\nFeatures : fp asimd\n")]).0, None);
+}
+
+#[test]
+fn the_device_tree_is_binary() {
+    let tree = Tree::new(&[]);
+    tree.write("proc/device-tree/cpus/cpu@0/clock-frequency", &1_500_000_000u32.to_be_bytes());
+    let cycle = read_cycle(&tree.root(), &CpuInfo::read(&tree.root()));
+    assert!(cycle.0.is_some_and(|nanos| (nanos - 0.6667).abs() < 1e-3), "{cycle:?}");
+}
+
+#[test]
+fn invalid_values_are_unknown() {
+    for text in ["0", "-1", "inf", "NaN", "1e300", "", "x"] {
+        let file = ("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text);
+        assert_eq!(cycle(&[file, ("proc/cpuinfo", "cpu MHz : 0\n")]).0, None, "{text}");
     }
 }

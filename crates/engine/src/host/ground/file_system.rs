@@ -11,12 +11,11 @@ use super::walk::{Above, Place, Walk};
 use crate::facts::clean;
 use crate::record::{LayerKind, Medium};
 use crate::sys::block;
-use crate::sys::mountinfo::Entry;
-use crate::sys::mounts;
+use crate::sys::mounts::{self, MountEntry};
 
 impl Walk<'_> {
     /// Goes on with the file system of this mount; `file` is the one in it that the target lies in.
-    pub fn file_system(&mut self, entry: &Entry, file: Option<&File>, place: Place) {
+    pub fn file_system(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
         if !self.has_room(&place) {
             return;
         }
@@ -41,7 +40,7 @@ impl Walk<'_> {
         self.end(&place, medium, fs, reason);
     }
 
-    fn local(&mut self, entry: &Entry, file: Option<&File>, place: Place) {
+    fn local(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
         let fs = entry.fs.as_str();
         let is_overlay = fs == "overlay";
         let kind = if is_overlay { LayerKind::Overlay } else { LayerKind::FileSystem };
@@ -92,7 +91,7 @@ impl Walk<'_> {
     }
 
     /// Goes on with all devices of btrfs, one of which is known by its path.
-    fn btrfs(&mut self, entry: &Entry, place: Place) {
+    fn btrfs(&mut self, entry: &MountEntry, place: Place) {
         let one = (self.world.node)(self.world, Path::new(&entry.source)).map(|number| {
             let number = (nix::sys::stat::major(number), nix::sys::stat::minor(number));
             block::folder(&self.world.sys, number)
@@ -109,7 +108,7 @@ impl Walk<'_> {
     }
 
     /// Goes on with the image that erofs was mounted from without a loop device.
-    fn erofs(&mut self, entry: &Entry, file: Option<&File>, place: Place) {
+    fn erofs(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
         let path = PathBuf::from(&entry.source);
         let is_it = |image: &File| {
             let mounted = fstatvfs(file?).ok()?.filesystem_id();

@@ -14,7 +14,6 @@ use crate::record::{LayerKind, Medium};
 use crate::sys::block;
 use crate::sys::fd;
 use crate::sys::loop_device::LoopFile;
-use crate::sys::mountinfo;
 use crate::sys::mounts;
 
 /// Maximum number of symbolic links that a path may have; as the kernel.
@@ -24,7 +23,7 @@ impl World {
     /// Returns the type of the file system that may not answer when this path is looked up, which
     /// has no symbolic links: one that a program or another machine serves.
     pub fn silent(&self, path: &Path) -> Option<&str> {
-        let way = mountinfo::on_the_way(&self.mounts, path);
+        let way = mounts::on_the_way(&self.mounts, path);
         // What the root lies on answers, or nothing here would run.
         let (last, rest) = way.split_last()?;
         let crossed = rest.iter().filter(|entry| entry.mount_point != Path::new("/"));

@@ -4,7 +4,6 @@
 //! `walk` goes down, and `found` is what it found; `file_system` knows what a mount lies on,
 //! `image` opens a file below, `overlay` finds the one that serves a file of an overlay.
 
-mod extents;
 mod file_system;
 mod found;
 mod image;

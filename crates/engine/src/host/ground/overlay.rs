@@ -11,8 +11,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use super::found::FileBelow;
 use super::walk::{Place, Walk};
 use crate::record::{LayerKind, Medium};
-use crate::sys::mountinfo::{Entry, unescape};
-use crate::sys::mounts;
+use crate::sys::mounts::{self, MountEntry, unescape};
 
 /// The folders of an overlay, from its mount options.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -62,7 +61,7 @@ fn split(value: &[u8]) -> Vec<PathBuf> {
 
 impl Walk<'_> {
     /// Goes on with the file that serves this one of an overlay, or with all folders that may.
-    pub fn overlay(&mut self, entry: &Entry, file: Option<&File>, place: Place) {
+    pub fn overlay(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
         let folders = Folders::of(&entry.options);
         let meta = file.and_then(|file| file.metadata().ok());
         let served = file.zip(meta.as_ref()).filter(|(_, meta)| meta.is_file());
@@ -107,7 +106,7 @@ impl Walk<'_> {
     /// Finds the file that serves this one: the kernel passes on what it says of itself.
     fn find_real(
         &self,
-        entry: &Entry,
+        entry: &MountEntry,
         folders: &Folders,
         file: &File,
     ) -> Option<(PathBuf, File, fs::Metadata)> {
@@ -125,7 +124,7 @@ impl Walk<'_> {
     }
 
     /// Returns whether this folder is the upper one of the overlay, not another of the same name.
-    fn is_upper(&self, entry: &Entry, upper: &Path) -> bool {
+    fn is_upper(&self, entry: &MountEntry, upper: &Path) -> bool {
         let (Ok((_, shown)), Ok((_, real))) =
             (self.world.find(&entry.mount_point), self.world.find(upper))
         else {

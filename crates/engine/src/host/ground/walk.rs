@@ -14,8 +14,7 @@ use crate::record::{Ground, Layer, LayerKind, Medium};
 use crate::sys::block::{self};
 use crate::sys::link::{self};
 use crate::sys::loop_device::{self, LoopFile};
-use crate::sys::mountinfo::{self, Entry};
-use crate::sys::mounts;
+use crate::sys::mounts::{self, MountEntry};
 use crate::sys::text::line;
 
 /// Maximum number of layers, and of layers on top of each other.
@@ -25,7 +24,7 @@ const MAX_DEPTH: u32 = 192;
 /// What the walk asks; planted in tests.
 pub(super) struct World {
     pub sys: PathBuf,
-    pub mounts: Vec<Entry>,
+    pub mounts: Vec<MountEntry>,
     /// Asks a loop device, by kernel name and number, for its file.
     pub ask: fn(&str, u64) -> io::Result<LoopFile>,
     /// Finds the number (st_rdev) of the block device that a node in /dev is.
@@ -69,7 +68,7 @@ impl World {
     pub fn here() -> World {
         World {
             sys: "/sys".into(),
-            mounts: mountinfo::all(),
+            mounts: mounts::mount_table(),
             ask: loop_device::file_of,
             node: World::block_device,
             home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
@@ -93,7 +92,7 @@ impl World {
 
     /// Returns what lies below the files of a mount.
     #[cfg(test)]
-    pub fn below_mount(&self, entry: &Entry) -> Below {
+    pub fn below_mount(&self, entry: &MountEntry) -> Below {
         let mut walk = Walk::new(self);
         walk.file_system(entry, None, Place::top());
         walk.finish()

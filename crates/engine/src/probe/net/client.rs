@@ -14,7 +14,7 @@ use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{Challenge, FRAME, Hello, MAX_SINK, ProtocolError, WireReply, WireRequest};
 use crate::catalog::MAX_ECHO;
 use crate::sys::buffer::Aligned;
-use crate::sys::nonce::random;
+use crate::sys::names::random;
 
 /// Bytes read at once when they are discarded.
 const SINK_BYTES: usize = 256 << 10;

@@ -14,7 +14,7 @@ use super::wire::{
 };
 use crate::probe::context::{ProbeError, StopFlag};
 use crate::record::HostSummary;
-use crate::sys::nonce::random;
+use crate::sys::names::random;
 
 /// How long a peer may be silent.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(3);

@@ -23,7 +23,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::sys::fd;
-use crate::sys::nonce::random;
+use crate::sys::names::random;
 use crate::text::show_path;
 
 /// The environment variable with the secret. There is no command-line option for it, because every

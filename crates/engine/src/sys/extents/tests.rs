@@ -1,12 +1,13 @@
 #![allow(clippy::single_range_in_vec_init)] // a list of one range is intended
 #![allow(unsafe_code)]
-use super::*;
-use crate::sys::cold::{make_cold, make_warm_within};
-use crate::sys::extent_list::MAX_HOLES;
-use crate::sys::testing;
+
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+
+use super::*;
+use crate::sys::cold::{make_cold, make_warm_within};
+use crate::sys::testing;
 
 const MIB: u64 = 1 << 20;
 
@@ -148,4 +149,45 @@ fn the_number_of_ranges_is_bounded() {
     }
     assert_eq!(taken, MAX_HOLES as u64);
     assert!(found.truncated && found.hole_bytes() == 2 * taken);
+}
+
+fn walked(len: u64, extents: &[(u64, u64, u32)]) -> (Extents, bool) {
+    let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
+    let ended = extents.iter().try_for_each(|(logical, length, flags)| {
+        walk.take(&Extent {
+            logical: *logical,
+            length: *length,
+            flags: *flags,
+            ..Extent::default()
+        })
+    });
+    (walk.found, ended.is_break())
+}
+
+#[test]
+fn the_layout_is_the_kernels() {
+    assert_eq!(size_of::<Extent>(), 56);
+    assert_eq!(std::mem::offset_of!(Request, extents), 32);
+}
+
+#[test]
+fn gaps_and_unwritten_extents_are_holes() {
+    let (found, ended) = walked(
+        100,
+        &[(10, 10, 0), (20, 20, UNWRITTEN), (50, 10, SHARED | ENCODED), (70, 10, LAST)],
+    );
+    assert!(ended && found.shared && found.encoded && !found.inline);
+    assert_eq!(found.holes(), [0..10, 20..50, 60..70, 80..100]);
+    assert_eq!((found.count, found.unwritten, found.hole_bytes()), (4, 20, 70));
+}
+
+#[test]
+fn odd_answers_do_no_harm() {
+    let (found, _) = walked(100, &[(u64::MAX, u64::MAX, 0)]);
+    assert_eq!(found.holes(), [0..100]);
+    let (found, _) = walked(100, &[(0, u64::MAX, UNWRITTEN), (5, 5, UNWRITTEN | LAST)]);
+    assert_eq!((found.holes(), found.unwritten), (&[0..100][..], 100));
+    let (found, _) = walked(100, &[(50, 10, 0), (0, 10, UNWRITTEN), (40, 30, UNWRITTEN)]);
+    assert_eq!(found.holes(), [0..50, 60..70]);
+    assert_eq!(walked(0, &[(0, 1, LAST)]).0.holes(), []);
 }

@@ -11,7 +11,7 @@ fn the_reason_is_the_one_that_keeps_it_from_being_made() {
         ("cgroup.subtree_control", "cpu\n"),
         ("a/memory.use_hierarchy", "0\n"),
     ]);
-    fn why(mounts: &[Entry]) -> String {
+    fn why(mounts: &[MountEntry]) -> String {
         choose_parent("4:memory:/a\n0::/\n", mounts, ALL).unwrap_err()
     }
     assert!(why(&mounts("cgroup2", top.path(), "/", "")).contains("cgroup.subtree_control"));
@@ -21,8 +21,8 @@ fn the_reason_is_the_one_that_keeps_it_from_being_made() {
 }
 
 /// Returns a mount of `fs` at `at` that shows `root` of it.
-fn mounts(fs: &str, at: &Path, root: &str, options: &str) -> Vec<Entry> {
-    mountinfo::parse(&format!("30 1 0:9 {root} {} rw - {fs} none rw,{options}\n", at.display()))
+fn mounts(fs: &str, at: &Path, root: &str, options: &str) -> Vec<MountEntry> {
+    mounts::parse_table(&format!("30 1 0:9 {root} {} rw - {fs} none rw,{options}\n", at.display()))
 }
 
 fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {

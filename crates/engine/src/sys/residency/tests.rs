@@ -1,7 +1,8 @@
+use std::os::unix::fs::{FileExt, MetadataExt};
+
 use super::*;
 use crate::sys::cold::make_cold;
 use crate::sys::testing;
-use std::os::unix::fs::FileExt;
 
 const METHODS: [ResidencyMethod; 3] =
     [ResidencyMethod::Cachestat, ResidencyMethod::Sampled, ResidencyMethod::Mincore];
@@ -119,4 +120,79 @@ fn a_method_that_is_refused_is_no_error_when_asked_so() {
 #[test]
 fn methods_are_lower_case() {
     assert_eq!(serde_json::to_string(&ResidencyMethod::Cachestat).unwrap(), "\"cachestat\"");
+}
+
+#[test]
+fn refusal_is_noticed() {
+    let file = File::open("/proc/self/exe").unwrap();
+    let others = File::open("/etc/passwd").unwrap();
+    for file in [file, others] {
+        // Another test may just have dropped the machine's caches.
+        file.read_at(&mut [0; 1], 0).unwrap();
+        let meta = file.metadata().unwrap();
+        let user = nix::unistd::geteuid();
+        let allowed = user.is_root() || meta.uid() == user.as_raw() || meta.mode() & 0o022 != 0;
+        let answer = mapped_pages(&file, 0, meta.len().div_ceil(fd::page_size()));
+        match answer {
+            Ok(cached) => assert!(cached > 0 || !allowed),
+            Err(error) => {
+                assert!(!allowed || error.raw_os_error() != Some(libc::EPERM), "{error}")
+            }
+        }
+        if !allowed {
+            assert_eq!(mapped_pages(&file, 0, 1).unwrap_err().raw_os_error(), Some(libc::EPERM));
+        }
+    }
+}
+
+/// stat(2) reports length 0 for a device, so its first page would be mistaken for the one past
+/// its end.
+#[test]
+fn a_device_has_a_length_too() {
+    let names = std::fs::read_dir("/sys/block")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name());
+    let open = |name| File::open(std::path::Path::new("/dev").join(name)).ok();
+    fn read(file: &File) -> bool {
+        file.read_at(&mut [0; 1], 0).is_ok_and(|got| got == 1)
+    }
+    let Some(device) = names.filter_map(open).find(read) else {
+        return crate::sys::testing::skip("no block device may be read");
+    };
+    match mapped_pages(&device, 0, 1) {
+        Ok(cached) => assert_eq!(cached, 1),
+        Err(error) => assert!(!nix::unistd::geteuid().is_root(), "{error}"),
+    }
+}
+
+/// Whole pages, since with small blocks a partially written page does not count.
+#[test]
+fn pages_are_counted_over_chunks_and_to_the_last() {
+    let (file, page) = (tempfile::tempfile().unwrap(), fd::page_size());
+    let last = CHUNK + 5;
+    file.set_len((last + 1) * page).unwrap();
+    let data = vec![1; page as usize];
+    for at in [0, 7, last] {
+        file.write_all_at(&data, at * page).unwrap();
+    }
+    let count = |first, pages| mapped_pages(&file, first, pages).unwrap();
+    // A large folio may include neighbouring pages.
+    assert!((3..=96).contains(&count(0, last + 1)), "{}", count(0, last + 1));
+    assert_eq!((count(7, 1), count(last, 1), count(CHUNK / 2, 1), count(7, 0)), (1, 1, 0, 0));
+}
+
+#[test]
+fn strata_cover_everything_once() {
+    for (pages, samples) in [(1, 1), (255, 255), (256, 256), (257, 256), (1 << 50, 256)] {
+        assert_eq!(stratum(pages, 0, samples), 0);
+        assert_eq!(stratum(pages, samples, samples), pages);
+        assert!((0..samples).all(|i| stratum(pages, i, samples) < stratum(pages, i + 1, samples)));
+    }
+}
+
+#[test]
+fn seeds_differ() {
+    assert_ne!(fresh_seed(), fresh_seed());
 }

@@ -4,7 +4,7 @@ use crate::facts::{BlockDevice, DeviceKind, Transport};
 use crate::record::{Ground, Medium};
 use crate::sys::block::testing::Sysfs;
 use crate::sys::loop_device::LoopFile;
-use crate::sys::mountinfo;
+use crate::sys::mounts;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ mod odd;
 fn world(sys: &Sysfs, mounts: &str) -> World {
     World {
         sys: sys.root(),
-        mounts: mountinfo::parse(mounts),
+        mounts: mounts::parse_table(mounts),
         ask: |_, _| Err(io::Error::from_raw_os_error(libc::ENXIO)),
         node: |_, path| {
             let minor = match path.to_str().unwrap() {

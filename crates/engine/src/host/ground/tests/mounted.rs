@@ -93,7 +93,7 @@ fn a_path_leads_through_the_mounts_that_the_kernel_meets_first() {
         assert_eq!(world.silent(Path::new(path)), silent, "{path}");
     }
     let last = |path: &str| {
-        mountinfo::on_the_way(&world.mounts, Path::new(path)).last().map(|entry| entry.id)
+        mounts::on_the_way(&world.mounts, Path::new(path)).last().map(|entry| entry.id)
     };
     assert_eq!((last("/data/x"), last("/net/local/x"), last("/")), (Some(25), Some(21), Some(1)));
     // The root of a container is served by the host, and a disk is mounted below.
@@ -101,7 +101,7 @@ fn a_path_leads_through_the_mounts_that_the_kernel_meets_first() {
     let world = self::world(&sys, kata);
     assert_eq!(world.silent(Path::new("/data/img")), None);
     assert_eq!(world.silent(Path::new("/img")), Some("virtiofs"));
-    assert!(mountinfo::on_the_way(&[], Path::new("/x")).is_empty());
+    assert!(mounts::on_the_way(&[], Path::new("/x")).is_empty());
 }
 
 #[test]
