@@ -42,7 +42,9 @@ pub fn to_file(
 /// System errors, which do not name the file.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let place = match place(path)? {
-        Place::Stream { path } => Place::Name { folder: folder_of(&path)?, path, old: None },
+        Destination::Stream { path } => {
+            Destination::Name { folder: folder_of(&path)?, path, old: None }
+        }
         place => place,
     };
     place.put(bytes)
@@ -59,7 +61,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Writes a new file like [`to_file`].
 ///
 /// # Errors
-/// [`ErrorKind::AlreadyExists`] if the file exists or appears meanwhile: it is left unchanged.
+/// [`ErrorKind::AlreadyExists`] if the file exists or appears before the end: it is left unchanged.
 pub fn to_new_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -74,12 +76,12 @@ pub fn to_new_file(
 pub fn probe(path: &Path) -> io::Result<()> {
     // Permissions are not enough (nobody can create a file in /proc), so a file is created.
     let tried = place(path).and_then(|place| match place {
-        Place::Name { folder, .. } => {
+        Destination::Name { folder, .. } => {
             // Removes and records files left by killed runs; errors are ignored.
             let _ = sweep(&folder);
             create_temporary(&folder, None).and_then(Temporary::remove)
         }
-        Place::Stream { .. } => Ok(()),
+        Destination::Stream { .. } => Ok(()),
     });
     tried.map_err(|error| with_path(path, error))
 }
@@ -91,14 +93,14 @@ pub fn with_path(path: &Path, error: io::Error) -> io::Error {
 }
 
 /// Where the bytes go, after following links.
-enum Place {
+enum Destination {
     /// The new file gets this name; `old` is the file that has it now.
     Name { path: PathBuf, folder: PathBuf, old: Option<Metadata> },
     /// A pipe, a terminal or a device: writing to it loses nothing.
     Stream { path: PathBuf },
 }
 
-fn place(path: &Path) -> io::Result<Place> {
+fn place(path: &Path) -> io::Result<Destination> {
     let old = match follow(path).and_then(fs::metadata) {
         Ok(old) => old,
         Err(error) if error.kind() == ErrorKind::NotFound => return new_name(path),
@@ -107,16 +109,16 @@ fn place(path: &Path) -> io::Result<Place> {
     check_kind(&old)?;
     check_access(path, AccessFlags::W_OK)?;
     if !old.is_file() {
-        return Ok(Place::Stream { path: path.into() });
+        return Ok(Destination::Stream { path: path.into() });
     }
     let real = fs::canonicalize(path)?;
     let folder = folder_of(&real)
         .and_then(|folder| check_replaceable(&real, &folder).map(|()| folder))
         .map_err(irreplaceable)?;
-    Ok(Place::Name { path: real, folder, old: Some(old) })
+    Ok(Destination::Name { path: real, folder, old: Some(old) })
 }
 
-/// Refuses what no report is written to: a folder, a disk.
+/// Refuses folders and disks.
 ///
 /// # Errors
 /// `IsADirectory`, `InvalidInput`.
@@ -153,7 +155,7 @@ fn irreplaceable(error: io::Error) -> io::Error {
 }
 
 /// Returns the place of a new file; an error if the file exists.
-fn free_name(path: &Path) -> io::Result<Place> {
+fn free_name(path: &Path) -> io::Result<Destination> {
     // A dangling link exists too.
     if fs::symlink_metadata(path).is_ok() {
         place(path)?;
@@ -162,7 +164,7 @@ fn free_name(path: &Path) -> io::Result<Place> {
     new_name(path)
 }
 
-/// Follows links at the end of a path, dangling ones too. Those that another user may have planted
+/// Follows links at the end of a path, dangling ones too. Links that another user may have planted
 /// are refused, as the kernel does with `fs.protected_symlinks`.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
@@ -186,12 +188,12 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Returns the place of a file that does not exist; dangling links are followed.
-fn new_name(path: &Path) -> io::Result<Place> {
+fn new_name(path: &Path) -> io::Result<Destination> {
     let path = follow(path)?;
     if path.as_os_str().as_bytes().ends_with(b"/") || path.file_name().is_none() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it has no file name"));
     }
-    Ok(Place::Name { folder: folder_of(&path)?, path, old: None })
+    Ok(Destination::Name { folder: folder_of(&path)?, path, old: None })
 }
 
 /// Returns the folder of `path`, which must be writable.
@@ -218,11 +220,11 @@ fn check_access(path: &Path, access: AccessFlags) -> io::Result<()> {
     Ok(faccessat(AT_FDCWD, path, access, AtFlags::AT_EACCESS)?)
 }
 
-impl Place {
+impl Destination {
     fn put(self, bytes: &[u8]) -> io::Result<()> {
         let (path, folder, old) = match self {
-            Place::Stream { path } => return write_stream(&path, bytes),
-            Place::Name { path, folder, old } => (path, folder, old),
+            Destination::Stream { path } => return write_stream(&path, bytes),
+            Destination::Name { path, folder, old } => (path, folder, old),
         };
         let mut file = create_temporary(&folder, old.as_ref())?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
@@ -242,8 +244,7 @@ impl Place {
     }
 }
 
-/// Keeps both files if the old one has become irreplaceable meanwhile: saves the new one under a
-/// free name.
+/// Keeps both files if the old one has become irreplaceable: saves the new one under a free name.
 fn save_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -262,10 +263,10 @@ fn save_beside(temporary: &Path, path: &Path, error: io::Error) -> io::Error {
     }
 }
 
-impl Place {
+impl Destination {
     /// Creates the name with link(2), which fails if the name exists; rename(2) would not.
     fn put_new(self, bytes: &[u8]) -> io::Result<()> {
-        let Place::Name { path, folder, .. } = self else {
+        let Destination::Name { path, folder, .. } = self else {
             return Err(ErrorKind::AlreadyExists.into());
         };
         let mut file = create_temporary(&folder, None)?;

@@ -1,5 +1,5 @@
-//! A process that removes a file or folder once this one is gone, however it ended: what has a name
-//! would outlive a SIGKILL, or an abort where no memory is left.
+//! A process that removes a file or folder after this one has ended in any way: a named file would
+//! outlive a SIGKILL, or an abort without memory.
 
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
@@ -8,13 +8,12 @@ use std::process::{Child, Command, Stdio};
 
 use super::folder::Folder;
 
-/// Waits for the end of its input, which is that of the process that holds the other end. The name
-/// is in the environment, so that who kills every process with `iotui` in its command line does not
-/// kill this one.
+/// Waits for the end of its input, which ends with the process at the other end. The name is in the
+/// environment, so that killing every process with `iotui` in its command line spares this one.
 const REMOVE_FILE: &str = "read -r _; rm -f -- \"$NAME\"";
 
-/// Removes what a `ScratchDir` would: files with names of iotui, and the folder if nothing else is
-/// in it.
+/// Removes the same as a `ScratchDir`: files with names of iotui, and the folder if it is empty
+/// then.
 const REMOVE_FOLDER: &str = "read -r _; find \"./$NAME\" -mindepth 1 -maxdepth 1 -type f \
                              -name '[a-z]?*' ! -name '?*[!0-9]*' -delete; rmdir -- \"./$NAME\"";
 
@@ -45,7 +44,7 @@ impl Caretaker {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // What stops this program from the keyboard is not meant for it.
+            // Signals from the keyboard are meant for this program only.
             .process_group(0)
             .spawn();
         child.ok().map(Caretaker)
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_removed_when_its_process_is_gone_and_not_before() {
+    fn a_file_outlives_no_process() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::open(dir.path()).unwrap();
         let [kept, left] = [".kept it's", ".left $HOME"].map(|name| dir.path().join(name));
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_folder_only_the_files_of_iotui_are_removed() {
+    fn only_own_files_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::open(dir.path()).unwrap();
         let make = |name: &str, files: &[&str]| {

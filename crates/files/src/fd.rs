@@ -1,5 +1,5 @@
-//! Open descriptors, and files that are reopened by them, not by their names: a renamed file remains
-//! the same.
+//! Open descriptors, and files that are reopened by them, not by their names: a renamed file
+//! remains the same.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -257,7 +257,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn a_reopened_file_has_its_own_position() {
+    fn a_reopened_file_has_another_position() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"hello").unwrap();
         let mut text = String::new();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn clip_ends_at_the_end_of_the_file() {
+    fn clip_ends_with_the_file() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1000).unwrap();
         assert_eq!(clip(&file, 0, u64::MAX).unwrap(), 1000);
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(clip(&file, u64::MAX, u64::MAX).unwrap(), 0);
     }
     #[test]
-    fn how_a_file_is_opened_again_is_found_out_once_and_holds_for_a_stranger_too() {
+    fn options_to_reopen_fit_strangers() {
         use nix::unistd::{Uid, setfsuid};
         use std::os::unix::fs::PermissionsExt;
         let own = tempfile::NamedTempFile::new().unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_reaches_the_held_file_or_none() {
+    fn writes_reach_only_the_held_file() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         let held = HeldFile::new(File::create(at("own")).unwrap(), Some(at("own"))).unwrap();

@@ -1,5 +1,5 @@
 //! A folder held by its descriptor, and iotui's own files in it: created, named and removed
-//! reliably even if something is renamed meanwhile.
+//! reliably even if something is renamed.
 //!
 //! Their names are random. Each file is locked by its owner while it exists, and the kernel drops
 //! that lock however the owner ends: a file with such a name and no lock was left by a killed run.
@@ -213,8 +213,8 @@ impl Folder {
         let file = File::from(openat(self.fd(), name, flags, Mode::empty()).ok()?);
         let id = FileId::from_metadata(&file.metadata().ok()?);
         file.try_lock().ok()?;
-        // Checked under the lock: if another process took it over meanwhile, the name is gone or
-        // refers to another file.
+        // Checked under the lock: if another process took it over, the name is gone or refers to
+        // another file.
         (id == FileId::of_stat(&stat) && self.is_same(name, id)).then(|| LockedEntry {
             file,
             name: name.into(),

@@ -21,7 +21,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// Returns its path; `None` if there is no home, or only a relative one.
+    /// Returns its path; `None` without a home, or with a relative one.
     pub fn folder(self) -> Option<PathBuf> {
         let xdg = Xdg::new().ok();
         let (path, variable) = match self {

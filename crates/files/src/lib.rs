@@ -1,5 +1,5 @@
 //! Files that iotui makes and finds: replaced atomically, locked while they are used, with random
-//! names, and removed however a process ends; and what the kernel says of mounts and open files.
+//! names, and removed however a process ends; mounts and open files, as the kernel describes them.
 #![forbid(unsafe_code)]
 // A folder's documentation is the map of its rooms, private ones too.
 #![allow(rustdoc::private_intra_doc_links)]

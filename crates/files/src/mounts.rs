@@ -28,7 +28,7 @@ pub struct Mount {
     pub fs: String,
     /// `f_type` of statfs(2).
     pub magic: u64,
-    /// What is mounted: a device, a server, or any word.
+    /// The mounted source: a device, a server, or any word.
     pub source: Option<String>,
     pub mount_point: Option<PathBuf>,
     /// Options of the mount and of its superblock, without repetition.
@@ -103,7 +103,7 @@ pub fn mount_of(file: &File) -> io::Result<Mount> {
     mount_among(file, mount_table)
 }
 
-/// Returns the mount that contains `file`, as [`mount_of`] does, among those that were read.
+/// Returns the mount that contains `file`, like [`mount_of`], among mounts that were read.
 ///
 /// # Errors
 /// The errno of fstatfs(2) or fstat(2).
@@ -255,7 +255,7 @@ fn find<'a>(
 }
 
 /// Returns whether the kernel keeps the files of this device (st_dev) in memory although it is
-/// mounted nowhere: those of memfd_create(2).
+/// mounted nowhere: files of memfd_create(2).
 pub fn is_unnamed_memory(device: u64) -> bool {
     let own = memfd_create(c"", MFdFlags::MFD_CLOEXEC).map(File::from);
     own.is_ok_and(|own| own.metadata().is_ok_and(|meta| meta.dev() == device))
@@ -311,7 +311,7 @@ pub fn mount_table() -> Vec<MountEntry> {
 }
 
 /// Returns the mounts that the kernel goes through from the root folder to an absolute path without
-/// symbolic links; the last is the one that the path is on.
+/// symbolic links; the path is on the last.
 pub fn on_the_way<'a>(table: &'a [MountEntry], path: &Path) -> Vec<&'a MountEntry> {
     let is_known = |id: u64| table.iter().any(|entry| entry.id == id);
     let is_root = |entry: &&MountEntry| {
@@ -322,7 +322,7 @@ pub fn on_the_way<'a>(table: &'a [MountEntry], path: &Path) -> Vec<&'a MountEntr
         let next = table.iter().filter(|entry| {
             entry.parent == last.id && entry.id != last.id && path.starts_with(&entry.mount_point)
         });
-        // The one that the kernel meets first hides the others.
+        // The mount that the kernel meets first hides the others.
         match next.min_by_key(|entry| entry.mount_point.as_os_str().len()) {
             Some(next) => way.push(next),
             None => break,

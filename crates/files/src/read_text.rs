@@ -59,7 +59,7 @@ pub fn read_line(path: impl AsRef<Path>) -> io::Result<String> {
     read_until(path, |bytes| bytes.trim_ascii_start().contains(&b'\n'))
 }
 
-/// Returns the number in a one-line file; `None` if there is none.
+/// Returns the number in a one-line file, if it holds one.
 pub fn number<T: FromStr>(path: impl AsRef<Path>) -> Option<T> {
     line(path)?.parse().ok()
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_whole_files_and_at_least_the_first_line() {
+    fn reads_files_and_first_lines() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for text in ["", "\n", "\n \nx\n", "no end", &"0123456789\n".repeat(1000)] {
             std::fs::write(&file, text).unwrap();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_content_is_no_number_and_no_panic() {
+    fn odd_content_is_not_a_number() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         for (bytes, want) in [

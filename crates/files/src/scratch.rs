@@ -52,11 +52,10 @@ impl Scratch {
     }
 
     /// Creates an empty file in `dir` to which writes will be committed, as [`Scratch::create`]
-    /// does. It keeps a name while it is open where a file without one is synced in another way
-    /// than any other.
+    /// does. It keeps a name while it is open if the file system syncs unnamed files differently.
     ///
     /// # Errors
-    /// Those of [`Scratch::create`].
+    /// As [`Scratch::create`].
     pub fn create_to_commit(dir: &Path) -> io::Result<Self> {
         if syncs_by_name(&mounts::fs_at(dir)?) {
             Self::create_named(Folder::open(dir)?, |_| false)
@@ -109,9 +108,9 @@ impl Scratch {
 
 const OWNER_ONLY: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
 
-/// Returns whether a file system syncs a file without a name differently: btrfs before Linux 6.17
-/// and ZFS log nothing of it, f2fs writes a checkpoint each time. What is below an overlay is not
-/// known.
+/// Returns whether a file system syncs unnamed files differently: btrfs before Linux 6.17 and ZFS
+/// do not log them, f2fs writes a checkpoint each time. Overlays are treated alike because the file
+/// system below is unknown.
 fn syncs_by_name(fs: &str) -> bool {
     matches!(fs, "btrfs" | "zfs" | "f2fs" | "overlay")
 }
@@ -133,9 +132,9 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes what killed runs left in `dir`: files and folders with iotui's names that belong to this
-/// user and are not locked; folders only if they contain nothing but iotui's files. The removed
-/// paths are recorded for [`take_leftover_notes`].
+/// Removes the leftovers of killed runs in `dir`: files and folders with iotui's names that belong
+/// to this user and are not locked; folders only if they contain nothing but iotui's files. The
+/// removed paths are recorded for [`take_leftover_notes`].
 ///
 /// # Errors
 /// The errno of reading the folder; what cannot be removed stays.
@@ -169,7 +168,7 @@ pub struct ScratchDir {
     parent: Folder,
     entry: LockedEntry,
     path: PathBuf,
-    /// The descriptor that listing it takes, so that it goes also where none is left.
+    /// The descriptor for listing the folder, so that it can be removed without a free one.
     spare: Option<File>,
     /// Ends after it is removed.
     _caretaker: Option<Caretaker>,
@@ -250,7 +249,7 @@ pub fn record_leftover(path: &Path) {
     REMOVED.lock().unwrap_or_else(PoisonError::into_inner).push(path.into());
 }
 
-/// Returns what was removed since the last call, as messages for the user.
+/// Returns the paths removed since the last call, as messages for the user.
 pub fn take_leftover_notes() -> Vec<String> {
     let removed = std::mem::take(&mut *REMOVED.lock().unwrap_or_else(PoisonError::into_inner));
     removed

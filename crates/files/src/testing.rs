@@ -45,7 +45,7 @@ pub fn disk_dir() -> Option<PathBuf> {
     found
 }
 
-/// Returns the names in a folder, sorted; empty if there is no such folder.
+/// Returns the names in a folder, sorted; empty without the folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =

@@ -43,7 +43,7 @@ impl UnnamedFile {
         let entry = folder.create_file(mode, &next_name)?;
         let mut made =
             UnnamedFile { folder, name, file: entry.file.try_clone()?, private: Some(entry) };
-        // Tested now, while there is no data to lose.
+        // Tested now, before there is data to lose.
         let other = OsString::from(next_name());
         made.set_name(&other).map_err(|error| match error.raw_os_error() {
             Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::ENOENT) => {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gets_its_name_only_when_complete() {
+    fn only_a_complete_file_is_named() {
         for make in METHODS {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("new.bin");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_taken_meanwhile_is_not_replaced() {
+    fn a_taken_name_is_not_replaced() {
         for make in METHODS {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("new.bin");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_with_the_private_name_is_not_removed() {
+    fn another_private_name_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let made = METHODS[1](&dir.path().join("new.bin")).unwrap();
         let private = dir.path().join(&names(dir.path())[0]);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_without_a_file_name_is_refused() {
+    fn paths_without_names_are_refused() {
         for path in ["/", "/tmp/..", "/nonexistent/folder/new.bin", "/tmp/new/"] {
             assert!(UnnamedFile::create(Path::new(path)).is_err(), "{path}");
         }

@@ -15,7 +15,7 @@ pub struct Share {
     pub block: u64,
     /// First block of the lane.
     pub first: u64,
-    /// From one of its blocks to the next, in blocks; 1: they lie side by side.
+    /// Distance between two of its blocks, in blocks; 1: they are adjacent.
     pub every: u64,
     /// Blocks of the lane.
     pub blocks: u64,
@@ -27,15 +27,14 @@ pub struct Share {
     pub reads: u8,
 }
 
-/// The part of one file that a process has, where several share it. Its size is a multiple of the
-/// block.
+/// The part of a shared file that one process uses. Its size is a multiple of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The number of the part, from 0.
     pub index: u32,
-    /// How many parts there are, at least 1.
+    /// Number of parts, at least 1.
     pub of: u32,
-    /// The parts are blocks in turn, not pieces one after the other.
+    /// Whether the parts interleave block by block, instead of following each other.
     pub strided: bool,
 }
 
@@ -54,7 +53,7 @@ impl Place {
         span.saturating_mul(self.of.into())
     }
 
-    /// Returns the share of a lane of this part, from that of the same lane of a file of its own.
+    /// Moves the share of a lane that has a file to itself into this part.
     fn put(&self, alone: Share) -> Share {
         let (index, of) = (u64::from(self.index), u64::from(self.of.max(1)));
         let (first, every) = match self.strided {
@@ -70,8 +69,8 @@ impl Share {
     /// blocks) make a pass over all lanes.
     ///
     /// The first `n mod threads` lanes get one more, so a lane's quota never exceeds its blocks.
-    /// Where lanes share their blocks, each has the share of all; where each has a file of its own,
-    /// its share begins there at 0.
+    /// Lanes that share their blocks all get the whole share; a lane with its own file begins at 0
+    /// there.
     pub fn for_lane(job: &Job, lane: u32, count: u64, seed: u64) -> Share {
         Share::within(job, 0..job.blocks(), lane, count, seed)
     }
@@ -100,7 +99,7 @@ impl Share {
         }
     }
 
-    /// Returns the share at a place in a file that other processes use too.
+    /// Returns the share within the part of a file that other processes use too.
     pub fn at(self, place: Option<Place>) -> Share {
         place.map_or(self, |place| place.put(self))
     }
@@ -150,13 +149,15 @@ impl Share {
     /// Returns the order of pass `pass`.
     pub fn order(&self, pass: u64) -> Order {
         let kind = match self.pattern {
-            Pattern::Seq => Kind::Straight { from: 0, step: 1 },
+            Pattern::Seq => OrderKind::Straight { from: 0, step: 1 },
             // Backwards is forwards by -1, modulo 2^64.
             Pattern::Reverse => {
-                Kind::Straight { from: self.blocks.wrapping_sub(1), step: u64::MAX }
+                OrderKind::Straight { from: self.blocks.wrapping_sub(1), step: u64::MAX }
             }
-            Pattern::Stride(step) => Kind::Stride { step: step.min(self.blocks.max(1)) },
-            Pattern::Random => Kind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass))),
+            Pattern::Stride(step) => OrderKind::Stride { step: step.min(self.blocks.max(1)) },
+            Pattern::Random => {
+                OrderKind::Shuffled(Shuffle::new(self.blocks, self.seed ^ mix(pass)))
+            }
         };
         let (start, pitch) = (self.first * self.block, self.every * self.block);
         Order { kind, start, pitch, blocks: self.blocks }
@@ -195,7 +196,7 @@ impl Share {
 /// The order of one pass over one lane's blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Order {
-    kind: Kind,
+    kind: OrderKind,
     /// Where the lane's first block begins, and the distance to its next, bytes.
     start: u64,
     pitch: u64,
@@ -205,7 +206,7 @@ pub struct Order {
 /// Three kinds: a `match` of four would become a jump table, which costs more than the rest of the
 /// loop after a system call.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum OrderKind {
     Straight { from: u64, step: u64 },
     Stride { step: u64 },
     Shuffled(Shuffle),
@@ -217,9 +218,9 @@ impl Order {
     #[inline(always)]
     pub fn block(&self, index: u64) -> u64 {
         match self.kind {
-            Kind::Straight { from, step } => from.wrapping_add(index.wrapping_mul(step)),
-            Kind::Stride { step } => strided(index, step, self.blocks),
-            Kind::Shuffled(shuffle) => shuffle.permute(index),
+            OrderKind::Straight { from, step } => from.wrapping_add(index.wrapping_mul(step)),
+            OrderKind::Stride { step } => strided(index, step, self.blocks),
+            OrderKind::Shuffled(shuffle) => shuffle.permute(index),
         }
     }
 
@@ -230,8 +231,8 @@ impl Order {
     }
 }
 
-/// Returns every step-th block from 0, then from 1, and so on: the columns of a table `step` wide,
-/// whose last row may be shorter.
+/// Returns every step-th block from 0, then from 1, and so on: the columns of a table `step` wide.
+/// Its last row may be shorter.
 #[inline]
 fn strided(index: u64, step: u64, blocks: u64) -> u64 {
     let (rows, rest) = (blocks / step, blocks % step);
@@ -299,10 +300,9 @@ pub(super) fn check_shared(job: &Job) -> Result<(), Unsupported> {
     if job.op == Op::Read { Ok(()) } else { Err(Unsupported("+shared only reads".into())) }
 }
 
-/// Returns the most requests that one call should submit. The kernel holds back those of a call
-/// that submits more than two until it has seen all of them, so that neighbours are merged
-/// (block/blk-core.c, blk_start_plug). Random requests have no neighbours: a disk would idle
-/// meanwhile.
+/// Returns the most requests that one call should submit. The kernel holds back the requests of a
+/// call that submits more than two until it has seen all, to merge neighbours (block/blk-core.c,
+/// blk_start_plug). Random requests have no neighbours, and the disk would idle.
 pub(super) fn batch_limit(job: &Job) -> u32 {
     if job.direct && job.pattern == Pattern::Random { 2 } else { u32::MAX }
 }
@@ -324,7 +324,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lanes_are_disjoint_and_cover_every_block_once(
+        fn lanes_visit_every_block_once(
             span in 1u64..5000,
             block in 1u64..700,
             threads in 1u32..9,
@@ -349,7 +349,7 @@ mod tests {
         }
 
         #[test]
-        fn places_in_one_file_are_disjoint_and_cover_it(
+        fn parts_of_a_file_are_disjoint(
             blocks in 1u64..50,
             block in 1u64..700,
             threads in 1u32..5,
@@ -377,7 +377,7 @@ mod tests {
         }
 
         #[test]
-        fn the_reach_holds_every_visited_byte_and_no_more_where_the_order_is_straight(
+        fn the_reach_holds_every_visited_byte(
             span in 1u64..5000,
             block in 1u64..700,
             threads in 1u32..9,
@@ -399,7 +399,7 @@ mod tests {
         }
 
         #[test]
-        fn a_count_is_split_without_exceeding_any_lane(
+        fn a_count_is_split_among_lanes(
             span in 1u64..5000,
             block in 1u64..700,
             threads in 1u32..9,
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn random_is_reproducible_differs_by_seed_and_pass_and_is_not_in_runs() {
+    fn random_orders_are_reproducible_and_differ() {
         let job =
             Job { span: 4096 * 1000, block: 4096, pattern: Pattern::Random, ..testing::job() };
         let list = |seed, pass| {
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_is_reproducible_differs_by_pass_and_keeps_its_share() {
+    fn a_mix_is_reproducible() {
         let job = Job {
             span: 4096 * 10_000 - 1,
             block: 4096,

@@ -14,7 +14,7 @@ use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
 use crate::catalog;
 use crate::plan::{Info, Job, Sync};
-use crate::sys::aio::{Context, Event, Operation};
+use crate::sys::aio::{AioContext, AioEvent, AioOperation};
 use crate::sys::buffer::Buffer;
 use crate::sys::calls::RWF_DSYNC;
 use crate::with_fill;
@@ -28,23 +28,23 @@ impl Backend for Aio {
 
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
-        Context::check().map_err(|error| refusal(&error))?;
+        AioContext::check().map_err(|error| refusal(&error))?;
         if job.syncs_after_writes() { check_sync(target, job) } else { Ok(()) }
     }
 
     fn open(&self, target: &Target, job: &Job, lane: u32) -> Result<Box<dyn Lane>, BackendError> {
         let align = target.align(job);
         Ok(Box::new(AioLane {
-            context: Context::new(job.depth).map_err(|error| refusal(&error))?,
+            context: AioContext::new(job.depth).map_err(|error| refusal(&error))?,
             file: target.open(job)?,
             buffer: ManuallyDrop::new(slots_buffer(job, align, job.depth, lane, target.data())?),
             into: ManuallyDrop::new(reading_buffer(job, align, job.depth)?),
             stride: job.block.next_multiple_of(u64::from(align)) as usize,
             mask: align - 1,
-            operations: ManuallyDrop::new(vec![Operation::default(); job.depth as usize]),
+            operations: ManuallyDrop::new(vec![AioOperation::default(); job.depth as usize]),
             queue: Vec::with_capacity(job.depth as usize),
             batch_limit: batch_limit(job) as usize,
-            events: vec![Event::default(); job.depth as usize],
+            events: vec![AioEvent::default(); job.depth as usize],
             in_flight: 0,
             commits: QueuedCommits::for_job(job),
             write_flags: if job.sync == Sync::RwfDsync { RWF_DSYNC } else { 0 },
@@ -73,16 +73,16 @@ fn refusal(error: &io::Error) -> Unsupported {
 fn check_sync(target: &Target, job: &Job) -> Result<(), Unsupported> {
     let refused = |error: io::Error| Unsupported(format!("io_submit {}: {error}", job.sync));
     let file = target.open_for_check().map_err(refused)?;
-    let context = Context::new(1).map_err(|error| refusal(&error))?;
-    let mut sync = Operation::sync(0, job.sync == Sync::Fsync, file.as_raw_fd());
-    let queue: [*mut Operation; 1] = [&raw mut sync];
+    let context = AioContext::new(1).map_err(|error| refusal(&error))?;
+    let mut sync = AioOperation::sync(0, job.sync == Sync::Fsync, file.as_raw_fd());
+    let queue: [*mut AioOperation; 1] = [&raw mut sync];
     // SAFETY: the operation has no buffer, and lives until its event was taken or the context was
     // destroyed.
     let begun = unsafe { context.submit::<false>(&queue) };
     let result = if begun < 0 {
         begun
     } else {
-        let mut events = [Event::default()];
+        let mut events = [AioEvent::default()];
         match context.wait::<false>(&mut events) {
             1 => events[0].result as isize,
             failed => failed,
@@ -93,7 +93,7 @@ fn check_sync(target: &Target, job: &Job) -> Result<(), Unsupported> {
 }
 
 struct AioLane {
-    context: Context,
+    context: AioContext,
     file: File,
     /// Freed in `drop`, with `operations`, once the kernel no longer uses them.
     buffer: ManuallyDrop<LaneBuffer>,
@@ -105,12 +105,12 @@ struct AioLane {
     /// short.
     mask: u32,
     /// One for each slot.
-    operations: ManuallyDrop<Vec<Operation>>,
+    operations: ManuallyDrop<Vec<AioOperation>>,
     /// Operations to submit.
-    queue: Vec<*mut Operation>,
+    queue: Vec<*mut AioOperation>,
     /// The most operations that one call submits.
     batch_limit: usize,
-    events: Vec<Event>,
+    events: Vec<AioEvent>,
     in_flight: u32,
     commits: Option<QueuedCommits>,
     /// RWF_* flags of writes.
@@ -137,8 +137,14 @@ impl AioLane {
         };
         let len = if write { len } else { (len + self.mask) & !self.mask };
         let operation = &mut self.operations[slot as usize];
-        *operation =
-            Operation::new(slot.into(), write, self.file.as_raw_fd(), buffer, len as usize, offset);
+        *operation = AioOperation::new(
+            slot.into(),
+            write,
+            self.file.as_raw_fd(),
+            buffer,
+            len as usize,
+            offset,
+        );
         if write && self.write_flags != 0 {
             *operation = operation.with_flags(self.write_flags);
         }
@@ -165,7 +171,7 @@ impl AioLane {
             } else if commits.end_write(slot, result) {
                 let operation = &mut self.operations[slot as usize];
                 *operation =
-                    Operation::sync(slot.into(), commits.is_whole(), self.file.as_raw_fd());
+                    AioOperation::sync(slot.into(), commits.is_whole(), self.file.as_raw_fd());
                 self.queue.push(operation);
                 return;
             }
@@ -220,7 +226,7 @@ impl AioLane {
         !free.is_empty() || !rest.is_empty()
     }
 
-    /// Submits what is queued; returns the number of operations that made progress: 0 if the kernel
+    /// Submits the queue; returns the number of operations that made progress: 0 if the kernel
     /// is out of resources until something completes.
     #[inline(always)]
     fn submit<const FILL: bool>(
@@ -249,8 +255,8 @@ impl AioLane {
         1
     }
 
-    /// Submits what is queued and takes what is complete. Returns the number of operations that
-    /// made progress, or the errno of the wait.
+    /// Submits the queue and takes completions. Returns the number of operations that made
+    /// progress, or the errno of the wait.
     #[inline(always)]
     fn submit_and_wait<const FILL: bool>(
         &mut self,
@@ -272,7 +278,7 @@ impl AioLane {
             return if is_transient(taken) { Ok(progressed) } else { Err(-taken as i32) };
         }
         for index in 0..taken as usize {
-            let Event { data, result, .. } = self.events[index];
+            let AioEvent { data, result, .. } = self.events[index];
             self.in_flight -= 1;
             self.complete(data as u32, result as isize, 0, work, (free, rest));
         }

@@ -1,8 +1,7 @@
 //! The claims of lanes that share their blocks.
 //!
-//! What all lanes together visit stays a pure function of (seed, pass, index): claims are handed
-//! out in order, each is one run of indexes, and a stopped lane reports what it left of its last
-//! claim.
+//! The blocks that all lanes visit stay a pure function of (seed, pass, index): claims are handed
+//! out in order, each is one run of indexes, and a stopped lane reports the rest of its last claim.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +24,7 @@ pub struct Cursor {
     claims: Claims,
 }
 
-/// How the passes over a share are divided into claims.
+/// The division of the passes over a share into claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claims {
     /// Blocks of a claim; the last one of a pass may be smaller.
@@ -111,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn claims_are_every_index_of_every_pass_once_in_order(
+        fn claims_cover_every_pass_in_order(
             blocks in 1u64..9000,
             threads in 1u32..40,
             passes in 1u64..4,
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_large_and_leave_each_lane_some() {
+    fn claims_leave_work_for_each_lane() {
         assert_eq!(claims(1 << 20, 4096, 2, 1).chunk, 512);
         assert_eq!(claims(1 << 20, 8 << 20, 2, 1).chunk, 1);
         assert_eq!(claims(320, 4096, 2, 1).chunk, 10);

@@ -20,7 +20,7 @@ pub(super) struct Committer {
     clock: Clock,
     /// When the writes of the next commit began.
     began: u64,
-    /// What the sync returned that failed.
+    /// The errno of a failed sync.
     errno: Option<i32>,
     commits: Box<Commits>,
     /// The newest commits, not in the histograms yet: the first `pending`.
@@ -104,7 +104,7 @@ impl Committer {
         self.errno = None;
         if self.pending == NEWEST {
             self.empty_newest();
-            // That was no part of the next write.
+            // The next write starts after that.
             self.began = self.clock.now();
         }
     }
@@ -197,7 +197,7 @@ impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'
 pub(super) struct QueuedCommits {
     committer: Committer,
     slots: Vec<Pending>,
-    /// When the first complete write since the last sync began; `u64::MAX`: there is none.
+    /// Start of the first complete write since the last sync; `u64::MAX` without one.
     began: u64,
 }
 
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn every_commit_is_recorded_however_many_there_are() {
+    fn every_commit_is_recorded() {
         for count in [NEWEST as u64 - 1, NEWEST as u64, 3 * NEWEST as u64 + 5] {
             let (ended, commits) =
                 run_writes(count, Sync::Fsync, 1, |request| request.len as isize, |_| 0);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn every_n_writes_are_a_commit_of_write_and_sync() {
+    fn every_n_writes_are_a_commit() {
         for every in [1, 2, 3, 8, 9] {
             let (ended, commits) = write_eight(Sync::Fsync, every, |_| 0);
             ended.unwrap();
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_commits_in_each_of_its_trials() {
+    fn a_lane_commits_in_each_trial() {
         let (_file, _, target) = testing::file(65536, 3);
         let mut tried = 0;
         let commits = |of: &&Info| of.syncs.contains(&Sync::Fdatasync);
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_that_fails_ends_the_work_by_its_own_name() {
+    fn a_failed_sync_is_named() {
         for (method, call) in [
             (Sync::Fdatasync, "fdatasync(2)"),
             (Sync::Fsync, "fsync(2)"),
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_sync_is_repeated_with_its_write() {
+    fn an_interrupted_sync_is_repeated() {
         let once = |before| if before == 2 { -(libc::EINTR as isize) } else { 0 };
         let (ended, commits) = write_eight(Sync::Fdatasync, 2, once);
         ended.unwrap();
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_after_an_interrupted_sync_is_called_a_write() {
+    fn failed_writes_are_not_syncs() {
         let once = |before| if before == 2 { -(libc::EINTR as isize) } else { 0 };
         let write = |request: Request| match request.offset {
             0x6000 => -(libc::EIO as isize),

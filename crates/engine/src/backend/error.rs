@@ -8,8 +8,8 @@ use std::ops::Range;
 #[error("{0}")]
 pub struct Unsupported(pub String);
 
-/// Returns the error for system calls that cannot be counted: only the kernel knows those that a
-/// library makes.
+/// Returns the error for system calls that cannot be counted: only the kernel can count the calls
+/// of a library.
 pub(super) fn uncounted(error: io::Error) -> Unsupported {
     Unsupported(format!("system calls cannot be counted: /proc/thread-self/io: {error}"))
 }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_smaller_file_is_reported_as_shrunk() {
+    fn only_a_smaller_file_has_shrunk() {
         let (file, _, target) = testing::file(65536, 1);
         let text = |error: BackendError| error.with_current_size(&target).to_string();
         let mapped = |offset| BackendError::Mapped { offset, size: None };
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_is_called_a_write_and_has_its_offset() {
+    fn a_failed_write_has_its_offset() {
         let why = "No space left on device (os error 28); the disk is full: use a smaller --size \
                    or another --dir";
         for (backend, call) in [

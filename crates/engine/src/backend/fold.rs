@@ -95,7 +95,7 @@ unsafe fn tail(data: *const u8, len: usize) -> u32 {
 
 /// Prefetches the head of the next page at the start of each 4 KiB page: some hardware prefetchers
 /// stop at page boundaries, so that each page begins with a stall. Only within the block: blocks
-/// below 8 KiB prefetch nothing, and those that begin within a page do not benefit.
+/// below 8 KiB prefetch nothing, and blocks that begin within a page do not benefit.
 /// # Safety
 /// `at` must be at most `len`, and `data` and `len` of one allocation.
 #[cfg(target_arch = "x86_64")]

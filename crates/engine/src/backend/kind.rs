@@ -1,5 +1,5 @@
-//! What every backend implements: [`Backend`] describes it and opens its lanes, and [`Lane`] runs
-//! the timed loop.
+//! The traits of a backend: [`Backend`] describes it and opens its lanes, and [`Lane`] runs the
+//! timed loop.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,8 +19,8 @@ pub trait Backend: Sync {
     fn info(&self) -> &'static Info;
 
     /// Checks whether this kernel and target support `job`, by trying rather than by version
-    /// numbers. The error is shown to the user as the reason a cell is skipped. By default, checks
-    /// what applies to every backend that moves data.
+    /// numbers. The error is shown to the user as the reason a cell is skipped. By default, makes
+    /// the checks of every backend that moves data.
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         if self.info().moves_bytes() { target.check(job) } else { Ok(()) }
     }
@@ -56,8 +56,8 @@ pub trait Backend: Sync {
 
 /// One worker's open handle of a backend. Dropped after the trial, on the same thread.
 pub trait Lane {
-    /// Takes requests from `work` and reports their results until there are none and nothing is in
-    /// flight. This is the timed loop: it must not allocate, log or lock.
+    /// Takes requests from `work` and reports their results until no request is left or in flight.
+    /// This is the timed loop: it must not allocate, log or lock.
     fn run(&mut self, work: &mut Work) -> Result<(), BackendError>;
 
     /// Returns the CPU time so far, in nanoseconds, of a helper thread that works for this lane (a

@@ -42,7 +42,7 @@ pub struct Commits {
 }
 
 impl Commits {
-    /// Adds those of another lane or part.
+    /// Adds the commits of another lane or part.
     pub fn merge(&mut self, other: &Commits) {
         self.total.merge(&other.total);
         self.write.merge(&other.write);
@@ -113,14 +113,14 @@ impl Meter {
         self.chance % operations.max(1)
     }
 
-    /// Times no operations if all are timed by chained readings: who runs them does.
+    /// Stops timing operations if all are timed by chained readings: the committer times them.
     pub fn hand_over(&mut self) {
         if self.chained {
             self.next = u64::MAX;
         }
     }
 
-    /// Returns whether who runs the operations times them.
+    /// Returns whether the committer times the operations.
     pub fn is_handed_over(&self) -> bool {
         self.chained && self.next == u64::MAX
     }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn one_operation_in_n_is_timed_at_random() {
+    fn one_in_n_is_timed_randomly() {
         for (quota, passes) in [(6400, 10), (16, 4000), (1000, 64), (64_000, 1), (1, 64_000)] {
             let found = timed(Timed::OneIn(64), quota, passes);
             let numbers: Vec<u64> =
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_the_readings_is_measured_and_subtracted() {
+    fn the_cost_of_readings_is_subtracted() {
         let mut meter = Meter::new(Clock::best(), Timed::OneIn(1), u64::MAX);
         assert!(meter.overhead > 0);
         (0..1000).for_each(|index| {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn at_least_one_operation_is_timed_even_of_a_few() {
+    fn at_least_one_operation_is_timed() {
         for quota in 1..64 {
             assert_eq!(timed(Timed::OneIn(64), quota, 1).len(), 1, "{quota}");
         }

@@ -1,5 +1,5 @@
-//! Backends that move no data: `null`, which measures iotui's own loop, `getpid`, a system call that
-//! does nothing, and `seek`, lseek(2), the cheapest system call on a file.
+//! Backends that move no data: `null`, which measures iotui's own loop, `getpid`, a system call
+//! that does nothing, and `seek`, lseek(2), the cheapest system call on a file.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -73,7 +73,7 @@ fn widest() -> CopyFn {
     *WIDEST.get_or_init(|| forms().last().map_or(portable, |(_, form)| *form))
 }
 
-/// Returns the widest form with non-temporal stores; `None` where there is none.
+/// Returns the widest form with non-temporal stores, if this CPU has one.
 fn widest_streaming() -> Option<CopyFn> {
     static WIDEST: OnceLock<Option<CopyFn>> = OnceLock::new();
     *WIDEST.get_or_init(|| streaming_forms().last().map(|(_, form)| *form))
@@ -143,7 +143,7 @@ unsafe fn tail(to: *mut u8, from: *const u8, len: usize) {
         at += 8;
     }
     while at < len {
-        // SAFETY: at < len. Volatile: a loop that is known as memcpy would become a call of it.
+        // SAFETY: at < len. Volatile: the compiler would replace the loop by a call of memcpy.
         unsafe { to.add(at).write_volatile(from.add(at).read()) };
         at += 1;
     }
@@ -210,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_form_copies_the_bytes_and_no_other(
+        fn every_form_copies_only_its_bytes(
             data in prop::collection::vec(any::<u8>(), 0..2000),
             from in 0usize..70,
             to in 0usize..70,

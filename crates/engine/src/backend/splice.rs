@@ -46,7 +46,7 @@ fn enlarge_pipe(pipe: &OwnedFd, block: u64) {
         .ok()
         .and_then(|text| text.trim().parse().ok());
     for size in [wanted, wanted.min(most.unwrap_or(1 << 20))] {
-        // Never shrinks the pipe; a refusal leaves it as it is.
+        // Never shrinks the pipe; a refusal does not change it.
         let now = fcntl(pipe, FcntlArg::F_GETPIPE_SZ).map_or(0, |size| size as u64);
         if size <= now || fcntl(pipe, FcntlArg::F_SETPIPE_SZ(size as i32)).is_ok() {
             return;

@@ -1,5 +1,5 @@
-//! Stamps: what makes written data tell where and when it was written, so that it can be compared
-//! when it is read back (`--verify`).
+//! Stamps in written data: they identify where and when it was written, so that `--verify` can
+//! compare it when it is read back.
 //!
 //! A block is made of pieces of 512 bytes. Each begins with its offset in the file, the trial and
 //! the pass that write it, the area of the lane's buffer that it comes from, and a hash of all
@@ -21,7 +21,7 @@ const FILE_BITS: u32 = 8;
 const TRIAL_BITS: u32 = 24;
 const PASS_BITS: u32 = 24;
 const AREA_BITS: u32 = 16;
-/// Areas that a stamp can tell apart.
+/// Number of areas that a stamp distinguishes.
 pub(super) const AREAS: usize = 1 << AREA_BITS;
 
 /// The stamps of one trial.
@@ -33,7 +33,7 @@ pub struct Stamps {
     file: u8,
 }
 
-/// What a stamp says.
+/// The content of a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
     pub file: u32,
@@ -44,7 +44,7 @@ pub(super) struct Origin {
 }
 
 impl Stamps {
-    /// Stamps tell the numbers of passes apart up to a multiple of this.
+    /// Stamps distinguish the numbers of passes modulo this.
     pub const PASSES: u64 = 1 << PASS_BITS;
 
     /// Returns the stamps of a run with this key, before its first trial.
@@ -52,12 +52,12 @@ impl Stamps {
         Stamps { key, trial: 0, file: 0 }
     }
 
-    /// Returns those of another trial of the run.
+    /// Returns the stamps of another trial of the run.
     pub fn of_trial(self, trial: u32) -> Stamps {
         Stamps { trial, ..self }
     }
 
-    /// Returns those of the file of one thread.
+    /// Returns the stamps of the file of one thread.
     pub fn of_file(self, lane: u32) -> Stamps {
         Stamps { file: lane as u8, ..self }
     }
@@ -99,7 +99,7 @@ impl Stamps {
         bytes
     }
 
-    /// Returns what a piece begins with that is too short for a stamp: a hash from any area.
+    /// Returns the start of a piece that is too short for a stamp: a hash from any area.
     pub(super) fn short(self, offset: u64, pass: u64) -> [u8; STAMP] {
         let mut word = self.hash(self.first(offset), self.second(self.trial, pass, 0));
         let mut bytes = [0; STAMP];
@@ -149,7 +149,7 @@ impl Stamps {
 /// Pieces that are touched before they are stamped.
 const TOUCHED: usize = 64;
 
-/// Loads what is to be stamped into the nearest cache. Loads wait for memory together, while stores
+/// Loads the memory to stamp into the nearest cache. Loads wait for memory together, while stores
 /// that miss the cache do so one after the other.
 #[inline(always)]
 fn touch(pieces: &[u8]) {
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stamp_says_where_and_when_and_no_other_bytes_do(
+        fn a_stamp_identifies_its_write(
             key: u64,
             offset in 0u64..1 << OFFSET_BITS,
             file in 0u32..1 << FILE_BITS,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn every_piece_of_a_block_is_stamped_and_nothing_else_changes() {
+    fn every_piece_is_stamped() {
         let stamps = Stamps::new(1).of_trial(2);
         for len in [1, 23, 24, 511, 512, 513, 2300, 4096, 4097 + STAMP] {
             let mut block = vec![0xa5; len];
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_short_for_a_stamp_differs_by_offset_trial_and_pass() {
+    fn short_pieces_differ_by_write() {
         let short = |trial, offset, pass| Stamps::new(1).of_trial(trial).short(offset, pass);
         let first = short(1, 0, 0);
         assert!(short(2, 0, 0) != first && short(1, 512, 0) != first && short(1, 0, 1) != first);

@@ -22,7 +22,8 @@ use crate::sys::{fd, space};
 pub struct Target {
     /// Its path; one under /proc for an unnamed file.
     pub path: PathBuf,
-    /// What lanes open, whatever the name leads to by then. Without it the file can only be read.
+    /// The file that lanes open, even if the name leads elsewhere by then. Without it the file can
+    /// only be read.
     pub held: Option<HeldFile>,
     pub size: u64,
     /// Whether iotui created it.
@@ -31,9 +32,9 @@ pub struct Target {
     pub direct_align: Option<u32>,
     /// Why direct I/O is unavailable, where that is known.
     pub direct_refused: Option<String>,
-    /// What the written data is to be like; `None` = random, the same block again and again.
+    /// Kind of data to write; `None` = random, the same block again and again.
     pub content: Option<Content>,
-    /// What the written data can be verified by, if that was requested.
+    /// Stamps of the written data, if it is to be verified.
     pub stamps: Option<Stamps>,
     /// The files of the lanes, where each has its own; else empty.
     pub own: Arc<[OwnFile]>,
@@ -48,7 +49,7 @@ pub struct OwnFile {
 }
 
 impl Target {
-    /// Returns a file of `size` bytes that is only read, of which nothing else is known.
+    /// Returns a file of `size` bytes that is only read, without any other property.
     pub fn plain(path: PathBuf, size: u64) -> Target {
         Target {
             path,
@@ -106,7 +107,7 @@ impl Target {
         opened.map_err(BackendError::Open)
     }
 
-    /// Returns what the data is to be like that a job writes.
+    /// Returns the kind of data that a job writes.
     pub(super) fn data(&self) -> WrittenData {
         WrittenData { content: self.content, stamps: self.stamps }
     }
@@ -124,7 +125,7 @@ impl Target {
         fd::size(self.held.as_ref()?.file()).ok()
     }
 
-    /// Opens the file as [`Target::open`] does, and advises the kernel of the order if the job
+    /// Opens the file like [`Target::open`], and advises the kernel of the order if the job
     /// requests it.
     pub(super) fn open_advised(&self, job: &Job) -> Result<File, BackendError> {
         let file = self.open(job)?;
@@ -162,7 +163,7 @@ impl Target {
         }
     }
 
-    /// Checks what applies to every backend that moves data.
+    /// Makes the checks of every backend that moves data.
     pub fn check(&self, job: &Job) -> Result<(), Unsupported> {
         advice::check(job)?;
         access_pattern::check_shared(job)?;
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn with_atime_reading_updates_the_access_time() {
+    fn atime_updates_the_access_time() {
         let (temp, _, target) = file(65536, 2);
         if mounts::mount_of(temp.as_file())
             .is_ok_and(|mount| mount.options.iter().any(|option| option == "noatime"))

@@ -104,8 +104,8 @@ impl FileOps<'_> {
             poll_fn(|cx| self.file.as_mut().poll_complete(cx)).await?;
         }
         let (at, len) = (self.buffer.address(request.at as usize), request.len as usize);
-        // SAFETY: the buffer holds the largest block, and nothing else uses it meanwhile: tokio
-        // reads into its own memory.
+        // SAFETY: the buffer holds the largest block, and nothing else uses it: tokio reads into
+        // its own memory.
         let block = unsafe { std::slice::from_raw_parts_mut(at, len) };
         let done = if self.write {
             let done = poll_fn(|cx| self.file.as_mut().poll_write(cx, block)).await?;

@@ -15,10 +15,10 @@ use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
 
-use self::entries::{Any, Kind, Nop, ReadFixed};
+use self::entries::{Any, EntryKind, Nop, ReadFixed};
 
 use self::loops::{DepthOneLane, run_commits};
-use self::register::{Memory, Registered, register_memory};
+use self::register::{Registered, RingMemory, register_memory};
 use self::ring::{
     NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
     has_nop, has_sqpoll, refusal,
@@ -94,7 +94,7 @@ impl UringLane {
         )?;
         let into = reading_buffer(job, align, slots)?;
         let commits = QueuedCommits::for_job(job).filter(|_| !nop);
-        // A sync has an entry beside that of its write.
+        // A sync needs an entry in addition to its write.
         let entries = if commits.is_some() { job.depth * 2 } else { job.depth };
         let ring = build_ring(job, entries).map_err(|error| Unsupported(refusal(&error)))?;
         let mut lane = UringLane {
@@ -148,7 +148,7 @@ struct UringLane {
     nop: bool,
     /// The most entries that one call submits.
     batch_limit: u32,
-    /// How many completions a call waits for, of at least as many in flight.
+    /// Number of completions that a call waits for, if at least as many are in flight.
     wanted: u32,
     /// A kernel thread takes the submissions.
     sqpoll: bool,
@@ -184,11 +184,11 @@ impl UringLane {
             }
             Err(error) => self.refused.push(format!("file: {error}")),
         }
-        // What is written lies anywhere in the buffer.
+        // Written blocks may be anywhere in the buffer.
         let slots = if self.only_reads() { depth as usize } else { 0 };
         let (buffer, into, stride) = (&**self.buffer, self.into.as_ref(), self.stride);
         // SAFETY: `drop` keeps the buffers until nothing is in flight, for ever if need be.
-        match unsafe { register_memory(&self.ring, &Memory { buffer, into, slots, stride }) } {
+        match unsafe { register_memory(&self.ring, &RingMemory { buffer, into, slots, stride }) } {
             Ok(registered) => self.registered = registered,
             Err(why) => self.refused.push(why),
         }
@@ -198,7 +198,7 @@ impl UringLane {
     /// Queues the next operations, up to the limit of one call; returns their number, or `None`
     /// when the queue is full.
     #[inline(always)]
-    fn queue<K: Kind>(
+    fn queue<K: EntryKind>(
         &mut self,
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
@@ -230,10 +230,10 @@ impl UringLane {
     }
 
     /// Queues all operations there are; submits every full batch at once, except one that fills the
-    /// last slot: the call that waits submits it. What is complete by then frees its slot, whose
-    /// memory the CPU still has in its caches.
+    /// last slot: the call that waits submits it. Completions free their slots, whose memory is
+    /// still in the CPU caches.
     #[inline(always)]
-    fn queue_all<K: Kind, const FILL: bool>(
+    fn queue_all<K: EntryKind, const FILL: bool>(
         &mut self,
         free: &mut Vec<u32>,
         rest: &mut Vec<Request>,
@@ -256,8 +256,8 @@ impl UringLane {
         }
     }
 
-    /// Submits what is queued and waits for completions: no more than are in flight, or it would
-    /// never return. Returns the number of system calls, or -errno.
+    /// Submits the queue and waits for completions: no more than are in flight, or it would never
+    /// return. Returns the number of system calls, or -errno.
     #[inline(always)]
     fn wait<const FILL: bool>(&mut self) -> isize {
         let wanted = self.wanted.min(self.in_flight);
@@ -273,8 +273,8 @@ impl UringLane {
         }
     }
 
-    /// Submits what is queued and waits for `wanted` completions; returns how many were submitted,
-    /// or -errno.
+    /// Submits the queue and waits for `wanted` completions; returns the number submitted, or
+    /// -errno.
     #[inline(always)]
     fn enter<const FILL: bool>(&mut self, wanted: u32) -> isize {
         if self.sqpoll {
@@ -340,7 +340,10 @@ impl UringLane {
     }
 
     #[inline(always)]
-    fn run_all<K: Kind, const FILL: bool>(&mut self, work: &mut Work) -> Result<(), BackendError> {
+    fn run_all<K: EntryKind, const FILL: bool>(
+        &mut self,
+        work: &mut Work,
+    ) -> Result<(), BackendError> {
         if work.depth() == 1 && !self.sqpoll {
             return DepthOneLane::<K, FILL>::run(self, work);
         }

@@ -9,20 +9,20 @@ use crate::plan::Job;
 use crate::record::{Age, BadBlock, Found};
 use crate::sys::content::{Content, FileData};
 
-/// What the blocks of one trial must hold.
+/// The expected content of the blocks of one trial.
 #[derive(Debug)]
 pub struct Verifier {
     stamps: Stamps,
     content: Content,
     block: usize,
-    /// The areas of the lanes' buffers that were needed so far, as they were before the stamps.
+    /// The areas of the lanes' buffers that were needed so far, without stamps.
     areas: HashMap<u32, Box<[u8]>>,
-    /// The thread whose file it is, and what it was filled with when it was created.
+    /// The thread whose file it is, and its data when it was created.
     file: Option<u32>,
     filled: FileData,
     /// Areas that a job can have.
     most_areas: u32,
-    /// How often all areas may still be searched for the one that changed bytes came from.
+    /// Remaining searches of all areas for the origin of changed bytes.
     searches: u32,
 }
 
@@ -30,14 +30,14 @@ pub struct Verifier {
 const MAX_KEPT: usize = 64 << 20;
 /// Blocks up to this size are searched for; a larger one has other pieces that name its area.
 const MAX_SEARCHED: usize = 4096;
-/// So few bytes differ only from the right area.
+/// Only the right area differs in at most this many bytes.
 const FEW_BYTES: u32 = 4;
 /// Searches of one trial: as many blocks are described.
 const MAX_SEARCHES: u32 = 16;
 
 impl Verifier {
-    /// Returns what compares the blocks that `job` wrote to its file, or to that of thread `file`,
-    /// which was filled with `filled` if it was filled; `None` if they have no stamps.
+    /// Returns the verifier of the blocks that `job` wrote to its file, or to the file of thread
+    /// `file`, which was created with the data `filled`; `None` without stamps.
     pub fn new(
         target: &Target,
         job: &Job,
@@ -58,14 +58,14 @@ impl Verifier {
         })
     }
 
-    /// Compares a block, or some pieces of it, that pass `pass` wrote to `offset`. Returns where it
-    /// first differs, and what it holds there.
+    /// Compares a block, or some pieces of it, that pass `pass` wrote to `offset`. Returns the
+    /// first difference.
     pub fn compare(&mut self, offset: u64, pass: u64, block: &[u8]) -> Option<BadBlock> {
         let at = |index: usize| offset + (index * PIECE) as u64;
         let mut pieces = block.chunks(PIECE).enumerate();
         let (first, _) = pieces.find(|(i, piece)| !self.is_right(at(*i), pass, *i, piece))?;
         let bad = self.describe(at(first), pass, first, block);
-        // A flipped bit leaves all else right, and tears nothing.
+        // A flipped bit does not tear the block.
         let is_torn = !matches!(bad.found, Found::Changed { .. });
         let later = pieces.filter(|(i, piece)| is_torn && self.is_right(at(*i), pass, *i, piece));
         let later: usize = later.map(|(_, piece)| piece.len()).sum();
@@ -73,7 +73,7 @@ impl Verifier {
         Some(BadBlock { right: right as u64, ..bad })
     }
 
-    /// Returns whether the piece at `at`, which is number `index` of its block, is as written.
+    /// Returns whether the piece at `at`, number `index` of its block, holds the written data.
     fn is_right(&mut self, at: u64, pass: u64, index: usize, piece: &[u8]) -> bool {
         let Some((stamp, rest)) = piece.split_at_checked(STAMP) else {
             return piece == &self.stamps.short(at, pass)[..piece.len()];
@@ -84,7 +84,7 @@ impl Verifier {
             && *rest == self.area(area)[from..from + rest.len()]
     }
 
-    /// Returns the block of an area, as it was before its stamps.
+    /// Returns the block of an area, without stamps.
     fn area(&mut self, area: u32) -> &[u8] {
         if self.areas.len().saturating_mul(self.block) >= MAX_KEPT {
             self.areas.clear();
@@ -97,7 +97,7 @@ impl Verifier {
         })
     }
 
-    /// Describes what a piece holds that is not as written.
+    /// Describes the content of a wrong piece.
     fn describe(&mut self, at: u64, pass: u64, index: usize, block: &[u8]) -> BadBlock {
         let from = index * PIECE;
         let piece = &block[from..block.len().min(from + PIECE)];
@@ -129,7 +129,7 @@ impl Verifier {
         BadBlock::new(at + first as u64, file, Found::Changed { bytes })
     }
 
-    /// Returns whether the piece is what the file was filled with.
+    /// Returns whether the piece holds the data that the file was created with.
     fn is_filled(&self, at: u64, piece: &[u8]) -> bool {
         let start = at / FILL_UNIT * FILL_UNIT;
         let from = (at - start) as usize;
@@ -138,8 +138,8 @@ impl Verifier {
         bytes[from..] == *piece
     }
 
-    /// Returns the first byte of a piece that differs from what was written, and how many do. Where
-    /// the stamp itself is changed, the area that the data came from is the one it resembles most.
+    /// Returns the first byte of a piece that differs from the written data, and the number of such
+    /// bytes. If the stamp itself changed, the data came from the most similar area.
     fn find_changes(&mut self, at: u64, pass: u64, index: usize, block: &[u8]) -> (usize, u32) {
         let from = index * PIECE;
         let piece = &block[from..block.len().min(from + PIECE)];
@@ -180,7 +180,7 @@ impl Verifier {
 /// Filled data is a function of offsets that are multiples of this.
 const FILL_UNIT: u64 = 4096;
 
-/// Returns the first byte that differs, and how many do.
+/// Returns the first byte that differs, and the number of such bytes.
 fn differences(found: &[u8], expected: &[u8]) -> (usize, u32) {
     let differs = |at: &usize| found[*at] != expected[*at];
     let mut at = (0..found.len()).filter(differs);

@@ -61,7 +61,7 @@ pub struct Assignment<'a> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+struct RequestSlot {
     offset: u64,
     start: u64,
     len: u32,
@@ -108,14 +108,14 @@ pub struct Work<'a> {
     claims: u64,
     /// Alignment - 1 of the lane's requests; see [`Work::set_alignment_mask`].
     mask: u32,
-    slots: Vec<Slot>,
+    slots: Vec<RequestSlot>,
     bytes: u64,
     ops: u64,
     syscalls: u64,
     folds: [u32; 2],
     meter: Meter,
     assignment: Assignment<'a>,
-    /// What makes each block to write ready, where they differ.
+    /// Prepares each block to write, where blocks differ.
     written: Option<Written>,
     error: Option<BackendError>,
     in_flight: (u64, u64),
@@ -137,7 +137,7 @@ impl<'a> Work<'a> {
             pass: 0,
             claims: 0,
             mask: 0,
-            slots: vec![Slot::default(); assignment.depth.max(1) as usize],
+            slots: vec![RequestSlot::default(); assignment.depth.max(1) as usize],
             bytes: 0,
             ops: 0,
             syscalls: 0,
@@ -157,7 +157,7 @@ impl<'a> Work<'a> {
         self.written = buffer.written(self.assignment.share.seed);
     }
 
-    /// Returns whether the blocks to write differ, so that each is made ready by [`Work::next`].
+    /// Returns whether the blocks to write differ, so that [`Work::next`] prepares each.
     pub(super) fn varies(&self) -> bool {
         self.written.is_some()
     }
@@ -198,7 +198,7 @@ impl<'a> Work<'a> {
         };
         let later_pass = self.pass > 0;
         self.slots[slot as usize] =
-            Slot { offset, start, len, at: 0, place, retries: 0, later_pass, write };
+            RequestSlot { offset, start, len, at: 0, place, retries: 0, later_pass, write };
         self.index += 1;
         Some(Request { offset, len, slot, at: place, write })
     }
@@ -257,8 +257,8 @@ impl<'a> Work<'a> {
     /// Takes a result: bytes or -errno. `None`: the operation is complete and its slot is free.
     /// `Some`: the remainder to submit.
     ///
-    /// `data` is the address of the block's first byte, for the fold; null where there is none or
-    /// it was folded already.
+    /// `data` is the address of the block's first byte, for the fold; null without data, or if it
+    /// was folded already.
     #[inline(always)]
     pub fn done(
         &mut self,
@@ -268,7 +268,7 @@ impl<'a> Work<'a> {
         data: *const u8,
     ) -> Option<Request> {
         self.syscalls += u64::from(syscalls);
-        let Slot { start, len, at, .. } = self.slots[slot as usize];
+        let RequestSlot { start, len, at, .. } = self.slots[slot as usize];
         if result != (len - at) as isize {
             return self.handle_partial(slot, result, data);
         }
@@ -286,7 +286,7 @@ impl<'a> Work<'a> {
     /// lanes whose work *is* touching the data.
     #[inline(always)]
     pub(super) fn fold(&mut self, slot: u32, data: *const u8, form: FoldFn) {
-        let Slot { offset, len, place, later_pass, .. } = self.slots[slot as usize];
+        let RequestSlot { offset, len, place, later_pass, .. } = self.slots[slot as usize];
         // SAFETY: the lane hands in the memory that its operation of `len` bytes just filled,
         // wrote from `place` on, or mapped.
         let fold = unsafe { form(data.add(place as usize), len as usize) };
@@ -307,7 +307,7 @@ impl<'a> Work<'a> {
         self.mask = mask;
     }
 
-    /// Handles everything but a full block: interrupted, short, end of file, failed.
+    /// Handles any other result than a full block: interrupted, short, end of file, failed.
     #[cold]
     #[inline(never)]
     fn handle_partial(&mut self, slot: u32, result: isize, data: *const u8) -> Option<Request> {
@@ -337,13 +337,13 @@ impl<'a> Work<'a> {
             ..0 => return self.fail(slot, IoFault::Errno(result.wrapping_neg() as i32)),
             _ => return self.fail(slot, IoFault::TooMuch(result as u64)),
         }
-        let Slot { offset, len, at, place, write, .. } = self.slots[slot as usize];
+        let RequestSlot { offset, len, at, place, write, .. } = self.slots[slot as usize];
         let offset = offset + u64::from(at);
         Some(Request { offset, len: len - at, slot, at: place + at, write })
     }
 
     fn fail(&mut self, slot: u32, fault: IoFault) -> Option<Request> {
-        let Slot { offset, len, at, write, .. } = self.slots[slot as usize];
+        let RequestSlot { offset, len, at, write, .. } = self.slots[slot as usize];
         let (offset, len) = (offset + u64::from(at), len - at);
         let (reads, writes) = self.assignment.calls;
         self.error.get_or_insert(BackendError::Io {
@@ -369,7 +369,7 @@ impl<'a> Work<'a> {
         self.publish();
     }
 
-    /// Records how many operations were in flight at waits: their sum, and the number of waits.
+    /// Records the operations in flight at waits: their sum, and the number of waits.
     #[inline(always)]
     pub fn record_in_flight(&mut self, operations: u64, waits: u64) {
         self.in_flight.0 += operations;
@@ -399,7 +399,7 @@ impl<'a> Work<'a> {
         self.error.take().map_or(Ok(()), Err)
     }
 
-    /// Returns what the lane did.
+    /// Returns the results of the lane.
     pub fn tally(self) -> Tally {
         let complete = self.index >= self.limit;
         let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, self.index) };

@@ -1,9 +1,9 @@
-//! The blocks that a lane writes: the same one again and again, or blocks that differ, where the
-//! data is to be as compressible and repetitive as was asked, or is to be verified.
+//! The blocks that a lane writes: the same one again and again, or blocks that differ, for data
+//! that compresses and repeats as requested or is to be verified.
 //!
 //! Such a lane has a ring of blocks for each slot, filled before the trial, and writes them in
-//! turn. What is to be unique gets 8 bytes in each 4 KiB just before it is written, and what is to
-//! be verified a stamp in each 512 bytes; what is to repeat is written as it was the turn before.
+//! turn. A unique block gets 8 new bytes in each 4 KiB just before it is written, a block to verify
+//! a stamp in each 512 bytes; a block that repeats is written unchanged.
 #![allow(unsafe_code)]
 
 use std::ops::Deref;
@@ -16,12 +16,12 @@ use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::content::Content;
 
-/// What the data is to be like that a job writes.
+/// The kind of data that a job writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WrittenData {
-    /// How far it compresses and repeats; `None` = random, the same block again and again.
+    /// Compressibility and repetition; `None` = random, the same block again and again.
     pub content: Option<Content>,
-    /// What it can be verified by.
+    /// Stamps to verify it by.
     pub stamps: Option<Stamps>,
 }
 
@@ -58,7 +58,7 @@ impl Ring {
         let align = block.checked_next_power_of_two()?.clamp(64, PIECE as u64);
         let step = stride.checked_mul(slots.into())?.checked_next_multiple_of(align)?;
         let turns = if content.dedupe() == 100 { 1 } else { (RING / step.max(1)).max(1) };
-        // A stamp tells so many areas apart.
+        // A stamp distinguishes at most this many areas.
         let turns = turns.min((AREAS as u64 / u64::from(slots.max(1))).max(1));
         Some(Ring {
             block: usize::try_from(block).ok()?,
@@ -71,7 +71,7 @@ impl Ring {
         })
     }
 
-    /// Returns the bytes of all rings; `usize::MAX` where there is not so much memory.
+    /// Returns the bytes of all rings; `usize::MAX` on overflow.
     pub fn len(&self) -> usize {
         self.step.saturating_mul(self.turns as usize)
     }
@@ -97,8 +97,8 @@ pub(super) fn fill_area(content: Content, seed: u64, area: u32, block: &mut [u8]
     content.fill_block(seed, u64::from(area) * apart, block);
 }
 
-/// Returns the content of blocks that are stamped: a compressor saves the same of the whole as was
-/// asked, although it saves nothing of the stamps, and spends 5 bytes more for each piece.
+/// Returns the content of blocks that are stamped: a compressor saves the requested share of the
+/// whole, although stamps do not compress and each piece costs it 5 bytes more.
 pub(super) fn content_around_stamps(content: Option<Content>) -> Content {
     let around = stamps::PIECE - stamps::STAMP - 5;
     let asked = usize::from(content.unwrap_or_default().compressible());
@@ -121,7 +121,7 @@ impl Deref for LaneBuffer {
 }
 
 impl LaneBuffer {
-    /// Returns what makes each block ready; `None` where one block is written again and again.
+    /// Returns the state that prepares each block; `None` if one block is written again and again.
     pub fn written(&self, seed: u64) -> Option<Written> {
         // No two lanes and no two trials of a process stamp alike.
         static LANES: AtomicU64 = AtomicU64::new(0);
@@ -138,7 +138,7 @@ impl LaneBuffer {
     }
 }
 
-/// Where a slot is in its ring.
+/// The position of a slot in its ring.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
     next: u32,
@@ -152,15 +152,15 @@ pub(super) struct Written {
     start: *mut u8,
     ring: Ring,
     turns: Vec<Turn>,
-    /// Hundredths of a block that should have repeated and did not yet.
+    /// Hundredths of a block that should have repeated so far, but did not.
     credit: u64,
     unique: u64,
     stamping: Stamping,
 }
 
 impl Written {
-    /// Makes the next block of a free slot ready, which pass `pass` writes to `offset`, and returns
-    /// its place: how far it is from the slot's first block.
+    /// Prepares the next block of a free slot, which pass `pass` writes to `offset`; returns its
+    /// distance from the slot's first block.
     #[inline(never)]
     pub fn prepare(&mut self, slot: u32, len: u32, offset: u64, pass: u64) -> u32 {
         let turn = &mut self.turns[slot as usize];
@@ -201,7 +201,7 @@ impl Written {
         }
     }
 
-    /// Returns about how long the stamps of all blocks took, nanoseconds.
+    /// Estimates the nanoseconds that the stamps of all blocks took.
     pub fn stamp_nanos(&self) -> u64 {
         let Stamping { blocks, timed, nanos, .. } = self.stamping;
         let all = u128::from(nanos) * u128::from(blocks) / u128::from(timed.max(1));
@@ -209,11 +209,11 @@ impl Written {
     }
 }
 
-/// How long stamps take: of one block in [`TIMED`].
+/// The time that stamps take, of one block in [`TIMED`].
 #[derive(Debug, Clone, Copy)]
 struct Stamping {
     clock: Clock,
-    /// What timing itself takes, nanoseconds.
+    /// Nanoseconds that timing itself takes.
     overhead: u64,
     blocks: u64,
     timed: u64,

@@ -24,6 +24,7 @@ use crate::plan::{
     TargetSpec, Variant, find_probes, target_name,
 };
 use crate::probe::{self, ProbeContext};
+use crate::stats::random;
 use crate::sys::cold;
 use crate::sys::memory::free_memory;
 use crate::units::show_bytes;

@@ -49,7 +49,7 @@ fn distinct_cpus(root: &Root) -> Vec<u32> {
     kinds
 }
 
-/// Reads the cache with this index; `None` if there is none.
+/// Reads the cache with this index, if it exists.
 fn read_cache(root: &Root, cpu: u32, index: u32) -> Option<CacheLevel> {
     let path = |name: &str| format!("{CPUS}/cpu{cpu}/cache/index{index}/{name}");
     let number = |name: &str| root.number::<u32>(&path(name)).filter(|n| *n > 0);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_caches_of_big_and_little_cores() {
+    fn reads_caches_of_all_core_types() {
         let tree = Tree::new(&[("sys/devices/cpu_atom/cpus", "2-5\n")]);
         add(&tree, 0, 0, ["1\n", "Instruction\n", "32K\n", "8", "64", "0-1\n"]);
         add(&tree, 0, 1, ["1\n", "Data\n", "48K\n", "12", "64", "0-1\n"]);

@@ -1,10 +1,10 @@
-//! The way of a commit from the file down to the disk, as mount and devices describe it.
+//! The path of a commit from the file down to the disk, as mount and devices describe it.
 
 use crate::facts::{BlockDevice, DeviceKind, TargetFacts, Transport, clean};
 use crate::record::{Backing, CommitDevice, CommitPath, Ground, Layer, LayerKind};
 use crate::sys::scsi::{self, WriteCache};
 
-/// Returns the way of commits to this target; the time of a write is not measured here.
+/// Returns the path of commits to this target; the time of a write is not measured here.
 pub fn commit_path(facts: &TargetFacts) -> CommitPath {
     let options = facts.options.iter().map(String::as_str);
     CommitPath {
@@ -16,8 +16,8 @@ pub fn commit_path(facts: &TargetFacts) -> CommitPath {
     }
 }
 
-/// Returns the mount option that leaves out flushes, of the file systems above the next file that a
-/// loop device is made of.
+/// Returns the mount option without flushes, of the file systems above the next image of a loop
+/// device.
 fn without_barrier(layers: &[Layer]) -> Option<String> {
     let above = layers.iter().take_while(|layer| layer.kind != LayerKind::Loop);
     above.filter_map(|layer| layer.no_barrier.clone()).next()
@@ -37,7 +37,7 @@ fn describe_all(devices: &[BlockDevice], ground: &Ground) -> Vec<CommitDevice> {
     let mut all: Vec<CommitDevice> =
         pairs.map(|(device, next)| describe(device, next, ground)).collect();
     for (at, device) in devices.iter().enumerate() {
-        // A path is right below the disk that it leads to.
+        // A path is listed directly below its disk.
         let over = devices[..at].iter().rev().find(|over| over.depth < device.depth);
         let over = over.filter(|over| has_paths(over)).map(|over| clean(&over.name));
         all[at].path_of = over;
@@ -49,8 +49,8 @@ fn describe_all(devices: &[BlockDevice], ground: &Ground) -> Vec<CommitDevice> {
     all
 }
 
-/// Returns whether what is below a device are paths to the same disk: dm-multipath, or an NVMe disk
-/// of a subsystem.
+/// Returns whether the devices below are paths to one disk: dm-multipath, or an NVMe disk of a
+/// subsystem.
 fn has_paths(device: &BlockDevice) -> bool {
     let is_mapped = device.detail.as_deref().is_some_and(|detail| detail.ends_with("(mpath)"));
     device.kind == DeviceKind::Disk || device.kind == DeviceKind::Mapper && is_mapped
@@ -63,7 +63,7 @@ fn below_loop<'a>(device: &BlockDevice, ground: &'a Ground) -> Option<&'a [Layer
     Some(ground.below(at))
 }
 
-/// Describes a device; `next` is the depth of the one that is listed after it.
+/// Describes a device; `next` is the depth of the next listed device.
 fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice {
     let below = below_loop(device, ground);
     // A device that is below two others is listed once.
@@ -77,12 +77,12 @@ fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice 
         _ => None,
     };
     let told = device.write_cache.as_deref().and_then(volatile);
-    // The kernel may have been told that a SCSI disk has none, and then says so everywhere.
+    // A user can override the cache of a SCSI disk, and the kernel then reports it everywhere.
     let asked = told.filter(|told| !told).and_then(|_| scsi::write_cache(&device.name));
     let volatile_cache = told.filter(|_| asked != Some(WriteCache::Unknown));
     let claimed = device.claimed_cache.as_deref().is_some_and(|text| text.contains("write back"))
         || asked == Some(WriteCache::On);
-    // What has no cache needs no writing through it: drivers offer FUA only with a cache.
+    // Without a cache there is nothing to write through: drivers offer FUA only with a cache.
     let claims_cache = claimed || lowest && device.fua == Some(true);
     CommitDevice {
         device: clean(&device.name),
@@ -101,7 +101,7 @@ fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice 
     }
 }
 
-/// Returns where the data of a device is that is no disk of this machine.
+/// Returns the backing of a device that is not a disk of this machine.
 fn backing(device: &BlockDevice, below: Option<&[Layer]>) -> Option<Backing> {
     let elsewhere = |what: String| Some(Backing { what, ..Backing::default() });
     match device.kind {
@@ -129,7 +129,8 @@ fn backing(device: &BlockDevice, below: Option<&[Layer]>) -> Option<Backing> {
     }
 }
 
-/// Returns whether a disk of this model is a program's, though it is attached like a real one.
+/// Returns whether a program provides disks of this model, although they are attached like real
+/// ones.
 fn is_virtual_model(model: &str) -> bool {
     const PARTS: [&str; 10] = [
         "qemu",
@@ -147,7 +148,7 @@ fn is_virtual_model(model: &str) -> bool {
     PARTS.iter().any(|part| model.contains(part))
 }
 
-/// Returns whether a layer is a device that has another below, or a disk.
+/// Returns whether a layer is a disk, or a device on other devices.
 fn is_device(layer: &Layer) -> bool {
     use LayerKind::{Disk, Loop, Mapper, Partition, Raid};
     matches!(layer.kind, Disk | Loop | Mapper | Partition | Raid)

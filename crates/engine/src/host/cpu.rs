@@ -188,8 +188,8 @@ impl CpuInfo {
 /// Plausible frequencies, 1 MHz to 20 GHz, in kHz.
 const PLAUSIBLE_KHZ: std::ops::RangeInclusive<f64> = 1e3..=2e7;
 
-/// Reads the duration of a cycle, and its source: from cpufreq's maximum (the speed of a busy CPU), else from /proc/cpuinfo,
-/// the time-stamp counter or the device tree.
+/// Reads the duration of a cycle, and its source: from cpufreq's maximum (the speed of a busy CPU),
+/// else from /proc/cpuinfo, the time-stamp counter or the device tree.
 fn read_cycle(root: &Root, info: &CpuInfo) -> (Option<f64>, &'static str) {
     let first = "/sys/devices/system/cpu/cpu0";
     let sources = [

@@ -1,5 +1,5 @@
-//! The control groups of this process, and how they limit it: CPUs, disk bandwidth, and the priority
-//! of its I/O.
+//! The control groups of this process, and how they limit it: CPUs, disk bandwidth, and the
+//! priority of its I/O.
 
 use std::path::PathBuf;
 
@@ -90,16 +90,16 @@ pub(super) fn limits(root: &Root, devices: &[(u64, u64)]) -> Option<Throttle> {
 }
 
 /// Selects the field for a limit.
-type Slot = fn(&mut Throttle) -> &mut Option<u64>;
+type LimitField = fn(&mut Throttle) -> &mut Option<u64>;
 
-const VERSION_1: [(&str, Slot); 4] = [
+const VERSION_1: [(&str, LimitField); 4] = [
     ("blkio.throttle.read_bps_device", |t| &mut t.read_bytes),
     ("blkio.throttle.write_bps_device", |t| &mut t.write_bytes),
     ("blkio.throttle.read_iops_device", |t| &mut t.reads),
     ("blkio.throttle.write_iops_device", |t| &mut t.writes),
 ];
 
-const VERSION_2: [(&str, Slot); 4] = [
+const VERSION_2: [(&str, LimitField); 4] = [
     ("rbps", |t| &mut t.read_bytes),
     ("wbps", |t| &mut t.write_bytes),
     ("riops", |t| &mut t.reads),
@@ -128,7 +128,7 @@ fn apply_io_max(found: &mut Throttle, text: &str, devices: &[(u64, u64)]) {
 }
 
 /// Lowers a limit to `value`, unless that is `max` or not a positive number.
-fn lower_limit(found: &mut Throttle, by: &str, slot: Slot, value: &str) {
+fn lower_limit(found: &mut Throttle, by: &str, slot: LimitField, value: &str) {
     let Some(value) = value.trim().parse::<u64>().ok().filter(|value| *value > 0) else { return };
     let limit = slot(found);
     if limit.is_none_or(|limit| value < limit) {
@@ -190,7 +190,7 @@ mod tests {
     use crate::host::root::testing::Tree;
 
     #[test]
-    fn the_lowest_limit_up_to_the_root_counts() {
+    fn the_lowest_quota_counts() {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "1:name=systemd:/\n0::/a/b\n"),
             ("sys/fs/cgroup/a/b/cpu.max", "max 100000\n"),
@@ -223,7 +223,7 @@ mod tests {
     const DISK: &[(u64, u64)] = &[(259, 1), (8, 0)];
 
     #[test]
-    fn the_lowest_io_max_of_these_devices_counts() {
+    fn the_lowest_io_max_counts() {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "0::/a/b\n"),
             (
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_has_a_file_for_each_limit() {
+    fn version_1_has_four_limits() {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "7:cpuset:/\n4:blkio,x:/job\n0::/\n"),
             ("sys/fs/cgroup/blkio/job/blkio.throttle.write_bps_device", "8:0 500\n"),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_group_of_version_1_limits() {
+    fn version_1_has_no_hierarchy() {
         const FILE: &str = "blkio.throttle.read_bps_device";
         let parent = format!("sys/fs/cgroup/blkio/job/{FILE}");
         let child = format!("sys/fs/cgroup/blkio/job/child/{FILE}");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_low_io_class_yields_where_the_scheduler_knows_classes() {
+    fn a_low_io_class_yields() {
         let found = |scheduler, own| yields(&Tree::new(&[]).root(), &[disk(scheduler)], own);
         let idle = Some("I/O class idle (ionice)".to_string());
         assert_eq!(found("bfq", IoPriority::Idle), idle);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_weight_up_to_the_root_counts() {
+    fn the_lowest_weight_counts() {
         let found = |group: &str, files: &[(&str, &str)], scheduler| {
             let mut all = vec![("proc/self/cgroup", group)];
             all.extend(files);

@@ -29,10 +29,10 @@ const CLOUDS: &[(&str, &str)] = &[
     ("digitalocean", "DigitalOcean"),
 ];
 
-/// The same, after those below: others call themselves so too.
+/// The same, checked after [`PROGRAMS`], which may use this name too.
 const HYPERV: &[(&str, &str)] = &[("virtual machine", "Hyper-V")];
 
-/// The same, of firmware that is a program in any case.
+/// The same, for firmware that is always a program.
 const PROGRAMS: &[(&str, &str)] = &[
     ("vmware", "VMware"),
     ("virtualbox", "VirtualBox"),
@@ -60,8 +60,8 @@ pub(super) fn virtualisation(
         .iter()
         .filter_map(|name| root.line(&format!("/sys/class/dmi/id/{name}")));
     let firmware = firmware.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
-    // On x86 the CPU tells whether a cloud's firmware is that of physical hardware. A hypervisor
-    // may hide itself there, but not in the firmware that it brings along.
+    // On x86 the CPU shows whether the firmware of a cloud runs on physical hardware. A hypervisor
+    // may hide itself in the CPU, but not in its own firmware.
     if flags.contains("fpu") && !flags.contains("hypervisor") {
         return lookup(PROGRAMS, &firmware).or_else(|| root.line("/sys/hypervisor/type"));
     }
@@ -101,8 +101,8 @@ pub(super) fn container(root: &Root) -> Option<String> {
         .or_else(|| marker("/.dockerenv", "docker").filter(|_| !has_own_disk(root)))
 }
 
-/// Returns whether the root of the file system is that of a disk: a virtual machine whose disk was
-/// made of the image of a container has its traces too.
+/// Returns whether the root of the file system is a disk: a virtual machine whose disk was made
+/// from a container image has traces of the container too.
 fn has_own_disk(root: &Root) -> bool {
     let mounts = root.text("/proc/self/mountinfo").unwrap_or_default();
     let table = mounts::parse_table(&mounts);
@@ -111,8 +111,8 @@ fn has_own_disk(root: &Root) -> bool {
 }
 
 /// Returns true if this virtual machine returns freed memory to its host
-/// (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of such a page is 5 to 10 times
-/// slower.
+/// (VIRTIO_BALLOON_F_REPORTING, virtio 1.2 §5.5.3): the first touch of a returned page is 5 to 10
+/// times slower.
 pub(super) fn reports_free_pages(root: &Root) -> bool {
     const REPORTING: usize = 5;
     const DRIVER: &str = "/sys/bus/virtio/drivers/virtio_balloon";

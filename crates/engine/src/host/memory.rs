@@ -30,7 +30,7 @@ pub(super) fn read(root: &Root) -> Memory {
 /// Where DAMON is controlled, which only root may read.
 const DAMON: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 
-/// Returns the name of a DAMON kernel thread, as far as DAMON's own files tell its process.
+/// Returns the name of a DAMON kernel thread, if DAMON's own files name its process.
 fn kdamond(root: &Root) -> Option<String> {
     let threads = root.names(DAMON).into_iter().map(|n| format!("{DAMON}/{n}/pid"));
     let modules = ["reclaim", "lru_sort", "stat"]
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_all_processes_are_read_only_where_damon_hides_its_own() {
+    fn processes_are_searched_for_damon_last() {
         let mut files = vec![("proc/1/comm", "init\n"), ("proc/77/comm", "kdamond.0\n")];
         assert_eq!(search_kdamond(&Tree::new(&files).root()), None, "a kernel without DAMON");
         files.push(("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n"));

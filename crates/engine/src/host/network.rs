@@ -7,7 +7,7 @@ use super::root::{Root, file_name};
 /// Maximum number of interfaces listed; a machine with many containers has thousands.
 const MAX_CARDS: usize = 64;
 
-/// Reads all interfaces, those with a device first.
+/// Reads all interfaces, with devices first.
 pub(super) fn read(root: &Root) -> Vec<NetworkCard> {
     let names = root.names("/sys/class/net").into_iter().filter(|name| name != "bonding_masters");
     let mut cards: Vec<_> = names.map(|name| card(root, name)).collect();

@@ -25,7 +25,7 @@ pub fn inspect(file: &File, path: &Path, kind: TargetKind) -> TargetFacts {
     inspect_above(&Below::of(file), file, path, kind)
 }
 
-/// Inspects an open target, as [`inspect`], of which it is known what lies below.
+/// Inspects an open target like [`inspect`], with known layers below.
 pub fn inspect_above(below: &Below, file: &File, path: &Path, kind: TargetKind) -> TargetFacts {
     let mut facts =
         TargetFacts { path: clean(&path.to_string_lossy()), kind, ..TargetFacts::default() };

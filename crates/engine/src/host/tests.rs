@@ -4,7 +4,7 @@ use crate::facts::version;
 use iotui_core::doctor::examine;
 
 #[test]
-fn the_facts_about_this_machine_are_plausible() {
+fn facts_of_this_machine_are_plausible() {
     let host = collect();
     assert!(
         !host.name.is_empty() && version(&host.kernel).is_some_and(|version| version >= (4, 0)),
@@ -26,21 +26,21 @@ fn the_facts_about_this_machine_are_plausible() {
 }
 
 #[test]
-fn an_old_session_with_two_fields_loads() {
+fn an_old_host_loads() {
     let host: Host =
         serde_json::from_str(r#"{"name":"old","kernel":"5.10.0","later":{"x":1}}"#).unwrap();
     assert_eq!(host, Host { name: "old".into(), kernel: "5.10.0".into(), ..Host::default() });
 }
 
 #[test]
-fn an_empty_tree_is_a_host_without_a_name() {
+fn an_empty_tree_is_a_host() {
     let host = read(&Tree::new(&[]).root());
     assert_eq!((host.name.as_str(), host.cpu.online, host.memory.total), ("", 1, 0));
     assert!(!host.can_drop_caches && host.virtualisation.is_none());
 }
 
 #[test]
-fn hostile_files_yield_a_host_of_bounded_size() {
+fn hostile_files_are_bounded() {
     let paths = [
         "proc/cpuinfo",
         "proc/meminfo",
@@ -86,7 +86,7 @@ fn hostile_files_yield_a_host_of_bounded_size() {
 }
 
 #[test]
-fn folders_and_devices_in_place_of_files_are_not_read() {
+fn only_regular_files_are_read() {
     let tree = Tree::new(&[("proc/cpuinfo/sub", "x")]);
     tree.symlink("proc/meminfo", "/dev/zero");
     tree.symlink("etc/os-release", "os-release");
@@ -94,7 +94,7 @@ fn folders_and_devices_in_place_of_files_are_not_read() {
 }
 
 #[test]
-fn everyone_gets_the_facts_that_were_collected_once() {
+fn facts_are_collected_once() {
     let host = SharedHost::collect();
     let other = host.clone();
     let addresses = std::thread::scope(|scope| {

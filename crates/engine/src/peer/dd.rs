@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_quotes_the_message_of_dd() {
+    fn a_failure_quotes_dd() {
         let denied = "dd: failed to open '/proc/7/fd/5': Permission denied\n";
         assert_eq!(
             parse(denied).unwrap_err().to_string(),

@@ -1,5 +1,4 @@
-//! What every peer implements: [`Peer`] builds the command line of a [`Task`] and parses the
-//! output.
+//! The trait of a peer: [`Peer`] builds the command line of a [`Task`] and parses the output.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +15,7 @@ pub trait Peer: Sync {
     /// Returns the name of its package in most distributions.
     fn package(&self) -> &'static str;
 
-    /// Returns what its version starts with, before the number, where other programs have its name.
+    /// Returns the text before the number in its version, if other programs have its name.
     fn version_start(&self) -> Option<&'static str> {
         None
     }

@@ -32,7 +32,7 @@ pub static PEERS: &[&dyn Peer] = &[&dd::Dd, &fio::Fio];
 /// Finds the peer with this id.
 ///
 /// # Errors
-/// If there is none; the error suggests the most similar id.
+/// No peer has that id; the error suggests the most similar one.
 pub fn peer(id: &str) -> Result<&'static dyn Peer, Unknown> {
     let found = PEERS.iter().find(|p| p.info().id == id);
     found.copied().ok_or_else(|| nearest("peer", id, PEERS.iter().map(|p| p.info().id)))

@@ -11,7 +11,7 @@ use super::text;
 /// One operation in the kernel's layout (`struct iocb`, 64 bytes).
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub struct Operation {
+pub struct AioOperation {
     data: u64,
     /// Reserved by the kernel, and flags; their order depends on the byte order.
     key_and_flags: [u32; 2],
@@ -29,8 +29,8 @@ pub struct Operation {
 /// The completion of an operation (`struct io_event`).
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub struct Event {
-    /// The `data` of [`Operation::new`].
+pub struct AioEvent {
+    /// The `data` of [`AioOperation::new`].
     pub data: u64,
     operation: u64,
     /// Bytes, or -errno.
@@ -38,19 +38,19 @@ pub struct Event {
     more: i64,
 }
 
-impl Operation {
+impl AioOperation {
     /// Creates an fsync if `whole`, else an fdatasync (Linux 4.18).
-    pub fn sync(data: u64, whole: bool, fd: RawFd) -> Operation {
+    pub fn sync(data: u64, whole: bool, fd: RawFd) -> AioOperation {
         let code = if whole { 2 } else { 3 };
-        Operation { data, code, fd: fd as u32, ..Operation::default() }
+        AioOperation { data, code, fd: fd as u32, ..AioOperation::default() }
     }
 
     /// Sets the RWF_* flags of a read or write.
-    pub fn with_flags(self, flags: u32) -> Operation {
+    pub fn with_flags(self, flags: u32) -> AioOperation {
         // `aio_rw_flags` shares the place of `aio_reserved1` and follows the key.
         let mut key_and_flags = self.key_and_flags;
         key_and_flags[usize::from(cfg!(target_endian = "little"))] = flags;
-        Operation { key_and_flags, ..self }
+        AioOperation { key_and_flags, ..self }
     }
 
     /// Creates a read into `buffer`, or a write from it.
@@ -61,16 +61,16 @@ impl Operation {
         buffer: *mut u8,
         len: usize,
         offset: u64,
-    ) -> Operation {
+    ) -> AioOperation {
         let (code, fd) = (if write { 1 } else { 0 }, fd as u32);
-        Operation {
+        AioOperation {
             data,
             code,
             fd,
             buffer: buffer as u64,
             len: len as u64,
             offset: offset as i64,
-            ..Operation::default()
+            ..AioOperation::default()
         }
     }
 }
@@ -78,7 +78,7 @@ impl Operation {
 /// A context: operations in flight, and completion events not yet collected. Destroying it waits
 /// for the operations in flight.
 #[derive(Debug)]
-pub struct Context {
+pub struct AioContext {
     /// 0: ended.
     id: usize,
     depth: u32,
@@ -86,29 +86,29 @@ pub struct Context {
 
 /// Contexts with nothing in flight, for the next lane of the same depth: to destroy one waits tens
 /// of milliseconds for an RCU grace period, in each trial and each step of a calibration.
-static KEPT: Mutex<Vec<Context>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<AioContext>> = Mutex::new(Vec::new());
 /// Operations of all kept contexts at most: fs.aio-max-nr is 65536 for all processes.
 const MAX_KEPT: u32 = 4096;
 
-fn kept() -> MutexGuard<'static, Vec<Context>> {
+fn kept() -> MutexGuard<'static, Vec<AioContext>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Context {
+impl AioContext {
     /// Returns a kept context for `depth` operations, or a new one.
     ///
     /// # Errors
     /// EAGAIN above fs.aio-max-nr, ENOSYS if the kernel has no aio, EPERM in a sandbox.
-    pub fn new(depth: u32) -> io::Result<Context> {
+    pub fn new(depth: u32) -> io::Result<AioContext> {
         let mut all = kept();
         if let Some(at) = all.iter().position(|context| context.depth == depth) {
             return Ok(all.swap_remove(at));
         }
-        match Context::create(depth) {
-            // The kept ones may be those that reach the limit.
+        match AioContext::create(depth) {
+            // The kept contexts may be the ones that reach the limit.
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && !all.is_empty() => {
                 all.clear();
-                Context::create(depth)
+                AioContext::create(depth)
             }
             created => created,
         }
@@ -119,15 +119,15 @@ impl Context {
         let mut all = kept();
         let used: u32 = all.iter().map(|context| context.depth).sum();
         if self.id != 0 && used.saturating_add(self.depth) <= MAX_KEPT {
-            all.push(Context { id: std::mem::take(&mut self.id), depth: self.depth });
+            all.push(AioContext { id: std::mem::take(&mut self.id), depth: self.depth });
         }
     }
 
-    fn create(depth: u32) -> io::Result<Context> {
+    fn create(depth: u32) -> io::Result<AioContext> {
         let mut context = 0usize;
         // SAFETY: the kernel writes the context's id into `context`, which outlives the call.
         match unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) } {
-            0 => Ok(Context { id: context, depth }),
+            0 => Ok(AioContext { id: context, depth }),
             _ => Err(io::Error::last_os_error()),
         }
     }
@@ -136,7 +136,7 @@ impl Context {
     /// would wait tens of milliseconds for an RCU grace period.
     ///
     /// # Errors
-    /// As [`Context::new`].
+    /// As [`AioContext::new`].
     pub fn check() -> io::Result<()> {
         let mut context = 0usize;
         // SAFETY: no context has room for 0 operations, so the call fails and writes nothing;
@@ -156,7 +156,7 @@ impl Context {
     /// Operations and their buffers must stay alive and untouched until their events are collected
     /// or the context is destroyed.
     #[inline(always)]
-    pub unsafe fn submit<const FILL: bool>(&self, list: &[*mut Operation]) -> isize {
+    pub unsafe fn submit<const FILL: bool>(&self, list: &[*mut AioOperation]) -> isize {
         // SAFETY: the list is a slice, read during the call; the caller guarantees that the
         // operations and their buffers live until they have completed.
         unsafe {
@@ -169,7 +169,7 @@ impl Context {
 
     /// Waits for at least one event; returns how many were written to `events`, or -errno.
     #[inline(always)]
-    pub fn wait<const FILL: bool>(&self, events: &mut [Event]) -> isize {
+    pub fn wait<const FILL: bool>(&self, events: &mut [AioEvent]) -> isize {
         // SAFETY: the kernel writes at most `events.len()` events; a null timeout is allowed.
         unsafe {
             call6::<FILL>(
@@ -195,7 +195,7 @@ fn is_limit_reached() -> bool {
     used.zip(text::number("/proc/sys/fs/aio-max-nr")).is_some_and(|(used, max)| used >= max)
 }
 
-impl Drop for Context {
+impl Drop for AioContext {
     fn drop(&mut self) {
         if self.id != 0 {
             self.end();
@@ -208,29 +208,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_structs_are_as_large_as_the_kernels() {
-        assert_eq!((size_of::<Operation>(), size_of::<Event>()), (64, 32));
+    fn structs_have_the_sizes_of_kernels() {
+        assert_eq!((size_of::<AioOperation>(), size_of::<AioEvent>()), (64, 32));
     }
 
     #[test]
-    fn a_kept_context_is_used_again_at_its_depth_only() {
+    fn a_kept_context_is_reused() {
         // No other test has a context of these depths.
-        let Ok(mut context) = Context::new(77) else { return };
+        let Ok(mut context) = AioContext::new(77) else { return };
         let id = context.id;
         context.keep();
         assert_eq!(context.id, 0);
-        let other = Context::new(78).unwrap();
+        let other = AioContext::new(78).unwrap();
         assert_ne!(other.id, id);
-        assert_eq!(Context::new(77).unwrap().id, id);
+        assert_eq!(AioContext::new(77).unwrap().id, id);
         // A context that has ended is not kept.
-        Context { id: 0, depth: 79 }.keep();
+        AioContext { id: 0, depth: 79 }.keep();
         assert!(kept().iter().all(|context| context.id != 0 && context.depth != 79));
     }
 
     #[test]
     fn a_check_agrees_with_a_context() {
         let errno = |error: io::Error| error.raw_os_error();
-        let created = Context::new(1).map(drop).map_err(errno);
-        assert_eq!(Context::check().map_err(errno), created);
+        let created = AioContext::new(1).map(drop).map_err(errno);
+        assert_eq!(AioContext::check().map_err(errno), created);
     }
 }

@@ -1,5 +1,5 @@
-//! The block devices under a file, from the one that is mounted down to the disks, as sysfs
-//! describes them.
+//! The block devices under a file, from the mounted device down to the disks, as sysfs describes
+//! them.
 
 use crate::facts::{BlockDevice, DeviceKind};
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::link::{self};
 use super::text::{line, number};
 
-/// Maximum number of entries of a folder that are looked at.
+/// Maximum number of entries read from a folder.
 const MAX_DEVICES: usize = 256;
 
 /// Returns the folder of a block device (major, minor) with sysfs at `sys`.
@@ -18,7 +18,7 @@ pub fn folder(sys: &Path, (major, minor): (u64, u64)) -> Option<PathBuf> {
     fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()
 }
 
-/// Returns the sysfs folders of the devices that a btrfs file system has, if this is one of them.
+/// Returns the sysfs folders of all devices of the btrfs file system that this device belongs to.
 pub fn btrfs_members(sys: &Path, dir: &Path) -> Vec<PathBuf> {
     let systems = folders(&sys.join("fs/btrfs"));
     let members = systems.iter().map(|system| folders(&system.join("devices")));
@@ -176,7 +176,7 @@ pub fn model(dir: &Path) -> Option<String> {
     }
 }
 
-/// Returns what the driver of a virtio or SCSI disk says of its cache.
+/// Returns the cache that the driver of a virtio or SCSI disk reports.
 fn claimed_cache(dir: &Path) -> Option<String> {
     let scsi = folders(&dir.join("device/scsi_disk")).into_iter().next();
     line(dir.join("cache_type")).or_else(|| line(scsi?.join("cache_type")))

@@ -161,8 +161,8 @@ impl Buffer {
     }
 }
 
-/// A page-aligned slice. malloc returns addresses 16 bytes past a page, and on some CPUs the kernel
-/// copies to or from those at half the speed.
+/// A page-aligned slice. malloc returns addresses 16 bytes past a page, where on some CPUs the
+/// kernel copies at half the speed.
 #[derive(Debug)]
 pub struct Aligned {
     buffer: Buffer,
@@ -260,7 +260,7 @@ mod tests {
     use crate::sys::testing;
 
     #[test]
-    fn buffers_are_aligned_and_writable_to_the_end() {
+    fn buffers_are_aligned_and_writable() {
         for len in [1, 4096, 4097, HUGE, HUGE + 1, 5 * HUGE] {
             let buffer = Buffer::random(len, 1).unwrap();
             assert!(
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_for_direct_io_is_on_a_huge_page_from_64_kib_on() {
+    fn large_direct_buffers_use_huge_pages() {
         for len in [1, 4096, 64 << 10, 1 << 20, HUGE - 1, HUGE + 1] {
             let buffer = Buffer::for_direct(len).unwrap().filled(1);
             assert!(buffer.len() >= len && buffer.len() < len + 4096);
@@ -291,8 +291,8 @@ mod tests {
 
     /// Runs in its own process, which then has no huge pages.
     #[test]
-    fn a_buffer_that_was_refused_huge_pages_says_so() {
-        const NAME: &str = "sys::buffer::tests::a_buffer_that_was_refused_huge_pages_says_so";
+    fn refused_huge_pages_are_noticed() {
+        const NAME: &str = "sys::buffer::tests::refused_huge_pages_are_noticed";
         if !testing::is_alone(NAME, "small pages") {
             return;
         }
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_begins_at_a_page_and_is_as_long_as_was_asked() {
+    fn a_slice_begins_at_a_page() {
         for len in [0, 1, 4097, 64 << 10] {
             let bytes = Aligned::filled(len, 0x5a).unwrap();
             assert!(
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_ends_with_the_last_piece() {
+    fn the_last_piece_ends_the_window() {
         for string in [false, true] {
             let (from, window) =
                 (Buffer::random(5 * 4096, 3).unwrap(), Buffer::new(2 * 4096).unwrap());

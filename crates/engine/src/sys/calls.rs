@@ -1,5 +1,4 @@
-//! The less common system calls of lanes, inlined like those of [`raw`](super::raw) for the same
-//! reason.
+//! The less common system calls of lanes, inlined for the same reason as in [`raw`](super::raw).
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_does_what_its_manual_page_says() {
+    fn calls_do_what_manuals_say() {
         both::<false>();
         if crate::sys::raw::fill() {
             both::<true>();

@@ -41,7 +41,7 @@ pub struct ChildExit {
 /// Limit of standard output, bytes: more than fio prints for 1024 jobs.
 pub const MAX_OUTPUT: usize = 32 << 20;
 const MAX_STDERR: usize = 64 << 10;
-/// How often the watcher is called.
+/// Interval between calls of the watcher.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// A process that has not exited this long after SIGKILL is stuck in the kernel, and is abandoned.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_command_runs_here_and_without_input() {
+    fn shell_commands_run_here_without_input() {
         let done = run_shell("pwd; read x || exit 4", &mut |_| ChildAction::Continue).unwrap();
         let here = std::env::current_dir().unwrap();
         assert_eq!(done.stdout, format!("{}\n", here.display()).into_bytes());
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hang_is_killed_with_its_own_children_and_a_flood_is_bounded() {
+    fn hangs_are_killed_and_floods_bounded() {
         let done = shell("sleep 1000 & echo $!; wait", &mut |_| ChildAction::Kill).unwrap();
         assert_eq!(done.status.signal(), Some(libc::SIGKILL));
         let flood = shell("yes", &mut |_| ChildAction::Continue).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_lets_it_print_its_result() {
+    fn an_interrupted_child_prints_its_result() {
         let done = shell(
             "trap 'echo last; exit 0' INT; echo ready; while :; do sleep 0.01; done",
             &mut |since| match since.as_millis() {
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_searched_in_absolute_folders_only() {
+    fn programs_come_from_absolute_folders() {
         let dir = tempfile::tempdir().unwrap();
         fn path(text: String) -> Option<PathBuf> {
             find("sh", Some(OsStr::new(&text)))

@@ -114,7 +114,7 @@ pub fn monotonic_nanos() -> u64 {
     nanos_of(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns the time since this machine started, with that which it slept.
+/// Returns the time since this machine started, including suspends.
 pub fn since_boot() -> Duration {
     Duration::from_nanos(nanos_of(libc::CLOCK_BOOTTIME))
 }
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_agrees_with_the_monotonic_clock() {
+    fn intervals_agree_with_the_monotonic_clock() {
         for clock in [Clock::best(), Clock::monotonic()] {
             let (outer, start) = (Instant::now(), clock.now());
             let inner = Instant::now();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_runs_backwards_counts_as_nothing() {
+    fn a_backward_counter_counts_zero() {
         assert_eq!(Clock::best().nanos(10, 5), 0);
         let _ = Clock { tsc: true, scale: u32::MAX.into() }.nanos(0, u64::MAX);
     }

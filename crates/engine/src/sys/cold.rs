@@ -40,8 +40,9 @@ thread_local! {
 /// The result of [`make_cold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
-    /// What is still cached; `None` if no method can measure it. With [`ResidencyMethod::Sampled`]
-    /// the state before the last drop, which removed the pages that sampling read.
+    /// Pages that are still cached; `None` if no method can measure them. With
+    /// [`ResidencyMethod::Sampled`] the state before the last drop, which removed the pages that
+    /// sampling read.
     pub left: Option<Residency>,
     /// Nanoseconds in total, including writeback.
     pub nanos: u64,
@@ -58,7 +59,7 @@ impl Cold {
 
 /// Writes back and drops the cached pages of `file`, and checks that `[0, len)` is gone, for up to
 /// 200 ms after the first attempt or until nothing changes any more; for up to 2 s while the device
-/// is still reading some of them.
+/// is still reading pages.
 ///
 /// Unmap the file in this process first: pages that any process has mapped and touched stay, and
 /// [`Cold::left`] counts them (see [`super::mappers`]). A regular file is dropped completely, since
@@ -71,8 +72,8 @@ pub fn make_cold(file: &File, len: u64) -> io::Result<Cold> {
     make_cold_by(file, 0..len, None, &|| false)
 }
 
-/// Drops the pages like [`make_cold`], and checks that those of a part of the file are gone; `stop`
-/// ends the waiting.
+/// Drops the pages like [`make_cold`], and checks that a part of the file is gone; `stop` ends the
+/// waiting.
 ///
 /// # Errors
 /// `Interrupted` when stopped; else the same as [`make_cold`].
@@ -128,7 +129,7 @@ fn make_cold_by(
     Ok(Cold { left, nanos: start.elapsed().as_nanos() as u64, passes })
 }
 
-/// How long pages that stay are dropped again.
+/// Decides how long to drop pages again that stay.
 #[derive(Default)]
 struct Patience {
     /// Consecutive checks that found the same.
@@ -138,8 +139,8 @@ struct Patience {
 }
 
 impl Patience {
-    /// Returns whether to give up, `waited` after the first drop. `has_unread` tells whether pages
-    /// are still being read; they can be dropped afterwards.
+    /// Returns whether to give up, `waited` after the first drop. `has_unread` returns whether
+    /// pages are still being read; they can be dropped afterwards.
     fn ends(&mut self, waited: Duration, has_unread: impl FnOnce() -> bool) -> bool {
         let is_over = self.unchanged >= MAX_UNCHANGED || waited >= DROP_TIMEOUT;
         if is_over && self.all_read || waited >= READ_TIMEOUT {
@@ -180,7 +181,7 @@ pub fn drop_part(file: &File, offset: u64, len: u64) -> io::Result<()> {
 /// cached, or `None` if no method can measure it.
 ///
 /// Reads only the end of a part that is fully cached: the CPU caches then hold the same data as
-/// after reading all of it.
+/// after a complete read.
 ///
 /// Calls `stop` every 2 MiB. Uses a separate file description: `file` may be open for direct I/O.
 ///

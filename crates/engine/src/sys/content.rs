@@ -1,5 +1,4 @@
-//! What the data is like that iotui writes: random, or as compressible and as repetitive as was
-//! asked.
+//! The data that iotui writes: random, or as compressible and repetitive as requested.
 
 use crate::stats::random;
 
@@ -19,9 +18,8 @@ pub struct Content {
 
 /// Bytes that are random in their first part and zero in the rest.
 const CHUNK: usize = 4096;
-/// Bytes of a file that repeat as one. File systems that deduplicate compare blocks of 4 to
-/// 128 KiB, and those that compress take as much at a time, so neither percentage changes the
-/// other.
+/// Bytes of a file that repeat as one. File systems deduplicate blocks of 4 to 128 KiB and compress
+/// as much at a time, so neither percentage changes the other.
 const UNIT: u64 = 128 << 10;
 
 impl Content {
@@ -30,7 +28,7 @@ impl Content {
         Content { compressible: compressible.min(100), dedupe: dedupe.min(100) }
     }
 
-    /// Returns by how many percent it compresses.
+    /// Returns the percentage that a compressor saves.
     pub fn compressible(self) -> u8 {
         self.compressible
     }
@@ -41,7 +39,7 @@ impl Content {
     }
 
     /// Fills `bytes` with the contents at `offset`, a multiple of 4096, of the file generated from
-    /// `seed`: those of [`random::fill`] where nothing was asked.
+    /// `seed`: the bytes of [`random::fill`] by default.
     pub fn fill(self, seed: u64, offset: u64, bytes: &mut [u8]) {
         if self == Content::default() {
             return random::fill(seed, offset, bytes);
@@ -71,16 +69,16 @@ impl Content {
         }
     }
 
-    /// Returns the unit whose data a unit of the file has: its own, or an earlier one's.
+    /// Returns the unit whose data a unit repeats: itself, or an earlier one.
     fn original(self, unit: u64) -> u64 {
         let unique = u64::from(100 - self.dedupe);
-        // The units that are unique among the first `n`, rounded up: the first always is.
+        // Unique units among the first `n`, rounded up: the first is always unique.
         let unique_of = |n: u64| n.saturating_mul(unique).div_ceil(100).max(n.min(1));
         let before = unique_of(unit);
         if unique_of(unit + 1) > before {
             return unit;
         }
-        // Any of the unique ones before it, of which number n is unit 100 n / unique.
+        // A random earlier unique unit: number n is unit 100 n / unique.
         let number = random::mix(unit) % before.max(1);
         (number * 100).checked_div(unique).unwrap_or(0)
     }
@@ -140,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compressor_saves_what_was_asked_within_two_points() {
+    fn compressors_save_the_requested_share() {
         for compressible in [0, 1, 10, 33, 50, 75, 90, 99, 100] {
             let bytes = filled(compressible, 0, 1 << 20);
             let check = |name: &str, record: usize, saved: f64| {
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_does_not_change_how_a_record_compresses() {
+    fn repeats_do_not_change_compression() {
         for dedupe in [0, 50, 90] {
             let saved = percent_saved(&filled(50, dedupe, 4 << 20), 128 << 10, lz4);
             assert!((saved - 50.0).abs() <= 2.0, "{dedupe} %: {saved}");
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn identical_blocks_are_as_many_as_asked_whatever_their_size() {
+    fn identical_blocks_match_the_requested_share() {
         for dedupe in [0, 1, 20, 50, 66, 90, 99, 100] {
             let bytes = filled(30, dedupe, LEN);
             for block in [4096, 16 << 10, 128 << 10] {
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_repeats_only_an_earlier_unique_one() {
+    fn units_repeat_earlier_unique_units() {
         for dedupe in 0..=100 {
             let content = Content::new(0, dedupe);
             for unit in 0..1000 {
@@ -193,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn any_part_equals_the_whole_and_nothing_asked_is_random_data() {
+    fn any_part_equals_the_whole() {
         for (compressible, dedupe) in [(0, 0), (50, 0), (0, 60), (25, 75), (100, 100)] {
             let whole = filled(compressible, dedupe, 1 << 20);
             for (start, len) in [(0, 1000), (4096, 13), (UNIT as usize - 4096, 9000), (1 << 19, 0)]
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_any_size_have_their_share_of_zeros() {
+    fn blocks_have_their_share_of_zeros() {
         for len in [1, 2, 100, 511, 512, 4096, 4097, 1 << 20] {
             for compressible in [0, 50, 90, 100] {
                 let mut block = vec![1; len];

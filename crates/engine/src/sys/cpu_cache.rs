@@ -45,7 +45,8 @@ const MAX_FLUSH_BYTES: u64 = 2 << 30;
 ///
 /// A cached file is mapped and each of its lines flushed (clflushopt, clflush, dc civac), which
 /// every CPU obeys. Otherwise a buffer of four times the last-level cache (at most 512 MiB, and a
-/// quarter of free memory) is read, which evicts the shared caches and those of the calling CPU.
+/// quarter of free memory) is read, which evicts the shared caches and the caches of the calling
+/// CPU.
 ///
 /// # Errors
 /// The errno of mmap(2), or of allocating the buffer.
@@ -57,7 +58,7 @@ pub fn flush(file: Option<(&File, u64)>) -> io::Result<FlushResult> {
 }
 
 /// Flushes the lines of a part of a buffer, so that it is read from memory next; does nothing on
-/// CPUs without such an instruction. What is beyond the buffer is left out.
+/// CPUs without such an instruction. Bytes beyond the buffer are ignored.
 pub fn flush_part(buffer: &Buffer, part: Range<usize>) {
     let end = part.end.min(buffer.len());
     if let Some(len) = end.checked_sub(part.start) {
@@ -72,7 +73,7 @@ fn flush_lines(file: &File, len: u64) -> io::Result<FlushResult> {
     let guard = unsafe { Guard::new(map.as_ptr(), len, false) }?;
     // Before Linux 5.14 the flushes touch the pages themselves.
     let _ = map.advise(Advice::PopulateRead);
-    let sample = Sample::take(map.as_ptr(), len);
+    let sample = LoadSample::take(map.as_ptr(), len);
     let before = sample.nanos_after_use();
     let all = || flush_range(map.as_ptr(), len);
     all();
@@ -89,7 +90,7 @@ fn evict() -> io::Result<FlushResult> {
     let free = free_memory().unwrap_or(MAX_EVICTION_BYTES);
     let others =
         Buffer::new(usize::try_from(eviction_bytes(last_cache(), free)).unwrap_or(usize::MAX))?;
-    let sample = Sample::take(sampled.ptr(), sampled.len());
+    let sample = LoadSample::take(sampled.ptr(), sampled.len());
     let before = sample.nanos_after_use();
     let read_all = || {
         for at in (0..others.len()).step_by(LINE) {
@@ -127,12 +128,12 @@ pub fn last_cache() -> u64 {
 /// The line varies from page to page: some CPUs (a Xeon with 48 KiB of L1, 2 MiB of L2 and
 /// AMX-FP16) learn such pairs and load the second line with the first, so that flushed lines seem
 /// cached. A fixed line would also make all of them compete for a few sets of the L1.
-struct Sample {
+struct LoadSample {
     chains: Vec<Vec<*const u8>>,
 }
 
-impl Sample {
-    fn take(start: *const u8, len: usize) -> Sample {
+impl LoadSample {
+    fn take(start: *const u8, len: usize) -> LoadSample {
         let page = page_size() as usize;
         let pages = (len / page).max(1);
         // No page twice, as it would already be loaded: the range is divided into equal parts, with
@@ -146,7 +147,7 @@ impl Sample {
             let line = page / 8 + (random >> 32) as usize % (page * 3 / 4 / LINE) * LINE;
             start.wrapping_add((index * part + (random % part as u64) as usize) * page + line)
         };
-        Sample {
+        LoadSample {
             chains: (0..chains)
                 .map(|chain| (0..each).map(|n| address(n * chains + chain)).collect())
                 .collect(),

@@ -77,7 +77,7 @@ impl Sub for DiskStats {
 pub fn count_bytes(devices: &[(u64, u64)]) -> Option<(u64, u64)> {
     let dirs = devices.iter().map(|number| block::folder(Path::new("/sys"), *number));
     let dirs = dirs.collect::<Option<Vec<_>>>()?;
-    // What goes over paths to a disk is counted by them, and by the disk in newer kernels.
+    // Paths to a disk count their traffic, and in newer kernels the disk does too.
     let paths: Vec<PathBuf> = dirs.iter().flat_map(|dir| block::below(dir)).collect();
     sum_bytes(dirs.into_iter().chain(paths))
 }

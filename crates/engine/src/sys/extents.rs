@@ -68,8 +68,8 @@ pub struct Extents {
     pub shared: bool,
     /// The file is too fragmented to list: everything after the last hole counts as stored.
     pub truncated: bool,
-    /// Where the stored bytes lie on the device of the file system: the offset in the file, and the
-    /// bytes there; `None` where one has no place of its own, or there are too many.
+    /// Places of the stored bytes on the device of the file system: the offset in the file, and the
+    /// bytes on the device; `None` if an extent has no place, or there are too many.
     places: Option<Vec<(u64, Range<u64>)>>,
     /// Sorted, not empty, not adjacent.
     holes: Vec<Range<u64>>,
@@ -130,8 +130,7 @@ impl Extents {
         }
     }
 
-    /// Returns where the stored bytes of a part lie on the device of the file system; `None` where
-    /// that is not known.
+    /// Returns the places of the stored bytes of a part on the device of the file system, if known.
     pub fn places_of(&self, part: &Range<u64>) -> Option<Vec<Range<u64>>> {
         let within = |(logical, place): &(u64, Range<u64>)| {
             let end = logical.saturating_add(place.end - place.start);
@@ -141,7 +140,7 @@ impl Extents {
         Some(self.places.as_ref()?.iter().filter_map(within).collect())
     }
 
-    /// Returns the extents of a part, as those of a file of its own.
+    /// Returns the extents of a part, as if it were a separate file.
     pub fn of_part(&self, part: Range<u64>) -> Extents {
         let len = self.len.min(part.end).saturating_sub(part.start);
         let mut own = Extents { count: self.count, ..Extents::new(self.method, len) };
@@ -215,7 +214,7 @@ struct Extent {
 }
 
 #[repr(C)]
-struct Request {
+struct FiemapRequest {
     start: u64,
     length: u64,
     flags: u32,
@@ -227,9 +226,9 @@ struct Request {
 
 /// Returns the holes of `[0, len)`; `None` if the file system does not support FIEMAP.
 fn walk_fiemap(file: &File, len: u64) -> io::Result<Option<Extents>> {
-    let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
+    let mut walk = ExtentWalk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
     walk.found.places = Some(Vec::new());
-    let mut request = Box::new(Request {
+    let mut request = Box::new(FiemapRequest {
         start: 0,
         length: 0,
         flags: 0,
@@ -248,7 +247,7 @@ fn walk_fiemap(file: &File, len: u64) -> io::Result<Option<Extents>> {
         if end.is_break() {
             break;
         }
-        // None left, or no progress although there should be some.
+        // No extent is left, or the kernel made no progress.
         if got == 0 || walk.at <= start {
             walk.found.add_hole(walk.at..len);
             break;
@@ -257,13 +256,13 @@ fn walk_fiemap(file: &File, len: u64) -> io::Result<Option<Extents>> {
     Ok(Some(walk.found))
 }
 
-struct Walk {
+struct ExtentWalk {
     found: Extents,
     /// Everything below this offset is examined.
     at: u64,
 }
 
-impl Walk {
+impl ExtentWalk {
     /// Adds one extent; breaks if it is the last.
     fn take(&mut self, extent: &Extent) -> ControlFlow<()> {
         let end = extent.logical.saturating_add(extent.length);
@@ -302,7 +301,7 @@ impl Walk {
 }
 
 /// Makes one call; returns false if it is not supported.
-fn ask(file: &File, request: &mut Request, start: u64, length: u64) -> io::Result<bool> {
+fn ask(file: &File, request: &mut FiemapRequest, start: u64, length: u64) -> io::Result<bool> {
     (request.start, request.length) = (start, length);
     (request.flags, request.mapped, request.room) = (FIEMAP_FLAG_SYNC, 0, BATCH as u32);
     // SAFETY: a struct fiemap followed by the number of extents in `room`, alive during the call.

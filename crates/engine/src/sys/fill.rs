@@ -50,8 +50,8 @@ impl From<FillError> for io::Error {
 /// Writes `len` bytes of `data` from the start of `file`, then makes them durable.
 ///
 /// Does not preallocate, because file systems would keep unwritten extents. `progress` receives the
-/// bytes written so far after each piece, and what it returns after a multiple of [`WINDOW`] may
-/// end the filling; `stop` is called as often, and when a call is interrupted.
+/// bytes written so far after each piece, and may end the filling after a multiple of [`WINDOW`];
+/// `stop` is called as often, and when a call is interrupted.
 ///
 /// # Errors
 /// `Interrupted` when stopped (what was written stays); ENOSPC, EDQUOT, EFBIG, EIO from the kernel.
@@ -65,7 +65,7 @@ pub fn fill_file(
     fill_part(file, 0..len, data, stop, progress)
 }
 
-/// Fills a part of a file as [`fill_file`] does all of it.
+/// Fills a part of a file like [`fill_file`].
 ///
 /// # Errors
 /// As [`fill_file`].
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_stored_and_as_promised() {
+    fn every_byte_is_stored() {
         let Some(file) = testing::file_on_disk(0) else {
             return;
         };

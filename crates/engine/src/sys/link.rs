@@ -1,5 +1,4 @@
-//! How a disk is attached, found by walking up its path in /sys/devices, and the speed limit of
-//! that link.
+//! The link of a disk, found by walking up its path in /sys/devices, and its speed limit.
 
 use crate::facts::{Link, Transport};
 use std::fs;

@@ -34,7 +34,7 @@ pub struct LoopFile {
 
 /// struct loop_info64 of <linux/loop.h>.
 #[repr(C)]
-struct Info {
+struct LoopInfo {
     device: u64,
     inode: u64,
     block_device: u64,
@@ -92,13 +92,13 @@ pub fn open_file(name: &str) -> io::Result<File> {
 }
 
 fn ask(device: &File) -> io::Result<LoopFile> {
-    let mut info = std::mem::MaybeUninit::<Info>::zeroed();
-    // SAFETY: the kernel writes one struct loop_info64 there, which `Info` has the size of.
+    let mut info = std::mem::MaybeUninit::<LoopInfo>::zeroed();
+    // SAFETY: the kernel writes one struct loop_info64 there, which `LoopInfo` has the size of.
     let done = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64 as _, &raw mut info) };
     if done != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: every field is a number, of which each pattern of bits is one; it began as zeros.
+    // SAFETY: every field is an integer, for which any bit pattern is valid; it began as zeros.
     let info = unsafe { info.assume_init() };
     Ok(LoopFile {
         device: info.device,
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn only_a_loop_device_is_asked() {
         // The size that the kernel copies.
-        assert_eq!(size_of::<Info>(), 232);
+        assert_eq!(size_of::<LoopInfo>(), 232);
         for (name, number) in [("null", 259), ("no-such-device", 0), ("../etc/passwd", 0)] {
             assert!(file_of(name, number).is_err(), "{name}");
             assert!(open_file(name).is_err(), "{name}");

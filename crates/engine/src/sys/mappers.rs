@@ -32,8 +32,8 @@ struct FileKey {
     path: String,
 }
 
-/// Returns the other processes that map `file`, from /proc/PID/maps: at most 32, and only those
-/// whose maps are readable.
+/// Returns the other processes that map `file`, from /proc/PID/maps: at most 32, if their maps are
+/// readable.
 pub fn mappers(file: &File) -> Vec<Mapper> {
     let (Ok(wanted), Ok(processes)) = (file_key(file), fs::read_dir("/proc")) else {
         return Vec::new();
@@ -112,7 +112,7 @@ zz-00 r fe:00 77 77 77
     }
 
     #[test]
-    fn another_process_that_maps_a_file_is_found() {
+    fn a_mapping_process_is_found() {
         // Any running program maps its executable: here a child that waits for input.
         let Ok(mut child) = std::process::Command::new("cat")
             .stdin(std::process::Stdio::piped())

@@ -14,7 +14,7 @@ use super::text;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     pub total: u64,
-    /// What new programs can use without swapping, as estimated by the kernel.
+    /// Memory for new programs without swapping, as estimated by the kernel.
     pub available: u64,
     /// Page cache in folios that can be mapped as one huge page (2 MiB on x86-64). `None` if the
     /// kernel does not report it.
@@ -54,7 +54,7 @@ pub fn boot_id() -> Option<String> {
 
 /// The file names of one version of control groups.
 #[derive(Debug)]
-struct Version {
+struct GroupVersion {
     controller: &'static str,
     /// Above `memory.high` the kernel reclaims pages and throttles the process, so for a
     /// measurement it is as hard a limit as `memory.max`.
@@ -64,13 +64,13 @@ struct Version {
     cache: [&'static str; 2],
 }
 
-const VERSION_2: Version = Version {
+const VERSION_2: GroupVersion = GroupVersion {
     controller: "",
     limits: &["memory.max", "memory.high"],
     usage: "memory.current",
     cache: ["inactive_file", "active_file"],
 };
-const VERSION_1: Version = Version {
+const VERSION_1: GroupVersion = GroupVersion {
     controller: "memory",
     limits: &["memory.limit_in_bytes"],
     usage: "memory.usage_in_bytes",
@@ -109,7 +109,7 @@ pub fn narrow_space() -> Option<(u64, u64)> {
 }
 
 /// Returns the groups from our own up to the root of the mount.
-fn enclosing_groups() -> Vec<(PathBuf, &'static Version)> {
+fn enclosing_groups() -> Vec<(PathBuf, &'static GroupVersion)> {
     let read = |path| text::read(path).ok();
     let (Some(groups), Some(mounts)) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"))
     else {
@@ -121,7 +121,7 @@ fn enclosing_groups() -> Vec<(PathBuf, &'static Version)> {
         .iter()
         .find(|m| m.fs == "cgroup" && m.options.iter().any(|o| o == "memory"))
         .map(|m| (m, &VERSION_1));
-    let on = |(mount, version): (&MountEntry, &'static Version)| {
+    let on = |(mount, version): (&MountEntry, &'static GroupVersion)| {
         let group = group_path(&groups, version.controller)
             .map(|group| below_root(&group, &mount.root))
             .unwrap_or_default();
@@ -147,7 +147,7 @@ pub(super) fn below_root(group: &Path, root: &Path) -> PathBuf {
 }
 
 /// Returns the limit of one group; `max` and the corresponding number of version 1 mean none.
-fn limit(dir: &Path, version: &Version) -> Option<u64> {
+fn limit(dir: &Path, version: &GroupVersion) -> Option<u64> {
     version
         .limits
         .iter()
@@ -156,7 +156,7 @@ fn limit(dir: &Path, version: &Version) -> Option<u64> {
 }
 
 /// Returns the bytes that remain below the limit of one group.
-fn remaining(dir: &Path, version: &Version) -> Option<u64> {
+fn remaining(dir: &Path, version: &GroupVersion) -> Option<u64> {
     let limit = limit(dir, version)?;
     let used: u64 = text::number(dir.join(version.usage)).unwrap_or(0);
     let stat = text::read(dir.join("memory.stat")).unwrap_or_default();
@@ -208,7 +208,7 @@ mod tests {
     /// Above memory.high nothing is refused, but of a read of 160 MiB only 98 MiB stayed cached
     /// under a limit of 100 MiB.
     #[test]
-    fn high_is_a_limit_too_and_max_is_none() {
+    fn high_limits_and_max_does_not() {
         let of = |files, version| limit(group(files).path(), version);
         assert_eq!(
             of(&[("memory.max", "2000\n"), ("memory.high", "1000\n")], &VERSION_2),
@@ -227,7 +227,7 @@ mod tests {
     /// A quarter of the limit, with neighbours that already use most of it, would trigger the OOM
     /// killer.
     #[test]
-    fn memory_of_neighbours_is_not_free_but_their_cache_is() {
+    fn the_cache_of_neighbours_is_free() {
         let stat = "anon 700\nfile 250\ninactive_file 150\nactive_file 50\nshmem 50\n";
         let of = |limit| {
             remaining(

@@ -137,7 +137,7 @@ fn choose_parent(
     Err(why.into())
 }
 
-/// Returns whether the folder belongs to this user, like those of a session; root owns all of them,
+/// Returns whether the folder belongs to this user, like the groups of a session. Root owns all,
 /// which proves nothing.
 fn is_ours(dir: &Path) -> bool {
     !geteuid().is_root() && fs::metadata(dir).is_ok_and(|meta| meta.uid() == geteuid().as_raw())

@@ -1,13 +1,13 @@
-//! What this machine received from others.
+//! The bytes that this machine received from others.
 
 use std::fs;
 use std::path::Path;
 
 use super::text::number;
 
-/// Returns the bytes that all network cards received, without those that this machine sent to
-/// itself. `None` where others may send what they do not count: without a card with a device, as in
-/// a network namespace, with RDMA, and where a program drives a device by itself (VFIO, UIO).
+/// Returns the bytes that all network cards received, without the traffic of this machine with
+/// itself. `None` if cards may not count everything: without a card with a device, as in a network
+/// namespace, with RDMA, and if a program drives a device by itself (VFIO, UIO).
 pub fn received_bytes() -> Option<u64> {
     received_bytes_in(Path::new("/sys/class"), Path::new("/dev/vfio"))
 }

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_named_pipe_end_is_written_into() {
+    fn a_named_pipe_end_is_written() {
         let (reader, writer) = io::pipe().unwrap();
         let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
         probe(Path::new(&path)).unwrap();
@@ -110,7 +110,7 @@ mod tests {
 
     /// Like a shell's `>> log` with `-o /dev/stdout`: the file is neither replaced nor truncated.
     #[test]
-    fn an_open_descriptor_is_written_where_it_stands() {
+    fn descriptors_are_written_at_their_position() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         fs::write(&path, "old\n").unwrap();

@@ -16,7 +16,7 @@ pub struct ProcessIo {
     /// Bytes dirtied that will be written to a block device. Charged when dirtied, not when
     /// written, so this is not device traffic.
     pub write_bytes: u64,
-    /// Calls of read(2) and its variants, including those that transferred nothing.
+    /// Calls of read(2) and its variants, including calls that transferred nothing.
     pub syscr: u64,
     /// Calls of write(2) and its variants.
     pub syscw: u64,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_of_calls_contains_the_one_before_and_nothing_else() {
+    fn a_count_includes_the_previous_reading() {
         let Ok(calls) = ThreadCalls::new() else { return testing::skip("no /proc/thread-self/io") };
         let file = tempfile::tempfile().unwrap();
         for made in [0, 1, 2, 1000] {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_read_is_charged_to_the_process_and_the_thread() {
+    fn cold_reads_are_charged() {
         const LEN: usize = 4 << 20;
         let Some(file) = testing::file_on_disk(LEN) else {
             return;

@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache: by cachestat(2), or the next best method if that is
+//! The share of a file in the page cache: by cachestat(2), or the next best method if that is
 //! refused or sees nothing.
 #![allow(unsafe_code)]
 

@@ -6,8 +6,8 @@ use std::os::fd::RawFd;
 
 use super::raw::call6;
 
-/// What io_uring_enter(2) finds a ring by. Belongs to the thread that created it, and must be
-/// dropped before the ring's descriptor is closed.
+/// The handle by which io_uring_enter(2) finds a ring. Belongs to the thread that created it, and
+/// must be dropped before the ring's descriptor is closed.
 #[derive(Debug)]
 pub struct Entrance {
     ring: RawFd,
@@ -96,7 +96,7 @@ mod tests {
     use crate::sys::testing::skip;
 
     #[test]
-    fn a_place_is_freed_for_the_next_ring() {
+    fn a_dropped_ring_frees_its_place() {
         let Ok(ring) = io_uring::IoUring::new(1) else { return skip("no io_uring") };
         if !Entrance::register(ring.as_raw_fd()).is_registered() {
             return skip("before Linux 5.18 a ring cannot be registered");

@@ -1,4 +1,4 @@
-//! What a SCSI disk says of itself, SATA disks included, which the kernel presents as such.
+//! Asks SCSI disks about their write cache. The kernel presents SATA disks as SCSI disks too.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// From <scsi/sg.h>.
 const SG_IO: u64 = 0x2285;
 const SG_DXFER_FROM_DEV: i32 = -3;
-/// Milliseconds until a disk that does not answer is given up.
+/// Milliseconds until a silent disk is given up.
 const TIMEOUT: u32 = 2000;
 
 /// MODE SENSE(6), SPC-4 6.13: without block descriptors, of the page of the caching mode.
@@ -24,7 +24,7 @@ const WCE: u8 = 0x04;
 /// struct sg_io_hdr of <scsi/sg.h>.
 #[repr(C)]
 #[derive(Default)]
-struct Request {
+struct ScsiRequest {
     interface: i32,
     direction: i32,
     command_len: u8,
@@ -49,16 +49,16 @@ struct Request {
     info: u32,
 }
 
-/// What a SCSI disk says of its write cache.
+/// The write cache that a SCSI disk reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteCache {
     On,
     Off,
-    /// It cannot be asked: that takes root, and the page of the cache.
+    /// Asking takes root, and a disk with that page.
     Unknown,
 }
 
-/// Asks a disk of this kernel name; `None` if it is no SCSI disk.
+/// Asks the disk of this kernel name; `None` for other disks.
 pub fn write_cache(name: &str) -> Option<WriteCache> {
     if !Path::new("/sys/block").join(name).join("device/scsi_disk").is_dir() {
         return None;
@@ -81,7 +81,7 @@ fn has_write_cache(disk: &File) -> io::Result<Option<bool>> {
     let mut answer = [0u8; 192];
     let mut sense = [0u8; 32];
     let mut command = [MODE_SENSE, NO_DESCRIPTORS, CACHING_PAGE, 0, answer.len() as u8, 0];
-    let mut request = Request {
+    let mut request = ScsiRequest {
         interface: i32::from(b'S'),
         direction: SG_DXFER_FROM_DEV,
         command_len: command.len() as u8,
@@ -91,7 +91,7 @@ fn has_write_cache(disk: &File) -> io::Result<Option<bool>> {
         command: command.as_mut_ptr(),
         sense: sense.as_mut_ptr(),
         timeout: TIMEOUT,
-        ..Request::default()
+        ..ScsiRequest::default()
     };
     // SAFETY: the request and its three buffers live until the call returns, with their lengths in
     // it; the kernel writes no further.
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_disk_is_an_error() {
+    fn other_files_are_an_error() {
         let file = tempfile::tempfile().unwrap();
         assert!(has_write_cache(&file).is_err());
         assert_eq!(write_cache("no-such-disk"), None);

@@ -18,7 +18,7 @@ pub const SLOTS: usize = 1024;
 
 /// One registered mapping, on its own cache lines: workers poll the flag.
 #[repr(align(64))]
-struct Slot {
+struct GuardSlot {
     taken: AtomicBool,
     /// 0: not registered. Stored last when registering and first when unregistering.
     start: AtomicUsize,
@@ -29,8 +29,8 @@ struct Slot {
     fault: AtomicUsize,
 }
 
-static TABLE: [Slot; SLOTS] = [const {
-    Slot {
+static TABLE: [GuardSlot; SLOTS] = [const {
+    GuardSlot {
         taken: AtomicBool::new(false),
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
@@ -77,16 +77,16 @@ fn try_install() -> io::Result<()> {
 /// munmap.
 #[derive(Debug)]
 pub struct Guard {
-    slot: &'static Slot,
+    slot: &'static GuardSlot,
 }
 
-impl std::fmt::Debug for Slot {
+impl std::fmt::Debug for GuardSlot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot").field("fault", &self.first_fault()).finish_non_exhaustive()
+        f.debug_struct("GuardSlot").field("fault", &self.first_fault()).finish_non_exhaustive()
     }
 }
 
-impl Slot {
+impl GuardSlot {
     fn first_fault(&self) -> Option<u64> {
         self.fault.load(Ordering::Relaxed).checked_sub(1).map(|n| n as u64)
     }
@@ -130,7 +130,7 @@ impl Guard {
     }
 
     fn vacant_for(writable: bool) -> io::Result<Self> {
-        fn free(slot: &&Slot) -> bool {
+        fn free(slot: &&GuardSlot) -> bool {
             slot.taken.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         }
         let slot = TABLE
@@ -191,7 +191,7 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
 }
 
 /// Replaces the rest of the registered mapping that contains `address` with zero pages; returns
-/// false if there is none, or if that failed.
+/// false without such a mapping, or if the kernel refuses.
 fn patch(address: usize) -> bool {
     for slot in &TABLE {
         let start = slot.start.load(Ordering::Acquire);
@@ -221,7 +221,7 @@ fn patch(address: usize) -> bool {
     false
 }
 
-/// Does what would have happened without this handler.
+/// Passes the signal on, as if this handler were not installed.
 fn chain(signal: c_int, code: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let previous = PREVIOUS.get();
     let handler = previous.map_or(libc::SIG_DFL, |p| p.sa_sigaction);

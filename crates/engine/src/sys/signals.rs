@@ -191,7 +191,7 @@ mod tests {
         nix::sys::signal::kill(nix::unistd::Pid::this(), signal).unwrap();
     }
 
-    /// Undoes what the parent may have set: a background job of a script ignores SIGINT.
+    /// Resets the dispositions of the parent: a background job of a script ignores SIGINT.
     fn stop_ignoring() {
         for signal in ALL {
             // SAFETY: SIG_DFL installs no handler, so that no code runs on the signal.
@@ -209,9 +209,8 @@ mod tests {
 
     /// Runs in its own process, since dispositions and flags belong to the whole process.
     #[test]
-    fn the_first_signal_is_kept_and_ignored_ones_stay_ignored() {
-        const NAME: &str =
-            "sys::signals::tests::the_first_signal_is_kept_and_ignored_ones_stay_ignored";
+    fn the_first_signal_is_kept() {
+        const NAME: &str = "sys::signals::tests::the_first_signal_is_kept";
         if !testing::is_alone(NAME, "signals") {
             return;
         }

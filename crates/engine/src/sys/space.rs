@@ -70,7 +70,7 @@ mod tests {
     use crate::sys::testing::skip;
 
     #[test]
-    fn it_allocates_and_a_check_leaves_the_size() {
+    fn a_check_leaves_the_size() {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         if let Err(error) = check_allocation(&file) {
             return skip(&format!("fallocate(2) here: {error}"));

@@ -13,7 +13,7 @@ const MAX_ATTEMPTS: u32 = 5;
 const WITNESS_LEN: usize = 1 << 16;
 
 /// Runs a test that relies on cached data staying cached. Repeats it if it fails and the page cache
-/// was dropped meanwhile, and skips it if that keeps happening. `folder` is on the same disk.
+/// was dropped during it, and skips it if that keeps happening. `folder` is on the same disk.
 ///
 /// # Panics
 /// If the test fails although nothing was dropped.
@@ -46,7 +46,7 @@ impl Witness {
 }
 
 #[test]
-fn a_dropped_page_cache_repeats_the_test() {
+fn a_dropped_cache_repeats_the_test() {
     let Some(folder) = disk_dir() else { return };
     if let Err(why) = super::cold::check_drop_caches() {
         return skip(&why);

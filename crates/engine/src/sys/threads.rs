@@ -124,8 +124,8 @@ impl Affinity {
         (0..self.mask.len() * 64).filter(|cpu| self.mask[cpu / 64] >> (cpu % 64) & 1 == 1).collect()
     }
 
-    /// Returns the set of all CPUs: once applied, those that the machine and its control group
-    /// leave to a process, whatever the process was bound to.
+    /// Returns the set of all CPUs. Applied, it leaves the CPUs of the machine and the control
+    /// group, even if the process was bound to fewer.
     fn all() -> Self {
         Self { mask: vec![u64::MAX; 4096] }
     }
@@ -195,7 +195,7 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     #[test]
-    fn an_unshared_table_is_the_threads_own() {
+    fn an_unshared_table_is_private() {
         let worker = std::thread::spawn(|| {
             if let Err(error) = unshare_files() {
                 return testing::skip(&format!("close_range: {error}"));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_of_a_thread_counts_its_own_time() {
+    fn a_thread_clock_counts_one_thread() {
         fn me() -> u64 {
             cpu_nanos(Path::new(&format!("/proc/self/task/{}", gettid()))).unwrap()
         }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_thread_sees_all_cpus_of_the_machine_again() {
+    fn unbound_threads_see_all_cpus() {
         let all = usable_cpus();
         let bound = || {
             let first = Affinity::current().unwrap().cpus()[0];

@@ -41,7 +41,7 @@ impl Usage {
         Self::read(UsageWho::RUSAGE_THREAD)
     }
 
-    /// Returns the usage of the process: of all its threads, including those that have ended.
+    /// Returns the usage of the process: of all its threads, including ended ones.
     ///
     /// # Errors
     /// The errno of getrusage(2).
@@ -96,7 +96,7 @@ impl Sub for Usage {
     }
 }
 
-/// Measures how long the thread that opened it was runnable while other tasks had the CPU.
+/// Measures the time in which the thread that opened it was runnable without a CPU.
 #[derive(Debug)]
 pub struct RunQueue(Option<File>);
 
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_waits_for_its_cpu_ever_longer() {
+    fn the_run_delay_only_grows() {
         assert_eq!(
             (run_delay("426028040 777932537 136\n"), run_delay("1 x"), run_delay("")),
             (Some(777_932_537), None, None)
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_thread_is_not_that_of_the_last_tick() {
+    fn thread_times_are_current() {
         fn clock() -> u64 {
             let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
             time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64

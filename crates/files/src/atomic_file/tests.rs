@@ -8,7 +8,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 #[test]
-fn a_file_is_made_replaced_and_nothing_else_is_left() {
+fn a_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     write(&path, "one").unwrap();
@@ -22,7 +22,7 @@ fn a_file_is_made_replaced_and_nothing_else_is_left() {
 }
 
 #[test]
-fn a_failing_writer_leaves_the_old_file() {
+fn a_failed_writer_keeps_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     write(&path, "old").unwrap();
@@ -38,7 +38,7 @@ fn a_failing_writer_leaves_the_old_file() {
 }
 
 #[test]
-fn a_link_stays_a_link_and_its_file_is_replaced() {
+fn a_link_stays_a_link() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("real")).unwrap();
     let link = folder.path().join("link");
@@ -53,14 +53,14 @@ fn a_link_stays_a_link_and_its_file_is_replaced() {
 }
 
 #[test]
-fn what_is_no_file_is_written_into() {
+fn streams_are_written_in_place() {
     probe(Path::new("/dev/null")).unwrap();
     write(Path::new("/dev/null"), "x").unwrap();
 }
 
 /// If the kernel refuses the replacement only after the run, both reports are kept.
 #[test]
-fn a_file_that_became_irreplaceable_is_kept_beside_the_new_report() {
+fn an_irreplaceable_file_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     fs::write(&path, "old").unwrap();
@@ -81,7 +81,7 @@ fn a_file_that_became_irreplaceable_is_kept_beside_the_new_report() {
 }
 
 #[test]
-fn a_file_has_taken_the_place_of_a_pipe() {
+fn a_file_replaced_the_pipe() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe");
     nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -95,7 +95,7 @@ fn a_file_has_taken_the_place_of_a_pipe() {
 }
 
 #[test]
-fn a_probe_changes_nothing_and_says_what_is_wrong() {
+fn a_probe_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     probe(&path).unwrap();
@@ -133,7 +133,7 @@ fn a_disk_is_refused() {
 }
 
 #[test]
-fn a_new_file_takes_no_name_that_is_taken() {
+fn a_new_file_replaces_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new");
     to_new_file(&path, |to| to.write_all(b"one")).unwrap();

@@ -34,7 +34,7 @@ fn kinds() {
 }
 
 #[test]
-fn the_number_wins_over_the_device_and_the_longest_path_over_shorter_ones() {
+fn the_mount_id_wins() {
     let table = parse_table(
         "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 /x /home rw - ext4 /dev/a rw\n3 1 8:1 /y /home \
          rw - ext4 /dev/a rw\n4 1 0:9 / /b rw - btrfs /dev/b rw\n",
@@ -69,7 +69,7 @@ fn files_of_this_machine() {
 }
 
 #[test]
-fn a_block_device_is_no_file_in_memory() {
+fn a_block_device_is_a_block() {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let Some(device) =
         devices.filter_map(|d| File::open(Path::new("/dev").join(d.file_name())).ok()).next()
@@ -81,7 +81,7 @@ fn a_block_device_is_no_file_in_memory() {
 }
 
 #[test]
-fn a_quota_leaves_what_its_limit_exceeds_the_used_bytes_by() {
+fn a_quota_leaves_the_rest() {
     assert_eq!(left_by(1024, 1 << 19), Some(1 << 19));
     assert_eq!(left_by(1, 4096), Some(0));
     assert_eq!(left_by(0, 4096), None, "0 is no limit");

@@ -17,7 +17,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_scratch_file_is_unseen_and_can_be_opened_again() {
+fn a_scratch_file_can_be_reopened() {
     let dir = tempfile::tempdir().unwrap();
     for scratch in [
         Scratch::create(dir.path()).unwrap(),
@@ -34,7 +34,7 @@ fn a_scratch_file_is_unseen_and_can_be_opened_again() {
 }
 
 #[test]
-fn without_proc_it_keeps_a_name_by_which_it_is_opened() {
+fn it_keeps_a_name_without_proc() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = Scratch::create_named(Folder::open(dir.path()).unwrap(), |_| false).unwrap();
     assert_eq!(scratch.path(), dir.path().join(&names(dir.path())[0]));
@@ -48,7 +48,7 @@ fn without_proc_it_keeps_a_name_by_which_it_is_opened() {
 }
 
 #[test]
-fn a_file_to_commit_to_keeps_its_name_where_that_changes_a_sync() {
+fn commits_may_need_a_name() {
     let dir = tempfile::tempdir().unwrap();
     let keeps = syncs_by_name(&mounts::fs_at(dir.path()).unwrap());
     let scratch = Scratch::create_to_commit(dir.path()).unwrap();
@@ -60,7 +60,7 @@ fn a_file_to_commit_to_keeps_its_name_where_that_changes_a_sync() {
 }
 
 #[test]
-fn names_cannot_be_guessed_and_a_taken_one_costs_a_try() {
+fn names_cannot_be_guessed() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();
     let some: std::collections::BTreeSet<String> = (0..1000).map(|_| next_name()).collect();
@@ -138,7 +138,7 @@ fn only_leftovers_are_swept() {
 }
 
 #[test]
-fn it_goes_with_all_files_in_it() {
+fn a_folder_goes_with_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let entry = ScratchDir::create(dir.path()).unwrap();
     assert_eq!(entry.folder().metadata().unwrap().mode() & 0o777, 0o700);
@@ -151,7 +151,7 @@ fn it_goes_with_all_files_in_it() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_swept_and_nothing_else() {
+fn only_leftover_folders_are_swept() {
     let dir = tempfile::tempdir().unwrap();
     // Higher than any process id of Linux.
     let at = |number: u32| dir.path().join(format!(".iotui-scratch-99999999-{number}"));

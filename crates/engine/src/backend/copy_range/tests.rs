@@ -11,7 +11,7 @@ use crate::plan::{Choice, Pattern};
 use crate::sys::testing as child;
 
 #[test]
-fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
+fn passes_leave_one_copy() {
     const LEN: usize = 100_001;
     let (file, data, target) = testing::file(LEN + 5000, 8);
     let backend = Choice::parse("copy-range").unwrap();
@@ -41,7 +41,7 @@ fn passes_leave_one_copy_of_the_span_and_nothing_behind_it() {
 }
 
 #[test]
-fn an_unnamed_file_has_a_folder_too() {
+fn an_unnamed_file_has_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = Scratch::create(dir.path()).unwrap();
     assert_eq!(folder_of(&scratch.path()), dir.path().canonicalize().unwrap());
@@ -50,7 +50,7 @@ fn an_unnamed_file_has_a_folder_too() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_refused_with_the_reason() {
+fn impossible_copies_are_refused() {
     let (_file, _, target) = testing::file(4096, 1);
     let job =
         Job { backend: Choice::parse("copy-range").unwrap(), span: u64::MAX, ..testing::job() };

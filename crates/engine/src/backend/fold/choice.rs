@@ -18,9 +18,9 @@ use crate::sys::memory::free_memory;
 
 /// The form of this process.
 static CHOICE: OnceLock<Form> = OnceLock::new();
-/// What an earlier run found.
+/// The result of an earlier run.
 static KNOWN: OnceLock<(Form, Vec<XorSpeed>)> = OnceLock::new();
-/// What this process found.
+/// The result of this process.
 static COMPARED: OnceLock<Compared> = OnceLock::new();
 
 struct Compared {
@@ -40,8 +40,8 @@ pub fn fastest() -> Form {
     })
 }
 
-/// Sets what an earlier run of this boot found by [`compare`]: the fastest form, and the speeds in
-/// bytes per second by name. Ignored where this CPU has no form of that name.
+/// Sets the result of [`compare`] in an earlier run of this boot: the fastest form, and the speeds
+/// in bytes per second by name. Ignored where this CPU has no form of that name.
 pub fn set_known(name: &str, speeds: &[(String, f64)]) {
     let forms = forms();
     let find = |name: &str| forms.iter().copied().find(|(known, _)| *known == name);
@@ -53,7 +53,7 @@ pub fn set_known(name: &str, speeds: &[(String, f64)]) {
     }
 }
 
-/// Returns what an earlier run found, else compares the forms.
+/// Returns the result of an earlier run, else compares the forms.
 pub fn comparison() -> XorLoops {
     match KNOWN.get() {
         Some((_, speeds)) => XorLoops { fastest: fastest().0, speeds, is_doubtful: false },
@@ -157,8 +157,8 @@ const PIECES: usize = 8;
 /// but little from one form of a turn to the next.
 const TURNS: usize = 24;
 
-/// Returns how long each form takes for a piece of memory, and the bytes of a piece; no times where
-/// there is no memory.
+/// Returns the times of each form for a piece of memory, and the bytes of a piece; no times without
+/// memory.
 fn time_from_memory(forms: &[Form]) -> (Vec<Times>, usize) {
     let stream = 2 * cpu_cache::last_cache();
     let free = free_memory().unwrap_or(u64::MAX);
@@ -190,7 +190,7 @@ fn speeds(times: &[Times], piece: usize) -> Vec<XorSpeed> {
 
 /// Prefetching must make a stream from memory faster by this share to be used. It made a Xeon
 /// (Sapphire Rapids) 20 to 30 % faster and cost an EPYC (Zen 4) 10 to 15 %; the vendor and the
-/// width of a CPU do not tell.
+/// width of a CPU do not predict it.
 const MIN_STREAM_GAIN: f64 = 0.05;
 
 /// Returns the form of this width, plain or prefetching, and whether the turns leave that open.
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_width_replaces_the_usual_one_only_where_it_is_surely_faster() {
+    fn a_faster_width_replaces_the_usual() {
         let name = |times: &[Times]| pick_width(times).0;
         let Some(usual) = place(USUAL) else { return };
         let last = forms().len() - 1;
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_decides_on_prefetching_and_scattered_turns_leave_it_open() {
+    fn a_stream_decides_on_prefetching() {
         let Some(width) = place("avx2").map(|at| forms()[at]) else { return };
         let Some(other) = place("avx2, prefetching") else { return };
         let choose = |of: &dyn Fn(u64) -> u64| {
@@ -259,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn the_known_form_is_used_if_its_width_is_the_fastest_here() {
+    fn a_known_form_needs_the_width() {
         let before = fastest();
         assert_eq!(width_of(&before), choose_width().0, "level widths would scatter");
-        // What a run saved on noise does not decide on the width.
+        // A form that was saved on noise does not decide on the width.
         set_known("no such loop", &[]);
         set_known("64 bit", &[]);
         assert_eq!(fastest().0, before.0);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speed_is_that_of_the_median_turn() {
+    fn a_speed_comes_from_median_turns() {
         let times = vec![(forms()[0], vec![400.0, 100.0, 200.0]), (forms()[0], vec![])];
         let found = speeds(&times, 50);
         assert_eq!(found, [XorSpeed { name: forms()[0].0, bytes_per_second: 250e6 }]);

@@ -31,7 +31,7 @@ fn cold_file(job: &Job) -> Option<(tempfile::NamedTempFile, Vec<u8>, Target)> {
 }
 
 #[test]
-fn only_uncached_blocks_cost_a_second_call() {
+fn uncached_blocks_cost_another_call() {
     let Some(folder) = child::disk_dir() else { return };
     child::with_page_cache(&folder, reads_uncached_blocks_twice);
 }
@@ -61,7 +61,7 @@ fn reads_uncached_blocks_twice() {
 }
 
 #[test]
-fn dontcache_leaves_the_page_cache_as_it_was() {
+fn dontcache_leaves_the_page_cache() {
     let job = job("+dontcache");
     let Some((file, data, target)) = cold_file(&job) else { return };
     let tally = testing::read_all(&Preadv2, &target, &job);
@@ -75,7 +75,7 @@ fn dontcache_leaves_the_page_cache_as_it_was() {
 }
 
 #[test]
-fn a_flag_without_effect_is_refused_with_a_reason() {
+fn flags_without_effect_are_refused() {
     let (_file, _, target) = testing::file(4096, 1);
     let says = |job: Job| Preadv2.check(&target, &job).unwrap_err().0;
     assert!(says(Job { op: Op::Write, ..job("+nowait") }).contains("only to reads"));

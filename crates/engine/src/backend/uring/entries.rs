@@ -10,9 +10,9 @@ use super::UringLane;
 use super::register::Registered;
 use crate::backend::work::Request;
 
-/// How the entries of a lane are built. It is chosen once, before the loop: chosen for each entry,
+/// Builds the entries of a lane. The kind is chosen once, before the loop: chosen for each entry,
 /// from nine kinds, an entry would go through memory and stall twice.
-pub(super) trait Kind {
+pub(super) trait EntryKind {
     /// Whether an entry may write.
     const WRITES: bool;
 
@@ -26,7 +26,7 @@ pub(super) struct Nop;
 
 pub(super) struct Any;
 
-impl Kind for ReadFixed {
+impl EntryKind for ReadFixed {
     const WRITES: bool = false;
 
     #[inline(always)]
@@ -39,7 +39,7 @@ impl Kind for ReadFixed {
     }
 }
 
-impl Kind for Nop {
+impl EntryKind for Nop {
     const WRITES: bool = false;
 
     #[inline(always)]
@@ -48,7 +48,7 @@ impl Kind for Nop {
     }
 }
 
-impl Kind for Any {
+impl EntryKind for Any {
     const WRITES: bool = true;
 
     #[inline(always)]
@@ -120,7 +120,7 @@ impl UringLane {
     /// Pushes an entry; false when the queue is full, which is unreachable: it has an entry per
     /// slot.
     #[inline(always)]
-    pub(super) fn push<K: Kind>(&self, queue: &mut SubmissionQueue, request: Request) -> bool {
+    pub(super) fn push<K: EntryKind>(&self, queue: &mut SubmissionQueue, request: Request) -> bool {
         // SAFETY: the entry's buffer and file live until nothing is in flight (see `drop`).
         unsafe { queue.push(&K::build(self, request)) }.is_ok()
     }

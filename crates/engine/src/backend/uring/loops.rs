@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{opcode, types};
 
-use super::entries::Kind;
+use super::entries::EntryKind;
 use super::{BackendError, MAX_EMPTY_WAITS, UringLane, is_transient, queue_full, ring_error};
 use crate::backend::commit::QueuedCommits;
 use crate::backend::drive::{self, Operation};
@@ -23,7 +23,7 @@ pub(super) struct DepthOneLane<'a, K, const FILL: bool> {
     failed: Option<BackendError>,
 }
 
-impl<K: Kind, const FILL: bool> DepthOneLane<'_, K, FILL> {
+impl<K: EntryKind, const FILL: bool> DepthOneLane<'_, K, FILL> {
     #[inline(always)]
     pub fn run(lane: &mut UringLane, work: &mut Work) -> Result<(), BackendError> {
         let data = lane.buffer.address(0).cast_const();
@@ -43,7 +43,7 @@ impl<K: Kind, const FILL: bool> DepthOneLane<'_, K, FILL> {
     }
 }
 
-impl<K: Kind, const FILL: bool> Operation for &mut DepthOneLane<'_, K, FILL> {
+impl<K: EntryKind, const FILL: bool> Operation for &mut DepthOneLane<'_, K, FILL> {
     #[inline(always)]
     fn make(&mut self, request: Request) -> (isize, u32) {
         // SAFETY: this is the only handle on the queue while it lives.

@@ -10,11 +10,11 @@ use crate::sys::buffer::Buffer;
 use crate::units::show_bytes;
 
 /// The memory of a lane.
-pub(super) struct Memory<'a> {
+pub(super) struct RingMemory<'a> {
     pub buffer: &'a Buffer,
-    /// That of the reads of a mix.
+    /// The buffer of the reads of a mix.
     pub into: Option<&'a Buffer>,
-    /// How many parts the buffer has of which a request uses one; 0 where it may cross them.
+    /// Number of parts of the buffer, if each request uses one; 0 if a request may cross them.
     pub slots: usize,
     /// Bytes of a part.
     pub stride: usize,
@@ -45,7 +45,7 @@ impl Registered {
 /// The memory must live until nothing of the ring is in flight.
 pub(super) unsafe fn register_memory(
     ring: &IoUring,
-    memory: &Memory,
+    memory: &RingMemory,
 ) -> Result<Registered, String> {
     let register = |parts: &[iovec]| {
         // SAFETY: the caller's promise.
@@ -62,7 +62,7 @@ pub(super) unsafe fn register_memory(
     whole.map(|()| Registered::Whole).map_err(|why| refused.unwrap_or(why))
 }
 
-impl Memory<'_> {
+impl RingMemory<'_> {
     fn whole(&self) -> Vec<iovec> {
         let whole =
             |buffer: &Buffer| iovec { iov_base: buffer.ptr().cast(), iov_len: buffer.len() };

@@ -1,4 +1,4 @@
-//! How the ring of a job is set up, and why the kernel may refuse it.
+//! Sets up the ring of a job, and explains refusals of the kernel.
 
 use std::io;
 
@@ -36,7 +36,7 @@ pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
         return Ok(());
     }
     if has_nop(job) {
-        return refused("+iopoll polls a device, and with +nop there is none; leave out one");
+        return refused("+iopoll polls a device, and +nop uses none; leave out one");
     }
     if !job.direct {
         return refused("+iopoll polls a device, which only direct I/O waits for; add --direct");
@@ -52,7 +52,7 @@ pub(super) fn entries_per_call(job: &Job) -> u32 {
     job.backend.size(SUBMIT.name).map_or_else(|| batch_limit(job), |limit| limit as u32)
 }
 
-/// Returns how many completions a call waits for, of at least as many in flight.
+/// Returns the number of completions that a call waits for, if at least as many are in flight.
 pub(super) fn completions_wanted(job: &Job) -> u32 {
     job.backend.size(COMPLETE.name).map_or(1, |wanted| wanted as u32)
 }
@@ -78,7 +78,7 @@ pub(super) fn build_ring(job: &Job, depth: u32) -> io::Result<IoUring> {
 
 pub(super) type Setup = fn(&mut Builder) -> &mut Builder;
 
-/// How a ring is set up; the first that the kernel knows is used. Entries are taken in their order,
+/// Set-ups of a ring; the first that the kernel supports is used. Entries are taken in their order,
 /// without an array of indexes (Linux 6.6). Completions are processed when the lane asks for them
 /// (6.1), at the next system call (5.19), or at once, which interrupts the lane and cost a tenth of
 /// the requests per second at depths 32 and 128.

@@ -63,7 +63,7 @@ fn work_of<'a>(job: &Job, stop: &'a AtomicBool, published: &'a Published) -> Wor
 }
 
 #[test]
-fn a_dropped_lane_waits_for_what_is_in_flight() {
+fn a_dropped_lane_waits() {
     for options in [&[][..], &["sqpoll"]] {
         let job = job(options, 4);
         if !has_io_uring(&job) {
@@ -188,8 +188,8 @@ fn completions_wait_until_the_lane_asks() {
 ///
 /// In a separate process: other threads could map memory at this address.
 #[test]
-fn memory_that_the_kernel_may_still_write_to_is_leaked() {
-    const NAME: &str = "backend::uring::tests::memory_that_the_kernel_may_still_write_to_is_leaked";
+fn memory_in_flight_is_leaked() {
+    const NAME: &str = "backend::uring::tests::memory_in_flight_is_leaked";
     let job = job(&[], 4);
     if !child::is_child("ring") {
         if has_io_uring(&job) {
@@ -233,9 +233,8 @@ fn limit_locked_memory(bytes: u64) {
 
 /// In a separate process: limits apply to the whole process.
 #[test]
-fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
-    const NAME: &str =
-        "backend::uring::tests::a_refused_buffer_is_noted_and_the_plain_path_reads_the_same";
+fn a_refused_buffer_is_noted() {
+    const NAME: &str = "backend::uring::tests::a_refused_buffer_is_noted";
     if !child::is_alone(NAME, "memlock") {
         return;
     }
@@ -258,7 +257,7 @@ fn a_refused_buffer_is_noted_and_the_plain_path_reads_the_same() {
 }
 
 #[test]
-fn each_slot_of_a_reader_is_registered() {
+fn a_reader_registers_each_slot() {
     for (op, mix, registered) in [
         (Op::Read, None, Registered::Slots),
         (Op::Write, None, Registered::Whole),
@@ -276,9 +275,8 @@ fn each_slot_of_a_reader_is_registered() {
 
 /// In a separate process, as above.
 #[test]
-fn slots_that_lock_too_many_pages_are_registered_as_one_buffer() {
-    const NAME: &str =
-        "backend::uring::tests::slots_that_lock_too_many_pages_are_registered_as_one_buffer";
+fn many_slots_register_as_one_buffer() {
+    const NAME: &str = "backend::uring::tests::many_slots_register_as_one_buffer";
     if !child::is_alone(NAME, "memlock-slots") {
         return;
     }
@@ -301,7 +299,7 @@ fn slots_that_lock_too_many_pages_are_registered_as_one_buffer() {
 }
 
 #[test]
-fn polling_needs_no_more_calls_than_operations_at_any_depth() {
+fn polling_saves_calls() {
     for depth in [1, 2, 64] {
         let job = job(&["sqpoll"], depth);
         if has_io_uring(&job) {
@@ -314,14 +312,13 @@ fn polling_needs_no_more_calls_than_operations_at_any_depth() {
 }
 
 #[test]
-fn the_polling_thread_is_a_helper_whose_time_is_counted() {
+fn the_polling_thread_is_a_helper() {
     let (_file, _, target) = testing::file(65536, 2);
     if !has_io_uring(&job(&["sqpoll"], 1)) {
         return;
     }
     // In a separate process, because other tests have rings too.
-    const NAME: &str =
-        "backend::uring::tests::the_polling_thread_is_a_helper_whose_time_is_counted";
+    const NAME: &str = "backend::uring::tests::the_polling_thread_is_a_helper";
     if !child::is_alone(NAME, "helper") {
         return;
     }

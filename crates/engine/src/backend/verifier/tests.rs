@@ -54,7 +54,7 @@ fn elsewhere(of: u64) -> Found {
 }
 
 #[test]
-fn the_files_of_threads_are_told_apart() {
+fn files_of_threads_are_distinguished() {
     let (_file, _, target) = testing::file(0, 0);
     let target = Target { stamps: Some(stamps(2)), ..target };
     let job = Job { block: 4096, depth: 3, ..testing::job() };
@@ -67,7 +67,7 @@ fn the_files_of_threads_are_told_apart() {
 }
 
 #[test]
-fn what_a_lane_writes_is_right_in_whole_and_in_part() {
+fn written_blocks_pass() {
     for len in [24, 512, 520, 2300, 4096, 65536, 1 << 20] {
         let mut verifier = verifier(len);
         for operations in [1, 2, 100] {
@@ -85,7 +85,7 @@ fn what_a_lane_writes_is_right_in_whole_and_in_part() {
 }
 
 #[test]
-fn every_flipped_bit_is_found_in_its_place() {
+fn every_flipped_bit_is_located() {
     for len in [24, 512, 520, 2300, 4096] {
         let mut block = block(2, len, 7 * len, 3, 2);
         let mut verifier = verifier(len);
@@ -104,7 +104,7 @@ fn every_flipped_bit_is_found_in_its_place() {
 }
 
 #[test]
-fn other_data_is_told_apart() {
+fn other_data_is_distinguished() {
     for len in [512, 2300, 4096, 65536] {
         let (offset, mut verifier) = (7 * len, verifier(len));
         let mut filled = vec![0; (offset + len) as usize];
@@ -139,7 +139,7 @@ fn other_data_is_told_apart() {
 }
 
 #[test]
-fn the_end_of_a_block_that_is_too_short_for_a_stamp_is_compared_too() {
+fn short_ends_of_blocks_are_compared() {
     let len = 512 + 8;
     let mut verifier = verifier(len);
     let mut written = block(2, len, 0, 3, 1);
@@ -177,7 +177,7 @@ proptest! {
 }
 
 #[test]
-fn a_block_of_which_a_part_is_right_is_torn() {
+fn a_partly_right_block_is_torn() {
     let (len, offset) = (4096, 8192);
     let (before, right) = (block(1, len, offset, 0, 1), block(2, len, offset, 0, 1));
     let older =

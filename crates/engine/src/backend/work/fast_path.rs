@@ -1,12 +1,12 @@
-//! The fast paths of lanes, while every operation returns a full block: of synchronous ones, and of
-//! those that submit and collect several operations at once.
+//! The fast paths of lanes, while every operation returns a full block: synchronous lanes, and
+//! lanes that submit and collect several operations at once.
 //!
 //! Their state is in registers, while [`Work::next`] and [`Work::done`] load and store it each
 //! time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Request, Slot, Work};
+use super::{Request, RequestSlot, Work};
 use crate::backend::drive::Operation;
 use crate::backend::fold::at_offset;
 
@@ -41,13 +41,13 @@ impl Work<'_> {
             let (result, calls) = op.make(Request { offset, len, slot: 0, at: 0, write });
             if result != len as isize {
                 let write = share.writes(self.pass, index - 1);
-                self.slots[0] = Slot {
+                self.slots[0] = RequestSlot {
                     offset,
                     start,
                     len,
                     later_pass: self.pass > 0,
                     write,
-                    ..Slot::default()
+                    ..RequestSlot::default()
                 };
                 odd = Some((result, calls));
                 break;
@@ -95,8 +95,14 @@ impl Work<'_> {
             let len = if moves { share.len_at(offset) as u32 } else { 0 };
             let start = self.meter.start(index);
             let write = writes && share.writes(pass, index);
-            slots[slot as usize] =
-                Slot { offset, start, len, later_pass: pass > 0, write, ..Slot::default() };
+            slots[slot as usize] = RequestSlot {
+                offset,
+                start,
+                len,
+                later_pass: pass > 0,
+                write,
+                ..RequestSlot::default()
+            };
             index += 1;
             if !push(Request { offset, len, slot, at: 0, write }) {
                 refused = true;
@@ -121,7 +127,7 @@ impl Work<'_> {
         let (mut bytes, mut ops) = (self.bytes, self.ops);
         let mut odd = None;
         for (slot, result) in results {
-            let Slot { start, len, at, .. } = self.slots[slot as usize];
+            let RequestSlot { start, len, at, .. } = self.slots[slot as usize];
             if result != (len - at) as isize {
                 odd = Some((slot, result));
                 break;
@@ -139,7 +145,7 @@ impl Work<'_> {
         odd
     }
 
-    /// Advances to the next pass or claim; false when there is none, or the lane is stopped.
+    /// Advances to the next pass or claim; false after the last, or if the lane is stopped.
     pub(in crate::backend) fn advance(&mut self) -> bool {
         self.index >= self.limit && !self.assignment.stop.load(Relaxed) && self.next_range()
     }

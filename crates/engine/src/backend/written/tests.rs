@@ -33,7 +33,7 @@ fn identical(blocks: &[Vec<u8>]) -> f64 {
 }
 
 #[test]
-fn as_many_blocks_repeat_as_were_asked() {
+fn blocks_repeat_as_requested() {
     for (block, slots) in [(512, 1), (4096, 1), (4096, 32), (65536, 4), (1 << 20, 1)] {
         for dedupe in [0, 10, 50, 90] {
             let count = (16 << 20) / block as usize * 2;
@@ -47,14 +47,14 @@ fn as_many_blocks_repeat_as_were_asked() {
 }
 
 #[test]
-fn each_piece_of_a_large_block_differs() {
+fn pieces_of_a_large_block_differ() {
     let blocks = blocks(1 << 20, 1, Content::new(100, 0), 8);
     let pieces: HashSet<&[u8]> = blocks.iter().flat_map(|block| block.chunks(PIECE)).collect();
     assert_eq!(pieces.len(), 8 * (1 << 20) / PIECE);
 }
 
 #[test]
-fn blocks_written_one_after_the_other_compress_as_was_asked() {
+fn consecutive_blocks_compress_as_requested() {
     for compressible in [0, 10, 50, 90, 100] {
         for (block, slots) in [(512, 1), (4096, 1), (4096, 8), (16384, 1), (1 << 20, 1)] {
             let count = (2 << 20) / block as usize;
@@ -74,7 +74,7 @@ fn blocks_written_one_after_the_other_compress_as_was_asked() {
 }
 
 #[test]
-fn blocks_of_any_size_stay_within_their_ring() {
+fn blocks_stay_within_their_ring() {
     for block in [1, 7, 8, 63, 511, 4097, 12288, (1 << 20) + 1] {
         for slots in [1, 3] {
             let blocks = blocks(block, slots, Content::new(30, 30), 50);
@@ -86,7 +86,7 @@ fn blocks_of_any_size_stay_within_their_ring() {
 }
 
 #[test]
-fn stamped_blocks_compress_as_was_asked_too() {
+fn stamped_blocks_compress_as_requested() {
     for compressible in [0, 10, 50, 75, 90, 94] {
         for (block, slots) in [(4096, 1), (16384, 4), (1 << 20, 1)] {
             let content = Some(Content::new(compressible, 0));
@@ -104,7 +104,7 @@ fn stamped_blocks_compress_as_was_asked_too() {
 }
 
 #[test]
-fn stamps_tell_the_areas_of_any_ring_apart() {
+fn stamps_distinguish_the_areas() {
     for (block, slots) in [(24, 1), (24, 4096), (512, 33), (4096, 4096), (1 << 20, 4)] {
         let data = WrittenData { stamps: Some(Stamps::new(7)), content: None };
         let ring = Ring::new(block, block, slots, data).unwrap();
@@ -113,7 +113,7 @@ fn stamps_tell_the_areas_of_any_ring_apart() {
 }
 
 #[test]
-fn the_time_of_stamps_is_measured_only_where_there_are_any() {
+fn only_stamps_are_timed() {
     for (stamps, timed) in [(Some(Stamps::new(7)), true), (None, false)] {
         let data = WrittenData { content: Some(Content::default()), stamps };
         let ring = Ring::new(1 << 20, 1 << 20, 1, data).unwrap();

@@ -22,7 +22,7 @@ fn overridden(devices: &[BlockDevice]) -> Vec<String> {
 }
 
 #[test]
-fn a_cache_that_the_kernel_was_told_not_to_believe_in_is_found() {
+fn an_overridden_cache_is_found() {
     let sda = || disk("sda", 0, "write through");
     let none = [""; 0];
     assert_eq!(overridden(&[sda()]), none);
@@ -32,17 +32,17 @@ fn a_cache_that_the_kernel_was_told_not_to_believe_in_is_found() {
     assert_eq!(overridden(&[told]), ["sda"]);
     let agrees = BlockDevice { claimed_cache: claims("write through"), ..sda() };
     assert_eq!(overridden(&[agrees]), none);
-    // What an NVMe driver says of the disk beside it.
+    // The report of the NVMe driver for the neighbouring disk.
     let told = BlockDevice { fua: Some(true), ..disk("nvme0n1", 0, "write through") };
     assert_eq!(overridden(&[told]), ["nvme0n1"]);
 }
 
 #[test]
-fn a_layer_that_passes_no_flush_on_is_found() {
+fn a_layer_dropping_flushes_is_found() {
     let layer = || disk("dm-0", 0, "write through");
     assert_eq!(overridden(&[layer(), disk("sda", 1, "write back")]), ["dm-0"]);
     assert_eq!(overridden(&[layer(), disk("sda", 1, "write through")]), [""; 0]);
-    // The disk beside it is not below.
+    // The neighbouring disk is not below.
     let beside = [layer(), disk("sda", 1, "write through"), disk("sdb", 0, "write back")];
     assert_eq!(overridden(&beside), [""; 0]);
     assert_eq!(
@@ -77,7 +77,7 @@ fn ground(layers: &[(u32, LayerKind, &str)]) -> Ground {
 }
 
 #[test]
-fn two_loop_devices_on_one_disk_are_above_it() {
+fn loop_devices_share_a_disk() {
     use LayerKind::{Disk, FileSystem, Image, Loop, Raid};
     let ground = ground(&[
         (0, Raid, "md0"),
@@ -101,7 +101,7 @@ fn two_loop_devices_on_one_disk_are_above_it() {
 }
 
 #[test]
-fn a_loop_device_says_what_its_file_is_on() {
+fn a_loop_device_names_its_backing() {
     use LayerKind::{Disk, FileSystem, Image, Loop, Memory, Overlay};
     let of = |layers: &[(u32, LayerKind, &str)], option: Option<&str>| {
         let mut ground = ground(&[&[(0, Loop, "loop0")], layers].concat());
@@ -128,7 +128,7 @@ fn a_loop_device_says_what_its_file_is_on() {
 }
 
 #[test]
-fn what_is_no_disk_of_this_machine_says_where_its_data_is() {
+fn other_disks_name_their_backing() {
     let what = |device: BlockDevice| {
         let found = describe(&device, 0, &Ground::default()).backing;
         found.map_or(String::new(), |backing| format!("{} {}", backing.what, backing.memory))
@@ -163,7 +163,7 @@ fn what_is_no_disk_of_this_machine_says_where_its_data_is() {
 }
 
 #[test]
-fn options_that_leave_out_flushes_are_known() {
+fn options_without_flushes_are_known() {
     for (fs, option, is) in [
         ("ext4", "nobarrier", true),
         ("ext4", "barrier=0", true),

@@ -43,7 +43,7 @@ fn reads_an_x86_laptop() {
 }
 
 #[test]
-fn names_the_core_of_an_arm_server() {
+fn names_arm_cores() {
     let tree = Tree::new(&[(
         "proc/cpuinfo",
         "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd evtstrm\n\

@@ -1,4 +1,4 @@
-//! What a mounted file system lies on.
+//! The devices or files below a mounted file system.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::makedev;
 use nix::sys::statvfs::fstatvfs;
 
-use super::walk::{Above, Place, Walk};
+use super::walk::{Above, Walk, WalkPlace};
 use crate::facts::clean;
 use crate::record::{LayerKind, Medium};
 use crate::sys::block;
@@ -15,7 +15,7 @@ use crate::sys::mounts::{self, MountEntry};
 
 impl Walk<'_> {
     /// Goes on with the file system of this mount; `file` is the one in it that the target lies in.
-    pub fn file_system(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
+    pub fn file_system(&mut self, entry: &MountEntry, file: Option<&File>, place: WalkPlace) {
         if !self.has_room(&place) {
             return;
         }
@@ -40,7 +40,7 @@ impl Walk<'_> {
         self.end(&place, medium, fs, reason);
     }
 
-    fn local(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
+    fn local(&mut self, entry: &MountEntry, file: Option<&File>, place: WalkPlace) {
         let fs = entry.fs.as_str();
         let is_overlay = fs == "overlay";
         let kind = if is_overlay { LayerKind::Overlay } else { LayerKind::FileSystem };
@@ -57,7 +57,7 @@ impl Walk<'_> {
         let under = place.anywhere();
         if entry.device.0 != 0 {
             self.number(makedev(entry.device.0, entry.device.1), under.clone());
-            // XFS keeps the data of some files on a device of its own.
+            // XFS keeps the data of some files on a separate device.
             let other = entry.options.iter().find_map(|option| option.strip_prefix("rtdev="));
             if let Some(other) = other {
                 self.source(fs, other, under);
@@ -81,7 +81,7 @@ impl Walk<'_> {
     }
 
     /// Goes on with a device that a file system has, by the path of its node.
-    fn source(&mut self, fs: &str, path: &str, place: Place) {
+    fn source(&mut self, fs: &str, path: &str, place: WalkPlace) {
         match (self.world.node)(self.world, Path::new(path)) {
             Ok(number) => self.number(number, place),
             Err(why) => {
@@ -91,7 +91,7 @@ impl Walk<'_> {
     }
 
     /// Goes on with all devices of btrfs, one of which is known by its path.
-    fn btrfs(&mut self, entry: &MountEntry, place: Place) {
+    fn btrfs(&mut self, entry: &MountEntry, place: WalkPlace) {
         let one = (self.world.node)(self.world, Path::new(&entry.source)).map(|number| {
             let number = (nix::sys::stat::major(number), nix::sys::stat::minor(number));
             block::folder(&self.world.sys, number)
@@ -107,8 +107,8 @@ impl Walk<'_> {
         members.iter().for_each(|dir| self.device(dir, place.clone()));
     }
 
-    /// Goes on with the image that erofs was mounted from without a loop device.
-    fn erofs(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
+    /// Continues with the image that erofs was mounted from without a loop device.
+    fn erofs(&mut self, entry: &MountEntry, file: Option<&File>, place: WalkPlace) {
         let path = PathBuf::from(&entry.source);
         let is_it = |image: &File| {
             let mounted = fstatvfs(file?).ok()?.filesystem_id();
@@ -116,7 +116,7 @@ impl Walk<'_> {
         };
         let direct = entry.options.iter().any(|option| option == "directio");
         let above = Some(Above { name: "erofs".into(), direct });
-        let place = Place { above, ..place };
+        let place = WalkPlace { above, ..place };
         let found = self.world.find(&path).and_then(|(found, meta)| {
             let image = meta.is_file().then(|| super::image::open(&found).ok()).flatten();
             match image.as_deref().and_then(is_it) {
@@ -144,7 +144,7 @@ fn erofs_id(image: &File) -> Option<u64> {
     Some(half(48)? ^ half(56)?).filter(|id| *id != 0)
 }
 
-/// Returns whether a mount option keeps the file system from emptying the device's cache: ext4 and
+/// Returns whether a mount option keeps the file system from flushing the device's cache: ext4 and
 /// btrfs `nobarrier`, ext4 `barrier=0`, f2fs `fsync_mode=nobarrier`, reiserfs `barrier=none`,
 /// overlay `volatile`, in newer kernels `fsync=volatile`.
 pub fn is_without_barrier(fs: &str, option: &str) -> bool {

@@ -1,4 +1,4 @@
-//! What a walk found: the layers, the files between them, and where it ended.
+//! The result of a walk: the layers, the files between them, and its ends.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::sys::block;
 use crate::sys::extents::{self, Extents};
 use crate::sys::mounts::Mount;
 
-/// What lies below a file or block device at one moment.
+/// Everything below a file or block device at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Below {
     pub ground: Ground,
@@ -40,18 +40,17 @@ pub struct FileBelow {
     pub id: (u64, u64),
     /// Open for reading; else why it is not.
     pub file: Result<Arc<File>, String>,
-    /// The bytes of it that all of the target lies in.
+    /// The bytes of the file that hold the target.
     pub part: Range<u64>,
     /// Whether byte n of the target is byte n of `part`.
     pub fixed: bool,
     /// Whether the layer above bypasses its page cache. It may still hold pages.
     pub direct: bool,
-    /// Whether its page cache is that of the target, which has none of its own: a file below an
-    /// overlay.
+    /// Whether the target has no page cache except this one: a file below an overlay.
     pub own: bool,
 }
 
-/// Where the way down ends.
+/// An end of the way down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Leaf {
     pub medium: Medium,
@@ -74,8 +73,8 @@ impl Below {
         block::number_of(&self.folders.first()?.0)
     }
 
-    /// Returns the disks (major, minor) that all bytes of the target are on that come from disks;
-    /// `None` where bytes may come from elsewhere: where a part of the ground is unknown.
+    /// Returns the disks (major, minor) below the target; `None` if bytes may come from elsewhere:
+    /// if a part of the ground is unknown.
     pub fn disks(&self) -> Option<Vec<(u64, u64)>> {
         let is_seen = |leaf: &&Leaf| matches!(leaf.medium, Medium::Disk | Medium::Memory);
         let all = self.leaves.iter().all(|leaf| is_seen(&leaf));
@@ -88,8 +87,7 @@ impl Below {
         self.leaves.iter().filter_map(|leaf| leaf.number).collect()
     }
 
-    /// Returns what differs from what was found earlier: `~/img is another file now`; `None` if
-    /// nothing does.
+    /// Describes the difference to an earlier walk, if any: `~/img is another file now`.
     pub fn change_since(&self, earlier: &Below) -> Option<String> {
         let mut pairs = self.files.iter().zip(&earlier.files);
         if self.ground.layers != earlier.ground.layers || self.files.len() != earlier.files.len() {
@@ -115,7 +113,7 @@ impl Below {
 }
 
 impl FileBelow {
-    /// Returns the bytes of it that a span of the target lies in.
+    /// Returns the bytes of the file that hold a span of the target.
     pub fn part_of(&self, span: Range<u64>) -> Range<u64> {
         if !self.fixed {
             return self.part.clone();
@@ -125,7 +123,7 @@ impl FileBelow {
     }
 }
 
-/// Returns what keeps all bytes, and why it is no disk or unknown.
+/// Returns the medium of all bytes, and the reason for any other than a disk.
 pub(super) fn judge(leaves: &[Leaf]) -> (Medium, String) {
     let Some(first) = leaves.first() else {
         return (Medium::Unknown, "the kernel does not say what it lies on".into());
@@ -150,8 +148,8 @@ pub(super) fn judge(leaves: &[Leaf]) -> (Medium, String) {
 }
 
 impl Below {
-    /// Returns the extents of the first `len` bytes of the open target; those of a device are found
-    /// in the file that it is made of, if each byte has its place there.
+    /// Returns the extents of the first `len` bytes of the open target. For a device they are found
+    /// in its image, if each byte has its place there.
     ///
     /// # Errors
     /// As [`extents::extents`].

@@ -1,4 +1,4 @@
-//! The files below: images of loop devices, and what else a device or a file system is made of.
+//! The files below: images of loop devices and other files under devices and file systems.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nix::sys::stat::{major, makedev, minor};
 
 use super::found::FileBelow;
-use super::walk::{Above, Place, Walk, World, clip};
+use super::walk::{Above, Walk, WalkPlace, World, clip};
 use crate::record::{LayerKind, Medium};
 use crate::sys::block;
 use crate::sys::fd;
@@ -24,7 +24,7 @@ impl World {
     /// has no symbolic links: one that a program or another machine serves.
     pub fn silent(&self, path: &Path) -> Option<&str> {
         let way = mounts::on_the_way(&self.mounts, path);
-        // What the root lies on answers, or nothing here would run.
+        // The root file system answers, or nothing here would run.
         let (last, rest) = way.split_last()?;
         let crossed = rest.iter().filter(|entry| entry.mount_point != Path::new("/"));
         let fs = crossed.chain([last]).map(|entry| entry.fs.as_str());
@@ -119,7 +119,7 @@ pub(super) fn open(found: &File) -> Result<Arc<File>, String> {
 
 impl Walk<'_> {
     /// Goes on below a loop device; `place` is that of its file.
-    pub fn loop_device(&mut self, dir: &Path, name: &str, number: (u64, u64), place: Place) {
+    pub fn loop_device(&mut self, dir: &Path, name: &str, number: (u64, u64), place: WalkPlace) {
         let path = block::backing_file(dir);
         let unknown = |walk: &mut Self, why: String| {
             walk.end(&place, Medium::Unknown, name, format!("the file of {name} {why}"));
@@ -153,7 +153,7 @@ impl Walk<'_> {
         let shift = |at: u64| at.saturating_add(offset);
         let part = clip(shift(place.part.start)..shift(place.part.end), end);
         let above = Some(Above { name: name.into(), direct: found.direct });
-        let place = Place { part, above, ..place };
+        let place = WalkPlace { part, above, ..place };
         if found.block_device != 0 {
             return self.block_image(path.as_deref(), found.block_device, place);
         }
@@ -161,7 +161,7 @@ impl Walk<'_> {
     }
 
     /// Goes on with a file of which device and inode are known.
-    fn image(&mut self, path: Option<&Path>, is: &LoopFile, place: Place) {
+    fn image(&mut self, path: Option<&Path>, is: &LoopFile, place: WalkPlace) {
         let found = path.ok_or_else(|| "has no name".to_string()).and_then(|path| {
             let (file, meta) = self.world.find(path)?;
             if meta.is_file() && (meta.dev(), meta.ino()) == (is.device, is.inode) {
@@ -176,7 +176,7 @@ impl Walk<'_> {
     }
 
     /// Goes on with a file that was found.
-    pub fn file_below(&mut self, path: &Path, file: &File, meta: &fs::Metadata, place: Place) {
+    pub fn file_below(&mut self, path: &Path, file: &File, meta: &fs::Metadata, place: WalkPlace) {
         if !self.has_room(&place) {
             return;
         }
@@ -194,11 +194,11 @@ impl Walk<'_> {
             own: place.above.is_none(),
         };
         self.add_file(self.files().len(), below);
-        self.file(file, meta, Place { part, ..place.under() });
+        self.file(file, meta, WalkPlace { part, ..place.under() });
     }
 
     /// Goes on with a file of which only the device is known that it is on.
-    fn unseen_image(&mut self, device: u64, why: String, place: Place) {
+    fn unseen_image(&mut self, device: u64, why: String, place: WalkPlace) {
         let name = place.above.as_ref().map(|above| above.name.clone()).unwrap_or_default();
         if mounts::is_unnamed_memory(device) {
             self.layer(&place, LayerKind::Memory, "memfd");
@@ -211,14 +211,14 @@ impl Walk<'_> {
         match entry.filter(|entry| entry.fs != "overlay") {
             Some(entry) => {
                 let doubt = place.doubt.clone().or(Some(why));
-                self.file_system(entry, None, Place { doubt, ..place });
+                self.file_system(entry, None, WalkPlace { doubt, ..place });
             }
             None => self.end(&place, Medium::Unknown, &name, why),
         }
     }
 
     /// Goes on with a block device that is the file of a loop device.
-    fn block_image(&mut self, path: Option<&Path>, number: u64, place: Place) {
+    fn block_image(&mut self, path: Option<&Path>, number: u64, place: WalkPlace) {
         let Some(dir) = block::folder(&self.world.sys, (major(number), minor(number))) else {
             return self.number(number, place);
         };

@@ -1,8 +1,8 @@
-//! What lies below a file, down to what keeps its bytes: the layers, the files between them with a
-//! page cache of their own, and the lowest disks.
+//! The layers below a file down to its medium, the files between them with their own page cache,
+//! and the lowest disks.
 //!
-//! `walk` goes down, and `found` is what it found; `file_system` knows what a mount lies on,
-//! `image` opens a file below, `overlay` finds the one that serves a file of an overlay.
+//! `walk` goes down, and `found` is its result; `file_system` knows the devices of a mount, `image`
+//! opens a file below, `overlay` finds the file that serves a file of an overlay.
 
 mod file_system;
 mod found;
@@ -19,8 +19,8 @@ pub use found::{Below, FileBelow};
 use walk::World;
 
 impl Below {
-    /// Returns what lies below an open file, folder or block device. Of a folder, what a new file
-    /// in it lies on.
+    /// Returns the layers below an open file, folder or block device. For a folder, they are the
+    /// layers of a new file in it.
     pub fn of(file: &File) -> Below {
         World::here().below(file)
     }

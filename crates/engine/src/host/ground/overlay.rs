@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{FcntlArg, fcntl};
 
 use super::found::FileBelow;
-use super::walk::{Place, Walk};
+use super::walk::{Walk, WalkPlace};
 use crate::record::{LayerKind, Medium};
 use crate::sys::mounts::{self, MountEntry, unescape};
 
@@ -61,7 +61,7 @@ fn split(value: &[u8]) -> Vec<PathBuf> {
 
 impl Walk<'_> {
     /// Goes on with the file that serves this one of an overlay, or with all folders that may.
-    pub fn overlay(&mut self, entry: &MountEntry, file: Option<&File>, place: Place) {
+    pub fn overlay(&mut self, entry: &MountEntry, file: Option<&File>, place: WalkPlace) {
         let folders = Folders::of(&entry.options);
         let meta = file.and_then(|file| file.metadata().ok());
         let served = file.zip(meta.as_ref()).filter(|(_, meta)| meta.is_file());
@@ -70,7 +70,7 @@ impl Walk<'_> {
         {
             return self.file_below(&path, &found, &real, place);
         }
-        // What is new, or open for writing, is in the upper folder.
+        // New files, and files open for writing, are in the upper folder.
         let is_upper = file.is_some_and(is_writable) || meta.is_some_and(|meta| meta.is_dir());
         let upper = folders.upper.iter().filter(|upper| is_upper && self.is_upper(entry, upper));
         let candidates: Vec<&PathBuf> = match upper.collect::<Vec<_>>() {
@@ -103,7 +103,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the file that serves this one: the kernel passes on what it says of itself.
+    /// Finds the file that serves this one: the kernel passes on its attributes.
     fn find_real(
         &self,
         entry: &MountEntry,
@@ -134,7 +134,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns what an overlay shows of a file below as it is: size, times of change, owner, mode.
+/// Returns the attributes that an overlay copies from the file below: size, times of change, owner,
+/// mode.
 fn stamp(meta: &fs::Metadata) -> (u64, [i64; 4], [u32; 3]) {
     let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
     (meta.len(), times, [meta.uid(), meta.gid(), meta.mode()])
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folders_of_an_overlay_are_read_from_its_options() {
+    fn overlay_options_name_the_folders() {
         let of = |options: &str| {
             let options: Vec<String> = options.split(',').map(String::from).collect();
             let folders = Folders::of(&options);

@@ -21,7 +21,7 @@ use crate::sys::text::line;
 const MAX_LAYERS: usize = 256;
 const MAX_DEPTH: u32 = 192;
 
-/// What the walk asks; planted in tests.
+/// The sources of a walk; planted in tests.
 pub(super) struct World {
     pub sys: PathBuf,
     pub mounts: Vec<MountEntry>,
@@ -34,20 +34,21 @@ pub(super) struct World {
 
 /// The layer that the walk has come to.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct WalkPlace {
     /// Depth among layers, and among devices.
     pub depth: u32,
     pub device_depth: usize,
-    /// The bytes of it that the target lies in, and whether byte n of the target is byte n of them.
+    /// The bytes of the layer that hold the target, and whether byte n of the target is byte n of
+    /// them.
     pub part: Range<u64>,
     pub fixed: bool,
-    /// What the last file on the way belongs to; `None` if that is the target.
+    /// The owner of the last file on the way; `None` if that is the target.
     pub above: Option<Above>,
-    /// Why a disk below cannot be vouched for.
+    /// The reason to doubt a disk below.
     pub doubt: Option<String>,
 }
 
-/// What is made of a file: `loop0`.
+/// A device or file system made of a file: `loop0`.
 #[derive(Debug, Clone)]
 pub(super) struct Above {
     pub name: String,
@@ -64,7 +65,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl World {
-    /// Returns that of this process.
+    /// Returns the world of this process.
     pub fn here() -> World {
         World {
             sys: "/sys".into(),
@@ -75,10 +76,10 @@ impl World {
         }
     }
 
-    /// Returns what lies below an open file.
+    /// Returns the layers below an open file.
     pub fn below(&self, file: &File) -> Below {
         let mut walk = Walk::new(self);
-        let place = Place::top();
+        let place = WalkPlace::top();
         match file.metadata() {
             Ok(meta) if meta.file_type().is_block_device() => walk.number(meta.rdev(), place),
             Ok(meta) => {
@@ -90,26 +91,26 @@ impl World {
         walk.finish()
     }
 
-    /// Returns what lies below the files of a mount.
+    /// Returns the layers below the files of a mount.
     #[cfg(test)]
     pub fn below_mount(&self, entry: &MountEntry) -> Below {
         let mut walk = Walk::new(self);
-        walk.file_system(entry, None, Place::top());
+        walk.file_system(entry, None, WalkPlace::top());
         walk.finish()
     }
 
-    /// Returns what lies below a block device (major, minor).
+    /// Returns the layers below a block device (major, minor).
     #[cfg(test)]
     pub fn below_device(&self, (major, minor): (u64, u64)) -> Below {
         let mut walk = Walk::new(self);
-        walk.number(nix::sys::stat::makedev(major, minor), Place::top());
+        walk.number(nix::sys::stat::makedev(major, minor), WalkPlace::top());
         walk.finish()
     }
 }
 
-impl Place {
-    fn top() -> Place {
-        Place {
+impl WalkPlace {
+    fn top() -> WalkPlace {
+        WalkPlace {
             depth: 0,
             device_depth: 0,
             part: 0..u64::MAX,
@@ -120,13 +121,13 @@ impl Place {
     }
 
     /// Returns the place right below.
-    pub fn under(&self) -> Place {
-        Place { depth: self.depth + 1, ..self.clone() }
+    pub fn under(&self) -> WalkPlace {
+        WalkPlace { depth: self.depth + 1, ..self.clone() }
     }
 
-    /// Returns the place right below, of whose bytes any may be the target's.
-    pub fn anywhere(&self) -> Place {
-        Place { part: 0..u64::MAX, fixed: false, ..self.under() }
+    /// Returns the place right below; any of its bytes may hold the target.
+    pub fn anywhere(&self) -> WalkPlace {
+        WalkPlace { part: 0..u64::MAX, fixed: false, ..self.under() }
     }
 }
 
@@ -138,8 +139,8 @@ impl<'a> Walk<'a> {
     pub fn finish(mut self) -> Below {
         let (medium, reason) = judge(&self.below.leaves);
         let layers = &mut self.below.ground.layers;
-        // The pages of a file in memory are that file, no cache of it; those of a file of an
-        // overlay are kept for the file below it.
+        // The pages of a file in memory are the file itself, not a cache; the pages of a file of an
+        // overlay belong to the file below.
         for at in 1..layers.len() {
             let (file, fs) = (at - 1, &layers[at]);
             let has_none = matches!(fs.kind, LayerKind::Memory | LayerKind::Overlay)
@@ -151,7 +152,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a layer; returns its index.
-    pub fn layer(&mut self, place: &Place, kind: LayerKind, name: &str) -> usize {
+    pub fn layer(&mut self, place: &WalkPlace, kind: LayerKind, name: &str) -> usize {
         let name = clean(name);
         let layers = &mut self.below.ground.layers;
         layers.push(Layer { name, kind, depth: place.depth, ..Layer::default() });
@@ -178,13 +179,19 @@ impl<'a> Walk<'a> {
     }
 
     /// Ends a way.
-    pub fn end(&mut self, place: &Place, medium: Medium, name: &str, reason: impl Into<String>) {
+    pub fn end(
+        &mut self,
+        place: &WalkPlace,
+        medium: Medium,
+        name: &str,
+        reason: impl Into<String>,
+    ) {
         self.end_at(place, medium, name, reason.into(), None);
     }
 
     fn end_at(
         &mut self,
-        place: &Place,
+        place: &WalkPlace,
         medium: Medium,
         name: &str,
         reason: String,
@@ -201,7 +208,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns whether there is room for more layers; if not, the way ends.
-    pub fn has_room(&mut self, place: &Place) -> bool {
+    pub fn has_room(&mut self, place: &WalkPlace) -> bool {
         let layers = self.below.ground.layers.len();
         let has_room = layers < MAX_LAYERS && place.depth < MAX_DEPTH;
         if !has_room {
@@ -212,7 +219,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on with the block device of this number (st_rdev).
-    pub fn number(&mut self, number: u64, place: Place) {
+    pub fn number(&mut self, number: u64, place: WalkPlace) {
         let (major, minor) = (major(number), minor(number));
         match block::folder(&self.world.sys, (major, minor)) {
             Some(dir) => self.device(&dir, place),
@@ -224,7 +231,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on with the block device of this sysfs folder.
-    pub fn device(&mut self, dir: &Path, place: Place) {
+    pub fn device(&mut self, dir: &Path, place: WalkPlace) {
         if !self.has_room(&place) {
             return;
         }
@@ -246,7 +253,7 @@ impl<'a> Walk<'a> {
         self.above.push(dir.into());
         let size = block::size(dir).unwrap_or(u64::MAX);
         let part = clip(place.part.clone(), size);
-        let under = Place { device_depth: place.device_depth + 1, part, ..place.under() };
+        let under = WalkPlace { device_depth: place.device_depth + 1, part, ..place.under() };
         self.go_below(dir, &name, number, &place, under);
         self.above.pop();
     }
@@ -256,8 +263,8 @@ impl<'a> Walk<'a> {
         dir: &Path,
         name: &str,
         number: (u64, u64),
-        place: &Place,
-        under: Place,
+        place: &WalkPlace,
+        under: WalkPlace,
     ) {
         let (kind, lowest) = describe(dir, name);
         let layer = self.layer(place, kind, name);
@@ -276,16 +283,16 @@ impl<'a> Walk<'a> {
                 let shift = |at: u64| at.saturating_add(start.unwrap_or(0));
                 let part = shift(under.part.start)..shift(under.part.end);
                 let fixed = under.fixed && start.is_some();
-                self.all_below(dir, name, Place { part, fixed, ..under });
+                self.all_below(dir, name, WalkPlace { part, fixed, ..under });
             }
             _ => {
                 let device_depth = under.device_depth;
-                self.all_below(dir, name, Place { device_depth, ..place.anywhere() });
+                self.all_below(dir, name, WalkPlace { device_depth, ..place.anywhere() });
             }
         }
     }
 
-    fn all_below(&mut self, dir: &Path, name: &str, place: Place) {
+    fn all_below(&mut self, dir: &Path, name: &str, place: WalkPlace) {
         let below = block::below(dir);
         if below.is_empty() {
             let reason = format!("the kernel names no device below {name}");
@@ -295,7 +302,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the paths to an NVMe disk.
-    fn paths(&mut self, dir: &Path, place: &Place) {
+    fn paths(&mut self, dir: &Path, place: &WalkPlace) {
         if block::kind(dir) != DeviceKind::Disk {
             return;
         }
@@ -309,7 +316,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on with the file system of a file.
-    pub fn file(&mut self, file: &File, meta: &fs::Metadata, place: Place) {
+    pub fn file(&mut self, file: &File, meta: &fs::Metadata, place: WalkPlace) {
         match mounts::entry_of(file, meta, &self.world.mounts) {
             Some(entry) => self.file_system(entry, Some(file), place),
             None if mounts::is_unnamed_memory(meta.dev()) => {
@@ -326,8 +333,8 @@ pub fn clip(part: Range<u64>, end: u64) -> Range<u64> {
     part.start..part.end.min(end).max(part.start)
 }
 
-/// Returns what a device is; of one that has none below also what keeps its bytes, and why it is no
-/// disk.
+/// Returns the kind of a device; for a lowest device also its medium, and the reason for any other
+/// than a disk.
 fn describe(dir: &Path, name: &str) -> (LayerKind, Option<(Medium, String)>) {
     let is = |part: &str| dir.to_str().is_some_and(|path| path.contains(part));
     let is_mixed = || line(dir.join("backing_dev")).is_some_and(|file| file != "none");

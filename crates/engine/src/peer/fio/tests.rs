@@ -73,7 +73,7 @@ fn translates_a_job_into_arguments() {
 }
 
 #[test]
-fn refuses_what_an_engine_does_not_support() {
+fn refuses_unsupported_engines() {
     for (peer, change, wanted) in [
         ("fio", Job { depth: 2, ..job("fio") }, Some("fio+psync reads one block at a time")),
         ("fio+mmap", Job { depth: 2, ..job("fio+mmap") }, Some("fio+io_uring")),
@@ -124,7 +124,7 @@ fn ignores_text_around_the_json() {
 }
 
 #[test]
-fn a_failure_quotes_the_message_of_fio_and_garbage_is_an_error() {
+fn a_failure_quotes_fio() {
     let error_of =
         |stdout: &str, stderr: &str| parse(&job("fio"), stdout, stderr).unwrap_err().to_string();
     assert_eq!(

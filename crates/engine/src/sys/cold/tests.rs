@@ -17,7 +17,7 @@ fn counted(file: &File) -> bool {
 }
 
 #[test]
-fn dirty_becomes_cold_and_warm_and_cold_again() {
+fn dirty_files_become_cold_and_warm() {
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
     };
@@ -32,7 +32,7 @@ fn dirty_becomes_cold_and_warm_and_cold_again() {
 }
 
 #[test]
-fn of_what_is_cached_only_the_end_is_read() {
+fn cached_files_are_read_at_ends() {
     let state = |cached, method| {
         Some(Residency { pages: 100, cached, dirty: None, writeback: None, evicted: None, method })
     };
@@ -57,7 +57,7 @@ fn of_what_is_cached_only_the_end_is_read() {
 }
 
 #[test]
-fn part_of_a_file_becomes_cold_although_folios_cross_its_end() {
+fn parts_become_cold_despite_large_folios() {
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
     };
@@ -84,7 +84,7 @@ fn sampled_cold() {
 }
 
 #[test]
-fn mapped_and_touched_pages_stay_until_unmapped() {
+fn touched_pages_stay_until_unmapped() {
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
     };
@@ -106,7 +106,7 @@ fn mapped_and_touched_pages_stay_until_unmapped() {
 }
 
 #[test]
-fn pages_that_are_being_read_are_waited_for_and_dropped_once_more() {
+fn pages_being_read_are_awaited() {
     let ms = Duration::from_millis;
     let mut patience = Patience { unchanged: MAX_UNCHANGED, all_read: false };
     assert!(!patience.ends(ms(31), || true), "readahead of the trial before");
@@ -133,7 +133,7 @@ fn tmpfs_stays() {
 }
 
 #[test]
-fn an_empty_file_is_cold_and_warming_it_ends() {
+fn an_empty_file_is_cold() {
     let Some(file) = testing::file_on_disk(0) else {
         return;
     };

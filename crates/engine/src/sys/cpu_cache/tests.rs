@@ -15,7 +15,7 @@ fn best(flush: impl Fn() -> FlushResult) -> FlushResult {
 }
 
 #[test]
-fn a_flushed_file_comes_from_memory_again_and_is_as_it_was() {
+fn a_flushed_file_comes_from_memory() {
     let mut file = tempfile::tempfile().unwrap();
     let data: Vec<u8> = (0..8 << 20).map(|i: u64| mix(i) as u8).collect();
     file.write_all(&data).unwrap();
@@ -28,7 +28,7 @@ fn a_flushed_file_comes_from_memory_again_and_is_as_it_was() {
 }
 
 #[test]
-fn what_was_flushed_is_never_loaded_before_it_is_asked_for() {
+fn flushed_lines_are_not_prefetched() {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&vec![7; 8 << 20]).unwrap();
     let slower = (0..20)
@@ -40,11 +40,11 @@ fn what_was_flushed_is_never_loaded_before_it_is_asked_for() {
 }
 
 #[test]
-fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
+fn every_page_is_sampled_once() {
     let page = page_size() as usize;
     for pages in [1, 2, 31, 32, 33, 100, 512, 513, 5000] {
         let start = std::ptr::without_provenance::<u8>(1 << 30);
-        let sample = Sample::take(start, pages * page + 77);
+        let sample = LoadSample::take(start, pages * page + 77);
         let mut found: Vec<usize> =
             sample.chains.iter().flatten().map(|at| (at.addr() - start.addr()) / page).collect();
         assert!(!found.is_empty() && found.iter().all(|at| *at < pages), "{pages}");
@@ -63,27 +63,27 @@ fn every_sampled_page_lies_in_the_range_and_is_sampled_once() {
 }
 
 #[test]
-fn without_a_flush_the_same_loads_stay_fast() {
+fn loads_without_a_flush_are_fast() {
     let buffer = Buffer::new(1 << 20).unwrap();
-    let sample = Sample::take(buffer.ptr(), buffer.len());
+    let sample = LoadSample::take(buffer.ptr(), buffer.len());
     let best =
         (0..10).map(|_| sample.nanos_after_use() / sample.nanos()).fold(f64::INFINITY, f64::min);
     assert!(best < 2.0, "{best}");
 }
 
 #[test]
-fn what_is_not_cached_is_pushed_out_without_touching_the_file() {
+fn uncached_files_evict_everything() {
     let found = best(|| flush(None).unwrap());
     assert!(found.bytes == 0 && found.before > 0.0 && found.after > found.before, "{found:?}");
 }
 
 #[test]
-fn the_last_cache_has_a_size_that_can_be_walked() {
+fn the_last_cache_has_a_size() {
     assert!((8 << 20..=256 << 20).contains(&last_cache()));
 }
 
 #[test]
-fn a_small_machine_with_a_large_cache_keeps_most_of_its_memory() {
+fn eviction_spares_small_machines() {
     assert_eq!(eviction_bytes(32 << 20, 16 << 30), 128 << 20);
     assert_eq!(
         (eviction_bytes(256 << 20, 16 << 30), eviction_bytes(u64::MAX, u64::MAX)),

@@ -38,7 +38,7 @@ fn with(len: u64, holes: &[Range<u64>]) -> Extents {
 }
 
 #[test]
-fn a_written_file_is_stored_even_before_writeback() {
+fn unflushed_files_count_as_stored() {
     let Some(file) = testing::file_on_disk(MIB as usize + 100) else {
         return;
     };
@@ -64,7 +64,7 @@ fn a_sparse_file_is_a_hole() {
 }
 
 #[test]
-fn preallocated_is_unwritten_before_and_after_it_is_cached() {
+fn preallocated_space_is_unwritten() {
     let Some(file) = testing::file_on_disk(0) else {
         return;
     };
@@ -85,7 +85,7 @@ fn preallocated_is_unwritten_before_and_after_it_is_cached() {
 }
 
 #[test]
-fn seeking_finds_true_holes_and_keeps_the_position() {
+fn seeking_finds_holes() {
     use std::io::{Seek, SeekFrom};
     let Some(mut file) = testing::file_on_disk(MIB as usize) else {
         return;
@@ -125,7 +125,7 @@ fn no_answer_means_stored() {
 }
 
 #[test]
-fn bytes_in_holes_equal_a_count_byte_by_byte() {
+fn bytes_in_holes_are_counted() {
     let found = with(100, &[0..5, 10..12, 12..20, 50..60, 99..200]);
     assert_eq!(found.holes(), [0..5, 10..20, 50..60, 99..100]);
     for start in 0..105 {
@@ -152,7 +152,7 @@ fn the_number_of_ranges_is_bounded() {
 }
 
 fn walked(len: u64, extents: &[(u64, u64, u32)]) -> (Extents, bool) {
-    let mut walk = Walk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
+    let mut walk = ExtentWalk { found: Extents::new(ExtentMethod::Fiemap, len), at: 0 };
     let ended = extents.iter().try_for_each(|(logical, length, flags)| {
         walk.take(&Extent {
             logical: *logical,
@@ -167,7 +167,7 @@ fn walked(len: u64, extents: &[(u64, u64, u32)]) -> (Extents, bool) {
 #[test]
 fn the_layout_is_the_kernels() {
     assert_eq!(size_of::<Extent>(), 56);
-    assert_eq!(std::mem::offset_of!(Request, extents), 32);
+    assert_eq!(std::mem::offset_of!(FiemapRequest, extents), 32);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 /// The error names the missing delegation, not "no control groups of memory are mounted here", if
 /// they are mounted with memory but not delegated to any group.
 #[test]
-fn the_reason_is_the_one_that_keeps_it_from_being_made() {
+fn the_missing_delegation_is_named() {
     let top = tree(&[
         ("cgroup.controllers", "cpu memory\n"),
         ("cgroup.subtree_control", "cpu\n"),
@@ -20,7 +20,7 @@ fn the_reason_is_the_one_that_keeps_it_from_being_made() {
     assert!(why(&mounts("cgroup2", hybrid.path(), "/", "")).contains("no memory cgroup"));
 }
 
-/// Returns a mount of `fs` at `at` that shows `root` of it.
+/// Returns a mount of `root` of `fs` at `at`.
 fn mounts(fs: &str, at: &Path, root: &str, options: &str) -> Vec<MountEntry> {
     mounts::parse_table(&format!("30 1 0:9 {root} {} rw - {fs} none rw,{options}\n", at.display()))
 }
@@ -38,7 +38,7 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
 const ALL: &dyn Fn(&Path, bool) -> bool = &|_, _| true;
 
 #[test]
-fn a_group_is_made_beside_the_own_one_where_memory_is_given_on() {
+fn delegated_memory_groups_are_used() {
     let top = tree(&[
         ("cgroup.subtree_control", "cpu memory\n"),
         ("user/app/cgroup.subtree_control", "memory pids\n"),
@@ -62,7 +62,7 @@ fn a_group_is_made_beside_the_own_one_where_memory_is_given_on() {
 }
 
 #[test]
-fn version_1_needs_limits_that_hold_for_what_is_within() {
+fn version_1_needs_a_hierarchy() {
     let top = tree(&[("a/memory.use_hierarchy", "1\n"), ("b/memory.use_hierarchy", "0\n")]);
     let v1 = mounts("cgroup", top.path(), "/", "memory");
     let made = choose_parent("4:memory:/a\n0::/\n", &v1, ALL).unwrap();
@@ -75,7 +75,7 @@ fn version_1_needs_limits_that_hold_for_what_is_within() {
 }
 
 #[test]
-fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
+fn groups_have_limits_and_are_removed() {
     let top =
         tree(&[("iotui-99999999-0/.keep", ""), ("iotui-99999999-x", ""), ("other/.keep", "")]);
     fs::remove_file(top.path().join("iotui-99999999-0/.keep")).unwrap();
@@ -100,6 +100,6 @@ fn a_group_has_its_limit_and_goes_and_those_of_killed_runs_too() {
 }
 
 #[test]
-fn here_it_is_possible_or_there_is_a_reason() {
+fn a_refusal_has_a_reason() {
     assert!(MemoryGroup::check_available().map_or_else(|why| why.len() > 10, |()| true));
 }

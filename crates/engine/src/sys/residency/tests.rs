@@ -57,7 +57,7 @@ fn both_methods_see_all_and_nothing() {
 /// Sampling estimates from 256 pages and causes reads: for our own files a kernel without cachestat
 /// (before 6.5) must be queried by another method.
 #[test]
-fn what_counts_is_asked_before_what_guesses() {
+fn counting_methods_come_first() {
     let Some(file) = testing::file_on_disk(4096) else {
         return;
     };
@@ -68,7 +68,7 @@ fn what_counts_is_asked_before_what_guesses() {
 }
 
 #[test]
-fn sampling_twice_does_not_meet_its_own_pages() {
+fn samples_avoid_earlier_samples() {
     let Some(file) = testing::file_on_disk(16 << 20) else {
         return;
     };
@@ -102,7 +102,7 @@ fn odd_ranges() {
 }
 
 #[test]
-fn a_method_that_is_refused_is_no_error_when_asked_so() {
+fn a_refused_method_is_unknown() {
     let Some(file) = testing::file_in_memory() else {
         return;
     };
@@ -169,7 +169,7 @@ fn a_device_has_a_length_too() {
 
 /// Whole pages, since with small blocks a partially written page does not count.
 #[test]
-fn pages_are_counted_over_chunks_and_to_the_last() {
+fn pages_are_counted_over_chunks() {
     let (file, page) = (tempfile::tempfile().unwrap(), fd::page_size());
     let last = CHUNK + 5;
     file.set_len((last + 1) * page).unwrap();

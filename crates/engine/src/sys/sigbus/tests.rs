@@ -31,7 +31,7 @@ fn read_pages(map: &Mmap, guard: &Guard) -> usize {
 }
 
 #[test]
-fn truncation_under_readers_is_survived_and_noticed() {
+fn truncation_under_readers_is_survived() {
     let (file, map) = mapped();
     // SAFETY: the guard is dropped before the mapping.
     let guard = unsafe { Guard::new(map.as_ptr(), LEN, false).unwrap() };
@@ -80,7 +80,7 @@ fn a_writable_mapping_stays_writable() {
 }
 
 #[test]
-fn slots_are_freed_and_the_table_is_finite() {
+fn guard_slots_are_freed() {
     let (_file, map) = mapped();
     for _ in 0..3 {
         // SAFETY: the guards are dropped before the mapping.
@@ -105,8 +105,8 @@ fn slots_are_freed_and_the_table_is_finite() {
 
 /// A child process that faults in a mapping that is not (or no longer) registered dies of SIGBUS.
 #[test]
-fn an_unregistered_mapping_still_dies_of_sigbus() {
-    const NAME: &str = "sys::sigbus::tests::an_unregistered_mapping_still_dies_of_sigbus";
+fn an_unregistered_mapping_still_dies() {
+    const NAME: &str = "sys::sigbus::tests::an_unregistered_mapping_still_dies";
     let roles = [
         "never installed",
         "another one registered",
@@ -130,7 +130,7 @@ fn an_unregistered_mapping_still_dies_of_sigbus() {
         // SAFETY: the guard is dropped immediately, before the mapping.
         "no longer registered" => drop(unsafe { Guard::new(map.as_ptr(), LEN, false).unwrap() }),
         "sent, default action" => {
-            // SAFETY: SIG_DFL installs no handler; the one that `install` adds may run anywhere;
+            // SAFETY: SIG_DFL installs no handler; the handler of `install` may run anywhere;
             // raise(3) touches no memory.
             unsafe {
                 libc::signal(libc::SIGBUS, libc::SIG_DFL);

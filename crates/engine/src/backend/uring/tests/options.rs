@@ -13,7 +13,7 @@ fn chosen(backend: &str, depth: u32) -> Job {
 }
 
 #[test]
-fn one_call_submits_no_more_than_requested() {
+fn a_call_submits_at_most_requested() {
     let (file, data, target) = testing::file(64 * BLOCK as usize, 5);
     if !has_io_uring(&job(&[], 1)) {
         return;
@@ -39,7 +39,7 @@ fn one_call_submits_no_more_than_requested() {
 
 /// The lane reads from a pipe: an operation is complete when the test has written a block.
 #[test]
-fn one_call_waits_for_as_many_as_requested_and_for_the_rest_at_the_end() {
+fn a_call_waits_for_requested_completions() {
     if !has_io_uring(&job(&[], 1)) {
         return;
     }
@@ -70,7 +70,7 @@ fn one_call_waits_for_as_many_as_requested_and_for_the_rest_at_the_end() {
 }
 
 #[test]
-fn a_no_op_moves_nothing_and_needs_no_data() {
+fn a_no_op_moves_nothing() {
     let (file, _, target) = testing::file(64 * BLOCK as usize, 6);
     let choice = Choice::parse("uring+nop").unwrap();
     assert_eq!((URING.of(&choice).moves(), URING.moves()), (Moves::Nothing, Moves::Data));
@@ -93,7 +93,7 @@ fn a_no_op_moves_nothing_and_needs_no_data() {
 }
 
 #[test]
-fn polling_is_refused_where_there_is_no_device_to_poll() {
+fn polling_without_a_device_is_refused() {
     let (file, data, mut target) = testing::file(64 * BLOCK as usize, 7);
     let why = |target: &Target, job: Job| Uring.check(target, &job).err().map(|why| why.0);
     if !has_io_uring(&job(&[], 1)) {
@@ -106,7 +106,7 @@ fn polling_is_refused_where_there_is_no_device_to_poll() {
     assert!(why(&target, nothing).is_some_and(|why| why.ends_with("leave out one")));
     file.as_file().sync_all().unwrap();
     target.direct_align = Some(4096);
-    // What the device of this machine does is not known beforehand.
+    // The device of this machine may poll or not.
     match (Uring.check(&target, &direct), target.open(&direct)) {
         (_, Err(error)) => child::skip(&error.to_string()),
         (Ok(()), _) => {
@@ -118,7 +118,7 @@ fn polling_is_refused_where_there_is_no_device_to_poll() {
 }
 
 #[test]
-fn a_ring_is_registered_and_a_lane_without_reads_the_same() {
+fn plain_rings_read_the_same() {
     let (_file, data, target) = testing::file(64 * BLOCK as usize, 8);
     for depth in [1, 8] {
         let job = chosen("uring", depth);

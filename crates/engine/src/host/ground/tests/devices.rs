@@ -17,7 +17,7 @@ const QUEUE: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn encrypted_partition_of_an_nvme_disk_in_a_narrow_slot() {
+fn an_encrypted_partition_in_a_slot() {
     let sys = Sysfs::new();
     sys.files(SLOT, &[("current_link_speed", "8.0 GT/s PCIe"), ("current_link_width", "2")]);
     sys.files(
@@ -67,7 +67,7 @@ fn encrypted_partition_of_an_nvme_disk_in_a_narrow_slot() {
 }
 
 #[test]
-fn raid_of_two_disks_lists_each_once() {
+fn raid_lists_each_disk_once() {
     let sys = Sysfs::new();
     let raid = sys.device("virtual/block/md0", "9:0", &[("md/level", "raid1")]);
     fs::create_dir_all(raid.join("slaves")).unwrap();
@@ -98,7 +98,7 @@ fn raid_of_two_disks_lists_each_once() {
 }
 
 #[test]
-fn a_btrfs_file_system_has_all_its_devices() {
+fn btrfs_has_all_its_devices() {
     let sys = Sysfs::new();
     let disks = [("sda", "8:0"), ("sdb", "8:16"), ("sdc", "8:32")]
         .map(|(name, number)| sys.device(&format!("pci0/ata1/{name}"), number, &[]));
@@ -120,7 +120,7 @@ fn a_btrfs_file_system_has_all_its_devices() {
 }
 
 #[test]
-fn an_nvme_disk_of_a_subsystem_has_its_paths_below() {
+fn nvme_paths_are_below_the_disk() {
     let sys = Sysfs::new();
     let place = "virtual/nvme-subsystem/nvme-subsys1";
     sys.device(&format!("{place}/nvme1n1"), "259:1", &QUEUE);
@@ -144,7 +144,7 @@ fn an_nvme_disk_of_a_subsystem_has_its_paths_below() {
 }
 
 #[test]
-fn what_drivers_make_up_is_no_disk() {
+fn devices_made_by_drivers_are_distinguished() {
     let sys = Sysfs::new();
     for (place, number, kind) in [
         ("virtual/block/zd0", "230:0", DeviceKind::Virtual),
@@ -229,7 +229,7 @@ const LOWEST: &[Lowest] = &[
 ];
 
 #[test]
-fn what_keeps_the_bytes_of_a_device_is_known_or_unknown_with_a_reason() {
+fn every_device_has_a_medium() {
     let sys = Sysfs::new();
     for (name, transport) in [("nvme7", "tcp"), ("nvme8", "loop"), ("nvme9", "rdma")] {
         sys.files(&format!("virtual/nvme-fabrics/ctl/{name}"), &[("transport", transport)]);
@@ -242,7 +242,7 @@ fn what_keeps_the_bytes_of_a_device_is_known_or_unknown_with_a_reason() {
 }
 
 #[test]
-fn the_paths_of_a_mapper_lead_to_their_disks_and_vdo_compresses() {
+fn mapper_paths_lead_to_disks() {
     let sys = Sysfs::new();
     let uuid = ("dm/uuid", "mpath-3600508b400105e21");
     let mapper = sys.device("virtual/block/dm-0", "252:0", &[("dm/name", "data"), uuid]);

@@ -62,7 +62,7 @@ const MOUNTS: &[(&str, &str, Medium, &str)] = &[
 ];
 
 #[test]
-fn what_a_program_or_a_server_serves_is_not_looked_at() {
+fn served_paths_are_not_opened() {
     let sys = Sysfs::new();
     for (line, stack, medium, reason) in MOUNTS {
         let below = mounted(&sys, line);
@@ -73,7 +73,7 @@ fn what_a_program_or_a_server_serves_is_not_looked_at() {
 }
 
 #[test]
-fn a_path_leads_through_the_mounts_that_the_kernel_meets_first() {
+fn the_first_mount_hides_others() {
     let table = "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
                  20 1 0:50 / /net rw - nfs4 h:/x rw\n\
                  21 20 8:2 / /net/local rw - ext4 /dev/sdb rw\n\
@@ -105,7 +105,7 @@ fn a_path_leads_through_the_mounts_that_the_kernel_meets_first() {
 }
 
 #[test]
-fn a_home_is_shown_as_a_tilde() {
+fn the_home_is_a_tilde() {
     let world = world(&Sysfs::new(), "");
     let shown = |path: &str| world.shown(Path::new(path));
     assert_eq!((shown("/home/me/img"), shown("/home/mine")), ("~/img".into(), "/home/mine".into()));

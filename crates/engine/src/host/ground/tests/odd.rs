@@ -74,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn forty_layers_end_at_their_disk_and_thousands_are_given_up() {
+fn deep_stacks_are_bounded() {
     let sys = Sysfs::new();
     let mut below = sys.device("pci0/ata1/sda", "8:0", &[("size", "2048")]);
     for at in 0..400 {
@@ -107,7 +107,7 @@ fn a_circle_is_unknown() {
 }
 
 #[test]
-fn a_loop_device_that_does_not_answer_is_unknown() {
+fn a_silent_loop_device_is_unknown() {
     let sys = Sysfs::new();
     sys.device("virtual/block/loop0", "7:0", &[("loop/backing_file", "/net/img")]);
     let refused = |errno| -> fn(&str, u64) -> io::Result<LoopFile> {
