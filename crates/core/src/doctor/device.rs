@@ -1,8 +1,9 @@
 //! Checks of the devices below the target, and of other programs that use them.
 
-use super::facts::{Facts, Finding, finding};
+use super::Facts;
 use crate::facts::{BlockDevice, DeviceKind, Transport};
 use crate::record::Severity::{Misleading, Note};
+use crate::record::{Finding, finding};
 use crate::units::{show_bytes, show_share};
 
 pub(super) fn raid_busy(facts: &Facts) -> Option<Finding> {

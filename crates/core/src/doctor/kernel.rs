@@ -1,8 +1,9 @@
 //! Checks of the running kernel: what it allows, what it reports, and what it costs.
 
-use super::facts::{Facts, Finding, finding};
+use super::Facts;
 use crate::facts::version;
 use crate::record::Severity::{Misleading, Note};
+use crate::record::{Finding, finding};
 
 pub(super) fn clock_source(facts: &Facts) -> Option<Finding> {
     let clock = &facts.host.clock;

@@ -1,7 +1,8 @@
 //! Checks of the CPUs, and of other programs and machines that use them.
 
-use super::facts::{Facts, Finding, finding};
+use super::Facts;
 use crate::record::Severity::{Misleading, Note};
+use crate::record::{Finding, finding};
 use crate::units::{counted, show_share};
 
 pub(super) fn governor(facts: &Facts) -> Option<Finding> {

@@ -1,7 +1,8 @@
 //! Checks of the memory: its size and limits, eviction, and huge pages.
 
-use super::facts::{Facts, Finding, finding};
+use super::Facts;
 use crate::record::Severity::{Misleading, Note};
+use crate::record::{Finding, finding};
 use crate::units::show_bytes;
 
 pub(super) fn larger_than_memory(facts: &Facts) -> Option<Finding> {

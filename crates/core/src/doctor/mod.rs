@@ -2,7 +2,6 @@
 //! measurement. Every check is a pure function of facts that were collected beforehand.
 
 mod device;
-mod facts;
 mod kernel;
 mod machine;
 mod memory;
@@ -10,66 +9,76 @@ mod target;
 #[cfg(test)]
 mod testing;
 
-pub use facts::{Facts, Finding, Planned};
-
 use crate::facts::{Host, TargetFacts};
-use crate::record::Warning;
+use crate::plan::{Cache, Info, Job, Op, Plan};
+use crate::record::{Finding, Warning};
 
 /// Id of the finding that another iotui measures on a disk of the plan.
 pub const OTHER_RUN: &str = "other-run";
+
+/// The facts that a check may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    pub host: &'a Host,
+    pub target: Option<&'a TargetFacts>,
+    pub plan: Option<Planned<'a>>,
+}
+
+/// A plan with the descriptions of the backends that it may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Planned<'a> {
+    pub plan: &'a Plan,
+    pub infos: &'a [&'static Info],
+}
 
 /// One check of the doctor.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// Stable id: `governor`.
     pub id: &'static str,
-    /// One line for lists.
-    pub about: &'static str,
     pub check: fn(&Facts) -> Option<Finding>,
 }
 
-macro_rules! checks {
-    ($($id:literal $about:literal $check:path;)+) => {
-        &[$(Check { id: $id, about: $about, check: $check }),+]
-    };
+const fn check(id: &'static str, check: fn(&Facts) -> Option<Finding>) -> Check {
+    Check { id, check }
 }
 
 /// All checks, in the order in which the report lists them within a severity.
-pub static CHECKS: &[Check] = checks! {
-    "memory-target" "the target is in memory" target::memory_target;
-    "holes" "parts of the target were never written and read as zeros without disk access" target::holes;
-    "not-direct" "direct I/O is not supported here, or is not direct" target::not_direct;
-    "compressed" "the file system stores fewer bytes than it returns" target::compressed;
-    "network-target" "the bytes come from another machine, which has its own caches" target::network_target;
-    "fuse-target" "a program serves the file system" target::fuse_target;
-    "full" "the file system is nearly full" target::full;
-    "cached" "the target is cached although cold trials are planned" target::cached;
-    "residency" "residency cannot be counted, only sampled, or is unknown" target::residency;
-    "access-time" "reads may update the target's access time" target::access_time;
-    "raid-busy" "a software RAID is being rebuilt or checked" device::raid_busy;
-    "other-io" "other programs are using the disks" device::other_io;
-    "deep-stack" "layers between file system and disk" device::deep_stack;
-    "read-ahead" "readahead is large, or off" device::read_ahead;
-    "no-poll-queues" "+iopoll on a disk that cannot be polled" device::no_poll_queues;
-    "rotational" "a disk that is rotational, or reports to be" device::rotational;
-    "larger-than-memory" "the target does not fit in memory" memory::larger_than_memory;
-    "memory-limit" "a control group limits memory below the target's size" memory::memory_limit;
-    "evictor" "kdamond may evict idle cached files" memory::evictor;
-    "free-page-reporting" "freed memory returns to the host" memory::free_page_reporting;
-    "no-huge-pages" "buffers of direct I/O are on small pages" memory::no_huge_pages;
-    "governor" "the CPU frequency governor saves power" machine::governor;
-    "battery" "the machine runs on battery" machine::battery;
-    "steal" "CPU time is lost to steal time" machine::steal;
-    "cpu-quota" "a control group limits the CPU time" machine::cpu_quota;
-    "busy" "other programs are using the CPUs" machine::busy;
-    "virtual-machine" "a hypervisor, which has its own cache" machine::virtual_machine;
-    "smt" "two threads share each core" machine::smt;
-    "clock-source" "reading the clock is slow" kernel::clock_source;
-    "io-uring-off" "io_uring is disabled" kernel::io_uring_off;
-    "old-kernel" "a kernel that does not report residency or direct-I/O alignment" kernel::old_kernel;
-    "cannot-drop-caches" "this user may not drop the machine's caches" kernel::cannot_drop_caches;
-    "mitigations" "CPU mitigations make system calls slower" kernel::mitigations;
-};
+pub static CHECKS: &[Check] = &[
+    check("memory-target", target::memory_target),
+    check("holes", target::holes),
+    check("not-direct", target::not_direct),
+    check("compressed", target::compressed),
+    check("network-target", target::network_target),
+    check("fuse-target", target::fuse_target),
+    check("full", target::full),
+    check("cached", target::cached),
+    check("residency", target::residency),
+    check("access-time", target::access_time),
+    check("raid-busy", device::raid_busy),
+    check("other-io", device::other_io),
+    check("deep-stack", device::deep_stack),
+    check("read-ahead", device::read_ahead),
+    check("no-poll-queues", device::no_poll_queues),
+    check("rotational", device::rotational),
+    check("larger-than-memory", memory::larger_than_memory),
+    check("memory-limit", memory::memory_limit),
+    check("evictor", memory::evictor),
+    check("free-page-reporting", memory::free_page_reporting),
+    check("no-huge-pages", memory::no_huge_pages),
+    check("governor", machine::governor),
+    check("battery", machine::battery),
+    check("steal", machine::steal),
+    check("cpu-quota", machine::cpu_quota),
+    check("busy", machine::busy),
+    check("virtual-machine", machine::virtual_machine),
+    check("smt", machine::smt),
+    check("clock-source", kernel::clock_source),
+    check("io-uring-off", kernel::io_uring_off),
+    check("old-kernel", kernel::old_kernel),
+    check("cannot-drop-caches", kernel::cannot_drop_caches),
+    check("mitigations", kernel::mitigations),
+];
 
 /// Lists what would disturb a measurement here, the most severe first. Without a plan, any kind of
 /// cell counts as planned.
@@ -81,24 +90,58 @@ pub fn examine(host: &Host, target: Option<&TargetFacts>, plan: Option<Planned>)
     warnings
 }
 
+impl Facts<'_> {
+    /// Returns true if `condition` holds for some cell, and always without a plan.
+    pub(super) fn any(&self, condition: impl Fn(&Job) -> bool) -> bool {
+        self.plan.is_none_or(|planned| planned.plan.cells.iter().any(condition))
+    }
+
+    /// Returns true if this sysctl can disable some cell's backend, and always without a plan.
+    pub(super) fn any_disabled_by(&self, switch: &str) -> bool {
+        self.plan.is_none_or(|Planned { plan, infos }| {
+            let needs = |info: &&&Info| info.kernel_switch == Some(switch);
+            let ids: Vec<&str> = infos.iter().filter(needs).map(|info| info.id).collect();
+            plan.cells.iter().any(|job| ids.contains(&job.backend.id.as_str()))
+        })
+    }
+
+    /// Returns true if some cell needs a cold page cache.
+    pub(super) fn uses_cold(&self) -> bool {
+        self.any(|job| job.cache == Cache::Cold && !job.direct)
+    }
+
+    /// Returns true if some cell depends on cached data.
+    pub(super) fn uses_cache(&self) -> bool {
+        self.any(|job| job.cache != Cache::Cold && !job.direct)
+    }
+
+    pub(super) fn writes(&self) -> bool {
+        self.any(|job| job.op == Op::Write)
+    }
+
+    /// Returns the bytes of the largest part of the target that a cell uses; without a plan, the
+    /// size of the target.
+    pub(super) fn span(&self) -> Option<u64> {
+        let planned =
+            self.plan.and_then(|planned| planned.plan.cells.iter().map(|job| job.span).max());
+        planned.or(self.target.map(|target| target.size)).filter(|span| *span > 0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::testing::{facts_of, plan, planned};
     use super::*;
 
     #[test]
-    fn every_check_has_a_unique_id_and_a_description() {
+    fn ids_are_unique() {
         let mut ids: Vec<_> = CHECKS.iter().map(|check| check.id).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), CHECKS.len());
         for check in CHECKS {
-            assert!(
-                check.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-                    && !check.about.is_empty(),
-                "{}",
-                check.id
-            );
+            let is_plain = |b: u8| b.is_ascii_lowercase() || b == b'-';
+            assert!(check.id.bytes().all(is_plain), "{}", check.id);
         }
     }
 

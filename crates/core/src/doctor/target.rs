@@ -1,8 +1,9 @@
 //! Checks of the target: where its bytes can come from, and what is stored of it.
 
-use super::facts::{Facts, Finding, finding};
+use super::Facts;
 use crate::facts::{DirectSupport, ResidencyMethod, TargetKind};
 use crate::record::Severity::{Misleading, Note, Wrong};
+use crate::record::{Finding, finding};
 use crate::units::{show_bytes, show_share};
 
 pub(super) fn memory_target(facts: &Facts) -> Option<Finding> {

@@ -1,8 +1,9 @@
 //! Shared helpers of the doctor's tests.
 
-use super::{CHECKS, Facts, Finding, Planned};
+use super::{CHECKS, Facts, Planned};
 use crate::facts::{Host, TargetFacts};
 use crate::plan::{Cache, Choice, Info, Job, Op, Plan, TargetSpec};
+use crate::record::Finding;
 
 pub fn facts_of<'a>(
     host: &'a Host,

@@ -42,4 +42,4 @@ pub use verdict::{
     judge, judge_job, judge_ranks, judge_ranks_of_job, rates,
 };
 pub use verified::{Age, BadBlock, BadBlocks, Found, ReadFrom, Verified};
-pub use warning::{CALLS_UNKNOWN, FEW, Remedy, Severity, WIDE, Warning};
+pub use warning::{CALLS_UNKNOWN, FEW, Finding, Remedy, Severity, WIDE, Warning, finding};

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::plan::{Settings, names};
+use crate::text::{Replacement, safe};
 
 /// Id of the warning of a cell whose system calls were not counted, so that their rate is unknown.
 pub const CALLS_UNKNOWN: &str = "calls-unknown";
@@ -38,7 +39,48 @@ pub struct Warning {
     pub remedy: Remedy,
 }
 
-/// What to do about a finding.
+/// The finding of a check; the table of checks has its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub severity: Severity,
+    pub message: String,
+    /// The measured facts behind it.
+    pub evidence: String,
+    pub remedy: Remedy,
+}
+
+/// Builds the finding of a check.
+pub fn finding(
+    severity: Severity,
+    message: impl Into<String>,
+    evidence: impl Into<String>,
+    remedy: impl Into<Remedy>,
+) -> Option<Finding> {
+    Some(Finding {
+        severity,
+        message: message.into(),
+        evidence: evidence.into(),
+        remedy: remedy.into(),
+    })
+}
+
+impl Finding {
+    /// Returns the warning. Names of processes and files may hold line breaks, so its texts are
+    /// made single lines.
+    pub fn into_warning(self, id: &'static str) -> Warning {
+        let Finding { severity, message, evidence, remedy } = self;
+        let line = |text: &str| safe(text, Replacement::Nothing);
+        Warning {
+            id: id.into(),
+            severity,
+            message: line(&message),
+            evidence: line(&evidence),
+            remedy,
+        }
+    }
+}
+
+/// The remedy of a finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remedy {
     #[serde(rename = "remedy")]

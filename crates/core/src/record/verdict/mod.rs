@@ -47,8 +47,8 @@ pub struct Verdict {
 /// Judges one cell; the most severe warnings come first.
 pub fn judge(evidence: &CellEvidence) -> Verdict {
     let origin = source::origin(evidence);
-    let mut warnings: Vec<Warning> =
-        RULES.iter().filter_map(|rule| (rule.check)(evidence)).collect();
+    let found = RULES.iter().filter_map(|rule| Some((rule.check)(evidence)?.into_warning(rule.id)));
+    let mut warnings: Vec<Warning> = found.collect();
     warnings.sort_by_key(|warning| Reverse(warning.severity));
     Verdict {
         source: origin.source,

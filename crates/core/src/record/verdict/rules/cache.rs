@@ -1,37 +1,16 @@
 //! Rules about a page cache that was not in the state that the cell claims.
 
-use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};
 use crate::record::verdict::source::{Visibility, parts, visibility};
-use crate::record::{CacheBelow, Layer, LayerKind, Preparation, Severity, Trial, Warning};
+use crate::record::{CacheBelow, Finding, Layer, LayerKind, Preparation, Severity, Trial, finding};
 use crate::units::{join_names, show_share};
-
-pub(super) const FROM_CACHE: Rule =
-    rule(1, "from-cache", "bytes came from the page cache instead of the device", check_from_cache);
-
-pub(super) const NOT_COLD: Rule = rule(
-    7,
-    "not-cold",
-    "the file was still cached after the cache drop for a cold trial",
-    check_not_cold,
-);
-
-pub(super) const PREVIOUS_TRIAL: Rule = rule(
-    8,
-    "previous-trial",
-    "earlier work decided how much of the file was cached",
-    check_previous_trial,
-);
-
-pub(super) const NOT_WARM: Rule =
-    rule(0, "not-warm", "a warm trial read from the device", check_not_warm);
 
 /// Share from the page cache above which it is not just scatter.
 const MIN_CACHED_SHARE: f64 = 0.02;
 
-fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn from_cache(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.cacheable() {
         return None;
     }
@@ -47,7 +26,7 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
     match evidence.job.cache {
         Cache::Cold if falls_short(parts.first - parts.first_cached, parts.first) => {
             let cached = show_share(share(parts.first_cached, parts.first));
-            FROM_CACHE.warn(
+            finding(
                 Severity::Wrong,
                 format!("{cached} of the {bytes} of a cold cell came from the page cache"),
                 facts,
@@ -61,7 +40,7 @@ fn check_from_cache(evidence: &CellEvidence) -> Option<Warning> {
             } else {
                 "so memory was measured, not the device"
             };
-            FROM_CACHE.warn(
+            finding(
                 // The as-is state was requested; `previous-trial` reports trials that differ in it.
                 Severity::Note,
                 format!("{} of the {bytes} came from the page cache, {effect}", show_share(cached)),
@@ -89,7 +68,7 @@ fn was_prepared(trial: &Trial) -> bool {
 /// Processes that are named; more are counted.
 const MAX_MAPPERS: usize = 3;
 
-fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_cold(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.cacheable() || evidence.job.cache != Cache::Cold {
         return None;
     }
@@ -127,11 +106,11 @@ fn check_not_cold(evidence: &CellEvidence) -> Option<Warning> {
         "{} of the file {why}",
         show_share(share(left_cached(most), evidence.job.span).min(1.0))
     );
-    NOT_COLD.warn(Severity::Wrong, message, facts, remedy)
+    finding(Severity::Wrong, message, facts, remedy)
 }
 
 /// Checks the page caches below the target: one that kept its pages, or that could not be dropped.
-fn not_cold_below(evidence: &CellEvidence) -> Option<Warning> {
+fn not_cold_below(evidence: &CellEvidence) -> Option<Finding> {
     fn kept(t: &Trial) -> Option<(u64, &str)> {
         let caches = t.evidence.below.iter().flat_map(|below| &below.caches);
         let left = caches.filter_map(|cache| Some((cache.left.get()?, cache.name.as_str())));
@@ -144,7 +123,7 @@ fn not_cold_below(evidence: &CellEvidence) -> Option<Warning> {
     let bad = prepared.iter().filter(|t| is_kept(t)).count();
     if let Some((left, name)) = prepared.iter().filter(|t| is_kept(t)).filter_map(|t| kept(t)).max()
     {
-        return NOT_COLD.warn(
+        return finding(
             Severity::Wrong,
             format!("{} of {name}, below the file, stayed cached after the cache drop", size(left)),
             evidence.in_trials(bad),
@@ -162,7 +141,7 @@ fn not_cold_below(evidence: &CellEvidence) -> Option<Warning> {
     let bad: Vec<&Layer> = prepared.iter().filter_map(|t| undropped(t)).collect();
     let layer = bad.first()?;
     let file = if layer.kind == LayerKind::Loop { "the file of " } else { "" };
-    NOT_COLD.warn(
+    finding(
         Severity::Wrong,
         format!("{file}{} may have been cached: its page cache could not be dropped", layer.name),
         evidence.in_trials(bad.len()),
@@ -170,7 +149,7 @@ fn not_cold_below(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_previous_trial(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn previous_trial(evidence: &CellEvidence) -> Option<Finding> {
     match evidence.job.cache {
         _ if !evidence.cacheable() => None,
         Cache::Cold => unprepared(evidence),
@@ -179,10 +158,10 @@ fn check_previous_trial(evidence: &CellEvidence) -> Option<Warning> {
     }
 }
 
-fn unprepared(evidence: &CellEvidence) -> Option<Warning> {
+fn unprepared(evidence: &CellEvidence) -> Option<Finding> {
     let bad = evidence.trials_where(|t| !was_prepared(t) && left_cached(t) > evidence.tolerance(t));
     let most = bad.iter().map(|t| left_cached(t)).max()?;
-    PREVIOUS_TRIAL.warn(
+    finding(
         Severity::Wrong,
         format!("a cold trial began with {} of the file cached by earlier work", size(most)),
         format!("no cache drop {}", evidence.in_trials(bad.len())),
@@ -196,7 +175,7 @@ const MAX_SPREAD: f64 = 0.1;
 /// Two samples of 256 pages differ by up to 13 % by chance (three standard errors).
 const MAX_SAMPLED_SPREAD: f64 = 0.2;
 
-fn uneven_residency(evidence: &CellEvidence) -> Option<Warning> {
+fn uneven_residency(evidence: &CellEvidence) -> Option<Finding> {
     let least = evidence.trials().filter_map(|t| t.resident_before).min()?;
     let most = evidence.trials().filter_map(|t| t.resident_before).max()?;
     let is_sampled = evidence.trials().any(Trial::is_sampled);
@@ -204,15 +183,15 @@ fn uneven_residency(evidence: &CellEvidence) -> Option<Warning> {
     if share(most - least, evidence.job.span) <= limit {
         return None;
     }
-    PREVIOUS_TRIAL.warn(
+    finding(
         Severity::Misleading,
-        "the trials began with different parts of the file cached by earlier work".into(),
+        "the trials began with different parts of the file cached by earlier work",
         format!("between {} and {} of {}", size(least), size(most), size(evidence.job.span)),
         "use {cache} cold or {cache} warm, which prepare every trial the same way",
     )
 }
 
-fn check_not_warm(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_warm(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.cacheable() || evidence.job.cache != Cache::Warm {
         return None;
     }
@@ -225,7 +204,7 @@ fn check_not_warm(evidence: &CellEvidence) -> Option<Warning> {
         // time or more.
         let severity = if fetched > 0.01 { Severity::Wrong } else { Severity::Misleading };
         let facts = format!("{} for {} of stored data", size(parts.fetched), size(parts.stored));
-        return NOT_WARM.warn(
+        return finding(
             severity,
             format!("a warm cell read {} of its bytes from the device", show_share(fetched)),
             facts,
@@ -243,5 +222,5 @@ fn check_not_warm(evidence: &CellEvidence) -> Option<Warning> {
         "only {} of the file was cached before a warm trial",
         show_share(share(least, evidence.job.span))
     );
-    NOT_WARM.warn(Severity::Misleading, message, evidence.in_trials(bad.len()), remedy)
+    finding(Severity::Misleading, message, evidence.in_trials(bad.len()), remedy)
 }

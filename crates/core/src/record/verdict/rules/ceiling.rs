@@ -1,47 +1,13 @@
 //! Rules about results that something other than the device limits: the CPU, memory, a link, a
 //! control group or a layer in between.
 
-use super::rule::{Rule, rule};
 use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::verdict::source::parts;
-use crate::record::{Severity, Throttle, Trial, Warning};
+use crate::record::{Finding, Severity, Throttle, Trial, finding};
 use crate::stats;
 use crate::units::{counted, join_names, show_nanos, show_rate, show_share};
-
-pub(super) const CPU_BOUND: Rule = rule(
-    12,
-    "cpu-bound",
-    "the CPU was busy computing the XOR, so the device waited for it",
-    check_cpu_bound,
-);
-
-pub(super) const BEYOND_MEMORY: Rule =
-    rule(18, "beyond-memory", "the file does not fit in usable memory", check_beyond_memory);
-
-pub(super) const TIMING_DOMINATES: Rule = rule(
-    22,
-    "timing-dominates",
-    "iotui's loop overhead is a large part of each operation",
-    check_timing_dominates,
-);
-
-pub(super) const ABOVE_LINK: Rule =
-    rule(25, "above-link", "the rate exceeds the speed of the link to the disk", check_above_link);
-
-pub(super) const ABOVE_MEMORY: Rule = rule(
-    25,
-    "above-memory",
-    "the rate exceeds that of memory: the bytes came from the CPU caches",
-    check_above_memory,
-);
-
-pub(super) const RATE_LIMITED: Rule =
-    rule(17, "rate-limited", "a control group limits the rate, not the disk", check_rate_limited);
-
-pub(super) const LAYERS: Rule =
-    rule(29, "layers", "there are layers between the file and the disk", check_layers);
 
 /// Returns the median throughput of the rated trials, bytes per second.
 fn median_rate(evidence: &CellEvidence) -> Option<f64> {
@@ -61,7 +27,7 @@ const MIN_CPU_SHARE: f64 = 0.9;
 /// Share of the lanes' time in the XOR from which it matters.
 const MIN_XOR_SHARE: f64 = 0.25;
 
-fn check_cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn cpu_bound(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.job.xor || !claims_device(evidence) {
         return None;
     }
@@ -71,7 +37,7 @@ fn check_cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
     if busy < MIN_CPU_SHARE || xor < MIN_XOR_SHARE {
         return None;
     }
-    CPU_BOUND.warn(
+    finding(
         Severity::Misleading,
         format!(
             "the CPU was busy {} of the time, with the XOR {} of the time: the device is not the \
@@ -87,7 +53,7 @@ fn check_cpu_bound(evidence: &CellEvidence) -> Option<Warning> {
 /// Share of memory that a cached file may fill; everything else needs the rest.
 const MAX_MEMORY_SHARE: f64 = 0.8;
 
-fn check_beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn beyond_memory(evidence: &CellEvidence) -> Option<Finding> {
     let memory = evidence.machine.memory.filter(|memory| *memory > 0)?;
     let uses_cache = evidence.cacheable() && evidence.job.cache != Cache::Cold;
     if !uses_cache || evidence.job.span as f64 <= memory as f64 * MAX_MEMORY_SHARE {
@@ -98,14 +64,14 @@ fn check_beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
     if parts.page_cache + parts.hole == parts.all() && parts.all() > 0 {
         return None;
     }
-    BEYOND_MEMORY.warn(
+    finding(
         Severity::Misleading,
         format!(
             "{} do not fit in {} of memory: part of the file is read from the device repeatedly",
             size(evidence.job.span),
             size(memory)
         ),
-        "memory of this machine, or the limit of its control group".into(),
+        "memory of this machine, or the limit of its control group",
         "use a smaller {size} to measure memory, or {cache} cold to measure the device",
     )
 }
@@ -113,7 +79,7 @@ fn check_beyond_memory(evidence: &CellEvidence) -> Option<Warning> {
 /// Loop overhead as a share of an operation from which it is reported.
 const MIN_LOOP_SHARE: f64 = 0.1;
 
-fn check_timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn timing_dominates(evidence: &CellEvidence) -> Option<Finding> {
     // A backend without calls or bytes measures the loop itself.
     if !evidence.moves() && evidence.job.op != Op::Seek || evidence.trials.is_empty() {
         return None;
@@ -124,7 +90,7 @@ fn check_timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
     if !(loop_share.is_finite() && loop_share >= MIN_LOOP_SHARE) {
         return None;
     }
-    TIMING_DOMINATES.warn(
+    finding(
         Severity::Note,
         format!(
             "iotui's loop overhead is {} of an operation of {}",
@@ -139,7 +105,7 @@ fn check_timing_dominates(evidence: &CellEvidence) -> Option<Warning> {
 /// Factor by which a rate may exceed the link's, for inexact clocks.
 const LINK_TOLERANCE: f64 = 1.03;
 
-fn check_above_link(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn above_link(evidence: &CellEvidence) -> Option<Finding> {
     let link = evidence.target.link.as_ref().filter(|link| link.bytes_per_second > 0.0)?;
     if !claims_device(evidence) {
         return None;
@@ -148,7 +114,7 @@ fn check_above_link(evidence: &CellEvidence) -> Option<Warning> {
     if rate <= link.bytes_per_second * LINK_TOLERANCE {
         return None;
     }
-    ABOVE_LINK.warn(
+    finding(
         Severity::Misleading,
         format!(
             "{} exceeds the speed of {}: not all bytes came from the disk",
@@ -164,7 +130,7 @@ fn check_above_link(evidence: &CellEvidence) -> Option<Warning> {
 /// Factor by which a rate must exceed the best bare loop, because bare loops are disturbed too.
 const MEMORY_TOLERANCE: f64 = 1.2;
 
-fn check_above_memory(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn above_memory(evidence: &CellEvidence) -> Option<Finding> {
     let ceilings = evidence.machine.ceilings.as_ref()?;
     // The loops' memory does not fit in the caches, so a larger span does not either: if the cell
     // is faster, the loops were disturbed.
@@ -183,7 +149,7 @@ fn check_above_memory(evidence: &CellEvidence) -> Option<Warning> {
     if rate <= most * MEMORY_TOLERANCE {
         return None;
     }
-    ABOVE_MEMORY.warn(
+    finding(
         Severity::Note,
         format!(
             "{} exceeds the speed of memory: the bytes came from the CPU caches",
@@ -202,7 +168,7 @@ const THROTTLE_PERIOD: f64 = 0.1;
 
 /// Detects a limit of the control group. Other limits show only as a plateau of several cells (see
 /// `analysis::explain_limits`).
-fn check_rate_limited(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn rate_limited(evidence: &CellEvidence) -> Option<Finding> {
     let throttle = evidence.target.throttle.as_ref()?;
     let parts = parts(evidence);
     if !claims_device(evidence) && !evidence.writes() && parts.device * 2 < parts.all() {
@@ -215,7 +181,7 @@ fn check_rate_limited(evidence: &CellEvidence) -> Option<Warning> {
     let write_rate = rate * written;
     let (rate, limit) = limit_reached(evidence, throttle, false, read_rate)
         .or_else(|| limit_reached(evidence, throttle, true, write_rate))?;
-    RATE_LIMITED.warn(
+    finding(
         Severity::Misleading,
         format!("{rate} is the limit of the control group, not of the disk"),
         format!("{} of this process's control group allows {limit}", throttle.by),
@@ -276,7 +242,7 @@ const TRANSFORMING: [&str; 8] =
 /// Name prefixes of devices on top of other devices, of a file or of another machine.
 const STACKED: [&str; 7] = ["dm-", "md", "loop", "nbd", "rbd", "bcache", "drbd"];
 
-fn check_layers(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn layers(evidence: &CellEvidence) -> Option<Finding> {
     if !claims_device(evidence) {
         return None;
     }
@@ -303,7 +269,7 @@ fn check_layers(evidence: &CellEvidence) -> Option<Warning> {
         "" => "a device".into(),
         fs => format!("file system {fs}"),
     };
-    LAYERS.warn(
+    finding(
         Severity::Note,
         what,
         format!("{what_is}; {below}; {}", count_caches(evidence)),

@@ -1,55 +1,10 @@
 //! Rules about circumstances that the engine noted.
 
-use super::rule::{Rule, rule};
 use crate::plan::CpuCache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;
-use crate::record::{CacheFlush, Note, RankShare, Severity, Trial, Warning};
+use crate::record::{CacheFlush, Finding, Note, RankShare, Severity, Trial, finding};
 use crate::units::{show_nanos, show_share};
-
-pub(super) const FILE_CHANGED: Rule = rule(
-    0,
-    "file-changed",
-    "the file, or what lies below it, changed while it was measured",
-    check_file_changed,
-);
-
-pub(super) const SHARED_DESCRIPTORS: Rule = rule(
-    0,
-    "shared-descriptors",
-    "workers share a table of open files, which makes each call slower",
-    check_shared_descriptors,
-);
-
-pub(super) const SMALL_PAGES: Rule = rule(
-    0,
-    "small-pages",
-    "the buffer of direct I/O is not backed by huge pages",
-    check_small_pages,
-);
-
-pub(super) const SLOW_CLOCK: Rule = rule(
-    22,
-    "slow-clock",
-    "the system clock, which is slower than the time-stamp counter, timed the operations",
-    check_slow_clock,
-);
-
-pub(super) const HELPER_UNCOUNTED: Rule = rule(
-    0,
-    "helper-uncounted",
-    "CPU time of kernel threads that worked for the cell is not counted",
-    check_helper_uncounted,
-);
-
-pub(super) const UNEVEN_START: Rule =
-    rule(0, "uneven-start", "threads did not start at the same time", check_uneven_start);
-
-pub(super) const CLONED: Rule =
-    rule(0, "cloned", "blocks were shared between files instead of copied", check_cloned);
-
-pub(super) const NOT_FLUSHED: Rule =
-    rule(0, "not-flushed", "the CPU caches were not flushed as requested", check_not_flushed);
 
 /// Returns `in 2 of 5 trials` for the trials with a note that `matches`; `None` if there are none.
 pub(super) fn trials_with_note(
@@ -60,7 +15,7 @@ pub(super) fn trials_with_note(
     (count > 0).then(|| evidence.in_trials(count))
 }
 
-fn check_file_changed(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn file_changed(evidence: &CellEvidence) -> Option<Finding> {
     let Some(trials) = trials_with_note(evidence, |note| matches!(note, Note::FileChanged(_)))
     else {
         return check_layers_changed(evidence);
@@ -69,63 +24,63 @@ fn check_file_changed(evidence: &CellEvidence) -> Option<Warning> {
         Note::FileChanged(what) => Some(what.as_str()),
         _ => None,
     })?;
-    FILE_CHANGED.warn(
+    finding(
         Severity::Wrong,
-        "the file changed while it was measured".into(),
+        "the file changed while it was measured",
         format!("{what}; {trials}"),
         "stop the program that writes the file, or measure a copy or a scratch file",
     )
 }
 
-fn check_layers_changed(evidence: &CellEvidence) -> Option<Warning> {
+fn check_layers_changed(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| matches!(note, Note::LayersChanged(_)))?;
     let what = evidence.trials().flat_map(|t| &t.evidence.notes).find_map(|note| match note {
         Note::LayersChanged(what) => Some(what.as_str()),
         _ => None,
     })?;
-    FILE_CHANGED.warn(
+    finding(
         Severity::Wrong,
-        "what lies below the file changed while it was measured".into(),
+        "what lies below the file changed while it was measured",
         format!("{what}; {trials}"),
         "run again without changing devices and mounts meanwhile",
     )
 }
 
-fn check_shared_descriptors(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn shared_descriptors(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| *note == Note::SharedDescriptors)?;
-    SHARED_DESCRIPTORS.warn(
+    finding(
         Severity::Note,
-        "threads share a table of open files: each call takes 30 to 40 ns longer".into(),
+        "threads share a table of open files: each call takes 30 to 40 ns longer",
         format!("close_range(2) failed {trials}"),
         "compare only with results that have the same note, or run outside the sandbox",
     )
 }
 
-fn check_small_pages(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn small_pages(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| *note == Note::SmallPages)?;
-    SMALL_PAGES.warn(
+    finding(
         Severity::Note,
-        "the buffer is on small pages, on which large direct I/O can take up to three times as long".into(),
+        "the buffer is on small pages, on which large direct I/O can take up to three times as long",
         format!("no huge pages were available {trials}"),
         "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, or use a smaller {block-size}",
     )
 }
 
-fn check_slow_clock(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn slow_clock(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| *note == Note::SlowClock)?;
-    SLOW_CLOCK.warn(
+    finding(
         Severity::Note,
-        "the system clock times the latencies: about 20 ns more per operation".into(),
+        "the system clock times the latencies: about 20 ns more per operation",
         format!("the time-stamp counter is not usable here, {trials}"),
         "use a larger {block-size}, for which 20 ns do not matter",
     )
 }
 
-fn check_helper_uncounted(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn helper_uncounted(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| *note == Note::HelperUncounted)?;
-    HELPER_UNCOUNTED.warn(
+    finding(
         Severity::Note,
-        "the CPU time does not include the kernel's polling threads".into(),
+        "the CPU time does not include the kernel's polling threads",
         format!("they could not be found or attributed {trials}"),
         "use {threads} 1, or run outside the container, on Linux 5.12 or newer",
     )
@@ -136,7 +91,7 @@ const MAX_SKEW: f64 = 0.02;
 /// Starts that are further apart make the interval wide, and are not excused by it.
 const FAR_APART: f64 = 0.1;
 
-fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn uneven_start(evidence: &CellEvidence) -> Option<Finding> {
     fn skew(t: &Trial) -> f64 {
         share(t.evidence.skew_nanos, t.nanos)
     }
@@ -155,7 +110,7 @@ fn check_uneven_start(evidence: &CellEvidence) -> Option<Warning> {
             (Severity::Misleading, format!("; one rank was done before another began {trials}"))
         }
     };
-    UNEVEN_START.warn(
+    finding(
         severity,
         format!(
             "{who} started {} apart, {} of the trial",
@@ -174,9 +129,9 @@ fn were_apart(trial: &Trial) -> bool {
     last_start.zip(first_end).is_some_and(|(start, end)| start >= end)
 }
 
-fn check_cloned(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn cloned(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| *note == Note::Cloned)?;
-    CLONED.warn(
+    finding(
         Severity::Misleading,
         format!(
             "{} can share blocks between files instead of copying: the rate may be that of \
@@ -188,7 +143,7 @@ fn check_cloned(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_not_flushed(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_flushed(evidence: &CellEvidence) -> Option<Finding> {
     if evidence.job.cpu_cache != CpuCache::Flush || !evidence.moves() {
         return None;
     }
@@ -207,10 +162,5 @@ fn check_not_flushed(evidence: &CellEvidence) -> Option<Warning> {
     };
     let remedy =
         "compare with {cpu-cache} keep: if both rates are equal, the CPU caches do not matter";
-    NOT_FLUSHED.warn(
-        Severity::Misleading,
-        "the CPU caches still held data after the flush".into(),
-        facts,
-        remedy,
-    )
+    finding(Severity::Misleading, "the CPU caches still held data after the flush", facts, remedy)
 }

@@ -1,31 +1,9 @@
 //! Rules about figures of a trial that contradict each other.
 
-use super::rule::{Rule, rule};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::size;
-use crate::record::{Evidence, Severity, Trial, Warning};
+use crate::record::{Evidence, Finding, Severity, Trial, finding};
 use crate::units::{show_nanos, show_share};
-
-pub(super) const INCONSISTENT: Rule = rule(
-    24,
-    "inconsistent",
-    "bytes returned, bytes per thread and planned bytes differ",
-    check_inconsistent,
-);
-
-pub(super) const INCONSISTENT_TIME: Rule = rule(
-    24,
-    "inconsistent-time",
-    "latencies do not add up to the elapsed time",
-    check_inconsistent_time,
-);
-
-pub(super) const PREPARATION_TIMED: Rule = rule(
-    30,
-    "preparation-timed",
-    "preparation ran inside the timed window",
-    check_preparation_timed,
-);
 
 const REMEDY: &str =
     "do not use this number; run the cell again, and report a bug if it happens again";
@@ -60,11 +38,11 @@ fn sum_of_ranks(trial: &Trial) -> Option<u64> {
     (!trial.ranks.is_empty()).then(|| bytes.sum())
 }
 
-fn check_inconsistent(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn inconsistent(evidence: &CellEvidence) -> Option<Finding> {
     let bad = evidence.trials_where(|t| mismatch(evidence, t).is_some());
     let first = bad.first()?;
     let what = mismatch(evidence, first)?;
-    INCONSISTENT.warn(
+    finding(
         Severity::Wrong,
         format!("the bytes do not add up: {what}"),
         evidence.in_trials(bad.len()),
@@ -84,7 +62,7 @@ const MIN_LANE_NANOS: u64 = 20_000;
 /// loop and XOR in the latency and separate ones do not, so both sums are accepted. If only some
 /// operations were timed, lanes ran only briefly or a lane had several in flight (of which the
 /// requested depth is only the bound), only an excess can be detected.
-fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn inconsistent_time(evidence: &CellEvidence) -> Option<Finding> {
     let mut latency = 0.0;
     let mut overhead = 0.0;
     let mut depth_time = 0.0;
@@ -112,7 +90,7 @@ fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
     } else {
         return None;
     };
-    INCONSISTENT_TIME.warn(
+    finding(
         Severity::Misleading,
         format!("the latencies add up to {excess} than the elapsed time"),
         format!(
@@ -125,13 +103,13 @@ fn check_inconsistent_time(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_preparation_timed(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn preparation_timed(evidence: &CellEvidence) -> Option<Finding> {
     fn early(t: &Trial) -> u64 {
         t.evidence.prepared.saturating_sub(t.evidence.started)
     }
     let bad = evidence.trials_where(|t| early(t) > 0);
     let most = bad.iter().map(|t| early(t)).max()?;
-    PREPARATION_TIMED.warn(
+    finding(
         Severity::Wrong,
         format!("the timed window began {} before the preparation ended", show_nanos(most as f64)),
         evidence.in_trials(bad.len()),

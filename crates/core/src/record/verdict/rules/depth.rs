@@ -1,29 +1,11 @@
 //! Rules about requests that reached the disk with another depth or size than the cell's.
 
-use super::rule::{Rule, rule};
 use crate::plan::{Cache, Depth, Pattern};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::verdict::source::parts;
-use crate::record::{Severity, Trial, Warning};
+use crate::record::{Finding, Severity, Trial, finding};
 use crate::units::{show_bytes, three_digits};
-
-pub(super) const DEPTH_UNUSED: Rule = rule(
-    11,
-    "depth-unused",
-    "fewer requests were in flight than the queue depth allows",
-    check_depth_unused,
-);
-
-pub(super) const READ_AHEAD: Rule =
-    rule(19, "read-ahead", "readahead decided what the device read", check_read_ahead);
-
-pub(super) const POPULATED_MORE: Rule = rule(
-    0,
-    "populated-more",
-    "+populate mapped more of the file than was read",
-    check_populated_more,
-);
 
 /// Average content of the disk's queue over all trials, weighted by their time.
 struct Queue {
@@ -101,13 +83,13 @@ fn request_bytes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<u64> {
     bytes.checked_div(requests).and_then(|bytes| u64::try_from(bytes).ok())
 }
 
-fn check_depth_unused(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn depth_unused(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
     if !evidence.moves() || job.depth < 2 || evidence.is_warm() || evidence.target.memory {
         return None;
     }
-    fn warn(message: String, facts: String, remedy: &str) -> Option<Warning> {
-        DEPTH_UNUSED.warn(Severity::Misleading, message, facts, remedy)
+    fn warn(message: String, facts: String, remedy: &str) -> Option<Finding> {
+        finding(Severity::Misleading, message, facts, remedy)
     }
     if evidence.info.depth == Depth::Synchronous {
         let message = format!(
@@ -171,7 +153,7 @@ const LARGE_OVERSHOOT: f64 = 2.0;
 /// Share of the stored bytes that the device must have read.
 const MIN_FETCHED: f64 = 0.5;
 
-fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn read_ahead(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
     if !evidence.cacheable() || job.cache == Cache::Warm {
         return None;
@@ -183,7 +165,7 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     }
     let times = share(parts.fetched, parts.stored);
     if times >= MIN_OVERSHOOT && parts.fetched >= parts.stored + MIN_OVERSHOOT_BYTES {
-        return READ_AHEAD.warn(
+        return finding(
             if times >= LARGE_OVERSHOOT { Severity::Misleading } else { Severity::Note },
             format!("the device read {} times the requested bytes", three_digits(times)),
             format!("{} for {} of stored data", size(parts.fetched), size(parts.stored)),
@@ -196,21 +178,21 @@ fn check_read_ahead(evidence: &CellEvidence) -> Option<Warning> {
     if job.cache != Cache::Cold || job.pattern != Pattern::Seq || !is_fetched {
         return None;
     }
-    READ_AHEAD.warn(
+    finding(
         Severity::Note,
         format!(
             "readahead fetched the data in requests of up to {}, not in blocks of {}",
             show_bytes(ahead),
             show_bytes(job.block)
         ),
-        "sequential buffered reads; read_ahead_kb of the disk".into(),
+        "sequential buffered reads; read_ahead_kb of the disk",
         "add {direct} to send the disk requests of this block size",
     )
 }
 
 /// Checks `+populate` in a non-sequential pattern: the blocks up to a count lie anywhere in a
 /// lane's part, so all of it is mapped.
-fn check_populated_more(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn populated_more(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
     if !job.backend.has("populate") || matches!(job.pattern, Pattern::Seq | Pattern::Reverse) {
         return None;
@@ -219,7 +201,7 @@ fn check_populated_more(evidence: &CellEvidence) -> Option<Warning> {
         !t.short && t.evidence.unique_bytes > 0 && t.evidence.unique_bytes < job.span
     });
     let least = bad.iter().map(|t| t.evidence.unique_bytes).min()?;
-    POPULATED_MORE.warn(
+    finding(
         Severity::Misleading,
         format!(
             "the trial mapped {} inside the timed window but read only {}",

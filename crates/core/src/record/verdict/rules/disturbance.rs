@@ -1,24 +1,10 @@
 //! Rules about other users of the machine or the disk during trials.
 
-use super::rule::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
-use crate::record::{Severity, Trial, Warning};
+use crate::record::{Finding, Severity, Trial, finding};
 use crate::units::show_share;
-
-pub(super) const UNSTEADY_HOST: Rule = rule(
-    20,
-    "unsteady-host",
-    "CPU time was lost to others, or the CPU may change its speed",
-    check_unsteady_host,
-);
-
-pub(super) const DISTURBED: Rule =
-    rule(21, "disturbed", "other processes used the disk during trials", check_disturbed);
-
-pub(super) const NEARLY_FULL: Rule =
-    rule(21, "nearly-full", "a nearly full file system fragments new files", check_nearly_full);
 
 /// Share of one CPU's time that may be lost to steal time or to other tasks.
 const MAX_LOST_SHARE: f64 = 0.02;
@@ -38,7 +24,7 @@ const MAX_FOREIGN_SHARE: f64 = 0.02;
 /// The same share for writes: the journal's writes for this process are not charged to it.
 const MAX_JOURNAL_SHARE: f64 = 0.1;
 
-fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn unsteady_host(evidence: &CellEvidence) -> Option<Finding> {
     let window = evidence.sum(|t| t.nanos);
     let stolen = evidence.sum(|t| t.evidence.steal_nanos.get().unwrap_or(0));
     let stolen = if window >= MIN_STEAL_WINDOW { share(stolen, window) } else { 0.0 };
@@ -69,7 +55,7 @@ fn check_unsteady_host(evidence: &CellEvidence) -> Option<Warning> {
     if findings.is_empty() {
         return None;
     }
-    UNSTEADY_HOST.warn(
+    finding(
         severity,
         findings.join(", "),
         format!("over {}", evidence.trial_count()),
@@ -139,7 +125,7 @@ fn foreign_bytes(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
     Some(foreign_reads.saturating_add(foreign_writes)).filter(|bytes| *bytes > limit)
 }
 
-fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn disturbed(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.moves() || evidence.target.memory || evidence.target.remote {
         return None;
     }
@@ -156,7 +142,7 @@ fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
     // A warm cell does not use the disk, so other processes only cost it some CPU time.
     let is_harmless = evidence.is_warm() || share(sum, own_bytes) <= harmless_share(evidence);
     let severity = if is_harmless { Severity::Note } else { Severity::Misleading };
-    DISTURBED.warn(
+    finding(
         severity,
         format!(
             "other processes moved {} on the same disk{}",
@@ -168,19 +154,19 @@ fn check_disturbed(evidence: &CellEvidence) -> Option<Warning> {
                 String::new()
             }
         ),
-        "the disk's counters minus this process's reads and writes".into(),
+        "the disk's counters minus this process's reads and writes",
         "stop other users of the disk and run again",
     )
 }
 
-fn check_nearly_full(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn nearly_full(evidence: &CellEvidence) -> Option<Finding> {
     let used = evidence.target.fs_used.filter(|used| *used > MAX_USED_SHARE)?;
     // An old file is not slower to read; a new file is placed in the remaining fragments.
     let is_new = evidence.writes() || evidence.target.ours;
     if !evidence.moves() || evidence.is_warm() || !is_new {
         return None;
     }
-    NEARLY_FULL.warn(
+    finding(
         Severity::Misleading,
         format!("the file system is {} full, so new files are fragmented", show_share(used)),
         format!("above {}", show_share(MAX_USED_SHARE)),

@@ -1,20 +1,12 @@
 //! A rule about caches below this machine: of a host, a server, an array or a drive.
 
-use super::rule::{Rule, rule};
 use crate::plan::{Cache, Op};
 use crate::record::verdict::CellEvidence;
-use crate::record::{FirstVisits, Medium, Severity, Trial, Warning};
-
-pub(super) const FIRST_VISIT: Rule = rule(
-    0,
-    "first-visit",
-    "something below this machine caches: the first read of a block is slower than the next",
-    check_first_visit,
-);
+use crate::record::{Finding, FirstVisits, Medium, Severity, Trial, finding};
 
 /// Trials read the same blocks again and again, so a cache below this machine serves all of them
 /// but the first. Where each block is read once, it serves none.
-fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn first_visit(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
     let reads_the_device = job.op == Op::Read && (job.direct || job.cache == Cache::Cold);
     let is_repeated = |trial: &Trial| trial.evidence.visited.is_none();
@@ -23,7 +15,7 @@ fn check_first_visit(evidence: &CellEvidence) -> Option<Warning> {
     }
     let visits = evidence.target.first_visits.filter(FirstVisits::show_a_cache)?;
     let FirstVisits { pairs, slower, faster, .. } = visits;
-    FIRST_VISIT.warn(
+    finding(
         Severity::Misleading,
         format!(
             "{} caches: a block's first read took {:.1}x as long as its next",

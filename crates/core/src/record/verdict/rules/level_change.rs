@@ -1,19 +1,11 @@
 //! The rule about a figure that changed during the measurement.
 
-use super::rule::{Rule, rule};
 use crate::record::verdict::CellEvidence;
-use crate::record::{LevelChange, Severity, Stretch, Warning};
+use crate::record::{Finding, LevelChange, Severity, Stretch, finding};
 use crate::stats::course::Kind;
 use crate::units::{show_count, show_nanos, show_rate};
 
-pub(super) const LEVEL_CHANGE: Rule = rule(
-    15,
-    "level-change",
-    "the figure stepped or drifted from trial to trial",
-    check_level_change,
-);
-
-fn check_level_change(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn level_change(evidence: &CellEvidence) -> Option<Finding> {
     let change = LevelChange::from_trials(evidence.trials)?;
     let verb = if change.is_drop() { "fell" } else { "rose" };
     let (first, last) = change.first_and_last();
@@ -32,7 +24,7 @@ fn check_level_change(evidence: &CellEvidence) -> Option<Warning> {
         .take(MAX_LEVELS)
         .map(|level| describe_stretch(&change, level))
         .collect();
-    LEVEL_CHANGE.warn(
+    finding(
         if change.is_large() { Severity::Misleading } else { Severity::Note },
         format!("the figure {what}: the median belongs to no single level"),
         levels.join("; "),

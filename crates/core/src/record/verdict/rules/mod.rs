@@ -12,7 +12,6 @@ mod overlap;
 mod path;
 mod peer;
 mod ranks;
-mod rule;
 mod sample_size;
 mod stalls;
 mod stored_data;
@@ -31,64 +30,77 @@ mod examples_trust;
 #[cfg(test)]
 mod tests;
 
-pub use rule::Rule;
+use super::CellEvidence;
+use crate::record::{CALLS_UNKNOWN, FEW, Finding, WIDE};
 
-/// All rules in order of their number, those without a number last.
+/// A rule that detects one way in which a result can be wrong or misread.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Stable id, which the warning carries.
+    pub id: &'static str,
+    pub check: fn(&CellEvidence) -> Option<Finding>,
+}
+
+const fn rule(id: &'static str, check: fn(&CellEvidence) -> Option<Finding>) -> Rule {
+    Rule { id, check }
+}
+
+/// All rules. Warnings of one severity are shown in this order.
 pub static RULES: &[Rule] = &[
-    cache::FROM_CACHE,
-    stored_data::HOLES,
-    path::NOT_DIRECT,
-    path::MEMORY,
-    overlap::SHARED_OFFSETS,
-    overlap::WRAPPED,
-    cache::NOT_COLD,
-    cache::PREVIOUS_TRIAL,
-    write::NOT_ON_DEVICE,
-    stored_data::COMPRESSIBLE,
-    depth::DEPTH_UNUSED,
-    ceiling::CPU_BOUND,
-    sample_size::FEW,
-    sample_size::CUT,
-    sample_size::SHORT_TRIAL,
-    sample_size::FEW_OPERATIONS,
-    sample_size::FEW_FOR_PERCENTILE,
-    sample_size::WIDE,
-    sample_size::TWO_MODES,
-    level_change::LEVEL_CHANGE,
-    stalls::STALLS,
-    ceiling::RATE_LIMITED,
-    ceiling::BEYOND_MEMORY,
-    depth::READ_AHEAD,
-    disturbance::UNSTEADY_HOST,
-    disturbance::DISTURBED,
-    disturbance::NEARLY_FULL,
-    circumstance::SLOW_CLOCK,
-    ceiling::TIMING_DOMINATES,
-    consistency::INCONSISTENT,
-    consistency::INCONSISTENT_TIME,
-    ceiling::ABOVE_LINK,
-    ceiling::ABOVE_MEMORY,
-    write::NOT_OURS,
-    path::OTHER_PATH,
-    ceiling::LAYERS,
-    consistency::PREPARATION_TIMED,
-    cache::NOT_WARM,
-    circumstance::FILE_CHANGED,
-    circumstance::SHARED_DESCRIPTORS,
-    circumstance::SMALL_PAGES,
-    circumstance::HELPER_UNCOUNTED,
-    circumstance::UNEVEN_START,
-    circumstance::CLONED,
-    peer::UNKNOWN_CALLS,
-    peer::COARSE_CLOCK,
-    circumstance::NOT_FLUSHED,
-    depth::POPULATED_MORE,
-    write::NOT_READ_BACK,
-    write::NOT_DURABLE,
-    write::LARGE_FOLIOS,
-    path::BELOW_CACHE,
-    first_visit::FIRST_VISIT,
-    ranks::OWN_CACHE,
-    ranks::STRAGGLER,
-    ranks::BOUND,
+    rule("from-cache", cache::from_cache),
+    rule("holes", stored_data::holes),
+    rule("not-direct", path::not_direct),
+    rule("memory", path::memory),
+    rule("shared-offsets", overlap::shared_offsets),
+    rule("wrapped", overlap::wrapped),
+    rule("not-cold", cache::not_cold),
+    rule("previous-trial", cache::previous_trial),
+    rule("not-on-device", write::not_on_device),
+    rule("compressible", stored_data::compressible),
+    rule("depth-unused", depth::depth_unused),
+    rule("cpu-bound", ceiling::cpu_bound),
+    rule(FEW, sample_size::few),
+    rule("cut", sample_size::cut),
+    rule("short-trial", sample_size::short_trial),
+    rule("few-operations", sample_size::few_operations),
+    rule("few-for-percentile", sample_size::few_for_percentile),
+    rule(WIDE, sample_size::wide),
+    rule("two-modes", sample_size::two_modes),
+    rule("level-change", level_change::level_change),
+    rule("stalls", stalls::stalls),
+    rule("rate-limited", ceiling::rate_limited),
+    rule("beyond-memory", ceiling::beyond_memory),
+    rule("read-ahead", depth::read_ahead),
+    rule("unsteady-host", disturbance::unsteady_host),
+    rule("disturbed", disturbance::disturbed),
+    rule("nearly-full", disturbance::nearly_full),
+    rule("slow-clock", circumstance::slow_clock),
+    rule("timing-dominates", ceiling::timing_dominates),
+    rule("inconsistent", consistency::inconsistent),
+    rule("inconsistent-time", consistency::inconsistent_time),
+    rule("above-link", ceiling::above_link),
+    rule("above-memory", ceiling::above_memory),
+    rule("not-ours", write::not_ours),
+    rule("other-path", path::other_path),
+    rule("layers", ceiling::layers),
+    rule("preparation-timed", consistency::preparation_timed),
+    rule("not-warm", cache::not_warm),
+    rule("file-changed", circumstance::file_changed),
+    rule("shared-descriptors", circumstance::shared_descriptors),
+    rule("small-pages", circumstance::small_pages),
+    rule("helper-uncounted", circumstance::helper_uncounted),
+    rule("uneven-start", circumstance::uneven_start),
+    rule("cloned", circumstance::cloned),
+    rule(CALLS_UNKNOWN, peer::unknown_calls),
+    rule("coarse-clock", peer::coarse_clock),
+    rule("not-flushed", circumstance::not_flushed),
+    rule("populated-more", depth::populated_more),
+    rule("not-read-back", write::not_read_back),
+    rule("not-durable", write::not_durable),
+    rule("large-folios", write::large_folios),
+    rule("below-cache", path::below_cache),
+    rule("first-visit", first_visit::first_visit),
+    rule("own-cache", ranks::own_cache),
+    rule("straggler", ranks::straggler),
+    rule("bound", ranks::bound),
 ];

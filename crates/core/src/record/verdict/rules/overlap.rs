@@ -1,30 +1,15 @@
 //! Rules about bytes that were read more than once.
 
-use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
 use crate::record::verdict::source::{Parts, parts};
-use crate::record::{Severity, Trial, Warning};
+use crate::record::{Finding, Severity, Trial, finding};
 use crate::units::{show_share, three_digits};
-
-pub(super) const SHARED_OFFSETS: Rule = rule(
-    5,
-    "shared-offsets",
-    "threads read the same bytes, so one used the device and the others the page cache",
-    check_shared_offsets,
-);
-
-pub(super) const WRAPPED: Rule = rule(
-    6,
-    "wrapped",
-    "a trial read the file more than once: first from the device, then from the page cache",
-    check_wrapped,
-);
 
 const REMEDY: &str = "measure with {threads} 1, or a {size} of at least one block per thread";
 
-fn check_shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn shared_offsets(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.moves() || evidence.job.threads < 2 {
         return None;
     }
@@ -36,7 +21,7 @@ fn check_shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
             size(evidence.job.span),
             evidence.in_trials(evidence.trials_where(|t| t.evidence.overlap_bytes > 0).len())
         );
-        return SHARED_OFFSETS.warn(
+        return finding(
             Severity::Wrong,
             format!(
                 "threads moved the same bytes: {} were assigned to more than one",
@@ -50,7 +35,7 @@ fn check_shared_offsets(evidence: &CellEvidence) -> Option<Warning> {
     if !read_twice(evidence, &parts) {
         return None;
     }
-    SHARED_OFFSETS.warn(
+    finding(
         Severity::Wrong,
         format!(
             "each byte from the device was returned {} times: threads read the same bytes",
@@ -83,7 +68,7 @@ fn read_twice(evidence: &CellEvidence, parts: &Parts) -> bool {
         && evidence.trials().all(is_proved)
 }
 
-fn check_wrapped(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn wrapped(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.cacheable() || evidence.job.cache == Cache::Warm {
         return None;
     }
@@ -96,7 +81,7 @@ fn check_wrapped(evidence: &CellEvidence) -> Option<Warning> {
     if bad.is_empty() || !(is_cold || (0.02..0.98).contains(&cached)) {
         return None;
     }
-    WRAPPED.warn(
+    finding(
         if is_cold { Severity::Wrong } else { Severity::Misleading },
         format!(
             "trials read the file {} times: the rate averages the first pass and rereads",

@@ -1,37 +1,13 @@
 //! Rules about bytes that took another path than the requested one.
 
-use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::below::describe_below;
 use crate::record::verdict::facts::{falls_short, size};
 use crate::record::verdict::reason::{name_memory, outside_facts};
 use crate::record::verdict::source::{Parts, parts};
-use crate::record::{Layer, LayerKind, Note, Severity, Trial, Warning};
+use crate::record::{Finding, Layer, LayerKind, Note, Severity, Trial, finding};
 use crate::units::show_share;
-
-pub(super) const NOT_DIRECT: Rule = rule(
-    3,
-    "not-direct",
-    "direct I/O was requested, but the page cache was used",
-    check_not_direct,
-);
-
-pub(super) const MEMORY: Rule = rule(4, "memory", "the target is memory, not a disk", check_memory);
-
-pub(super) const OTHER_PATH: Rule = rule(
-    28,
-    "other-path",
-    "the kernel refused a feature, so a plainer path was measured",
-    check_other_path,
-);
-
-pub(super) const BELOW_CACHE: Rule = rule(
-    0,
-    "below-cache",
-    "bytes came from memory below the target: the page cache of an image, or a program",
-    check_below_cache,
-);
 
 const REMEDY: &str =
     "use a file system that supports direct I/O (iotui host shows it), or omit {direct}";
@@ -44,12 +20,11 @@ fn cache_growth(trial: &Trial) -> u64 {
     }
 }
 
-fn check_not_direct(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_direct(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.job.direct || !evidence.moves() {
         return None;
     }
-    let wrong =
-        |message: String, facts: String| NOT_DIRECT.warn(Severity::Wrong, message, facts, REMEDY);
+    let wrong = |message: String, facts: String| finding(Severity::Wrong, message, facts, REMEDY);
     let parts = parts(evidence);
     if parts.page_cache > 0 && falls_short(parts.fetched.min(parts.stored), parts.stored) {
         let facts = format!(
@@ -114,14 +89,14 @@ fn proved_direct(evidence: &CellEvidence, parts: &Parts) -> bool {
         && evidence.trials().all(has_figures)
 }
 
-fn check_memory(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn memory(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.target.memory || !evidence.moves() {
         return None;
     }
     // A warm cell claims to measure memory anyway; the others claim to measure a device.
     let severity = if evidence.is_warm() { Severity::Misleading } else { Severity::Wrong };
     let cold = if evidence.job.cache == Cache::Cold { " and cannot be cold" } else { "" };
-    MEMORY.warn(
+    finding(
         severity,
         format!("{}{cold}: no device was measured", name_memory(evidence)),
         format!("a file of {} on {}", size(evidence.job.span), evidence.fs()),
@@ -132,7 +107,7 @@ fn check_memory(evidence: &CellEvidence) -> Option<Warning> {
 /// Share of the bytes from below that is not just scatter.
 const MIN_BELOW_SHARE: f64 = 0.02;
 
-fn check_below_cache(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn below_cache(evidence: &CellEvidence) -> Option<Finding> {
     // `memory` reports a target that is nothing else.
     if !evidence.reads() || evidence.target.memory || evidence.is_warm() {
         return None;
@@ -159,7 +134,7 @@ fn check_below_cache(evidence: &CellEvidence) -> Option<Warning> {
         _ => "use {cold} all as root, or losetup --direct-io=on for the loop device",
     };
     let of = format!("{} of the bytes of {cell} cell", show_share(below.min(1.0)));
-    BELOW_CACHE.warn(
+    finding(
         severity,
         match describe_below(evidence) {
             from if from.is_empty() => format!("{of} came from no disk"),
@@ -175,7 +150,7 @@ fn is_served(layer: &Layer) -> bool {
     matches!(layer.kind, LayerKind::Program | LayerKind::Server)
 }
 
-fn check_other_path(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn other_path(evidence: &CellEvidence) -> Option<Finding> {
     fn plain(t: &Trial) -> Option<String> {
         t.evidence.notes.iter().find_map(|note| match note {
             Note::UringPlain(why) => Some(why.clone()),
@@ -184,9 +159,9 @@ fn check_other_path(evidence: &CellEvidence) -> Option<Warning> {
     }
     let why = evidence.trials().find_map(plain)?;
     let count = evidence.trials_where(|t| plain(t).is_some()).len();
-    OTHER_PATH.warn(
+    finding(
         Severity::Note,
-        "io_uring refused registered buffers or files, so ordinary ones were measured".into(),
+        "io_uring refused registered buffers or files, so ordinary ones were measured",
         format!("{why}; {}", evidence.in_trials(count)),
         "raise the limit on locked memory (ulimit -l) to measure with registered buffers",
     )

@@ -1,31 +1,16 @@
 //! Rules about figures that another program (fio, dd) does not report, or not precisely.
 
 use super::circumstance::trials_with_note;
-use super::rule::{Rule, rule};
 use crate::record::verdict::CellEvidence;
-use crate::record::{CALLS_UNKNOWN, Note, Severity, Warning};
+use crate::record::{Finding, Note, Severity, finding};
 use crate::units::{show_nanos, show_share};
-
-pub(super) const UNKNOWN_CALLS: Rule = rule(
-    0,
-    CALLS_UNKNOWN,
-    "another program made the system calls and did not count them",
-    check_unknown_calls,
-);
-
-pub(super) const COARSE_CLOCK: Rule = rule(
-    0,
-    "coarse-clock",
-    "another program reported a time of only a few clock steps",
-    check_coarse_clock,
-);
 
 /// Relative error of the reported time up to which it is not misleading.
 const MAX_CLOCK_ERROR: f64 = 0.05;
 
-fn check_unknown_calls(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn unknown_calls(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| *note == Note::CallsUnknown)?;
-    UNKNOWN_CALLS.warn(
+    finding(
         Severity::Note,
         format!(
             "{} does not report its number of system calls, so their rate is unknown",
@@ -36,7 +21,7 @@ fn check_unknown_calls(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_coarse_clock(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn coarse_clock(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| matches!(note, Note::CoarseClock(_)))?;
     let (nanos, step) = evidence
         .trials()
@@ -47,7 +32,7 @@ fn check_coarse_clock(evidence: &CellEvidence) -> Option<Warning> {
         })
         .min_by(|a, b| (a.0 as f64 / a.1 as f64).total_cmp(&(b.0 as f64 / b.1 as f64)))?;
     let error = step as f64 / nanos.max(1) as f64;
-    COARSE_CLOCK.warn(
+    finding(
         if error > MAX_CLOCK_ERROR { Severity::Misleading } else { Severity::Note },
         format!(
             "{} reported a time of {}, which may be off by {}",

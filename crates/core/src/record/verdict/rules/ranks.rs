@@ -1,29 +1,11 @@
 //! Rules about ranks that measured together.
 
-use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::share;
 use crate::record::verdict::ranks::{RankVerdict, judge_ranks};
-use crate::record::{Severity, Trial, Warning};
+use crate::record::{Finding, Severity, Trial, finding};
 use crate::units::{counted, join_names, show_nanos, show_rank, show_share};
-
-pub(super) const OWN_CACHE: Rule = rule(
-    0,
-    "own-cache",
-    "a machine of several served itself from its own page cache",
-    check_own_cache,
-);
-
-pub(super) const STRAGGLER: Rule =
-    rule(0, "straggler", "one rank took much longer than the quickest", check_straggler);
-
-pub(super) const BOUND: Rule = rule(
-    0,
-    "bound",
-    "a rank has more threads than CPUs that the launcher bound it to",
-    check_bound,
-);
 
 /// A rank is late if it takes this share of the trial longer than the quickest.
 const MAX_LAG: f64 = 0.1;
@@ -31,7 +13,7 @@ const MAX_LAG: f64 = 0.1;
 /// Ranks that are named; more are counted.
 const MAX_NAMED: usize = 4;
 
-fn check_own_cache(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn own_cache(evidence: &CellEvidence) -> Option<Finding> {
     let all = judge_ranks(evidence);
     let cached: Vec<&RankVerdict> = all.iter().filter(|of| of.cached_trials > 0).collect();
     let most = cached.iter().filter_map(|of| of.cached_before).reduce(f64::max)?;
@@ -43,7 +25,7 @@ fn check_own_cache(evidence: &CellEvidence) -> Option<Warning> {
         Cache::AsIs => Severity::Misleading,
         _ => Severity::Wrong,
     };
-    OWN_CACHE.warn(
+    finding(
         severity,
         format!(
             "{} of {} found {} of their part in the page cache of their machine",
@@ -80,11 +62,11 @@ impl Lag {
     }
 }
 
-fn check_straggler(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn straggler(evidence: &CellEvidence) -> Option<Finding> {
     let late: Vec<Lag> =
         evidence.trials().filter_map(Lag::of).filter(|lag| lag.share > MAX_LAG).collect();
     let longest = late.iter().max_by(|a, b| a.share.total_cmp(&b.share))?;
-    STRAGGLER.warn(
+    finding(
         Severity::Note,
         format!(
             "{} took {} longer than the quickest rank, {} of the trial",
@@ -97,7 +79,7 @@ fn check_straggler(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_bound(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn bound(evidence: &CellEvidence) -> Option<Finding> {
     let cpus = evidence.machine.rank_cpus?;
     let ranks = evidence.trials().map(|trial| trial.ranks.len() as u32).max()?;
     let threads = evidence.job.threads.checked_div(ranks)?;
@@ -105,7 +87,7 @@ fn check_bound(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let own = counted(cpus as usize, "CPU");
-    BOUND.warn(
+    finding(
         Severity::Note,
         format!("{threads} threads of a rank share {own}, which the launcher bound it to"),
         format!("the machine has more for a rank that is not bound; {}", evidence.trial_count()),

@@ -1,41 +1,10 @@
 //! Rules about samples that are too small for the figures shown.
 
-use super::rule::{Rule, rule};
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
-use crate::record::{Latency, LevelChange, Severity, Trial, Warning, warning};
+use crate::record::{Finding, Latency, LevelChange, Severity, Trial, finding};
 use crate::stats;
 use crate::units::{counted, show_count, show_nanos, show_rate, show_share, show_trials, verb};
-
-pub(super) const FEW: Rule =
-    rule(14, warning::FEW, "fewer trials than an interval needs", check_few);
-pub(super) const CUT: Rule = rule(14, "cut", "the budget or a signal cut a trial short", check_cut);
-pub(super) const SHORT_TRIAL: Rule = rule(
-    14,
-    "short-trial",
-    "trials are so short that one interruption dominates them",
-    check_short_trial,
-);
-pub(super) const FEW_OPERATIONS: Rule =
-    rule(14, "few-operations", "fewer operations than a mean latency needs", check_few_operations);
-pub(super) const FEW_FOR_PERCENTILE: Rule = rule(
-    14,
-    "few-for-percentile",
-    "fewer operations than a percentile needs",
-    check_few_for_percentile,
-);
-pub(super) const WIDE: Rule = rule(
-    14,
-    warning::WIDE,
-    "the confidence interval is too wide to show small differences",
-    check_wide,
-);
-pub(super) const TWO_MODES: Rule = rule(
-    15,
-    "two-modes",
-    "the trials form two groups, and chance decides which one the median falls into",
-    check_two_modes,
-);
 
 /// Shortest sound trial, nanoseconds: a preempted virtual CPU is away for 4 to 8 ms, a tenth of
 /// this.
@@ -51,22 +20,22 @@ const USELESS_HALF_WIDTH: f64 = 1.0 / 3.0;
 const PERCENTILES: [(&str, u64); 4] =
     [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
 
-fn check_few(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn few(evidence: &CellEvidence) -> Option<Finding> {
     let count = evidence.rated_trials().len();
     if count == 0 || count >= Plan::ROUNDS as usize {
         return None;
     }
     if count == 1 && evidence.once {
-        return FEW.warn(
+        return finding(
             Severity::Note,
-            "the file was read once, as requested: one trial has no confidence interval".into(),
+            "the file was read once, as requested: one trial has no confidence interval",
             format!("{} are needed", Plan::ROUNDS),
             "use {trials} 5 to read it as often, and {cache} cold to read all of them from the \
              device",
         );
     }
     let complete = if count == evidence.trials.len() { "" } else { "complete " };
-    FEW.warn(
+    finding(
         Severity::Misleading,
         format!(
             "{} {} too few for a confidence interval",
@@ -78,7 +47,7 @@ fn check_few(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn cut(evidence: &CellEvidence) -> Option<Finding> {
     if let Some(slow) = evidence.trials_where(|t| t.short && t.counts()).last() {
         return warn_overrun(evidence, slow);
     }
@@ -89,14 +58,14 @@ fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
     let remedy = "use a longer {budget} or a shorter {trial-time}";
     let complete = evidence.trials.len() - count;
     if complete == 0 {
-        return CUT.warn(
+        return finding(
             Severity::Misleading,
-            "no trial was completed: the rates cover only the work until the cut".into(),
+            "no trial was completed: the rates cover only the work until the cut",
             format!("the budget or a signal cut {}", evidence.trial_count()),
             remedy,
         );
     }
-    CUT.warn(
+    finding(
         Severity::Note,
         format!(
             "the budget or a signal cut {count} of {} trials short: the rates exclude {}",
@@ -109,12 +78,12 @@ fn check_cut(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 /// Warns of a trial that was cut far too late to be called unfinished.
-fn warn_overrun(evidence: &CellEvidence, slow: &Trial) -> Option<Warning> {
+fn warn_overrun(evidence: &CellEvidence, slow: &Trial) -> Option<Finding> {
     let rate = match slow.bytes {
         0 => format!("{} operations/s", show_count(slow.operations()).trim()),
         _ => show_rate(slow.throughput()),
     };
-    CUT.warn(
+    finding(
         Severity::Misleading,
         format!(
             "a trial planned for {} was cut after {}: it ran at {rate}, which counts",
@@ -127,7 +96,7 @@ fn warn_overrun(evidence: &CellEvidence, slow: &Trial) -> Option<Warning> {
     )
 }
 
-fn check_short_trial(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn short_trial(evidence: &CellEvidence) -> Option<Finding> {
     let times: Vec<f64> = evidence.rated_trials().iter().map(|t| t.nanos as f64).collect();
     let median = stats::median(&times)?;
     if median >= MIN_TRIAL_NANOS as f64 {
@@ -135,7 +104,7 @@ fn check_short_trial(evidence: &CellEvidence) -> Option<Warning> {
     }
     // Trials that agree were not interrupted.
     let agree = evidence.spread.half_width.is_some_and(|half| half <= MAX_HALF_WIDTH);
-    SHORT_TRIAL.warn(
+    finding(
         if agree { Severity::Note } else { Severity::Misleading },
         format!(
             "a trial took {}, so one interruption by the scheduler dominates it",
@@ -146,7 +115,7 @@ fn check_short_trial(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_few_operations(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn few_operations(evidence: &CellEvidence) -> Option<Finding> {
     let ops = match evidence.latency {
         Some(latency) => latency.count.into(),
         None => evidence.sum(|t| t.ops),
@@ -154,7 +123,7 @@ fn check_few_operations(evidence: &CellEvidence) -> Option<Warning> {
     if evidence.trials.is_empty() || ops >= MIN_TIMED_OPS.into() {
         return None;
     }
-    FEW_OPERATIONS.warn(
+    finding(
         Severity::Misleading,
         format!("the mean latency is unreliable: only {ops} timed operations"),
         format!("over {}; {MIN_TIMED_OPS} are needed", evidence.trial_count()),
@@ -162,7 +131,7 @@ fn check_few_operations(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn few_for_percentile(evidence: &CellEvidence) -> Option<Finding> {
     let latency: &Latency = evidence.latency?;
     let remedy = "use more {trials} or a longer {trial-time}";
     let shown = [latency.p50, latency.p90, latency.p99, latency.p999];
@@ -173,18 +142,13 @@ fn check_few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
         .find(|((_, needed), value)| value.is_some() && latency.count < *needed);
     if let Some(((name, needed), _)) = bad {
         let message = format!("{name} is unreliable: only {count} timed operations");
-        return FEW_FOR_PERCENTILE.warn(
-            Severity::Misleading,
-            message,
-            format!("{needed} are needed"),
-            remedy,
-        );
+        return finding(Severity::Misleading, message, format!("{needed} are needed"), remedy);
     }
     let (name, needed) = PERCENTILES[2];
     if latency.count < MIN_TIMED_OPS || latency.count >= needed {
         return None;
     }
-    FEW_FOR_PERCENTILE.warn(
+    finding(
         Severity::Note,
         format!("{name} is not shown: only {count} timed operations"),
         format!("{needed} are needed"),
@@ -192,7 +156,7 @@ fn check_few_for_percentile(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_wide(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
     let half_width = evidence.spread.half_width.filter(|half| *half > MAX_HALF_WIDTH)?;
     let outliers = match evidence.spread.outliers {
         0 => String::new(),
@@ -200,7 +164,7 @@ fn check_wide(evidence: &CellEvidence) -> Option<Warning> {
         count => format!(", {count} outliers"),
     };
     // Every table shows the interval next to the figure, so a moderate width does not mislead.
-    WIDE.warn(
+    finding(
         if half_width >= USELESS_HALF_WIDTH { Severity::Misleading } else { Severity::Note },
         format!("the median is known only to within ±{}", show_share(half_width)),
         format!(
@@ -211,7 +175,7 @@ fn check_wide(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_two_modes(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn two_modes(evidence: &CellEvidence) -> Option<Finding> {
     let (a, b) = evidence.spread.two_modes?;
     // `level-change` reports a change over time.
     if LevelChange::from_trials(evidence.trials).is_some() {
@@ -223,7 +187,7 @@ fn check_two_modes(evidence: &CellEvidence) -> Option<Warning> {
     let show = |rate: f64| {
         if moves { show_rate(rate) } else { format!("{} operations/s", show_count(rate).trim()) }
     };
-    TWO_MODES.warn(
+    finding(
         Severity::Misleading,
         format!(
             "the trials form two groups, around {} and {}: no single number describes both",

@@ -1,17 +1,9 @@
 //! The rule about few operations that take most of the time.
 
-use super::rule::{Rule, rule};
 use crate::plan::{Cache, Pattern};
 use crate::record::verdict::CellEvidence;
-use crate::record::{Severity, Warning};
+use crate::record::{Finding, Severity, finding};
 use crate::units::{counted, show_nanos, show_share};
-
-pub(super) const STALLS: Rule = rule(
-    15,
-    "stalls",
-    "a few stalls take most of the time, so the median says little",
-    check_stalls,
-);
 
 /// An operation that takes this many times the median is a stall.
 const MIN_STALL: f64 = 10.0;
@@ -19,7 +11,7 @@ const MIN_STALL: f64 = 10.0;
 const MIN_HELD_SHARE: f64 = 0.5;
 const MAX_STALLED_SHARE: f64 = 0.1;
 
-fn check_stalls(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn stalls(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
     // Others read ahead, or end in the page cache: most operations wait for nothing.
     let waits = job.direct
@@ -41,7 +33,7 @@ fn check_stalls(evidence: &CellEvidence) -> Option<Warning> {
         return None;
     }
     let verb = if stalls == 1 { "holds" } else { "hold" };
-    STALLS.warn(
+    finding(
         Severity::Misleading,
         format!("{} {verb} {} of the time", counted(stalls as usize, "stall"), show_share(share)),
         format!(

@@ -1,22 +1,11 @@
 //! Rules about files that store less than they return.
 
-use super::rule::{Rule, rule};
 use crate::plan::Cache;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{falls_short, share, size};
 use crate::record::verdict::source::parts;
-use crate::record::{Severity, Warning};
+use crate::record::{Finding, Severity, finding};
 use crate::units::{show_share, three_digits};
-
-pub(super) const HOLES: Rule = rule(
-    2,
-    "holes",
-    "part of the file is holes or unwritten extents: nothing is stored there",
-    check_holes,
-);
-
-pub(super) const COMPRESSIBLE: Rule =
-    rule(10, "compressible", "the data is stored compressed, or can be", check_compressible);
 
 /// Share of holes below which three-digit figures do not change.
 const NEGLIGIBLE_SHARE: f64 = 0.01;
@@ -26,7 +15,7 @@ const MIN_RANDOM_ENTROPY: f64 = 7.5;
 /// Bits per byte below which a compressing or deduplicating drive stores next to nothing.
 const MAX_CONSTANT_ENTROPY: f64 = 1.0;
 
-fn check_holes(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn holes(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.reads() {
         return None;
     }
@@ -58,7 +47,7 @@ fn check_holes(evidence: &CellEvidence) -> Option<Warning> {
             show_share(1.0 - hole_share)
         )
     };
-    HOLES.warn(
+    finding(
         severity,
         message,
         format!("{} of {} in holes or unwritten extents{method}", size(hole), size(all)),
@@ -66,7 +55,7 @@ fn check_holes(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_compressible(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn compressible(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.moves() || evidence.is_warm() || evidence.target.memory {
         return None;
     }
@@ -90,22 +79,19 @@ fn check_compressible(evidence: &CellEvidence) -> Option<Warning> {
     match (&evidence.target.compresses, entropy) {
         (Some(_), _) if is_uncompressed => None,
         (Some(_), Some(bits)) if bits >= MIN_RANDOM_ENTROPY => None,
-        (Some(why), Some(_)) => COMPRESSIBLE.warn(
-            Severity::Wrong,
-            format!("the data is stored compressed: {why}"),
-            facts,
-            remedy,
-        ),
+        (Some(why), Some(_)) => {
+            finding(Severity::Wrong, format!("the data is stored compressed: {why}"), facts, remedy)
+        }
         // Without a sample, compression is only possible, not proved.
-        (Some(why), None) => COMPRESSIBLE.warn(
+        (Some(why), None) => finding(
             Severity::Misleading,
             format!("the data may be stored compressed: {why}"),
             facts,
             remedy,
         ),
-        (None, Some(bits)) if bits < MAX_CONSTANT_ENTROPY => COMPRESSIBLE.warn(
+        (None, Some(bits)) if bits < MAX_CONSTANT_ENTROPY => finding(
             Severity::Note,
-            "the data is nearly constant; a compressing drive stores next to nothing of it".into(),
+            "the data is nearly constant; a compressing drive stores next to nothing of it",
             facts,
             remedy,
         ),
@@ -114,19 +100,19 @@ fn check_compressible(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 /// Checks a file of iotui's on a file system that compresses.
-fn check_own_data(evidence: &CellEvidence) -> Option<Warning> {
+fn check_own_data(evidence: &CellEvidence) -> Option<Finding> {
     let target = evidence.target;
     let why = target.compresses.as_ref()?;
     let percent = |asked: Option<u8>| asked.unwrap_or(0);
     match (percent(target.compressible), percent(target.dedupe)) {
         (0, 0) if !evidence.writes() || target.dedupe.or(target.compressible).is_some() => None,
-        (0, 0) => COMPRESSIBLE.warn(
+        (0, 0) => finding(
             Severity::Misleading,
             format!("the same block is written again and again, which compresses: {why}"),
-            "neither --compressible nor --dedupe was given".into(),
+            "neither --compressible nor --dedupe was given",
             "use {compressible} 0: then each written block differs",
         ),
-        (compressible, dedupe) => COMPRESSIBLE.warn(
+        (compressible, dedupe) => finding(
             Severity::Note,
             format!("fewer bytes are stored than written, as was asked: {why}"),
             format!("the data compresses by {compressible} %, {dedupe} % of it repeats"),

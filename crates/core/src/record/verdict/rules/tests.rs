@@ -72,7 +72,7 @@ fn messages_are_short_and_have_a_figure_and_a_remedy() {
 }
 
 #[test]
-fn every_rule_is_listed_once_with_an_example_and_a_description() {
+fn every_rule_has_an_example() {
     for (index, rule) in RULES.iter().enumerate() {
         assert!(examples().any(|e| e.id == rule.id), "{} has no example", rule.id);
         assert!(
@@ -81,12 +81,6 @@ fn every_rule_is_listed_once_with_an_example_and_a_description() {
             rule.id
         );
         assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
-        assert!(!rule.about.is_empty() && rule.about.len() <= 100, "{}", rule.id);
-    }
-    for number in
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 19, 20, 21, 22, 24, 25, 26, 28, 29, 30]
-    {
-        assert!(RULES.iter().any(|rule| rule.number == number), "no rule for {number}");
     }
 }
 

@@ -1,61 +1,25 @@
 //! Rules about writes that did not reach the device, or must not happen.
 
-use super::rule::{Rule, rule};
 use crate::plan::{Sync, Writes};
 use crate::record::verdict::durability::durability;
 use crate::record::verdict::facts::{falls_short, share, size};
 use crate::record::verdict::source::left_below;
 use crate::record::verdict::{CellEvidence, Reach};
-use crate::record::{BadBlocks, Severity, Trial, Warning};
+use crate::record::{BadBlocks, Finding, Severity, Trial, finding};
 use crate::units::{counted, show_nanos};
 
-pub(super) const NOT_ON_DEVICE: Rule = rule(
-    9,
-    "not-on-device",
-    "written bytes were still in memory when the timing ended",
-    check_not_on_device,
-);
-
-pub(super) const NOT_DURABLE: Rule = rule(
-    0,
-    "not-durable",
-    "commits returned before their data was on stable storage",
-    check_not_durable,
-);
-
-pub(super) const NOT_OURS: Rule = rule(
-    26,
-    "not-ours",
-    "a write cell is refused because iotui did not create its target",
-    check_not_ours,
-);
-
-pub(super) const NOT_READ_BACK: Rule = rule(
-    0,
-    "not-read-back",
-    "the data read back differs from the data written",
-    check_not_read_back,
-);
-
-pub(super) const LARGE_FOLIOS: Rule = rule(
-    0,
-    "large-folios",
-    "large folios of the file slowed down small writes",
-    check_large_folios,
-);
-
-fn check_not_read_back(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_read_back(evidence: &CellEvidence) -> Option<Finding> {
     check_verified(evidence).or_else(|| check_xor(evidence))
 }
 
 /// Checks the blocks that were compared (`--verify`).
-fn check_verified(evidence: &CellEvidence) -> Option<Warning> {
+fn check_verified(evidence: &CellEvidence) -> Option<Finding> {
     let bad = evidence.trials_where(Trial::has_bad_blocks);
     let verified = bad.first()?.evidence.verified.as_ref()?;
     let first = verified.first.first()?;
     let mut all = BadBlocks::default();
     bad.iter().filter_map(|t| t.evidence.verified.as_ref()).for_each(|v| all.add(&v.bad));
-    NOT_READ_BACK.warn(
+    finding(
         Severity::Wrong,
         format!(
             "the data read back differs from the data written in {}: {}",
@@ -74,7 +38,7 @@ fn check_verified(evidence: &CellEvidence) -> Option<Warning> {
 }
 
 /// Checks the XOR of what was appended.
-fn check_xor(evidence: &CellEvidence) -> Option<Warning> {
+fn check_xor(evidence: &CellEvidence) -> Option<Finding> {
     let bad = evidence.trials_where(Trial::has_other_xor);
     let first = bad.first()?;
     let (written, read) = first.xor.zip(first.evidence.read_back)?;
@@ -82,7 +46,7 @@ fn check_xor(evidence: &CellEvidence) -> Option<Warning> {
         true => "blocks differ".into(),
         false => format!("the XOR is {}, not {written}", read.xor),
     };
-    NOT_READ_BACK.warn(
+    finding(
         Severity::Wrong,
         format!("the data read back differs from the data written: {how}"),
         format!(
@@ -105,7 +69,7 @@ const MIN_SLOW_WRITE: f64 = 3_000.0;
 
 /// Detects slow small writes to a file that was filled in large pieces, so that the page cache
 /// holds it in large folios.
-fn check_large_folios(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn large_folios(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
     let kernel = evidence.target.walks_folios.as_ref()?;
     let overwrites = evidence.writes() && job.writes == Writes::Overwrite && evidence.info.appends;
@@ -119,7 +83,7 @@ fn check_large_folios(evidence: &CellEvidence) -> Option<Warning> {
     if write_nanos < MIN_SLOW_WRITE || !evidence.trials().all(is_cached) {
         return None;
     }
-    LARGE_FOLIOS.warn(
+    finding(
         Severity::Note,
         format!(
             "a write of {} took {} of system time: {kernel} may scan all blocks of its large folio",
@@ -139,7 +103,7 @@ const UNSYNCED: &str =
 const EARLY: &str =
     "use {count} 0 for one pass; the file system or drive may also report completion too early";
 
-fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_on_device(evidence: &CellEvidence) -> Option<Finding> {
     let target = evidence.target;
     if !evidence.writes() || target.memory || evidence.trials.is_empty() {
         return None;
@@ -148,9 +112,7 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
         return check_left_below(evidence);
     }
     let remedy = if evidence.job.sync == Sync::None { UNSYNCED } else { EARLY };
-    let warn = |severity, message: String, facts: String| {
-        NOT_ON_DEVICE.warn(severity, message, facts, remedy)
-    };
+    let warn = |severity, message: String, facts: String| finding(severity, message, facts, remedy);
     let written = |t: &Trial| evidence.split_bytes(t).map_or(0, |(_, written)| written);
 
     let left = evidence.sum(|t| t.evidence.unwritten_bytes.get().unwrap_or(0));
@@ -198,7 +160,7 @@ fn check_not_on_device(evidence: &CellEvidence) -> Option<Warning> {
 const MAX_OWN_WRITES: u64 = 1 << 20;
 
 /// Detects written bytes that ended in a page cache below the device that took them.
-fn check_left_below(evidence: &CellEvidence) -> Option<Warning> {
+fn check_left_below(evidence: &CellEvidence) -> Option<Finding> {
     let written = |t: &Trial| evidence.split_bytes(t).map_or(0, |(_, written)| written);
     let all = evidence.sum(written);
     let sync = format!("with --sync {}", evidence.job.sync);
@@ -215,7 +177,7 @@ fn check_left_below(evidence: &CellEvidence) -> Option<Warning> {
             size(all)
         );
         let facts = format!("dirty or under writeback below the file, {sync}");
-        return NOT_ON_DEVICE.warn(Severity::Wrong, message, facts, remedy);
+        return finding(Severity::Wrong, message, facts, remedy);
     }
     // What is overwritten above a disk reaches it once, so only what the first device took counts.
     let taken = |t: &Trial| Some(u128::from(t.evidence.disk_write_bytes?.min(written(t))));
@@ -225,7 +187,7 @@ fn check_left_below(evidence: &CellEvidence) -> Option<Warning> {
     if !falls_short(reached, taken) {
         return None;
     }
-    NOT_ON_DEVICE.warn(
+    finding(
         Severity::Wrong,
         format!("only {} of {} written bytes reached the disks", size(reached), size(taken)),
         format!("all writes of the disks below meanwhile, {sync}"),
@@ -233,15 +195,15 @@ fn check_left_below(evidence: &CellEvidence) -> Option<Warning> {
     )
 }
 
-fn check_not_durable(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_durable(evidence: &CellEvidence) -> Option<Finding> {
     // That the target is memory is another rule's finding.
     let found = durability(evidence).filter(|_| !evidence.target.memory)?;
     if found.reach != Reach::NotReached {
         return None;
     }
-    NOT_DURABLE.warn(
+    finding(
         Severity::Wrong,
-        found.reach.title().into(),
+        found.reach.title(),
         found.reason,
         "do not rely on these commits; put the file on a device whose cache is emptied by a sync",
     )
@@ -249,13 +211,13 @@ fn check_not_durable(evidence: &CellEvidence) -> Option<Warning> {
 
 /// Checks that a written file is ours. Never fires for a measured cell: the engine refuses such a
 /// cell before it opens the file.
-fn check_not_ours(evidence: &CellEvidence) -> Option<Warning> {
+pub(super) fn not_ours(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.writes() || evidence.target.ours {
         return None;
     }
-    NOT_OURS.warn(
+    finding(
         Severity::Wrong,
-        "refused: this cell would write to a file that iotui did not create".into(),
+        "refused: this cell would write to a file that iotui did not create",
         format!("a write cell of {} on {}", size(evidence.job.span), evidence.fs()),
         "name a FILE that does not exist, or omit FILE to use a scratch file",
     )
