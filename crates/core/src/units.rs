@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_joined_as_in_a_sentence() {
+    fn names_join_in_a_sentence() {
         for (names, count, wanted) in [
             (&[][..], 0, ""),
             (&["a"], 1, "a"),

@@ -1,16 +1,13 @@
-//! What each backend is.
+//! The descriptions of backends and peers, and their `+options`, each with its equivalent in fio.
 
-use super::options::*;
 use crate::plan::{
-    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Info, Job, Op, Opt, OptValue, Sync,
+    DataPath, DefaultFor, Depth, Fio, FioEngine, FioOption, Identity, Info, Job, Op, Opt, OptValue,
+    Shape, Sync,
 };
-
-/// The equivalent in fio.
-const NULL_IN_FIO: Fio =
-    Fio::Engine(FioEngine::new("null", Some(0), &[]).with_note("no bytes move: fio's own cost"));
 
 pub static NULL: Info = Info {
     id: "null",
+    identity: Identity::new(5, Shape::Letter, 'N', ('η', ';')),
     title: "nothing",
     about: "does nothing: the overhead of iotui's loop",
     doc: "Every operation returns at once. Its rate is the highest that iotui can measure, \
@@ -18,15 +15,15 @@ pub static NULL: Info = Info {
           backend: a few nanoseconds.",
     data_path: DataPath::LoopOnly,
     ops: &[Op::Read, Op::Write, Op::Seek],
-    fio: NULL_IN_FIO,
+    fio: Fio::Engine(
+        FioEngine::new("null", Some(0), &[]).with_note("no bytes move: fio's own cost"),
+    ),
     ..Info::MOVES_NOTHING
 };
 
-/// The equivalent in fio.
-const READ_IN_FIO: Fio = Fio::Engine(FioEngine::new("sync", Some(1), CALL_FIO_OPTIONS));
-
 pub static READ: Info = Info {
     id: "read",
+    identity: Identity::new(0, Shape::Circle, 'R', ('ρ', '$')),
     title: "read(2)",
     write_call: Some("write(2)"),
     about: "copies the next block into one buffer; lseek first where the order jumps",
@@ -36,15 +33,13 @@ pub static READ: Info = Info {
     options: &[LIBC, ATIME, SEQUENTIAL, RANDOM, WILL_NEED],
     default_for: &[DefaultFor::Read, DefaultFor::Write],
     plain_call: true,
-    fio: READ_IN_FIO,
+    fio: Fio::Engine(FioEngine::new("sync", Some(1), CALL_FIO_OPTIONS)),
     ..Info::COPIES_BY_CALL
 };
 
-/// The equivalent in fio.
-const PREAD_IN_FIO: Fio = Fio::Engine(FioEngine::new("psync", Some(1), CALL_FIO_OPTIONS));
-
 pub static PREAD: Info = Info {
     id: "pread",
+    identity: Identity::new(3, Shape::Right, 'P', ('π', '?')),
     title: "pread(2)",
     write_call: Some("pwrite(2)"),
     about: "copies a block at an offset into one buffer",
@@ -57,12 +52,13 @@ pub static PREAD: Info = Info {
     options: &[LIBC, ATIME, SHARED, SEQUENTIAL, RANDOM, WILL_NEED],
     default_for: &[DefaultFor::Mix],
     plain_call: true,
-    fio: PREAD_IN_FIO,
+    fio: Fio::Engine(FioEngine::new("psync", Some(1), CALL_FIO_OPTIONS)),
     ..Info::COPIES_BY_CALL
 };
 
 pub static STDIO: Info = Info {
     id: "stdio",
+    identity: Identity::new(5, Shape::Letter, 'S', ('σ', '&')),
     title: "fread(3)",
     write_call: Some("fwrite(3)"),
     about: "the C library's buffered streams: many small reads per system call",
@@ -88,11 +84,9 @@ pub static STDIO: Info = Info {
     ..Info::COPIES_BY_CALL
 };
 
-/// The equivalent in fio.
-const MMAP_COPY_IN_FIO: Fio = Fio::Engine(FioEngine::new("mmap", Some(0), ADVICE_IN_FIO));
-
 pub static MMAP: Info = Info {
     id: "mmap",
+    identity: Identity::new(1, Shape::Square, 'M', ('μ', '%')),
     title: "mmap(2)",
     about: "maps the file and uses its data in place, without a copy",
     doc: "The span is mapped and every block is folded to its XOR in place: an untouched \
@@ -114,6 +108,7 @@ pub static MMAP: Info = Info {
 
 pub static MMAP_COPY: Info = Info {
     id: "mmap-copy",
+    identity: Identity::new(4, Shape::Letter, 'C', ('ψ', '(')),
     title: "mmap(2) + memcpy(3)",
     about: "maps the file and copies each block into (or from) one buffer",
     doc: "The span is mapped and every block is copied between the mapping and one \
@@ -125,17 +120,15 @@ pub static MMAP_COPY: Info = Info {
     appends: false,
     options: MAPPING_OPTIONS,
     default_for: &[DefaultFor::Write],
-    fio: MMAP_COPY_IN_FIO,
+    fio: Fio::Engine(FioEngine::new("mmap", Some(0), ADVICE_IN_FIO)),
     ..Info::COPIES_BY_CALL
 };
-
-/// In the words of fio.
-const URING_IN_FIO: Fio = Fio::Engine(FioEngine::new("io_uring", None, URING_FIO_OPTIONS));
 
 pub static URING: Info = Info { changed_by: &[(NOP.name, &URING_NOP)], ..URING_ENTRY };
 
 const URING_ENTRY: Info = Info {
     id: "uring",
+    identity: Identity::new(2, Shape::Up, 'U', ('λ', '^')),
     title: "io_uring(7)",
     write_call: Some("io_uring(7) write"),
     about: "queues operations in shared memory: one system call submits and collects many",
@@ -156,7 +149,7 @@ const URING_ENTRY: Info = Info {
     options: &[SQPOLL, IOPOLL, SUBMIT, COMPLETE, NOP, SHARED, SEQUENTIAL, RANDOM, WILL_NEED],
     default_for: &[DefaultFor::Read, DefaultFor::Write, DefaultFor::Mix],
     kernel_switch: Some("kernel.io_uring_disabled"),
-    fio: URING_IN_FIO,
+    fio: Fio::Engine(FioEngine::new("io_uring", None, URING_FIO_OPTIONS)),
     ..Info::COPIES_BY_CALL
 };
 
@@ -176,6 +169,7 @@ const URING_NOP: Info = Info {
 
 pub static SEEK: Info = Info {
     id: "seek",
+    identity: Identity::new(2, Shape::Letter, 'K', ('ξ', ')')),
     title: "lseek(2)",
     about: "sets the file position and moves no data: the cost of a system call",
     doc: "One lseek per operation, to the block's offset. No data moves, so its rate shows \
@@ -186,14 +180,9 @@ pub static SEEK: Info = Info {
     ..Info::MOVES_NOTHING
 };
 
-/// The equivalent in fio.
-const READV_IN_FIO: Fio = Fio::Engine(
-    FioEngine::new("pvsync", Some(1), ADVICE_IN_FIO)
-        .with_note("fio reads into one vector for each block"),
-);
-
 pub static READV: Info = Info {
     id: "readv",
+    identity: Identity::new(1, Shape::Letter, 'V', ('χ', '<')),
     title: "preadv(2)",
     write_call: Some("pwritev(2)"),
     about: "copies a block at an offset into 8 parts of a buffer with one call",
@@ -204,15 +193,16 @@ pub static READV: Info = Info {
           another number. The parts are adjacent in one buffer, which makes no difference \
           to the kernel: it walks the list and never merges neighbours.",
     options: &[PARTS, ATIME, SEQUENTIAL, RANDOM, WILL_NEED],
-    fio: READV_IN_FIO,
+    fio: Fio::Engine(
+        FioEngine::new("pvsync", Some(1), ADVICE_IN_FIO)
+            .with_note("fio reads into one vector for each block"),
+    ),
     ..Info::COPIES_BY_CALL
 };
 
-/// The equivalent in fio.
-const PREADV2_IN_FIO: Fio = Fio::Engine(FioEngine::new("pvsync2", Some(1), PREADV2_FIO_OPTIONS));
-
 pub static PREADV2: Info = Info {
     id: "preadv2",
+    identity: Identity::new(0, Shape::Letter, 'W', ('ω', '>')),
     title: "preadv2(2)",
     write_call: Some("pwritev2(2)"),
     about: "copies a block at an offset into one buffer, with per-operation flags",
@@ -225,12 +215,13 @@ pub static PREADV2: Info = Info {
           leaves the page cache to others. What was cached before stays cached.",
     syncs: Sync::OF_FLAGGED_WRITES,
     options: &[NO_WAIT, DONT_CACHE, ATIME, SEQUENTIAL, RANDOM, WILL_NEED],
-    fio: PREADV2_IN_FIO,
+    fio: Fio::Engine(FioEngine::new("pvsync2", Some(1), PREADV2_FIO_OPTIONS)),
     ..Info::COPIES_BY_CALL
 };
 
 pub static SIMD_COPY: Info = Info {
     id: "simd-copy",
+    identity: Identity::new(2, Shape::Letter, 'Q', ('θ', '{')),
     title: "mmap(2) + wide copy",
     about: "maps the file and copies each block with AVX-512, AVX2 or 64-bit words",
     doc: "Like mmap-copy, but with its own copy loop instead of the C library's: the \
@@ -252,11 +243,9 @@ pub static SIMD_COPY: Info = Info {
     ..Info::COPIES_BY_CALL
 };
 
-/// The equivalent in fio.
-const AIO_IN_FIO: Fio = Fio::Engine(FioEngine::new("libaio", None, &[]));
-
 pub static AIO: Info = Info {
     id: "aio",
+    identity: Identity::new(4, Shape::Left, 'A', ('α', '@')),
     title: "io_submit(2)",
     write_call: Some("io_submit(2) write"),
     about: "Linux native asynchronous I/O: many operations in flight, with --direct",
@@ -271,12 +260,13 @@ pub static AIO: Info = Info {
     depth: Depth::UpTo(4096),
     mixes: true,
     syncs: Sync::OF_FLAGGED_WRITES,
-    fio: AIO_IN_FIO,
+    fio: Fio::Engine(FioEngine::new("libaio", None, &[])),
     ..Info::COPIES_BY_CALL
 };
 
 pub static SENDFILE: Info = Info {
     id: "sendfile",
+    identity: Identity::new(3, Shape::Letter, 'E', ('ε', '}')),
     title: "sendfile(2)",
     about: "sends a block within the kernel, to /dev/null or to a socket that is read",
     doc: "One sendfile per block, to /dev/null: the kernel splices through an internal \
@@ -296,14 +286,9 @@ pub static SENDFILE: Info = Info {
     ..Info::COPIES_BY_CALL
 };
 
-/// The equivalent in fio.
-const SPLICE_IN_FIO: Fio = Fio::Engine(
-    FioEngine::new("splice", None, ADVICE_IN_FIO)
-        .with_note("fio maps the pages of the pipe and looks at them, iotui drops them"),
-);
-
 pub static SPLICE: Info = Info {
     id: "splice",
+    identity: Identity::new(5, Shape::Letter, 'L', ('β', '[')),
     title: "splice(2)",
     about: "moves page-cache pages through a pipe to /dev/null without copying any data",
     doc: "For each block a splice from the file into a pipe and one from the pipe to \
@@ -317,12 +302,16 @@ pub static SPLICE: Info = Info {
     direct: false,
     appends: false,
     options: &[SEQUENTIAL, RANDOM, WILL_NEED],
-    fio: SPLICE_IN_FIO,
+    fio: Fio::Engine(
+        FioEngine::new("splice", None, ADVICE_IN_FIO)
+            .with_note("fio maps the pages of the pipe and looks at them, iotui drops them"),
+    ),
     ..Info::COPIES_BY_CALL
 };
 
 pub static COPY_RANGE: Info = Info {
     id: "copy-range",
+    identity: Identity::new(1, Shape::Letter, 'G', ('γ', ']')),
     title: "copy_file_range(2)",
     about: "copies a block to an unnamed file next to the target, inside the kernel",
     doc: "One copy_file_range per block, into an unnamed temporary file (O_TMPFILE) on the \
@@ -343,6 +332,7 @@ pub static COPY_RANGE: Info = Info {
 
 pub static TOKIO: Info = Info {
     id: "tokio",
+    identity: Identity::new(0, Shape::Letter, 'T', ('τ', '~')),
     title: "tokio::fs",
     write_call: Some("tokio::fs write"),
     about: "asynchronous files of Rust's tokio: a pool thread makes each call",
@@ -363,6 +353,7 @@ pub static TOKIO: Info = Info {
 
 pub static MAP_UNMAP: Info = Info {
     id: "map-unmap",
+    identity: Identity::new(3, Shape::Letter, 'Z', ('ζ', '"')),
     title: "mmap(2) + munmap(2)",
     about: "maps and unmaps a block: the cost of a mapping, without its data",
     doc: "For each block one mmap of its pages and one munmap: two system calls, and no \
@@ -381,6 +372,7 @@ pub static MAP_UNMAP: Info = Info {
 
 pub static GETPID: Info = Info {
     id: "getpid",
+    identity: Identity::new(4, Shape::Letter, 'I', ('Γ', '*')),
     title: "getpid(2)",
     about: "returns the process id: the cost of entering the kernel, without a file",
     doc: "One getpid per operation, always as a real system call. It uses no file and \
@@ -390,34 +382,20 @@ pub static GETPID: Info = Info {
     ..Info::MOVES_NOTHING
 };
 
-/// The equivalent engine of fio.
-const DD_IN_FIO: Fio = Fio::Engine(
-    FioEngine::new("sync", None, &[]).with_note("dd writes each block to /dev/null as well"),
-);
-
 pub static DD: Info = Info {
     id: "dd",
+    identity: Identity::new(5, Shape::Letter, 'D', ('δ', '`')),
     title: "dd(1)",
     about: "external program: reads blocks in order and discards them",
     doc: "dd if=FILE of=/dev/null bs=BLOCK count=N: one read(2) and one write(2) to /dev/null per block, in one thread and in order. The time is what dd prints and leaves out its start-up; CPU time and page faults cover the whole process. It reads the file at most once, so a small file means short trials. A partial last block of the file is skipped.",
     data_path: DataPath::InPeer,
     ops: &[Op::Read],
     appends: false,
-    fio: DD_IN_FIO,
+    fio: Fio::Engine(
+        FioEngine::new("sync", None, &[]).with_note("dd writes each block to /dev/null as well"),
+    ),
     ..Info::COPIES_BY_CALL
 };
-
-/// The engine lines in a job file.
-const FIO_IN_FIO: Fio = Fio::Engine(FioEngine::new(
-    FIO_ENGINES[0].name,
-    None,
-    &[
-        in_job_file(&FIO_ENGINES[0]),
-        in_job_file(&FIO_ENGINES[1]),
-        in_job_file(&FIO_ENGINES[2]),
-        in_job_file(&FIO_ENGINES[3]),
-    ],
-));
 
 /// Returns the engine's option in a job file.
 const fn in_job_file(option: &Opt) -> FioOption {
@@ -426,6 +404,7 @@ const fn in_job_file(option: &Opt) -> FioOption {
 
 pub static FIO: Info = Info {
     id: "fio",
+    identity: Identity::new(3, Shape::Letter, 'F', ('φ', ',')),
     title: "fio(1)",
     about: "external program: the flexible I/O tester, with its cheapest accounting",
     doc: "fio --output-format=json --readonly --thread --allow_file_create=0 --disk_util=0 --invalidate=0 --fadvise_hint=0 \
@@ -437,6 +416,161 @@ pub static FIO: Info = Info {
     depth: Depth::UpTo(Job::MAX_DEPTH),
     appends: false,
     options: &FIO_ENGINES,
-    fio: FIO_IN_FIO,
+    fio: Fio::Engine(FioEngine::new(
+        FIO_ENGINES[0].name,
+        None,
+        &[
+            in_job_file(&FIO_ENGINES[0]),
+            in_job_file(&FIO_ENGINES[1]),
+            in_job_file(&FIO_ENGINES[2]),
+            in_job_file(&FIO_ENGINES[3]),
+        ],
+    )),
     ..Info::COPIES_BY_CALL
 };
+
+/// The most vectors of one call that the kernel takes (UIO_MAXIOV).
+pub const MAX_PARTS: u64 = 1024;
+
+/// Opens the file as ordinary programs do, for the backends that copy one block per call. Otherwise
+/// files are opened with `O_NOATIME`, as fio does: measuring then does not change the access time.
+pub const ATIME: Opt = Opt::flag(
+    "atime",
+    "opens without O_NOATIME, as most programs do: each read checks whether to update the \
+            access time",
+);
+
+pub const SHARED: Opt = Opt::flag(
+    "shared",
+    "threads take the next 2 MiB (or block) when they are free, instead of a part of the \
+            file each, so that a slow CPU does not delay the end",
+);
+
+pub const SEQUENTIAL: Opt = Opt::flag(
+    "sequential",
+    "advises the kernel of sequential access, so that it reads further ahead \
+            (POSIX_FADV_SEQUENTIAL, or madvise)",
+);
+
+pub const RANDOM: Opt = Opt::flag(
+    "random",
+    "advises the kernel of random access, so that it reads nothing ahead \
+            (POSIX_FADV_RANDOM, or madvise)",
+);
+
+pub const WILL_NEED: Opt = Opt::flag(
+    "willneed",
+    "starts reading the thread's whole part into the page cache (POSIX_FADV_WILLNEED, or \
+            madvise), within the timed work",
+);
+
+/// The same advice in fio.
+pub const ADVICE_IN_FIO: &[FioOption] = &[SEQUENTIAL_IN_FIO, RANDOM_IN_FIO];
+
+pub const SEQUENTIAL_IN_FIO: FioOption =
+    FioOption::new(SEQUENTIAL.name, "fadvise_hint", SEQUENTIAL.name);
+
+pub const RANDOM_IN_FIO: FioOption = FioOption::new(RANDOM.name, "fadvise_hint", RANDOM.name);
+
+/// Uses libc's wrapper; for `read`, `pread` and `seek`.
+pub const LIBC: Opt = Opt::flag(
+    "libc",
+    "calls the C library's wrapper, as most programs do, instead of an inlined system call",
+);
+
+/// The equivalent in fio, which always calls through the C library.
+pub const CALL_FIO_OPTIONS: &[FioOption] =
+    &[FioOption::always(LIBC.name), SEQUENTIAL_IN_FIO, RANDOM_IN_FIO];
+
+/// How stores into a mapping can be made durable; they wait for nothing by themselves.
+pub const MAPPING_SYNCS: &[Sync] =
+    &[Sync::None, Sync::End, Sync::Fdatasync, Sync::Fsync, Sync::Msync];
+
+pub const MAPPING_OPTIONS: &[Opt] = &[SHARED, POPULATE, HUGE, SEQUENTIAL, RANDOM, WILL_NEED];
+
+pub const POPULATE: Opt = Opt::flag(
+    "populate",
+    "fills the page tables before the first block (MADV_POPULATE_READ), within the timed \
+            work; where the order jumps, for the thread's whole part",
+);
+
+pub const HUGE: Opt = Opt::flag("huge", "requests 2 MiB pages (MADV_HUGEPAGE)");
+
+pub const SQPOLL: Opt = Opt::flag(
+    "sqpoll",
+    "a kernel thread takes submissions: system calls only wait for completions, or wake it \
+            up after 50 ms; its CPU time is counted",
+);
+
+pub const IOPOLL: Opt = Opt::flag(
+    "iopoll",
+    "polls the device for completions instead of waiting for its interrupts \
+            (IORING_SETUP_IOPOLL), with --direct; the device needs poll queues",
+);
+
+pub const SUBMIT: Opt = Opt {
+    name: "submit",
+    value: Some(OptValue::number(Job::MAX_DEPTH as u64)),
+    about: "one call submits at most N operations; 2 for random direct ones if omitted, otherwise \
+            all there are",
+};
+
+pub const COMPLETE: Opt = Opt {
+    name: "complete",
+    value: Some(OptValue::number(Job::MAX_DEPTH as u64)),
+    about: "one call waits for at least N completions, or for all in flight if those are fewer; 1 \
+            if omitted",
+};
+
+pub const NOP: Opt = Opt::flag(
+    "nop",
+    "operations that do nothing (IORING_OP_NOP) and move no data: the cost of the ring \
+            itself",
+);
+
+/// `fixed` is only read: a run of iotui registers its buffers by itself.
+pub const URING_FIO_OPTIONS: &[FioOption] = &[
+    FioOption::new(SQPOLL.name, "sqthread_poll", "1"),
+    FioOption::new(IOPOLL.name, "hipri", "1"),
+    FioOption::number(SUBMIT.name, "iodepth_batch"),
+    FioOption::number(COMPLETE.name, "iodepth_batch_complete_min"),
+    FioOption::new("fixed", "fixedbufs", "1"),
+    SEQUENTIAL_IN_FIO,
+    RANDOM_IN_FIO,
+];
+
+pub const PARTS: Opt = Opt {
+    name: "parts",
+    value: Some(OptValue::number(MAX_PARTS)),
+    about: "number of vectors, 1 to 1024",
+};
+
+pub const NO_WAIT: Opt =
+    Opt::flag("nowait", "reads what is cached (RWF_NOWAIT), then the rest by pread");
+
+pub const DONT_CACHE: Opt =
+    Opt::flag("dontcache", "leaves nothing new in the page cache (RWF_DONTCACHE, Linux 6.14)");
+
+pub const PREADV2_FIO_OPTIONS: &[FioOption] = &[
+    FioOption::new("nowait", "nowait", "1"),
+    FioOption::new("dontcache", "uncached", "1"),
+    SEQUENTIAL_IN_FIO,
+    RANDOM_IN_FIO,
+];
+
+pub const NON_TEMPORAL: Opt =
+    Opt::flag("nt", "uses non-temporal stores, which bypass the caches (x86-64)");
+
+pub const SOCKET: Opt =
+    Opt::flag("socket", "sends to a Unix stream socket, whose other end the same thread reads");
+
+pub const TOUCH: Opt =
+    Opt::flag("touch", "reads one byte of every page of the block while it is mapped");
+
+/// The engines of the peer fio; the first is the default.
+pub const FIO_ENGINES: [Opt; 4] = [
+    Opt::flag("psync", "engine psync: pread(2); the default"),
+    Opt::flag("libaio", "engine libaio: io_submit(2), with --depth"),
+    Opt::flag("io_uring", "engine io_uring, with --depth"),
+    Opt::flag("mmap", "engine mmap: copies from a mapping"),
+];

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_a_busy_raid_unless_the_target_is_elsewhere() {
+    fn busy_raids_matter_below_the_target() {
         let host =
             with(Conditions { raid_busy: vec!["resync = 4.3%".into()], ..Conditions::default() });
         assert!(
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_a_disk_without_poll_queues_to_a_plan_that_polls() {
+    fn polling_needs_poll_queues() {
         let found = |polls, backend| {
             let target = on(&[BlockDevice { polls, ..device("sda", DeviceKind::Disk) }]);
             check("no-poll-queues", &Host::default(), Some(&target), Some(&plan(&[backend])))
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_virtual_rotational_disks_from_real_ones() {
+    fn virtual_rotational_disks_differ_from_real() {
         let disk = BlockDevice { rotational: Some(true), ..device("sda", DeviceKind::Disk) };
         let found =
             |disk: BlockDevice| check("rotational", &Host::default(), Some(&on(&[disk])), None);

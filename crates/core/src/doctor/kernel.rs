@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_disabled_io_uring_if_the_plan_uses_it() {
+    fn reports_disabled_io_uring_when_used() {
         let host = |level, root| Host {
             io_uring_disabled: level,
             can_drop_caches: root,

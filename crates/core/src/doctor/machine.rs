@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn smt_matters_only_to_more_than_one_thread() {
+    fn smt_matters_to_several_threads() {
         let host = with_cpu(Cpu { smt: Some(true), online: 8, cores: 4, ..Cpu::default() });
         assert!(check("smt", &host, None, None).is_some());
         assert_eq!(check("smt", &host, None, Some(&plan(&[]))), None);

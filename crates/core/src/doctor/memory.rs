@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_kdamond_if_trials_use_the_cache() {
+    fn reports_kdamond_to_cached_trials() {
         let host = with(Memory { kdamond: Some("kdamond.0".into()), ..Memory::default() });
         assert!(
             check("evictor", &host, None, None).is_some_and(|f| f.evidence.contains("kdamond.0"))
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_free_page_reporting_for_cold_trials() {
+    fn free_page_reporting_affects_cold_trials() {
         let host = with(Memory { reports_free_pages: true, ..Memory::default() });
         assert!(check("free-page-reporting", &host, None, Some(&plan(&["cold"]))).is_some());
         assert_eq!(check("free-page-reporting", &host, None, Some(&plan(&["warm"]))), None);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_missing_huge_pages_for_direct_io() {
+    fn reports_missing_huge_pages() {
         let host = |setting: Option<&str>| {
             with(Memory { total: 1, huge_pages: setting.map(String::from), ..Memory::default() })
         };

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_severe_finding_comes_first_and_an_unknown_host_has_none() {
+    fn most_severe_finding_comes_first() {
         assert_eq!(examine(&Host { can_drop_caches: true, ..Host::default() }, None, None), []);
         let mut host =
             Host { virtualisation: Some("KVM".into()), can_drop_caches: true, ..Host::default() };
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_narrows_the_kinds_of_cells() {
+    fn a_plan_narrows_the_checks() {
         let host = Host::default();
         let plan = plan(&["warm"]);
         assert!(

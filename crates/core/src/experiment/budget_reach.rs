@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_passes_that_do_not_fit_are_told_with_a_budget_that_has_room() {
+    fn missed_passes_suggest_a_budget() {
         let pass = |at: u64| Job {
             block: 1 << at,
             span: 3 << 30,
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_differ_in_their_count_are_named_with_it() {
+    fn missed_cells_name_their_count() {
         let job = |count: u64| Job {
             count: Some(count),
             span: 1 << 40,
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_of_a_time_that_was_asked_for_are_counted_and_fitted_ones_fit() {
+    fn only_fitted_trial_times_always_fit() {
         let cells: Vec<Job> = (0..28u64)
             .map(|at| Job { block: 1 << at, span: 1 << 28, count: None, ..testing::job() })
             .collect();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_back_takes_as_long_as_it_took_to_write() {
+    fn verifying_doubles_the_time() {
         let write = Job { op: Op::Write, count: Some(0), span: 3 << 30, ..testing::job() };
         let mut plan = plan(vec![write], 15);
         assert_eq!(predicted(&plan), None);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn preparations_that_alone_take_longer_than_the_budget_are_told() {
+    fn preparation_alone_may_exceed_the_budget() {
         let job = |at: u64, cache| Job {
             block: 1 << at,
             span: 1 << 29,
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_saved_runs_know_is_taken_as_it_is_and_named() {
+    fn saved_runs_set_the_disk_speed() {
         let pass = |op| Job {
             op,
             span: 3 << 30,

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::error::PlanError;
 use super::kind::{Cells, Experiment, PlanRequest};
+use super::refusal::PlanError;
 use super::sweep;
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count, show_trials};
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_fill_the_budget_and_are_smaller_for_expensive_calls() {
+    fn expensive_calls_get_smaller_counts() {
         static INFOS: [Info; 2] = [
             Info { id: "getpid", relative_cost: 1.2, ..Info::MOVES_NOTHING },
             Info { id: "map-unmap", relative_cost: 30.0, ..Info::MOVES_NOTHING },

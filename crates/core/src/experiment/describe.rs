@@ -1,9 +1,17 @@
-//! Checks whether options describe given cells: a run that is compared with a baseline may repeat
-//! the options of the baseline's cells, but not change them.
+//! Options and the cells that they make, both ways.
+//!
+//! A run that is compared with a baseline may repeat the options of the baseline's cells, but not
+//! change them. A screen that opens the plan of a session needs its settings: new plans hold them,
+//! those of older sessions are found from their cells.
+
+use std::collections::HashSet;
 
 use super::sweep::sensible;
-use super::{experiment, usual};
-use crate::plan::{Info, Job, JobOption, JobValue, Preset, Settings};
+use super::{estimate, experiment, usual};
+use crate::plan::{
+    Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Settings,
+    TargetSpec, ValueKind,
+};
 
 /// How options differ from the cells that they should describe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,6 +106,181 @@ pub(super) fn has(cell: &Job, value: &JobValue, infos: &[&'static Info]) -> bool
     let with = value.put_in(cell);
     let info = infos.iter().find(|info| info.id == with.backend.id);
     info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell
+}
+
+/// Returns what of a plan differs from its preset: with these settings the preset makes the cells
+/// again, on the targets of the plan. The seed is not among them, nor are commands between rounds.
+///
+/// Where a plan has cells that no one set of settings makes, as those of several presets, the
+/// settings make these and others. An experiment that picks a method determines its cells again.
+pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Settings {
+    let requested = plan.cells.iter().chain(plan.skipped.iter().map(|skipped| &skipped.cell));
+    let cells: Vec<Job> =
+        requested.map(|job| Job { target: None, variant: None, ..job.clone() }).collect();
+    let mut settings = settings_of_run(plan, preset);
+    if let Some(given) = given_settings(plan, preset) {
+        let mut all = settings.clone().or(&given);
+        if given.size.is_none() && asks_for_span(plan, preset) {
+            take(&mut all, "size", &cells, infos);
+        }
+        let made = describes(&all, std::slice::from_ref(preset), infos, &cells, &[]);
+        if !matches!(made, Err(OtherCells::LeftOut { .. })) {
+            return all;
+        }
+        // The preset has changed since.
+    }
+    if asks_for_span(plan, preset) {
+        take(&mut settings, "size", &cells, infos);
+    }
+    // These have no default to which the cells could be held.
+    for option in ["count", "mix"] {
+        if !plan.pick && preset.parts().iter().all(|part| part.text(option).is_none()) {
+            take(&mut settings, option, &cells, infos);
+        }
+    }
+    // Not numbers: an experiment may leave some out, as counts that the budget has no room for.
+    let named = Settings::ALL.iter().filter(|s| matches!(s.kind, ValueKind::SomeOf(_)));
+    for setting in named.filter(|_| !plan.pick) {
+        if is_for_all_sweeps(setting.name, preset, &cells) {
+            take(&mut settings, setting.name, &cells, infos);
+        }
+    }
+    // Each time what is named first is set as the cells have it, until they are described.
+    while let Err(other) = describes(&settings, std::slice::from_ref(preset), infos, &cells, &[]) {
+        let (OtherCells::LeftOut { option, .. } | OtherCells::Added { option, .. }) = other;
+        if settings.text(option).is_some() || !take(&mut settings, option, &cells, infos) {
+            break;
+        }
+    }
+    settings
+}
+
+/// Returns the settings of cells with which the plan was made from this preset alone; `None` if the
+/// plan does not hold them, as that of an older session.
+fn given_settings(plan: &Plan, preset: &Preset) -> Option<Settings> {
+    let given = plan.settings.as_ref().filter(|_| plan.presets == [preset.id.as_str()])?;
+    let mut settings = Settings::default();
+    for (name, text) in given {
+        settings.set(name, text).ok()?;
+    }
+    Some(settings)
+}
+
+/// Returns whether a value that a sweep of the preset lists is in no cell, although its sweeps
+/// differ: others were requested for all of them.
+fn is_for_all_sweeps(option: &str, preset: &Preset, cells: &[Job]) -> bool {
+    let of_sweeps: HashSet<Option<String>> =
+        preset.parts().iter().map(|part| part.text(option)).collect();
+    let of_cells: HashSet<String> =
+        cells.iter().filter_map(|cell| value_of(cell, option)).collect();
+    let listed = || of_sweeps.iter().flatten().filter(|text| !text.contains(".."));
+    let is_missing = |value: &str| !of_cells.contains(value);
+    of_sweeps.len() > 1
+        && !of_cells.is_empty()
+        && listed().flat_map(|text| text.split(',')).any(is_missing)
+}
+
+/// Returns whether a span was requested that the preset does not have.
+fn asks_for_span(plan: &Plan, preset: &Preset) -> bool {
+    let is_whole_file = |cell: &Job| {
+        plan.target_of(cell).is_some_and(|target| match target {
+            TargetSpec::File { size, .. } => *size == cell.span,
+            _ => false,
+        })
+    };
+    // A share of the memory is not the same number of bytes again.
+    !plan.span_may_shrink
+        && preset.parts().iter().all(|part| part.size.is_none())
+        && !plan.cells.iter().all(is_whole_file)
+}
+
+/// Sets an option to the values that the cells have and need; false if it cannot be.
+fn take(
+    settings: &mut Settings,
+    option: &'static str,
+    cells: &[Job],
+    infos: &[&'static Info],
+) -> bool {
+    let mut texts: Vec<String> = Vec::new();
+    for text in cells.iter().filter_map(|cell| value_of(cell, option)) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let needed = needed_values(option, &texts, cells, infos);
+    !needed.is_empty() && settings.set(option, &needed.join(",")).is_ok()
+}
+
+/// Returns those of the values without which a cell would be missing: on some cells an option has
+/// no effect, and the value that they have was requested by nobody.
+fn needed_values(
+    option: &'static str,
+    texts: &[String],
+    cells: &[Job],
+    infos: &[&'static Info],
+) -> Vec<String> {
+    let of = |text: &String| -> Option<JobValue> {
+        let mut one = Settings::default();
+        one.set(option, text).ok()?;
+        JobOption::find(option)?.values(&one, infos)?.pop()
+    };
+    let values: Vec<JobValue> = texts.iter().filter_map(of).collect();
+    let matters = |cell: &&Job| values.iter().any(|value| !has(cell, value, infos));
+    let affected: Vec<&Job> = cells.iter().filter(matters).collect();
+    let is_needed = |text: &str| {
+        affected.iter().any(|cell| value_of(cell, option).is_some_and(|own| own == text))
+    };
+    let needed: Vec<String> = texts.iter().filter(|text| is_needed(text)).cloned().collect();
+    if needed.is_empty() { texts.first().cloned().into_iter().collect() } else { needed }
+}
+
+/// Returns the value of an option that a cell has, as it is given.
+fn value_of(cell: &Job, option: &str) -> Option<String> {
+    JobOption::find(option)?.text(cell)
+}
+
+/// Returns what a plan has once and its preset has not.
+fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
+    fn unlike<T: PartialEq>(own: Option<T>, of_preset: Option<T>) -> Option<T> {
+        own.filter(|own| of_preset.as_ref() != Some(own))
+    }
+    let known = &preset.settings;
+    let until = plan.until.then(|| (plan.goal * 1e4).round() as u32);
+    let usual = if plan.until {
+        Plan::UNTIL_BUDGET
+    } else {
+        Plan::BUDGET * plan.variants.len().max(1) as u32
+    };
+    let measures = estimate(&Plan { ceilings: false, ..plan.clone() }) >= Plan::MIN_FOR_CEILINGS;
+    let ceilings = match plan.ceilings {
+        _ if plan.ceilings == measures => None,
+        true => Some(MeasureCeilings::Always),
+        false => Some(MeasureCeilings::Never),
+    };
+    let expect: Vec<Expect> = plan.expect.iter().flat_map(expected).collect();
+    Settings {
+        trials: unlike(plan.trials, known.trials.filter(|_| known.until.is_none())),
+        until: unlike(until, known.until),
+        budget: unlike(Some(plan.budget), Some(known.budget.unwrap_or(usual))),
+        trial_time: unlike(Some(plan.trial_time).filter(|_| !plan.fitted), known.trial_time),
+        ceilings: unlike(ceilings, known.ceilings),
+        rated: unlike(plan.rated, known.rated),
+        expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),
+        cold: unlike(Some(plan.cold), Some(known.cold.unwrap_or_default())),
+        compressible: unlike(plan.compressible, known.compressible),
+        dedupe: unlike(plan.dedupe, known.dedupe),
+        verify: unlike(plan.verify.then_some(true), known.verify),
+        fresh: unlike(plan.fresh.is_some().then_some(true), known.fresh),
+        ..Settings::default()
+    }
+}
+
+/// Returns what asks for this expectation.
+fn expected(expectation: &Expectation) -> Vec<Expect> {
+    match &expectation.by {
+        Some(by) => vec![Expect::Profile(by.profile.clone())],
+        None => expectation.conditions.iter().cloned().map(Expect::Condition).collect(),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `fast`: reads the whole file by the fastest of several methods, which the engine determines at
 //! run time.
 
-use super::error::PlanError;
 use super::kind::{Cells, Experiment, PlanRequest};
+use super::refusal::PlanError;
 use super::sweep::{self, spans};
 use crate::plan::{Job, Moves, Op, Range, Settings, Skipped};
 

@@ -1,8 +1,8 @@
 //! The cells of a run of several processes: each for so many ranks, in a file of its own or a part
 //! of one that they share.
 
-use super::error::PlanError;
 use super::kind::PlanRequest;
+use super::refusal::PlanError;
 use crate::plan::{Job, Layout, Settings, Skipped, TargetSpec};
 use crate::units::show_bytes;
 

@@ -1,9 +1,11 @@
 //! What every experiment implements, and the facts that plans are based on.
 
-use super::error::PlanError;
+use super::refusal::PlanError;
+use crate::facts::TargetFacts;
 use crate::plan::{
-    Info, Job, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec, Variant,
+    Info, Job, Plan, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec, Variant,
 };
+use crate::record::{Estimate, Unit};
 
 /// Everything that a plan depends on, gathered beforehand: an experiment never touches the machine.
 pub struct PlanRequest<'a> {
@@ -58,4 +60,29 @@ pub struct Experiment {
     /// Whether it measures a file.
     pub needs_file: bool,
     pub cells: fn(&Settings, &PlanRequest) -> Result<Cells, PlanError>,
+}
+
+/// A plan and the facts found while making it.
+#[derive(Debug)]
+pub struct Proposed {
+    pub plan: Plan,
+    /// Facts about the target, or about an empty file where the scratch file would be.
+    pub facts: TargetFacts,
+    /// Every backend and peer that cannot do a plain job of the requested operation here, and why;
+    /// empty unless a survey was requested.
+    pub unavailable: Vec<(&'static str, String)>,
+    /// What is measured instead of the named file, and why.
+    pub instead: Option<String>,
+    /// The span that all targets are used over, where they differ in size.
+    pub common_span: Option<String>,
+}
+
+/// A cell of a probe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    pub cell: ProbeCell,
+    pub unit: Unit,
+    pub estimate: Option<Estimate>,
+    /// Why it is unavailable.
+    pub refused: Option<String>,
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::error::PlanError;
 use super::kind::{Experiment, PlanRequest};
+use super::refusal::PlanError;
 use crate::plan::{ProbeCell, ProbeInfo, Resolved, Skipped, check_sets, find_probes};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

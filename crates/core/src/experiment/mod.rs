@@ -3,39 +3,26 @@
 
 mod budget_reach;
 mod calls;
-mod commit;
 mod describe;
-mod error;
 mod fast;
 mod in_ranks;
 mod kind;
 mod lab;
-mod levels;
-mod measure;
-mod objection;
-mod proposed;
 mod refusal;
 mod schedule;
-mod settings_of;
 mod sweep;
 
 pub use budget_reach::{
     DiskRate, DiskSpeed, MissedCells, expected_trials, predict_missed, round_time,
 };
 pub use calls::CALLS;
-pub use commit::COMMIT;
-pub use describe::{OtherCells, describes, excluding_option};
-pub use error::{MAX_CELLS, PlanError};
-pub use kind::{AvailableProbes, Cells, Experiment, PlanRequest};
+pub use describe::{OtherCells, describes, excluding_option, settings_of};
+pub use kind::{AvailableProbes, Cells, Experiment, Offer, PlanRequest, Proposed};
 pub use lab::requested_probes;
-pub use levels::LEVELS;
-pub use measure::MEASURE;
-pub use objection::Choices;
-pub use proposed::{Offer, Proposed};
+pub use refusal::{Choices, MAX_CELLS, PlanError};
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };
-pub use settings_of::settings_of;
 pub use sweep::{
     FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate,
     fit_trial_time, later_trials, spans, usual, verified_share,
@@ -49,13 +36,35 @@ use crate::plan::{
 };
 use crate::units::short_bytes;
 
+/// The experiment whose reports show the counts that calibration found.
+pub const MEASURE: &str = "measure";
+/// The experiment whose answer is about commits.
+pub const COMMIT: &str = "commit";
+/// The experiment that first times opening and reading the file after each cache-drop level.
+pub const LEVELS: &str = "levels";
+
 /// All experiments, in display order.
 pub static EXPERIMENTS: &[Experiment] = &[
     sweep::EXPERIMENT,
-    measure::EXPERIMENT,
+    Experiment {
+        id: MEASURE,
+        about: "like sweep; reports how many operations take the trial time, for every block size",
+        ..sweep::EXPERIMENT
+    },
     calls::EXPERIMENT,
-    commit::EXPERIMENT,
-    levels::EXPERIMENT,
+    Experiment {
+        id: COMMIT,
+        about: "all combinations of sync methods, shapes of files and writers; the answer is about \
+                commits",
+        cells: sweep::write_cells,
+        ..sweep::EXPERIMENT
+    },
+    Experiment {
+        id: LEVELS,
+        about: "like sweep, preceded by the time to open and read the file after each cache-drop \
+                level",
+        ..sweep::EXPERIMENT
+    },
     fast::EXPERIMENT,
     lab::EXPERIMENT,
 ];
@@ -142,7 +151,7 @@ fn picks(request: &PlanRequest) -> Result<bool, PlanError> {
 
 /// Returns whether the cache-drop levels are measured in addition to the cells.
 fn measures_levels(request: &PlanRequest) -> bool {
-    request.resolved.presets.first().is_some_and(|preset| preset.experiment == levels::LEVELS)
+    request.resolved.presets.first().is_some_and(|preset| preset.experiment == LEVELS)
 }
 
 /// Returns the fixed number of trials. The user's `--until` replaces that of a preset, and the

@@ -1,7 +1,11 @@
 //! Why a combination of axes is skipped.
 
-use super::kind::PlanRequest;
-use crate::plan::{Cache, Info, Job, Moves, Op, Pattern, TargetSpec};
+use super::kind::{AvailableProbes, PlanRequest};
+use super::{plan, sweep, usual};
+use crate::plan::{
+    Cache, ChoiceError, Info, Job, JobOption, Moves, Op, Pattern, Plan, Preset, Range, Resolved,
+    SettingError, Settings, TargetSpec, Unknown,
+};
 use crate::units::{show_bytes, show_count};
 
 /// Returns why this combination is meaningless or not supported here.
@@ -242,4 +246,246 @@ fn memory(info: &Info, job: &Job, available: u64) -> Option<String> {
             show_bytes(available)
         )
     })
+}
+
+/// The choices, and the facts that they are checked against.
+pub struct Choices<'a> {
+    /// The effective settings, with all gaps filled as a plan will fill them.
+    pub settings: &'a Settings,
+    /// Whether backends were chosen; otherwise they follow the operation.
+    pub explicit_backends: bool,
+    pub infos: &'a [&'static Info],
+    pub target: TargetSpec,
+    /// Checks whether this machine and target support a job; the error is the reason why not.
+    pub check: &'a dyn Fn(&Job) -> Result<(), String>,
+}
+
+impl Choices<'_> {
+    /// Returns why no cell can have this value of a setting. Of conflicts that exist without it,
+    /// it says nothing.
+    pub fn object_to(&self, name: &str, text: &str) -> Option<String> {
+        // How much memory there is, a plan finds out.
+        if name == "memory-share" || text == neutral_value(name) {
+            return None;
+        }
+        let mut with = self.without(name);
+        if let Err(error) = with.choose(name, text) {
+            return Some(error.to_string());
+        }
+        let with = usual(&with, self.infos);
+        let why = match self.plan(&with) {
+            Err(why) => why,
+            Ok(plan) => return describe_loss(name, &with, &plan, self.infos),
+        };
+        let before = self.plan(&usual(&self.without(name), self.infos));
+        (before.err().as_ref() != Some(&why)).then_some(why)
+    }
+
+    /// Returns the choices without a setting, and without what does not apply then.
+    fn without(&self, name: &str) -> Settings {
+        let mut settings = self.settings.clone();
+        settings.unset(name);
+        if matches!(name, "op" | "cache") {
+            let _ = settings.choose(name, neutral_value(name));
+        }
+        if !self.explicit_backends {
+            settings.backend = None;
+        }
+        settings.memory_share = None;
+        // Probes need no file, and are checked elsewhere.
+        settings.probe = None;
+        settings
+    }
+
+    /// Plans a sweep of these settings.
+    ///
+    /// # Errors
+    /// No cell can be measured; why not.
+    fn plan(&self, settings: &Settings) -> Result<Plan, String> {
+        let settings = narrow(settings);
+        let presets = [Preset { experiment: sweep::EXPERIMENT.id.into(), ..Preset::default() }];
+        let size = match &settings.size {
+            Some(sizes) if self.target.is_ours() => sizes.values.iter().copied().max(),
+            _ => None,
+        };
+        let request = PlanRequest {
+            resolved: &Resolved::new(&settings, &presets),
+            target: self.target.with_size(size.unwrap_or(self.target.size())),
+            targets: 1,
+            variants: &[],
+            infos: self.infos,
+            check: self.check,
+            memory: u64::MAX,
+            allowed: u64::MAX,
+            call: 0.0,
+            cpus: 1,
+            seed: 0,
+            ranks: None,
+            probes: AvailableProbes::NONE,
+        };
+        plan(&request).map_err(|error| match error {
+            PlanError::Refused { reason, .. } => reason,
+            error => error.to_string(),
+        })
+    }
+}
+
+/// Returns the value of a setting that conflicts with nothing.
+fn neutral_value(name: &str) -> &'static str {
+    match name {
+        "op" => Op::Read.name(),
+        "cache" => Cache::AsIs.name(),
+        _ => JobOption::find(name).and_then(|option| option.usual).unwrap_or("false"),
+    }
+}
+
+/// Returns the settings with the ends of long ranges only: what is possible for a value is so for
+/// one of them.
+fn narrow(settings: &Settings) -> Settings {
+    let mut narrow = settings.clone();
+    let ranges = [
+        &mut narrow.block_size,
+        &mut narrow.count,
+        &mut narrow.threads,
+        &mut narrow.depth,
+        &mut narrow.size,
+        &mut narrow.sync_every,
+        &mut narrow.mix,
+    ];
+    for range in ranges.into_iter().flatten() {
+        let (low, high) = (range.values.iter().min(), range.values.iter().max());
+        if let (Some(low), Some(high)) = (low, high) {
+            *range = Range::list(&if low == high { vec![*low] } else { vec![*low, *high] });
+        }
+    }
+    narrow
+}
+
+/// Returns which cell shows that a value has no effect: planning replaced it in all of them.
+fn describe_loss(
+    name: &str,
+    settings: &Settings,
+    plan: &Plan,
+    infos: &[&'static Info],
+) -> Option<String> {
+    let values = JobOption::find(name)?.values(&narrow(settings), infos)?;
+    let is_kept = |cell: &Job| values.iter().any(|value| value.put_in(cell) == *cell);
+    let first = plan.cells.first().filter(|_| !plan.cells.iter().any(is_kept))?;
+    Some(format!("it has no effect on {}", first.label()))
+}
+
+/// Maximum number of combinations of one preset: two long ranges multiplied would exhaust the
+/// memory.
+pub const MAX_CELLS: u64 = 10_000;
+
+/// Why no plan can be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error("--set: {0}")]
+    Set(SettingError),
+    #[error("{cell}: {reason}")]
+    Refused { cell: String, reason: String },
+    #[error("a block size of 0 reads nothing; use 1 or more")]
+    NoBlock,
+    #[error(
+        "a block size of {} is more than one system call can move; the maximum is {}",
+        show_bytes(*.0),
+        show_bytes(crate::plan::Job::MAX_BLOCK)
+    )]
+    HugeBlock(u64),
+    #[error("--size 0 leaves nothing to measure; use 1 or more")]
+    NoSpan,
+    #[error("the file is empty; there is nothing to measure")]
+    Empty,
+    #[error("{0} combinations; the limit is {max}, use shorter ranges", max = MAX_CELLS)]
+    TooMany(u64),
+    #[error("there is nothing to do: no backend is selected")]
+    Nothing,
+    #[error("--sync applies only to writes; add --op write")]
+    SyncRead,
+    #[error("--writes append and preallocated apply only to writes; add --op write")]
+    AppendRead,
+    #[error("--file-per thread applies only to writes; add --op write")]
+    OwnFilesRead,
+    #[error("--cold applies only to cold cells, and there are none; add --cache cold")]
+    ColdOfNone,
+    #[error(
+        "--{0} applies only to data that iotui writes, and it writes none here; measure a scratch file"
+    )]
+    ContentOfNone(&'static str),
+    #[error(
+        "--verify reads back what iotui writes, and it writes nothing here; add --op write, and measure a scratch file"
+    )]
+    VerifyOfNone,
+    #[error(
+        "--fresh reads blocks that nothing has read, and iotui has just written these; measure a file that is older"
+    )]
+    FreshOfOurs,
+    #[error(
+        "--fresh reads each block once, past the page cache: add --cache cold or --direct to {0}, or leave it out"
+    )]
+    FreshCached(String),
+    #[error(
+        "--fresh chooses where a trial reads: it excludes --count, --file-per, peers and a pick among methods, which {0} has"
+    )]
+    FreshCount(String),
+    #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
+    FreshRanks,
+    #[error("--verify marks each block, so none repeats; drop --dedupe or --verify")]
+    VerifyDedupe,
+    #[error(
+        "--verify marks each 512 bytes, which then compress by at most 94 %, not {0} %; use a lower --compressible"
+    )]
+    VerifyCompressible(u8),
+    #[error("--{0} is for the ranks of iotui-mpi, which mpirun starts; this process is alone")]
+    OneProcess(&'static str),
+    #[error("--ranks {asked}: only {started} were started; start more with mpirun -n")]
+    FewRanks { asked: u64, started: u32 },
+    #[error("with --layout per-rank iotui creates a file for each rank; name a folder")]
+    OneFileOfRanks,
+    #[error("--remote applies only to network probes, and none is selected; add --probe network")]
+    RemoteOfNone,
+    #[error("--until ends a run by its precision, --trials by a number; drop one of them")]
+    UntilTrials,
+    #[error(
+        "--until applies only to the cells of a file, and none is selected; use --trials for probes"
+    )]
+    UntilOfNone,
+    #[error(
+        "--between compares the cells of a file in a sweep; choose another preset, or name a backend"
+    )]
+    VariantsOfNone,
+    #[error("--mix both reads and writes; leave out --op")]
+    MixRead,
+    #[error("{0} only reads; leave out --op and --mix")]
+    OnlyReads(&'static str),
+    #[error("the preset {0} picks one of its own cells; run it alone")]
+    Alone(String),
+    #[error(
+        "--cache warm cannot be combined with --direct, which bypasses the page cache; use --cache \
+         asis or cold"
+    )]
+    WarmDirect,
+}
+
+impl PlanError {
+    /// Returns the option that the error is about, if its text does not begin with it.
+    pub fn option(&self) -> Option<&'static str> {
+        match self {
+            PlanError::Unknown(unknown) => match unknown.kind {
+                "backend" | "option" => Some("--backend"),
+                "probe" => Some("--probe"),
+                _ => None,
+            },
+            PlanError::Choice(_) => Some("--backend"),
+            PlanError::NoBlock | PlanError::HugeBlock(_) => Some("--block-size"),
+            PlanError::Empty => Some("--size"),
+            PlanError::Alone(_) => Some("--preset"),
+            _ => None,
+        }
+    }
 }

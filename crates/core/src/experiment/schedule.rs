@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_follow_each_other_and_change_their_order() {
+    fn pairs_are_adjacent_and_alternate() {
         let plan = plan_of_variants();
         for round in 1..5 {
             let order = order_of_pairs(&plan, round);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_alternate_in_blocks_with_every_cell_once() {
+    fn variants_alternate_in_blocks() {
         let plan = plan_of_variants();
         let variants = |round| -> Vec<usize> {
             let order = order_of_round(&plan, round);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_once_in_blocks_of_one_cache_state() {
+    fn rounds_group_cells_by_cache_state() {
         let cells = cells();
         let order = order(&cells, 7, 1);
         let mut sorted = order.clone();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn cache_states_of_the_same_jobs_have_the_same_order() {
+    fn cache_states_share_one_order() {
         let cells = cells();
         let [cold, warm] = order_by_state(&cells, 7, 1).try_into().unwrap();
         // Job 2 n is cold, its twin in the order of the plan 2 n + 1.
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_round_that_ends_early_has_points_all_along_the_curve() {
+    fn a_cut_first_round_spans_curves() {
         let cells: Vec<Job> = (0..28u64).map(|i| Job { block: 1 << i, ..testing::job() }).collect();
         for (seed, reached) in [(1, 8), (2, 15), (3, 20)] {
             let mut places = order(&cells, seed, 1)[..reached].to_vec();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn small_counts_come_first_in_the_first_round() {
+    fn first_round_begins_with_small_counts() {
         let job = |count: u64| Job { count: Some(1 << count), ..testing::job() };
         let cells: Vec<Job> = (0..20).rev().map(job).collect();
         assert_eq!(order(&cells, 7, 1), (0..20).rev().collect::<Vec<_>>());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_follows_the_seed_and_differs_by_round() {
+    fn order_depends_on_seed_and_round() {
         let cells = cells();
         assert_eq!(order(&cells, 7, 1), order(&cells, 7, 1));
         assert_ne!(order(&cells, 7, 1), order(&cells, 7, 2));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_is_reached_by_every_cell() {
+    fn every_cell_reaches_every_place() {
         let cells = vec![testing::job(); 5];
         let mut seen = [[0; 5]; 5];
         (0..500).for_each(|round| {

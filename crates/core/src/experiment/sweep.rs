@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::error::{MAX_CELLS, PlanError};
 use super::kind::{Cells, Experiment, PlanRequest};
-use super::refusal::refusal;
+use super::refusal::{MAX_CELLS, PlanError, refusal};
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, JobOption, JobValue, Moves,
     Op, Plan, Range, Settings, Skipped, Sync, TrialTime, Writes, nearest, target_values,
@@ -336,4 +335,10 @@ pub fn estimate(plan: &Plan) -> Duration {
     Duration::from_secs_f64(
         (once * (rounds + 1.5) + probing + starts).min(plan.budget.as_secs_f64()),
     )
+}
+
+/// Returns the cells of a sweep of writes.
+pub(super) fn write_cells(settings: &Settings, request: &PlanRequest) -> Result<Cells, PlanError> {
+    let settings = Settings { op: settings.op.or(Some(Op::Write)), ..settings.clone() };
+    cells(&settings, request)
 }

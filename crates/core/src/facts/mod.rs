@@ -1,11 +1,9 @@
 //! Facts about a machine and a target, as data: the engine collects them, a session stores them,
 //! and reports and screens show them.
 
-mod device;
 mod machine;
 mod target;
 
-pub use device::*;
 pub use machine::*;
 pub use target::*;
 

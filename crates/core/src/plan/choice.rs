@@ -149,11 +149,33 @@ impl TryFrom<String> for Choice {
     }
 }
 
+/// The requested backends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backends {
+    All,
+    These(Vec<Choice>),
+}
+
+impl Backends {
+    /// Returns each requested backend; `all` is every backend, without the peers.
+    pub fn choices(&self, infos: &[&'static Info]) -> Vec<Choice> {
+        match self {
+            Backends::These(list) => list.clone(),
+            Backends::All => infos
+                .iter()
+                .filter(|info| !info.is_peer())
+                .map(|info| Choice::plain(info.id))
+                .collect(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::plan::Opt;
-    use proptest::prelude::*;
 
     const INFO: Info = Info {
         id: "stdio",
@@ -182,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn options_have_one_order_however_they_were_said() {
+    fn options_have_one_order() {
         let known = |text| Choice::parse(text).unwrap().normalize(&INFO);
         assert_eq!(known("stdio+fast+buf=64k"), known("stdio+buf=64k+fast"));
         assert_eq!(known("stdio+fast+buf=64k").to_string(), "stdio+buf=64k+fast");
@@ -197,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_what_parses_prints_back(text in "[a-z+=0-9 -]{0,20}") {
+        fn parsed_text_prints_back(text in "[a-z+=0-9 -]{0,20}") {
             if let Ok(choice) = Choice::parse(&text) {
                 prop_assert_eq!(Choice::parse(&choice.to_string()).unwrap(), choice);
             }

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_holds_or_not_by_its_sign() {
+    fn the_sign_decides_a_bound() {
         let holds = |text: &str, value| text.parse::<Condition>().unwrap().holds(value);
         assert!(holds("p99<10ms", 9_999_999.0) && !holds("p99<10ms", 1e7));
         assert!(holds("p99<=10ms", 1e7) && !holds("p99<=10ms", 1e7 + 1.0));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_says_what_is() {
+    fn invalid_conditions_show_valid_ones() {
         for (text, wanted) in [
             ("p99>10ms", "'p99>10ms': a latency is expected below a bound: p99<10ms"),
             ("iops<10k", "a rate is expected above a bound"),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expectation_of_the_user_has_no_keys_of_a_profile() {
+    fn user_expectations_omit_profile_keys() {
         let conditions = vec!["p99<10ms".parse().unwrap()];
         let own = Expectation { by: None, conditions: conditions.clone() };
         let json = serde_json::to_string(&own).unwrap();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_are_of_writes_that_wait_each_time() {
+    fn only_synced_writes_commit() {
         use crate::plan::{Choice, Sync};
         let job = |op, sync| Job { sync, ..Job::plain(Choice::plain("pread"), op) };
         assert!(Metric::Commits.is_of(&job(Op::Write, Sync::Fdatasync)));

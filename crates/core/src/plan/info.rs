@@ -1,5 +1,5 @@
 //! The description of a backend or peer: one record that help, the setup screen, checks, estimates,
-//! fio's job files and docs use. No backend is named anywhere else.
+//! charts, fio's job files and docs use. No backend is named anywhere else.
 
 use super::{Fio, Op, Sync};
 
@@ -78,10 +78,60 @@ impl OptValue {
     }
 }
 
+/// Number of hues.
+pub const HUES: usize = 6;
+
+/// A shape that can be filled and hollow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    Circle,
+    Square,
+    /// Triangles, by where they point.
+    Up,
+    Right,
+    Left,
+    /// Fonts of terminals have no more shapes in both forms: capital if filled, else small.
+    Letter,
+}
+
+/// The look of a backend or peer in every chart, on the screen and in reports, the same in each
+/// run.
+///
+/// The page cache decides the form of the shape: filled is cold, hollow is warm, and asis has a
+/// third form. Hues repeat, shapes do not, so that nothing depends on colour alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// Index of a hue, below [`HUES`]. Backends that are often compared differ in it.
+    pub hue: usize,
+    pub shape: Shape,
+    /// Its sign where there are only letters; no two have the same.
+    pub letter: char,
+    /// Its sign for asis, and the same in ASCII.
+    pub third: (char, char),
+}
+
+impl Identity {
+    pub const fn new(hue: usize, shape: Shape, letter: char, third: (char, char)) -> Identity {
+        Identity { hue, shape, letter, third }
+    }
+
+    /// Returns the look of a name that this version does not know: its first letter.
+    pub fn of_unknown(id: &str) -> Identity {
+        // FNV-1a: the same in every version.
+        let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let letter = id.chars().find(char::is_ascii_alphabetic).unwrap_or('Y');
+        let hue = (hash % HUES as u64) as usize;
+        Identity::new(hue, Shape::Letter, letter.to_ascii_uppercase(), ('§', '\''))
+    }
+}
+
 /// The entry of a backend or peer in its registry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Info {
     pub id: &'static str,
+    pub identity: Identity,
     /// The call in the notation of manual pages: `pread(2)`.
     pub title: &'static str,
     /// The call that writes, for error messages, if it is not the title.
@@ -160,6 +210,7 @@ impl Info {
     /// set.
     pub const MOVES_NOTHING: Info = Info {
         id: "",
+        identity: Identity::new(0, Shape::Letter, 'Y', ('§', '\'')),
         title: "",
         write_call: None,
         about: "",

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_tells_a_peer_from_a_backend() {
+    fn the_key_marks_a_peer() {
         for (choice, key) in [
             (Choice::plain("dd"), "backend"),
             (Choice { peer: true, ..Choice::plain("dd") }, "peer"),

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Unknown, nearest};
 use crate::units;
 
 /// Defines an enum of names that is displayed, listed and serialised by these names only, and
@@ -274,5 +273,86 @@ impl TryFrom<String> for Pattern {
     type Error = PatternError;
     fn try_from(text: String) -> Result<Self, PatternError> {
         text.parse()
+    }
+}
+
+/// A name that is in no registry, with the nearest ones that are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {kind} '{name}'{}", hint(.near, .all))]
+pub struct Unknown {
+    pub kind: &'static str,
+    pub name: String,
+    pub near: Vec<String>,
+    pub all: Vec<String>,
+}
+
+fn hint(near: &[String], all: &[String]) -> String {
+    match near {
+        [] => format!("; there are: {}", all.join(", ")),
+        _ => format!("; did you mean {}?", near.join(" or ")),
+    }
+}
+
+/// Returns the error for `name`, naming up to three of `known` that are close in spelling.
+pub fn nearest<'a>(
+    kind: &'static str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Unknown {
+    let all: Vec<String> = known.into_iter().map(String::from).collect();
+    let mut scored: Vec<(f64, &String)> = all
+        .iter()
+        .map(|k| (strsim::jaro_winkler(name, k), k))
+        .filter(|(score, _)| *score > 0.75)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near = scored.iter().take(3).map(|(_, k)| (*k).clone()).collect();
+    Unknown { kind, name: name.into(), near, all }
+}
+
+/// Returns whose data each rank reads, by the numbers of their machines: that of the rank as many
+/// places further on as the largest machine has ranks. A machine with more than half of them reads
+/// some of its own.
+pub fn shifted(machines: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..machines.len() as u32).collect();
+    order.sort_by_key(|rank| machines[*rank as usize]);
+    let runs = order.chunk_by(|a, b| machines[*a as usize] == machines[*b as usize]);
+    let most = runs.map(<[u32]>::len).max().unwrap_or(0);
+    let mut sources = vec![0; machines.len()];
+    for (place, rank) in order.iter().enumerate() {
+        sources[*rank as usize] = order[(place + most) % order.len()];
+    }
+    sources
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_offer_near_ones() {
+        let known = ["read", "pread", "mmap"];
+        assert_eq!(
+            nearest("backend", "raed", known).to_string(),
+            "unknown backend 'raed'; did you mean read or pread?"
+        );
+        assert_eq!(
+            nearest("backend", "zzz", known).to_string(),
+            "unknown backend 'zzz'; there are: read, pread, mmap"
+        );
+    }
+
+    #[test]
+    fn shifted_ranks_read_other_machines() {
+        let own = |machines: &[u32]| {
+            let sources = shifted(machines);
+            let mut once = sources.clone();
+            once.sort_unstable();
+            assert_eq!(once, (0..machines.len() as u32).collect::<Vec<u32>>());
+            let is_own = |(rank, of): &(usize, &u32)| machines[*rank] == machines[**of as usize];
+            sources.iter().enumerate().filter(is_own).count()
+        };
+        assert_eq!((own(&[0, 1]), own(&[0, 1, 0, 1, 2, 2]), own(&[])), (0, 0, 0));
+        assert_eq!((own(&[0, 0, 1]), own(&[0, 0])), (1, 2));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::setting_error::SettingError;
-use super::{Backends, ChoiceError, Info, Settings, Unknown, nearest};
+use super::{Backends, ChoiceError, Info, Op, SettingError, Settings, Unknown, nearest};
 
 /// A preset as written.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -302,12 +302,164 @@ pub fn preset(id: &str) -> Result<Preset, PresetError> {
     }
 }
 
+/// A user's file that is not a preset, theme or profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub id: String,
+    /// The reason, in one line.
+    pub why: String,
+}
+
+/// Checks whether a file of the user may have this name, without `.toml`.
+pub(super) fn check_own_name(id: &str, is_built_in: bool, kind: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if is_built_in {
+        Err(format!("a built-in {kind} has this name: rename the file"))
+    } else if id.is_empty() || !id.chars().all(is_plain) {
+        Err("its name may contain only letters, digits, '-', '_' and '.'".into())
+    } else {
+        Ok(())
+    }
+}
+
+/// All presets, the built-in ones first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Presets {
+    /// Those of the user.
+    own: Vec<Preset>,
+    broken: Vec<Broken>,
+}
+
+/// Returns the preset in a row of [`PRESETS`]. It is parsed when it is first used, as a run needs
+/// one of them.
+fn parsed(row: usize) -> Option<&'static Preset> {
+    static PARSED: LazyLock<Vec<OnceLock<Option<Preset>>>> =
+        LazyLock::new(|| vec![OnceLock::new(); PRESETS.len()]);
+    // A test parses every one of them.
+    PARSED[row].get_or_init(|| preset(PRESETS[row].0).ok()).as_ref()
+}
+
+impl Presets {
+    /// The preset that is measured if none is named.
+    pub const DEFAULT: &'static str = "quick";
+
+    /// Returns those that come with iotui.
+    pub fn built_in() -> Presets {
+        Presets { own: Vec::new(), broken: Vec::new() }
+    }
+
+    pub fn is_built_in(id: &str) -> bool {
+        Self::row(id).is_some()
+    }
+
+    /// Adds a file of the user by its name without `.toml`: replaces a preset of that name, or
+    /// records why the file is invalid. The built-in presets keep their names.
+    pub fn add(&mut self, id: &str, preset: Result<Preset, String>) {
+        let is_named = check_own_name(id, Self::is_built_in(id), "preset");
+        let preset = preset.and_then(|preset| is_named.map(|()| preset));
+        self.broken.retain(|broken| broken.id != id);
+        match preset {
+            Ok(preset) => {
+                self.own.retain(|known| known.id != id);
+                self.own.push(Preset { id: id.into(), ..preset });
+            }
+            Err(why) => self.broken.push(Broken { id: id.into(), why }),
+        }
+    }
+
+    /// Returns the built-in ones in their order, then the user's.
+    pub fn iter(&self) -> impl Iterator<Item = &Preset> {
+        (0..PRESETS.len()).filter_map(|row| -> Option<&Preset> { parsed(row) }).chain(&self.own)
+    }
+
+    fn row(id: &str) -> Option<usize> {
+        PRESETS.iter().position(|(known, _)| *known == id)
+    }
+
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
+    }
+
+    /// Returns the preset of that name.
+    pub fn get(&self, id: &str) -> Result<&Preset, PresetError> {
+        let own = || self.own.iter().find(|p| p.id == id);
+        if let Some(preset) = Self::row(id).and_then(parsed).or_else(own) {
+            return Ok(preset);
+        }
+        match self.broken.iter().find(|b| b.id == id) {
+            Some(Broken { id, why }) => {
+                Err(PresetError::Syntax { id: id.clone(), why: why.clone() })
+            }
+            None => {
+                let own = self.own.iter().map(|preset| preset.id.as_str());
+                let ids = PRESETS.iter().map(|(id, _)| *id).chain(own);
+                Err(nearest("preset", id, ids).into())
+            }
+        }
+    }
+
+    /// The preset that is measured if only probes are named.
+    pub const LAB: &'static str = "lab";
+
+    /// Returns those that were named, or the default: of files, or of `probes` where some were
+    /// named.
+    pub fn select(&self, names: &[String], probes: bool) -> Result<Vec<Preset>, PresetError> {
+        if names.is_empty() {
+            return Ok(vec![self.get(if probes { Self::LAB } else { Self::DEFAULT })?.clone()]);
+        }
+        names.iter().map(|name| self.get(name).cloned()).collect()
+    }
+}
+
+/// The settings of a plan.
+#[derive(Debug, Clone)]
+pub struct Resolved<'a> {
+    /// The settings of the user alone.
+    pub user: &'a Settings,
+    pub presets: &'a [Preset],
+    /// The settings that a plan has once, such as its budget: of the user, else of the first
+    /// preset that has them.
+    pub whole: Settings,
+    /// One per sweep of each preset, in order.
+    pub parts: Vec<Part<'a>>,
+}
+
+/// One sweep of a preset, with the settings of the user.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    pub preset: &'a Preset,
+    pub settings: Settings,
+}
+
+impl<'a> Resolved<'a> {
+    pub fn new(user: &'a Settings, presets: &'a [Preset]) -> Resolved<'a> {
+        let whole = presets.iter().fold(user.clone(), |whole, preset| whole.or(&preset.settings));
+        let parts = presets.iter().flat_map(|preset| {
+            let parts = preset.parts().into_iter();
+            parts.map(move |part| Part { preset, settings: merge(user, preset, &part) })
+        });
+        Resolved { user, presets, whole, parts: parts.collect() }
+    }
+}
+
+/// Merges the settings of the user with a part of a preset. For a preset that reads and writes,
+/// `writes` and `sync` apply to its writes only.
+fn merge(user: &Settings, preset: &Preset, part: &Settings) -> Settings {
+    let mut settings = user.clone().or(part);
+    if !preset.sweeps.is_empty() && settings.op != Some(Op::Write) {
+        settings.sync = part.sync.clone().filter(|_| part.op != Some(Op::Write));
+        settings.writes = None;
+    }
+    settings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Sync, Writes, preset};
 
     #[test]
-    fn every_preset_is_valid_and_says_what_it_is() {
+    fn every_preset_is_valid() {
         for (id, _) in PRESETS {
             let preset = preset(id).unwrap();
             assert!(
@@ -318,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_one_and_asked_once() {
+    fn questions_are_short_and_unique() {
         let presets: Vec<Preset> = PRESETS.iter().map(|(id, _)| preset(id).unwrap()).collect();
         let mut questions: Vec<&str> =
             presets.iter().map(|p| p.question.as_str()).filter(|q| !q.is_empty()).collect();
@@ -332,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_is_written_and_read_back() {
+    fn presets_survive_a_round_trip() {
         for (id, _) in PRESETS {
             let preset = Preset { about: "\"a\" \u{1b} 'b' \\".into(), ..preset(id).unwrap() };
             assert_eq!(Preset::parse(id, &preset.to_toml()).unwrap(), preset);
@@ -340,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_stand_over_what_they_share_and_below_what_is_said() {
+    fn sweeps_override_shared_settings() {
         let text = "about='a'\ndoc='d'\nexperiment='sweep'\n[settings]\nblock-size='512'\nop='read'\n[[sweep]]\n[[sweep]]\nop='write'";
         let preset = Preset::parse("x", text).unwrap();
         fn lines(preset: &Preset) -> Vec<String> {
@@ -354,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_preset_the_key_and_the_reason() {
+    fn errors_name_preset_key_and_reason() {
         assert!(preset("quik").unwrap_err().to_string().contains("did you mean quick"));
         fn bad(settings: &str) -> String {
             Preset::parse(
@@ -384,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_is_not_asked_for_but_names_that_are_known_are() {
+    fn known_names_are_checked() {
         let names = Names { experiments: &["sweep"], infos: &[] };
         let read = |text: &str| {
             Preset::parse_knowing("x", text, Some(names)).map_err(|error| error.reason())
@@ -396,5 +548,71 @@ mod tests {
         );
         let error = read("about='a'\nexperiment='sweep'\n[settings]\nbackend='rread'").unwrap_err();
         assert!(error.starts_with("line 4: backend: unknown backend 'rread'"), "{error}");
+    }
+
+    fn own(id: &str) -> Preset {
+        Preset { id: id.into(), about: "mine".into(), ..preset("raw").unwrap() }
+    }
+
+    #[test]
+    fn user_presets_never_replace_built_ins() {
+        let mut presets = Presets::built_in();
+        let built_in: Vec<String> = presets.iter().map(|p| p.id.clone()).collect();
+        assert_eq!(built_in, PRESETS.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        presets.add("mine", Ok(own("")));
+        presets.add("quick", Ok(own("quick")));
+        presets.add("a,b", Ok(own("a,b")));
+        presets.add("bad", Err("line 1: what is this".into()));
+        assert_eq!(
+            presets.iter().map(|p| p.id.as_str()).skip(built_in.len()).collect::<Vec<_>>(),
+            ["mine"]
+        );
+        assert_eq!(
+            presets.broken().iter().map(|b| b.id.as_str()).collect::<Vec<_>>(),
+            ["quick", "a,b", "bad"]
+        );
+        assert_ne!(presets.get("quick").unwrap().about, "mine");
+        assert!(presets.get("bad").unwrap_err().to_string().contains("preset bad: line 1"));
+        assert!(presets.get("mien").unwrap_err().to_string().contains("did you mean mine"));
+        assert_eq!(presets.select(&[], false).unwrap(), [preset("quick").unwrap()]);
+        assert_eq!(
+            presets.select(&["raw".into(), "mine".into()], true).unwrap(),
+            [preset("raw").unwrap(), own("mine")]
+        );
+        // A preset written again keeps its position.
+        presets.add("bad", Ok(own("bad")));
+        presets.add("mine", Ok(Preset { about: "new".into(), ..own("mine") }));
+        assert_eq!(
+            (presets.broken().len(), presets.get("mine").unwrap().about.as_str()),
+            (2, "new")
+        );
+        assert_eq!(presets.iter().count(), built_in.len() + 2);
+    }
+
+    #[test]
+    fn write_settings_skip_reading_parts() {
+        let presets = [preset("basics").unwrap()];
+        let user = Settings {
+            writes: Some(vec![Writes::Append]),
+            sync: Some(vec![Sync::End]),
+            ..Settings::default()
+        };
+        let resolved = Resolved::new(&user, &presets);
+        assert!(resolved.parts.len() > 1);
+        for part in &resolved.parts {
+            let writes = part.settings.op == Some(Op::Write);
+            assert_eq!(part.settings.writes.is_some(), writes, "{:?}", part.settings);
+            assert_eq!(part.settings.sync == Some(vec![Sync::End]), writes, "{:?}", part.settings);
+        }
+    }
+
+    #[test]
+    fn user_settings_win_over_presets() {
+        let presets = ["quick", "syscalls"].map(|id| preset(id).unwrap());
+        let first = Resolved::new(&presets[1].settings, &presets).whole;
+        assert_eq!(first.budget, presets[1].settings.budget.or(presets[0].settings.budget));
+        let none = Settings::default();
+        assert_eq!(Resolved::new(&none, &presets).parts[0].preset.id, "quick");
+        assert!(Resolved::new(&none, &[]).parts.is_empty());
     }
 }

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::preset::{Placed, line_of, settings};
-use super::presets::check_own_name;
+use super::preset::{Placed, check_own_name, line_of, settings};
 use super::{
     Broken, Condition, Expect, Expectation, ExpectedBy, Preset, Settings, unknown_profile,
 };
@@ -209,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_profile_says_who_publishes_what_and_describes_its_cells() {
+    fn every_profile_names_its_source() {
         let profiles = Profiles::built_in();
         assert_eq!(profiles.iter().count(), PROFILES.len());
         for (id, text) in PROFILES {
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_offers_the_nearest_and_a_broken_file_its_line() {
+    fn profile_errors_name_choice_or_line() {
         let mut profiles = Profiles::built_in();
         let error = |profiles: &Profiles, id: &str| profiles.get(id).unwrap_err();
         assert_eq!(

@@ -163,7 +163,7 @@ mod tests {
         }
 
         #[test]
-        fn values_are_within_the_ends_and_ascend(low in 1u64..1 << 40, extra in 0u64..1 << 40) {
+        fn range_values_ascend_within_bounds(low in 1u64..1 << 40, extra in 0u64..1 << 40) {
             let high = low + extra;
             let values = bytes(&format!("{low}..{high}")).unwrap();
             prop_assert_eq!(values[0], low);

@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_written_and_read_again(text in "[a-z0-9.:%\\[\\]-]{0,12}") {
+        fn addresses_survive_a_round_trip(text in "[a-z0-9.:%\\[\\]-]{0,12}") {
             if let Ok(remote) = text.parse::<Remote>() {
                 prop_assert_eq!(remote.to_string().parse::<Remote>().unwrap(), remote);
             }

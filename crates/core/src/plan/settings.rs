@@ -4,12 +4,11 @@
 
 use std::time::Duration;
 
-use super::probe_param::{parse_sets, put};
+use super::probe::{parse_sets, put};
 use super::setting_text::{
     backends, block_sizes, percent, percents, positive, seed, shares, some_names, some_of,
     split_list, switch, trial_time, trials, until,
 };
-use super::value_kind::ValueKind;
 use super::{
     Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
     ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
@@ -517,3 +516,34 @@ impl Settings {
 
 #[cfg(test)]
 mod tests;
+
+/// The kind of value that a setting has, from which the option's help, completion and the screen's
+/// rows are built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// On or off: given alone, or as `=yes` and `=no`.
+    Switch,
+    /// One of these names.
+    OneOf(&'static [&'static str]),
+    /// One of these names, or a value of this form.
+    OneOfOr(&'static [&'static str], &'static str),
+    /// Some of these names, separated by commas.
+    SomeOf(&'static [&'static str]),
+    /// A value of this form.
+    Form(&'static str),
+    /// Values of this form, one each time the option is given; in text separated by spaces.
+    Forms(&'static str),
+}
+
+impl ValueKind {
+    /// Returns the value as the help writes it, as in `read|write|seek`; `None` for a switch.
+    pub fn placeholder(self) -> Option<String> {
+        match self {
+            ValueKind::Switch => None,
+            ValueKind::OneOf(names) => Some(names.join("|")),
+            ValueKind::OneOfOr(names, form) => Some(format!("{}|{form}", names.join("|"))),
+            ValueKind::SomeOf(names) => Some(names.join(",")),
+            ValueKind::Form(form) | ValueKind::Forms(form) => Some(form.into()),
+        }
+    }
+}

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_is_a_name_and_a_command() {
+    fn a_variant_has_name_and_command() {
         let variant: Variant = "mq-deadline: echo mq >a:b ".parse().unwrap();
         assert_eq!(
             (variant.name.as_str(), variant.command.as_str()),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_from_a_file_is_checked() {
+    fn names_in_files_are_checked() {
         let read = |json: &str| serde_json::from_str::<Variant>(json);
         assert!(read(r#"{"name":"A","command":"true"}"#).is_ok());
         assert!(read(r#"{"name":"A B","command":"true"}"#).is_err());

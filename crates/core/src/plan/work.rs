@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cold, Expectation, Job, ProbeCell, Remote, TrialTime, Variant, target_name};
+use super::{Cold, Expectation, Job, ProbeCell, Remote, Variant, target_name};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,20 +15,20 @@ use super::{Cold, Expectation, Job, ProbeCell, Remote, TrialTime, Variant, targe
 pub enum TargetSpec {
     /// A file that iotui creates in `dir`, fills with random data, and removes.
     Scratch {
-        #[serde(with = "super::path")]
+        #[serde(with = "path")]
         dir: PathBuf,
         size: u64,
         keep: bool,
     },
     /// The user's own file or block device, opened read-only.
     File {
-        #[serde(with = "super::path")]
+        #[serde(with = "path")]
         path: PathBuf,
         size: u64,
     },
     /// A file that did not exist: iotui creates it, writes to it, and keeps it.
     New {
-        #[serde(with = "super::path")]
+        #[serde(with = "path")]
         path: PathBuf,
         size: u64,
     },
@@ -119,7 +119,7 @@ pub struct Plan {
     /// JSON if one was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub span_may_shrink: bool,
-    #[serde(with = "super::nanos")]
+    #[serde(with = "nanos")]
     pub budget: Duration,
     /// Determines the order of cells and the random offsets; below 2^53 so that every JSON reader
     /// preserves it.
@@ -376,5 +376,94 @@ mod or_null {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TargetSpec, D::Error> {
         Ok(Option::deserialize(from)?.unwrap_or(TargetSpec::None))
+    }
+}
+
+/// How long one trial should take: calibration doubles the count until it takes at least `low`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialTime {
+    #[serde(with = "nanos")]
+    pub low: Duration,
+    #[serde(with = "nanos")]
+    pub high: Duration,
+}
+
+impl Default for TrialTime {
+    fn default() -> Self {
+        TrialTime::from_duration(Duration::from_millis(300))
+    }
+}
+
+impl TrialTime {
+    /// Returns a range of one time.
+    pub fn from_duration(time: Duration) -> TrialTime {
+        TrialTime { low: time, high: time }
+    }
+}
+
+/// A `Duration` in JSON: whole nanoseconds.
+mod nanos {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(time: &Duration, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_nanos)
+    }
+}
+
+/// A path in JSON: a string, or its bytes if it is not UTF-8, so that every target can be saved and
+/// run again.
+mod path {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(path: &Path, out: S) -> Result<S::Ok, S::Error> {
+        match path.to_str() {
+            Some(text) => out.serialize_str(text),
+            None => path.as_os_str().as_bytes().serialize(out),
+        }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(match Either::deserialize(from)? {
+            Either::Text(text) => text.into(),
+            Either::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn every_path_comes_back() {
+        for (bytes, shown) in
+            [(&b"/tmp/a b"[..], "\"/tmp/a b\""), (b"/tmp/\xff", "[47,116,109,112,47,255]")]
+        {
+            let target =
+                TargetSpec::File { path: OsString::from_vec(bytes.to_vec()).into(), size: 1 };
+            let json = serde_json::to_string(&target).unwrap();
+            assert!(json.contains(shown), "{json}");
+            assert_eq!(serde_json::from_str::<TargetSpec>(&json).unwrap(), target);
+        }
     }
 }

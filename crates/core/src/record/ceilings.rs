@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::names;
 use crate::units::show_rate;
 
 /// Upper limits of a machine, measured by bare loops; `None` = could not be measured. Each rate is
@@ -151,12 +152,49 @@ impl Throttle {
     }
 }
 
+names! {
+    /// What was dropped from the kernel's caches before a reading; each level includes the one
+    /// before.
+    "cache-drop level" DropLevel {
+        /// Nothing: the file is in the page cache.
+        Nothing = "nothing",
+        /// The pages of the file: posix_fadvise.
+        Data = "data",
+        /// Also the directory entries and inodes of all files: drop_caches 2.
+        Meta = "meta",
+        /// Also the pages of all files, which include the blocks that store inodes and directories:
+        /// drop_caches 3.
+        All = "all",
+    }
+}
+
+/// Times of opening and reading the file once, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    pub open: u64,
+    /// The first read of 4 KiB at offset 0, including the readahead that it triggers.
+    pub first: u64,
+    /// From open to the end of the last read.
+    pub whole: u64,
+}
+
+/// The readings at one cache-drop level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Level {
+    pub dropped: DropLevel,
+    pub readings: Vec<Reading>,
+    /// Bytes that one reading of the whole file returns.
+    pub bytes: u64,
+    /// Why there are no readings, or no more of them.
+    pub reason: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn rates_of_several_threads_lie_between_one_thread_and_all_cpus() {
+    fn thread_rates_are_interpolated() {
         let all =
             Ceilings { copy: Some(10.0), copy_all: Some(40.0), threads: 4, ..Ceilings::default() };
         let rates: Vec<f64> =
@@ -178,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_together_have_the_sum_of_what_each_has() {
+    fn ceilings_of_machines_add_up() {
         let one = Ceilings {
             copy: Some(10.0),
             copy_all: Some(40.0),

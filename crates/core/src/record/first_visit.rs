@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_is_called_where_chance_is_no_reason() {
+    fn caches_are_reported_beyond_chance() {
         assert!(pairs(50, 6, 450).show_a_cache());
         assert!(pairs(14, 0, 50).show_a_cache());
         for near in [
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_first_reads_that_hardly_cost_time_are_not_called() {
+    fn cheap_first_reads_are_not_reported() {
         let mut all = FirstVisits::default();
         (0..20).for_each(|_| all.add(300, 100));
         (0..480).for_each(|_| all.add(10_000, 10_000));

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_add_up_and_unknown_stays_unknown() {
+    fn unknown_counts_stay_unknown() {
         let cache = |name: &str, before: Option<u64>| CacheBelow {
             name: name.into(),
             bytes: 8,

@@ -2,39 +2,29 @@
 //! function of its evidence.
 
 mod ceilings;
-mod earlier;
 mod event;
 mod first_visit;
 mod ground;
-mod host_summary;
 mod latency;
-mod level;
 mod level_change;
-mod optional_u64;
 mod pick;
 mod probe;
-mod sample;
 mod trial;
 mod verdict;
 mod verified;
 mod warning;
 
-pub use ceilings::{Ceilings, LinkCeiling, Throttle};
-pub use earlier::Earlier;
-pub use event::{End, Event, Phase, Progress};
+pub use ceilings::{Ceilings, DropLevel, Level, LinkCeiling, Reading, Throttle};
+pub use event::{Earlier, End, Event, LaneSample, Phase, Progress, Sample};
 pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
-pub use host_summary::HostSummary;
 pub use latency::{CommitTimes, Latency};
-pub use level::{DropLevel, Level, Reading};
 pub use level_change::{LevelChange, Stretch};
-pub use optional_u64::OptU64;
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
-pub use probe::{Estimate, ProbeFindings, ProbeTrial, Unit};
-pub use sample::{LaneSample, Sample};
+pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
 pub use trial::{
-    CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
-    Visit, Xor,
+    CacheFlush, DeviceCounts, Evidence, Note, OptU64, Preparation, RankShare, ReadBack, Residency,
+    Trial, Visit, Xor,
 };
 pub use verdict::{
     Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence,

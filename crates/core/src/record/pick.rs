@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn picks_the_fastest_median_and_gives_the_rates_of_the_others() {
+    fn picks_the_fastest_median() {
         let tries = [(0, 5), (1, 4), (2, 9), (0, 5), (1, 40), (2, 9), (0, 6), (1, 50), (2, 9)]
             .map(|(cell, ms)| try_of(cell, ms));
         let pick = pick(100, tries.to_vec(), &[]);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_two_tries_is_their_mean() {
+    fn two_tries_are_averaged() {
         // 200 and 50 MiB/s against 167 twice: one fast try does not decide.
         let tries = [(0, 5), (1, 6), (0, 20), (1, 6)].map(|(cell, ms)| try_of(cell, ms));
         let pick = pick(100, tries.to_vec(), &[]);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_partly_cached_file_all_tries_count_together() {
+    fn partly_cached_tries_count_together() {
         // 12 ms in total beats 3 x 5 ms; 32 ms does not, although two of its parts are faster.
         let tries = |ms: [u64; 3], cell| ms.map(|ms| try_of(cell, ms));
         let both = || [tries([10, 1, 1], 1), tries([5, 5, 5], 0)].concat();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn without_tries_picks_the_usual_best_for_the_conditions() {
+    fn without_tries_conditions_decide() {
         for (cached, out, expected) in [
             (100, &[][..], Some(0)),
             (0, &[], Some(2)),

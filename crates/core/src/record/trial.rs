@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{BelowCounts, OptU64, Verified};
+use super::{BelowCounts, Verified};
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -366,12 +366,62 @@ pub enum Note {
     LayersChanged(String),
 }
 
+/// An [`Option<u64>`] in 8 bytes instead of 16. `u64::MAX`, which no measurement reaches, stands
+/// for `None`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OptU64(u64);
+
+impl OptU64 {
+    const NONE: u64 = u64::MAX;
+
+    /// Returns the number as an ordinary option.
+    pub const fn get(self) -> Option<u64> {
+        if self.0 == OptU64::NONE { None } else { Some(self.0) }
+    }
+}
+
+impl Default for OptU64 {
+    fn default() -> OptU64 {
+        OptU64(OptU64::NONE)
+    }
+}
+
+impl From<Option<u64>> for OptU64 {
+    fn from(value: Option<u64>) -> OptU64 {
+        OptU64(value.unwrap_or(OptU64::NONE))
+    }
+}
+
+impl From<u64> for OptU64 {
+    fn from(value: u64) -> OptU64 {
+        OptU64(value)
+    }
+}
+
+impl fmt::Debug for OptU64 {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl Serialize for OptU64 {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.get().serialize(out)
+    }
+}
+
+impl<'de> Deserialize<'de> for OptU64 {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OptU64, D::Error> {
+        Option::deserialize(from).map(OptU64::from)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_trial_of_several_parts_ends_after_the_preparations_between_them() {
+    fn end_time_includes_preparations() {
         // An older session does not record the parts: 0.
         for (parts, end) in [(0, 1100), (1, 1100), (4, 1400)] {
             let evidence =
@@ -379,5 +429,21 @@ mod tests {
             let trial = Trial { nanos: 100, evidence, ..Trial::default() };
             assert_eq!(trial.end_time(), end, "{parts} parts");
         }
+    }
+
+    #[test]
+    fn an_optional_u64_takes_8_bytes() {
+        assert_eq!(size_of::<OptU64>(), 8);
+        for (value, text) in
+            [(None, "null"), (Some(0), "0"), (Some(u64::MAX - 1), "18446744073709551614")]
+        {
+            let optional = OptU64::from(value);
+            assert_eq!(optional.get(), value);
+            assert_eq!(serde_json::to_string(&optional).unwrap(), text);
+            assert_eq!(serde_json::from_str::<OptU64>(text).unwrap(), optional);
+            assert_eq!(format!("{optional:?}"), format!("{value:?}"));
+        }
+        assert_eq!(OptU64::default().get(), None);
+        assert_eq!(serde_json::from_str::<OptU64>("18446744073709551615").unwrap().get(), None);
     }
 }

@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_it_was_read_from_claims_no_more_than_was_seen() {
+    fn read_from_claims_only_evidence() {
         let read = |left, device_bytes| {
             Verified { bytes: 100, left, device_bytes, ..Verified::default() }.read_from()
         };
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_above_a_cache_or_memory_proves_nothing() {
+    fn lower_caches_weaken_read_from() {
         let read = |medium, through: &str| Verified {
             bytes: 100,
             left: Some(0),
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_block_is_not_said_to_hold_older_data_as_a_whole() {
+    fn torn_blocks_are_counted() {
         let torn = BadBlock {
             right: 2048,
             ..BadBlock::new(2048, None, Found::Older { written: Age::Trial })
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_and_keep_the_first_bad_blocks() {
+    fn first_bad_blocks_are_kept() {
         let part = |offset: u64, count: usize| {
             let mut part = Verified {
                 written: 200,
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_block_is_one_flat_object() {
+    fn bad_blocks_are_flat_json() {
         let text = |found| serde_json::to_string(&BadBlock::new(7, None, found)).unwrap();
         let older = text(Found::Older { written: Age::Filled });
         let bad = |older, zeros| BadBlocks { older, zeros, ..BadBlocks::default() }.describe();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::plan::{Settings, names};
-use crate::text::{Replacement, safe};
+use crate::text::clean_text;
 
 /// Id of the warning of a cell whose system calls were not counted, so that their rate is unknown.
 pub const CALLS_UNKNOWN: &str = "calls-unknown";
@@ -69,12 +69,11 @@ impl Finding {
     /// made single lines.
     pub fn into_warning(self, id: &'static str) -> Warning {
         let Finding { severity, message, evidence, remedy } = self;
-        let line = |text: &str| safe(text, Replacement::Nothing);
         Warning {
             id: id.into(),
             severity,
-            message: line(&message),
-            evidence: line(&evidence),
+            message: clean_text(&message),
+            evidence: clean_text(&evidence),
             remedy,
         }
     }
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_remedy_names_the_setting_it_changes() {
+    fn a_remedy_names_its_setting() {
         for (text, wanted, setting) in [
             ("run again", "run again", None),
             ("use more {trials}", "use more --trials", Some("trials")),
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_of_another_version_is_dropped() {
+    fn unknown_settings_are_dropped() {
         let text = |setting: &str| {
             format!(
                 r#"{{"id":"a","severity":"note","message":"","evidence":"","remedy":"do it"{setting}}}"#

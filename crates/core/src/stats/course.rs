@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::order::median;
+use super::median;
 
 /// How the level changed, with the stretches that show it, in order.
 #[derive(Debug, Clone, PartialEq)]

@@ -26,7 +26,7 @@
 
 use super::Summary;
 use super::cost::student;
-use super::order::{finite_sorted, median};
+use super::{finite_sorted, median};
 
 /// Minimum number of saved runs to estimate the spread from.
 pub const MIN_SAVED_RUNS: usize = 3;

@@ -3,6 +3,7 @@
 //! This module knows nothing about files, units or sessions, and never panics: values that are not
 //! finite are skipped, and a result that the values cannot support is `None`.
 
+pub mod chance;
 pub mod compare;
 pub mod cost;
 pub mod course;
@@ -14,23 +15,60 @@ pub mod paired;
 pub mod plateau;
 pub mod random;
 pub mod series;
-pub mod sign_test;
 pub mod summary;
-pub mod tail;
 
-mod order;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use chance::{sign_test, tail_limits};
 pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;
 pub use course::{Course, course};
 pub use histogram::Histogram;
 pub use knee::Knees;
-pub use order::median;
 pub use outlier::{outliers, two_modes};
 pub use plateau::{Plateau, plateaus};
 pub use series::{merge_neighbours, reduce};
-pub use sign_test::sign_test;
 pub use summary::Summary;
-pub use tail::tail_limits;
+
+/// Returns the finite values in ascending order; NaN and infinities are skipped.
+fn finite_sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// Returns the median of the finite values; `None` if there are none.
+pub fn median(values: &[f64]) -> Option<f64> {
+    middle(&finite_sorted(values))
+}
+
+/// Returns the median of ascending values: the middle one, or the midpoint of the middle two.
+/// `None` if there are none.
+fn middle(sorted: &[f64]) -> Option<f64> {
+    let upper = *sorted.get(sorted.len() / 2)?;
+    if sorted.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(sorted[sorted.len() / 2 - 1].midpoint(upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_of_odd_even_and_none() {
+        assert_eq!(middle(&[]), None);
+        assert_eq!(middle(&[7.0]), Some(7.0));
+        assert_eq!(middle(&[1.0, 2.0]), Some(1.5));
+        assert_eq!(middle(&[1.0, 2.0, 9.0]), Some(2.0));
+        assert_eq!(middle(&[f64::MAX, f64::MAX]), Some(f64::MAX));
+    }
+
+    #[test]
+    fn only_finite_values_are_kept() {
+        let values = [2.0, f64::NAN, f64::INFINITY, -1.0, f64::NEG_INFINITY];
+        assert_eq!(finite_sorted(&values), [-1.0, 2.0]);
+    }
+}

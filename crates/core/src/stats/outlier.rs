@@ -1,6 +1,6 @@
 //! Detection of single outliers, and of two modes. Values are flagged, never deleted.
 
-use super::order::{finite_sorted, median, middle};
+use super::{finite_sorted, median, middle};
 
 /// A deviation up to this share of the median is jitter, whatever the spread.
 const JITTER: f64 = 0.02;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_among_near_equal_values_is_normal() {
+    fn jitter_is_no_outlier() {
         for values in [
             [100.0, 100.0, 100.0, 100.0, 100.0, 100.0],
             [100.0, 100.0, 100.0, 100.0, 100.0, 101.0],

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use super::Ratio;
-use super::order::{finite_sorted, middle};
+use super::{finite_sorted, middle};
 
 /// Fewer pairs have no 95 % interval, and so many have one of 97 %, all others of 98 %.
 pub const MIN_PAIRS: usize = 6;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_settings_are_seldom_called_different_and_a_gain_is_found() {
+    fn pairs_find_gains_not_noise() {
         let mut noise = Rng::new(7);
         let mut count = |pairs: usize, gain: f64| {
             let different = |_: &u32| {

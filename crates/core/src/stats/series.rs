@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_growing_list_is_cheap_and_bounded() {
+    fn growing_lists_stay_bounded() {
         let merges = Cell::new(0u64);
         let mut items = Vec::new();
         for _ in 0..100_000u64 {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_halvings_keeps_widths_equal() {
+    fn halvings_keep_widths_equal() {
         let (mut items, mut width) = (Vec::new(), 1u64);
         for _ in 0..200 {
             items.push(width);

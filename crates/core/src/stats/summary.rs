@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::order::{finite_sorted, middle};
+use super::{finite_sorted, middle};
 
 /// Confidence level of the interval.
 const CONFIDENCE: f64 = 0.95;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scaled_summary_is_that_of_scaled_values() {
+    fn scaling_commutes_with_summarizing() {
         let values = [10.0, 9.0, 14.0, 8.0, 11.0, 30.0];
         let scaled = values.map(|value| value * 0.25);
         let summary = Summary::from_values(&values).unwrap().scaled(0.25);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn interpolation_of_many_follows_the_normal_approximation() {
+    fn interpolation_approaches_the_normal() {
         for n in [1_000usize, 2_000, 100_000] {
             let (k, share) = interpolation(n);
             let expected = n as f64 / 2.0 - 1.959_964 * (n as f64).sqrt() / 2.0 + 0.5;

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_as_a_terminal_shows_them() {
+    fn columns_line_up_by_width() {
         let rows =
             [cells(&["a", "size"]), cells(&["日本", "1"]), cells(&["x"]), cells(&["", "22"])];
         let lines = lay_out(&rows, &[Align::Left, Align::Right], 2);

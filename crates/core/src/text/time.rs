@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_a_number_or_a_day() {
+    fn ages_are_numbers_or_days() {
         let created = "2026-11-21T09:30:11Z";
         let then = 1_795_253_411;
         for (later, expected) in [

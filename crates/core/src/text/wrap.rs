@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_measured_a_few_times() {
+    fn long_texts_are_measured_seldom() {
         const LENGTH: usize = 1 << 18;
         let kinds = ["x", "word ", "e\u{301}", "0\u{fe0f}", "\u{301}", "· a, ", "12 % of "];
         let endless = usize::MAX / 2;
@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_and_nothing_is_lost(
+        fn wrapped_lines_lose_nothing(
             text in "\\PC{0,60}",
             first in 0usize..40,
             rest in 0usize..40,

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn chooses_the_unit_of_a_single_figure() {
+    fn chooses_a_figures_unit() {
         assert_eq!(
             [112_000.0, 1e6, 0.5, 0.0, f64::NAN].map(|value| unit_for(value, PER_SECOND).1),
             ["k/s", "M/s", "/s", "/s", "/s"]

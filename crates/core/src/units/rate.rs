@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_a_rate_in_the_requested_unit() {
+    fn shows_the_requested_unit() {
         let show = |unit: &str, rate| unit.parse::<Rates>().unwrap().show(rate);
         assert_eq!(
             [show("auto", 3.5e9), show("GB/s", 3.5e9), show("MiB/s", 3.5e9)],

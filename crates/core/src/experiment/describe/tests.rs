@@ -45,7 +45,7 @@ fn said_of(line: &str, skipped: &[Job]) -> Result<(), String> {
 }
 
 #[test]
-fn the_same_cells_may_be_said_in_parts_or_whole() {
+fn partial_options_describe_the_cells() {
     for line in [
         "",
         "seed=7 trials=9 budget=9s trial-time=1s",
@@ -79,7 +79,7 @@ fn other_cells_are_named() {
 }
 
 #[test]
-fn every_setting_of_a_cell_is_held() {
+fn every_cell_setting_is_compared() {
     let other = [
         ("backend", "mmap"),
         ("block-size", "1m"),
@@ -165,7 +165,7 @@ fn a_preset_says_its_defaults_too() {
 }
 
 #[test]
-fn a_preset_of_several_sweeps_says_each_of_them() {
+fn each_sweep_of_a_preset_counts() {
     let two = Preset::parse(
         "two",
         r#"about = "x"
@@ -193,4 +193,27 @@ fn a_preset_of_several_sweeps_says_each_of_them() {
     // What differs from the sweep that is nearest.
     let odd = Job { cache: Cache::Cold, ..small.clone() };
     assert!(matches!(held(&[small, large, odd]), Err(OtherCells::LeftOut { option: "cache", .. })));
+}
+
+#[test]
+fn options_of_a_cell_have_values() {
+    let read = Job::plain(Choice::plain("read"), Op::Read);
+    let job = Job { count: Some(7), mix: Some(30), ranks: Some(4), ..read };
+    let mut all = Settings::default();
+    for option in JobOption::all() {
+        let text = option.text(&job).expect(option.name);
+        all.set(option.name, &text).unwrap();
+        assert_eq!(all.text(option.name), Some(text));
+    }
+}
+
+#[test]
+fn a_sweep_sets_each_option() {
+    let all = crate::experiment::usual(&Settings::default(), &[]);
+    for option in JobOption::all() {
+        let usual = all.text(option.name);
+        assert!(option.usual.is_none_or(|value| usual.as_deref() == Some(value)));
+        let open = ["count", "mix", "size", "ranks", "layout"].contains(&option.name);
+        assert_eq!(usual.is_none(), open, "{}", option.name);
+    }
 }

@@ -62,7 +62,7 @@ fn opposites() -> [Job; 2] {
 }
 
 #[test]
-fn every_axis_has_its_row_and_clears_what_it_shows() {
+fn each_axis_clears_its_value() {
     let jobs = opposites();
     for axis in Axis::ALL {
         assert_eq!(serde_json::to_string(&axis).unwrap(), format!("\"{}\"", axis.id()));
@@ -93,7 +93,7 @@ fn numbers_have_places() {
 }
 
 #[test]
-fn labels_say_what_does_not_go_without_saying() {
+fn labels_omit_implied_values() {
     let plain = job("read", 4096, Cache::AsIs);
     assert_eq!(plain.label(), "read 4 KiB");
     let [mixed, odd] = opposites();
@@ -120,7 +120,7 @@ fn labels_say_what_does_not_go_without_saying() {
 }
 
 #[test]
-fn the_axis_that_leaves_the_fewest_curves_is_drawn() {
+fn the_axis_with_fewest_curves_wins() {
     assert_eq!(best(&grid(&[1], &[None], &[1])), None);
     assert_eq!(best(&grid(&[1, 2, 4, 8], &[Some(1024), Some(8192)], &[1])), Some(Axis::Block));
     assert_eq!(
@@ -134,7 +134,7 @@ fn the_axis_that_leaves_the_fewest_curves_is_drawn() {
 }
 
 #[test]
-fn an_axis_on_which_a_job_has_no_place_is_not_drawn() {
+fn axes_without_places_are_not_drawn() {
     let mixed = grid(&[4096], &[None, Some(8), Some(16)], &[1]);
     assert_eq!(best(&mixed), None);
     assert_eq!(best(&mixed[1..]), Some(Axis::Count));
@@ -143,7 +143,7 @@ fn an_axis_on_which_a_job_has_no_place_is_not_drawn() {
 }
 
 #[test]
-fn values_are_told_in_their_own_words() {
+fn values_have_three_forms() {
     fn told(axis: Axis, value: u64) -> [String; 3] {
         [axis.show(value), axis.tick(value as f64), axis.short(value as f64)]
     }

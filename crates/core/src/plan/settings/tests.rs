@@ -50,7 +50,7 @@ const EACH: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_setting_goes_to_argv_and_back() {
+fn settings_survive_argv() {
     let all = set(EACH);
     let argv = all.argv();
     let mut back = Settings::default();
@@ -76,7 +76,7 @@ fn every_setting_goes_to_argv_and_back() {
 }
 
 #[test]
-fn sets_add_up_and_what_is_said_wins_for_its_parameter_only() {
+fn sets_override_by_parameter() {
     let said = set(&[("set", "bytes=4k"), ("set", "processes=2")])
         .or(&set(&[("set", "bytes=8k stride=64")]));
     assert_eq!(said.argv().join(" "), "--set stride=64 --set bytes=4k --set processes=2");
@@ -89,7 +89,7 @@ fn what_was_said_wins_over_defaults() {
 }
 
 #[test]
-fn bad_values_are_one_line_that_says_what_is_wanted() {
+fn bad_values_name_what_is_wanted() {
     for (name, text, wanted) in [
         ("threads", "0", "between 1 and 1024"),
         ("trials", "0", "trials from 1"),

@@ -14,7 +14,7 @@ use self::counts::Counts;
 use self::judge::Judge;
 pub use self::reach::Reach;
 use super::CellEvidence;
-use super::facts::single_line;
+use crate::text::clean_text;
 
 /// How far the commits of a cell got, and by which figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub fn durability(evidence: &CellEvidence) -> Option<Durability> {
     let (reach, reason) = Judge { evidence, commits, path, counts: &counts }.judge();
     Some(Durability {
         reach,
-        reason: single_line(&reason),
+        reason: clean_text(&reason),
         flushes: counts.flushes,
         flush_nanos: counts.flush_nanos,
         amplification: counts.amplification,

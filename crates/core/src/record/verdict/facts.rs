@@ -3,7 +3,6 @@
 use super::CellEvidence;
 use crate::plan::{Cache, Op};
 use crate::record::{Ground, Layer, Residency, Trial};
-use crate::text::{Replacement, safe};
 use crate::units;
 
 /// Share of the span that may be cached in a cold file, or missing from a warm one.
@@ -165,9 +164,4 @@ pub(super) fn share(part: impl Into<u128>, whole: impl Into<u128>) -> f64 {
 /// reads.
 pub(super) fn falls_short(part: impl Into<u128>, whole: impl Into<u128>) -> bool {
     part.into() as f64 <= 0.98 * whole.into() as f64 - 1.0
-}
-
-/// Makes the text one line: names of processes and files may hold line breaks.
-pub(super) fn single_line(text: &str) -> String {
-    safe(text, Replacement::Nothing)
 }

@@ -1,11 +1,20 @@
 //! The verdict on a cell: where the bytes came from and what limits the value of the result. A pure
 //! function of the evidence.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::info;
+use crate::plan::Job;
+use crate::record::{CommitTimes, Latency, Trial, Warning};
+use crate::stats::{Summary, outliers, two_modes};
+
 mod below;
 mod durability;
 mod evidence;
 mod facts;
-mod of_job;
 mod ranks;
 mod reason;
 mod rules;
@@ -13,19 +22,13 @@ mod source;
 #[cfg(test)]
 mod testing;
 
-use std::cmp::Reverse;
-
-use serde::{Deserialize, Serialize};
-
 pub use self::durability::{Durability, Reach};
 pub use self::evidence::{
     Backing, CellEvidence, CommitDevice, CommitPath, Grounds, MachineEvidence, Source, Spread,
     TargetEvidence,
 };
-pub use self::of_job::{Measured, complete, judge_job, judge_ranks_of_job, rates};
 pub use self::ranks::{RankVerdict, judge_ranks};
 pub use self::rules::{RULES, Rule};
-use super::{CommitTimes, Latency, Warning};
 
 /// Where the bytes came from, and the warnings about the result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -63,3 +66,69 @@ pub fn judge(evidence: &CellEvidence) -> Verdict {
 
 #[cfg(test)]
 mod tests;
+
+/// Returns the trials that count.
+pub fn complete(trials: &[Arc<Trial>]) -> impl Iterator<Item = &Arc<Trial>> {
+    trials.iter().filter(|trial| trial.counts())
+}
+
+/// Returns the rates of the trials that count: bytes per second, or operations per second where no
+/// data moves.
+pub fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
+    let moves = trials.iter().any(|t| t.bytes > 0);
+    complete(trials).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
+}
+
+/// What was measured of one job.
+pub struct Measured<'a> {
+    pub trials: &'a [Arc<Trial>],
+    pub latency: Option<&'a Latency>,
+    pub commits: Option<&'a CommitTimes>,
+    /// One trial is what was requested.
+    pub once: bool,
+}
+
+/// Judges what was measured of one job; empty for a backend that this version does not know.
+pub fn judge_job(job: &Job, measured: &Measured, grounds: &Grounds) -> Verdict {
+    with_evidence(job, measured, grounds, judge).unwrap_or_default()
+}
+
+/// Judges each of the ranks that measured a job; nothing where one process did.
+pub fn judge_ranks_of_job(job: &Job, trials: &[Arc<Trial>], grounds: &Grounds) -> Vec<RankVerdict> {
+    if !trials.iter().any(|trial| trial.ranks.len() > 1) {
+        return Vec::new();
+    }
+    let measured = Measured { trials, latency: None, commits: None, once: false };
+    with_evidence(job, &measured, grounds, judge_ranks).unwrap_or_default()
+}
+
+/// Returns what `judge` makes of all that is known of a job; `None` for an unknown backend.
+fn with_evidence<T>(
+    job: &Job,
+    measured: &Measured,
+    grounds: &Grounds,
+    judge: fn(&CellEvidence) -> T,
+) -> Option<T> {
+    let &Measured { trials, latency, commits, once } = measured;
+    let info = info(&job.backend)?;
+    let rates = rates(trials);
+    let together = trials.iter().any(|trial| !trial.ranks.is_empty()).then(|| job.of_all_ranks());
+    Some(judge(&CellEvidence {
+        job: together.as_ref().unwrap_or(job),
+        info,
+        target: grounds.target_of(job),
+        machine: &grounds.machine,
+        // A peer has its own loop.
+        harness_nanos: if info.is_peer() { 0.0 } else { grounds.harness_nanos },
+        trials,
+        spread: Spread {
+            half_width: Summary::from_values(&rates).and_then(|s| s.half_width()),
+            two_modes: two_modes(&rates),
+            outliers: outliers(&rates).len(),
+        },
+        latency,
+        commits,
+        once,
+        ranks: &grounds.ranks,
+    }))
+}

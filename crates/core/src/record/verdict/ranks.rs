@@ -98,7 +98,7 @@ mod tests {
     /// Of a file whose blocks belong to the ranks in turn, only the first rank of a machine knows
     /// what is cached.
     #[test]
-    fn every_rank_of_a_strided_file_is_judged_by_what_its_machine_had_cached() {
+    fn strided_ranks_share_their_machines_cache() {
         let mut case = cold();
         (case.job.layout, case.job.cache) = (Layout::Strided, Cache::Warm);
         let share = |rank, resident_before| RankShare {

@@ -2,9 +2,10 @@
 
 use super::CellEvidence;
 use super::below::describe_below;
-use super::facts::{share, single_line, size};
+use super::facts::{share, size};
 use super::source::{Parts, Visibility, bytes_on_device, visibility};
 use crate::record::{BelowCounts, Medium, OptU64, Trial};
+use crate::text::clean_text;
 use crate::units::{show_share, three_digits};
 
 /// Cached share from which a file counts as fully cached.
@@ -28,7 +29,7 @@ pub(super) fn reason(evidence: &CellEvidence, parts: &Parts) -> String {
     if evidence.reads() && parts.stored > 0 {
         text.extend(caveats(evidence, parts));
     }
-    single_line(&text.join("; "))
+    clean_text(&text.join("; "))
 }
 
 fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
@@ -61,7 +62,7 @@ fn read_reason(evidence: &CellEvidence, parts: &Parts) -> String {
 
 /// Names the memory that a target is: `zram0 is compressed memory`, `tmpfs is memory`.
 pub(super) fn name_memory(evidence: &CellEvidence) -> String {
-    let reason = evidence.target.ground.as_ref().map(|ground| single_line(&ground.reason));
+    let reason = evidence.target.ground.as_ref().map(|ground| clean_text(&ground.reason));
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     reason.unwrap_or_else(|| format!("{} is memory", evidence.fs()))
 }

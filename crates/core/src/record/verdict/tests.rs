@@ -140,7 +140,7 @@ fn case_of(row: &Row) -> Case {
 }
 
 #[test]
-fn a_share_of_cached_bytes_says_of_which_where_there_are_holes() {
+fn cached_share_excludes_holes() {
     let told = |name: &str| {
         let row = MEASURED.iter().find(|row| row.name == name).unwrap();
         let case = case_of(&Row { cache: Cache::AsIs, ..*row });
@@ -178,7 +178,7 @@ fn the_source_formula_matches_measurements() {
 }
 
 #[test]
-fn the_reason_gives_bounds_if_the_device_share_is_an_upper_bound() {
+fn loose_shares_have_bounds() {
     for row in MEASURED {
         let reason = judge(&case_of(row).evidence()).source_reason;
         let bounds = reason.split_once("between ").map(|(_, bounds)| bounds);
@@ -203,7 +203,7 @@ fn trials_are_summed_in_bytes() {
 }
 
 #[test]
-fn passes_after_separate_preparations_are_not_repeats() {
+fn prepared_passes_are_not_repeats() {
     let ids = |case: &Case| case.warnings().into_iter().map(|w| w.id).collect::<Vec<_>>();
     for mut case in [cold(), warm()] {
         let once = judge(&case.evidence());
@@ -240,7 +240,7 @@ fn expect(case: &Case, expected: [f64; 4], reason_part: &str) {
 }
 
 #[test]
-fn bytes_of_unknown_source_have_a_reason() {
+fn unknown_sources_have_a_reason() {
     const UNKNOWN: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
     let changed = |mut case: Case, change: fn(&mut Case)| {
         change(&mut case);
@@ -286,7 +286,7 @@ fn bytes_of_unknown_source_have_a_reason() {
 }
 
 #[test]
-fn bytes_of_a_memory_target_come_from_memory() {
+fn memory_targets_serve_from_memory() {
     let mut case = cold();
     case.target.memory = true;
     case.target.fs = "tmpfs".into();
@@ -297,7 +297,7 @@ fn bytes_of_a_memory_target_come_from_memory() {
 }
 
 #[test]
-fn holes_of_the_span_stand_in_for_holes_of_a_trial() {
+fn holes_are_estimated_from_the_span() {
     let mut case = cold();
     case.target.hole_bytes = Some(SPAN / 4);
     case.each(|t| (t.hole_bytes, t.device_bytes) = (None, Some(SPAN * 3 / 4)));
@@ -312,7 +312,7 @@ fn the_reason_mentions_sampled_residency() {
 }
 
 #[test]
-fn only_direct_writes_count_as_device_bytes() {
+fn direct_writes_are_device_bytes() {
     expect(&write(), [0.0, 0.0, 0.0, 1.0], "charged when dirtied");
     let mut case = direct_write();
     expect(&case, [1.0, 0.0, 0.0, 0.0], "direct writes");
@@ -327,7 +327,7 @@ fn only_direct_writes_count_as_device_bytes() {
 }
 
 #[test]
-fn mixed_cells_sum_their_reads_and_writes() {
+fn mixes_sum_reads_and_writes() {
     let mut case = direct();
     case.job.mix = Some(75);
     case.each(|t| {
@@ -342,7 +342,7 @@ fn mixed_cells_sum_their_reads_and_writes() {
 }
 
 #[test]
-fn cells_that_move_no_bytes_have_no_source_and_no_warnings() {
+fn calls_have_no_source() {
     let mut null = cold();
     null.info.data_path = DataPath::LoopOnly;
     let mut seek = cold();
@@ -372,7 +372,7 @@ fn the_most_severe_warning_comes_first() {
 }
 
 #[test]
-fn residency_shows_the_page_cache_part_of_uncounted_reads() {
+fn residency_explains_uncounted_reads() {
     fn part(before: u64, after: u64) -> String {
         let mut case = cold();
         case.target.remote = true;

@@ -78,7 +78,7 @@ fn a_difference_is_found() {
 }
 
 #[test]
-fn a_side_that_scatters_much_more_is_not_faster() {
+fn scatter_alone_is_not_faster() {
     let mut rng = Rng::new(7);
     let cells = 1000;
     for (n, m) in [(5, 5), (7, 7), (5, 20), (5, 50)] {
@@ -95,7 +95,7 @@ fn a_side_that_scatters_much_more_is_not_faster() {
 }
 
 #[test]
-fn the_mean_of_ratios_is_surer_than_one() {
+fn mean_ratios_narrow_the_interval() {
     let one = Ratio { ratio: 1.1, low: Some(1.0), high: Some(1.21) };
     let mean = Ratio::mean(&[one; 4]).unwrap();
     assert!((mean.ratio - 1.1).abs() < 1e-12);
@@ -123,7 +123,7 @@ fn under_five_trials_nothing_is_said() {
 }
 
 #[test]
-fn an_interval_reaches_towards_one_and_back() {
+fn intervals_invert_with_their_ratio() {
     let faster = Ratio { ratio: 1.5, low: Some(1.4), high: Some(1.6) };
     let reaching = faster.reaching(1.4f64.ln() + 0.01);
     assert_eq!((reaching.verdict(), reaching.high), (Some(Ordering::Equal), Some(1.6)));
@@ -146,7 +146,7 @@ fn chance_gives_some_of_many() {
 
 proptest! {
     #[test]
-    fn any_values_give_a_sound_ratio_or_none(a in prop::collection::vec(any::<f64>(), 1..9), b in prop::collection::vec(any::<f64>(), 1..9)) {
+    fn any_ratio_is_sound(a in prop::collection::vec(any::<f64>(), 1..9), b in prop::collection::vec(any::<f64>(), 1..9)) {
         let (Some(a), Some(b)) = (Summary::from_values(&a), Summary::from_values(&b)) else { return Ok(()) };
         let Some(ratio) = Ratio::from_summaries(&a, &b) else { return Ok(()) };
         prop_assert!(ratio.ratio.is_finite() && ratio.ratio > 0.0);

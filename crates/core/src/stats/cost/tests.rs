@@ -18,7 +18,7 @@ fn near(value: f64, want: f64, within: f64) -> bool {
 }
 
 #[test]
-fn a_curve_without_noise_gives_its_parts() {
+fn exact_curves_give_their_parts() {
     for (fixed, per_byte) in [(300.0, 0.06), (5.0, 0.03), (90_000.0, 0.4), (1e-3, 1e-3)] {
         let cost = Cost::fit(&curve(fixed, per_byte, 0.0, &mut Rng::new(1)), 0.0).unwrap();
         assert!(near(cost.fixed, fixed, 1e-6) && near(cost.per_byte, per_byte, 1e-6), "{cost:?}");
@@ -32,7 +32,7 @@ fn a_curve_without_noise_gives_its_parts() {
 }
 
 #[test]
-fn noise_of_five_per_cent_moves_the_parts_by_a_few() {
+fn noise_moves_the_parts_little() {
     let mut rng = Rng::new(2);
     for _ in 0..200 {
         let cost = Cost::fit(&curve(300.0, 0.06, 0.05, &mut rng), 0.0).unwrap();
@@ -54,7 +54,7 @@ fn the_intervals_hold_the_truth() {
 }
 
 #[test]
-fn one_size_that_is_off_does_not_bend_the_line() {
+fn an_outlier_bends_no_line() {
     let mut rng = Rng::new(4);
     for at in 0..21 {
         let mut points = curve(300.0, 0.06, 0.02, &mut rng);
@@ -80,7 +80,7 @@ fn a_part_is_never_below_nothing() {
 }
 
 #[test]
-fn too_few_or_no_points_give_none() {
+fn too_few_points_give_none() {
     assert_eq!(Cost::fit(&[], 0.0), None);
     assert_eq!(Cost::fit(&[(1.0, 1.0), (1.0, 2.0), (2.0, 2.0)], 0.0), None);
     assert_eq!(

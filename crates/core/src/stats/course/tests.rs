@@ -14,14 +14,14 @@ const BUCKET: [f64; 15] = [
 ];
 
 #[test]
-fn an_emptied_token_bucket_is_a_step() {
+fn emptied_token_buckets_are_steps() {
     let course = course(&BUCKET).unwrap();
     assert_eq!((course.kind, places(&course)), (Kind::Step, vec![(0, 7), (8, 14)]));
     assert_eq!(course.stretches.iter().map(|s| s.median).collect::<Vec<_>>(), [478.0, 30.0]);
 }
 
 #[test]
-fn a_step_is_found_from_eight_trials_on_whichever_way_it_goes() {
+fn eight_trials_show_a_step() {
     let step = [500.0, 510.0, 490.0, 505.0, 200.0, 195.0, 205.0, 198.0];
     let back: Vec<f64> = step.iter().rev().copied().collect();
     for values in [&step[..], &back] {
@@ -32,7 +32,7 @@ fn a_step_is_found_from_eight_trials_on_whichever_way_it_goes() {
 }
 
 #[test]
-fn decays_are_drifts_from_five_trials_on() {
+fn five_trials_show_a_drift() {
     for n in [5, 8, 15, 30, 60] {
         let decay: Vec<f64> =
             (0..n).map(|i| 800.0 * (-2.5 * f64::from(i) / f64::from(n)).exp()).collect();
@@ -47,7 +47,7 @@ fn decays_are_drifts_from_five_trials_on() {
 }
 
 #[test]
-fn a_hundred_thousand_values_take_no_longer_than_a_few_hundred() {
+fn many_values_are_reduced() {
     let mut rng = Rng::new(3);
     let mut values: Vec<f64> = (0..100_003).map(|_| 500.0 + 20.0 * rng.normal()).collect();
     assert_eq!(course(&values), None);
@@ -61,7 +61,7 @@ fn a_hundred_thousand_values_take_no_longer_than_a_few_hundred() {
 }
 
 #[test]
-fn a_level_that_falls_twice_has_three_stretches() {
+fn two_falls_make_three_stretches() {
     let mut rng = Rng::new(5);
     let values: Vec<f64> =
         (0..36).map(|i| [900.0, 400.0, 150.0][i / 12] * (1.0 + 0.05 * rng.normal())).collect();
@@ -112,7 +112,7 @@ fn chances_of_orders_by_hand() {
 
 proptest! {
     #[test]
-    fn stretches_are_in_order_and_scale_does_not_matter(values in prop::collection::vec(any::<f64>(), 0..40), power in -30..30i32) {
+    fn stretches_do_not_depend_on_scale(values in prop::collection::vec(any::<f64>(), 0..40), power in -30..30i32) {
         if let Some(found) = course(&values) {
             prop_assert!(found.stretches.len() >= 2 && found.stretches.iter().all(|s| s.first <= s.last && s.last < values.len()));
             prop_assert!(found.stretches.windows(2).all(|pair| pair[0].last < pair[1].first));

@@ -35,7 +35,7 @@ fn ratio(a: &[f64], b: &[f64], by: f64) -> Ratio {
 /// Checks the share of equal cells called different: by the runs alone, by their halves, and by 3
 /// and 12 saved runs.
 #[test]
-fn equal_runs_on_a_machine_that_drifts_are_seldom_called_different() {
+fn drift_seldom_looks_like_difference() {
     let mut rng = Rng::new(11);
     let (mut all, mut called) = (0.0, [0.0; 4]);
     for _ in 0..300 {
@@ -75,7 +75,7 @@ fn equal_runs_on_a_machine_that_drifts_are_seldom_called_different() {
 }
 
 #[test]
-fn a_true_difference_is_found_all_the_same() {
+fn true_differences_are_found() {
     let mut rng = Rng::new(12);
     let mut found = [0; 2];
     for _ in 0..100 {
@@ -101,7 +101,7 @@ fn a_true_difference_is_found_all_the_same() {
 /// Runs saved before and after a lasting change must not hide it, or the gate would pass again
 /// after some days.
 #[test]
-fn a_step_among_the_kept_runs_does_not_hide_itself() {
+fn steps_in_saved_runs_show() {
     let mut rng = Rng::new(13);
     for runs in [5, 8, 20] {
         let (mut steady, mut stepped) = (0.0, 0.0);
@@ -124,7 +124,7 @@ fn a_step_among_the_kept_runs_does_not_hide_itself() {
 }
 
 #[test]
-fn cells_move_together_if_three_quarters_of_them_do() {
+fn three_quarters_make_a_common_move() {
     assert_eq!(common_move(&[0.3, 0.2, 0.4, 0.25, 0.5, 0.3]), Some(0.25));
     assert_eq!(common_move(&[-0.3, -0.2, 0.4, -0.25, -0.5, -0.3]), Some(-0.2));
     assert_eq!(common_move(&[0.3, 0.2, 0.4, -0.25, -0.5, -0.3]), None, "apart");

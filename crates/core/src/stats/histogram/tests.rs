@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_associative_and_equals_recording_all(a in durations(60), b in durations(60), c in durations(60)) {
+    fn merging_equals_recording_all(a in durations(60), b in durations(60), c in durations(60)) {
         let all = of(&[a.clone(), b.clone(), c.clone()].concat());
         let (a, b, c) = (of(&a), of(&b), of(&c));
         let mut left = a.clone();

@@ -19,7 +19,7 @@ fn found(curve: &[Summary]) -> (Option<usize>, Option<f64>) {
 }
 
 #[test]
-fn a_clear_knee_is_sure_and_one_on_the_edge_is_even() {
+fn knees_have_a_certainty() {
     let (at, sure) = found(&curve(&[1.0, 2.0, 3.9, 4.0, 4.0], 0.005));
     assert!(at == Some(2) && sure > Some(0.99), "{sure:?}");
     // 95 % of the peak falls exactly on the third point.
@@ -30,7 +30,7 @@ fn a_clear_knee_is_sure_and_one_on_the_edge_is_even() {
 }
 
 #[test]
-fn without_intervals_nothing_is_said_of_it() {
+fn certainty_needs_intervals() {
     let bare = Summary::from_values(&[1.0, 2.0]).unwrap();
     assert_eq!(found(&[bare, bare]), (Some(0), None));
     assert_eq!(found(&[]), (None, None));

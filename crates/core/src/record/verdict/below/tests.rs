@@ -1,4 +1,4 @@
-use crate::record::verdict::rules::examples_below::*;
+use crate::record::verdict::rules::tests::below::*;
 use crate::record::verdict::testing::*;
 use crate::record::verdict::{judge, source};
 use crate::record::{LayerKind, Medium, Source};
@@ -15,7 +15,7 @@ const BELOW: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 const UNKNOWN: [f64; 5] = [0.0, 0.0, 0.0, 1.0, 0.0];
 
 #[test]
-fn the_cache_of_an_image_bounds_what_came_from_the_disk() {
+fn image_caches_bound_disk_bytes() {
     let mut case = direct_on_loop();
     assert_eq!(shares(&case), ALL);
     below(&mut case, 9 * SPAN, SPAN / 4);
@@ -27,7 +27,7 @@ fn the_cache_of_an_image_bounds_what_came_from_the_disk() {
 }
 
 #[test]
-fn a_second_pass_is_served_by_the_cache_of_the_image() {
+fn image_caches_serve_second_passes() {
     let mut case = direct_on_loop();
     case.passes(4);
     case.each(|t| t.device_bytes = Some(4 * SPAN));
@@ -39,7 +39,7 @@ fn a_second_pass_is_served_by_the_cache_of_the_image() {
 }
 
 #[test]
-fn evicted_pages_leave_open_what_was_read_twice() {
+fn evicted_pages_leave_bytes_unknown() {
     let mut case = direct_on_loop();
     below(&mut case, 9 * SPAN, SPAN / 4);
     image(&mut case, |of| of.evicted = MIB.into());
@@ -50,7 +50,7 @@ fn evicted_pages_leave_open_what_was_read_twice() {
 }
 
 #[test]
-fn a_cache_that_nobody_can_look_at_leaves_the_device_unknown() {
+fn invisible_caches_leave_bytes_unknown() {
     let mut case = direct_on_loop();
     image(&mut case, |of| of.resident_before = None.into());
     assert_eq!(shares(&case), UNKNOWN);
@@ -59,7 +59,7 @@ fn a_cache_that_nobody_can_look_at_leaves_the_device_unknown() {
 }
 
 #[test]
-fn disks_that_read_less_than_a_direct_loop_returned_did_not_have_the_rest() {
+fn quiet_disks_did_not_read() {
     let mut case = direct_on_direct_loop();
     below(&mut case, SPAN / 2, 0);
     assert_eq!(shares(&case), [0.5, 0.0, 0.0, 0.5, 0.0]);
@@ -69,7 +69,7 @@ fn disks_that_read_less_than_a_direct_loop_returned_did_not_have_the_rest() {
 }
 
 #[test]
-fn images_next_to_each_other_bound_nothing() {
+fn parallel_images_bound_nothing() {
     let mut case = direct_on_loop();
     below(&mut case, 9 * SPAN, SPAN);
     let ground = case.target.ground.as_mut().unwrap();
@@ -97,7 +97,7 @@ fn an_unknown_ground_is_no_device() {
 }
 
 #[test]
-fn direct_writes_to_an_unknown_ground_reach_no_known_device() {
+fn unknown_ground_hides_direct_writes() {
     let mut case = direct_write();
     case.target.ground = direct_on_loop().target.ground;
     assert_eq!(shares(&case)[0], 1.0);
@@ -109,7 +109,7 @@ fn direct_writes_to_an_unknown_ground_reach_no_known_device() {
 }
 
 #[test]
-fn what_a_program_had_without_reading_it_is_below() {
+fn programs_serve_from_memory() {
     let mut case = cold_served();
     assert_eq!(shares(&case), UNKNOWN);
     case.each(|t| t.evidence.below.as_mut().unwrap().read_bytes = (SPAN / 4).into());
@@ -120,7 +120,7 @@ fn what_a_program_had_without_reading_it_is_below() {
 }
 
 #[test]
-fn a_warm_file_of_a_program_is_served_by_the_page_cache() {
+fn page_cache_serves_programs_files() {
     let mut case = served(warm());
     assert_eq!(shares(&case), [0.0, 0.0, 0.0, 0.0, 1.0]);
     assert_eq!(case.warnings(), []);
@@ -131,7 +131,7 @@ fn a_warm_file_of_a_program_is_served_by_the_page_cache() {
 }
 
 #[test]
-fn older_sessions_have_no_ground_and_keep_their_device() {
+fn older_sessions_keep_their_device() {
     let mut case = direct();
     assert_eq!((case.target.ground.clone(), shares(&case)), (None, ALL));
     case.target.ground = direct_on_loop().target.ground;
@@ -140,7 +140,7 @@ fn older_sessions_have_no_ground_and_keep_their_device() {
 }
 
 #[test]
-fn a_switch_to_direct_between_trials_counts_in_each() {
+fn direct_loops_count_per_trial() {
     let mut case = direct_on_loop();
     below(&mut case, SPAN, SPAN);
     image(&mut case, |of| of.direct = true);

@@ -6,8 +6,9 @@ use super::reach::Reach;
 use crate::plan::{Sync, Writes};
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::evidence::{CommitDevice, CommitPath};
-use crate::record::verdict::facts::{falls_short, single_line, size};
+use crate::record::verdict::facts::{falls_short, size};
 use crate::record::{CommitTimes, Medium};
+use crate::text::clean_text;
 use crate::units::show_nanos;
 
 /// Fewer flushes per commit than this, and not each commit had one; counters are read while others
@@ -73,7 +74,7 @@ impl<'a> Judge<'a> {
         }
         let ground = self.evidence.target.ground.as_ref();
         let medium = ground.map(|ground| ground.medium);
-        let why = ground.map(|ground| single_line(&ground.reason)).filter(|why| !why.is_empty());
+        let why = ground.map(|ground| clean_text(&ground.reason)).filter(|why| !why.is_empty());
         if self.evidence.target.memory || medium == Some(Medium::Memory) {
             return not_reached(why.unwrap_or_else(|| format!("{fs} is memory")));
         }

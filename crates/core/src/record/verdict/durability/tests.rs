@@ -11,7 +11,7 @@ fn found(case: &Case) -> Durability {
 }
 
 #[test]
-fn what_is_planted_is_found_and_nothing_more() {
+fn planted_faults_are_found() {
     for (name, plant, reach, reason) in PLANTED.iter().chain(planted_layers::PLANTED) {
         let mut case = committed();
         plant(&mut case);
@@ -24,7 +24,7 @@ fn what_is_planted_is_found_and_nothing_more() {
 }
 
 #[test]
-fn figures_are_per_commit_and_per_byte() {
+fn figures_are_per_commit_or_byte() {
     let Durability { flushes, flush_nanos, amplification, .. } = found(&committed());
     assert_eq!((flushes, flush_nanos), (Some(1.0), Some(300_000.0)));
     assert!((amplification.unwrap() - 1.1).abs() < 1e-6);

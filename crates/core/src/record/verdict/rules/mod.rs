@@ -6,29 +6,14 @@ mod circumstance;
 mod consistency;
 mod depth;
 mod disturbance;
-mod first_visit;
-mod level_change;
-mod overlap;
 mod path;
-mod peer;
 mod ranks;
-mod sample_size;
-mod stalls;
+mod scatter;
 mod stored_data;
 mod write;
 
 #[cfg(test)]
-mod examples;
-#[cfg(test)]
-pub(super) mod examples_below;
-#[cfg(test)]
-mod examples_ceiling;
-#[cfg(test)]
-mod examples_ranks;
-#[cfg(test)]
-mod examples_trust;
-#[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::CellEvidence;
 use crate::record::{CALLS_UNKNOWN, FEW, Finding, WIDE};
@@ -51,23 +36,23 @@ pub static RULES: &[Rule] = &[
     rule("holes", stored_data::holes),
     rule("not-direct", path::not_direct),
     rule("memory", path::memory),
-    rule("shared-offsets", overlap::shared_offsets),
-    rule("wrapped", overlap::wrapped),
+    rule("shared-offsets", cache::shared_offsets),
+    rule("wrapped", cache::wrapped),
     rule("not-cold", cache::not_cold),
     rule("previous-trial", cache::previous_trial),
     rule("not-on-device", write::not_on_device),
     rule("compressible", stored_data::compressible),
     rule("depth-unused", depth::depth_unused),
     rule("cpu-bound", ceiling::cpu_bound),
-    rule(FEW, sample_size::few),
-    rule("cut", sample_size::cut),
-    rule("short-trial", sample_size::short_trial),
-    rule("few-operations", sample_size::few_operations),
-    rule("few-for-percentile", sample_size::few_for_percentile),
-    rule(WIDE, sample_size::wide),
-    rule("two-modes", sample_size::two_modes),
-    rule("level-change", level_change::level_change),
-    rule("stalls", stalls::stalls),
+    rule(FEW, scatter::few),
+    rule("cut", scatter::cut),
+    rule("short-trial", scatter::short_trial),
+    rule("few-operations", scatter::few_operations),
+    rule("few-for-percentile", scatter::few_for_percentile),
+    rule(WIDE, scatter::wide),
+    rule("two-modes", scatter::two_modes),
+    rule("level-change", scatter::level_change),
+    rule("stalls", scatter::stalls),
     rule("rate-limited", ceiling::rate_limited),
     rule("beyond-memory", ceiling::beyond_memory),
     rule("read-ahead", depth::read_ahead),
@@ -91,15 +76,15 @@ pub static RULES: &[Rule] = &[
     rule("helper-uncounted", circumstance::helper_uncounted),
     rule("uneven-start", circumstance::uneven_start),
     rule("cloned", circumstance::cloned),
-    rule(CALLS_UNKNOWN, peer::unknown_calls),
-    rule("coarse-clock", peer::coarse_clock),
+    rule(CALLS_UNKNOWN, circumstance::unknown_calls),
+    rule("coarse-clock", circumstance::coarse_clock),
     rule("not-flushed", circumstance::not_flushed),
     rule("populated-more", depth::populated_more),
     rule("not-read-back", write::not_read_back),
     rule("not-durable", write::not_durable),
     rule("large-folios", write::large_folios),
     rule("below-cache", path::below_cache),
-    rule("first-visit", first_visit::first_visit),
+    rule("first-visit", path::first_visit),
     rule("own-cache", ranks::own_cache),
     rule("straggler", ranks::straggler),
     rule("bound", ranks::bound),

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_end_in_the_page_cache_of_an_image_are_called() {
+    fn writes_left_in_image_caches_warn() {
         let case = on_image(direct_write(), SPAN / 2, Some(SPAN));
         let said = found(&case).unwrap();
         assert_eq!(
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_only_the_first_device_took_are_called() {
+    fn writes_lost_below_the_device_warn() {
         let lost = || on_image(direct_write(), 0, Some(SPAN / 4));
         assert_eq!(
             found(&lost()).unwrap(),

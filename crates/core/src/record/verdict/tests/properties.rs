@@ -227,7 +227,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
-    fn any_evidence_yields_shares_that_add_up_and_one_line_warnings(case in any_case()) {
+    fn shares_add_up_for_any_evidence(case in any_case()) {
         let verdict = judge(&case.evidence());
         if let Some(source) = verdict.source {
             let shares = [source.device, source.page_cache, source.hole, source.unknown,

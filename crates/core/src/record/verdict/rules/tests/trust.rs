@@ -1,7 +1,7 @@
 //! For each rule, a cell that triggers it and one that nearly does: whether the figures can be
 //! trusted.
 
-use super::examples::{Example, example, queue};
+use super::cells::{Example, example, queue};
 use crate::plan::{CpuCache, Sync, Writes};
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;

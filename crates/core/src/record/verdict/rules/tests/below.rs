@@ -1,7 +1,7 @@
 //! For each rule about what lies below the target, a cell that triggers it and one that nearly
 //! does.
 
-use super::examples::{Example, example};
+use super::cells::{Example, example};
 use crate::plan::Cache;
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;

@@ -1,7 +1,7 @@
 //! For each rule, a cell that triggers it and one that nearly does: ceilings, limits, stalls and
 //! layers.
 
-use super::examples::{Example, example};
+use super::cells::{Example, example};
 use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
 use crate::record::{Ceilings, Latency, LinkCeiling, Throttle};

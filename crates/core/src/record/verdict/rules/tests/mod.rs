@@ -1,9 +1,15 @@
+pub(in crate::record::verdict) mod below;
+mod ceiling;
+mod cells;
+mod ranks;
+mod trust;
+
+use self::below::{BELOW, cold_on_loop, direct_on_direct_loop, direct_on_loop};
+use self::ceiling::CEILING;
+use self::cells::{CACHE, Example, TARGET, WORK};
+use self::ranks::RANKS;
+use self::trust::TRUST;
 use super::RULES;
-use super::examples::{CACHE, Example, TARGET, WORK};
-use super::examples_below::{BELOW, cold_on_loop, direct_on_direct_loop, direct_on_loop};
-use super::examples_ceiling::CEILING;
-use super::examples_ranks::RANKS;
-use super::examples_trust::TRUST;
 use crate::plan::Settings;
 use crate::record::verdict::testing::*;
 use crate::record::{LinkCeiling, Severity};
@@ -21,7 +27,7 @@ fn clean_cells_have_no_warnings() {
 }
 
 #[test]
-fn each_rule_fires_on_its_example_and_not_on_a_near_miss() {
+fn rules_fire_and_spare_near_misses() {
     for (index, example) in examples().enumerate() {
         let mut bad = (example.clean)();
         (example.fires)(&mut bad);
@@ -50,7 +56,7 @@ fn each_rule_fires_on_its_example_and_not_on_a_near_miss() {
 const STATED: [&str; 2] = ["not-direct", "compressible"];
 
 #[test]
-fn messages_are_short_and_have_a_figure_and_a_remedy() {
+fn messages_have_figure_and_remedy() {
     for example in examples() {
         let mut bad = (example.clean)();
         (example.fires)(&mut bad);
@@ -137,7 +143,7 @@ fn remedies_name_existing_options_only() {
 }
 
 #[test]
-fn what_others_do_to_a_single_trial_is_a_note_without_a_count() {
+fn disturbance_of_one_trial_is_noted() {
     let mut case = cold();
     case.trials.truncate(1);
     case.spread.half_width = None;
@@ -163,7 +169,7 @@ fn one_trial_is_not_counted() {
 }
 
 #[test]
-fn the_rate_of_two_trials_is_their_mean() {
+fn two_trials_are_averaged() {
     let mut case = direct();
     case.trials.truncate(2);
     fn link(rate: f64) -> LinkCeiling {

@@ -1,9 +1,10 @@
 //! Rules about samples that are too small for the figures shown.
 
-use crate::plan::Plan;
+use crate::plan::{Cache, Pattern, Plan};
 use crate::record::verdict::CellEvidence;
-use crate::record::{Finding, Latency, LevelChange, Severity, Trial, finding};
+use crate::record::{Finding, Latency, LevelChange, Severity, Stretch, Trial, finding};
 use crate::stats;
+use crate::stats::course::Kind;
 use crate::units::{counted, show_count, show_nanos, show_rate, show_share, show_trials, verb};
 
 /// Shortest sound trial, nanoseconds: a preempted virtual CPU is away for 4 to 8 ms, a tenth of
@@ -221,4 +222,101 @@ fn slow_trials(evidence: &CellEvidence, slow: f64, fast: f64) -> String {
         })
         .collect();
     if runs.is_empty() { "unknown".into() } else { runs.join(", ") }
+}
+
+pub(super) fn level_change(evidence: &CellEvidence) -> Option<Finding> {
+    let change = LevelChange::from_trials(evidence.trials)?;
+    let verb = if change.is_drop() { "fell" } else { "rose" };
+    let (first, last) = change.first_and_last();
+    let from = show_level(&change, first);
+    let to = show_level(&change, last);
+    let what = match (change.kind, change.levels.len()) {
+        (Kind::Drift, _) => format!("{verb} steadily from {from} to {to}"),
+        (Kind::Step, 2) => {
+            format!("{verb} from {from} to {to} after trial {}", first.last_trial + 1)
+        }
+        (Kind::Step, count) => format!("changed between {count} levels, from {from} to {to}"),
+    };
+    let levels: Vec<String> = change
+        .levels
+        .iter()
+        .take(MAX_LEVELS)
+        .map(|level| describe_stretch(&change, level))
+        .collect();
+    finding(
+        if change.is_large() { Severity::Misleading } else { Severity::Note },
+        format!("the figure {what}: the median belongs to no single level"),
+        levels.join("; "),
+        "find what changed (cache or credits used up, heat, other machines); more {trials} show \
+         which level lasts",
+    )
+}
+
+/// Number of levels that fit in the evidence.
+const MAX_LEVELS: usize = 3;
+
+/// Formats the median of a level with its unit.
+fn show_level(change: &LevelChange, level: &Stretch) -> String {
+    match change.unit {
+        "B/s" => show_rate(level.summary.median),
+        _ => format!("{} operations/s", show_count(level.summary.median).trim()),
+    }
+}
+
+/// Describes the trials of a level: `trials 1 to 6: 895 MB/s ±1 %, until 1.80 s`.
+fn describe_stretch(change: &LevelChange, level: &Stretch) -> String {
+    let interval = match level.summary.half_width() {
+        Some(half_width) => format!(" ±{:.0} %", half_width * 100.0),
+        None => String::new(),
+    };
+    format!(
+        "{}: {}{interval}, until {}",
+        level.name(),
+        show_level(change, level),
+        show_nanos(level.ended as f64)
+    )
+}
+
+/// An operation that takes this many times the median is a stall.
+const MIN_STALL: f64 = 10.0;
+/// Share of the time that stalls must hold, and share of the operations up to which they are few.
+const MIN_HELD_SHARE: f64 = 0.5;
+const MAX_STALLED_SHARE: f64 = 0.1;
+
+pub(super) fn stalls(evidence: &CellEvidence) -> Option<Finding> {
+    let job = evidence.job;
+    // Others read ahead, or end in the page cache: most operations wait for nothing.
+    let waits = job.direct
+        || job.commits()
+        || evidence.reads() && job.cache == Cache::Cold && job.pattern == Pattern::Random;
+    let latency = evidence.latency.filter(|_| evidence.moves() && waits)?;
+    let p50 = latency.p50?;
+    let (mut stalls, mut held, mut all) = (0, 0.0, 0.0);
+    for &(nanos, count) in &latency.buckets {
+        let time = nanos as f64 * count as f64;
+        all += time;
+        if nanos as f64 >= MIN_STALL * p50 {
+            stalls += count;
+            held += time;
+        }
+    }
+    let (share, few) = (held / all, stalls as f64 <= latency.count as f64 * MAX_STALLED_SHARE);
+    if !few || share.is_nan() || share < MIN_HELD_SHARE {
+        return None;
+    }
+    let verb = if stalls == 1 { "holds" } else { "hold" };
+    finding(
+        Severity::Misleading,
+        format!("{} {verb} {} of the time", counted(stalls as usize, "stall"), show_share(share)),
+        format!(
+            "{} of {} took at least {}; half of all took up to {}, the mean is {}",
+            stalls,
+            counted(latency.count as usize, "timed operation"),
+            show_nanos(MIN_STALL * p50),
+            show_nanos(p50),
+            show_nanos(latency.mean)
+        ),
+        "read the mean, p99 and maximum beside the median; look for what holds the device up at \
+         these times",
+    )
 }

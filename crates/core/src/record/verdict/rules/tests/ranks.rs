@@ -1,6 +1,6 @@
 //! For each rule about ranks, a cell that triggers it and one that nearly does.
 
-use super::examples::{Example, example};
+use super::cells::{Example, example};
 use crate::record::RankShare;
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
