@@ -1,5 +1,5 @@
-//! What iotui measures and what it found, as plain data: settings become a plan, trials become a
-//! record, and statistics and rules judge it. Nothing here asks the machine.
+//! The measurements of iotui and their results, as plain data: settings become a plan, trials
+//! become a record, and statistics and rules judge it. Nothing here asks the machine.
 //!
 //! The documentation of the crate `iotui` has the map of all modules.
 #![forbid(unsafe_code)]

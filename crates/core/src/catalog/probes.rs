@@ -1,4 +1,4 @@
-//! What each probe measures.
+//! The descriptions of all probes.
 
 use crate::plan::{Group, ProbeInfo, ProbeParam, RangeOf};
 

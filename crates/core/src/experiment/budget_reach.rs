@@ -107,10 +107,10 @@ pub struct MissedCells {
     pub total: usize,
     /// A budget that covers all cells.
     pub needs: Duration,
-    /// What is assumed of the disk; empty where none is used.
+    /// The assumed speed of the disk; empty where no disk is used.
     pub basis: String,
     budget: Duration,
-    /// Labels of the first few of them.
+    /// Labels of the first few.
     examples: Vec<String>,
 }
 
@@ -242,7 +242,7 @@ fn counted_seconds(job: &Job, disk: &DiskSpeed) -> Option<f64> {
     Some(count as f64 * operation_seconds(job, disk) / lanes)
 }
 
-/// What was written is read back at about the same speed.
+/// Returns the share of a trial that reading back adds: it runs at about the same speed.
 fn verified(job: &Job, plan: &Plan) -> f64 {
     if plan.verify && job.op == Op::Write { 1.0 } else { 0.0 }
 }

@@ -1,12 +1,12 @@
-//! The cells of a run of several processes: each for so many ranks, in a file of its own or a part
-//! of one that they share.
+//! The cells of a run of several processes: each with its number of ranks, in own files or parts
+//! of a shared one.
 
 use super::kind::PlanRequest;
 use super::refusal::PlanError;
 use crate::plan::{Job, Layout, Settings, Skipped, TargetSpec};
 use crate::units::show_bytes;
 
-/// Returns each cell for every requested number of ranks, and adds those that cannot be run to
+/// Returns each cell for every requested number of ranks, and adds cells that cannot run to
 /// `skipped`.
 ///
 /// # Errors
@@ -17,7 +17,7 @@ pub(super) fn in_ranks(
     request: &PlanRequest,
 ) -> Result<Vec<Job>, PlanError> {
     let Some(started) = request.ranks else {
-        // What only a preset says is for those who have ranks.
+        // Settings of a preset apply only where there are ranks.
         let Settings { ranks, layout, shift, .. } = request.resolved.user;
         let named =
             [("ranks", ranks.is_some()), ("layout", layout.is_some()), ("shift", shift.is_some())];

@@ -1,4 +1,4 @@
-//! What every experiment implements, and the facts that plans are based on.
+//! The interface of an experiment, and the facts that plans are based on.
 
 use super::refusal::PlanError;
 use crate::facts::TargetFacts;
@@ -71,7 +71,7 @@ pub struct Proposed {
     /// Every backend and peer that cannot do a plain job of the requested operation here, and why;
     /// empty unless a survey was requested.
     pub unavailable: Vec<(&'static str, String)>,
-    /// What is measured instead of the named file, and why.
+    /// The target measured instead of the named file, and why.
     pub instead: Option<String>,
     /// The span that all targets are used over, where they differ in size.
     pub common_span: Option<String>,

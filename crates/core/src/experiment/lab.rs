@@ -14,7 +14,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     cells: |_, _| Ok((Vec::new(), Vec::new())),
 };
 
-/// Returns the probes named by the user, or else those of the presets.
+/// Returns the probes named by the user, or else by the presets.
 pub fn requested_probes<'a>(resolved: &Resolved<'a>) -> Vec<&'a String> {
     let Resolved { user, presets, .. } = *resolved;
     let of_presets =
@@ -38,7 +38,7 @@ fn check(request: &PlanRequest, chosen: &[&'static ProbeInfo]) -> Result<(), Pla
         .map_err(PlanError::Set)
 }
 
-/// Returns the cells of all requested probes, each once, and those that are unavailable here.
+/// Returns the cells of all requested probes, each once, and the unavailable ones.
 pub(super) fn probes(
     request: &PlanRequest,
 ) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {

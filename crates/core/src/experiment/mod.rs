@@ -174,7 +174,7 @@ fn trial_time(user: &Settings, whole: &Settings, fits: TrialTime) -> (TrialTime,
     }
 }
 
-/// Returns the cells of the requested probes, and those that are unavailable here.
+/// Returns the cells of the requested probes, and the unavailable ones.
 fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCell>>), PlanError> {
     let (cells, skipped) = lab::probes(request)?;
     match skipped.first() {
@@ -260,7 +260,7 @@ fn measures_ceilings(whole: &Settings, plan: &Plan) -> bool {
     }
 }
 
-/// Checks that something is dropped where the user says what.
+/// Checks that a cold cell exists where the user sets what a cold trial drops.
 fn check_cold<'a>(
     request: &PlanRequest,
     mut jobs: impl Iterator<Item = &'a Job>,
@@ -311,7 +311,7 @@ fn asked_verify(
     }
 }
 
-/// Returns what a plan that reads each block once needs to know, if that is requested.
+/// Returns the facts for a plan that reads each block once, if that is requested.
 ///
 /// # Errors
 /// A cell would read blocks again, or blocks that iotui has just written.
@@ -342,7 +342,7 @@ fn asked_fresh(
     }
 }
 
-/// How far data compresses at most that is stamped, in percent.
+/// Maximum compression of stamped data, percent.
 const MAX_COMPRESSIBLE: u8 = 94;
 
 /// Returns whether the cells may use less of the target than all: nobody requested a span or a

@@ -127,7 +127,7 @@ pub struct TargetFacts {
     pub compresses: Option<String>,
     /// Entropy of sampled data, bits per byte.
     pub entropy: Option<f64>,
-    /// What the bytes lie on.
+    /// The ground of the bytes.
     pub ground: Ground,
     /// Whether the bytes are in memory, through all layers: tmpfs, zram, a loop device on tmpfs.
     pub memory: bool,
@@ -282,7 +282,7 @@ pub struct BlockDevice {
     /// Whether it can write through its cache, request by request (FUA).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fua: Option<bool>,
-    /// What a SCSI or virtio disk itself says of its cache: `write back`.
+    /// The cache mode that a SCSI or virtio disk reports: `write back`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_cache: Option<String>,
     /// Whether it counts flushes: it is a whole device with a queue of requests.

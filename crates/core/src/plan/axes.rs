@@ -12,7 +12,7 @@ pub(super) struct Row {
     pub id: &'static str,
     /// The title of a chart: `throughput by queue depth`.
     pub title: &'static str,
-    /// What several of its values are called, after their number: `4 block sizes`.
+    /// The plural noun for several values, after their number: `4 block sizes`.
     pub many: &'static str,
     /// The head of its column.
     pub column: &'static str,
@@ -27,13 +27,13 @@ pub(super) struct Row {
     pub value: fn(&Job) -> String,
     /// A job's value in a label; `None` if it is implied.
     pub phrase: fn(&Job) -> Option<String>,
-    /// The default, which is not named beside another value.
+    /// The name of the default value, for a label next to other values.
     pub default: Option<&'static str>,
     /// It is named only where it differs.
     pub rare: bool,
     /// It is part of the label of a single cell; else only of sentences.
     pub brief: bool,
-    /// Whether a value that all cells share is worth mentioning beside a table.
+    /// Whether a value that all cells share is worth a note next to a table.
     pub tell: fn(&Job) -> bool,
     /// Removes the value from a job, so that all jobs of a curve are equal.
     pub clear: fn(&mut Job),

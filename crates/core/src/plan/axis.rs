@@ -76,7 +76,7 @@ impl Axis {
         self.row().title
     }
 
-    /// Returns what several values are called: `block sizes`.
+    /// Returns the plural noun for several values: `block sizes`.
     pub fn many(self) -> &'static str {
         self.row().many
     }
@@ -128,7 +128,7 @@ impl Axis {
         self.row().brief
     }
 
-    /// Returns [`Axis::phrase`] in a label beside others, which `differ` on the axis or do not.
+    /// Returns [`Axis::phrase`] for a label next to others, which `differ` on the axis or do not.
     pub fn phrase_among(self, job: &Job, differ: bool) -> Option<String> {
         let Row { phrase, default, rare, .. } = self.row();
         if *rare && !differ {
@@ -137,7 +137,7 @@ impl Axis {
         phrase(job).or_else(|| default.filter(|_| differ).map(String::from))
     }
 
-    /// Returns whether these jobs have two values of it.
+    /// Returns whether these jobs differ on this axis.
     pub fn differs<'a>(self, mut jobs: impl Iterator<Item = &'a Job>) -> bool {
         let first = jobs.next().map(|job| self.value(job));
         first.is_some_and(|first| jobs.any(|job| self.value(job) != first))
@@ -148,7 +148,7 @@ impl Axis {
         self.number().and_then(|number| (number.at)(job))
     }
 
-    /// Returns [`Axis::place`], or 0 if there is none, which no axis of a curve has.
+    /// Returns [`Axis::place`], or 0 without one; curves have no value of 0.
     pub fn value_of(self, job: &Job) -> u64 {
         self.place(job).unwrap_or(0)
     }
@@ -213,13 +213,13 @@ impl Axis {
         Axis::choices(jobs).first().copied()
     }
 
-    /// Returns how many curves these jobs are along it.
+    /// Returns how many curves these jobs form over this axis.
     fn curves<'a>(self, jobs: impl Iterator<Item = &'a Job>) -> usize {
         let state = RandomState::new();
         jobs.map(|job| state.hash_one(self.without(job))).collect::<HashSet<u64>>().len()
     }
 
-    /// Returns how many times the smallest value the largest is.
+    /// Returns the ratio of the largest value to the smallest.
     fn reach<'a>(self, jobs: impl Iterator<Item = &'a Job>) -> u64 {
         let (low, high) = jobs
             .map(|job| self.value_of(job))

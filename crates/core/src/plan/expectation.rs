@@ -1,4 +1,4 @@
-//! What the figures of a run are expected to keep to (`--expect`): conditions, written in place or
+//! The expectations of the figures of a run (`--expect`): conditions, written in place or
 //! named by a profile.
 
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ impl TryFrom<String> for Condition {
     }
 }
 
-/// What a user asks for: a profile by its name, or a condition.
+/// A request of the user: a profile by its name, or a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expect {
     Profile(String),
@@ -212,7 +212,7 @@ pub struct ExpectedBy {
     pub profile: String,
     /// The address of the page with the figure.
     pub source: String,
-    /// What its makers publish, in a line.
+    /// The published requirement, in a line.
     pub published: String,
     /// The options, by their names, that a cell must have to be one that the profile is about.
     pub cells: BTreeMap<String, String>,

@@ -77,7 +77,7 @@ impl FioOption {
     }
 }
 
-/// Prefix of the backend names of such engines.
+/// Prefix of the backend names for engines of fio that no backend has.
 const FOREIGN: &str = "fio-";
 
 /// Builds the backend name for an engine that no backend has: `fio-libpmem`.

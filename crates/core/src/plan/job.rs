@@ -170,12 +170,12 @@ impl Job {
         self.sync_every.max(1)
     }
 
-    /// Returns the commits that so many writes make.
+    /// Returns the number of commits in this number of writes.
     pub fn commits_in(&self, writes: f64) -> f64 {
         writes / f64::from(self.writes_per_commit())
     }
 
-    /// Returns the index of its target among those of the plan.
+    /// Returns the index of its target in the plan.
     pub fn target_index(&self) -> usize {
         self.target.unwrap_or(0).into()
     }

@@ -107,10 +107,10 @@ names! {
 }
 
 impl Sync {
-    /// What every call that writes at an offset allows.
+    /// The methods of every call that writes at an offset.
     pub const OF_WRITES: &[Sync] =
         &[Sync::None, Sync::End, Sync::Fdatasync, Sync::Fsync, Sync::Dsync, Sync::Osync];
-    /// ... and where the call takes flags.
+    /// The methods of every call that also takes flags.
     pub const OF_FLAGGED_WRITES: &[Sync] = &[
         Sync::None,
         Sync::End,
@@ -169,7 +169,7 @@ impl Writes {
 }
 
 names! {
-    /// What writes to one file.
+    /// The threads that share one file.
     #[derive(Default)]
     "number of files" FilePer {
         /// All threads write one file.

@@ -1,4 +1,4 @@
-//! What to measure: pure data and the rules that build it.
+//! Plans: the measurements to make, as pure data, and the rules that build it.
 //!
 //! Settings (the user's request) become a [`Plan`] (cells, trials, seed, budget) through an
 //! experiment; nothing here touches a file, a clock or the kernel.

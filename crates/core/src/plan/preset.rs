@@ -14,14 +14,14 @@ use super::{Backends, ChoiceError, Info, Op, SettingError, Settings, Unknown, ne
 pub struct Preset {
     pub id: String,
     pub about: String,
-    /// What a user wants to know, if it is among the first questions that the screen offers; else
+    /// The question that it answers, if the screen offers it as one of the first questions; else
     /// empty.
     pub question: String,
     /// Whether the question is about a file that the user picks; otherwise a scratch file will do.
     pub needs_file: bool,
     pub doc: String,
     pub experiment: String,
-    /// Settings of the whole run, and those that all of its sweeps share.
+    /// Settings of the whole run and of all of its sweeps.
     pub settings: Settings,
     /// Several sets of axes in one plan, as a read and a write: each overrides `settings`. Empty:
     /// these are all.
@@ -72,7 +72,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "lab/files",
 ];
 
-/// What a plan has once, however many sweeps it joins.
+/// Settings that a plan has once, however many sweeps it joins.
 const ONCE: &[&str] = &[
     "trials",
     "until",
@@ -238,7 +238,7 @@ impl Preset {
         }
     }
 
-    /// Returns this preset overridden by `said`, in each of its sweeps.
+    /// Returns this preset overridden by these settings, in each of its sweeps.
     pub fn over(&self, said: &Settings) -> Preset {
         let mut preset = Preset { settings: said.clone().or(&self.settings), ..self.clone() };
         for sweep in &mut preset.sweeps {
@@ -325,7 +325,7 @@ pub(super) fn check_own_name(id: &str, is_built_in: bool, kind: &str) -> Result<
 /// All presets, the built-in ones first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Presets {
-    /// Those of the user.
+    /// The presets of the user.
     own: Vec<Preset>,
     broken: Vec<Broken>,
 }
@@ -343,7 +343,7 @@ impl Presets {
     /// The preset that is measured if none is named.
     pub const DEFAULT: &'static str = "quick";
 
-    /// Returns those that come with iotui.
+    /// Returns the built-in presets.
     pub fn built_in() -> Presets {
         Presets { own: Vec::new(), broken: Vec::new() }
     }
@@ -401,7 +401,7 @@ impl Presets {
     /// The preset that is measured if only probes are named.
     pub const LAB: &'static str = "lab";
 
-    /// Returns those that were named, or the default: of files, or of `probes` where some were
+    /// Returns the named presets, or the default: of files, or of `probes` where some were
     /// named.
     pub fn select(&self, names: &[String], probes: bool) -> Result<Vec<Preset>, PresetError> {
         if names.is_empty() {

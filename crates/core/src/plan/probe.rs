@@ -142,7 +142,7 @@ names! {
 pub struct ProbeInfo {
     pub id: &'static str,
     pub group: Group,
-    /// What is measured, in a few words: `function call`.
+    /// The measured operation, in a few words: `function call`.
     pub title: &'static str,
     /// One line for lists.
     pub about: &'static str,
@@ -158,7 +158,7 @@ pub struct ProbeInfo {
 /// `known`.
 ///
 /// # Errors
-/// A word names none of them.
+/// A word names no probe.
 pub fn find_probes<'a>(
     asked: &[String],
     known: &'a [&'static ProbeInfo],

@@ -15,10 +15,10 @@ pub struct Profile {
     pub about: String,
     /// The address of the page with the figure.
     pub source: String,
-    /// What its makers publish, in a line.
+    /// The published requirement, in a line.
     pub published: String,
     pub conditions: Vec<Condition>,
-    /// What a cell must have to be one that it is about.
+    /// The settings of the cells that it applies to.
     pub cells: Settings,
     /// How such cells are measured if no preset is named, without what `cells` says.
     pub settings: Settings,
@@ -92,7 +92,7 @@ impl Profile {
         }
     }
 
-    /// Returns what a plan stores of it.
+    /// Returns the expectation that a plan stores.
     pub fn expectation(&self) -> Expectation {
         let cells = self.cells.given_values().map(|(name, text)| (name.into(), text));
         Expectation {
@@ -127,7 +127,7 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// Returns those that come with iotui.
+    /// Returns the built-in profiles.
     pub fn built_in() -> Profiles {
         // A test parses every one of them.
         let all = PROFILES.iter().filter_map(|(id, text)| Profile::parse(id, text).ok());

@@ -78,7 +78,7 @@ pub struct Setting {
     pub kind: ValueKind,
     /// The default, in words; empty for a switch that is off.
     pub default: &'static str,
-    /// What it does, without its default.
+    /// Its effect, without its default.
     pub about: &'static str,
     set: fn(&mut Settings, &str) -> Result<(), SettingError>,
     get: fn(&Settings) -> Option<String>,

@@ -146,10 +146,11 @@ pub struct Plan {
     /// Bytes per second that the disk's vendor specifies.
     #[serde(default)]
     pub rated: Option<u64>,
-    /// What the results are expected to keep to; omitted from JSON where nothing is.
+    /// The expectations of the results; omitted from JSON without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
-    /// What is dropped to make the file cold; omitted from JSON where it is the file's own pages.
+    /// The caches dropped to make the file cold; omitted from JSON where it is the file's own
+    /// pages.
     #[serde(default, skip_serializing_if = "Cold::is_data")]
     pub cold: Cold,
     /// By how many percent the data that iotui writes compresses; omitted from JSON if nobody
@@ -160,7 +161,7 @@ pub struct Plan {
     /// asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<u8>,
-    /// What a cell writes is read back and compared after each of its trials; omitted from JSON if
+    /// Written data is read back and compared after each of its trials; omitted from JSON if
     /// that was not requested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
@@ -171,7 +172,7 @@ pub struct Plan {
     /// Requested probes that are unavailable here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_probes: Vec<Skipped<ProbeCell>>,
-    /// The other machine of the network probes; omitted from JSON where there is none.
+    /// The other machine of the network probes; omitted from JSON without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<Remote>,
     /// A rank reads what a rank of another machine wrote; omitted from JSON where it does not.
@@ -179,7 +180,7 @@ pub struct Plan {
     pub shift: bool,
 }
 
-/// What of the target was read before a run that reads each block once (`--fresh`).
+/// The part of the target that was read before a run that reads each block once (`--fresh`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fresh {
@@ -235,7 +236,7 @@ impl Plan {
         (0..).map(name).zip(self.targets())
     }
 
-    /// Returns the target of a job; `None` where the plan has no such target.
+    /// Returns the target of a job; `None` where the plan lacks it.
     pub fn target_of(&self, job: &Job) -> Option<&TargetSpec> {
         self.targets().nth(job.target_index())
     }
@@ -364,7 +365,7 @@ impl Plan {
     }
 }
 
-/// Serialises a target as `null` if it is none.
+/// Serialises [`TargetSpec::None`] as `null`.
 mod or_null {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -41,7 +41,7 @@ impl Ceilings {
         interpolate(self.read, self.read_all, self.threads, threads)
     }
 
-    /// Returns the limits of so many machines like this one together.
+    /// Returns the sum of the limits of several machines like this one.
     pub fn of_machines(self, count: u32) -> Ceilings {
         let times = f64::from(count.max(1));
         Ceilings {
@@ -117,7 +117,7 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Returns the limits of so many machines together.
+    /// Returns the sum of the limits of several machines.
     pub fn of_machines(self, count: u32) -> Throttle {
         let all = |limit: Option<u64>| limit.map(|limit| limit.saturating_mul(count.max(1).into()));
         Throttle {
@@ -153,7 +153,7 @@ impl Throttle {
 }
 
 names! {
-    /// What was dropped from the kernel's caches before a reading; each level includes the one
+    /// The caches dropped from the kernel's caches before a reading; each level includes the one
     /// before.
     "cache-drop level" DropLevel {
         /// Nothing: the file is in the page cache.

@@ -27,7 +27,7 @@ pub enum End {
     Failed,
 }
 
-/// What the engine is doing.
+/// The activity of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Filling the scratch file.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OptU64;
 
-/// What keeps bytes.
+/// A place that keeps bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Medium {
@@ -19,11 +19,11 @@ pub enum Medium {
     Unknown,
 }
 
-/// What a target lies on, from its file down to what keeps the bytes.
+/// The layers below a target, from its file down to the medium.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ground {
-    /// What keeps all bytes of the target; unknown where parts of it differ.
+    /// The medium of all bytes of the target; unknown where parts of it differ.
     pub medium: Medium,
     /// Why it is no disk, or unknown: `loop0 is a file on tmpfs`; empty for a disk.
     pub reason: String,
@@ -51,7 +51,7 @@ pub struct Layer {
     pub no_barrier: Option<String>,
 }
 
-/// What a layer is.
+/// The kind of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayerKind {
@@ -77,7 +77,7 @@ pub enum LayerKind {
     Unknown,
 }
 
-/// What the layers below a target did during a trial, or held before it.
+/// Counts of the layers below a target during a trial, and what they held before it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BelowCounts {
@@ -91,7 +91,7 @@ pub struct BelowCounts {
     pub caches: Vec<CacheBelow>,
 }
 
-/// What the page cache holds of a backing file: of the part of it that the span lies on.
+/// The cached pages of a backing file, in the part that the span lies on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CacheBelow {

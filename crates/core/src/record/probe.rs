@@ -77,7 +77,7 @@ pub struct Estimate {
     pub reason: String,
 }
 
-/// Findings about a probe's cell, besides its trials.
+/// Findings about a probe's cell, apart from its trials.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProbeFindings {
@@ -88,7 +88,7 @@ pub struct ProbeFindings {
     /// The user took it out of the rest of the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// What was subtracted, the batch size and what counters prove; for people.
+    /// The subtracted cost, the batch size and what counters prove; for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
     /// The other machine of a remote cell.

@@ -68,7 +68,7 @@ pub struct Trial {
     pub ranks: Vec<RankShare>,
 }
 
-/// What one rank did in a trial.
+/// The work of one rank in a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RankShare {
     /// From 0.
@@ -128,7 +128,7 @@ impl Trial {
     }
 
     /// Returns when the timed work of the trial ended, in nanoseconds since the session started.
-    /// What was not timed between its parts is included: their preparation and reading back.
+    /// Untimed work between its parts is included: their preparation and reading back.
     pub fn end_time(&self) -> u64 {
         let Evidence { started, prepare_nanos, parts, .. } = self.evidence;
         let parts = parts.max(1);
@@ -167,7 +167,7 @@ fn per_second(amount: u64, nanos: u64) -> f64 {
     if nanos == 0 { 0.0 } else { amount as f64 * 1e9 / nanos as f64 }
 }
 
-/// What a verdict needs to know besides the figures.
+/// The evidence for a verdict, apart from the figures.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evidence {
@@ -216,8 +216,8 @@ pub struct Evidence {
     pub disk_write_bytes: Option<u64>,
     /// Requests in which the disk moved these bytes, after the block layer merged neighbours.
     pub disk_requests: OptU64,
-    /// What each device below counted during a trial that commits, for all processes; absent from
-    /// JSON in others.
+    /// The counters of each device below during a trial that commits, for all processes; absent
+    /// from JSON in others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCounts>,
     /// Average number of requests in the disk's queue.
@@ -240,18 +240,18 @@ pub struct Evidence {
     /// Result of flushing the CPU caches, if that was requested.
     pub cpu_cache: Option<CacheFlush>,
     /// Read-back of a file that the trial created, after the timed window; absent from JSON if
-    /// there was none.
+    /// nothing was read back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
-    /// What reading the written blocks back has shown, after the timed window; absent from JSON if
+    /// The result of reading the written blocks back, after the timed window; absent from JSON if
     /// that was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Box<Verified>>,
-    /// What the layers below the target did; absent from JSON where they were not asked.
+    /// The counts of the layers below the target; absent from JSON where they were not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Box<BelowCounts>>,
-    /// What the cell did first in this run, before its first trial, which alone has it; absent from
-    /// JSON elsewhere.
+    /// The first work of the cell in this run, before its first trial, which alone has it; absent
+    /// from JSON elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Box<Visit>>,
     /// The bytes, `[start, end]`, that it alone reads; absent from JSON where trials read the same.
@@ -268,7 +268,7 @@ pub struct Visit {
     pub nanos: u64,
 }
 
-/// What a device counted during a trial; unknown where it does not count it.
+/// Counters of a device during a trial; unknown where it lacks them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeviceCounts {
@@ -362,7 +362,7 @@ pub enum Note {
     CoarseClock(u64),
     /// Size, modification time or inode changed during the trial.
     FileChanged(String),
-    /// What lies below the file changed since it was opened.
+    /// A layer below the file changed since it was opened.
     LayersChanged(String),
 }
 

@@ -1,4 +1,4 @@
-//! What reading a written file back has shown (`--verify`).
+//! The result of reading a written file back (`--verify`).
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::plan::names;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verified {
-    /// What the trial wrote, each block once however often it was overwritten.
+    /// Bytes that the trial wrote, each block once however often it was overwritten.
     pub written: u64,
     /// Of these, what was read back and compared: less where the budget or a signal ended it.
     pub bytes: u64,
@@ -19,9 +19,9 @@ pub struct Verified {
     pub left: Option<u64>,
     /// Whether the data was read with direct I/O, which bypasses the page cache.
     pub direct: bool,
-    /// Bytes that this process read from devices meanwhile.
+    /// Bytes that this process read from devices during that.
     pub device_bytes: Option<u64>,
-    /// What keeps the bytes; absent from JSON in older sessions.
+    /// The medium of the bytes; absent from JSON in older sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub medium: Option<Medium>,
     /// The page cache below that still held some of it when it was read back, or that could not be
@@ -43,10 +43,10 @@ pub struct Verified {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BadBlocks {
-    /// What was there before.
+    /// The previous data.
     pub older: u64,
     pub zeros: u64,
-    /// What was written to another offset.
+    /// Data of another offset.
     pub elsewhere: u64,
     /// The written data with other bytes in it, or data that iotui did not write.
     pub changed: u64,
@@ -80,7 +80,7 @@ pub struct BadBlock {
     pub right: u64,
 }
 
-/// What is there instead of the written data.
+/// The data found instead of the written data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "holds")]
 pub enum Found {
@@ -88,13 +88,13 @@ pub enum Found {
         written: Age,
     },
     Zeros,
-    /// What was written to the offset `of`, of the file of another thread if `of_file` names one.
+    /// The data of the offset `of`, of the file of another thread if `of_file` names one.
     Elsewhere {
         of: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of_file: Option<u32>,
     },
-    /// So many bytes of 512 differ.
+    /// This many bytes of 512 differ.
     Changed {
         bytes: u32,
     },
@@ -133,7 +133,7 @@ impl Verified {
 
     /// Returns where the data came from.
     pub fn read_from(&self) -> ReadFrom {
-        // What the first device delivered, a disk need not have.
+        // The first device may deliver bytes that no disk has.
         let on_disk = self.medium.is_none_or(|medium| medium == Medium::Disk);
         match self.device_bytes {
             _ if self.medium == Some(Medium::Memory) => ReadFrom::Memory,

@@ -1,6 +1,6 @@
 //! The ratio of two settings whose trials alternated, from the pairs of each round.
 //!
-//! What drifts from round to round is in both trials of a pair and cancels. The interval inverts
+//! A drift from round to round affects both trials of a pair and cancels. The interval inverts
 //! Wilcoxon's signed-rank test, and the ratio is the pseudo-median (Hodges and Lehmann, "Estimates
 //! of location based on rank tests", Annals of Mathematical Statistics 34, 1963; Hollander, Wolfe
 //! and Chicken, "Nonparametric Statistical Methods", 3rd ed., sections 3.2 and 3.3). The test
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::Ratio;
 use super::{finite_sorted, middle};
 
-/// Fewer pairs have no 95 % interval, and so many have one of 97 %, all others of 98 %.
+/// Fewer pairs have no 95 % interval; six have one of 97 %, more have one of 98 %.
 pub const MIN_PAIRS: usize = 6;
 /// More pairs would have millions of averages; the last ones are used.
 const MAX_PAIRS: usize = 1000;

@@ -1,5 +1,5 @@
-//! What of the bytes that a target got from below came from a disk: by upper bounds for each trial,
-//! none of which is ever too low.
+//! The share of the bytes from below a target that came from a disk: by upper bounds for each
+//! trial, none of which is ever too low.
 //!
 //! ```text
 //! charged  what the first device moved for this process, where the kernel counts it
@@ -27,7 +27,7 @@ pub(super) struct Split {
     /// Never written to a backing file.
     pub hole: u64,
     pub unknown: u64,
-    /// What no disk read, and no other machine sent; all of `below`, and a part of `unknown`.
+    /// Bytes that no disk read and no other machine sent; all of `below`, and a part of `unknown`.
     pub elsewhere: u64,
 }
 

@@ -90,7 +90,7 @@ pub struct TargetEvidence {
     /// The times of first and second reads of blocks; absent from JSON where none were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_visits: Option<FirstVisits>,
-    /// What it lies on; absent from JSON in older sessions.
+    /// The layers below it; absent from JSON in older sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground: Option<Ground>,
 }
@@ -182,7 +182,7 @@ pub struct MachineEvidence {
     /// CPUs that control groups let this process keep busy; absent from JSON without a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
-    /// The hypervisor of a virtual machine; absent from JSON if it is none.
+    /// The hypervisor; absent from JSON on physical hardware.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<String>,
 }
@@ -193,7 +193,7 @@ pub struct MachineEvidence {
 #[serde(default)]
 pub struct Grounds {
     pub target: TargetEvidence,
-    /// Those of the plan's further targets; omitted from JSON where there are none.
+    /// Facts about further targets; omitted from JSON without any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<TargetEvidence>,
     pub machine: MachineEvidence,
@@ -208,7 +208,7 @@ pub struct Grounds {
 }
 
 impl Grounds {
-    /// Makes the limits those of so many machines together, each like this one.
+    /// Multiplies the limits by the number of machines, each like this one.
     pub fn extend_to_machines(&mut self, count: u32) {
         self.machine.ceilings = self.machine.ceilings.map(|of| of.of_machines(count));
         self.machine.memory = self.machine.memory.map(|of| of.saturating_mul(count.max(1).into()));

@@ -79,7 +79,7 @@ pub fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     complete(trials).map(|t| if moves { t.throughput() } else { t.operations() }).collect()
 }
 
-/// What was measured of one job.
+/// The measurements of one job.
 pub struct Measured<'a> {
     pub trials: &'a [Arc<Trial>],
     pub latency: Option<&'a Latency>,

@@ -34,7 +34,8 @@ pub(super) struct Parts {
     pub unknown: u128,
     /// Memory of this machine below the target.
     pub below: u128,
-    /// What no disk read and no other machine sent, although no page cache of the target had it.
+    /// Bytes that no disk read and no other machine sent, although no page cache of the target had
+    /// it.
     pub elsewhere: u128,
     /// Lower bound of `device`, which repeats and readahead can inflate.
     pub device_at_least: u128,
@@ -56,7 +57,7 @@ pub(super) struct Origin {
     pub amplification: Option<f64>,
 }
 
-/// What is visible of a read's path.
+/// The visible part of a read's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Visibility {
     /// The target is memory.
@@ -221,7 +222,7 @@ fn split_reads(evidence: &CellEvidence, trial: &Trial, read: u64, visibility: Vi
         _ if evidence.is_served_by_cache(trial) => parts.page_cache = stored.into(),
         (Visibility::Remote, _) => {
             let mut found = split(evidence, trial, stored);
-            // What the page cache of the target may have served is not from below.
+            // Bytes that the page cache of the target may have served are not from below.
             let own = match evidence.job.direct {
                 true => 0,
                 false => trial

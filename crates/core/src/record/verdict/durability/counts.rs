@@ -1,4 +1,4 @@
-//! What the disks counted while commits were made.
+//! The counters of the disks while commits were made.
 
 use crate::plan::{Job, Pattern};
 use crate::record::verdict::CellEvidence;
@@ -89,7 +89,7 @@ impl Flushes {
 
 /// Returns the bytes that reached the disks; `None` where they are not counted. Where all goes
 /// through one device after the other, no more can have reached the disk than any of them wrote,
-/// whatever other programs wrote beside them.
+/// whatever other programs wrote at the same time.
 fn bytes_reached(
     evidence: &CellEvidence,
     path: &CommitPath,
@@ -119,7 +119,7 @@ fn disks(path: &CommitPath) -> Vec<Vec<&CommitDevice>> {
 fn least_bytes(job: &Job, commits: u64) -> u64 {
     let group = u128::from(job.writes_per_commit()) * u128::from(job.block);
     let all = group.saturating_mul(commits.into());
-    // What all writers write until each of them has committed.
+    // The bytes that all writers write until each has committed.
     let writers = u128::from(job.threads.max(1)) * u128::from(job.depth.max(1));
     let round = group.saturating_mul(writers);
     let span = u128::from(job.span.max(job.block));

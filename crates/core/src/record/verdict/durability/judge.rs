@@ -25,7 +25,7 @@ const MIN_WRITES_PER_FLUSH: u64 = 5;
 
 type Found = (Reach, String);
 
-/// What a verdict rests on.
+/// The grounds of a verdict.
 #[derive(Clone, Copy)]
 pub(super) struct Judge<'a> {
     pub evidence: &'a CellEvidence<'a>,
@@ -323,7 +323,7 @@ impl<'a> Judge<'a> {
     /// Returns that what should empty the cache took less than a few writes into it. A layer above
     /// the disk makes writes slower, not flushes, so there fewer flushes are believed.
     fn at_once(self, reach: Reach) -> Option<String> {
-        // What a flush took is a mean: the fastest write would be no fair measure of it.
+        // The time of a flush is a mean: the fastest write would be an unfair measure.
         let write = self.path.median_write_nanos.or(self.path.fastest_write_nanos)? as f64;
         let (what, took) = match reach {
             Reach::Flushed => ("a flush", self.counts.flush_nanos_at_most?),

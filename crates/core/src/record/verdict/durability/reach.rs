@@ -14,7 +14,7 @@ pub enum Reach {
     NoCache,
     /// They returned before that.
     NotReached,
-    /// It cannot be told.
+    /// The evidence does not decide.
     Unknown,
 }
 

@@ -16,7 +16,7 @@ pub(super) fn from_cache(evidence: &CellEvidence) -> Option<Finding> {
     }
     let parts = parts(evidence);
     let cached = parts.share_of_stored(parts.page_cache);
-    // Holes are no part of what could have been cached.
+    // Holes could not have been cached.
     let bytes = if parts.hole > 0 { "stored bytes" } else { "bytes" };
     let facts = format!(
         "{} from the device for {} of stored data",

@@ -6,7 +6,7 @@ use crate::record::verdict::facts::share;
 use crate::record::{CacheFlush, Finding, Note, RankShare, Severity, Trial, finding};
 use crate::units::{show_nanos, show_share};
 
-/// Returns `in 2 of 5 trials` for the trials with a note that `matches`; `None` if there are none.
+/// Returns `in 2 of 5 trials` for the trials with a note that `matches`; `None` without one.
 fn trials_with_note(evidence: &CellEvidence, matches: impl Fn(&Note) -> bool) -> Option<String> {
     let count = evidence.trials_where(|t| t.evidence.notes.iter().any(&matches)).len();
     (count > 0).then(|| evidence.in_trials(count))

@@ -159,7 +159,7 @@ pub(super) fn read_ahead(evidence: &CellEvidence) -> Option<Finding> {
         return None;
     }
     let parts = parts(evidence);
-    // What was cached all the same was not fetched.
+    // Cached bytes were not fetched.
     if parts.page_cache * 2 > parts.all() {
         return None;
     }
@@ -173,7 +173,7 @@ pub(super) fn read_ahead(evidence: &CellEvidence) -> Option<Finding> {
         );
     }
     let ahead = evidence.target.read_ahead.filter(|ahead| *ahead > job.block)?;
-    // What the page cache still had was not fetched.
+    // Bytes that the page cache still had were not fetched.
     let is_fetched = parts.stored == 0 || times >= MIN_FETCHED;
     if job.cache != Cache::Cold || job.pattern != Pattern::Seq || !is_fetched {
         return None;

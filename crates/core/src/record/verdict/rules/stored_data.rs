@@ -60,7 +60,7 @@ pub(super) fn compressible(evidence: &CellEvidence) -> Option<Finding> {
         return None;
     }
     let entropy = evidence.target.entropy.filter(|bits| bits.is_finite());
-    // What iotui wrote is known, not sampled.
+    // Data that iotui wrote is known, not sampled.
     if evidence.target.ours && entropy.is_none() {
         return check_own_data(evidence);
     }

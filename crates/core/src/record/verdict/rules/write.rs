@@ -179,7 +179,8 @@ fn check_left_below(evidence: &CellEvidence) -> Option<Finding> {
         let facts = format!("dirty or under writeback below the file, {sync}");
         return finding(Severity::Wrong, message, facts, remedy);
     }
-    // What is overwritten above a disk reaches it once, so only what the first device took counts.
+    // Data that is overwritten above a disk reaches it once, so only what the first device took
+    // counts.
     let taken = |t: &Trial| Some(u128::from(t.evidence.disk_write_bytes?.min(written(t))));
     let taken: u128 = evidence.trials().map(taken).sum::<Option<u128>>()?;
     let reached = |t: &Trial| evidence.written_to_disks(t).map(u128::from);
@@ -302,7 +303,7 @@ mod tests {
         ground.layers[1].transform = "compresses".into();
         let mut above = lost();
         above.target.compresses = Some("btrfs compress=zstd".into());
-        // What a program or server writes where is not known.
+        // Where a program or server writes is unknown.
         let mut elsewhere = lost();
         elsewhere.target.ground.as_mut().unwrap().medium = Medium::Unknown;
         for case in [below, above, elsewhere] {
