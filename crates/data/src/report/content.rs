@@ -4,7 +4,7 @@
 use super::Look;
 use super::notes::{self, ReportNote, Topic};
 use super::table::findings::GroupedWarnings;
-use super::table::grid::Column;
+use super::table::grid::Table;
 use super::table::{axes, columns, conditions, extras, grid, probes};
 use crate::analysis::{self, Answer, CellResult, ProbeResult};
 use crate::session::Session;
@@ -21,25 +21,6 @@ pub struct ReportContent {
     pub answer: Answer,
     /// Whether the results are as expected.
     pub outcomes: Vec<ReportNote>,
-}
-
-/// A table with the text below it.
-#[derive(Debug, Default)]
-pub struct Table {
-    /// Its id on a page: `writes`.
-    pub id: &'static str,
-    pub title: &'static str,
-    pub columns: Vec<Column>,
-    /// For each row, whether a gap precedes it; empty for a table without gaps.
-    pub breaks: Vec<bool>,
-    /// The whole table as lines, where the columns do not fit the width.
-    pub narrow: Option<Vec<String>>,
-    /// Often empty.
-    pub text: String,
-}
-
-impl Table {
-    pub const RESULTS: &'static str = "results";
 }
 
 /// Returns what a report says of a session, with columns for this destination.

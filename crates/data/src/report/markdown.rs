@@ -4,8 +4,9 @@
 
 use std::io::{self, Write};
 
-use super::content::{Table, content};
+use super::content::content;
 use super::notes::ReportNote;
+use super::table::grid::Table;
 use super::table::grid::{Column, row_count};
 use super::text::{end_sentence, safe, squeeze};
 use super::{Format, Look, sparks};

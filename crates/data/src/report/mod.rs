@@ -7,6 +7,7 @@ mod content;
 mod csv;
 mod figure;
 mod fio;
+mod format;
 mod gbench;
 pub mod host;
 mod html;
@@ -27,10 +28,7 @@ pub mod table;
 mod testing;
 mod text;
 
-use std::io::{self, Write};
-
 use crate::plan::{Unknown, nearest};
-use crate::session::Session;
 
 pub use anonymous::{PrivateNames, anonymize};
 pub use card::glance_text;
@@ -38,20 +36,9 @@ pub use compare::{
     COMPARISONS, ComparisonFormat, RatioScale, comparison_columns, comparison_text,
     find_comparison_format, ruling_text,
 };
+pub use format::Format;
 pub use look::{Graph, Look, Spread};
 pub use text::{BARS, PLAIN_BARS};
-
-/// A report format: its id for `--format`, and its writer.
-pub struct Format {
-    pub id: &'static str,
-    /// One line for lists and help.
-    pub about: &'static str,
-    /// Without the dot.
-    pub extension: &'static str,
-    /// Whether the output is not text and must not reach a terminal.
-    pub binary: bool,
-    pub write: fn(&Session, &Look, &mut dyn Write) -> io::Result<()>,
-}
 
 /// The JSON Schema of the `json` format, as users can download it.
 pub const SCHEMA: &str = include_str!("../../../../assets/schema/iotui-1.schema.json");

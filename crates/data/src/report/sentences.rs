@@ -2,7 +2,8 @@
 //! to the other sentences. The figures are computed again from the trials, by other means than
 //! the functions behind the sentences: plain medians, and counted pairs of trials.
 //!
-//! `IOTUI_SESSIONS=FOLDER cargo test -p iotui-data sentences::` also reads the sessions of a folder.
+//! `IOTUI_SESSIONS=FOLDER cargo test -p iotui-data sentences::` also reads the sessions of a
+//! folder.
 
 mod figures;
 

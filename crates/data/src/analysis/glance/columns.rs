@@ -1,7 +1,7 @@
 //! The largest figures: a column per kind of access, a row per backend, the best cell of each.
 
-use super::GlanceFigure;
 use super::access::{Access, Kinds};
+use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
 use crate::analysis::cell_result::MAIN_SHARE;

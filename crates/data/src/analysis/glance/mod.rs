@@ -5,6 +5,7 @@ mod access;
 mod columns;
 mod conditions;
 mod facts;
+mod model;
 mod origin;
 #[cfg(test)]
 mod tests;
@@ -15,11 +16,11 @@ pub use access::Access;
 pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
+pub use model::{GlanceFigure, Grade, Statement};
 pub use workloads::{Workload, WorkloadFigure};
 
-use crate::analysis::{Answer, CellResult, Expected, Holds, ProbeResult, expected_with};
+use crate::analysis::{Answer, CellResult, ProbeResult, expected_with};
 use crate::session::Session;
-use crate::stats::Summary;
 use crate::units;
 
 /// The headline figures of a session and the sentences on them.
@@ -108,82 +109,4 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
         Some((probe.cell.label(), shown, figure.describe_certainty()))
     };
     probes.iter().filter_map(describe).collect()
-}
-
-/// The trust that a statement allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
-    Good,
-    /// More trials would make it certain.
-    Unfinished,
-    Misleading,
-    Wrong,
-}
-
-/// A sentence with its grade; empty if there is nothing to say.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Statement {
-    pub grade: Grade,
-    pub text: String,
-}
-
-impl Statement {
-    /// Returns whether something is as expected.
-    pub(super) fn of_expected(expected: &Expected) -> Statement {
-        let grade = match expected.outcome {
-            Holds::Pass => Grade::Good,
-            Holds::CannotTell => Grade::Misleading,
-            Holds::Fail => Grade::Wrong,
-        };
-        Statement { grade, text: format!("expected {}", expected.text()) }
-    }
-}
-
-/// A median with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GlanceFigure {
-    pub summary: Summary,
-    /// Trials behind it.
-    pub trials: usize,
-    /// Reported by others: not measured by iotui.
-    pub reported: bool,
-    /// A warning says that it is wrong.
-    pub wrong: bool,
-}
-
-impl GlanceFigure {
-    /// Returns the figure of a result by one of its summaries.
-    pub(super) fn of(session: &Session, result: &CellResult, summary: Summary) -> GlanceFigure {
-        GlanceFigure {
-            summary,
-            trials: result.counted_trials().len(),
-            reported: session.reference.is_some(),
-            wrong: result.wrong().is_some(),
-        }
-    }
-
-    /// Returns whether it has an interval.
-    pub fn is_certain(&self) -> bool {
-        self.summary.half_width().is_some()
-    }
-
-    /// Returns whether no more trials are needed, and it is not wrong.
-    pub fn is_firm(&self) -> bool {
-        !self.wrong && (self.reported || self.is_certain())
-    }
-
-    /// Returns half of the interval, `±4 %`; without one, the number of trials: `2 trials`.
-    pub fn describe_interval(&self) -> String {
-        match self.summary.half_width().map(|half| half * 100.0) {
-            Some(percent) if percent < 0.95 => "±<1 %".into(),
-            Some(percent) => format!("±{percent:.0} %"),
-            None if self.reported => "reported".into(),
-            None => units::show_trials(self.trials),
-        }
-    }
-
-    /// Returns the interval, or that the figure is wrong.
-    pub fn describe_certainty(&self) -> String {
-        if self.wrong { "wrong".into() } else { self.describe_interval() }
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::columns::GlanceColumn;
-use super::{Grade, Statement};
+use super::model::{Grade, Statement};
 use crate::analysis::CellResult;
 use crate::analysis::answer::is_durable;
 use crate::analysis::cell_result::mean_source;

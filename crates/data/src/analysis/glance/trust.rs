@@ -1,6 +1,6 @@
 //! Whether the shown figures can be trusted.
 
-use super::{Grade, Statement};
+use super::model::{Grade, Statement};
 use crate::analysis::{CellResult, MIN_TRIALS, ProbeResult, brief_words};
 use crate::record::{Severity, Warning};
 use crate::session::Session;

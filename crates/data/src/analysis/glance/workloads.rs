@@ -1,6 +1,6 @@
 //! The rows that storage benchmarks print: `SEQ1M Q8T1`, `RND4K Q1T1`, each read and written.
 
-use super::GlanceFigure;
+use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
 use crate::analysis::groups::group_by_key;

@@ -50,7 +50,8 @@ impl CardPage {
         page
     }
 
-    /// Draws a large figure, faint if more trials are needed; returns where the text next to it begins.
+    /// Draws a large figure, faint if more trials are needed; returns where the text next to it
+    /// begins.
     pub fn digits(&mut self, at: (f64, f64), text: &str, size: f64, certain: bool) -> f64 {
         let ink = if certain { Ink::Text } else { Ink::Soft };
         self.scene.bold(at, text, ink, size);

@@ -3,7 +3,7 @@
 
 use crate::analysis::{Axis, Outcome, Pair, ProbePair, SummaryOf, times};
 use crate::report::Look;
-use crate::report::table::extras::{numbers, words};
+use crate::report::table::column_parts::{numbers, words};
 use crate::report::table::grid::{Column, Style};
 use crate::stats::Ratio;
 use crate::units;

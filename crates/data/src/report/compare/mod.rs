@@ -2,12 +2,14 @@
 //! [`COMPARISONS`].
 
 mod columns;
+mod format;
 mod markdown;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use columns::{RatioScale, columns as comparison_columns};
+pub use format::ComparisonFormat;
 
 use std::io::{self, Write};
 
@@ -39,16 +41,6 @@ pub fn find_comparison_format(id: &str) -> Result<&'static ComparisonFormat, Unk
         .iter()
         .find(|f| f.id == id)
         .ok_or_else(|| nearest("format of a comparison", id, COMPARISONS.iter().map(|f| f.id)))
-}
-
-/// A comparison format: its id for `--format`, and its writer.
-pub struct ComparisonFormat {
-    pub id: &'static str,
-    /// One line for lists and help.
-    pub about: &'static str,
-    /// Without the dot.
-    pub extension: &'static str,
-    pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
 const JSON: ComparisonFormat = ComparisonFormat {

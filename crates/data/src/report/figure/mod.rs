@@ -1,8 +1,8 @@
 //! The drawing of a session for every output: figures with their panels, curves and scales, and
 //! bars for cells without a curve.
 //!
-//! [`groups`] returns all of it, in order. Too many curves for one panel are drawn in panels side by
-//! side; nothing is skipped. Every format draws the same groups, so that they cannot disagree.
+//! [`groups`] returns all of it, in order. Too many curves for one panel are drawn in panels side
+//! by side; nothing is skipped. Every format draws the same groups, so that they cannot disagree.
 
 mod facets;
 mod jobs;

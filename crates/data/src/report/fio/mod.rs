@@ -5,6 +5,7 @@
 //! new file.
 
 mod dd;
+mod line;
 #[cfg(test)]
 mod round_trip;
 mod section;
@@ -14,11 +15,11 @@ mod tests;
 
 use std::io::{self, Write};
 
+use self::line::comment;
 use self::target::FioTarget;
 use super::{Format, Look};
 use crate::analysis::{self, CellResult};
 use crate::plan::{Plan, Variant};
-use crate::report::text;
 use crate::session::Session;
 use crate::units;
 
@@ -106,9 +107,4 @@ fn describe_result(result: &CellResult) -> String {
         .wrong()
         .map_or(String::new(), |warning| format!(", which is wrong: {}", warning.message));
     format!("iotui measured: {rate}{wrong}")
-}
-
-/// Returns a line with a comment.
-pub fn comment(text: &str) -> String {
-    format!("; {}", text::clean(text))
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::comment;
 use super::dd;
+use super::line::comment;
 use super::target::FioTarget;
 use crate::catalog::info;
 use crate::plan::{

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::comment;
+use super::line::comment;
 use crate::plan::{Op, TargetSpec};
 use crate::units;
 

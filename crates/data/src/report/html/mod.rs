@@ -5,7 +5,9 @@
 //! allows only the script identified by its hash, so that no file name can become a script. Without
 //! scripts it shows the same. It is well-formed as XML too.
 
+mod chart;
 mod charts;
+mod page;
 mod parts;
 #[cfg(test)]
 mod tests;
@@ -18,11 +20,9 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use super::content::{ReportContent, content};
-use super::figure::{self, FigureGroup};
-use super::table::axes;
+use self::page::HtmlPage;
 use super::{Format, Look, text};
-use crate::analysis::{self, CellResult, ProbeResult};
+use crate::analysis;
 use crate::session::Session;
 
 pub const FORMAT: Format = Format {
@@ -54,45 +54,6 @@ const SECTIONS: [WriteSection; 8] = [
     top::conditions,
     parts::ending,
 ];
-
-/// The facts that the sections of a page show.
-struct HtmlPage<'a> {
-    session: &'a Session,
-    results: &'a [CellResult],
-    probes: Vec<ProbeResult>,
-    content: ReportContent,
-    /// The results in the order of the table.
-    rows: Vec<&'a CellResult>,
-    /// The drawing, and the number of the first series of each group.
-    groups: Vec<FigureGroup>,
-    first: Vec<usize>,
-}
-
-impl<'a> HtmlPage<'a> {
-    fn new(session: &'a Session, results: &'a [CellResult], look: &Look) -> HtmlPage<'a> {
-        let probes = analysis::probes(session);
-        let groups = figure::groups(session, results, &probes, look);
-        let mut first = Vec::new();
-        let mut next = 0;
-        for group in &groups {
-            first.push(next);
-            next += group.keys.len();
-        }
-        // The browser wraps the lines of a page.
-        let look = Look { width: usize::MAX / 2, color: false, ascii: false, ..*look };
-        let content = content(session, results, &probes, &look);
-        let (rows, _) = axes::sort_rows(results);
-        HtmlPage { session, results, probes, content, rows, groups, first }
-    }
-
-    /// Returns the title of the page: the session's name or id.
-    fn name(&self) -> &str {
-        [self.session.name.as_str(), self.session.id.as_str(), "a run"]
-            .into_iter()
-            .find(|name| !name.is_empty())
-            .unwrap_or_default()
-    }
-}
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let results = analysis::results(session);

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::HtmlPage;
+use super::page::HtmlPage;
 use crate::analysis::{CellResult, capitalize};
 use crate::record::Source;
-use crate::report::content::Table;
 use crate::report::notes::{ReportNote, Topic};
+use crate::report::table::grid::Table;
 use crate::report::table::grid::{Cell, Column, Style, row_count};
 use crate::report::text::{end_sentence, squeeze, xml};
 

@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use super::HtmlPage;
-use super::charts::HtmlChart;
+use super::chart::HtmlChart;
+use super::page::HtmlPage;
 use crate::analysis::CellResult;
 use crate::record::Trial;
 use crate::report::figure::{

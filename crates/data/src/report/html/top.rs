@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::HtmlPage;
+use super::page::HtmlPage;
 use super::parts::begin_section;
 use crate::analysis;
 use crate::analysis::{Best, SummaryOf, times};

@@ -4,7 +4,7 @@
 //! The screen shows the columns of reports and some more, so that a figure has one name, one unit
 //! and one rank.
 
-use super::extras::{distinguishing_columns, words};
+use super::column_parts::{distinguishing_columns, words};
 use super::findings::GroupedWarnings;
 use super::grid::{Cell, Column, Style};
 use super::origin;

@@ -1,16 +1,17 @@
-//! The small tables that only some sessions have, and the parts of their columns.
+//! The small tables that only some sessions have.
 
+use super::column_parts::{distinguishing_columns, figures, numbers, words};
 use super::grid::Column;
-use super::{axes, runs, tried, writes};
+use super::grid::Table;
+use super::{runs, tried, writes};
 use crate::analysis::{CellResult, RanksOf};
 use crate::experiment::MEASURE;
 use crate::record::{DropLevel, Level, Reading};
 use crate::report::Look;
-use crate::report::content::Table;
 use crate::session::Session;
 use crate::stats::median;
 use crate::text::clean_text;
-use crate::units::column::{self, TIME, Unit, align_with, four_digits, unit};
+use crate::units::column::{self, TIME, align_with, four_digits, unit};
 use crate::units::{Rates, short_bytes, short_time, show_bytes, show_nanos, show_rank, show_share};
 
 type BuildTable = fn(&Session, &[&CellResult], Rates) -> Option<Table>;
@@ -36,39 +37,6 @@ pub fn extras(session: &Session, rows: &[&CellResult], look: &Look) -> Vec<Table
         column.make_safe(look);
     }
     built
-}
-
-/// Returns the columns that distinguish these rows, except for the titles in `without`; unless
-/// `tight`, also the columns that always help.
-pub fn distinguishing_columns(rows: &[&CellResult], without: &[&str], tight: bool) -> Vec<Column> {
-    axes::column_axes(rows, tight)
-        .into_iter()
-        .filter(|axis| !without.contains(&axis.column()))
-        .map(|axis| Column::of_axis(axis, rows.iter().map(|row| &row.cell)))
-        .collect()
-}
-
-/// Returns a column with a text of each row.
-pub fn words<T>(title: &str, rank: u8, rows: &[T], text: impl Fn(&T) -> String) -> Column {
-    Column::text_column(title, rank, rows.iter().map(text).collect())
-}
-
-/// Returns a column with a number of each row, as text.
-pub fn numbers<T>(title: &str, rank: u8, rows: &[T], text: impl Fn(&T) -> String) -> Column {
-    Column { right: true, ..words(title, rank, rows, text) }
-}
-
-/// Returns a column of figures in a suitable unit, which a column without figures does not name.
-pub fn figures<T>(
-    title: &str,
-    units: &[Unit],
-    rows: &[T],
-    value: impl Fn(&T) -> Option<f64>,
-) -> Column {
-    let values: Vec<Option<f64>> = rows.iter().map(value).collect();
-    let column = Column::figures(title, 0, &values, units);
-    let unit = if values.iter().any(Option::is_some) { column.unit } else { String::new() };
-    Column { unit, ..column }
 }
 
 /// The result of calibration for a cell.

@@ -133,6 +133,25 @@ impl Column {
     }
 }
 
+/// A table with the text below it.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// Its id on a page: `writes`.
+    pub id: &'static str,
+    pub title: &'static str,
+    pub columns: Vec<Column>,
+    /// For each row, whether a gap precedes it; empty for a table without gaps.
+    pub breaks: Vec<bool>,
+    /// The whole table as lines, where the columns do not fit the width.
+    pub narrow: Option<Vec<String>>,
+    /// Often empty.
+    pub text: String,
+}
+
+impl Table {
+    pub const RESULTS: &'static str = "results";
+}
+
 fn paint_cell(cell: &Cell, color: bool) -> table::Cell {
     let text: String = cell.iter().map(|(style, text)| paint(*style, text, color)).collect();
     table::Cell::painted(text, cell.iter().map(|(_, text)| text::width(text)).sum())

@@ -1,9 +1,10 @@
 //! The table for people: conditions above, a line per cell, then warnings, gaps and the answer.
 
 pub mod axes;
+pub(super) mod column_parts;
 pub mod columns;
 pub(super) mod conditions;
-pub(super) mod extras;
+mod extras;
 pub(super) mod findings;
 pub mod grid;
 pub mod origin;
@@ -17,7 +18,7 @@ mod writes;
 use std::io::{self, Write};
 
 pub use self::extras::extras;
-pub use super::content::Table;
+pub use self::grid::Table;
 
 use self::grid::Style;
 use super::content::{ReportContent, content};

@@ -1,15 +1,15 @@
 //! The table of probes: each measured value next to the expected one and to reports from other
 //! machines.
 
-use super::extras::{numbers, words};
+use super::column_parts::{numbers, words};
 use super::findings::sign;
+use super::grid::Table;
 use super::grid::{self, Cell, Column, Style};
 use crate::analysis;
 use crate::analysis::{ProbeResult, SKIPPED_BY_USER};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
-use crate::report::content::Table;
 use crate::report::notes::{ReportNote, group_by_text, name_first};
 use crate::report::text::{end_sentence, safe};
 use crate::units::column::{self, PER_SECOND, RATE, TIME, figure, short_figure};

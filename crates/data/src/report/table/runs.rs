@@ -1,12 +1,12 @@
 //! The trials of each cell one by one, if a few were requested: as a lab report prints its four
 //! executions and their mean.
 
-use super::extras::distinguishing_columns;
+use super::column_parts::distinguishing_columns;
 use super::grid::Column;
+use super::grid::Table;
 use crate::analysis::CellResult;
 use crate::catalog::moves_data;
 use crate::record::Trial;
-use crate::report::content::Table;
 use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{PER_SECOND, Unit, align, unit};

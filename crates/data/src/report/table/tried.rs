@@ -1,11 +1,11 @@
 //! The table of the methods that were tried before one was picked: a bar with the range of each,
 //! the result, and its limit.
 
-use super::extras::{numbers, words};
+use super::column_parts::{numbers, words};
 use super::grid::Column;
+use super::grid::Table;
 use crate::analysis::{CellResult, MethodRate, PickedMethod, picked_methods};
 use crate::record::{describe_cache_state, describe_method};
-use crate::report::content::Table;
 use crate::session::Session;
 use crate::units::column::{align, unit};
 use crate::units::{Rates, show_rate, show_share};

@@ -1,12 +1,12 @@
 //! The tables of what was written: when the page cache had the bytes and when the device did, how
 //! long a commit takes, and the outcome of reading back.
 
-use super::extras::{distinguishing_columns, figures, numbers, words};
+use super::column_parts::{distinguishing_columns, figures, numbers, words};
 use super::grid::Column;
+use super::grid::Table;
 use crate::analysis::{CellResult, CommitsOf, SummaryOf, VerifiedOf, WriteTimes};
 use crate::plan::Job;
 use crate::record::{BadBlock, Durability, Reach, ReadFrom};
-use crate::report::content::Table;
 use crate::session::Session;
 use crate::units::column::{PER_SECOND, TIME, align, unit};
 use crate::units::{Rates, show_bytes, show_share};
