@@ -97,7 +97,8 @@ impl Data {
                 to_minute(&session.created)
             ),
         };
-        Data { missed, title, path, ..Data::from_run(&session, results) }.with_session(session)
+        let data = Data::from_run(&session, results);
+        Data { missed, title, path, session: Some(Arc::new(session)), ..data }
     }
 
     /// Shows a running session; cells it has not reached are not missed yet.
@@ -111,10 +112,6 @@ impl Data {
             cycle: session.host.cpu.cycle_nanos,
             ..Data::default()
         }
-    }
-
-    fn with_session(self, session: Session) -> Data {
-        Data { session: Some(Arc::new(session)), ..self }
     }
 
     pub fn id(&self) -> Option<&str> {

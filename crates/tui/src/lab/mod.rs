@@ -12,8 +12,6 @@
 mod choice;
 mod curve;
 mod data;
-mod layout;
-mod marks;
 mod rows;
 mod state;
 mod update;
@@ -24,10 +22,9 @@ pub(super) mod tests;
 
 pub use choice::{is_probe_plan, is_probe_preset};
 pub use data::{LocalProbes, MarkedSession};
-pub use marks::{Entry as MarkEntry, choose as choose_mark, entries as mark_entries};
 pub use state::Lab;
 pub use update::{
-    act, back, begin, click, enter, field, field_changed, grow, handle_message, is_offered,
-    list_sessions, rename, set_values, show,
+    MarkEntry, act, back, begin, choose_mark, click, enter, field, field_changed, grow,
+    handle_message, is_offered, list_sessions, mark_entries, rename, set_values, show,
 };
 pub use view::{draw, sign};

@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::choice::Choice;
-use super::data::{Data, LocalProbes};
-use crate::plan::{Group, Param, ProbeCell, ProbeInfo};
+use super::state::Lab;
+use crate::plan::{Group, Param, ProbeCell};
 use crate::record::Unit;
 use crate::units;
 
@@ -14,6 +13,15 @@ pub enum Item {
     /// `None`: probes that this version of iotui does not know.
     Group(Option<Group>),
     Probe(String),
+}
+
+impl Item {
+    fn probe(&self) -> Option<&str> {
+        match self {
+            Item::Probe(id) => Some(id),
+            Item::Group(_) => None,
+        }
+    }
 }
 
 /// A cell with its bar.
@@ -44,78 +52,59 @@ pub struct Sheet {
     pub rows: Vec<Row>,
 }
 
-/// Everything that the list and the bars are built from.
-pub struct Sources<'a> {
-    pub infos: &'a [&'static ProbeInfo],
-    pub local: &'a LocalProbes,
-    pub data: &'a Data,
-    pub choice: &'a Choice,
-    pub filter: &'a str,
-}
-
-impl Sources<'_> {
-    pub fn info(&self, id: &str) -> Option<&'static ProbeInfo> {
-        self.infos.iter().find(|info| info.id == id).copied()
-    }
-
-    /// Returns the probes in the order of the registry, unknown ones last.
-    fn ids(&self) -> Vec<String> {
-        let mut ids: Vec<String> = self.infos.iter().map(|info| info.id.to_string()).collect();
-        let mut seen: HashSet<String> = ids.iter().cloned().collect();
-        let others =
-            self.data.planned.iter().chain(self.data.results.iter().map(|result| &result.cell));
-        ids.extend(
-            others.filter(|cell| seen.insert(cell.probe.clone())).map(|cell| cell.probe.clone()),
-        );
-        ids
-    }
-
-    fn matches(&self, id: &str) -> bool {
-        let text = match self.info(id) {
-            Some(info) => format!("{id} {} {} {}", info.title, info.about, info.group),
-            None => id.to_string(),
-        };
-        let text = text.to_lowercase();
-        self.filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
-    }
-}
-
 impl Sheet {
-    pub fn build(sources: &Sources) -> Sheet {
-        let ids: Vec<String> = sources.ids().into_iter().filter(|id| sources.matches(id)).collect();
+    /// Builds the list of the probes that match the filter, and the bars of the selected ones.
+    pub fn new(lab: &Lab) -> Sheet {
+        let ids: Vec<&str> = list_ids(lab).into_iter().filter(|id| matches(lab, id)).collect();
         let mut sheet = Sheet::default();
+        let mut cells = list_cells(lab);
+        let offered = index(lab.local.cells.iter().map(|offer| &offer.cell));
+        let results = index(lab.data.results.iter().map(|result| &result.cell));
         for group in Group::ALL.iter().copied().map(Some).chain([None]) {
-            let members: Vec<&String> =
-                ids.iter().filter(|id| sources.info(id).map(|info| info.group) == group).collect();
-            if !members.is_empty() {
-                sheet.items.push(Item::Group(group));
-                sheet.items.extend(members.into_iter().cloned().map(Item::Probe));
+            let is_member = |id: &&str| lab.info(id).map(|info| info.group) == group;
+            let members: Vec<&str> = ids.iter().copied().filter(is_member).collect();
+            if members.is_empty() {
+                continue;
             }
-        }
-        let index = CellIndex::new(sources);
-        let on = sheet
-            .items
-            .iter()
-            .filter_map(|item| if let Item::Probe(id) = item { Some(id) } else { None });
-        for id in on.filter(|id| sources.choice.is_on(id)) {
-            index.add(sources, id, &mut sheet.slots, &mut sheet.rows);
+            sheet.items.push(Item::Group(group));
+            for id in members {
+                sheet.items.push(Item::Probe(id.into()));
+                let cells = cells.remove(id).filter(|_| lab.choice.is_on(id)).unwrap_or_default();
+                let has_head = cells.len() > 1;
+                if has_head {
+                    sheet.rows.push(Row::Head(id.into()));
+                }
+                for cell in cells {
+                    let (offered, result) = (offered.get(cell), results.get(cell));
+                    let measured = result.and_then(|at| lab.data.results[*at].unit);
+                    let expected = offered.map(|at| lab.local.cells[*at].unit);
+                    sheet.rows.push(Row::Slot(sheet.slots.len()));
+                    sheet.slots.push(Slot {
+                        cell: cell.clone(),
+                        label: if has_head { short_label(cell) } else { id.to_string() },
+                        unit: measured.or(expected).unwrap_or(Unit::Nanos),
+                        offered: offered.copied(),
+                        result: result.copied(),
+                    });
+                }
+            }
         }
         sheet
     }
 
     /// Returns the probes of an item.
-    pub fn probes_of(&self, item: usize, infos: &[&'static ProbeInfo]) -> Vec<&str> {
-        let group_of = |id: &str| infos.iter().find(|info| info.id == id).map(|info| info.group);
+    pub fn probes_of(&self, item: usize) -> Vec<&str> {
         match self.items.get(item) {
             Some(Item::Probe(id)) => vec![id],
-            Some(Item::Group(group)) => {
-                let ids = self.items.iter().filter_map(|item| {
-                    if let Item::Probe(id) = item { Some(id.as_str()) } else { None }
-                });
-                ids.filter(|id| group_of(id) == *group).collect()
-            }
+            // The probes of a group follow it.
+            Some(Item::Group(_)) => self.items[item + 1..].iter().map_while(Item::probe).collect(),
             None => Vec::new(),
         }
+    }
+
+    /// Returns all listed probes.
+    pub fn probes(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().filter_map(Item::probe)
     }
 
     pub fn item_of(&self, id: &str) -> Option<usize> {
@@ -131,67 +120,49 @@ impl Sheet {
     }
 }
 
-/// Where each cell is found.
-struct CellIndex<'a> {
-    offered: HashMap<&'a ProbeCell, usize>,
-    results: HashMap<&'a ProbeCell, usize>,
-    by_probe: HashMap<&'a str, Vec<&'a ProbeCell>>,
+/// Returns where each cell is; of equal cells the last.
+fn index<'a>(cells: impl Iterator<Item = &'a ProbeCell>) -> HashMap<&'a ProbeCell, usize> {
+    cells.enumerate().map(|(at, cell)| (cell, at)).collect()
 }
 
-impl<'a> CellIndex<'a> {
-    fn new(sources: &Sources<'a>) -> CellIndex<'a> {
-        let offered: HashMap<_, _> = sources
-            .local
-            .cells
-            .iter()
-            .enumerate()
-            .map(|(at, offered)| (&offered.cell, at))
-            .collect();
-        let results: HashMap<_, _> = sources
-            .data
-            .results
-            .iter()
-            .enumerate()
-            .map(|(at, result)| (&result.cell, at))
-            .collect();
-        let mut by_probe: HashMap<&str, Vec<&ProbeCell>> = HashMap::new();
-        let skipped = sources.data.skipped.iter().map(|skipped| &skipped.cell);
-        // The cells are those of the session that is shown, else of this machine.
-        let offers = sources.local.cells.iter().map(|offered| &offered.cell);
-        let of_session = sources
-            .data
-            .planned
-            .iter()
-            .chain(sources.data.results.iter().map(|result| &result.cell))
-            .chain(skipped);
-        let mut seen = HashSet::new();
-        let planned: HashSet<&str> =
-            sources.data.planned.iter().map(|cell| cell.probe.as_str()).collect();
-        let offers = offers.filter(|cell| !planned.contains(cell.probe.as_str()));
-        for cell in of_session.chain(offers).filter(|cell| seen.insert(*cell)) {
+/// Returns the probes in the order of the registry, unknown ones last.
+fn list_ids(lab: &Lab) -> Vec<&str> {
+    let mut ids: Vec<&str> = lab.infos.iter().map(|info| info.id).collect();
+    let mut seen: HashSet<&str> = ids.iter().copied().collect();
+    let measured = lab.data.results.iter().map(|result| &result.cell);
+    for cell in lab.data.planned.iter().chain(measured) {
+        if seen.insert(&cell.probe) {
+            ids.push(&cell.probe);
+        }
+    }
+    ids
+}
+
+fn matches(lab: &Lab, id: &str) -> bool {
+    let text = match lab.info(id) {
+        Some(info) => format!("{id} {} {} {}", info.title, info.about, info.group),
+        None => id.to_string(),
+    };
+    let text = text.to_lowercase();
+    lab.filter.value().to_lowercase().split_whitespace().all(|word| text.contains(word))
+}
+
+/// Returns the cells of each probe: those of the session that is shown, else of this machine.
+fn list_cells(lab: &Lab) -> HashMap<&str, Vec<&ProbeCell>> {
+    let planned: HashSet<&str> = lab.data.planned.iter().map(|cell| cell.probe.as_str()).collect();
+    let offers = lab.local.cells.iter().map(|offer| &offer.cell);
+    let cells = (lab.data.planned.iter())
+        .chain(lab.data.results.iter().map(|result| &result.cell))
+        .chain(lab.data.skipped.iter().map(|skipped| &skipped.cell))
+        .chain(offers.filter(|cell| !planned.contains(cell.probe.as_str())));
+    let mut seen = HashSet::new();
+    let mut by_probe: HashMap<&str, Vec<&ProbeCell>> = HashMap::new();
+    for cell in cells {
+        if seen.insert(cell) {
             by_probe.entry(&cell.probe).or_default().push(cell);
         }
-        CellIndex { offered, results, by_probe }
     }
-
-    fn add(&self, sources: &Sources, id: &str, slots: &mut Vec<Slot>, rows: &mut Vec<Row>) {
-        let Some(cells) = self.by_probe.get(id) else { return };
-        if cells.len() > 1 {
-            rows.push(Row::Head(id.into()));
-        }
-        for cell in cells {
-            let offered = self.offered.get(cell).copied();
-            let result = self.results.get(cell).copied();
-            let measured =
-                result.and_then(|at| sources.data.results.get(at)).and_then(|result| result.unit);
-            let expected =
-                offered.and_then(|at| sources.local.cells.get(at)).map(|offered| offered.unit);
-            let unit = measured.or(expected).unwrap_or(Unit::Nanos);
-            let label = if cells.len() > 1 { short_label(cell) } else { id.to_string() };
-            rows.push(Row::Slot(slots.len()));
-            slots.push(Slot { cell: (*cell).clone(), label, unit, offered, result });
-        }
-    }
+    by_probe
 }
 
 /// Returns the parameters for a row below the name of its probe; texts and sizes need no name.

@@ -7,7 +7,7 @@ use tui_input::Input;
 use super::choice::Choice;
 use super::curve::Curves;
 use super::data::{Data, LocalProbes, MarkedSession};
-use super::rows::{Item, Sheet, Slot, Sources};
+use super::rows::{Item, Sheet, Slot};
 use crate::analysis::ProbeResult;
 use crate::catalog;
 use crate::experiment::Offer;
@@ -103,14 +103,7 @@ impl Lab {
     pub fn arrange(&mut self) {
         let cell = self.current_slot().map(|slot| slot.cell.clone());
         let item = self.sheet.items.get(self.item).cloned();
-        let sources = Sources {
-            infos: &self.infos,
-            local: &self.local,
-            data: &self.data,
-            choice: &self.choice,
-            filter: self.filter.value(),
-        };
-        self.sheet = Sheet::build(&sources);
+        self.sheet = Sheet::new(self);
         let at = item.and_then(|item| self.sheet.items.iter().position(|other| *other == item));
         self.item = at.unwrap_or(self.item).min(self.sheet.items.len().saturating_sub(1));
         let at = cell.and_then(|cell| self.sheet.slot_of(&cell));
@@ -230,7 +223,7 @@ impl Lab {
             self.scroll = 0;
         }
         self.item = item;
-        let probes = self.sheet.probes_of(item, &self.infos);
+        let probes = self.sheet.probes_of(item);
         let first =
             self.sheet.slots.iter().position(|slot| probes.contains(&slot.cell.probe.as_str()));
         self.slot = first.unwrap_or(self.slot);

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
-use super::data::Data;
-use super::layout::Hit;
-use super::marks;
+use super::data::{Data, MarkedSession};
 use super::state::{Lab, Pane};
-use super::view;
+use super::view::{self, Hit};
 use crate::analysis;
 use crate::context::{Context, ProbeChoice, Request, RunStatus};
 use crate::export::{Form, What};
@@ -20,6 +18,8 @@ use crate::popup::{Popup, Purpose};
 use crate::screen::Screen;
 use crate::session::{self, Listed, Session};
 use crate::session_view::{self, SessionView};
+use crate::text::time::to_minute;
+use crate::units::counted;
 use crate::view::list::{move_cursor, next_of};
 
 /// Requests the probes available with the target of Setup; nothing during a run, which that would
@@ -165,12 +165,12 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
 }
 
 fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
-    let page = view::page(lab, ctx.look, ctx.body());
+    let page = view::page(lab, ctx.body());
     let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
     match (lab.pane, action) {
         (_, Action::Toggle) => {
             let ids: Vec<String> = if lab.pane == Pane::Probes {
-                lab.sheet.probes_of(lab.item, &lab.infos).into_iter().map(String::from).collect()
+                lab.sheet.probes_of(lab.item).into_iter().map(String::from).collect()
             } else {
                 lab.probe().map(String::from).into_iter().collect()
             };
@@ -319,7 +319,7 @@ pub fn handle_message(lab: &mut Lab, ctx: &mut Context, msg: Msg) -> Vec<Effect>
             lab.local = *local;
             lab.arrange();
         }
-        Msg::MarkedOnLab(Ok(other)) => marks::add(lab, *other),
+        Msg::MarkedOnLab(Ok(other)) => add_mark(lab, *other),
         Msg::MarkedOnLab(Err(why)) => ctx.fail(why),
         Msg::LabPlanned { number, result }
             if number == lab.number && std::mem::take(&mut lab.starts_when_planned) =>
@@ -392,7 +392,7 @@ pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
         Action::Stop | Action::Skip => measures_probes,
         Action::Export | Action::SaveAs | Action::Mark => lab.data.session.is_some(),
         Action::Enter => lab.typing || lab.open || lab.curves().is_some(),
-        Action::Compare => marks::has_entries(lab),
+        Action::Compare => !mark_entries(lab).is_empty(),
         Action::Edit => {
             !measures_probes
                 && lab
@@ -401,5 +401,67 @@ pub fn is_offered(lab: &Lab, run: Option<&RunStatus>, action: Action) -> bool {
                     .is_some_and(|info| !info.params.is_empty())
         }
         _ => true,
+    }
+}
+
+/// A session or reference that can be marked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkEntry {
+    pub id: String,
+    pub name: String,
+    pub about: String,
+    /// Its index, which determines its sign; `None` until its values are loaded.
+    pub at: Option<usize>,
+    pub on: bool,
+}
+
+/// Returns the references, then the user's sessions, without the one that is shown.
+pub fn mark_entries(lab: &Lab) -> Vec<MarkEntry> {
+    let loaded = lab.local.others.iter().chain(&lab.marked).enumerate();
+    let entry = |(at, other): (usize, &MarkedSession)| MarkEntry {
+        id: other.id.clone(),
+        name: other.name.clone(),
+        about: other.about.clone(),
+        at: Some(at),
+        on: !lab.hidden.contains(&other.id),
+    };
+    let is_loaded =
+        |id: &str| lab.local.others.iter().chain(&lab.marked).any(|other| other.id == id);
+    let unloaded =
+        lab.saved.iter().filter(|listed| !is_loaded(&listed.id)).map(|listed| MarkEntry {
+            id: listed.id.clone(),
+            name: session_view::listed_name(listed).into(),
+            about: format!(
+                "{} UTC, {}",
+                to_minute(&listed.created),
+                counted(listed.probes as usize, "probe")
+            ),
+            at: None,
+            on: false,
+        });
+    loaded
+        .map(entry)
+        .chain(unloaded)
+        .filter(|entry| Some(entry.id.as_str()) != lab.data.id())
+        .collect()
+}
+
+/// Toggles the marks of an entry, loading its values first if needed.
+pub fn choose_mark(lab: &mut Lab, at: usize) -> Vec<Effect> {
+    let Some(entry) = mark_entries(lab).into_iter().nth(at) else { return Vec::new() };
+    match (entry.at, entry.on) {
+        (None, _) => return vec![Effect::MarkOnLab(entry.id)],
+        (Some(_), true) => drop(lab.hidden.insert(entry.id)),
+        (Some(_), false) => drop(lab.hidden.remove(&entry.id)),
+    }
+    Vec::new()
+}
+
+/// Adds the values of a session.
+fn add_mark(lab: &mut Lab, other: MarkedSession) {
+    lab.hidden.remove(&other.id);
+    match lab.marked.iter_mut().find(|marked| marked.id == other.id) {
+        Some(marked) => *marked = other,
+        None => lab.marked.push(other),
     }
 }

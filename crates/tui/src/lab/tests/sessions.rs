@@ -1,7 +1,7 @@
 //! Sessions on Lab: opened, mixed with files, of references, and marked on the bars of another.
 
 use super::{lab_session, opened, session, stage};
-use crate::lab::{MarkedSession, marks};
+use crate::lab::{MarkedSession, mark_entries};
 use crate::msg::{Effect, Msg};
 use crate::record::{End, Unit};
 use crate::screen::Screen;
@@ -110,7 +110,7 @@ fn sessions_are_marked_where_they_have_the_cell() {
         listed(&session().id, 40),
     ])));
     let names: Vec<String> =
-        marks::entries(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
+        mark_entries(&stage.model.lab).into_iter().map(|entry| entry.id).collect();
     assert_eq!(
         names,
         ["xeon-os", "before"],

@@ -2,10 +2,10 @@
 //! result.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::legend::sign;
+use super::bars::sign;
 use crate::analysis::ProbeResult;
 use crate::lab::rows::{Item, Slot};
 use crate::lab::state::{Lab, Pane};
@@ -26,71 +26,38 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
         _ => String::new(),
     };
     let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
-    let columns = columns(lab, pane::narrow(inner));
-    let texts = build_texts(lab, look, &columns);
-    let count = max_lines(&texts);
-    let list = List::scrolled(lab.scroll, count, inner);
-    for (lines, column) in texts.into_iter().zip(columns) {
-        pane::lines(lines.into_iter().skip(list.first), 0, column, buf);
-    }
-    pane::scrollbar(look, list.first, count, inner, buf);
+    let text = pane::narrow(inner);
+    let lines = build_lines(lab, look, text);
+    let list = List::scrolled(lab.scroll, lines.len(), inner);
+    pane::scrollbar(look, list.first, list.count, inner, buf);
+    pane::lines(lines.into_iter().skip(list.first), 0, text, buf);
 }
 
 pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
-    let columns = columns(lab, pane::narrow(pane::inside(area)));
-    max_lines(&build_texts(lab, look, &columns))
-        .saturating_sub(columns.first().map_or(0, |column| usize::from(column.height)))
+    let text = pane::narrow(pane::inside(area));
+    build_lines(lab, look, text).len().saturating_sub(usize::from(text.height))
 }
 
-/// Returns how many rows the text needs within a frame of this many columns.
-pub fn count_rows(lab: &Lab, look: &Look, columns: u16) -> usize {
-    let text = pane::narrow(Rect { width: columns, ..Rect::default() });
-    max_lines(&build_texts(lab, look, &self::columns(lab, text)))
-}
-
-/// Returns two columns, figures left and text right, if both fit; else one.
-fn columns(lab: &Lab, text: Rect) -> Vec<Rect> {
-    const FIGURES: u16 = 46;
-    if lab.probe().is_none() || text.width < 2 * FIGURES {
-        return vec![text];
-    }
-    Layout::horizontal([Constraint::Length(FIGURES), Constraint::Min(0)])
-        .spacing(3)
-        .split(text)
-        .to_vec()
-}
-
-type Lines = Vec<Line<'static>>;
-
-fn max_lines(texts: &[Lines]) -> usize {
-    texts.iter().map(Vec::len).max().unwrap_or(0)
-}
-
-/// Builds the lines of each column.
-fn build_texts(lab: &Lab, look: &Look, columns: &[Rect]) -> Vec<Lines> {
-    let text = |column: &Rect| Text { look, width: usize::from(column.width), lines: Vec::new() };
-    let mut texts: Vec<Text> = columns.iter().map(text).collect();
-    let last = texts.len().saturating_sub(1);
+fn build_lines(lab: &Lab, look: &Look, area: Rect) -> Vec<Line<'static>> {
+    let mut text = Text { look, width: usize::from(area.width), lines: Vec::new() };
     match lab.probe() {
-        None => texts.iter_mut().take(1).for_each(|text| text.group(lab)),
+        None => text.group(lab),
         Some(id) => {
             let slot = lab.current_slot().filter(|slot| slot.cell.probe == id);
             // Figures come first: they are read again and again, the explanation once.
-            if let (Some(text), Some(slot)) = (texts.first_mut(), slot) {
+            if let Some(slot) = slot {
                 text.cell(lab, slot);
             }
-            if let Some(text) = texts.get_mut(last) {
-                text.probe(lab, id);
-            }
-            if let (Some(text), Some(slot)) = (texts.get_mut(last), slot) {
+            text.probe(lab, id);
+            if let Some(slot) = slot {
                 text.evidence(lab, slot);
             }
         }
     }
-    texts.into_iter().map(|text| text.lines).collect()
+    text.lines
 }
 
-/// A column of text under construction.
+/// Text under construction.
 struct Text<'a> {
     look: &'a Look,
     width: usize,
@@ -145,7 +112,7 @@ impl Text<'_> {
     }
 
     fn group(&mut self, lab: &Lab) {
-        for id in lab.sheet.probes_of(lab.item, &lab.infos) {
+        for id in lab.sheet.probes_of(lab.item) {
             let Some(info) = lab.info(id) else { continue };
             self.lines.push(Line::from(vec![
                 self.look.span(Role::Title, info.id.to_string()),

@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::legend::sign;
+use super::Hit;
+use super::bars::sign;
 use crate::lab::curve::Curves;
 use crate::lab::data::MarkedSession;
-use crate::lab::layout::Hit;
 use crate::lab::state::{Lab, Pane};
 use crate::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::record::Unit;

@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 
+use super::Hit;
 use crate::context::{RunStatus, ViewContext};
-use crate::lab::layout::{Hit, shows_filter};
 use crate::lab::rows::Item;
 use crate::lab::state::{Lab, Pane};
 use crate::theme::{Look, Role};
@@ -14,6 +14,11 @@ use crate::view::pane;
 
 /// Columns before the name of a probe: the running sign and the checkbox. A click on them toggles.
 const BOX: u16 = 4;
+
+/// Returns whether a filter takes a row above the list.
+fn shows_filter(lab: &Lab) -> bool {
+    lab.typing || !lab.filter.value().is_empty()
+}
 
 /// Returns the list, below the filter.
 fn list(lab: &Lab, inner: Rect) -> List {
@@ -31,13 +36,7 @@ pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
 pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
     let look = ctx.look;
     let focused = lab.pane == Pane::Probes;
-    let all = lab
-        .sheet
-        .items
-        .iter()
-        .filter_map(|item| if let Item::Probe(id) = item { Some(id.as_str()) } else { None });
-    let on = lab.choice.count(all.clone());
-    let count = all.count();
+    let (on, count) = (lab.choice.count(lab.sheet.probes()), lab.sheet.probes().count());
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
     if shows_filter(lab) {
@@ -67,7 +66,7 @@ fn item_line(
 ) -> Line<'static> {
     match item {
         Item::Group(group) => {
-            let probes = lab.sheet.probes_of(row, &lab.infos);
+            let probes = lab.sheet.probes_of(row);
             let on = lab.choice.count(probes.iter().copied());
             let name = group.map_or("other", |group| group.name());
             let count = format!("{on} of {}", probes.len());

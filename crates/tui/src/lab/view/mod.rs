@@ -3,21 +3,19 @@
 mod about;
 mod bars;
 mod chart;
-mod legend;
 mod list;
 
-pub use legend::sign;
+pub use bars::sign;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Direction, Layout, Position, Rect};
 
-use super::layout::{Hit, Places};
 use super::state::{Lab, Pane};
 use crate::context::ViewContext;
 use crate::theme::Look;
 
 pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
-    let places = places(lab, ctx.look, body);
+    let places = places(body);
     list::draw(lab, ctx, places.list, buf);
     if lab.open {
         chart::draw(lab, ctx.look, places.bars, buf);
@@ -27,13 +25,47 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
     about::draw(lab, ctx.look, places.about, buf);
 }
 
-fn places(lab: &Lab, look: &Look, body: Rect) -> Places {
-    Places::new(body, &|columns| about::count_rows(lab, look, columns))
+struct Places {
+    list: Rect,
+    bars: Rect,
+    about: Rect,
+}
+
+/// Columns from which on the explanation has room at the right.
+const MIN_WIDE: u16 = 110;
+
+/// Lays out list and bars side by side, and the explanation at their right or below them.
+fn places(body: Rect) -> Places {
+    let is_wide = body.width >= MIN_WIDE;
+    let (direction, rest) = if is_wide {
+        (Direction::Horizontal, (body.width * 3 / 10).clamp(36, 64))
+    } else {
+        (Direction::Vertical, (body.height / 3).min(12))
+    };
+    let [main, about] =
+        Layout::new(direction, [Constraint::Min(0), Constraint::Length(rest)]).areas(body);
+    let [list, bars] =
+        Layout::horizontal([Constraint::Length(20), Constraint::Min(30)]).areas(main);
+    Places { list, bars, about }
+}
+
+/// The target of a click.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Hit {
+    /// An item of the list; `mark`: its checkbox.
+    Item {
+        item: usize,
+        mark: bool,
+    },
+    Slot(usize),
+    /// A position on the axis of the curve.
+    X(f64),
+    Pane(Pane),
 }
 
 /// Returns the rows of a page of the focused pane.
-pub fn page(lab: &Lab, look: &Look, body: Rect) -> usize {
-    let places = places(lab, look, body);
+pub fn page(lab: &Lab, body: Rect) -> usize {
+    let places = places(body);
     let area = match lab.pane {
         Pane::Probes => places.list,
         Pane::Bars => places.bars,
@@ -44,12 +76,12 @@ pub fn page(lab: &Lab, look: &Look, body: Rect) -> usize {
 
 /// Returns the last scroll position of the explanation.
 pub fn max_scroll(lab: &Lab, look: &Look, body: Rect) -> usize {
-    about::max_scroll(lab, look, places(lab, look, body).about)
+    about::max_scroll(lab, look, places(body).about)
 }
 
 /// Returns what is at a position.
 pub fn hit(lab: &Lab, ctx: &ViewContext, body: Rect, at: Position) -> Option<Hit> {
-    let places = places(lab, ctx.look, body);
+    let places = places(body);
     if places.list.contains(at) {
         return Some(list::hit(lab, places.list, at).unwrap_or(Hit::Pane(Pane::Probes)));
     }
