@@ -159,7 +159,7 @@ fn a_run_is_shown_and_steered_as_it_progresses() {
     let picture = stage.picture(120, 40);
     assert!(!picture.lines().next().unwrap().contains("scratch"), "{picture}");
     assert!(
-        picture.contains("► syscall, call getpid")
+        picture.contains("► syscall, call")
             && picture.contains("26 %  9 s left")
             && picture.contains("1 of 42 cells known · 9 s left")
             && picture.contains("─ 1 of 42 known ╮"),

@@ -54,7 +54,7 @@ fn what_the_budget_left_out_is_not_measured_but_not_unavailable() {
     let cell = missed.unwrap().cell.clone();
     assert!(lab.refusal(missed.unwrap()).is_none());
     lab.go_to_cell(Some(cell));
-    let picture = stage.picture(120, 40);
+    let picture = stage.picture(160, 45);
     assert!(picture.contains("not measured: the budget ended before"), "{picture}");
     assert!(!picture.contains("unavailable: the budget"), "{picture}");
 }
@@ -74,8 +74,8 @@ fn a_reference_is_shown_with_its_unknown_probes() {
     assert!(lab.sheet.slots.iter().any(|slot| slot.cell.probe == "thread"));
     let at = lab.sheet.item_of("thread").unwrap();
     stage.model.lab.go_to_item(at);
-    let picture = stage.picture(120, 40);
-    assert!(picture.contains("other") && picture.contains("does not know this probe"), "{picture}");
+    let picture = stage.picture(160, 45);
+    assert!(picture.contains("other") && picture.contains("does not know"), "{picture}");
 }
 
 #[test]

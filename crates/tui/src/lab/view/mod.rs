@@ -38,7 +38,7 @@ const MIN_WIDE: u16 = 110;
 fn places(body: Rect) -> Places {
     let is_wide = body.width >= MIN_WIDE;
     let (direction, rest) = if is_wide {
-        (Direction::Horizontal, (body.width * 3 / 10).clamp(36, 64))
+        (Direction::Horizontal, (body.width * 3 / 10).clamp(40, 64))
     } else {
         (Direction::Vertical, (body.height / 3).min(12))
     };
