@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::data::{Data, MarkedSession};
 use super::state::{Lab, Pane};
-use super::view::{self, Hit};
 use crate::analysis;
 use crate::context::{Context, ProbeChoice, Request, RunStatus};
 use crate::export::{Form, What};
@@ -21,6 +19,7 @@ use crate::session_view::{self, SessionView};
 use crate::text::time::to_minute;
 use crate::units::counted;
 use crate::view::list::{move_cursor, next_of};
+use crate::view::{Part, Target};
 
 /// Requests the probes available with the target of Setup; nothing during a run, which that would
 /// disturb.
@@ -165,8 +164,7 @@ fn act_on_session(lab: &Lab, ctx: &mut Context, action: Action) {
 }
 
 fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
-    let page = view::page(lab, ctx.body());
-    let max_scroll = view::max_scroll(lab, ctx.look, ctx.body());
+    let drawn = ctx.hits.drawn(Part::Lab(lab.pane));
     match (lab.pane, action) {
         (_, Action::Toggle) => {
             let ids: Vec<String> = if lab.pane == Pane::Probes {
@@ -178,9 +176,7 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
             lab.arrange();
         }
         (_, Action::Enter) => open_curve(lab, ctx),
-        (Pane::About, _) => {
-            lab.scroll = move_cursor(lab.scroll.min(max_scroll), max_scroll + 1, action, page)
-        }
+        (Pane::About, _) => lab.scroll = drawn.scroll(action),
         (Pane::Bars, _) if lab.open => {
             let next = lab
                 .curves()
@@ -193,11 +189,11 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
         (Pane::Bars, Action::Right) => lab.pane = Pane::About,
         (Pane::Probes, Action::Left) => {}
         (Pane::Probes, _) => {
-            let to = move_cursor(lab.item, lab.sheet.items.len(), action, page);
+            let to = move_cursor(lab.item, lab.sheet.items.len(), action, drawn.page());
             lab.go_to_item(to);
         }
         (Pane::Bars, _) => {
-            let to = move_cursor(lab.slot, lab.sheet.slots.len(), action, page);
+            let to = move_cursor(lab.slot, lab.sheet.slots.len(), action, drawn.page());
             lab.go_to(to);
         }
     }
@@ -280,35 +276,31 @@ pub fn set_values(
 }
 
 /// Handles a click: on a checkbox toggles, on a row selects, on a selected row opens its curve.
-pub fn click(lab: &mut Lab, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let hit = view::hit(lab, &ctx.view(), body, at);
+pub fn click(lab: &mut Lab, ctx: &mut Context, target: Target) -> Vec<Effect> {
     lab.typing = false;
-    match hit {
-        Some(Hit::Item { item, mark }) => {
-            lab.pane = Pane::Probes;
+    let (Target::Pane(Part::Lab(pane))
+    | Target::Row(Part::Lab(pane), _)
+    | Target::Check(Part::Lab(pane), _)) = target
+    else {
+        return Vec::new();
+    };
+    let was_focused = std::mem::replace(&mut lab.pane, pane) == pane;
+    match (pane, target) {
+        (Pane::Probes, Target::Row(_, item)) => lab.go_to_item(item),
+        (Pane::Probes, Target::Check(_, item)) => {
             lab.go_to_item(item);
             // A click on a checkbox must not pause the run.
-            if mark && !ctx.measures_probes() {
+            if !ctx.measures_probes() {
                 return act(lab, ctx, Action::Toggle);
             }
         }
-        Some(Hit::Slot(slot)) if slot == lab.slot && lab.pane == Pane::Bars => {
-            return act(lab, ctx, Action::Enter);
-        }
-        Some(Hit::Slot(slot)) => {
-            lab.pane = Pane::Bars;
+        (Pane::Bars, Target::Row(_, slot)) => {
+            if slot == lab.slot && was_focused && !lab.open {
+                return act(lab, ctx, Action::Enter);
+            }
             lab.go_to(slot);
         }
-        Some(Hit::X(x)) => {
-            lab.pane = Pane::Bars;
-            let cell = lab
-                .curves()
-                .zip(lab.current_slot())
-                .and_then(|(curves, slot)| curves.cell_at(&slot.cell, x).cloned());
-            lab.go_to_cell(cell);
-        }
-        Some(Hit::Pane(pane)) => lab.pane = pane,
-        None => {}
+        _ => {}
     }
     Vec::new()
 }

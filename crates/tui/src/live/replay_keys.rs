@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use ratatui::layout::{Position, Rect};
-
 use super::replay::Replay;
 use super::state::Live;
-use super::view;
 use crate::context::{Context, Request};
 use crate::keymap::Action;
 use crate::msg::{Effect, ReplayInput};
 use crate::screen::Screen;
+use crate::view::Target;
 
 /// Begins a replay; the last picture of a run stays behind it.
 pub fn begin_replay(
@@ -77,11 +75,10 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Option<Vec<Eff
 }
 
 /// Handles a click: on the bar of a replay it goes there.
-pub fn click(live: &mut Live, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let Live { replay: Some(replay), .. } = live else { return Vec::new() };
-    if let Some(share) = view::share_at(ctx.look, replay, body, at) {
+pub fn click(live: &mut Live, ctx: &mut Context, target: Target) -> Vec<Effect> {
+    if let (Some(replay), Target::Replay(column, last)) = (&mut live.replay, target) {
         replay.wait(ctx.now);
-        replay.seek_share(share);
+        replay.seek_share(f64::from(column) / f64::from(last));
         end_played(replay, ctx);
     }
     Vec::new()

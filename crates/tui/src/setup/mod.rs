@@ -11,7 +11,6 @@
 
 mod browser;
 mod command_line;
-mod layout;
 mod objection;
 mod planning;
 mod remembered;

@@ -12,7 +12,7 @@ use crate::units::short_bytes;
 #[derive(Debug, Clone)]
 pub struct Constraints<'a> {
     /// The effective settings, with all gaps filled as the plan will fill them.
-    pub settings: &'a Settings,
+    pub settings: Settings,
     /// Whether backends were chosen; otherwise they follow the operation.
     pub explicit_backends: bool,
     pub infos: &'a [&'static Info],
@@ -47,6 +47,29 @@ impl Constraints<'_> {
         }
     }
 
+    /// Returns why a value of a setting conflicts with the other choices. A list of values conflicts
+    /// only if all of them do.
+    pub fn object_to(&self, name: &str, text: &str) -> Option<String> {
+        let choices = Choices {
+            settings: &self.settings,
+            explicit_backends: self.explicit_backends,
+            infos: self.infos,
+            target: self.target(),
+            check: &|job| self.check(job),
+        };
+        choices.object_to(name, text).map(|why| speak(&why))
+    }
+
+    /// Returns why the current value of a setting conflicts with the other choices.
+    pub fn object_to_current(&self, name: &str) -> Option<String> {
+        self.object_to(name, &self.settings.text(name)?)
+    }
+
+    /// Returns why a block size conflicts with the other choices.
+    pub fn object_to_block(&self, bytes: u64) -> Option<String> {
+        self.object_to("block-size", &short_bytes(bytes))
+    }
+
     /// Checks whether the machine and the target support a job, as far as that is known.
     fn check(&self, job: &Job) -> Result<(), String> {
         if let Some((_, why)) = self.unavailable.iter().find(|(id, _)| *id == job.backend.id) {
@@ -68,34 +91,6 @@ impl Constraints<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns why a backend conflicts with the other choices.
-pub fn check_backend(info: &Info, constraints: &Constraints) -> Option<String> {
-    check_value("backend", info.id, constraints)
-}
-
-/// Returns why a value of a setting conflicts with the other choices.
-pub fn check_value(name: &str, text: &str, constraints: &Constraints) -> Option<String> {
-    let choices = Choices {
-        settings: constraints.settings,
-        explicit_backends: constraints.explicit_backends,
-        infos: constraints.infos,
-        target: constraints.target(),
-        check: &|job| constraints.check(job),
-    };
-    choices.object_to(name, text).map(|why| speak(&why))
-}
-
-/// Returns why the current value of a setting conflicts with the other choices. A list of values
-/// conflicts only if all of them do.
-pub fn check_current(name: &str, constraints: &Constraints) -> Option<String> {
-    check_value(name, &constraints.settings.text(name)?, constraints)
-}
-
-/// Returns why a block size conflicts with the other choices.
-pub fn check_block(bytes: u64, constraints: &Constraints) -> Option<String> {
-    check_value("block-size", &short_bytes(bytes), constraints)
 }
 
 #[cfg(test)]
@@ -125,7 +120,7 @@ mod tests {
         ];
         let align = DirectAlign { mem: 4, offset: 512, read_offset: None };
         let constraints = Constraints {
-            settings: &settings,
+            settings,
             explicit_backends: given.backend.is_some(),
             infos: &infos,
             unavailable: if exists { &[] } else { &unavailable },
@@ -134,12 +129,9 @@ mod tests {
             direct: Some(DirectSupport::Known(align)),
         };
         match what.split_once('=') {
-            Some(("backend", id)) => {
-                check_backend(infos.iter().find(|info| info.id == id).unwrap(), &constraints)
-            }
-            Some(("block", text)) => check_block(text.parse().unwrap(), &constraints),
-            Some((name, text)) => check_value(name, text, &constraints),
-            None => check_current(what, &constraints),
+            Some(("block", text)) => constraints.object_to_block(text.parse().unwrap()),
+            Some((name, text)) => constraints.object_to(name, text),
+            None => constraints.object_to_current(what),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::objection::{self, Constraints};
+use super::objection::Constraints;
 use super::state::Setup;
 use crate::plan::{Info, Plan, Setting, Settings, ValueKind};
 use crate::units::short_time;
@@ -98,7 +98,7 @@ pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&
 
 /// A piece of a row's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct RowPart {
     /// The item that a click or key chooses.
     pub item: Option<&'static str>,
     pub text: String,
@@ -115,22 +115,22 @@ pub fn parts(
     plan: Option<&Plan>,
     room: usize,
     check: [&str; 2],
-) -> Vec<Part> {
+) -> Vec<RowPart> {
     let text = constraints.settings.text(setting.name);
-    let why = |item: &str| objection::check_value(setting.name, item, constraints);
+    let why = |item: &str| constraints.object_to(setting.name, item);
     match kind(setting) {
         Kind::OneOf(items) => {
             let now = text.unwrap_or_default();
             let part = |item: &'static str, is_current: bool| {
                 let mark = check[usize::from(!is_current)];
                 let text = format!("{mark}{} ", display_value(item));
-                Part { item: Some(item), text, on: is_current, why: why(item) }
+                RowPart { item: Some(item), text, on: is_current, why: why(item) }
             };
-            let all: Vec<Part> = items.iter().map(|item| part(item, *item == now)).collect();
+            let all: Vec<RowPart> = items.iter().map(|item| part(item, *item == now)).collect();
             if !items.contains(&now.as_str()) {
                 let text =
                     if now.is_empty() { default_text(setting, constraints, plan) } else { now };
-                return vec![Part {
+                return vec![RowPart {
                     item: None,
                     text: format!("{}{text} ", check[0]),
                     on: true,
@@ -145,7 +145,7 @@ pub fn parts(
                 text.as_deref().map(|t| t.split(',').collect()).unwrap_or_default();
             let part = |item: &&'static str| {
                 let on = now.contains(item);
-                Part {
+                RowPart {
                     item: Some(item),
                     text: format!("{}{item} ", check[usize::from(!on)]),
                     on,
@@ -157,11 +157,11 @@ pub fn parts(
         Kind::Text => {
             let on = text.is_some();
             let text = text.unwrap_or_else(|| default_text(setting, constraints, plan));
-            vec![Part {
+            vec![RowPart {
                 item: None,
                 text: format!(" {text} "),
                 on,
-                why: objection::check_current(setting.name, constraints),
+                why: constraints.object_to_current(setting.name),
             }]
         }
     }

@@ -323,12 +323,17 @@ impl Setup {
         }
     }
 
-    /// Returns what choices are checked against; `effective` from [`Setup::effective_settings`].
-    pub fn constraints<'a>(&'a self, effective: &'a Settings) -> Constraints<'a> {
+    /// Returns why a value of a setting conflicts with the other choices.
+    pub fn object_to(&self, name: &str, text: &str) -> Option<String> {
+        self.constraints().object_to(name, text)
+    }
+
+    /// Returns what choices are checked against.
+    pub fn constraints(&self) -> Constraints<'_> {
         let proposed = if self.is_planned_target() { self.planning.last_proposal() } else { None };
         let planned_size = proposed.map(|proposed| proposed.plan.target.size());
         Constraints {
-            settings: effective,
+            settings: self.effective_settings(),
             explicit_backends: self.settings.backend.is_some()
                 || self.preset.settings.backend.is_some(),
             infos: &self.infos,

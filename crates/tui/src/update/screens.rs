@@ -45,24 +45,22 @@ pub fn back(model: &mut Model) -> bool {
 
 /// Handles a click on the body of the screen.
 pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
-    let screen = model.screen;
-    let target = model.hits.target(at);
-    with_screens(model, |screens, ctx| match screen {
-        Screen::Setup => setup::click(screens.setup, ctx, body, at),
-        Screen::Live => live::click(screens.live, ctx, body, at),
-        Screen::Results => results::click(screens.results, ctx, body, at),
-        Screen::Sessions => {
-            target.map_or_else(Vec::new, |target| sessions::click(screens.sessions, ctx, target))
-        }
-        Screen::Lab => lab::click(screens.lab, ctx, body, at),
-        Screen::Host => {
-            target.into_iter().for_each(|target| host::click(screens.host, target));
-            Vec::new()
-        }
-        Screen::Compare => {
+    let (screen, target) = (model.screen, model.hits.target(at));
+    with_screens(model, |screens, ctx| match (screen, target) {
+        (Screen::Results, _) => results::click(screens.results, ctx, body, at),
+        (Screen::Compare, _) => {
             compare::click(screens.compare, ctx.look, body, at);
             Vec::new()
         }
+        (Screen::Setup, Some(target)) => setup::click(screens.setup, ctx, target),
+        (Screen::Live, Some(target)) => live::click(screens.live, ctx, target),
+        (Screen::Sessions, Some(target)) => sessions::click(screens.sessions, ctx, target),
+        (Screen::Lab, Some(target)) => lab::click(screens.lab, ctx, target),
+        (Screen::Host, Some(target)) => {
+            host::click(screens.host, target);
+            Vec::new()
+        }
+        (_, None) => Vec::new(),
     })
 }
 

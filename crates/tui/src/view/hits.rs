@@ -17,8 +17,10 @@
 use ratatui::layout::{Position, Rect};
 
 use super::list::List;
+use crate::keymap::Action;
 use crate::keys::Key;
 use crate::screen::Screen;
+use crate::{lab, setup};
 
 /// A list, a text that scrolls, or a pane that takes the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub enum Part {
     Sessions,
     /// A pane of Host.
     Host(usize),
+    Setup(setup::Pane),
+    Lab(lab::Pane),
 }
 
 /// What a click does.
@@ -41,6 +45,16 @@ pub enum Target {
     Row(Part, usize),
     /// Focuses a pane.
     Pane(Part),
+    /// Toggles the checkbox of a row.
+    Check(Part, usize),
+    /// Chooses an item of a row of the workload.
+    Item(usize, &'static str),
+    /// Moves an end of the block sizes to a power of two.
+    BlockSize(u32),
+    /// Runs or copies the plan.
+    Plan(Action),
+    /// Goes to a column of the bar of a replay, and the last column.
+    Replay(u16, u16),
 }
 
 /// The layout of the last frame, for keys and clicks.

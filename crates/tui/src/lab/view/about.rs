@@ -14,12 +14,12 @@ use crate::spoken::speak;
 use crate::theme::{Look, Role};
 use crate::units;
 use crate::view::list::List;
-use crate::view::{findings, pane};
+use crate::view::{Hits, Part, findings, pane};
 
 /// Columns of the names of figures.
 const NAME_COLUMNS: usize = 10;
 
-pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
+pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let title = match (lab.probe(), lab.sheet.items.get(lab.item)) {
         (Some(id), _) => id.to_string(),
         (None, Some(Item::Group(Some(group)))) => group.name().to_string(),
@@ -29,13 +29,9 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let text = pane::narrow(inner);
     let lines = build_lines(lab, look, text);
     let list = List::scrolled(lab.scroll, lines.len(), inner);
+    hits.list(Part::Lab(Pane::About), list);
     pane::scrollbar(look, list.first, list.count, inner, buf);
     pane::lines(lines.into_iter().skip(list.first), 0, text, buf);
-}
-
-pub fn max_scroll(lab: &Lab, look: &Look, area: Rect) -> usize {
-    let text = pane::narrow(pane::inside(area));
-    build_lines(lab, look, text).len().saturating_sub(usize::from(text.height))
 }
 
 fn build_lines(lab: &Lab, look: &Look, area: Rect) -> Vec<Line<'static>> {

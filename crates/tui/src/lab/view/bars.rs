@@ -2,12 +2,11 @@
 //! sessions.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::Hit;
 use crate::analysis::ProbeResult;
 use crate::context::{RunStatus, ViewContext};
 use crate::keymap::{Action, key_of};
@@ -20,7 +19,7 @@ use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::units::show_wait;
 use crate::view::list::List;
-use crate::view::{findings, pane};
+use crate::view::{Hits, Part, Target, findings, pane};
 
 /// Columns of a number, of its unit, and of the sign behind them.
 const FIGURE: u16 = 5;
@@ -74,23 +73,9 @@ impl BarLayout {
             bar,
         }
     }
-
-    fn list(&self, lab: &Lab) -> List {
-        List::around(lab.sheet.row_of(lab.slot), lab.sheet.rows.len(), self.rows)
-    }
 }
 
-pub fn hit(lab: &Lab, ctx: &ViewContext, area: Rect, at: Position) -> Option<Hit> {
-    let layout = BarLayout::new(lab, ctx.measures_probes(), area);
-    match lab.sheet.rows.get(layout.list(lab).row_at(at)?)? {
-        Row::Slot(slot) => Some(Hit::Slot(*slot)),
-        Row::Head(id) => {
-            lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id).map(Hit::Slot)
-        }
-    }
-}
-
-pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
     let title = if lab.data.title.is_empty() { "What it costs" } else { &lab.data.title };
     let right = match ctx.run.filter(|run| run.measures_probes()) {
@@ -108,16 +93,24 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
         return draw_empty(lab, ctx, layout.rows, buf);
     }
     draw_axis(look, layout.axis, buf);
-    let list = layout.list(lab);
+    let part = Part::Lab(Pane::Bars);
+    let list = List::around(lab.sheet.row_of(lab.slot), lab.sheet.rows.len(), layout.rows);
+    hits.list(part, list);
     let running = ctx.run.and_then(RunStatus::probe_cell);
     for (at, place) in list.rows() {
-        match &lab.sheet.rows[at] {
-            Row::Head(id) => draw_head(look, lab, id, &layout, place, buf),
-            Row::Slot(index) => {
-                if let Some(slot) = lab.sheet.slots.get(*index) {
-                    draw_cell(look, lab, slot, &layout, place, (running, *index == lab.slot), buf);
-                }
+        let slot = match &lab.sheet.rows[at] {
+            Row::Head(id) => {
+                draw_head(look, lab, id, &layout, place, buf);
+                lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id)
             }
+            Row::Slot(at) => {
+                let (slot, here) = (&lab.sheet.slots[*at], *at == lab.slot);
+                draw_cell(look, lab, slot, &layout, place, (running, here), buf);
+                Some(*at)
+            }
+        };
+        if let Some(slot) = slot {
+            hits.area(place, Target::Row(part, slot));
         }
     }
     let rows = Rect::new(layout.rows.x, layout.rows.y, layout.rows.width + 1, layout.rows.height);

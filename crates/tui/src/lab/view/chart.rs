@@ -1,10 +1,9 @@
 //! The curves of one probe over the parameter that varies.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::Hit;
 use super::bars::sign;
 use crate::lab::curve::Curves;
 use crate::lab::data::MarkedSession;
@@ -13,9 +12,9 @@ use crate::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::record::Unit;
 use crate::theme::{Look, Role};
 use crate::units;
-use crate::view::pane;
+use crate::view::{Hits, Part, Target, pane};
 
-pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
+pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let Some(curves) = lab.curves() else { return };
     let title = lab
         .info(&curves.probe)
@@ -23,23 +22,11 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer) {
     let by =
         if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
     let inner = pane::narrow(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
-    let (plot, below) = parts(inner, &curves);
-    with_chart(lab, look, &curves, |chart| chart.render(plot, buf));
-    draw_values(lab, look, &curves, below, buf);
-}
-
-/// Splits the pane into the plot and the values at the cursor below it.
-fn parts(inner: Rect, curves: &Curves) -> (Rect, Rect) {
     let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
-    let plot = Rect { height: inner.height - below, ..inner };
-    (plot, Rect::new(inner.x, plot.bottom(), inner.width, below))
-}
-
-pub fn hit(lab: &Lab, look: &Look, area: Rect, at: Position) -> Option<Hit> {
-    let curves = lab.curves()?;
-    let (plot, _) = parts(pane::narrow(pane::inside(area)), &curves);
-    plot.contains(at)
-        .then(|| with_chart(lab, look, &curves, |chart| chart.x_at(plot, at.x)).map(Hit::X))?
+    let [plot, below] =
+        Layout::vertical([Constraint::Min(0), Constraint::Length(below)]).areas(inner);
+    draw_plot(lab, look, &curves, plot, buf, hits);
+    draw_values(lab, look, &curves, below, buf);
 }
 
 fn show_place(axis: &str, x: f64) -> String {
@@ -59,8 +46,14 @@ fn marked_points(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
         .collect()
 }
 
-/// Builds the chart for drawing and for the mouse.
-fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Chart) -> R) -> R {
+fn draw_plot(
+    lab: &Lab,
+    look: &Look,
+    curves: &Curves,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
     let others = marked_points(lab, curves);
     let mut series = Vec::new();
     for (at, curve) in curves.curves.iter().enumerate() {
@@ -96,7 +89,16 @@ fn with_chart<R>(lab: &Lab, look: &Look, curves: &Curves, then: impl FnOnce(&Cha
     let y = Axis::new(if curves.unit == Unit::Nanos { Scale::Log10 } else { Scale::Log2 }, &show_y);
     let chart =
         Chart::new(look, x, y, &series).rules(&rules).bands(true).names(curves.curves.len() > 1);
-    then(&chart.cursor(lab.current_slot().and_then(|slot| curves.x(&slot.cell))))
+    let Some(current) = lab.current_slot() else { return };
+    let chart = chart.cursor(curves.x(&current.cell));
+    chart.render(area, buf);
+    for column in area.columns() {
+        let x = chart.x_at(area, column.x);
+        let cell = x.and_then(|x| curves.cell_at(&current.cell, x));
+        if let Some(slot) = cell.and_then(|cell| lab.sheet.slot_of(cell)) {
+            hits.area(column, Target::Row(Part::Lab(Pane::Bars), slot));
+        }
+    }
 }
 
 /// Draws the values at the cursor, one line per curve.

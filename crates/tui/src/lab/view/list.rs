@@ -1,48 +1,37 @@
 //! The list of groups and probes, with those that are selected and those that are unavailable.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 
-use super::Hit;
 use crate::context::{RunStatus, ViewContext};
 use crate::lab::rows::Item;
 use crate::lab::state::{Lab, Pane};
 use crate::theme::{Look, Role};
 use crate::view::list::List;
-use crate::view::pane;
+use crate::view::{Hits, Part, Target, pane};
 
 /// Columns before the name of a probe: the running sign and the checkbox. A click on them toggles.
 const BOX: u16 = 4;
 
-/// Returns whether a filter takes a row above the list.
-fn shows_filter(lab: &Lab) -> bool {
-    lab.typing || !lab.filter.value().is_empty()
-}
-
-/// Returns the list, below the filter.
-fn list(lab: &Lab, inner: Rect) -> List {
-    let above = Constraint::Length(u16::from(shows_filter(lab)));
-    let [_, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
-    List::around(lab.item, lab.sheet.items.len(), rows)
-}
-
-pub fn hit(lab: &Lab, area: Rect, at: Position) -> Option<Hit> {
-    let list = list(lab, pane::inside(area));
-    let mark = at.x < list.area.x + BOX;
-    list.row_at(at).map(|item| Hit::Item { item, mark })
-}
-
-pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
     let focused = lab.pane == Pane::Probes;
     let (on, count) = (lab.choice.count(lab.sheet.probes()), lab.sheet.probes().count());
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
-    if shows_filter(lab) {
-        pane::filter(look, &lab.filter, lab.typing, inner, buf);
+    let has_filter = lab.typing || !lab.filter.value().is_empty();
+    let above = Constraint::Length(u16::from(has_filter));
+    let [head, rows] = Layout::vertical([above, Constraint::Min(0)]).areas(inner);
+    if has_filter {
+        pane::filter(look, &lab.filter, lab.typing, head, buf);
     }
-    let list = list(lab, inner);
+    let list = List::around(lab.item, lab.sheet.items.len(), rows);
+    hits.list(Part::Lab(Pane::Probes), list);
+    for (at, row) in list.rows() {
+        let check = Rect { width: row.width.min(BOX), ..row };
+        hits.area(check, Target::Check(Part::Lab(Pane::Probes), at));
+    }
     let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
     let width = usize::from(list.area.width);
     let selected = Some(lab.item).filter(|_| focused);

@@ -9,8 +9,6 @@ mod scene;
 mod strip;
 mod warnings;
 
-pub use replay::share_at;
-
 use scene::Scene;
 
 use ratatui::buffer::Buffer;
@@ -27,14 +25,14 @@ use crate::lab;
 use crate::plan::Job;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
-use crate::view::pane;
+use crate::view::{Hits, pane};
 use crate::zoom::Zoom;
 
-pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
     let area = pane_area(live, body);
     if let Some(shown) = &live.replay {
-        replay::draw(look, shown, replay::split(body).1, buf);
+        replay::draw(look, shown, replay::split(body).1, buf, hits);
     }
     let Some(view) = live.run_view() else { return draw_idle(look, area, buf) };
     if lab::is_probe_plan(&view.plan) {

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::live::replay::Replay;
 use crate::theme::{Look, Role};
 use crate::units;
-use crate::view::pane;
+use crate::view::{Hits, Target, pane};
 
 /// Columns of the bar below which the keys are left out.
 const MIN_BAR_COLUMNS: u16 = 24;
@@ -22,55 +22,35 @@ pub fn split(area: Rect) -> (Rect, Rect) {
     (panes, Rect { y: panes.bottom(), height: row, ..area })
 }
 
-struct Parts {
-    left: Vec<Span<'static>>,
-    right: Vec<Span<'static>>,
-    bar: Rect,
-}
-
-fn parts(look: &Look, replay: &Replay, area: Rect) -> Parts {
+pub fn draw(look: &Look, replay: &Replay, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let (at, end) = replay.times();
     let badge = format!(" {} ", replay.describe());
-    let left = vec![
+    let mut line = Line::from(vec![
         Span::raw(" "),
         Span::styled(badge, look.style(Role::Focus).add_modifier(Modifier::REVERSED)),
         Span::raw("  "),
         look.span(Role::Number, format!("{:>6}", show_time(at))),
         Span::raw(" "),
-    ];
-    let mut right = vec![Span::raw(" "), look.span(Role::Dim, show_time(end)), Span::raw(" ")];
-    let keys = [
+    ]);
+    let mut right = Line::from(look.span(Role::Dim, format!(" {} ", show_time(end))));
+    let keys = Line::from(vec![
         Span::raw("  "),
         look.span(Role::Key, look.glyph("← →", "left right")),
         look.span(Role::Dim, " move  "),
         look.span(Role::Key, "esc"),
         look.span(Role::Dim, " leave "),
-    ];
-    let width = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>() as u16;
-    let room = area.width.saturating_sub(width(&left) + width(&right));
-    if room >= MIN_BAR_COLUMNS + width(&keys) {
+    ]);
+    let left = line.width() as u16;
+    let room = area.width.saturating_sub(left + right.width() as u16);
+    if room >= MIN_BAR_COLUMNS + keys.width() as u16 {
         right.extend(keys);
     }
-    let bar = Rect {
-        x: area.x + width(&left).min(area.width),
-        width: area.width.saturating_sub(width(&left) + width(&right)),
-        ..area
-    };
-    Parts { left, right, bar }
-}
-
-/// Returns the part of the replay (0 to 1) at a position; `None` outside of its bar.
-pub fn share_at(look: &Look, replay: &Replay, area: Rect, at: Position) -> Option<f64> {
-    let bar = parts(look, replay, split(area).1).bar;
-    let last = bar.width.saturating_sub(1).max(1);
-    bar.contains(at).then(|| f64::from(at.x - bar.x) / f64::from(last))
-}
-
-pub fn draw(look: &Look, replay: &Replay, area: Rect, buf: &mut Buffer) {
-    let Parts { left, right, bar } = parts(look, replay, area);
-    let mut line = left;
-    if bar.width >= 2 {
-        let last = bar.width - 1;
+    let width = area.width.saturating_sub(left + right.width() as u16);
+    if let Some(last) = width.checked_sub(1).filter(|last| *last > 0) {
+        for column in 0..=last {
+            let place = Rect::new(area.x + left + column, area.y, 1, area.height);
+            hits.area(place, Target::Replay(column, last));
+        }
         let at = (replay.share() * f64::from(last)).round().clamp(0.0, f64::from(last)) as usize;
         let (done, rest) = (look.glyph("━", "="), look.glyph("─", "-"));
         line.extend([
@@ -80,7 +60,7 @@ pub fn draw(look: &Look, replay: &Replay, area: Rect, buf: &mut Buffer) {
         ]);
     }
     line.extend(right);
-    pane::line(Line::from(line), 0, area, buf);
+    pane::line(line, 0, area, buf);
 }
 
 /// Formats a time of the run with the decimals that a replay moves in.

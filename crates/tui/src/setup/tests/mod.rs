@@ -6,6 +6,7 @@ mod slider;
 
 use std::path::{Path, PathBuf};
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -76,6 +77,12 @@ fn send(model: &mut Model, msg: Msg) -> Vec<Effect> {
 
 fn keys(model: &mut Model, text: &str) -> Vec<Effect> {
     script(text).into_iter().flat_map(|key| send(model, Msg::Key(key))).collect()
+}
+
+/// Clicks on a column and a row.
+fn click_at(model: &mut Model, (column, row): (u16, u16)) -> Vec<Effect> {
+    let (kind, modifiers) = (MouseEventKind::Down(MouseButton::Left), KeyModifiers::NONE);
+    send(model, Msg::Mouse(MouseEvent { kind, column, row, modifiers }))
 }
 
 /// Returns a plan of the settings.

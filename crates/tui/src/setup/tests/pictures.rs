@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ratatui::layout::Position;
-
 use super::*;
 use crate::msg::Outlook;
 use crate::plan::Cache;
@@ -16,28 +14,27 @@ fn clicks_focus_select_and_toggle() {
     let mut model = model(None);
     answer_plan(&mut model);
     model.size = (100, 30);
-    let body = view::areas(model.size).body;
-    fn find(model: &Model, text: &str) -> ratatui::prelude::Position {
+    fn find(model: &Model, text: &str) -> (u16, u16) {
         let picture = picture(model, 100, 30);
         let (y, line) = picture.lines().enumerate().find(|(_, line)| line.contains(text)).unwrap();
-        Position::new(line[..line.find(text).unwrap()].chars().count() as u16, y as u16)
+        (line[..line.find(text).unwrap()].chars().count() as u16, y as u16)
     }
     let at = find(&model, "a.bin");
-    click_at(&mut model, body, at);
-    click_at(&mut model, body, at);
+    click_at(&mut model, at);
+    click_at(&mut model, at);
     assert_eq!(model.setup.file.as_deref(), Some(Path::new("/data/a.bin")));
     let at = find(&model, "pread");
-    click_at(&mut model, body, at);
+    click_at(&mut model, at);
     let at = find(&model, "warm");
-    click_at(&mut model, body, at);
+    click_at(&mut model, at);
     assert_eq!(model.setup.settings.cache, Some(vec![Cache::Cold]));
     assert_eq!(command_of(&model), "iotui --batch /data/a.bin -b read,pread,mmap,uring -c cold");
     let at = find(&model, "128m");
-    click_at(&mut model, body, Position::new(at.x + 3, at.y - 1));
+    click_at(&mut model, (at.0 + 3, at.1 - 1));
     assert!(command_of(&model).contains("..128m"), "{}", command_of(&model));
     let at = find(&model, "$ iotui");
     assert!(matches!(
-        &click_at(&mut model, body, at)[..],
+        &click_at(&mut model, at)[..],
         [Effect::Copy(text)] if text.starts_with("iotui --batch")
     ));
 }
@@ -166,8 +163,4 @@ fn set(model: &mut Model, name: &str, text: &str) -> Result<(), String> {
         Vec::new()
     });
     result
-}
-
-fn click_at(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
-    with_screens(model, |screens, ctx| click(screens.setup, ctx, body, at))
 }

@@ -1,19 +1,17 @@
 //! The slider of block sizes under the pointer.
 
-use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
 
 use super::*;
-use crate::setup::layout::places;
-use crate::setup::view::power_at;
+use crate::view::Target;
 
 /// Clicks on a power of two on the slider.
 fn click(model: &mut Model, power: u32) {
-    let body = view::areas(model.size).body;
-    let inner = places(body, &model.setup).inner(Pane::Blocks).unwrap();
-    let column = (inner.x..inner.right()).find(|x| power_at(inner, *x) == power).unwrap();
-    let (row, modifiers) = (inner.y, KeyModifiers::NONE);
-    let kind = MouseEventKind::Down(MouseButton::Left);
-    send(model, Msg::Mouse(MouseEvent { kind, column, row, modifiers }));
+    crate::testing::draw(model);
+    let area = Rect::new(0, 0, model.size.0, model.size.1);
+    let is_power = |at: &Position| model.hits.target(*at) == Some(Target::BlockSize(power));
+    let at = area.positions().find(is_power).unwrap();
+    click_at(model, (at.x, at.y));
 }
 
 #[test]

@@ -6,12 +6,11 @@ use crate::experiment::usual;
 use crate::msg::Effect;
 use crate::plan::{Backends, Choice, PRESETS, Preset, Presets, Setting, Settings};
 use crate::popup::{Popup, Purpose};
-use crate::setup::objection;
 use crate::setup::rows::{self, BackendLine, Kind};
 use crate::setup::slider::Band;
 use crate::setup::state::{Pane, Setup};
 use crate::setup::step::{Step, step};
-use crate::units::short_time;
+use crate::units::{short_bytes, short_time};
 
 /// The name under which a target path is typed.
 const FILE: &str = "FILE";
@@ -84,8 +83,7 @@ fn unset(setup: &mut Setup, ctx: &mut Context, name: &str) -> Vec<Effect> {
 
 /// Sets one setting unless it conflicts with the others.
 fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<Effect> {
-    let effective = setup.effective_settings();
-    if let Some(why) = objection::check_value(name, text, &setup.constraints(&effective)) {
+    if let Some(why) = setup.object_to(name, text) {
         return refuse(ctx, why);
     }
     match set(setup, ctx, name, text) {
@@ -110,12 +108,11 @@ pub fn press_backend(setup: &mut Setup, ctx: &mut Context, line: usize) -> Vec<E
 pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
     let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
     let effective = setup.effective_settings();
-    let constraints = setup.constraints(&effective);
     let mut list =
         effective.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
     if list.iter().any(|choice| choice.id == info.id) {
         list.retain(|choice| choice.id != info.id);
-    } else if let Some(why) = objection::check_backend(info, &constraints) {
+    } else if let Some(why) = setup.object_to("backend", info.id) {
         return refuse(ctx, why);
     } else {
         list.push(Choice::plain(info.id));
@@ -160,10 +157,7 @@ fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     match name {
         "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
         "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
-        "size" => {
-            let effective = setup.effective_settings();
-            setup.constraints(&effective).size.map(crate::units::short_bytes)
-        }
+        "size" => setup.constraints().size.map(short_bytes),
         _ => None,
     }
 }
@@ -177,8 +171,6 @@ fn step_to_item(
     now: Option<&str>,
     up: bool,
 ) -> Vec<Effect> {
-    let effective = setup.effective_settings();
-    let constraints = setup.constraints(&effective);
     let at = items.iter().position(|item| Some(*item) == now);
     let candidates: Vec<&'static str> = match (at, up) {
         (Some(at), true) => items[at + 1..].to_vec(),
@@ -188,7 +180,7 @@ fn step_to_item(
     };
     let mut first = None;
     for item in candidates {
-        match objection::check_value(row.name, item, &constraints) {
+        match setup.object_to(row.name, item) {
             None => {
                 // Explain why an item was skipped.
                 first.into_iter().for_each(|why: String| ctx.note(why));
@@ -263,7 +255,7 @@ fn toggle_item(
     let effective = setup.effective_settings();
     let now = effective.text(row.name).unwrap_or_default();
     let on = now.split(',').any(|name| name == item);
-    let why = objection::check_value(row.name, item, &setup.constraints(&effective));
+    let why = setup.object_to(row.name, item);
     if let (false, Some(why)) = (on, why) {
         return refuse(ctx, why);
     }

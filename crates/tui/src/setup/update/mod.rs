@@ -8,13 +8,11 @@ pub use pick::set_target;
 
 use std::path::{Path, PathBuf};
 
-use ratatui::layout::{Position, Rect};
 use tui_input::Input;
 
 use super::browser::Row;
-use super::layout::{Hit, places};
+use super::slider;
 use super::state::{Pane, Setup};
-use super::{slider, view};
 use crate::context::{Context, Request};
 use crate::experiment::settings_of;
 use crate::keymap::Action;
@@ -22,6 +20,7 @@ use crate::msg::{Effect, Msg, NewRun, Refusal};
 use crate::plan::{Plan, Presets, TargetSpec};
 use crate::popup::{Popup, Purpose};
 use crate::view::list::{move_cursor, next_of};
+use crate::view::{Part, Target};
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match action {
@@ -122,7 +121,8 @@ fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
 fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.backend_cursor();
     if action.moves_rows() {
-        setup.backend = move_cursor(at, setup.backend_lines().len(), action, 8);
+        let page = ctx.hits.drawn(Part::Setup(Pane::Backends)).page();
+        setup.backend = move_cursor(at, setup.backend_lines().len(), action, page);
         return Vec::new();
     }
     match action {
@@ -134,7 +134,8 @@ fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
 fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let (at, count) = (setup.workload_cursor(), setup.workload_lines().len());
     if action.moves_rows() {
-        setup.row = move_cursor(at, count, action, 8);
+        let page = ctx.hits.drawn(Part::Setup(Pane::Workload)).page();
+        setup.row = move_cursor(at, count, action, page);
         setup.mark = 0;
         return Vec::new();
     }
@@ -170,15 +171,13 @@ fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
 }
 
 fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let rows = view::plan_rows(setup, &ctx.view(), ctx.body());
+    if action == Action::Enter {
+        return run(setup, ctx);
+    }
     if action.moves_rows() {
-        setup.scroll = move_cursor(setup.scroll, rows, action, 5);
-        return Vec::new();
+        setup.scroll = ctx.hits.drawn(Part::Setup(Pane::Plan)).scroll(action);
     }
-    match action {
-        Action::Enter => run(setup, ctx),
-        _ => Vec::new(),
-    }
+    Vec::new()
 }
 
 /// Refreshes Setup when it is shown again: files and caches may have changed.
@@ -377,35 +376,40 @@ fn move_nearest_end(setup: &mut Setup, ctx: &mut Context, power: u32) -> Vec<Eff
     change::change_band(setup, ctx, |band| Some(band.set_end(end, power)).filter(|b| *b != band))
 }
 
-pub fn click(setup: &mut Setup, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let places = places(body, setup);
-    let Some(pane) = places.pane(at) else { return Vec::new() };
+pub fn click(setup: &mut Setup, ctx: &mut Context, target: Target) -> Vec<Effect> {
+    let pane = match target {
+        Target::Pane(Part::Setup(pane)) | Target::Row(Part::Setup(pane), _) => pane,
+        Target::Item(..) => Pane::Workload,
+        Target::BlockSize(_) => Pane::Blocks,
+        Target::Plan(_) => Pane::Plan,
+        _ => return Vec::new(),
+    };
     setup.focus_on(pane);
-    match view::hit(setup, &ctx.view(), &places, pane, at) {
-        Some(Hit::Row(row)) => {
+    match (pane, target) {
+        (Pane::Target, Target::Row(_, row)) => {
             let again = setup.browser.cursor == row;
             setup.browser.cursor = row;
             if again { pick::act(setup, ctx, Action::Enter) } else { pick::inspect_cursor(setup) }
         }
-        Some(Hit::Backend(row)) => {
+        (Pane::Backends, Target::Row(_, row)) => {
             setup.backend = row;
             change::press_backend(setup, ctx, row)
         }
-        Some(Hit::Setting(row, item)) => {
-            setup.row = row;
-            setup.mark = 0;
-            match (setup.current_setting(), item) {
-                (Some(setting), Some(item)) => change::choose_item(setup, ctx, setting, item),
-                (Some(_), None) => Vec::new(),
-                (None, _) => {
-                    setup.all_settings = !setup.all_settings;
-                    Vec::new()
-                }
+        (Pane::Workload, Target::Row(_, row)) => {
+            (setup.row, setup.mark) = (row, 0);
+            setup.all_settings ^= setup.current_setting().is_none();
+            Vec::new()
+        }
+        (_, Target::Item(row, item)) => {
+            (setup.row, setup.mark) = (row, 0);
+            match setup.current_setting() {
+                Some(setting) => change::choose_item(setup, ctx, setting, item),
+                None => Vec::new(),
             }
         }
-        Some(Hit::Power(power)) => move_nearest_end(setup, ctx, power),
-        Some(Hit::Run) => run(setup, ctx),
-        Some(Hit::Copy) => copy(setup),
-        None => Vec::new(),
+        (_, Target::BlockSize(power)) => move_nearest_end(setup, ctx, power),
+        (_, Target::Plan(Action::Run)) => run(setup, ctx),
+        (_, Target::Plan(_)) => copy(setup),
+        _ => Vec::new(),
     }
 }

@@ -7,11 +7,12 @@ use crate::keymap::Action;
 use crate::msg::Effect;
 use crate::plan::Plan;
 use crate::setup::browser::Row;
-use crate::setup::state::Setup;
+use crate::setup::state::{Pane, Setup};
+use crate::view::Part;
 use crate::view::list::move_cursor;
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let page = usize::from(ctx.size.1 / 2).max(1);
+    let page = ctx.hits.drawn(Part::Setup(Pane::Target)).page();
     let browser = &mut setup.browser;
     match action {
         _ if action.moves_rows() => {

@@ -1,27 +1,16 @@
 //! The backends pane: checkboxes, greyed where they conflict with other choices.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::scene::Scene;
 use crate::plan::{Backends, Info};
-use crate::setup::layout::Hit;
-use crate::setup::objection;
 use crate::setup::rows::BackendLine;
 use crate::setup::state::Pane;
 use crate::theme::Role;
 use crate::view::list::List;
-use crate::view::pane;
-
-fn list(scene: &Scene, inner: Rect) -> List {
-    let setup = scene.setup;
-    List::around(setup.backend_cursor(), setup.backend_lines().len(), inner)
-}
-
-pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
-    list(scene, inner).row_at(position).map(Hit::Backend)
-}
+use crate::view::{Hits, Part, pane};
 
 /// Returns the name of a selected backend with its options; `None` if it is not selected.
 pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
@@ -36,13 +25,13 @@ pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
             .any(|backends| *backends == Backends::All || includes(backends))
             .then(|| info.id.into());
     }
-    let choices = scene.effective.backend.as_ref()?.choices(&scene.setup.infos);
+    let choices = scene.effective().backend.as_ref()?.choices(&scene.setup.infos);
     let names: Vec<String> =
         choices.iter().filter(|choice| choice.id == info.id).map(ToString::to_string).collect();
     (!names.is_empty()).then(|| names.join(","))
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let infos = &scene.setup.infos;
     let count = infos.iter().filter(|info| selected_name(scene, info).is_some()).count();
     let inner = scene.frame(
@@ -75,7 +64,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
     };
     let selected = Some(cursor).filter(|_| scene.focused(Pane::Backends));
-    scene.draw_list(list(scene, inner), selected, line, buf);
+    let list = List::around(cursor, lines.len(), inner);
+    hits.list(Part::Setup(Pane::Backends), list);
+    scene.draw_list(list, selected, line, buf);
     let below = lines.len() as u16 + 1;
     if let Some(info) = scene.setup.current_backend().filter(|_| inner.height > below + 2) {
         let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
@@ -84,7 +75,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 }
 
 fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'static> {
-    let why = objection::check_backend(info, &scene.constraints);
+    let why = scene.constraints.object_to("backend", info.id);
     let selected = selected_name(scene, info);
     let [on, off] = scene.checks();
     let (mark, mark_role) = if selected.is_some() { (on, Role::Good) } else { (off, Role::Dim) };
@@ -115,7 +106,7 @@ fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
     let mut push = |role, text: &str| {
         lines.extend(pane::paragraph(scene.look, role, "  ", text, columns));
     };
-    if let Some(why) = objection::check_backend(info, &scene.constraints) {
+    if let Some(why) = scene.constraints.object_to("backend", info.id) {
         push(Role::Misleading, &why);
     }
     push(Role::Dim, info.doc);

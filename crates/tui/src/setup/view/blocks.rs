@@ -4,12 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::scene::Scene;
-use crate::setup::objection;
 use crate::setup::slider::{End, MAX_POWER, position};
 use crate::setup::state::Pane;
 use crate::theme::Role;
 use crate::units::{short_bytes, show_bytes};
-use crate::view::pane;
+use crate::view::{Hits, Target, pane};
 
 /// Returns the first column and the width of the rail.
 fn rail(inner: Rect) -> (u16, u16) {
@@ -22,26 +21,29 @@ fn column(inner: Rect, power: f64) -> u16 {
 }
 
 /// Returns the power of two at a column.
-pub fn power_at(inner: Rect, at: u16) -> u32 {
+fn power_at(inner: Rect, at: u16) -> u32 {
     let (x, width) = rail(inner);
     let along = f64::from(at.saturating_sub(x).min(width - 1)) / f64::from(width - 1);
     (along * f64::from(MAX_POWER)).round() as u32
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let by_sweep = scene.setup.sweep_values("block-size").is_some();
     let mut right = describe(&blocks(scene));
     if by_sweep {
         right += ", by sweep";
     }
     let inner = scene.frame(Pane::Blocks, "Block size", &right, area, buf);
+    for column in inner.columns() {
+        hits.area(column, Target::BlockSize(power_at(inner, column.x)));
+    }
     draw_rail(scene, inner, buf);
     draw_scale(scene, inner, buf);
 }
 
 /// Returns the block sizes that are measured.
 fn blocks(scene: &Scene) -> Vec<u64> {
-    scene.setup.shown_blocks(scene.effective).map(|range| range.values).unwrap_or_default()
+    scene.setup.shown_blocks(scene.effective()).map(|range| range.values).unwrap_or_default()
 }
 
 /// Describes block sizes in words: `4 KiB to 2 MiB, 4 sizes`.
@@ -65,7 +67,7 @@ fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
     let y = inner.y;
     let (thin, thick) = (scene.look.glyph("─", "-"), scene.look.glyph("━", "="));
     put(buf, x, y, &thin.repeat(usize::from(width)), scene.style(Role::Border));
-    let Some(band) = scene.setup.band(scene.effective) else { return };
+    let Some(band) = scene.setup.band(scene.effective()) else { return };
     let (low, high) = (column(inner, position(band.low)), column(inner, position(band.high)));
     let focused = scene.focused(Pane::Blocks);
     let role = if focused { Role::Focus } else { Role::Text };
@@ -74,7 +76,7 @@ fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
         put(buf, at, y, thick, scene.style(role));
     }
     for value in blocks(scene) {
-        let bad = objection::check_block(value, &scene.constraints).is_some();
+        let bad = scene.constraints.object_to_block(value).is_some();
         let (mark, role) = if bad {
             (scene.look.glyph("○", "."), Role::Off)
         } else {
@@ -90,7 +92,7 @@ fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
 
 /// Draws the names of sizes below the rail, bright within the band.
 fn draw_scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
-    let band = scene.setup.band(scene.effective);
+    let band = scene.setup.band(scene.effective());
     let every = if inner.width >= 150 {
         1
     } else if inner.width >= 100 {

@@ -7,7 +7,6 @@ use ratatui::text::Line;
 use super::scene::Scene;
 use super::target;
 use crate::setup::browser::Row;
-use crate::setup::objection;
 use crate::setup::rows::{self, Kind};
 use crate::setup::state::Pane;
 use crate::theme::Role;
@@ -73,7 +72,7 @@ fn target_hint(scene: &Scene) -> Hint {
 fn backend_hint(scene: &Scene) -> Hint {
     match scene.setup.current_backend() {
         Some(info) => (
-            objection::check_backend(info, &scene.constraints),
+            scene.constraints.object_to("backend", info.id),
             format!("{}: {}", info.title, info.about),
         ),
         None => (None, "enter shows or hides the backends that are rarely needed".into()),
@@ -85,26 +84,29 @@ fn row_hint(scene: &Scene) -> Hint {
         return (None, "enter shows or hides the settings that are rarely changed".into());
     };
     let why = match rows::kind(row) {
-        Kind::SomeOf(items) => items
-            .get(scene.setup.mark)
-            .and_then(|item| objection::check_value(row.name, item, &scene.constraints)),
+        Kind::SomeOf(items) => {
+            items.get(scene.setup.mark).and_then(|item| scene.constraints.object_to(row.name, item))
+        }
         Kind::OneOf(items) => {
-            objection::check_current(row.name, &scene.constraints).or_else(|| {
+            scene.constraints.object_to_current(row.name).or_else(|| {
                 // Explain greyed items before they are tried.
                 items.iter().find_map(|item| {
-                    objection::check_value(row.name, item, &scene.constraints)
+                    scene
+                        .constraints
+                        .object_to(row.name, item)
                         .map(|why| format!("{}: {why}", rows::display_value(item)))
                 })
             })
         }
-        Kind::Text => objection::check_current(row.name, &scene.constraints),
+        Kind::Text => scene.constraints.object_to_current(row.name),
     };
     (why, row.help())
 }
 
 fn blocks_hint(scene: &Scene) -> Hint {
-    let sizes = scene.setup.shown_blocks(scene.effective).map_or(Vec::new(), |range| range.values);
-    let why = sizes.iter().rev().find_map(|size| objection::check_block(*size, &scene.constraints));
+    let sizes =
+        scene.setup.shown_blocks(scene.effective()).map_or(Vec::new(), |range| range.values);
+    let why = sizes.iter().rev().find_map(|size| scene.constraints.object_to_block(*size));
     let keys = "left/right move the marked end · space other end · up/down fewer or more sizes · \
          i type";
     (why, keys.into())

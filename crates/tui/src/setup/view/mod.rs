@@ -8,56 +8,50 @@ mod scene;
 mod target;
 mod workload;
 
-#[cfg(test)]
-pub use blocks::power_at;
-
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::layout::{Hit, Places, places};
 use super::state::{Pane, Setup};
 use crate::context::ViewContext;
+use crate::view::{Hits, Part, Target};
 use scene::Scene;
 
-/// Returns what is at a position in a pane.
-pub fn hit(
-    setup: &Setup,
-    ctx: &ViewContext,
-    places: &Places,
-    pane: Pane,
-    at: Position,
-) -> Option<Hit> {
-    let inner = places.inner(pane)?;
-    let effective = setup.effective_settings();
-    let scene = Scene::new(setup, ctx, &effective);
-    match pane {
-        Pane::Target => target::hit(&scene, inner, at),
-        Pane::Backends => backends::hit(&scene, inner, at),
-        Pane::Workload => workload::hit(&scene, inner, at),
-        Pane::Blocks => inner.contains(at).then(|| Hit::Power(blocks::power_at(inner, at.x))),
-        Pane::Plan => plan::hit(&scene, inner, at),
-    }
-}
-
-/// Returns the number of scroll positions of the plan.
-pub fn plan_rows(setup: &Setup, ctx: &ViewContext, body: Rect) -> usize {
-    let effective = setup.effective_settings();
-    let inner = places(body, setup).inner(Pane::Plan);
-    inner.map_or(0, |inner| plan::scroll_positions(&Scene::new(setup, ctx, &effective), inner))
-}
-
-pub fn draw(setup: &Setup, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
-    let effective = setup.effective_settings();
-    let scene = Scene::new(setup, ctx, &effective);
-    let places = places(area, setup);
-    for (pane, area) in &places.panes {
+pub fn draw(setup: &Setup, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let scene = Scene::new(setup, ctx);
+    let (panes, hint) = lay_out(body, setup.picks);
+    for (pane, area) in panes {
+        hits.area(area, Target::Pane(Part::Setup(pane)));
         match pane {
-            Pane::Target => target::draw(&scene, *area, buf),
-            Pane::Backends => backends::draw(&scene, *area, buf),
-            Pane::Workload => workload::draw(&scene, *area, buf),
-            Pane::Blocks => blocks::draw(&scene, *area, buf),
-            Pane::Plan => plan::draw(&scene, *area, buf),
+            Pane::Target => target::draw(&scene, area, buf, hits),
+            Pane::Backends => backends::draw(&scene, area, buf, hits),
+            Pane::Workload => workload::draw(&scene, area, buf, hits),
+            Pane::Blocks => blocks::draw(&scene, area, buf, hits),
+            Pane::Plan => plan::draw(&scene, area, buf, hits),
         }
     }
-    hint::draw(&scene, places.hint, buf);
+    hint::draw(&scene, hint, buf);
+}
+
+/// Lays out the panes, and the line below them. While a file is picked, nothing else matters.
+fn lay_out(body: Rect, picks: bool) -> (Vec<(Pane, Rect)>, Rect) {
+    let [panes, hint] = Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(body);
+    if picks {
+        return (vec![(Pane::Target, panes)], hint);
+    }
+    let [upper, blocks, plan] = Layout::vertical([
+        Constraint::Min(0),
+        Constraint::Length(4),
+        Constraint::Length((body.height / 3).min(15)),
+    ])
+    .areas(panes);
+    let workload = (body.width * 38 / 100).clamp(34, 60);
+    let backends = if body.width < 100 { 18 } else { (body.width * 28 / 100).min(60) };
+    let [target, backends, workload] = Layout::horizontal([
+        Constraint::Min(0),
+        Constraint::Length(backends),
+        Constraint::Length(workload),
+    ])
+    .areas(upper);
+    let areas = [target, backends, workload, blocks, plan];
+    (Pane::ALL.iter().copied().zip(areas).collect(), hint)
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
@@ -17,14 +17,13 @@ use crate::msg::Outlook;
 use crate::plan::{Axis, Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::screen::Screen;
-use crate::setup::layout::Hit;
 use crate::setup::state::{Pane, Setup};
 use crate::spoken::speak;
 use crate::text::{Replacement, safe, show_path};
 use crate::theme::Role;
 use crate::units::{counted, show_bytes, show_wait};
 use crate::view::list::List;
-use crate::view::{findings, pane};
+use crate::view::{Hits, Part, Target, findings, pane};
 
 /// Returns the command line in as many lines as the pane can show.
 fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
@@ -48,27 +47,7 @@ fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     lines
 }
 
-/// Splits the pane into the part that scrolls and the command below it.
-fn split(scene: &Scene, inner: Rect) -> (Rect, Rect) {
-    let below = (command_lines(scene, inner).len() as u16).min(inner.height);
-    let above = inner.height - below;
-    (Rect { height: above, ..inner }, Rect { y: inner.y + above, height: below, ..inner })
-}
-
-/// Returns the number of scroll positions.
-pub fn scroll_positions(scene: &Scene, inner: Rect) -> usize {
-    let (above, _) = split(scene, inner);
-    let lines = plan_lines(scene, usize::from(above.width)).len();
-    lines.saturating_sub(usize::from(above.height)) + 1
-}
-
-pub fn hit(scene: &Scene, inner: Rect, at: Position) -> Option<Hit> {
-    let (_, below) = split(scene, inner);
-    let title = at.y + 1 == inner.y && at.x + 12 > inner.right();
-    if title { Some(Hit::Run) } else { below.contains(at).then_some(Hit::Copy) }
-}
-
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let planning = &scene.setup.planning;
     let late = planning.is_late(scene.ctx.now);
     let right = match &planning.proposed {
@@ -78,17 +57,22 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     };
     let inner = scene.frame(Pane::Plan, "Plan", right, area, buf);
     if right == RUN {
-        draw_run_key(scene, area, buf);
+        draw_run_key(scene, area, buf, hits);
     }
-    let (above, below) = split(scene, inner);
+    let command = command_lines(scene, inner);
+    let [above, below] =
+        Layout::vertical([Constraint::Min(0), Constraint::Length(command.len() as u16)])
+            .areas(inner);
     let lines = plan_lines(scene, usize::from(above.width));
-    List::scrolled(scene.setup.scroll, lines.len(), above).draw_lines(scene.look, lines, buf);
+    let list = List::scrolled(scene.setup.scroll, lines.len(), above);
+    hits.list(Part::Setup(Pane::Plan), list);
+    hits.area(below, Target::Plan(Action::Copy));
+    list.draw_lines(scene.look, lines, buf);
     if late {
         buf.set_style(above, scene.style(Role::Off).add_modifier(Modifier::DIM));
     }
     let mark = scene.look.span(Role::Key, " $ ");
-    let command = pane::hang(mark, command_lines(scene, inner), scene.style(Role::Text));
-    pane::lines(command, 0, below, buf);
+    pane::lines(pane::hang(mark, command, scene.style(Role::Text)), 0, below, buf);
     copy_key(scene, below, buf);
 }
 
@@ -96,10 +80,12 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 const RUN: &str = "r run";
 
 /// Draws the key that runs the plan in the colours of a button.
-fn draw_run_key(scene: &Scene, area: Rect, buf: &mut Buffer) {
+fn draw_run_key(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let width = RUN.len() as u16 + 2;
     if let Some(x) = area.right().checked_sub(width + 1).filter(|x| *x > area.x + 8) {
-        buf.set_style(Rect::new(x, area.y, width, 1), scene.style(Role::Selected));
+        let button = Rect::new(x, area.y, width, 1);
+        buf.set_style(button, scene.style(Role::Selected));
+        hits.area(button, Target::Plan(Action::Run));
     }
 }
 

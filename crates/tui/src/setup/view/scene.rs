@@ -18,13 +18,17 @@ pub struct Scene<'a> {
     pub ctx: &'a ViewContext<'a>,
     pub setup: &'a Setup,
     pub look: &'a Look,
-    pub effective: &'a Settings,
     pub constraints: Constraints<'a>,
 }
 
 impl<'a> Scene<'a> {
-    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>, effective: &'a Settings) -> Scene<'a> {
-        Scene { ctx, setup, look: ctx.look, effective, constraints: setup.constraints(effective) }
+    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>) -> Scene<'a> {
+        Scene { ctx, setup, look: ctx.look, constraints: setup.constraints() }
+    }
+
+    /// Returns the settings that apply, with all gaps filled.
+    pub fn effective(&self) -> &Settings {
+        &self.constraints.settings
     }
 
     pub fn style(&self, role: Role) -> Style {

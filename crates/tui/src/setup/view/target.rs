@@ -1,49 +1,21 @@
 //! The target pane: a file browser, and facts about the file under the cursor.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::facts::TargetFacts;
 use crate::plan::target_name;
 use crate::setup::browser::{Kind, Row};
-use crate::setup::layout::Hit;
 use crate::setup::state::Pane;
 use crate::text::{Replacement, safe, show_path};
 use crate::theme::Role;
 use crate::units::{show_bytes, show_share};
 use crate::view::list::List;
-use crate::view::pane;
+use crate::view::{Hits, Part, pane};
 
-/// Positions of the filter, the list and the facts.
-struct Parts {
-    filter: Option<Rect>,
-    list: Rect,
-    facts: Rect,
-}
-
-fn parts(scene: &Scene, inner: Rect) -> Parts {
-    let filter = u16::from(scene.setup.browser.filter.is_some()).min(inner.height);
-    let facts = if inner.height >= 12 { 5 } else { 0 };
-    let list = Rect { y: inner.y + filter, height: inner.height - filter - facts, ..inner };
-    Parts {
-        filter: (filter > 0).then_some(Rect { height: 1, ..inner }),
-        list,
-        facts: Rect { y: list.bottom(), height: facts, ..inner },
-    }
-}
-
-fn list(scene: &Scene, inner: Rect) -> List {
-    let browser = &scene.setup.browser;
-    List::around(browser.cursor, browser.rows.len(), parts(scene, inner).list)
-}
-
-pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
-    list(scene, inner).row_at(position).map(Hit::Row)
-}
-
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let browser = &scene.setup.browser;
     let loading = browser.loading.as_ref().filter(|loading| **loading != browser.dir);
     let dir = match loading {
@@ -55,18 +27,19 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         _ => "Target".into(),
     };
     let inner = scene.frame(Pane::Target, &title, &dir, area, buf);
-    let parts = parts(scene, inner);
-    if let (Some(area), Some(input)) = (parts.filter, &browser.filter) {
-        pane::line(scene.look.line(Role::Key, "/"), 0, area, buf);
-        pane::field(
-            scene.look,
-            input,
-            browser.typing,
-            Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area },
-            buf,
-        );
+    let filter = u16::from(browser.filter.is_some());
+    let facts = if inner.height >= 12 { 5 } else { 0 };
+    let [head, rows, facts] = Layout::vertical([
+        Constraint::Length(filter),
+        Constraint::Min(0),
+        Constraint::Length(facts),
+    ])
+    .areas(inner);
+    if let Some(input) = &browser.filter {
+        pane::filter(scene.look, input, browser.typing, head, buf);
     }
-    let list = list(scene, inner);
+    let list = List::around(browser.cursor, browser.rows.len(), rows);
+    hits.list(Part::Setup(Pane::Target), list);
     let visible: Vec<Row> = list.rows().map(|(at, _)| browser.rows[at]).collect();
     let columns = Columns::fit(scene, &visible, usize::from(list.area.width));
     let line = |at: usize| row_line(scene, browser.rows[at], &columns);
@@ -86,7 +59,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
         let text = pane::fit(&text, usize::from(list.area.width).saturating_sub(2));
         pane::line(scene.look.line(role, format!(" {text}")), at, list.area, buf);
     }
-    draw_facts(scene, parts.facts, buf);
+    draw_facts(scene, facts, buf);
 }
 
 /// Widths of the columns; the names get what the others leave.
@@ -161,7 +134,7 @@ fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
             let size = if setup.file.is_none() {
                 scene.constraints.span()
             } else {
-                scene.effective.size.as_ref().and_then(|s| s.values.iter().max().copied())
+                scene.effective().size.as_ref().and_then(|s| s.values.iter().max().copied())
             };
             ("scratch file".into(), show_bytes(size.unwrap_or(512 << 20)), "new".into(), Role::Text)
         }

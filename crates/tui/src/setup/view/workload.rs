@@ -1,26 +1,20 @@
 //! The workload pane: one row per setting.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::Scene;
 use crate::plan::Setting;
-use crate::setup::layout::Hit;
-use crate::setup::rows::{self, Kind, Part, TITLE_COLUMNS};
+use crate::setup::rows::{self, Kind, RowPart, TITLE_COLUMNS};
 use crate::setup::state::Pane;
 use crate::theme::Role;
 use crate::view::list::List;
-use crate::view::pane;
+use crate::view::{Hits, Part, Target, pane};
 
-fn list(scene: &Scene, inner: Rect) -> List {
-    let setup = scene.setup;
-    List::around(setup.workload_cursor(), setup.workload_lines().len(), inner)
-}
-
-fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
+fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<RowPart> {
     if let Some(values) = scene.setup.sweep_values(row.name) {
-        return vec![Part {
+        return vec![RowPart {
             item: None,
             text: format!(" per sweep: {values} "),
             on: true,
@@ -36,25 +30,7 @@ fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<Part> {
     )
 }
 
-pub fn hit(scene: &Scene, inner: Rect, position: Position) -> Option<Hit> {
-    let at = list(scene, inner).row_at(position)?;
-    let column = usize::from(position.x - inner.x);
-    let setting = match scene.setup.workload_lines().get(at)? {
-        rows::Line::Setting(setting) => *setting,
-        rows::Line::Fold(_) => return Some(Hit::Setting(at, None)),
-    };
-    let mut left = *TITLE_COLUMNS;
-    for part in parts(scene, setting, usize::from(inner.width)) {
-        let end = left + pane::width(&part.text);
-        if (left..end).contains(&column) {
-            return Some(Hit::Setting(at, part.item));
-        }
-        left = end;
-    }
-    Some(Hit::Setting(at, None))
-}
-
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let setup = scene.setup;
     let changed = if setup.is_changed() { ", changed" } else { "" };
     let inner = scene.frame(
@@ -74,10 +50,30 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     };
     let is_fold = matches!(lines.get(cursor), Some(rows::Line::Fold(_)));
     let selected = Some(cursor).filter(|_| is_focused && is_fold);
-    scene.draw_list(list(scene, inner), selected, line, buf);
+    let list = List::around(cursor, lines.len(), inner);
+    hits.list(Part::Setup(Pane::Workload), list);
+    for (at, place) in list.rows() {
+        if let rows::Line::Setting(setting) = lines[at] {
+            record_items(scene, at, setting, place, hits);
+        }
+    }
+    scene.draw_list(list, selected, line, buf);
     let below = lines.len() as u16 + 1;
     if inner.height > below + 2 {
         draw_about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
+    }
+}
+
+/// Records where each item of a row can be clicked.
+fn record_items(scene: &Scene, at: usize, row: &'static Setting, place: Rect, hits: &mut Hits) {
+    let mut x = place.x + *TITLE_COLUMNS as u16;
+    for part in parts(scene, row, usize::from(place.width)) {
+        let width = pane::width(&part.text) as u16;
+        if let Some(item) = part.item {
+            let area = Rect { x, width, ..place }.intersection(place);
+            hits.area(area, Target::Item(at, item));
+        }
+        x += width;
     }
 }
 
@@ -117,7 +113,7 @@ fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> L
 
 fn part_spans(
     scene: &Scene,
-    part: &Part,
+    part: &RowPart,
     is_set: bool,
     marked: bool,
     arrows: bool,
