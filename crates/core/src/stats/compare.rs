@@ -124,11 +124,13 @@ impl Ratio {
         })
     }
 
-    /// Returns whether the whole interval is within a factor of 1 + `within` of 1: too close to
-    /// matter.
-    pub fn is_alike(&self, within: f64) -> bool {
-        self.interval()
-            .is_some_and(|(low, high)| low * (1.0 + within) >= 1.0 && high <= 1.0 + within)
+    /// A smaller difference does not matter.
+    pub const TOLERANCE: f64 = 0.05;
+
+    /// Returns whether the whole interval is within [`Ratio::TOLERANCE`] of 1.
+    pub fn is_alike(&self) -> bool {
+        let most = 1.0 + Ratio::TOLERANCE;
+        self.interval().is_some_and(|(low, high)| low * most >= 1.0 && high <= most)
     }
 
     /// Returns the largest possible factor between the two: `1.6` if the upper end is 1.6 and the

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use crate::analysis::counted;
 use crate::plan::Job;
 use crate::record::{
     BadBlock, BadBlocks, Durability, LevelChange, ReadFrom, Severity, Source, Trial, Warning,
@@ -25,6 +24,18 @@ const MAX_PAIRS: usize = 200;
 /// Bytes count as one source's, such as the device, where at least this share came from it. With
 /// less, their rate is that of two sources together, and no limit explains it.
 pub const MAIN_SHARE: f64 = 0.9;
+
+/// Returns the indexes of the trials that were not cut short, or of all if all were.
+pub fn counted_trials(is_short: impl Iterator<Item = bool> + Clone) -> Vec<usize> {
+    let full: Vec<usize> =
+        is_short.clone().enumerate().filter(|(_, short)| !short).map(|(index, _)| index).collect();
+    if full.is_empty() { (0..is_short.count()).collect() } else { full }
+}
+
+/// Returns the `counted` trials whose values are outliers; `values` has one for each.
+pub fn outliers(counted: &[usize], values: &[f64]) -> Vec<usize> {
+    stats::outliers(values).into_iter().filter_map(|at| counted.get(at).copied()).collect()
+}
 
 /// A summary with its unit: `B/s` or `1/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -74,7 +85,7 @@ pub struct CommitsOf {
     pub sync: Option<LatencyOf>,
 }
 
-/// What reading the blocks of a cell back has shown, over its trials.
+/// Result of reading the blocks of a cell back, over all its trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VerifiedOf {
     /// Trials of which blocks were read back.
@@ -126,7 +137,7 @@ pub struct CellResult {
     /// Absent where one process measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RanksOf>,
-    /// How far these got; absent where nothing is committed.
+    /// The durability of its commits; absent without commits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub durability: Option<Durability>,
     /// `None` if the speed stayed at one level, as far as the trials show.
@@ -201,7 +212,7 @@ impl CellResult {
     /// Indexes of the trials that the summaries are computed from: all that count, or all if none
     /// counts.
     pub fn counted_trials(&self) -> Vec<usize> {
-        counted::counted_trials(self.trials.iter().map(|trial| !trial.counts()))
+        counted_trials(self.trials.iter().map(|trial| !trial.counts()))
     }
 
     /// Returns the trials that the summaries are computed from.
@@ -211,7 +222,7 @@ impl CellResult {
 
     /// Indexes of the counted trials whose speed is an outlier. They stay in every summary.
     pub fn outliers(&self) -> Vec<usize> {
-        counted::outliers(&self.counted_trials(), &self.speeds())
+        outliers(&self.counted_trials(), &self.speeds())
     }
 
     /// Bytes per second of each counted trial; operations per second if no bytes are moved.

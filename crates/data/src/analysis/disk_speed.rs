@@ -1,4 +1,4 @@
-//! How fast a disk was in saved runs.
+//! The speed of a disk in saved runs.
 
 use crate::analysis::{CellResult, results};
 use crate::experiment::{DiskRate, DiskSpeed};
@@ -18,8 +18,7 @@ fn is_on_disk(target: &TargetEvidence, facts: &TargetFacts) -> bool {
     !target.device.is_empty() && target.fs == facts.fs && target.device == facts.device_line()
 }
 
-/// Returns how fast the disk of these facts was in runs: of each the fastest cell that the disk
-/// served, and of these the median.
+/// Returns the speed of this disk: the median over runs of the fastest cell that the disk served.
 pub fn disk_speed<'a>(
     sessions: impl Iterator<Item = &'a Session>,
     facts: &TargetFacts,
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_disk_is_as_fast_as_its_fastest_cells_were() {
+    fn fastest_cells_give_the_disk_speed() {
         let runs = [run(100 << 20), run(300 << 20), run(200 << 20)];
         let speed = disk_speed(runs.iter(), &facts("vda"));
         assert_eq!(speed.read, DiskRate { bytes_per_second: f64::from(200 << 20), runs: 3 });

@@ -8,12 +8,12 @@ use crate::analysis::answer::Answer;
 use crate::analysis::session_answer::answer_with;
 use crate::analysis::why::{Bounds, CurveCost, LimitCause, Why, explain_limits};
 use crate::analysis::{
-    CellResult, Comparison, Expected, MeasuredTime, ProbeResult, ReferenceValue, SummaryOf,
-    compare_variants, expected_with, list_skipped, measured_time, probes, results, skipped_probes,
+    CellResult, Comparison, Expected, MeasuredTime, ProbeResult, compare_variants, expected_with,
+    list_skipped, measured_time, probes, results, skipped_probes,
 };
 use crate::facts::Host;
 use crate::plan::{Job, Plan, ProbeCell, Skipped};
-use crate::record::{Estimate, HostSummary, Level, ProbeTrial, Warning};
+use crate::record::{HostSummary, Level};
 use crate::session::Session;
 
 /// The name and version of the JSON; keys may be added without a new one.
@@ -28,10 +28,10 @@ pub struct Document<'a> {
     pub host: &'a Host,
     /// The programs that measured, each with its version: iotui, then others.
     pub programs: &'a [String],
-    /// The other machine of the network probes, as it reported itself; null if there is none.
+    /// The other machine of the network probes, as it reported itself; null without one.
     pub far: Option<&'a HostSummary>,
     pub plan: &'a Plan,
-    pub results: Vec<Row>,
+    pub results: Vec<ResultRow>,
     pub skipped: Vec<SkippedCell>,
     /// The cost of each cache-drop level, if requested.
     pub levels: &'a [Level],
@@ -42,9 +42,9 @@ pub struct Document<'a> {
     pub costs: Vec<CurveCost>,
     /// Lines of the session's file that are damaged or missing.
     pub lost_lines: u64,
-    /// How much of the run's time was measured; null where that is unknown.
+    /// The measured share of the run's time; null if unknown.
     pub time: Option<MeasuredTime>,
-    /// The variants of the machine compared; omitted where there are none.
+    /// The comparison of the machine's variants; omitted if the plan has no variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variants: Option<Comparison>,
     /// Whether the results are as expected; omitted where nothing was expected.
@@ -52,11 +52,11 @@ pub struct Document<'a> {
     pub expected: Vec<Expected>,
 }
 
-/// One result: jobs first, then probes. Each has the keys of both; those of the other kind are
-/// null.
+/// One result: jobs first, then probes. Each has the keys of both; the keys of the
+/// other kind are null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Row {
+pub enum ResultRow {
     Job(Box<JobRow>),
     Probe(Box<ProbeRow>),
 }
@@ -83,7 +83,7 @@ pub struct JobRow {
     result: CellResult,
     /// Indexes of outlier trials.
     outliers: Vec<usize>,
-    /// What limits the cell; null where the figures do not show it.
+    /// The limit of the cell; null if the figures do not show it.
     limit: Option<LimitCause>,
     #[serde(flatten)]
     of_probes: OfProbes,
@@ -121,19 +121,12 @@ fn ceilings(session: &Session) -> BTreeMap<String, f64> {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbeRow {
-    cell: ProbeCell,
-    trials: Vec<ProbeTrial>,
+    #[serde(flatten)]
+    result: ProbeResult,
+    /// Indexes of outlier trials.
+    outliers: Vec<usize>,
     #[serde(flatten)]
     of_jobs: OfJobs,
-    warnings: Vec<Warning>,
-    error: Option<String>,
-    skipped: bool,
-    outliers: Vec<usize>,
-    value: Option<SummaryOf>,
-    cycles: Option<f64>,
-    estimate: Option<Estimate>,
-    reference: Vec<ReferenceValue>,
-    evidence: Vec<String>,
 }
 
 /// The keys of jobs alone, which are null in the row of a probe.
@@ -151,11 +144,11 @@ struct OfJobs {
     amplification: (),
 }
 
-impl Row {
+impl ResultRow {
     pub fn cell(&self) -> CellOf<'_> {
         match self {
-            Row::Job(row) => CellOf::Job(&row.result.cell),
-            Row::Probe(row) => CellOf::Probe(&row.cell),
+            ResultRow::Job(row) => CellOf::Job(&row.result.cell),
+            ResultRow::Probe(row) => CellOf::Probe(&row.result.cell),
         }
     }
 }
@@ -169,26 +162,14 @@ impl SkippedCell {
     }
 }
 
-fn job_row((result, limit): (CellResult, Option<LimitCause>)) -> Row {
+fn job_row((result, limit): (CellResult, Option<LimitCause>)) -> ResultRow {
     let outliers = result.outliers();
-    Row::Job(Box::new(JobRow { result, outliers, limit, of_probes: OfProbes::default() }))
+    ResultRow::Job(Box::new(JobRow { result, outliers, limit, of_probes: OfProbes::default() }))
 }
 
-fn probe_row(result: ProbeResult) -> Row {
-    Row::Probe(Box::new(ProbeRow {
-        outliers: result.outliers(),
-        cell: result.cell,
-        trials: result.trials,
-        of_jobs: OfJobs::default(),
-        warnings: result.warnings,
-        error: result.error,
-        skipped: result.skipped,
-        value: result.value,
-        cycles: result.cycles,
-        estimate: result.estimate,
-        reference: result.reference,
-        evidence: result.evidence,
-    }))
+fn probe_row(result: ProbeResult) -> ResultRow {
+    let outliers = result.outliers();
+    ResultRow::Probe(Box::new(ProbeRow { result, outliers, of_jobs: OfJobs::default() }))
 }
 
 /// Returns the JSON of a session, to be serialized as it is written.

@@ -1,4 +1,4 @@
-//! What a session lacks until its figures are certain, and what adding rounds to it would take.
+//! Finds the missing trials of an uncertain session, and the time that more rounds would take.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::analysis::CellResult;
 use crate::plan::{Plan, TargetSpec};
 use crate::session::Session;
 
-/// How far a measurement is that has fewer trials than intervals need.
+/// The progress of a measurement with fewer trials than intervals need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FirstLook {
     /// The fewest and the most trials of a cell that was measured.
@@ -17,11 +17,11 @@ pub struct FirstLook {
     pub cells: usize,
     /// Cells without any trial.
     pub missing: usize,
-    /// Trials that count towards [`Plan::ROUNDS`] of each cell, as a share of them.
+    /// Share of the [`Plan::ROUNDS`] trials per cell that exist.
     pub share: f64,
 }
 
-/// What rounds are added for.
+/// The purpose of more rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aim {
     /// Enough trials of each cell for an interval: this many rounds.
@@ -36,7 +36,7 @@ pub enum Aim {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Refinement {
     pub aim: Aim,
-    /// About how long it takes, as its trials scatter; `None` if nothing is known yet.
+    /// The estimated time, from the scatter of trials; `None` if still unknown.
     pub time: Option<Duration>,
 }
 
@@ -58,7 +58,7 @@ pub fn is_refinable(session: &Session) -> bool {
         && !plan.targets().any(|target| matches!(target, TargetSpec::None))
 }
 
-/// Returns how far the measurement is; `None` if every cell has the trials that it needs, or no
+/// Returns the progress of the measurement; `None` if every cell has the trials that it needs, or no
 /// more can be added.
 pub fn first_look(session: &Session, results: &[CellResult]) -> Option<FirstLook> {
     if !is_refinable(session) || !results.iter().any(CellResult::is_unfinished) {
@@ -112,7 +112,7 @@ pub fn refinements(session: &Session, results: &[CellResult]) -> Vec<Refinement>
         ways.push(Refinement { aim: Aim::Double(done), time: rounds(done) });
     }
     let narrower = PRECISIONS.into_iter().filter_map(|precision| {
-        // A cell without any trial is no result, and has no interval either.
+        // A cell without trials has neither a result nor an interval.
         let trials = (least > 0).then(|| trials_to(results, f64::from(precision) / 10_000.0));
         let trials = trials.flatten();
         // All intervals are that narrow already.
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_look_counts_what_is_missing() {
+    fn a_first_look_counts_missing_trials() {
         let found = look([2, 2, 2]).unwrap();
         assert_eq!((found.least, found.most, found.unfinished, found.cells), (2, 2, 3, 3));
         assert!((found.share - 0.4).abs() < 1e-9);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_go_on_have_a_time() {
+    fn refinements_have_a_time() {
         let ways = |trials| {
             let session = session(trials);
             refinements(&session, &results(&session))

@@ -1,4 +1,4 @@
-//! What the budget of a plan buys: trials, expected intervals, and the time to a certain answer.
+//! Forecasts what the budget of a plan buys: trials, intervals, and the time to a certain answer.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Scatter {
     pub runs: usize,
     pub cells: usize,
     /// The half width of an interval times the square root of its number of trials, of the median
-    /// cell and of the one that nine in ten do not exceed. An interval narrows by that root.
+    /// cell and of the 90th percentile. An interval narrows by that root.
     pub median: f64,
     pub high: f64,
 }
@@ -53,7 +53,7 @@ impl Noise {
     }
 }
 
-/// Returns how much the trials of a cell scatter; `None` if they are too few, or wrong.
+/// Returns the scatter of a cell's trials; `None` if they are too few, or wrong.
 fn scatter_of(result: &CellResult) -> Option<f64> {
     let summary = result.throughput.or(result.operations)?.summary;
     let width = summary.half_width().filter(|_| result.is_sound())?;
@@ -78,7 +78,7 @@ impl Scatter {
         format!("as in {cells} of {runs} here")
     }
 
-    /// Describes the intervals after so many trials: `about ±9 %, of one cell in ten more than
+    /// Describes the intervals after `trials` trials: `about ±9 %, of one cell in ten more than
     /// ±22 %`.
     fn describe_intervals(&self, trials: u32) -> String {
         let width = |scatter: f64| scatter / f64::from(trials).sqrt();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_is_not_forecast_from_the_limit_of_its_budget() {
+    fn goals_ignore_the_budget_limit() {
         let budget = Plan::UNTIL_BUDGET;
         let plan = Plan { until: true, goal: 0.2, budget, ..plan(None) };
         let unknown = describe_forecast(&plan, &Noise::default()).unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_that_of_cells_with_intervals() {
+    fn noise_needs_cells_with_intervals() {
         assert_eq!(Noise::from_sessions(std::iter::empty()), Noise::default());
         let run = |rounds| {
             let mut session = testing::session(3);

@@ -1,5 +1,4 @@
-//! How much of a run's time was measured; the rest went to the file, its preparation and
-//! calibration.
+//! The measured share of a run's time; the rest went to the file, its preparation and calibration.
 
 use serde::Serialize;
 
@@ -16,8 +15,8 @@ pub struct MeasuredTime {
     pub share: f64,
 }
 
-/// Returns the measured time of a run on files; `None` if its end is unknown or it has probes,
-/// whose trials have no duration.
+/// Returns the measured time of a run on files; `None` if its end is unknown or it has
+/// probes, as their trials have no duration.
 pub fn measured_time(session: &Session) -> Option<MeasuredTime> {
     let run_seconds = session.seconds.filter(|seconds| *seconds > 0.0)?;
     if session.trials.is_empty() || !session.plan.probes.is_empty() {
@@ -35,7 +34,7 @@ mod tests {
     use crate::session::testing::{session, trial_event};
 
     #[test]
-    fn the_share_is_that_of_all_trials() {
+    fn the_share_counts_all_trials() {
         let mut session = session(2);
         // Trials of 1 s.
         (0..3).for_each(|cell| session.apply(&trial_event(cell % 2, 1 + cell / 2, 4096)));

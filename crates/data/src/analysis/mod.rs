@@ -1,4 +1,4 @@
-//! What a session shows: results of cells and probes, the answer in sentences, limits, comparisons,
+//! The meaning of a session: results of cells and probes, the answer in sentences, limits, comparisons,
 //! the gate, and whether figures are as expected.
 //!
 //! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`]
@@ -8,7 +8,6 @@
 mod answer;
 mod cell_result;
 mod compare;
-mod counted;
 mod curves;
 mod disk_speed;
 mod document;

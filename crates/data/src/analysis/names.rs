@@ -67,7 +67,7 @@ impl CellNames {
         self.differing.contains(&axis)
     }
 
-    /// Lists the settings that are not the default, and those that differ, except for some axes.
+    /// Lists the settings that differ from the default or between cells, except for some axes.
     fn phrases(&self, job: &Job, but: &[Axis]) -> Vec<String> {
         let axes = Axis::ALL.into_iter().filter(|axis| !but.contains(axis));
         axes.filter_map(|axis| axis.phrase_among(job, self.differ(axis))).collect()

@@ -14,7 +14,7 @@ use crate::record::Unit;
 pub struct NetworkShare {
     /// The cell of the peer.
     pub cell: ProbeCell,
-    /// Nanoseconds of one operation; for a bandwidth, those of 1 MB (10^6 bytes).
+    /// Nanoseconds of one operation; for a bandwidth, of 1 MB (10^6 bytes).
     pub remote: f64,
     pub loopback: f64,
     /// `remote` minus `loopback`; below 0 if the loopback is slower.

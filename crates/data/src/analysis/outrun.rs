@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_are_faster_than_reads_are_those_of_a_cache() {
+    fn writes_outrunning_reads_hit_a_cache() {
         let read = cell(Op::Read, Pattern::Seq, 2676, 5);
         let text = said(&[read.clone(), cell(Op::Write, Pattern::Seq, 5904, 5)]).unwrap();
         assert_eq!(
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_are_faster_than_the_link_are_those_of_a_cache() {
+    fn writes_outrunning_the_link_hit_caches() {
         let mut session = testing::session(1);
         let mut grounds = Grounds::default();
         let name = "SATA 6.0 Gbps".to_string();

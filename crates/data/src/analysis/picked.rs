@@ -25,7 +25,7 @@ pub struct PickedMethod {
     /// Its upper bound: the memory bandwidth of all threads, or the link to the disk; `None` if
     /// that was not measured.
     pub ceiling: Option<PickedCeiling>,
-    /// What each method reached when it was tried, the fastest first.
+    /// The rate of each method in its tries, the fastest first.
     pub tried: Vec<MethodRate>,
     pub why: String,
     /// All of this in sentences.
@@ -143,7 +143,7 @@ fn tried_methods(session: &Session, pick: &Pick) -> Vec<MethodRate> {
 /// Number of methods without a difference that the text names.
 const MAX_NAMED: usize = 3;
 
-/// Returns ` mmap 2 MiB and pread 2 MiB cannot be told apart from it.`; empty where all can.
+/// Returns ` mmap 2 MiB and pread 2 MiB cannot be told apart from it.`; empty if all differ.
 fn describe_ties(tried: &[MethodRate]) -> String {
     let equals: Vec<String> =
         tried.iter().filter(|m| m.no_difference).map(|m| describe_method(&m.cell)).collect();

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::cell_result::{SKIPPED_BY_USER, SummaryOf};
-use crate::analysis::counted;
+use crate::analysis::cell_result::{SKIPPED_BY_USER, SummaryOf, counted_trials, outliers};
 use crate::analysis::probe_rules;
 use crate::analysis::result::{describe_end, mark_reached};
 use crate::plan::{ProbeCell, Skipped};
@@ -21,10 +20,11 @@ pub struct ReferenceValue {
 }
 
 /// One probe cell with its trials and their summary.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbeResult {
     pub cell: ProbeCell,
     pub trials: Vec<ProbeTrial>,
+    #[serde(skip)]
     pub unit: Option<Unit>,
     pub value: Option<SummaryOf>,
     /// The median; `None` if a trial has none.
@@ -35,7 +35,7 @@ pub struct ProbeResult {
     pub error: Option<String>,
     /// The user took it out of the rest of the run.
     pub skipped: bool,
-    /// What was subtracted, and what counters prove.
+    /// Subtracted overheads, and proof by counters.
     pub evidence: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl ProbeResult {
     /// Indexes of the trials that the summary is computed from: complete ones, or all if all were
     /// cut short.
     pub fn counted_trials(&self) -> Vec<usize> {
-        counted::counted_trials(self.trials.iter().map(|trial| trial.short))
+        counted_trials(self.trials.iter().map(|trial| trial.short))
     }
 
     /// Returns the trials that the summary is computed from.
@@ -68,7 +68,7 @@ impl ProbeResult {
 
     /// Indexes of the counted trials that are outliers. They stay in the summary.
     pub fn outliers(&self) -> Vec<usize> {
-        counted::outliers(&self.counted_trials(), &self.values())
+        outliers(&self.counted_trials(), &self.values())
     }
 }
 
@@ -114,7 +114,7 @@ pub fn probes(session: &Session) -> Vec<ProbeResult> {
         cells.filter(|((_, trials), findings)| !trials.is_empty() || findings.error.is_some());
     let known = |mut result: ProbeResult| {
         result.reference = reported(&result.cell, result.unit, session);
-        // The figures of a report are used as they are.
+        // Figures of a report are not judged.
         if session.reference.is_none() {
             let found = probe_rules::warnings(&result);
             result.warnings.extend(found);
@@ -132,7 +132,7 @@ fn own_result(session: &Session, cell: &ProbeCell) -> Option<ProbeResult> {
     Some(result(cell, trials, session.probe_findings.get(at)?))
 }
 
-/// Returns the references' figures for a probe's cell, except those of the requesting session.
+/// Returns the figures of references for a probe's cell, without the requesting session.
 fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<ReferenceValue> {
     let others = references()
         .iter()

@@ -23,7 +23,7 @@ pub struct ProbeCurve {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeCurves {
     pub probe: String,
-    /// What is measured, in a few words; the id of a probe unknown to this version.
+    /// A short description; the id of a probe unknown to this version.
     pub title: String,
     /// The parameter along which the curves run.
     pub axis: String,
@@ -69,7 +69,7 @@ impl ProbeCurves {
     }
 }
 
-/// Returns the name of cells without a parameter that are shown beside cells with one.
+/// Returns the name of cells without a parameter next to cells with one.
 fn bare(probe: &str) -> &'static str {
     if probe == "latency" { "random order" } else { "usual" }
 }

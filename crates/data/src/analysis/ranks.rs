@@ -1,5 +1,4 @@
-//! What the ranks of a run did in a cell: how long all of them measured at once, and which was
-//! slowest.
+//! The ranks of a run in a cell: the time that all measured at once, and the slowest rank.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -86,7 +85,7 @@ impl RanksOf {
         }
     }
 
-    /// Returns the slowest ranks, the slowest first, at most so many.
+    /// Returns at most `most` ranks, the slowest first.
     pub fn slowest(&self, most: usize) -> Vec<&RankOf> {
         let mut all: Vec<&RankOf> = self.each.iter().collect();
         all.sort_by(|a, b| a.rate.total_cmp(&b.rate));

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_says_what_share_of_the_rated_speed_was_reached() {
+    fn the_share_of_rated_speed() {
         let text = said(&session(1.0, 3_500_000_000));
         assert!(
             text.ends_with(

@@ -120,7 +120,7 @@ pub fn list_skipped(session: &Session) -> Vec<Skipped> {
     list_unmeasured(session, describe_end(session))
 }
 
-/// Returns the same of a session that is being recorded: its end is no reason yet.
+/// Returns the same for a session that is still being recorded, without its end as a reason.
 pub fn list_skipped_so_far(session: &Session) -> Vec<Skipped> {
     list_unmeasured(session, "not measured yet")
 }
@@ -139,7 +139,7 @@ pub fn mark_reached(
     reached
 }
 
-/// Lists what was not measured; `reason`: why cells were not reached.
+/// Lists the unmeasured cells; `reason`: why cells were not reached.
 fn list_unmeasured(session: &Session, reason: &str) -> Vec<Skipped> {
     let failed = session.errors.iter().map(Option::is_some);
     let reached = mark_reached(failed, session.trials.iter().map(|trial| trial.cell));

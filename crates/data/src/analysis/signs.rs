@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn series_differ_and_cells_of_one_series_do_not() {
+    fn each_series_has_its_own_sign() {
         let all = jobs();
         let signs = Signs::new(&all, Axis::Block);
         let different: HashSet<Sign> = all.iter().map(|job| signs.of(job)).collect();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_without_options_keeps_its_sign() {
+    fn plain_backends_keep_their_sign() {
         let signs = Signs::new(&jobs(), Axis::Block);
         let plain = job("uring", Cache::Warm, 4096, 1);
         assert_eq!(signs.of(&plain), Sign::of(&plain));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sign_does_not_depend_on_what_else_runs() {
+    fn signs_do_not_depend_on_others() {
         let read = job("read", Cache::Cold, 4096, 1);
         let alone = Signs::new([&read], Axis::Block).of(&read);
         assert_eq!(alone, Signs::new(&jobs(), Axis::Block).of(&read));

@@ -1,4 +1,4 @@
-//! What reading the blocks of a cell back has shown (`--verify`).
+//! Results of reading blocks back (`--verify`).
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::analysis::cell_result::{CellResult, FirstBad, VerifiedOf};
 use crate::record::{BadBlocks, Trial, Verified};
 use crate::units::show_bytes;
 
-/// Returns what the trials of a cell show; `None` where nothing was read back.
+/// Sums up the trials of a cell; `None` if nothing was read back.
 pub fn verified(trials: &[Arc<Trial>]) -> Option<VerifiedOf> {
     let mut all: Vec<(u32, u64, &Verified)> = Vec::new();
     for trial in trials {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_add_up_and_the_least_certain_one_decides_where_it_came_from() {
+    fn the_least_certain_trial_decides() {
         let of = cell(&[(0, Some(40_960)), (2, Some(40_960)), (1, Some(0))]).verified.unwrap();
         assert_eq!((of.trials, of.blocks, of.bad.zeros, of.complete), (3, 30, 3, true));
         assert_eq!(of.read_from, ReadFrom::Storage);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_says_what_was_read_back_and_from_where() {
+    fn answers_name_data_read_back() {
         let good = cell(&[(0, Some(40_960))]);
         assert_eq!(
             describe_verified(&[good.clone(), good.clone()]).unwrap(),

@@ -5,7 +5,7 @@ use crate::units;
 /// A word of a sentence; of a number also what it stands for.
 struct Word<'a> {
     text: &'a str,
-    /// Its value in the base unit, and what this measures; `None` for a word that is no number.
+    /// Its value in the base unit, and what this measures; `None` for other words.
     value: Option<(f64, Quantity)>,
 }
 
@@ -64,7 +64,7 @@ fn range(least: &Word, most: &Word) -> String {
     }
 }
 
-/// What may stand behind a number or its unit.
+/// Characters that may follow a number or its unit.
 const ENDS: [char; 5] = [',', ':', ';', ')', '.'];
 
 /// Splits a sentence into words, of which a number with its unit is one.

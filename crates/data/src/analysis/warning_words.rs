@@ -101,7 +101,7 @@ pub fn brief_words(warning: &Warning) -> String {
     }
 }
 
-/// Returns what a warning is called where several results have it, each with its own figure.
+/// Returns the name of a warning that several results have, each with its own figure.
 pub fn kind_words(id: &str) -> &str {
     WORDS.iter().find(|words| words.0 == id).map_or(id, |words| words.2)
 }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_figure_of_the_finding_is_in_the_words() {
+    fn words_keep_the_figure() {
         for (id, message, wanted) in [
             ("wide", "the median is known only to within ±41 %", "±41 %"),
             (

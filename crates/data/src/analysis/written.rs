@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_trial_of_several_parts_is_that_of_one() {
+    fn leftover_bytes_are_per_part() {
         let job = Job { op: Op::Write, ..job("pread", 4096, Cache::AsIs) };
         let evidence =
             Evidence { unwritten_bytes: (4 << 20).into(), parts: 4, ..Evidence::default() };
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_to_the_device_is_that_of_the_cell() {
+    fn device_rates_match_the_cell() {
         let job = Job { op: Op::Write, sync: Sync::Dsync, ..job("pread", 4096, Cache::AsIs) };
         // Rates of 1 and 3, a median time of 250 ns.
         let trial = |nanos| Trial { nanos, bytes: 300, ops: 1, ..Trial::default() }.into();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn both_times_are_known_where_the_end_waits_and_one_elsewhere() {
+    fn final_syncs_give_both_times() {
         fn times(written: Option<WriteTimes>) -> Option<(Option<f64>, Option<f64>, Option<f64>)> {
             let median = |of: Option<SummaryOf>| of.map(|of| of.summary.median);
             written.map(|w| (median(w.page_cache), median(w.device), w.left))

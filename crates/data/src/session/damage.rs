@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_lines_are_counted_by_their_numbers() {
+    fn gaps_in_numbers_are_lost_lines() {
         let mut damage = sealed(&[1, 2, 3, 7, 8]);
         assert!(!damage.see(7) && !damage.see(0) && !damage.see(u64::MAX));
         assert_eq!(damage.lost_lines(), 3);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_may_be_lost_is_found() {
+    fn a_lost_plan_is_found() {
         fn with(numbers: &[u64], grounds: Option<u64>, first: u64) -> Option<u64> {
             let mut damage = sealed(numbers);
             grounds.into_iter().for_each(|number| damage.grounds(number));

@@ -9,10 +9,10 @@ use super::line::{self, LostLine};
 use super::load::{load, load_with_damage};
 use super::publish::{FolderLock, LOCK_TIMEOUT, Unfinished, publish, try_lock, unlock};
 use super::reader;
-use super::schema::SUFFIX;
 use super::seal::{self, Seal};
 use super::{
-    NewSession, Recorder, Session, SessionError, fio, header_line, list, naming, portable, store,
+    NewSession, Recorder, SUFFIX, Session, SessionError, fio, header_line, list, naming, portable,
+    store,
 };
 use crate::text::time;
 
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_recorded_is_left_alone() {
+    fn recording_sessions_are_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let recorder = testing::recorder(dir, &testing::plan(1));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn others_may_list_name_and_delete_meanwhile() {
+    fn concurrent_changes_leave_sessions_intact() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let ids: Vec<String> =
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn import_keeps_id_and_name_or_numbers_them() {
+    fn import_numbers_taken_names() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let id = testing::recorded(from.path(), Some("n"), "a");
         let path = find(from.path(), &id).unwrap();

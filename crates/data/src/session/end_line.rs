@@ -9,7 +9,7 @@ use crate::plan::Axis;
 use crate::record::{End, ProbeFindings, Severity};
 use crate::stats::median;
 
-/// Values of a curve in a list: more are not told apart there.
+/// Values of a curve in a list, which has no room to show more.
 const MAX_CURVE: usize = 12;
 
 /// Returns the end line of a session that is complete.
@@ -88,7 +88,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn a_curve_has_the_highest_value_at_each_place_and_both_ends() {
+    fn curves_keep_maxima_and_ends() {
         let mut session = testing::session(3);
         for (cell, bytes) in [(0, 4_000_000), (1, 12_345_678), (2, 9_000_000)] {
             session.trials.push(Arc::new(testing::trial(cell, 1, bytes)));

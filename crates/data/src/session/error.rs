@@ -18,7 +18,7 @@ pub enum SessionError {
     NotAFile(PathBuf),
     #[error("{} is not an iotui session: {why}", show_path(.path))]
     NotASession { path: PathBuf, why: String },
-    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", show_path(.path), super::schema::SCHEMA)]
+    #[error("{} was written by a newer iotui (schema {schema}, this one reads {}): update iotui", show_path(.path), super::SCHEMA)]
     Newer { path: PathBuf, schema: u64 },
     #[error("{} is damaged in line {line}: {why}", show_path(.path))]
     Damaged { path: PathBuf, line: u64, why: String },
@@ -38,7 +38,7 @@ pub enum SessionError {
     NoReplay { id: String, why: &'static str },
     #[error("'{}' matches {count} sessions: {}{}; use a longer part of the id", clean::brief(.text, 80), .near.join(", "), if .near.len() < *.count { ", .." } else { "" })]
     Ambiguous { text: String, count: usize, near: Vec<String> },
-    #[error("'{}' is not a valid session name: use 1 to {} printable characters", clean::brief(.0, 80), super::schema::NAME_LENGTH)]
+    #[error("'{}' is not a valid session name: use 1 to {} printable characters", clean::brief(.0, 80), super::NAME_LENGTH)]
     Name(String),
     #[error("session '{0}' is still being recorded: stop its run first")]
     Busy(String),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_system_is_in_words() {
+    fn system_errors_are_in_words() {
         let full = SessionError::io("write", Path::new("/s/x"), io::Error::from_raw_os_error(28));
         assert_eq!(full.to_string(), "cannot write /s/x: no space left on device");
         assert_eq!(full.reason_first(), "no space left on device: cannot write /s/x");

@@ -13,8 +13,7 @@ use super::check;
 use super::damage::HEADERS;
 use super::line::{self, Entry, First, Start};
 use super::reader::{self, Lines, Place};
-use super::schema::{NAME_LENGTH, SCHEMA};
-use super::{Session, SessionError, error, naming, seal};
+use super::{NAME_LENGTH, SCHEMA, Session, SessionError, error, naming, seal};
 use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::Event;
@@ -153,7 +152,7 @@ fn salvage<R: BufRead + Seek>(
             _ => {}
         }
     }
-    // The file of another program has no such lines.
+    // Files of other programs have no lines of these kinds.
     let damaged = Damaged { text: first, path };
     let plan = plan.or_else(|| damaged.plan().filter(|_| !sealed)).filter(|_| ours)?;
     check::plan(&plan).ok()?;

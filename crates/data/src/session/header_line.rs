@@ -11,7 +11,7 @@ use super::damage::HEADERS;
 use super::line::{self, COPY, Header};
 use super::{Session, SessionError, seal};
 
-/// The values of a first line that may be replaced, as slices of it.
+/// The replaceable values of a first line, as slices of the line.
 #[derive(Deserialize)]
 struct Places<'a> {
     #[serde(borrow)]
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_first_line_keeps_every_other_byte() {
+    fn renaming_keeps_every_other_byte() {
         let line = "{\"a\" :1.50, \"name\": \"x\\\"y\",\"id\":\"i\", \"z\":[ ]}\n";
         assert_eq!(
             replace_values(line, Some("new"), "n\"").unwrap(),

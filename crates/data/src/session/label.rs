@@ -1,4 +1,4 @@
-//! What a session without a name is called: its target, and what was measured on it.
+//! The label of a session without a name: its target, and what was measured on it.
 
 use crate::plan::{Op, Plan, Presets, TargetSpec};
 use crate::text::clean;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_has_the_target_and_what_was_special() {
+    fn labels_have_target_and_specialty() {
         assert_eq!(labelled(&["quick"], &["read", "mmap"]), "file · read,mmap");
         assert_eq!(labelled(&[], &["read", "mmap", "uring", "aio"]), "file · 4 backends");
         assert_eq!(labelled(&["peak"], &["read"]), "file · peak");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_without_a_label_has_the_name_of_its_file() {
+    fn old_sessions_are_labelled_by_file() {
         for (target, expected) in
             [("/data/big.iso", "big.iso"), ("scratch 512 MiB", "scratch"), ("-", ""), ("/", "/")]
         {

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::from_str;
 use serde_json::value::RawValue;
 
-use super::SessionError;
 use super::error;
 use super::label::label;
-use super::schema::SCHEMA;
+use super::{SCHEMA, SessionError};
 use crate::facts::Host;
 use crate::plan::{Plan, TargetSpec};
 use crate::record::{End, Event, Level, ProbeFindings, Severity, Trial, Verdict};
@@ -36,7 +35,7 @@ pub struct Header<'a> {
     #[serde(skip_serializing_if = "is_none")]
     nanos: u32,
     target: String,
-    /// What a session without a name is called.
+    /// Replaces the name of a session that has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     label: String,
     cells: usize,
@@ -231,7 +230,7 @@ fn as_text(line: &[u8]) -> Result<&str, serde_json::Error> {
 
 /// A line after the first one, as read.
 pub enum Entry {
-    /// What the engine reported, before [`super::check`] has compared it with the plan.
+    /// An event of the engine, not yet checked against the plan by [`super::check`].
     Event(Event),
     Verdict(VerdictLine),
     Lost(LostLine),
@@ -295,7 +294,7 @@ struct NoteLine {
     text: String,
 }
 
-/// The one control character that a JSON string may hold as it is.
+/// The only control character that a JSON string may hold unescaped.
 const DEL: u8 = 0x7f;
 const TRIAL: &[u8] = br#"{"kind":"trial","#;
 const VERDICT: &[u8] = br#"{"kind":"verdict","cell":"#;

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::damage::Damage;
 use super::line::{self, EndLine, Entry, Worst};
 use super::reader::{self, Lines};
-use super::schema::{NAME_LENGTH, SCHEMA, SUFFIX};
 use super::seal::{self, Seal};
-use super::{SessionError, label, load};
+use super::{NAME_LENGTH, SCHEMA, SUFFIX, SessionError, label, load};
 use crate::record::End;
 use crate::text::clean;
 
@@ -77,7 +76,7 @@ pub struct Listed {
     /// Empty if it has none.
     pub name: String,
     pub target: String,
-    /// What it is called if it has no name: its target and what was measured.
+    /// Replaces a missing name: the target and what was measured.
     pub label: String,
     /// UTC, RFC 3339; empty if it cannot be read.
     pub created: String,
@@ -199,7 +198,7 @@ pub(super) fn id_of(path: &Path) -> String {
     clean::text(&path.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// Returns what a list shows of one session, if the file is one.
+/// Returns the list entry of one file, unless it is not a session.
 pub(super) fn header(path: &Path) -> Option<Listed> {
     Some(describe(path, false)).filter(|listed| listed.state != State::Unreadable)
 }
@@ -328,7 +327,7 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     #[test]
-    fn the_newest_come_in_the_order_of_a_list() {
+    fn newest_matches_the_list_order() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let at = |slug: &str, millis: u64| {
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_what_each_session_is_and_the_newest_first() {
+    fn lists_newest_first() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         assert_eq!(list(&dir.join("none")).unwrap(), []);
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_of_probes_are_counted_by_themselves() {
+    fn probe_cells_are_counted_apart() {
         let dir = tempfile::tempdir().unwrap();
         let probes = ["loop", "fork"].map(|id| crate::plan::ProbeCell::new(id, []));
         let plan = crate::plan::Plan { probes: probes.to_vec(), ..testing::plan(1) };
@@ -402,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_of_probes_is_not_called_ok_before_its_figures_are_judged() {
+    fn unjudged_probes_are_not_ok() {
         for (worst, verdict) in [("ok", None), ("wrong", Some(Worst::Wrong))] {
             let dir = tempfile::tempdir().unwrap();
             let probes = vec![crate::plan::ProbeCell::new("loop", [])];
@@ -419,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_line_says_what_is_wrong() {
+    fn the_end_line_has_the_verdict() {
         let dir = tempfile::tempdir().unwrap();
         let end = r#"{"kind":"end","reason":"budget","seconds":1.5,"cells":3,"failed":1,"worst":"wrong","later":[]}"#;
         let first = r#"{"plan":{},"host":{"name":"x"},"created":"2026-11-21T09:30:11Z","kind":"session","iotui":1,"name":"\u001b[1mn"}"#;
@@ -438,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_of_another_schema_is_unreadable() {
+    fn other_schemas_are_unreadable() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl");
         for first in [

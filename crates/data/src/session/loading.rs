@@ -50,7 +50,7 @@ impl Loading {
     /// [`Loading::judge`].
     ///
     /// # Errors
-    /// The line is no line of a session, or contradicts the plan.
+    /// The line does not belong to a session, or contradicts the plan.
     pub fn add(&mut self, line: &[u8], place: Place) -> Result<(), String> {
         if self.note_verdict(line, place) {
             return Ok(());

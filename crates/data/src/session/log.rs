@@ -2,10 +2,50 @@
 
 use std::sync::Arc;
 
-use super::Session;
 use crate::facts::Host;
 use crate::plan::Plan;
-use crate::record::{Event, Grounds, HostSummary, Pick, ProbeFindings, Severity, Trial};
+use crate::record::{
+    End, Event, Grounds, HostSummary, Level, Pick, ProbeFindings, ProbeTrial, Severity, Trial,
+    Verdict,
+};
+
+/// One run of one plan, as loaded or while it grows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    pub id: String,
+    pub name: String,
+    /// UTC, RFC 3339: `2026-11-21T09:30:11Z`.
+    pub created: String,
+    pub host: Host,
+    pub plan: Plan,
+    /// The facts that verdicts are based on; `None` before the target was ready.
+    pub grounds: Option<Grounds>,
+    pub trials: Vec<Arc<Trial>>,
+    /// Per cell, if a verdict was written or could be computed.
+    pub verdicts: Vec<Option<Arc<Verdict>>>,
+    /// Per cell, why it failed.
+    pub errors: Vec<Option<String>>,
+    /// The cells that the user took out of the run.
+    pub skipped: Vec<u32>,
+    pub probe_trials: Vec<ProbeTrial>,
+    /// Per probe cell.
+    pub probe_findings: Vec<ProbeFindings>,
+    /// The cost of each cache-drop level; empty unless requested.
+    pub levels: Vec<Level>,
+    /// Which of several methods was picked, and why.
+    pub picks: Vec<Pick>,
+    pub notes: Vec<String>,
+    /// Lines of its file that are damaged or missing.
+    pub lost: u64,
+    /// The machine of a reference, whose figures are as reported. `None` for a session of iotui.
+    pub reference: Option<&'static str>,
+    /// The machine was not set back to the first variant (`--between`).
+    pub unrestored: bool,
+    /// `None`: the file ends without its end line, so the run was interrupted.
+    pub end: Option<End>,
+    /// Duration of the run; `None` if its end is missing or does not record it.
+    pub seconds: Option<f64>,
+}
 
 impl Session {
     /// Returns the other machine of the network probes, as it reported itself.
@@ -167,7 +207,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn grows_with_events_and_ignores_cells_it_does_not_have() {
+    fn events_of_unknown_cells_are_ignored() {
         let mut session = testing::session(2);
         for cell in [0, 1, 7] {
             session.apply(&testing::trial_event(cell, 1, 1 << 30));
@@ -187,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_data_is_known_however_it_was_read_back() {
+    fn bad_data_is_found_either_way() {
         let has_bad_data = |change: &dyn Fn(&mut Trial)| {
             let (mut session, mut trial) = (testing::session(1), testing::trial(0, 1, 1));
             change(&mut trial);

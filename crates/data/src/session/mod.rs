@@ -17,15 +17,12 @@ mod list;
 mod load;
 mod loading;
 mod log;
-mod model;
 mod naming;
-mod open;
 mod portable;
 mod publish;
 mod reader;
 mod references;
 mod salvage;
-mod schema;
 mod seal;
 mod sink;
 mod store;
@@ -44,13 +41,18 @@ pub use label::label;
 pub use line::{Worst, target as target_of};
 pub use list::{Listed, State, headers, list, newest};
 pub use load::{Samples, load, samples};
-pub use model::Session;
+pub use log::Session;
 pub use naming::{check_name, path_of};
-pub use open::open;
 pub use portable::{INDEX, portable_lines};
 pub use references::{Reference, reference, references};
-pub use schema::NAME_LENGTH;
-pub use store::{find, folder};
+pub use store::{find, folder, open};
 pub use timeline::{DEMO_ID, Timeline, demo, demo_lines, timeline};
 pub use unrestored::{Unrestored, find_unrestored};
 pub use write::{NewSession, Recorder, Rewrite, finite_findings, finite_verdict};
+
+/// The version of the file format that this program reads and writes.
+const SCHEMA: u64 = 1;
+/// The extension of session files.
+const SUFFIX: &str = "jsonl";
+/// The longest name of a session, characters.
+pub const NAME_LENGTH: usize = 80;

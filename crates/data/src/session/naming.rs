@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::SessionError;
-use super::schema::{NAME_LENGTH, SUFFIX};
+use super::{NAME_LENGTH, SUFFIX, SessionError};
 use crate::text::{self, clean, time};
 
 /// Returns whether `text` can be the id of a session.

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_taken_gets_a_number_and_nothing_else_is_left() {
+    fn taken_ids_get_a_number() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("a/b");
         let ids: Vec<String> =
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_leaves_nothing_and_what_a_killed_process_left_is_removed() {
+    fn failures_and_kills_leave_no_file() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         fs::write(dir.join(".session-77-0.tmp"), "left").unwrap();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_file_is_free_although_a_forked_child_has_its_handle() {
+    fn forked_children_hold_no_lock() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("id.jsonl");
         let unfinished = Unfinished::beside(dir.path(), None).unwrap();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time_and_no_longer_than_is_patient() {
+    fn the_folder_lock_waits_its_timeout() {
         let dir = tempfile::tempdir().unwrap();
         let first = FolderLock::in_folder(dir.path(), LOCK_TIMEOUT);
         assert!(first.0.is_some());
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_removed_or_moved_is_not_there() {
+    fn removed_or_moved_files_are_missed() {
         let dir = tempfile::tempdir().unwrap();
         let made = text(dir.path(), "id", "x").unwrap();
         assert!(is_there(&made.file, &made.path));

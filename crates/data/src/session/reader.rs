@@ -56,7 +56,7 @@ pub struct Lines<R> {
     pub whole: u64,
 }
 
-/// Why there is no next line.
+/// Why the next line cannot be read.
 #[derive(Debug)]
 pub enum LineError {
     Io(io::Error),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_however_the_input_comes_and_can_be_read_again() {
+    fn lines_do_not_depend_on_buffers() {
         let mut text: Vec<u8> = (0..200usize)
             .flat_map(|n| [vec![b'a' + (n % 26) as u8; n * 7 % 90], vec![b'\n']].concat())
             .collect();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_refused_before_it_fills_the_memory() {
+    fn endless_lines_are_refused_early() {
         let mut lines = Lines::new(BufReader::new(io::repeat(b'x')));
         assert!(matches!(lines.next_line(), Err(LineError::TooLong)));
         assert!(lines.line.capacity() <= 2 * MAX_LINE_LEN as usize + 64);

@@ -13,7 +13,7 @@ const TAIL_LEN: usize = CRC.len() + 8 + 2;
 /// `,"line":` and the longest number.
 const MAX_NUMBER_LEN: usize = NUMBER.len() + 20;
 
-/// Puts the seal on a line that is one JSON object and a line feed; anything else stays as it is.
+/// Seals a line of one JSON object and a line feed; returns anything else unchanged.
 pub fn seal(line: &[u8], number: u64) -> Vec<u8> {
     let Some(open) = line.strip_suffix(b"}\n") else { return line.into() };
     let mut sealed = Vec::with_capacity(line.len() + MAX_NUMBER_LEN + TAIL_LEN);
@@ -27,7 +27,7 @@ pub fn seal(line: &[u8], number: u64) -> Vec<u8> {
 /// The result of checking the seal of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Seal<'a> {
-    /// There is no seal.
+    /// The line has no seal.
     None,
     /// It is valid: the number of the line, and its object without the seal and the closing brace.
     Whole(u64, &'a [u8]),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_comes_off_again_and_any_flipped_bit_breaks_it() {
+    fn any_flipped_bit_breaks_a_seal() {
         let line = b"{\"kind\":\"trial\",\"bytes\":4096,\"x\":[]}\n";
         let sealed = seal(line, 17);
         let bare = sealed.strip_suffix(b"\n").unwrap();

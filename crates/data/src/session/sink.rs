@@ -87,7 +87,7 @@ impl<F: Tail> Sink<F> {
         self.file.as_ref().map(|file| (file, self.whole))
     }
 
-    /// Writes a line after those that wait. A line that cannot be written waits and replaces one
+    /// Writes a line after all waiting ones. A line that cannot be written waits and replaces one
     /// with the same key `on`; one with `must` is never dropped.
     pub fn push(&mut self, line: Vec<u8>, on: Option<usize>, must: bool) {
         self.flush();
@@ -133,7 +133,7 @@ impl<F: Tail> Sink<F> {
         is_due.then(|| std::mem::take(&mut self.dropped))
     }
 
-    /// Appends one line in one write(2), or leaves the file as it was.
+    /// Appends one line in one write(2), or leaves the file unchanged.
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Err(ErrorKind::NotFound.into()) };
         if self.torn {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_holds_whole_lines_and_is_tried_again() {
+    fn full_disks_keep_whole_lines() {
         let mut sink = sink(7);
         for line in ["one\n", "two\n", "three\n"] {
             sink.push(line.into(), None, false);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_that_cannot_be_cut_off_blocks_the_file() {
+    fn uncut_torn_lines_block_the_file() {
         let mut sink = sink(6);
         disk(&mut sink).cuts = false;
         sink.push("one\n".into(), None, false);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_the_rest_is_counted() {
+    fn waiting_lines_are_bounded() {
         let mut sink = sink(0);
         for _ in 0..5000 {
             sink.push(vec![b'x'; 1000], None, false);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_file_all_waits_and_what_is_outdated_does_not() {
+    fn outdated_lines_do_not_wait() {
         let mut sink: Sink<Disk> = Sink::new();
         for (line, on) in
             [("a1\n", Some(1)), ("b\n", None), ("a2\n", Some(2)), ("a1 again\n", Some(1))]
@@ -321,7 +321,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_file_is_always_a_run_of_whole_lines(steps in prop::collection::vec((1usize..30, 0usize..200, any::<bool>()), 1..40)) {
+        fn the_file_has_only_whole_lines(steps in prop::collection::vec((1usize..30, 0usize..200, any::<bool>()), 1..40)) {
             let mut sink = sink(0);
             let mut expected = Vec::new();
             for (length, room, cuts) in steps {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::list::{self, Listed, State};
 use super::naming::{check_name, is_id, path_of};
-use super::{SessionError, references};
+use super::{Session, SessionError, load, references};
 use crate::plan::nearest;
 use crate::text::slug;
 use iotui_files::{Home, create_private_folder};
@@ -139,13 +139,29 @@ fn find_by_label<'a>(sessions: &'a [Listed], text: &str) -> Vec<&'a Listed> {
     labelled(&|label| label.strip_prefix(&wanted).is_some_and(|rest| rest.starts_with('-')))
 }
 
+/// Returns the session that `text` denotes, with its file; a reference has none. The user's own
+/// sessions take precedence over references.
+///
+/// # Errors
+/// As [`find`] and [`load`].
+pub fn open(dir: &Path, text: &str) -> Result<(Session, Option<PathBuf>), SessionError> {
+    match find(dir, text) {
+        Ok(path) => load(&path).map(|session| (session, Some(path))),
+        Err(SessionError::Reference(id)) => {
+            let found = references::reference(id).ok_or(SessionError::Reference(id))?;
+            Ok((found.session().clone(), None))
+        }
+        Err(error) => Err(error),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{NewSession, Recorder, testing};
+    use crate::session::{NewSession, Recorder, delete, testing};
 
     #[test]
-    fn found_by_id_name_prefix_or_path() {
+    fn sessions_are_found_by_name() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let one = testing::recorded(dir, Some("nightly"), "one");
@@ -162,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_ones_are_counted_back_and_a_name_wins() {
+    fn last_counts_back_from_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         assert!(matches!(find(dir, "last"), Err(SessionError::Unknown { .. })));
@@ -196,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_sessions_of_one_second_the_later_is_the_last() {
+    fn nanoseconds_order_sessions_of_one_second() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let at = |slug: &str, millis: u64| {
@@ -227,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_finds_its_session_however_it_is_written() {
+    fn labels_find_sessions() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
         let id = testing::recorded(dir, None, "a");
@@ -265,5 +281,22 @@ mod tests {
         for text in ["", "../no such session", "zzz"] {
             assert!(matches!(find(dir, text), Err(SessionError::Unknown { .. })), "{text}");
         }
+    }
+
+    #[test]
+    fn own_sessions_hide_references() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let (session, path) = open(dir, "xeon").unwrap();
+        assert_eq!((session.id.as_str(), path), ("xeon-os", None));
+        let said = find(dir, "xeon-os").unwrap_err().to_string();
+        assert!(said.contains("not changed or run"), "{said}");
+        testing::recorded(dir, Some("xeon-os"), "mine");
+        let (session, path) = open(dir, "xeon-os").unwrap();
+        assert_eq!((session.name.as_str(), session.reference), ("xeon-os", None));
+        delete(dir, &path.unwrap()).unwrap();
+        assert!(open(dir, "xeon-os").unwrap().0.reference.is_some());
+        let near = open(dir, "macbok-2017").unwrap_err().to_string();
+        assert!(near.contains("did you mean macbook-2017?"), "{near}");
     }
 }

@@ -29,13 +29,13 @@ const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
 /// Call [`Recorder::record`] between trials: it writes to a disk that may be the one under test.
 pub struct Recorder {
     dir: PathBuf,
-    /// The requested id and name; [`Recorder::session`] has those that were available.
+    /// The requested id and name; [`Recorder::session`] has the granted ones.
     requested_id: String,
     requested_name: Option<String>,
     path: PathBuf,
     /// The first line, with any id and name: the file may have to be created later or again.
     header: String,
-    /// Why there is no file at that path.
+    /// Why that path has no file yet.
     missing: Option<String>,
     sink: Sink<File>,
     session: Session,
@@ -44,17 +44,17 @@ pub struct Recorder {
     started: Instant,
     verdict_interval: Duration,
     ended: bool,
-    /// What is written instead of an event.
+    /// Rewrites each event before it is written.
     rewrite: Option<Rewrite>,
     /// The file is complete and belongs to its user: it may be renamed or deleted, and is not
     /// created again.
     released: bool,
 }
 
-/// Returns what a session file has instead of an event.
+/// Returns the event to write instead of another one.
 pub type Rewrite = Box<dyn FnMut(&Event) -> Event + Send>;
 
-/// How much of the data of a cell is in the file.
+/// The data of a cell that is already in the file.
 #[derive(Default, Clone)]
 struct VerdictState {
     trials: u64,
@@ -216,7 +216,7 @@ impl Recorder {
         }
         self.mend();
         self.sink.flush();
-        self.tell_lost();
+        self.note_lost();
         if self.ended && !self.waits() {
             self.sink.settle();
         }
@@ -297,7 +297,7 @@ impl Recorder {
         }
         self.mend();
         self.sink.flush();
-        self.tell_lost();
+        self.note_lost();
         for cell in 0..self.verdicts.len() {
             if self.verdicts[cell].stale {
                 self.record_verdict(cell);
@@ -422,11 +422,11 @@ impl Recorder {
             self.sink.push(bytes, on, must);
         }
         self.mend();
-        self.tell_lost();
+        self.note_lost();
     }
 
     /// Writes a note about the lines that are missing from the file, once it accepts lines again.
-    fn tell_lost(&mut self) {
+    fn note_lost(&mut self) {
         let Some(lost) = self.sink.take_dropped() else { return };
         let text = format!(
             "{} of this session {} lost: its file could not be written",

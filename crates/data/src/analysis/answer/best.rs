@@ -1,13 +1,12 @@
-//! The fastest cell, and those that do not differ from it.
+//! The fastest cell, and cells that do not differ from it.
 
 use serde::Serialize;
 
-use super::point::Point;
-use super::ratio::Finding;
+use super::ratio::{Finding, Point};
 use crate::analysis::SummaryOf;
-use crate::analysis::compare::TOLERANCE;
 use crate::analysis::groups::group_by_key;
 use crate::plan::Job;
+use crate::stats::Ratio;
 
 /// The fastest cell of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,7 +19,7 @@ pub struct Best {
     pub trials: usize,
     /// Cells of which these trials do not show that they are slower, the fastest first.
     pub no_difference: Vec<Job>,
-    /// Those of them whose ratio to it lies within 5 %, interval included; the others are
+    /// Rivals with a ratio within 5 %, interval included; the others are
     /// inconclusive.
     pub alike: Vec<Job>,
     /// It has too few trials, as all cells or ahead of those that have enough: it is the highest so
@@ -61,14 +60,14 @@ pub fn rank(pool: &mut [Point]) {
     let Some(top) = pool.first().copied().filter(|top| !is_sure(top)) else { return };
     let width = |at: &usize| pool[*at].rate.half_width().unwrap_or(f64::INFINITY);
     let close = |at: &usize| {
-        is_sure(&pool[*at]) && pool[*at].rate.median >= top.rate.median * (1.0 - TOLERANCE)
+        is_sure(&pool[*at]) && pool[*at].rate.median >= top.rate.median * (1.0 - Ratio::TOLERANCE)
     };
     let sure = (0..pool.len()).filter(close).min_by(|a, b| width(a).total_cmp(&width(b)));
     pool[..=sure.unwrap_or(0)].rotate_right(1);
 }
 
 fn is_sure(point: &Point) -> bool {
-    point.rate.low.is_some_and(|low| low >= point.rate.median * (1.0 - TOLERANCE))
+    point.rate.low.is_some_and(|low| low >= point.rate.median * (1.0 - Ratio::TOLERANCE))
 }
 
 /// Returns the cell with the highest median, or a sure one that reaches it within 5 %; one that is
@@ -106,7 +105,7 @@ pub fn find_best(group: &[Point]) -> Option<Best> {
     })
 }
 
-/// Returns those that are as asked, or all if none is.
+/// Keeps the matching points, or all if none matches.
 fn prefer<'a>(pool: Vec<Point<'a>>, asked: impl Fn(&Point) -> bool) -> Vec<Point<'a>> {
     let found: Vec<Point> = pool.iter().filter(|point| asked(point)).copied().collect();
     if found.is_empty() { pool } else { found }

@@ -1,12 +1,11 @@
-//! What an empty page cache costs.
+//! The cost of an empty page cache.
 
 use std::collections::HashSet;
 
 use serde::Serialize;
 
 use super::best::rank;
-use super::point::Point;
-use super::ratio::times_as_fast;
+use super::ratio::{Point, times_as_fast};
 use super::series::Knee;
 use crate::analysis::Axis;
 use crate::plan::{Cache, Job};

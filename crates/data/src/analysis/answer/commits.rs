@@ -1,5 +1,5 @@
-//! What a run shows of its commits: the cheapest that is durable here, what grouping writes buys,
-//! and how far writers scale.
+//! Commits in the answer: the cheapest durable one, the gain of grouping writes, and the scaling of
+//! writers.
 
 use super::ratio::times_as_fast;
 use crate::analysis::CellNames;
@@ -8,7 +8,7 @@ use crate::plan::{FilePer, Job};
 use crate::record::{Severity, Warning};
 use crate::units::{self, show_count, show_nanos};
 
-/// Returns what is to be said, in one text; `None` where nothing was committed.
+/// Describes the commits in one text; `None` if nothing was committed.
 pub fn describe_commits(results: &[CellResult]) -> Option<String> {
     let committing = committing(results);
     let names = CellNames::from_jobs(committing.iter().map(|result| &result.cell));
@@ -27,8 +27,7 @@ pub fn commit_sentences(results: &[CellResult]) -> Vec<String> {
     [vec![named], more_sentences(&committing)].concat()
 }
 
-/// Returns the cells that commit. That a commit is not durable makes its figures wrong, and is what
-/// is to be said of it.
+/// Returns the cells that commit. `not-durable` marks figures wrong, but is itself a result.
 fn committing(results: &[CellResult]) -> Vec<&CellResult> {
     let is_wrong = |of: &Warning| of.severity == Severity::Wrong && of.id != "not-durable";
     let is_fit = |of: &&CellResult| of.commits.is_some() && !of.warnings.iter().any(is_wrong);
@@ -39,7 +38,7 @@ fn more_sentences(committing: &[&CellResult]) -> Vec<String> {
     [describe_groups(committing), describe_writers(committing)].into_iter().flatten().collect()
 }
 
-/// Returns whether the commits of a cell are durable; `None` where that cannot be told.
+/// Returns whether the commits of a cell are durable; `None` if unknown.
 pub fn is_durable(result: &CellResult) -> Option<bool> {
     result.durability.as_ref().and_then(|of| of.reach.is_durable())
 }
@@ -124,7 +123,7 @@ fn describe_writers(results: &[&CellResult]) -> Option<String> {
         own.filter(|result| result.cell.threads > 1 && alone(&result.cell) == base.cell).collect()
     };
     let bases = results.iter().copied().filter(|result| result.cell.threads == 1);
-    // The first of those with the most.
+    // The first one with the most.
     let base = bases.rev().max_by_key(|base| of(base).len())?;
     let mut more = of(base);
     more.sort_by_key(|result| result.cell.threads);
@@ -158,7 +157,7 @@ mod tests {
     use crate::record::Reach;
 
     #[test]
-    fn the_cheapest_is_the_fastest_that_is_durable() {
+    fn the_fastest_durable_commit_is_cheapest() {
         let cells = [
             committed(|_| {}, 900, Reach::Flushed),
             committed(|job| job.sync = Sync::Fsync, 1200, Reach::Flushed),
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_claimed() {
+    fn unknown_durability_is_not_claimed() {
         let unknown = describe_commits(&[committed(|_| {}, 900, Reach::Unknown)]).unwrap();
         assert!(
             unknown.starts_with("Whether a commit is durable here cannot be told"),

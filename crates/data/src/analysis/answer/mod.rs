@@ -7,8 +7,6 @@
 mod best;
 mod cold;
 mod commits;
-mod model;
-mod point;
 mod ratio;
 mod series;
 mod targets;
@@ -22,14 +20,12 @@ mod writes;
 
 pub(super) use best::best_of;
 pub(super) use commits::{commit_sentences, is_durable};
-pub(super) use point::Point;
-pub(super) use ratio::{Finding, times};
+pub(super) use ratio::{Finding, Point, times};
 
 pub use best::Best;
 pub use cold::ColdCost;
-pub use model::Answer;
 pub use series::Knee;
-pub use text::capitalize;
+pub use text::{Answer, capitalize};
 
 use crate::analysis::verified::describe_verified;
 use crate::analysis::{CellNames, CellResult, Network, TrialWork};

@@ -1,11 +1,53 @@
-//! Ratios of speeds in words.
+//! Results and the ratios of their speeds, as numbers and in words.
 
 use std::cmp::Ordering;
 
-use crate::analysis::compare::TOLERANCE;
-use crate::stats::Ratio;
+use crate::analysis::CellResult;
+use crate::stats::{Ratio, Summary, median};
 
-/// What a ratio of speeds shows.
+/// A result with the summary by which it is compared.
+#[derive(Clone, Copy)]
+pub struct Point<'a> {
+    pub result: &'a CellResult,
+    pub rate: Summary,
+}
+
+impl<'a> Point<'a> {
+    pub fn bytes(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: result.throughput?.summary })
+    }
+
+    pub fn calls(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: result.operations?.summary })
+    }
+
+    /// Returns a result by its commits per second.
+    pub fn commits(result: &'a CellResult) -> Option<Point<'a>> {
+        Some(Point { result, rate: result.commit_rate()? })
+    }
+
+    /// Returns the 95 % interval; `None` under 5 trials.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        Some((self.rate.low?, self.rate.high?))
+    }
+
+    /// Returns the ratio to `base` by [`CellResult::ratio_to`], in the unit of both rates.
+    pub fn ratio(&self, base: &Point) -> Option<Ratio> {
+        // Commits may be of different numbers of writes.
+        let unit = |point: &Point| Some(point.rate.median / median(&point.result.speeds())?);
+        let ratio = self.result.ratio_to(base.result)?;
+        Some(ratio.scaled(unit(self)? / unit(base)?))
+    }
+
+    /// Returns the conclusion from their trials, and whether this one is faster; `None` if they
+    /// are too few for an interval.
+    pub fn compare(&self, base: &Point) -> Option<(Finding, bool)> {
+        let ratio = self.ratio(base)?;
+        ratio.interval().map(|_| (Finding::of(&ratio), ratio.ratio > 1.0))
+    }
+}
+
+/// Conclusion from a ratio of speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// It lies within 5 %, interval included.
@@ -17,7 +59,7 @@ pub enum Finding {
 
 impl Finding {
     pub fn of(ratio: &Ratio) -> Finding {
-        if ratio.is_alike(TOLERANCE) {
+        if ratio.is_alike() {
             Finding::Alike
         } else if ratio.verdict() == Some(Ordering::Equal) {
             Finding::Open

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::point::Point;
+use super::ratio::Point;
 use crate::analysis::Axis;
 use crate::analysis::groups::group_by_key;
 use crate::plan::Job;
@@ -33,7 +33,7 @@ pub struct Knee {
     pub smallest: u64,
     pub largest: u64,
     /// The smallest and largest values of the curve that were planned and not measured, where
-    /// they lie outside of those that were.
+    /// they lie outside of the measured ones.
     #[serde(skip)]
     pub smaller_skipped: Option<u64>,
     #[serde(skip)]
@@ -59,7 +59,7 @@ pub fn knees(points: &[Point], axis: Axis, missing: &[&Job]) -> Vec<Knee> {
     knees.map(|knee| add_missing(knee, missing)).collect()
 }
 
-/// Adds what of the curve was not measured.
+/// Adds the unmeasured ends of the curve.
 fn add_missing(knee: Knee, missing: &[&Job]) -> Knee {
     let curve = knee.axis.without(&knee.cell);
     let own = missing.iter().filter(|job| knee.axis.without(job) == curve);

@@ -1,5 +1,4 @@
-//! How many times as fast the same cells are on one target as on another, of a run that measured
-//! several in the same rounds.
+//! Speed ratios of the same cells on several targets that one run measured in the same rounds.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -70,8 +69,8 @@ pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
     (!clauses.is_empty()).then_some(text)
 }
 
-/// Returns `B from A in cold or warm reads, nor C from A in cold reads`, with the pairs as told by
-/// `name`.
+/// Returns `B from A in cold or warm reads, nor C from A in cold reads`, with the pairs as
+/// `name` formats them.
 fn describe_pairs(ratios: &[&TargetRatio], name: impl Fn([&str; 2]) -> String) -> Option<String> {
     let of_targets = ratios.chunk_by(|one, next| one.target == next.target);
     let pairs: Vec<String> = of_targets
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_target_is_compared_with_the_first_in_each_state() {
+    fn targets_are_compared_by_cache_state() {
         let results = [
             on(0, Cache::Cold, 1.0),
             on(1, Cache::Cold, 1.3),
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_that_do_not_differ_are_told_together() {
+    fn targets_without_difference_share_a_clause() {
         let pair = |target: &str, op, cache, ratio| TargetRatio {
             target: target.into(),
             base: "A".into(),
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_failed_is_not_compared() {
+    fn failed_cells_are_not_compared() {
         let mut failed = on(1, Cache::Warm, 5.0);
         failed.error = Some("the file ends here".into());
         assert_eq!(describe_targets(&compare_targets(&[on(0, Cache::Warm, 5.0), failed])), None);

@@ -42,7 +42,7 @@ fn sweep() -> Vec<CellResult> {
 }
 
 #[test]
-fn a_sweep_is_answered_in_plain_sentences() {
+fn a_sweep_gets_plain_sentences() {
     let expected = "Fastest: mmap at 1 MiB, warm, 30.1 GiB/s. Warm: read needs 256 KiB to come within 5 % of its peak; mmap still gains at 1 MiB, \
                     the largest tried. Warm is 11x as fast as cold: the device reaches 2.70 GiB/s from 64 KiB on.";
     assert_eq!(text(&sweep()), expected);
@@ -72,7 +72,7 @@ fn overlapping_intervals_are_no_difference() {
 }
 
 #[test]
-fn a_wrong_result_is_never_the_best_without_a_word() {
+fn a_wrong_best_result_is_mentioned() {
     let wrong = || warned(at("mmap", 4096, Cache::Warm, 60.0), Severity::Wrong);
     let results = [
         at("read", 4096, Cache::Warm, 10.0),
@@ -90,7 +90,7 @@ fn a_wrong_result_is_never_the_best_without_a_word() {
 }
 
 #[test]
-fn a_wrong_point_is_in_no_curve_and_no_cost() {
+fn wrong_points_leave_curves_and_costs() {
     let mut results = sweep();
     for result in results.iter_mut().filter(|result| result.cell.cache == Cache::Cold) {
         *result = warned(result.clone(), Severity::Wrong);
@@ -105,7 +105,7 @@ fn a_wrong_point_is_in_no_curve_and_no_cost() {
 }
 
 #[test]
-fn a_cell_of_wide_interval_does_not_lead_ahead_of_a_sure_one_as_fast() {
+fn narrow_intervals_lead_at_equal_speed() {
     let results = [
         cell(job("uring", 4096, Cache::Cold), 3.17, 0.45, 7),
         cell(job("read", 4096, Cache::Cold), 3.11, 0.02, 7),
@@ -136,7 +136,7 @@ fn a_cell_of_wide_interval_does_not_lead_ahead_of_a_sure_one_as_fast() {
 }
 
 #[test]
-fn a_cell_that_is_ahead_in_each_of_its_few_trials_is_not_passed_over() {
+fn few_but_always_faster_trials_lead() {
     let few = |gib| {
         let mut few = cell(job("mmap", 4096, Cache::Warm), gib, 0.01, 4);
         few.warnings = warned(few.clone(), Severity::Misleading).warnings;
@@ -151,7 +151,7 @@ fn a_cell_that_is_ahead_in_each_of_its_few_trials_is_not_passed_over() {
 }
 
 #[test]
-fn a_cell_that_failed_leads_only_others_that_did() {
+fn failed_cells_lead_only_failed_cells() {
     let failed = |mut result: CellResult| {
         result.error = Some("the file was renamed".into());
         result
@@ -165,7 +165,7 @@ fn a_cell_that_failed_leads_only_others_that_did() {
 }
 
 #[test]
-fn one_more_result_is_wrong_in_the_singular() {
+fn one_wrong_result_is_singular() {
     let wrong = |backend| warned(at(backend, 4096, Cache::Warm, 60.0), Severity::Wrong);
     let results = [at("read", 4096, Cache::Warm, 90.0), wrong("mmap"), wrong("pread")];
     let text = text(&results);
@@ -201,7 +201,7 @@ fn nothing_measured_says_that_and_why() {
 }
 
 #[test]
-fn calls_that_move_nothing_are_compared_by_operations() {
+fn calls_are_compared_by_operations() {
     let seek = |gib| cell(Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) }, gib, 0.005, 7);
     let results =
         [at("read", 4096, Cache::Warm, 10.0), seek(0.0126), at("null", 4096, Cache::AsIs, 900.0)];
@@ -241,7 +241,7 @@ fn writes_are_not_compared_with_reads() {
 }
 
 #[test]
-fn wide_intervals_make_a_range_of_the_knee() {
+fn wide_intervals_give_knees_a_range() {
     let point = |block, gib, spread| cell(job("read", block, Cache::Warm), gib, spread, 7);
     let knee = |spread: f64| {
         let points = [
@@ -292,7 +292,7 @@ fn drifting(rounds: u32, cells: &[(&str, u64, f64)]) -> Vec<CellResult> {
 }
 
 #[test]
-fn a_drift_that_all_cells_share_hides_no_difference() {
+fn shared_drift_hides_no_difference() {
     let results = drifting(8, &[("read", 4096, 8.0), ("mmap", 4096, 10.0), ("pread", 4096, 9.9)]);
     let intervals: Vec<_> = results.iter().map(|of| of.throughput.unwrap().summary).collect();
     assert!(intervals[0].high > intervals[1].low, "they overlap: {intervals:?}");
@@ -310,7 +310,7 @@ fn a_drift_that_all_cells_share_hides_no_difference() {
 }
 
 #[test]
-fn what_is_faster_in_each_round_leads_though_its_median_is_lower() {
+fn faster_in_every_round_beats_median() {
     let mut results = drifting(14, &[("read", 4096, 10.0), ("mmap", 4096, 10.8)]);
     let mut trials = results[1].trials.clone();
     trials.sort_by(|a, b| a.throughput().total_cmp(&b.throughput()));
@@ -332,7 +332,7 @@ fn a_span_is_not_needed() {
 
 /// The one with the highest median is picked among them.
 #[test]
-fn equal_cells_are_seldom_called_slower_than_the_fastest() {
+fn equal_cells_are_seldom_called_slower() {
     let mut rng = crate::stats::testing::Rng::new(11);
     for (cells, trials) in [(4, 7), (24, 7), (12, 12)] {
         let (mut slower, mut all) = (0, 0);
@@ -359,7 +359,7 @@ fn equal_cells_are_seldom_called_slower_than_the_fastest() {
 }
 
 #[test]
-fn threads_make_a_curve_where_the_block_is_one() {
+fn threads_form_a_curve() {
     let threads =
         |threads, gib| cell(Job { threads, ..job("pread", 2 << 20, Cache::Cold) }, gib, 0.001, 7);
     let text = text(&[threads(1, 1.0), threads(4, 2.9), threads(8, 3.0)]);
@@ -370,7 +370,7 @@ fn threads_make_a_curve_where_the_block_is_one() {
 }
 
 #[test]
-fn cold_and_warm_are_compared_over_what_was_measured_both_ways() {
+fn cold_cost_needs_both_states() {
     // The warm 1 MiB has no cold twin: the peak over common jobs is that at 4 KiB.
     let results = [
         at("read", 4096, Cache::Warm, 4.0),
@@ -418,7 +418,7 @@ fn stepping(backend: &str, at: u32, factor: f64, nth: u64) -> CellResult {
 /// A median of two levels is not a figure: a token bucket that ran empty was reported as 596 MiB/s,
 /// 29.4 MiB/s to 1.13 GiB/s.
 #[test]
-fn a_cell_that_stepped_has_no_single_figure() {
+fn stepped_cells_have_no_single_figure() {
     let said = text(&[stepping("read", 6, 0.3, 0)]);
     assert!(
         said.ends_with(
@@ -430,7 +430,7 @@ fn a_cell_that_stepped_has_no_single_figure() {
 }
 
 #[test]
-fn steps_of_several_cells_at_one_time_are_told_once() {
+fn simultaneous_steps_are_reported_once() {
     let fell =
         [stepping("read", 6, 0.3, 0), stepping("mmap", 6, 0.5, 1), stepping("pread", 12, 1.0, 2)];
     assert!(fell[2].level_change.is_none());
@@ -470,7 +470,7 @@ fn calling(backend: &str, count: u64, cache: Cache, nanos: f64, trials: u32) -> 
 }
 
 #[test]
-fn the_ratio_of_calls_is_in_words_and_short_trials_decide_nothing() {
+fn short_trials_do_not_rank_calls() {
     let mut results = vec![
         calling("read", 1 << 20, Cache::Warm, 300.0, 7),
         // 1024 calls, by chance five times as fast.

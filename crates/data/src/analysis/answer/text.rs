@@ -1,16 +1,38 @@
-//! The answer in sentences.
+//! The answer: facts and sentences.
+
+use serde::Serialize;
 
 use super::best::Best;
 use super::cold::ColdCost;
-use super::model::Answer;
 use super::series::Knee;
-use super::targets::describe_targets;
-use crate::analysis::CellNames;
-use crate::analysis::CellResult;
+use super::targets::{TargetRatio, describe_targets};
+use crate::analysis::{CellNames, CellResult, Network, PickedMethod};
 use crate::plan::{Cache, Job, Op};
 use crate::stats::Summary;
 use crate::text::clean_text;
 use crate::units::{self, counted, join_names, verb};
+
+/// The answer of a session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// Plain sentences, one line.
+    pub text: String,
+    /// The fastest cell of the first group that has results: reads, then writes, then calls that
+    /// move nothing.
+    pub best: Option<Best>,
+    /// The fastest cell of each further group.
+    pub also: Vec<Best>,
+    /// Where each curve comes within 5 % of its peak.
+    pub knees: Vec<Knee>,
+    pub cold_cost: Option<ColdCost>,
+    /// The methods that were picked among several: what each reached, and why it was picked.
+    pub picked: Vec<PickedMethod>,
+    /// Each further target compared with the first; omitted from JSON where there is only one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetRatio>,
+    /// Conclusions from the network probes.
+    pub network: Network,
+}
 
 /// Curves and rivals that are named; the others are only counted.
 const MAX_NAMED: usize = 3;

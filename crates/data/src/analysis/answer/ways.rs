@@ -1,5 +1,4 @@
-//! How many times as fast one call or program is as another: the answer of presets that compare
-//! them.
+//! Speed ratios of calls and programs: the answer of presets that compare them.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +15,9 @@ const MIN_NANOS: u64 = 10_000_000;
 /// Blocks up to this size cost no more than the call itself.
 const SMALL: u64 = 64;
 
-/// Returns what calls cost beside a read of the smallest block: `At 1 B, warm: read makes 3.02 M
-/// calls/s; lseek is 2.1x [1.9-2.3] as fast as read; ...`. `None` where no call was measured beside
-/// such a read.
+/// Compares calls with a read of the smallest block: `At 1 B, warm: read makes 3.02 M
+/// calls/s; lseek is 2.1x [1.9-2.3] as fast as read; ...`. `None` without a call
+/// or such a read.
 pub fn compare_calls(results: &[CellResult]) -> Option<String> {
     let reads = || {
         results
@@ -109,7 +108,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Returns how many times as fast as those of `base` they are, as [`CellResult::ratio_to`].
+    /// Returns the ratio to `base`, by the rules of [`CellResult::ratio_to`].
     fn ratio(&self, base: &Rates) -> Option<Ratio> {
         let rounds = |rates: &Rates| rates.rounds.clone();
         let pairs = paired::pairs_of_rounds(rounds(base), rounds(self));

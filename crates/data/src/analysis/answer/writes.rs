@@ -1,5 +1,4 @@
-//! What a run shows of its writes: appending compared with overwriting, and whether the data read
-//! back is the data written.
+//! Writes in the answer: appending compared with overwriting, and the data read back.
 
 use super::ratio::times_as_fast;
 use crate::analysis::CellResult;
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_writing_are_compared_and_the_xor_is_told() {
+    fn appending_and_overwriting_are_compared() {
         let cells = [
             cell(Writes::Overwrite, 512, 3_000_000, 0),
             cell(Writes::Overwrite, 65536, 1_000_000, 0),

@@ -12,7 +12,7 @@ use crate::units;
 pub struct SideBySide {
     /// The job as the base measured it.
     pub cell: Job,
-    /// What differs: `threads`, `depth`.
+    /// The differing axis: `threads`, `depth`.
     pub differs: Axis,
     pub base_value: u64,
     pub other_value: u64,

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_difference_of_most_cells_in_one_direction_is_a_change() {
+    fn change_needs_most_cells_one_way() {
         let before = session(&[1000, 1000, 1000, 1000]);
         let change = |rates: &[u64]| change(&before, &session(rates), SavedRuns::default);
         assert_eq!(change(&[1000, 1000, 1000, 1000]), None);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_saved_runs_vary_by_is_no_change() {
+    fn saved_variation_is_not_a_change() {
         let (before, after) = (session(&[1000]), session(&[800]));
         assert!(change(&before, &after, SavedRuns::default).is_some());
         let mut saved = SavedRuns::default();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_runs_of_the_same_cells_are_set_against_each_other() {
+    fn change_needs_the_same_cells() {
         let none = || -> SavedRuns { unreachable!("nothing is loaded for it") };
         assert_eq!(change(&session(&[1; 4]), &session(&[9; 8]), none), None);
         assert_eq!(change(&session(&[1]), &testing::session(3), none), None);

@@ -1,4 +1,4 @@
-//! What differs between two runs besides their figures: settings, host, kernel, file and warnings.
+//! Differences of two runs other than figures: settings, host, kernel, file and warnings.
 
 use std::collections::BTreeMap;
 

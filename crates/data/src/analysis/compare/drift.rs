@@ -1,5 +1,10 @@
-//! How much the machine varies from run to run: estimated from saved runs of the same cells, else
-//! from the halves of each run.
+//! Variation of the machine from run to run: estimated from saved runs of the same cells, else from
+//! the halves of each run.
+//!
+//! All cells of one kind may also step together. Other programs on the host, a clock rate or a
+//! throttled disk change all of them at once, by up to a factor of 2 within minutes on shared
+//! machines, and no scatter of trials shows that before. A change of the kernel or of a setting may
+//! do the same, so only trials that alternate can distinguish the two.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,7 +14,7 @@ use serde::Serialize;
 use super::pair::{Pair, ProbePair};
 use crate::analysis::{CellResult, ProbeResult, probes, results};
 use crate::facts::Host;
-use crate::plan::{Job, ProbeCell};
+use crate::plan::{Cache, Job, Op, ProbeCell};
 use crate::session::Session;
 use crate::stats::drift::{MIN_SAVED_RUNS, between, common_move, level, within};
 use crate::units::show_share;
@@ -53,7 +58,7 @@ impl SavedRuns {
         all
     }
 
-    /// Returns how many runs have a job.
+    /// Counts the runs that have a job.
     fn runs_of(&self, job: &Job) -> usize {
         self.jobs.iter().filter(|run| run.contains_key(job)).count()
     }
@@ -194,18 +199,18 @@ pub enum Basis {
     Unknown,
 }
 
-/// What the intervals include besides the scatter of trials.
+/// Variation that the intervals include on top of the scatter of trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drift {
     pub basis: Basis,
-    /// Saved runs that had some of the cells, besides those compared.
+    /// Other saved runs that had some of the cells.
     pub runs: usize,
     /// The factor by which equal cells of two runs may differ, 95 %: the median over all cells.
     pub factor: Option<f64>,
     pub text: String,
 }
 
-/// Returns how many saved runs have the cell that most of them have.
+/// Returns the highest number of saved runs that share a cell.
 fn largest_count(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns) -> usize {
     let jobs = cells.iter().map(|pair| kept.runs_of(&pair.cell));
     jobs.chain(probes.iter().map(|pair| kept.runs_of_probe(&pair.cell))).max().unwrap_or(0)
@@ -270,4 +275,61 @@ pub fn describe(
         ),
     };
     Some(Drift { basis, runs: if basis == Basis::KeptRuns { kept.runs } else { 0 }, factor, text })
+}
+
+/// The largest factor that a machine is taken to move by when no saved runs show it.
+const MAX_MOVE: f64 = 2.0;
+
+/// Factor of the logarithm by which a cell may move further than most: a change does not affect all
+/// cells by the same share.
+const FURTHER: f64 = 1.5;
+
+/// Minimum number of saved runs to show how far the machine moves.
+const MIN_RUNS: usize = 5;
+
+/// A property that cells share which step together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct StepKind {
+    op: Op,
+    cache: Cache,
+    direct: bool,
+}
+
+impl StepKind {
+    fn of(job: &Job) -> StepKind {
+        StepKind { op: job.op, cache: job.cache, direct: job.direct }
+    }
+}
+
+/// The common step of all cells of each kind, as a logarithm, as far as the machine may have caused
+/// it by itself.
+#[derive(Debug, Default)]
+pub struct Steps(HashMap<StepKind, f64>);
+
+impl Steps {
+    /// Computes them from the cells of two runs on one machine and file.
+    pub fn from_pairs(pairs: &[(&CellResult, &CellResult)], kept: &SavedRuns) -> Steps {
+        let mut moves: HashMap<StepKind, Vec<f64>> = HashMap::new();
+        for (base, other) in pairs {
+            if let Some((a, b)) = sound_level(base).zip(sound_level(other)) {
+                moves.entry(StepKind::of(&base.cell)).or_default().push(b - a);
+            }
+        }
+        let step = |(kind, moves): (StepKind, Vec<f64>)| {
+            let moved = common_move(&moves)?;
+            let seen = kept.largest_move(MIN_RUNS, |job| StepKind::of(job) == kind);
+            let believed = match seen {
+                Some(most) => moved.clamp(-most, most),
+                None if moved.abs() <= MAX_MOVE.ln() => moved,
+                None => return None,
+            };
+            Some((kind, FURTHER * believed))
+        };
+        Steps(moves.into_iter().filter_map(step).collect())
+    }
+
+    /// Returns the step of the cells like this one, as a logarithm.
+    pub fn of(&self, job: &Job) -> Option<f64> {
+        self.0.get(&StepKind::of(job)).copied()
+    }
 }

@@ -36,7 +36,7 @@ pub struct Matched<'a> {
     pub left_out: Vec<(&'static str, [String; 2])>,
 }
 
-/// What makes two cells the same.
+/// The identity of a cell in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Job,
@@ -48,7 +48,7 @@ enum Key {
     Reported,
 }
 
-/// What a report does not specify.
+/// Settings that a report does not specify.
 const UNREPORTED: [Axis; 3] = [Axis::Size, Axis::Count, Axis::Xor];
 
 impl Key {

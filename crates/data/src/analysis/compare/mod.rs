@@ -1,4 +1,4 @@
-//! Compares sessions: which cells are faster, by how much, and what else differs between the runs.
+//! Compares sessions: the faster cells, the ratios, and other differences of the runs.
 //!
 //! A difference needs an interval of the ratio that excludes 1, the machine's own variation
 //! included; "no difference" needs an interval too narrow for one that matters. A result that is
@@ -12,7 +12,6 @@ mod matching;
 mod pair;
 mod probed;
 mod reported;
-mod steps;
 mod text;
 mod variants;
 
@@ -31,11 +30,11 @@ use crate::text::clean_text;
 pub use beside::SideBySide;
 pub use change::change;
 pub use differences::{Difference, machine_differences};
+use drift::Steps;
 pub use drift::{Basis as DriftBasis, Drift, SavedRuns, is_same_machine, is_same_setup};
 pub use matching::LoneCell;
 use pair::MeasuredSides;
-pub use pair::{Outcome, Pair, ProbePair, TOLERANCE};
-use steps::Steps;
+pub use pair::{Outcome, Pair, ProbePair};
 pub use text::times;
 pub use variants::{compare_variants, describe_variants, results_in};
 

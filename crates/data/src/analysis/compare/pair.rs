@@ -8,15 +8,12 @@ use crate::analysis::SummaryOf;
 use crate::plan::{Job, ProbeCell};
 use crate::stats::{Ratio, Summary};
 
-/// Cells that differ by less than this share are reported as "no difference".
-pub const TOLERANCE: f64 = 0.05;
-
 /// The verdict on a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     Faster,
     Slower,
-    /// No difference that matters: the whole interval lies within [`TOLERANCE`] of 1.
+    /// No difference that matters: the whole interval lies within [`Ratio::TOLERANCE`] of 1.
     Same,
     /// The interval contains 1, and also differences that matter.
     Unclear,
@@ -46,9 +43,7 @@ impl Outcome {
             (_, true, _) => Outcome::Wrong,
             (.., Some(None)) => Outcome::TooFew,
             (.., Some(Some(order))) => match (order, speed) {
-                (Ordering::Equal, _) if ratio.is_some_and(|of| of.is_alike(TOLERANCE)) => {
-                    Outcome::Same
-                }
+                (Ordering::Equal, _) if ratio.is_some_and(|of| of.is_alike()) => Outcome::Same,
                 (Ordering::Equal, _) => Outcome::Unclear,
                 (Ordering::Greater, true) => Outcome::Faster,
                 (Ordering::Greater, false) => Outcome::Larger,
@@ -79,7 +74,7 @@ pub struct Pair<Cell = Job> {
     /// The job as the base measured it.
     pub cell: Cell,
     pub outcome: Outcome,
-    /// How much faster than the base: by bytes or, if none are moved, by operations per second; for
+    /// The speed as a multiple of the base: by bytes or, if none are moved, by operations per second; for
     /// times the inverse ratio. For sizes, how much larger. Its interval includes the machine's own
     /// variation.
     pub ratio: Option<Ratio>,

@@ -67,7 +67,7 @@ fn one_line_sums_it_up() {
 }
 
 #[test]
-fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
+fn jumps_are_listed_and_variation_ranged() {
     let a = session(&sweep("read", &[100; 6]));
     let text = |speeds: &[u64]| versus(&a, &session(&sweep("read", speeds))).text;
     assert_eq!(
@@ -88,7 +88,7 @@ fn what_varies_is_a_range_and_what_jumps_is_told_piece_by_piece() {
 }
 
 #[test]
-fn cells_that_all_moved_together_are_not_told_to_differ() {
+fn common_moves_are_not_differences() {
     let speeds = |speeds: &[u64]| session(&sweep("read", speeds));
     let a = speeds(&[100; 6]);
     let slower = versus(&a, &speeds(&[80, 80, 82, 79, 80, 81]));
@@ -117,7 +117,7 @@ fn cells_that_all_moved_together_are_not_told_to_differ() {
 }
 
 #[test]
-fn cells_are_matched_by_their_job_and_the_rest_is_listed() {
+fn cells_match_by_job() {
     let a = session(&sweep("read", &[100, 100]));
     let mut b = session(&[sweep("read", &[100]), sweep("mmap", &[100])].concat());
     b.plan.skipped.push(Skipped {
@@ -147,7 +147,7 @@ fn cells_are_matched_by_their_job_and_the_rest_is_listed() {
 }
 
 #[test]
-fn files_of_another_size_are_compared_and_it_is_said() {
+fn other_file_sizes_are_noted() {
     let a = session(&sweep("read", &[100, 100]));
     let larger: Vec<_> = sweep("read", &[100, 100])
         .into_iter()
@@ -168,7 +168,7 @@ fn files_of_another_size_are_compared_and_it_is_said() {
 }
 
 #[test]
-fn what_cannot_be_trusted_is_never_faster() {
+fn untrusted_cells_are_never_faster() {
     let a = session(&sweep("read", &[100; 5]));
     let mut b = session(&sweep("read", &[900; 5]));
     warn(&mut b, 0, "holes", Severity::Wrong);
@@ -197,7 +197,7 @@ fn what_cannot_be_trusted_is_never_faster() {
 }
 
 #[test]
-fn what_else_differs_comes_in_its_order() {
+fn other_differences_keep_their_order() {
     let a = session(&sweep("read", &[100]));
     let mut b = session(&sweep("read", &[100]));
     (b.host.name, b.host.kernel) = ("other".into(), "6.1.0\u{1b}[31m".into());
@@ -224,7 +224,7 @@ fn what_else_differs_comes_in_its_order() {
 }
 
 #[test]
-fn calls_that_move_nothing_are_compared_by_operations() {
+fn calls_are_compared_by_operations() {
     let seek = |speed| session(&[(Job { op: Op::Seek, ..job("read", 1, Cache::AsIs) }, speed)]);
     let found = versus(&seek(100), &seek(200));
     assert_eq!(
@@ -234,7 +234,7 @@ fn calls_that_move_nothing_are_compared_by_operations() {
 }
 
 #[test]
-fn more_than_two_are_each_compared_with_the_first() {
+fn several_sessions_compare_with_the_first() {
     let all: Vec<Session> = (1..=30).map(|n| session(&sweep("read", &[100 * n]))).collect();
     let found = compare(&all).unwrap();
     let letters: Vec<&str> = found.others.iter().map(|other| other.side.letter.as_str()).collect();
@@ -248,7 +248,7 @@ fn more_than_two_are_each_compared_with_the_first() {
 }
 
 #[test]
-fn ends_near_one_are_told_apart_from_it() {
+fn ends_near_one_get_more_digits() {
     assert_eq!(
         [1.31, 12.34, 1.004, 0.996, 0.5, 0.0312, 1e-9, 1e9].map(times),
         ["1.31", "12", "1.004", "0.996", "0.50", "0.0312", "1.0e-9", "1.0e9"]

@@ -48,7 +48,7 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
     said.join(" ")
 }
 
-/// Counts the inconclusive cells, and states by how much they may differ at most.
+/// Counts the inconclusive cells, and states the largest possible difference.
 fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
     let open: Vec<f64> = cells
         .iter()

@@ -1,10 +1,9 @@
 //! The variants of one run compared: their trials alternated, so what the machine does by itself
 //! affects all alike.
 
-use super::drift::Widen;
+use super::drift::{Steps, Widen};
 use super::matching::{list_alone, pair_up};
 use super::pair::MeasuredSides;
-use super::steps::Steps;
 use super::{Comparison, LoneCell, Outcome, Pair, SCHEMA, Side, Versus, letter, pair, side, text};
 use crate::analysis::{CellResult, results};
 use crate::plan::{Job, Variant};
@@ -70,7 +69,7 @@ fn pair_of_rounds(base: &CellResult, other: &CellResult) -> Pair {
     pair
 }
 
-/// Returns what the trials of the variants show, with the names that are not their letters: `A is
+/// Describes the comparison of the variants, with names unless they equal the letters: `A is
 /// none, B is mq. B against A: ...`
 pub fn describe_variants(session: &Session) -> Option<String> {
     let comparison = compare_variants(session)?;
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_variant_is_compared_with_the_first() {
+    fn the_second_variant_meets_the_first() {
         let session = session([&[100, 101, 102, 103, 104], &[150, 151, 152, 153, 154]]);
         let comparison = compare_variants(&session).unwrap();
         assert_eq!(comparison.base.variant.as_deref(), Some("old: echo 1"));
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_the_letter_is_not_told() {
+    fn variants_named_like_letters_stay_unnamed() {
         let mut session = session([&[100, 101, 102, 103, 104], &[150, 151, 152, 153, 154]]);
         for (index, text) in ["A:true", "mq:true"].into_iter().enumerate() {
             session.plan.variants[index] = text.parse().unwrap();
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_from_round_to_round_cancels() {
+    fn drift_between_rounds_cancels() {
         let drifting = [100, 130, 90, 160, 120, 200, 80];
         let faster = drifting.map(|rate| rate * 11 / 10);
         let session = session([&drifting, &faster]);
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_second_variant_does_not_pass_and_a_missing_one_is_open() {
+    fn slower_variants_fail_the_gate() {
         let slow = session([&[150, 151, 152, 153, 154], &[100, 101, 102, 103, 104]]);
         let versus = compare_variants(&slow).unwrap().others.remove(0);
         let ruling = judge_variants(&slow, &versus, 0.05);

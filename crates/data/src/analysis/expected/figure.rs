@@ -21,11 +21,11 @@ pub struct Figure {
     pub few: Option<String>,
 }
 
-/// Returns the figure of a cell; `latency` is that of its verdict, `target` what is known of where
+/// Returns the figure of a cell; `latency` is that of its verdict, `target` describes where
 /// it writes.
 ///
 /// # Errors
-/// Its figures are not what they claim to be, or there are none.
+/// Its figures are wrong or missing.
 pub fn figure(
     result: &CellResult,
     latency: Option<&Latency>,
@@ -69,7 +69,7 @@ fn is_untrusted(warning: &Warning) -> bool {
         || warning.id == NOT_ON_DEVICE && warning.severity > Severity::Note
 }
 
-/// Returns why commits are none that a disk confirmed, as far as this machine can see.
+/// Returns why no disk can have confirmed the commits, as far as this machine can see.
 fn unproved_commits(result: &CellResult, target: Option<&TargetEvidence>) -> Option<String> {
     let durability = result.durability.as_ref()?;
     let has_disk = |target: &TargetEvidence| match (&target.ground, &target.commit_path) {

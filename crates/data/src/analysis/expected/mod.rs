@@ -1,9 +1,8 @@
-//! Whether the results keep to what was expected (`--expect`): pass, fail, or it cannot be told.
+//! Judges results by expectations (`--expect`): pass, fail, or unknown.
 
 mod figure;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use serde::Serialize;
 
@@ -13,6 +12,10 @@ use crate::catalog::infos;
 use crate::experiment::excluding_option;
 use crate::plan::{Condition, Expectation, Job, Metric, Plan};
 use crate::session::Session;
+use crate::units::counted;
+
+/// Cells that a line names.
+const MAX_NAMED: usize = 3;
 
 /// Whether something is as expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -54,7 +57,7 @@ pub struct JudgedCell {
     pub value: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Why it cannot be told; null where it can.
+    /// Why the outcome is unknown; null if it is known.
     pub why: Option<String>,
 }
 
@@ -123,7 +126,7 @@ pub fn expected(session: &Session) -> Vec<Expected> {
     expected_with(session, &results(session))
 }
 
-/// Judges like [`expected`]; `results` are those of the session.
+/// Judges like [`expected`], with the results of the session.
 pub fn expected_with(session: &Session, results: &[CellResult]) -> Vec<Expected> {
     session.plan.expect.iter().map(|one| judge(session, results, one)).collect()
 }
@@ -180,4 +183,58 @@ fn judge_cell(job: &Job, condition: &Condition, figure: Result<Figure, String>) 
         _ => (Holds::CannotTell, Some(few.unwrap_or_else(|| "it has no interval".into()))),
     };
     JudgedCell { cell: job.clone(), condition: condition.clone(), outcome, value, low, high, why }
+}
+
+impl Expected {
+    /// Returns `etcd (p99<10ms): pass: pread 2.25 KiB append p99 1.2 ms [1.1 ms to 1.3 ms].`
+    pub fn text(&self) -> String {
+        let name = self.expectation.describe();
+        let outcome = self.outcome.words();
+        if self.cells.is_empty() {
+            return format!("{name}: {outcome}: no cell is one that it is about.");
+        }
+        // The deciding cells come first, and stand alone where all pass.
+        let mut parts = vec![self.name_cells(self.outcome)];
+        if self.outcome == Holds::Fail {
+            parts.push(self.name_cells(Holds::CannotTell));
+        }
+        let passed = self.count(Holds::Pass);
+        if self.outcome != Holds::Pass && passed > 0 {
+            parts.push(format!("{passed} of {} pass", counted(self.cells.len(), "figure")));
+        }
+        parts.retain(|part| !part.is_empty());
+        format!("{name}: {outcome}: {}.", parts.join(". "))
+    }
+
+    fn count(&self, outcome: Holds) -> usize {
+        self.cells.iter().filter(|cell| cell.outcome == outcome).count()
+    }
+
+    /// Names the first cells with an outcome, which is named too unless it is that of all.
+    fn name_cells(&self, outcome: Holds) -> String {
+        let cells = self.cells.iter().filter(|cell| cell.outcome == outcome);
+        let mut named: Vec<String> = cells.take(MAX_NAMED).map(describe).collect();
+        let more = self.count(outcome) - named.len();
+        named.extend((more > 0).then(|| format!("{more} more")));
+        match named.is_empty() || outcome == self.outcome {
+            true => named.join("; "),
+            false => format!("Cannot tell: {}", named.join("; ")),
+        }
+    }
+}
+
+/// Returns `pread 4 KiB p99 12 ms [11 ms to 13 ms]`, and why the outcome is unknown.
+fn describe(cell: &JudgedCell) -> String {
+    let metric = cell.condition.metric;
+    let show = |value: f64| metric.show(value);
+    let figure = match (cell.value, cell.low, cell.high) {
+        (Some(value), Some(low), Some(high)) if low < high => {
+            format!(" {} {} [{} to {}]", metric.name(), show(value), show(low), show(high))
+        }
+        (Some(value), ..) => format!(" {} {}", metric.name(), show(value)),
+        (None, Some(low), _) => format!(" {} at least {}", metric.name(), show(low)),
+        (None, None, _) => String::new(),
+    };
+    let why = cell.why.as_deref().map(|why| format!(": {}", why.trim_end_matches('.')));
+    format!("{}{figure}{}", cell.cell.label(), why.unwrap_or_default())
 }

@@ -40,7 +40,7 @@ fn told(session: &Session) -> (Holds, String) {
 const RATES: [u64; 5] = [100 << 20, 101 << 20, 102 << 20, 103 << 20, 104 << 20];
 
 #[test]
-fn a_percentile_passes_or_fails_by_its_interval() {
+fn percentiles_are_judged_by_interval() {
     let of = |slow: u64, all: u64| {
         measured(commits(), &[(1_000_000, all - slow), (20_000_000, slow)], &RATES, "etcd")
     };
@@ -50,7 +50,7 @@ fn a_percentile_passes_or_fails_by_its_interval() {
         text.starts_with("etcd (p99<10ms): pass: pread 2.25 KiB write fdatasync p99 1"),
         "{text}"
     );
-    // 18 of 1,000 beyond the bound are no chance, 4 to 17 may be.
+    // 4 to 17 of 1,000 beyond the bound may be chance, 18 are not.
     assert_eq!(told(&of(18, 1000)).0, Holds::Fail);
     for slow in [4, 10, 17] {
         let (outcome, text) = told(&of(slow, 1000));
@@ -67,7 +67,7 @@ fn a_percentile_passes_or_fails_by_its_interval() {
 }
 
 #[test]
-fn a_bucket_at_the_bound_decides_nothing() {
+fn buckets_at_the_bound_decide_nothing() {
     let session = measured(commits(), &[(10_000_000, 5000)], &RATES, "p99<10ms,p99<=10ms");
     let all = &expected(&session)[0].cells;
     // The exact value lies anywhere within the bucket, but not above the longest.
@@ -76,7 +76,7 @@ fn a_bucket_at_the_bound_decides_nothing() {
 }
 
 #[test]
-fn rates_need_five_trials_and_the_longest_every_operation() {
+fn rates_need_five_trials() {
     let of = |rates: &[u64], expect: &str| {
         told(&measured(job("pread", 4096, Cache::Warm), &[(1000, 10)], rates, expect))
     };
@@ -97,7 +97,7 @@ fn rates_need_five_trials_and_the_longest_every_operation() {
 }
 
 #[test]
-fn what_is_not_trusted_is_not_judged() {
+fn untrusted_figures_are_not_judged() {
     let warn = |id: &'static str, severity: &str| {
         let mut session = measured(commits(), &[(1000, 9000)], &RATES, "etcd");
         let text = format!(
@@ -124,7 +124,7 @@ fn what_is_not_trusted_is_not_judged() {
 }
 
 #[test]
-fn commits_pass_only_where_a_disk_can_have_confirmed_them() {
+fn commits_pass_only_on_real_disks() {
     let of = |reach: Reach, ground: Option<Medium>| {
         let mut session = measured(commits(), &[(1000, 9000)], &RATES, "etcd");
         let durability = Durability {
@@ -154,7 +154,7 @@ fn commits_pass_only_where_a_disk_can_have_confirmed_them() {
 }
 
 #[test]
-fn a_profile_is_about_its_cells_alone_and_one_failure_fails_all() {
+fn one_failing_cell_fails_a_profile() {
     let mut session = measured(commits(), &[(1_000_000, 5000)], &RATES, "etcd");
     session.plan.cells.push(job("pread", 4096, Cache::Warm));
     session.verdicts.push(None);
@@ -173,7 +173,7 @@ fn a_profile_is_about_its_cells_alone_and_one_failure_fails_all() {
 }
 
 #[test]
-fn a_session_keeps_what_was_expected_and_its_json_has_the_outcome() {
+fn expectations_are_saved_and_exported() {
     let session = measured(commits(), &[(1_000_000, 5000)], &RATES, "etcd,p50<2ms");
     let value = serde_json::to_value(crate::analysis::document(&session)).unwrap();
     let outcomes: Vec<&serde_json::Value> =

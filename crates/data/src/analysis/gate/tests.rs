@@ -44,7 +44,7 @@ fn steady(speeds: &[f64]) -> Session {
 }
 
 #[test]
-fn the_whole_interval_must_lie_beyond_the_limit() {
+fn slower_needs_the_whole_interval() {
     let base = steady(&[1.0; 4]);
     let same = ruled(&base, &base);
     assert_eq!((same.slower.len(), same.judged, same.is_open()), (0, 4, false));
@@ -69,7 +69,7 @@ fn the_whole_interval_must_lie_beyond_the_limit() {
 }
 
 #[test]
-fn what_the_run_cannot_answer_is_open_and_what_the_baseline_cannot_is_told() {
+fn unjudged_cells_leave_the_gate_open() {
     let base = steady(&[1.0; 5]);
     let mut run = base.clone();
     run.end = Some(End::Budget);
@@ -137,7 +137,7 @@ const SHAPES: &[(&str, Draw)] = &[
 ];
 
 #[test]
-fn of_equal_runs_few_cells_differ_and_the_gate_keeps_still() {
+fn equal_runs_rarely_fire_the_gate() {
     let mut rng = Rng::new(11);
     let runs = 25;
     for trials in [5, 7, 10] {
@@ -176,7 +176,7 @@ fn ten_kept(base: &Session, mut run: impl FnMut() -> Session) -> SavedRuns {
 }
 
 #[test]
-fn a_slowdown_fires_the_gate_and_a_smaller_one_is_seen() {
+fn slowdowns_fire_the_gate() {
     let mut rng = Rng::new(12);
     let runs = 12;
     // The spread of a quiet machine and of a less quiet one, and the trials that each takes.

@@ -5,7 +5,7 @@ use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Answer, ColdCost, Knee, commit_sentences, times};
-use crate::analysis::compare::{TOLERANCE, describe_variants};
+use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
@@ -95,8 +95,7 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
         let (best, second) = (name(column.best), name(*second));
         return Some(format!("{place}: {best} is fastest, {by} as fast as {second}"));
     }
-    let alike =
-        equal.iter().all(|(_, bar)| bar.ratio.is_some_and(|ratio| ratio.is_alike(TOLERANCE)));
+    let alike = equal.iter().all(|(_, bar)| bar.ratio.is_some_and(|ratio| ratio.is_alike()));
     let names: Vec<&str> =
         std::iter::once(name(column.best)).chain(equal.iter().map(|(row, _)| name(*row))).collect();
     // One more name takes no more room than its number.

@@ -54,7 +54,7 @@ fn reported() -> Vec<ProbeResult> {
 }
 
 #[test]
-fn what_the_loopback_does_not_explain_is_the_networks() {
+fn the_network_gets_the_remainder() {
     let network = network(&reported());
     let shares: Vec<(String, f64)> = network
         .shares
@@ -75,7 +75,7 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
         (share.low, share.high),
         (Some(172_482.0 * 0.98 - 55_648.0 * 1.02), Some(172_482.0 * 1.02 - 55_648.0 * 0.98))
     );
-    // What the report concludes from them.
+    // The conclusions of the report.
     let trips: Vec<String> =
         network.setups.iter().map(|of| format!("{:.1}", of.round_trips)).collect();
     assert_eq!(trips, ["1.4", "1.3"]);
@@ -104,7 +104,7 @@ fn what_the_loopback_does_not_explain_is_the_networks() {
 }
 
 #[test]
-fn without_a_partner_or_a_difference_nothing_is_claimed() {
+fn lone_probes_claim_nothing() {
     let mut probes = reported();
     probes[1] = measured(rtt("remote"), Unit::Nanos, about(56_000.0));
     assert!(network(&probes).describe()[0].contains("no difference at 56.0 µs"));

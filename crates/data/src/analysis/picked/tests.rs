@@ -13,7 +13,7 @@ fn session() -> Session {
 }
 
 #[test]
-fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
+fn a_pick_names_result_and_reason() {
     let session = session();
     let results = results(&session);
     let answer = answer_with(&session, &results, &[]);
@@ -32,7 +32,7 @@ fn the_answer_is_the_xor_its_time_its_share_of_the_ceiling_and_the_reason() {
 }
 
 #[test]
-fn methods_whose_tries_overlap_or_are_too_few_cannot_be_told_apart() {
+fn overlapping_tries_do_not_rank_methods() {
     let tied = |change: &dyn Fn(&mut Pick)| {
         let mut session = session();
         change(&mut session.picks[0]);
@@ -63,7 +63,7 @@ fn methods_whose_tries_overlap_or_are_too_few_cannot_be_told_apart() {
 }
 
 #[test]
-fn the_median_of_several_trials_has_its_interval_in_the_answer() {
+fn several_trials_have_an_interval() {
     let mut session = session();
     for nanos in [51_000_000, 52_000_000, 53_000_000, 54_000_000] {
         let mut trial = Trial::clone(&session.trials[0]);
@@ -79,7 +79,7 @@ fn the_median_of_several_trials_has_its_interval_in_the_answer() {
 }
 
 #[test]
-fn as_many_threads_as_read_are_what_a_share_is_of() {
+fn shares_use_matching_thread_counts() {
     fn of(threads: u32) -> PickedCeiling {
         let mut session = session();
         session.plan.cells.iter_mut().for_each(|cell| cell.threads = threads);
@@ -98,7 +98,7 @@ fn as_many_threads_as_read_are_what_a_share_is_of() {
 }
 
 #[test]
-fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
+fn disks_without_ceiling_get_a_hint() {
     let mut session = session();
     for event in testing::picked() {
         if let Event::Verdict { cell, verdict } = event {
@@ -128,7 +128,7 @@ fn of_a_disk_without_a_ceiling_it_says_how_to_name_one() {
 }
 
 #[test]
-fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
+fn other_methods_are_skipped_with_reasons() {
     let reasons: Vec<String> =
         list_skipped(&session()).into_iter().map(|skipped| skipped.reason).collect();
     assert_eq!(reasons.len(), 2);
@@ -137,7 +137,7 @@ fn the_others_are_skipped_with_what_they_gave_or_why_they_were_not_tried() {
 }
 
 #[test]
-fn a_file_keeps_the_pick_safe_to_show_and_loses_one_of_cells_it_does_not_have() {
+fn picks_of_unknown_cells_are_dropped() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = testing::recorder(dir.path(), &testing::plan(3));
     testing::picked().iter().for_each(|event| recorder.record(event));

@@ -41,7 +41,7 @@ fn session() -> Session {
 }
 
 #[test]
-fn what_was_told_of_probes_comes_back_and_is_listed() {
+fn probes_survive_a_save() {
     let dir = tempfile::tempdir().unwrap();
     let created = UNIX_EPOCH + testing::CREATED;
     let mut recorder = Recorder::create(
@@ -94,7 +94,7 @@ fn what_was_told_of_probes_comes_back_and_is_listed() {
 }
 
 #[test]
-fn lines_that_name_no_probe_or_no_value_are_damage() {
+fn incomplete_probe_lines_are_damage() {
     let dir = tempfile::tempdir().unwrap();
     let created = UNIX_EPOCH + testing::CREATED;
     for line in [
@@ -128,7 +128,7 @@ fn lines_that_name_no_probe_or_no_value_are_damage() {
 }
 
 #[test]
-fn a_result_is_the_median_and_what_is_known() {
+fn a_result_has_median_and_facts() {
     let mut session = session();
     session.probe_trials = [21.0, 20.0, 25.0]
         .into_iter()
@@ -172,7 +172,7 @@ fn measured(cells: &[(ProbeCell, Unit, f64)]) -> Session {
 }
 
 #[test]
-fn less_time_and_more_bytes_are_faster_and_a_size_is_larger() {
+fn units_decide_what_is_faster() {
     fn cell(name: &str) -> ProbeCell {
         ProbeCell::new(name, [])
     }
@@ -225,7 +225,7 @@ fn less_time_and_more_bytes_are_faster_and_a_size_is_larger() {
 }
 
 #[test]
-fn a_probe_knows_what_other_machines_reach() {
+fn probes_have_figures_of_references() {
     let lab = crate::session::reference("xeon-os").unwrap().session().clone();
     let cell = lab.plan.probes[0].clone();
     let mine = Session { reference: None, ..lab.clone() };

@@ -41,7 +41,7 @@ fn found(values: &[f64]) -> Vec<(String, Severity)> {
 }
 
 #[test]
-fn each_rule_finds_what_it_is_for_and_nothing_else() {
+fn each_rule_fires_alone() {
     let one = |id: &str, severity| vec![(id.to_string(), severity)];
     assert_eq!(found(&[15.0; 11]), []);
     assert_eq!(found(&[15.0]), one("few-batches", Severity::Misleading));
@@ -54,7 +54,7 @@ fn each_rule_finds_what_it_is_for_and_nothing_else() {
 }
 
 #[test]
-fn a_warning_says_what_was_measured_and_what_to_do() {
+fn warnings_have_evidence_and_remedy() {
     let warnings = probes(&session(&[80.0])).remove(0).warnings;
     assert_eq!(warnings.len(), 2);
     let [few, beyond] = &warnings[..] else { panic!("{warnings:?}") };
@@ -68,7 +68,7 @@ fn a_warning_says_what_was_measured_and_what_to_do() {
 }
 
 #[test]
-fn figures_of_a_report_are_not_judged() {
+fn reported_figures_are_not_judged() {
     let mut reported = session(&[80.0]);
     reported.reference = Some("the report's machine");
     assert_eq!(probes(&reported)[0].warnings, []);

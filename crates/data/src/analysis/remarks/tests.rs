@@ -45,13 +45,13 @@ fn calls(cost: impl Fn(u64) -> f64) -> Vec<ProbeResult> {
 }
 
 #[test]
-fn nothing_is_said_of_what_was_not_measured() {
+fn unmeasured_probes_get_no_remark() {
     assert!(said(&[]).is_empty());
     assert!(said(&[probe("call", &[("arguments", 0.into())], 1.0)]).is_empty());
 }
 
 #[test]
-fn a_system_call_is_worth_its_procedure_calls() {
+fn system_calls_cost_procedure_calls() {
     let getpid = probe("syscall", &[("call", "getpid".into()), ("path", "inline".into())], 150.0);
     let call = probe("call", &[("arguments", 0.into())], 1.5);
     assert_eq!(
@@ -72,7 +72,7 @@ fn what_failed_says_nothing() {
 }
 
 #[test]
-fn the_price_of_an_argument_is_the_slope_where_it_is_sure() {
+fn sure_slopes_price_an_argument() {
     assert_eq!(said(&calls(|n| 1.0 + 0.25 * n as f64)), ["Each argument adds 0.25 ns to a call."]);
     assert_eq!(
         said(&calls(|n| if n % 2 == 0 { 1.0 } else { 2.0 })),
@@ -82,7 +82,7 @@ fn the_price_of_an_argument_is_the_slope_where_it_is_sure() {
 }
 
 #[test]
-fn the_steps_of_the_latency_have_the_names_of_caches() {
+fn latency_steps_are_named_by_caches() {
     fn nanos(bits: u32) -> f64 {
         match bits {
             ..=15 => 1.5,
@@ -102,7 +102,7 @@ fn the_steps_of_the_latency_have_the_names_of_caches() {
 }
 
 #[test]
-fn the_reach_of_the_tlb_is_told_in_pages() {
+fn tlb_reach_is_in_pages() {
     fn cost(pages: u64) -> f64 {
         if pages <= 64 { 1.2 } else { 4.0 }
     }
@@ -124,7 +124,7 @@ fn read(id: &str, pattern: &'static str, bytes: u64, cold: bool, nanos: f64) -> 
 }
 
 #[test]
-fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
+fn the_largest_shared_size_is_compared() {
     let far = [(1890, 80e3), (11390, 601e3), (1 << 20, 9e6)]
         .map(|(bytes, nanos)| read("remote-read", "seq", bytes, false, nanos));
     let near = [(1890, 58e3), (11390, 276e3), (2 << 20, 1e6)]
@@ -156,7 +156,7 @@ fn the_network_penalty_is_that_of_the_largest_size_that_both_have() {
 }
 
 #[test]
-fn a_device_and_a_crowd_are_told_as_ratios() {
+fn devices_and_crowds_are_ratios() {
     let sizes = [64 << 10, 1 << 20, 16 << 20]
         .map(|bytes| read("file-read", "seq", bytes, false, bytes as f64 / 4.0));
     let cold = [(64 << 10, 1e6), (1 << 20, 524_288.0)]
@@ -200,7 +200,7 @@ fn a_device_and_a_crowd_are_told_as_ratios() {
 }
 
 #[test]
-fn a_step_that_goes_far_beyond_a_cache_does_not_have_its_name() {
+fn far_steps_have_no_cache_name() {
     fn step(first: u32, at: u32, last: u32) -> Vec<String> {
         let nanos = |bits| if bits <= at { 20.0 } else { 160.0 };
         let probes: Vec<ProbeResult> = (first..=last)

@@ -14,7 +14,7 @@ fn read(trials: Vec<Trial>) -> CellResult {
 }
 
 #[test]
-fn cut_trials_do_not_count_unless_all_were_cut() {
+fn cut_trials_count_only_alone() {
     let mut trials: Vec<Trial> = (1..=5).map(|n| trial(0, n, u64::from(n) * 4096)).collect();
     trials[4].short = true;
     let four = read(trials.clone());
@@ -35,7 +35,7 @@ fn cut_trials_do_not_count_unless_all_were_cut() {
 }
 
 #[test]
-fn outliers_are_flagged_by_trial_and_stay_in_the_summary() {
+fn flagged_outliers_stay_in_the_summary() {
     let mut trials: Vec<Trial> =
         [100, 101, 7, 99, 100, 250].iter().map(|n| trial(0, 1, n << 20)).collect();
     trials[2].short = true;
@@ -45,7 +45,7 @@ fn outliers_are_flagged_by_trial_and_stay_in_the_summary() {
 }
 
 #[test]
-fn what_moves_no_bytes_has_no_throughput() {
+fn calls_have_no_throughput() {
     let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
     for cell in [seek, job("null", 4096, Cache::AsIs)] {
         let result = result(&cell, vec![trial(0, 1, 4096).into()], None, None);
@@ -56,7 +56,7 @@ fn what_moves_no_bytes_has_no_throughput() {
 }
 
 #[test]
-fn only_cells_that_were_reached_have_results_and_the_others_say_why_not() {
+fn unreached_cells_say_why() {
     let mut session = session(3);
     session.apply(&trial_event(2, 1, 1 << 20));
     session.apply(&Event::Failed { cell: 0, error: "EIO".into() });
@@ -81,7 +81,7 @@ fn only_cells_that_were_reached_have_results_and_the_others_say_why_not() {
 }
 
 #[test]
-fn who_skipped_a_cell_is_told_so() {
+fn cells_skipped_by_users_say_so() {
     let mut session = session(3);
     session.apply(&trial_event(0, 1, 1 << 20));
     for cell in [0, 1] {
@@ -97,7 +97,7 @@ fn who_skipped_a_cell_is_told_so() {
 }
 
 #[test]
-fn the_document_has_every_key_of_the_contract() {
+fn the_document_has_every_key() {
     let mut session = session(1);
     session.apply(&trial_event(0, 1, 1 << 20));
     let value = serde_json::to_value(crate::analysis::document(&session)).unwrap();
@@ -171,7 +171,7 @@ fn assert_result(row: &serde_json::Value) {
 }
 
 #[test]
-fn latency_and_source_come_from_the_verdict() {
+fn verdicts_supply_latency_and_source() {
     let latency =
         Latency { count: 9, every: 1, mean: 5.0, max: 7.0, p50: Some(5.0), ..Latency::default() };
     let verdict = Verdict {

@@ -179,7 +179,7 @@ fn off(line: &Cost, point: &Point) -> f64 {
 }
 
 /// Returns the cost per `unit` that lies in the intervals of all points, with its minimum and
-/// maximum; `None` if there is none.
+/// maximum; `None` without one.
 fn same(points: &[Point], unit: fn(&Point) -> f64) -> Option<(f64, f64, f64)> {
     let low = points.iter().map(|point| point.low / unit(point)).fold(0.0, f64::max);
     let high = points.iter().map(|point| point.high / unit(point)).fold(f64::MAX, f64::min);

@@ -1,4 +1,4 @@
-//! What a device reached in a session: the highest rates of any cell, which others are held
+//! The best of a device in a session: the highest rates of any cell, which others are held
 //! against.
 
 use std::collections::{BTreeSet, HashMap};
@@ -16,7 +16,7 @@ pub struct Device {
     pub(super) held: [Option<f64>; 2],
     /// Cells whose data came from the device or went to it, reads and writes.
     cells: [usize; 2],
-    /// What the same jobs reach with the data in memory, bytes per second.
+    /// Rates of the same jobs with the data in memory, bytes per second.
     pub(super) memory: HashMap<Job, f64>,
 }
 

@@ -17,7 +17,7 @@ use crate::units::{show_nanos, show_rate};
 pub enum Basis {
     /// A system call for each block, and the copy of its bytes.
     CallAndCopy,
-    /// The copy alone: many blocks share a call, or there are no calls.
+    /// The copy alone: many blocks share a call, or none is made.
     Copy,
     /// The bytes are read in place.
     Memory,
@@ -190,7 +190,7 @@ pub fn describe_estimates(plan: &Plan, ceilings: Option<Ceilings>, link: Option<
     describe_within(plan, &Bounds::new(ceilings, link, plan.rated))
 }
 
-/// Describes what a session was expected to reach when it ran, and which result contradicts that.
+/// Describes the estimate made before the run, and the result that contradicts it.
 pub fn describe_expected<'a>(
     session: &Session,
     results: impl Iterator<Item = &'a CellResult>,
@@ -264,7 +264,7 @@ struct RateRange {
     known: bool,
 }
 
-/// Describes in one sentence what the dotted lines are derived from; empty if there are none.
+/// Describes in one sentence what the dotted lines are derived from; empty without lines.
 pub fn describe_lines<'a>(lines: impl IntoIterator<Item = &'a EstimateLine>) -> String {
     let told = group_by_key(lines, |line| line.reason.as_str()).into_iter();
     match told.map(|(reason, _)| reason).collect::<Vec<_>>().join("; from ") {

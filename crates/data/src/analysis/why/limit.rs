@@ -1,4 +1,4 @@
-//! What limits a cell: one line each, from its own figures, its curve and the ceilings.
+//! The limits of a cell: one line each, from its own figures, its curve and the ceilings.
 
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ impl Limit {
     }
 }
 
-/// What limits a cell, with the figures that show it.
+/// The limit of a cell, with the figures that show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LimitCause {
     pub by: Limit,
@@ -173,7 +173,7 @@ impl<'a> Cell<'a> {
         LimitCause::new(Limit::CpuQuota, why)
     }
 
-    /// Describes how busy the CPU was: `busy for 51 % of the time, while others held it for 45 %`.
+    /// Describes the load of the CPU: `busy for 51 % of the time, while others held it for 45 %`.
     fn describe_busy(&self, bounds: &Bounds) -> String {
         let kept = self.kept.min(1.0);
         if kept < MIN_KEPT_SHARE {

@@ -38,13 +38,13 @@ pub struct Bounds {
     /// Bytes per second of the link to the disk, and the disk's rated speed.
     pub link: Option<f64>,
     pub rated: Option<f64>,
-    /// What control groups allow.
+    /// Limits of control groups.
     pub throttle: Throttle,
     /// Why the disk serves others first.
     pub yields: Option<String>,
     /// CPUs that control groups let this process keep busy.
     pub cpu_quota: Option<f64>,
-    /// CPUs that this process may use, and those of the machine; 0 if unknown.
+    /// CPUs that this process may use, and all CPUs of the machine; 0 if unknown.
     pub cpus: [u32; 2],
     /// Size of the largest CPU cache, bytes.
     pub cache: u64,

@@ -98,7 +98,7 @@ fn limits(results: &[CellResult], bounds: &Bounds) -> Vec<Option<Limit>> {
 }
 
 #[test]
-fn a_curve_is_told_by_its_two_costs() {
+fn a_curve_has_two_costs() {
     let why = explain_limits(&warm("pread"), &bounds());
     let [curve] = &why.costs[..] else { panic!("{why:?}") };
     assert_eq!(curve.text, "300 ns per operation + 11.6 GiB/s, equal at 3.66 KiB");
@@ -110,7 +110,7 @@ fn a_curve_is_told_by_its_two_costs() {
 }
 
 #[test]
-fn small_blocks_are_limited_by_the_call_and_large_ones_by_the_copy() {
+fn small_blocks_wait_for_calls() {
     let found = limits(&warm("pread"), &bounds());
     // At 3.66 KiB both cost the same: 1 B to 1 KiB are below it.
     assert_eq!(found[..6], [Some(Limit::SystemCall); 6]);
@@ -121,14 +121,14 @@ fn small_blocks_are_limited_by_the_call_and_large_ones_by_the_copy() {
 }
 
 #[test]
-fn without_ceilings_nothing_is_held_against_them() {
+fn missing_ceilings_limit_nothing() {
     let found = limits(&warm("pread"), &Bounds::default());
     assert_eq!(found[0], Some(Limit::SystemCall));
     assert_eq!(found[10], Some(Limit::OneCpu));
 }
 
 #[test]
-fn data_in_place_is_limited_by_memory_or_by_its_faults() {
+fn mapped_data_waits_for_memory() {
     fn mapped(rate: f64, faults: u64) -> LimitCause {
         let mut result = cell(
             job("mmap", 1 << 20, Cache::Warm),
@@ -148,7 +148,7 @@ fn data_in_place_is_limited_by_memory_or_by_its_faults() {
 }
 
 #[test]
-fn what_stays_in_the_caches_of_the_cpus_is_not_held_by_memory() {
+fn cached_data_ignores_the_memory_limit() {
     let text_of = |cpu_cache, backend: &str, calls: f64, span: u64, rate: f64| {
         let small = Job { span, cpu_cache, ..job(backend, 1 << 20, Cache::Warm) };
         let result = cell(small, Op1 { nanos: 1048576.0 / rate * SECOND, calls, ..MEMORY }, 0.01);
@@ -191,7 +191,7 @@ fn all_threads_share_the_memory() {
 
 /// Direct reads of 4 KiB at 80 us each, and of 1 MiB that use the device fully.
 #[test]
-fn a_device_waits_for_more_requests_or_gives_all_it_has() {
+fn devices_are_idle_or_saturated() {
     let direct = |block, depth, nanos| {
         Job { direct: true, depth, ..job("uring", block, Cache::AsIs) }.with(nanos)
     };
@@ -209,7 +209,7 @@ fn a_device_waits_for_more_requests_or_gives_all_it_has() {
 
 /// 30 % less than another cell, with trials that scatter by more or by less than that.
 #[test]
-fn a_device_gave_less_only_where_the_intervals_say_so() {
+fn slower_devices_need_sure_intervals() {
     fn told(spread: f64) -> String {
         let direct = |block: u64, rate: f64| {
             let job = Job { direct: true, depth: 2, ..job("uring", block, Cache::AsIs) };
@@ -228,7 +228,7 @@ fn a_device_gave_less_only_where_the_intervals_say_so() {
 /// A read of 1 B takes part of a microsecond: no device answers so fast, so the blocks were read
 /// ahead.
 #[test]
-fn what_is_read_ahead_is_not_one_operation_at_a_time() {
+fn readahead_is_not_one_operation() {
     let cold = |block: u64, nanos: f64| {
         cell(job("read", block, Cache::Cold), Op1 { nanos, busy: 0.3, ..DISK }, 0.03)
     };
@@ -244,7 +244,7 @@ fn what_is_read_ahead_is_not_one_operation_at_a_time() {
 }
 
 #[test]
-fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
+fn busy_cpus_limit_cold_reads() {
     let cold = |block: u64, nanos: f64, busy: f64| {
         cell(job("read", block, Cache::Cold), Op1 { nanos, busy, ..DISK }, 0.03)
     };
@@ -261,7 +261,7 @@ fn a_cpu_that_is_busy_longer_than_it_waits_is_what_limits_a_cold_read() {
 /// On a busy machine cold and warm reads of 512 B were equally slow, and the device was reported as
 /// the limit of the cold ones.
 #[test]
-fn a_device_is_not_blamed_where_memory_is_no_faster() {
+fn slow_memory_clears_the_device() {
     let read = |cache, nanos: f64, busy, device| {
         cell(job("read", 512, cache), Op1 { nanos, busy, device, ..DISK }, 0.03)
     };
@@ -284,7 +284,7 @@ fn a_device_is_not_blamed_where_memory_is_no_faster() {
 
 /// A thread that others keep off its CPU does not wait for the device.
 #[test]
-fn a_cpu_that_others_use_is_no_wait_for_the_device() {
+fn stolen_cpu_time_is_not_waiting() {
     let mut cold =
         cell(job("read", 512, Cache::Cold), Op1 { nanos: 9700.0, busy: 0.3, ..DISK }, 0.03);
     for trial in &mut cold.trials {
@@ -304,7 +304,7 @@ fn warning(id: &'static str, message: &str, evidence: &str) -> Warning {
 }
 
 #[test]
-fn blocks_of_a_few_bytes_tell_no_bandwidth() {
+fn tiny_blocks_show_no_bandwidth() {
     let nanos = [480.0, 470.0, 495.0, 505.0];
     let results: Vec<CellResult> = (0..4)
         .map(|k| cell(job("pread", 1 << k, Cache::Warm), Op1 { nanos: nanos[k], ..MEMORY }, 0.01))
@@ -320,7 +320,7 @@ fn blocks_of_a_few_bytes_tell_no_bandwidth() {
 }
 
 #[test]
-fn curves_are_told_apart_by_whatever_differs() {
+fn curve_names_have_the_difference() {
     fn flushed(cell: Job) -> Job {
         Job { cpu_cache: crate::plan::CpuCache::Flush, ..cell }
     }
@@ -362,7 +362,7 @@ impl With for Job {
 }
 
 #[test]
-fn the_link_and_the_vendor_are_named_where_they_are_reached() {
+fn reached_links_and_ratings_are_named() {
     let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 560e6 * SECOND);
     let link = Bounds { link: Some(600e6), ..bounds() };
     assert_eq!(limits(std::slice::from_ref(&result), &link), [Some(Limit::Link)]);
@@ -377,7 +377,7 @@ fn the_link_and_the_vendor_are_named_where_they_are_reached() {
 }
 
 #[test]
-fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
+fn reached_cgroup_limits_are_named() {
     let result = job("pread", 1 << 20, Cache::Cold).with(1048576.0 / 100e6 * SECOND);
     let granted = |reads| {
         let throttle = Throttle { read_bytes: Some(reads), ..Throttle::default() };
@@ -403,7 +403,7 @@ fn a_limit_of_the_control_group_is_named_where_it_is_reached() {
 }
 
 #[test]
-fn a_mix_is_granted_what_its_scarcer_part_is() {
+fn mixes_have_their_scarcer_limit() {
     let throttle = Throttle {
         read_bytes: Some(1_000_000_000),
         write_bytes: Some(90_000_000),
@@ -424,7 +424,7 @@ fn a_mix_is_granted_what_its_scarcer_part_is() {
 }
 
 #[test]
-fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
+fn rate_limits_hold_several_block_sizes() {
     fn cells(waits: f64, spread: f64) -> Vec<CellResult> {
         let blocks = [64 << 10, 256 << 10, 1 << 20];
         let at = |block: u64| Op1 { nanos: block as f64 / 200e6 * SECOND, waits, ..DISK };
@@ -440,7 +440,7 @@ fn a_rate_limit_holds_several_blocks_and_lets_single_ones_wait() {
 }
 
 #[test]
-fn calls_that_move_nothing_are_system_calls() {
+fn empty_calls_are_system_calls() {
     let seek = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
     let why = explain_limits(&[cell(seek, Op1 { nanos: 120.0, ..MEMORY }, 0.01)], &bounds());
     assert_eq!(
@@ -461,7 +461,7 @@ fn calls_that_move_nothing_are_system_calls() {
 }
 
 #[test]
-fn nothing_is_said_of_what_failed_or_is_not_known() {
+fn failed_cells_have_no_limit() {
     let mut failed = job("pread", 4096, Cache::Warm).with(1e3);
     failed.error = Some("EIO".into());
     let mut unknown = job("pread", 4096, Cache::Warm).with(1e3);

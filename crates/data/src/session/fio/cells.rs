@@ -29,7 +29,7 @@ pub struct Import {
     pub nanos: u64,
 }
 
-/// A cell, and what is known of it so far.
+/// A cell under construction.
 pub struct Cell {
     pub job: Job,
     pub error: Option<String>,
@@ -40,9 +40,9 @@ pub struct Cell {
 /// Parts that ran at the same time and do the same.
 struct Set<'a> {
     parts: Vec<&'a Part<'a>>,
-    /// The names of the jobs that did something else meanwhile.
+    /// The names of jobs that did something else at the same time.
     others: String,
-    /// What fio printed before its first report.
+    /// Text before fio's first report.
     before: &'a str,
 }
 
@@ -224,7 +224,7 @@ impl Import {
 }
 
 impl Cell {
-    /// Adds what fio reports of its times: of the sum of all servers, where that is it.
+    /// Adds the latencies that fio reports; of several servers, their sum if fio printed it.
     fn add_latencies(&mut self, op: Op, all: &[&Direction], set: &Set, run: &Output) {
         let own = &mut self.latencies;
         let ops = sum(all.iter().map(|of| of.total_ios));

@@ -14,7 +14,7 @@ pub struct Part<'a> {
     pub job: &'a FioJob,
     pub asked: JobOptions<'a>,
     pub threads: u32,
-    /// What it does, in both directions, apart from the file.
+    /// Its work in both directions, without the file.
     kind: [(Job, Vec<Remark>); 2],
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::output::{Times, sum};
 use crate::record::{CommitTimes, Latency};
 
-/// What fio reports of the jobs and runs that make up a cell, each apart.
+/// The latencies of each job and run of a cell.
 #[derive(Default)]
 pub struct Parts {
     /// Of reads or writes.
@@ -43,13 +43,13 @@ impl Parts {
     }
 }
 
-/// Returns a latency that is at least the longer of two; nothing else is known of their sum.
+/// Returns the sum of two latencies, of which only a lower bound of the maximum is known.
 fn both(one: &Latency, other: &Latency) -> Latency {
     Latency { every: 1, max: one.max.max(other.max), ..Latency::default() }
 }
 
-/// Returns fio's own percentiles of one job. Those of several jobs cannot be added up, but their
-/// bins can, and means and maxima.
+/// Returns fio's own percentiles of one job. Percentiles of several jobs cannot be added up, but
+/// their bins, means and maxima can.
 fn merge(parts: &[Times]) -> Option<Latency> {
     let sound =
         |of: &&Times| of.count() > 0 && of.mean.is_finite() && of.max.is_finite() && of.mean >= 0.0;

@@ -2,8 +2,8 @@
 //! one cell for each kind of job and direction.
 //!
 //! fio reports the amount, the time and the latencies, but not where the bytes came from, which
-//! remains unknown. Jobs of one group run at the same time: those with equal options are the
-//! threads of one trial, on one machine or several. Those of later groups are further trials.
+//! remains unknown. Jobs of one group run at the same time: jobs with equal options are the
+//! threads of one trial, on one machine or several. Later groups are further trials.
 
 mod cells;
 mod jobs;
@@ -83,7 +83,7 @@ fn build_session(found: Found) -> Result<Session, String> {
         import.notes.push(format!("{reports} while fio ran: the last of each run counts"));
     }
     if let Some(error) = &found.error {
-        import.notes.push(format!("what follows could not be read: {error}"));
+        import.notes.push(format!("the rest could not be read: {error}"));
     }
     if hosts.len() > 1 {
         let named = |(name, port): &(String, u64)| format!("{name}:{port}");
@@ -113,7 +113,7 @@ fn hosts(runs: &[Output]) -> BTreeSet<(String, u64)> {
     runs.iter().flat_map(|run| &run.jobs).map(|job| (job.hostname.clone(), job.port)).collect()
 }
 
-/// Returns what holds for all cells. `old`: figures were converted from KiB.
+/// Returns the notes about all cells. `old`: figures were converted from KiB.
 fn notes(runs: &[Output], parts: &[Part], old: bool) -> Vec<String> {
     let versions: BTreeSet<&str> = runs.iter().map(|run| run.version.as_str()).collect();
     let versions: Vec<String> = versions.iter().map(|of| clean::brief(of, 40)).take(4).collect();

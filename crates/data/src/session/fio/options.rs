@@ -1,4 +1,4 @@
-//! Converts fio's options to a job of iotui, and lists those that a job cannot express.
+//! Converts fio's options to a job of iotui, and lists the options that a job cannot express.
 
 use super::output::Options;
 use crate::catalog::BACKENDS;
@@ -119,7 +119,7 @@ impl JobOptions<'_> {
     /// Returns the bytes of one operation.
     ///
     /// # Errors
-    /// What was asked for, if that is several sizes or not known.
+    /// The option as given, if it has several sizes or is unknown.
     pub fn block(&self, op: Op) -> Result<u64, String> {
         if self.own.is_empty() && self.global.is_empty() {
             return Err("this fio does not print its options".into());

@@ -93,7 +93,7 @@ pub struct Job {
     /// Milliseconds, summed over the jobs that are reported together.
     #[serde(default)]
     pub job_runtime: u64,
-    /// Percent of it.
+    /// Percent of `job_runtime`.
     #[serde(default)]
     pub usr_cpu: f64,
     #[serde(default)]
@@ -159,7 +159,7 @@ impl Job {
                     old |= unit > 1;
                     of.io_bytes = of.io_bytes.saturating_mul(unit);
                 }
-                // What an operation that failed has moved is unknown.
+                // A failed operation may have moved any number of bytes.
                 None if failed => {}
                 None => {
                     return Err(format!(

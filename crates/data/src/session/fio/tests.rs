@@ -35,7 +35,7 @@ fn rate(result: &CellResult) -> f64 {
 }
 
 #[test]
-fn one_job_is_one_cell_with_its_latencies() {
+fn one_job_becomes_one_cell() {
     let session = imported("seq.json");
     let found = results(&session);
     assert_eq!(
@@ -71,7 +71,7 @@ fn one_job_is_one_cell_with_its_latencies() {
 }
 
 #[test]
-fn reads_and_writes_of_a_mix_are_cells_with_their_bins() {
+fn a_mix_becomes_two_cells() {
     let session = imported("mixed.json");
     let found = results(&session);
     let said: Vec<_> = found
@@ -96,7 +96,7 @@ fn reads_and_writes_of_a_mix_are_cells_with_their_bins() {
 
 /// fio's completion latency begins when the submission has returned; iotui's latency includes both.
 #[test]
-fn latencies_without_the_submission_are_named_and_whole_ones_preferred() {
+fn whole_latencies_are_preferred() {
     let completion = imported("mixed.json");
     let warnings = &results(&completion)[0].warnings;
     let said = warnings.iter().find(|warning| warning.id == "fio-completion").unwrap();
@@ -129,7 +129,7 @@ fn latencies_without_the_submission_are_named_and_whole_ones_preferred() {
 }
 
 #[test]
-fn jobs_at_once_are_threads_and_one_after_the_other_are_trials() {
+fn simultaneous_jobs_are_threads() {
     let both = imported("two.json");
     let together = results(&both);
     assert_eq!(both.plan.budget, Duration::from_millis(225));
@@ -161,7 +161,7 @@ fn engines_are_named_as_they_are() {
 }
 
 #[test]
-fn text_before_the_json_and_failed_jobs_are_taken() {
+fn leading_text_and_failures_are_kept() {
     let noted = std::fs::read_to_string(golden("noted.json")).unwrap();
     assert!(!noted.starts_with('{'));
     assert_eq!(results(&imported("noted.json"))[0].cell.pattern, Pattern::Reverse);
@@ -191,7 +191,7 @@ fn read(options: &str) -> CellResult {
 }
 
 #[test]
-fn options_that_have_no_place_are_told() {
+fn unmapped_options_are_warned_about() {
     let mean = read(r#""bs":"1k-64k","rw":"randread""#);
     assert_eq!((mean.cell.block, mean.warnings[0].id.as_ref()), (4096, "fio-options"));
     assert!(mean.warnings[0].evidence.contains("1k-64k"), "{:?}", mean.warnings);
@@ -214,7 +214,7 @@ fn options_that_have_no_place_are_told() {
 }
 
 #[test]
-fn options_that_change_what_the_figures_mean_are_named() {
+fn options_changing_the_meaning_are_named() {
     for (options, says) in [
         (r#""rate":"4m""#, "rate=4m: fio held the job to this rate"),
         (r#""rate_iops":"100""#, "rate_iops=100"),
@@ -243,7 +243,7 @@ fn options_that_change_what_the_figures_mean_are_named() {
 }
 
 #[test]
-fn what_is_not_fios_is_refused_in_one_line() {
+fn other_files_are_refused() {
     for (text, says) in [
         ("{\"a\":1}", "is not an iotui session"),
         ("{\"fio version\":\"x\",\"jobs\":[]}", "fio ran no job"),
@@ -264,7 +264,7 @@ fn what_is_not_fios_is_refused_in_one_line() {
 }
 
 #[test]
-fn huge_figures_and_hostile_names_do_no_harm() {
+fn hostile_figures_and_names_are_harmless() {
     let text = output(
         r#""filename":"\u001b[31m\n../x""#,
         r#","usr_cpu":1e300,"job_runtime":18446744073709551615"#,

@@ -1,4 +1,4 @@
-//! Finds the JSON in what fio printed, or says why there is none.
+//! Finds the JSON in fio's output, or explains its absence.
 
 use std::io::Read as _;
 
@@ -22,8 +22,8 @@ pub struct Found {
     pub error: Option<String>,
 }
 
-/// Returns the text of a file, which may be compressed by gzip and in UTF-8 or UTF-16; at most so
-/// many bytes of one that is compressed.
+/// Returns the text of a file, which may be compressed by gzip and in UTF-8 or UTF-16; at most
+/// `most` bytes of a compressed one.
 ///
 /// # Errors
 /// It is not what gzip writes.

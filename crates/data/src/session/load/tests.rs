@@ -66,7 +66,7 @@ fn the_golden_file_keeps_loading() {
 }
 
 #[test]
-fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
+fn levels_of_cold_load_bounded() {
     fn level(reason: &str) -> String {
         format!(
             r#"{{"dropped":"meta","readings":[{{"open":9,"first":8,"whole":70}}],"bytes":5,"reason":{reason}}}"#
@@ -92,7 +92,7 @@ fn levels_of_cold_load_as_they_were_written_and_no_more_than_there_are() {
 }
 
 #[test]
-fn every_cut_of_the_file_loads_up_to_its_last_whole_line() {
+fn cut_files_load_whole_lines() {
     let whole = parse(GOLDEN.as_bytes()).unwrap();
     let header = first_line().len() + 1;
     assert!(refused(&GOLDEN[..header - 1]).contains("no complete line"));
@@ -108,14 +108,14 @@ fn every_cut_of_the_file_loads_up_to_its_last_whole_line() {
 }
 
 #[test]
-fn a_run_that_was_killed_says_which_verdicts_are_old() {
+fn killed_runs_note_old_verdicts() {
     let cut: String = GOLDEN.lines().take(20).flat_map(|line| [line, "\n"]).collect();
     let session = parse(cut.as_bytes()).unwrap();
     assert!(session.notes.last().unwrap().contains("4 verdicts"), "{:?}", session.notes);
 }
 
 #[test]
-fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
+fn the_last_intact_verdict_counts() {
     fn verdict(cell: usize, trials: u64, reason: &str) -> String {
         format!(
             r#"{{"kind":"verdict","cell":{cell},"trials":{trials},"verdict":{{"source_reason":"{reason}","warnings":[]}},"error":null}}"#
@@ -150,7 +150,7 @@ fn of_the_verdicts_of_a_cell_the_last_whole_one_counts() {
 }
 
 #[test]
-fn a_trial_is_the_same_wherever_its_samples_stand() {
+fn trials_ignore_the_place_of_samples() {
     let trial = GOLDEN.lines().find(|line| line.contains("\"trial\"")).unwrap();
     let (before, rest) = trial.split_once(",\"samples\":[").unwrap();
     let (samples, after) = rest.split_once(']').unwrap();
@@ -187,7 +187,7 @@ fn a_host_is_cleaned_and_bounded() {
 }
 
 #[test]
-fn rubbish_costs_its_line_and_is_counted() {
+fn rubbish_costs_one_line() {
     let whole = parse(GOLDEN.as_bytes()).unwrap();
     for rubbish in ["\0\0\0\0", "{\"kind\":\"tri", "x", "", "{\"no\":\"kind\"}"] {
         let behind = parse(format!("{GOLDEN}{rubbish}\n").as_bytes()).unwrap();
@@ -246,7 +246,7 @@ fn what_is_no_session_says_so() {
 }
 
 #[test]
-fn what_contradicts_the_plan_is_left_out() {
+fn lines_contradicting_the_plan_are_dropped() {
     let trial = GOLDEN.lines().find(|line| line.contains("\"trial\"")).unwrap();
     let cell = |cell: &str| with_line(7, &of_cell(trial, cell));
     for bytes in [
@@ -270,7 +270,7 @@ fn what_contradicts_the_plan_is_left_out() {
     let plan = first_line().split_once("\"plan\":").unwrap().1;
     let plan = format!("{{\"kind\":\"plan\",\"plan\":{plan}");
     assert_eq!(parse(with_line(2, &plan).as_bytes()).unwrap().lost, 0);
-    // After trials: lines were exchanged, and it is the plan of all of them.
+    // A plan after trials: lines were exchanged, and the plan describes all trials.
     let other = plan.replace("\"seed\":8123456789012345", "\"seed\":5");
     let session = parse(with_line(9, &other).as_bytes()).unwrap();
     assert_eq!((session.plan.seed, session.lost), (5, 0));
@@ -287,7 +287,7 @@ fn of_cell(trial: &str, cell: &str) -> String {
 }
 
 #[test]
-fn hostile_lines_are_refused_in_bounded_memory() {
+fn hostile_lines_use_bounded_memory() {
     fn deep(open: &str) -> String {
         format!("{}\n{{\"kind\":\"note\",\"text\":{}\n\n", first_line(), open.repeat(1 << 20))
     }
@@ -308,7 +308,7 @@ fn hostile_lines_are_refused_in_bounded_memory() {
 }
 
 #[test]
-fn text_that_steers_a_terminal_is_cleaned() {
+fn terminal_escapes_are_removed() {
     let file = with_line(3, r#"{"kind":"note","text":"a\u001b[2Jb\nc"}"#);
     let file = file
         .replace("2 MiB of the page cache", "\\u001b]0;x\\u0007")
@@ -321,7 +321,7 @@ fn text_that_steers_a_terminal_is_cleaned() {
 }
 
 #[test]
-fn every_text_of_every_line_is_cleaned() {
+fn every_text_is_cleaned() {
     let demo = String::from_utf8(crate::session::demo_lines()).unwrap();
     let example = demo.lines();
     let findings = r#"{"kind":"findings","cell":0,"estimate":{"low":1,"high":2,"reason":"a"},"warnings":[],"error":"a","evidence":["a"],"far":{"name":"a"}}"#;

@@ -1,26 +1,72 @@
-//! Builds a session from the tables of a report.
+//! A reference: a session from the tables of a report.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::file::{Column, File, Jobs, Machine, Probes, Unit};
-use super::reference::Reference;
 use crate::facts::Host;
 use crate::plan::{Choice, Job, Param, Plan, ProbeCell, TargetSpec, TrialTime};
 use crate::record::{
     self, End, Estimate, ProbeFindings, ProbeTrial, Severity, Source, Trial, Verdict, Warning,
 };
-use crate::session::Session;
+use crate::session::{Listed, Session, State};
 use crate::units;
 
 /// A rounding of at most this share of the figure is not worth a warning.
 const ROUNDED: f64 = 0.05;
 const SECOND: f64 = 1e9;
 
+/// One reference: its id, and the facts that lists show.
+#[derive(Debug)]
+pub struct Reference {
+    pub id: &'static str,
+    pub about: String,
+    /// The machine in a sentence: `the 2017 MacBook Pro`.
+    pub machine: String,
+    /// Course and year, if the report names them.
+    pub source: String,
+    session: Session,
+}
+
+impl Reference {
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns its entry in a list of sessions.
+    pub fn to_listed(&self) -> Listed {
+        let probes = self.session.plan.probes.len() as u64;
+        let cells = self.session.plan.cells.len() as u64 + probes;
+        Listed {
+            id: self.id.into(),
+            target: self.about.clone(),
+            created: self.session.created.clone(),
+            cells,
+            probes,
+            measured: Some(cells),
+            verdict: self.session.worst().map(|worst| Some(worst).into()),
+            best: best(&self.session),
+            lost_lines: Some(0),
+            state: State::Reference,
+            ..Listed::default()
+        }
+    }
+}
+
+/// Returns the highest throughput of a session, bytes per second; a report has one trial per cell.
+fn best(session: &Session) -> Option<f64> {
+    session
+        .trials
+        .iter()
+        .map(|trial| trial.throughput())
+        .filter(|rate| *rate > 0.0)
+        .reduce(f64::max)
+}
+
 /// Returns the reference in `text`.
 ///
 /// # Errors
-/// The text is invalid; those that ship with iotui are tested to be valid.
+/// The text is invalid, which tests exclude for the files that ship with iotui.
 pub fn reference(id: &'static str, text: &str) -> Result<Reference, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let target = match &file.file {

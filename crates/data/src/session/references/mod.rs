@@ -7,13 +7,12 @@
 
 mod build;
 mod file;
-mod reference;
 #[cfg(test)]
 mod tests;
 
 use std::sync::LazyLock;
 
-pub use reference::Reference;
+pub use build::Reference;
 
 macro_rules! files {
     ($($id:literal),+ $(,)?) => { &[$(($id, include_str!(concat!("../../../../../assets/references/", $id, ".toml")))),+] };

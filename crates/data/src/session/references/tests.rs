@@ -20,7 +20,7 @@ fn rate(result: &CellResult) -> f64 {
 }
 
 #[test]
-fn every_file_is_a_reference_that_says_what_it_is() {
+fn every_file_is_a_described_reference() {
     for (id, text) in FILES {
         let reference = build::reference(id, text).unwrap_or_else(|why| panic!("{id}: {why}"));
         let session = reference.session();
@@ -92,7 +92,7 @@ fn figures_are_those_of_the_reports() {
 }
 
 #[test]
-fn the_lab_has_cycles_and_times_and_estimates() {
+fn the_lab_has_cycles_and_estimates() {
     let lab = probes(&of("xeon-os"));
     let find = |name: &str| {
         lab.iter().find(|probe| probe.cell.label() == name).unwrap_or_else(|| panic!("{name}"))

@@ -78,7 +78,7 @@ fn count_shown(path: &Path, bytes: &[u8], of: &Session) -> Option<(usize, u64)> 
 }
 
 #[test]
-fn a_flipped_bit_costs_at_most_the_lines_it_is_in() {
+fn a_flipped_bit_costs_its_lines() {
     for replanned in [false, true] {
         let dir = tempfile::tempdir().unwrap();
         let path = recorded(dir.path(), replanned);
@@ -87,20 +87,20 @@ fn a_flipped_bit_costs_at_most_the_lines_it_is_in() {
         for _ in 0..1250 {
             let (mut flipped, bit) = (bytes.clone(), random.below(bytes.len() * 8));
             flipped[bit / 8] ^= 1 << (bit % 8);
-            // A damaged line feed costs the lines on both sides of it.
+            // A damaged line feed costs both of its lines.
             let (trials, lost) = count_shown(&path, &flipped, &of)
                 .unwrap_or_else(|| panic!("bit {bit}: {:?}", load(&path)));
             assert!(trials >= 18, "bit {bit}: {trials} of 20");
             assert!(
                 trials == 20 || lost >= 20 - trials as u64,
-                "bit {bit}: {trials} of 20, and {lost} said to be lost"
+                "bit {bit}: {trials} of 20, and {lost} reported lost"
             );
         }
     }
 }
 
 #[test]
-fn rubbish_zeros_and_cuts_cost_what_they_cover() {
+fn damage_costs_only_covered_lines() {
     let dir = tempfile::tempdir().unwrap();
     let path = recorded(dir.path(), true);
     let (bytes, of, mut random) = (fs::read(&path).unwrap(), load(&path).unwrap(), Random(11));
@@ -134,7 +134,7 @@ fn rubbish_zeros_and_cuts_cost_what_they_cover() {
 }
 
 #[test]
-fn lines_that_are_exchanged_doubled_or_removed() {
+fn exchanged_doubled_and_removed_lines() {
     let dir = tempfile::tempdir().unwrap();
     for replanned in [false, true] {
         let path = recorded(dir.path(), replanned);
@@ -169,7 +169,7 @@ fn lines_that_are_exchanged_doubled_or_removed() {
 }
 
 #[test]
-fn a_plan_that_is_lost_in_both_its_lines_is_said_and_no_trial_is_shown() {
+fn losing_both_plans_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = recorded(dir.path(), true);
     let text = fs::read_to_string(&path).unwrap();
@@ -220,7 +220,7 @@ fn what_is_saved_again_is_clean() {
 }
 
 #[test]
-fn a_first_line_without_a_copy_is_made_good_from_what_is_whole() {
+fn headers_without_copies_are_restored() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("20261121-093011-scratch.jsonl");
     let golden = include_str!("../../../../../tests/golden/session-v1.jsonl");

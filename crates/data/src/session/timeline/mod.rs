@@ -22,7 +22,7 @@ const MAX_GAP: u64 = 10_000_000_000;
 /// sum of all must not overflow.
 const MAX_STEP: u64 = 3_600_000_000_000;
 
-/// What happens at a moment.
+/// An event at its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     /// The scratch file is filled, or the machine's ceilings are measured.
@@ -49,7 +49,7 @@ struct Moment {
     what: What,
 }
 
-/// What was read beside the session, each with the number of trials before it.
+/// Events that the session does not hold, each with the number of trials before it.
 #[derive(Debug, Default)]
 struct Marks {
     calibrated: Vec<(usize, u32)>,
@@ -67,7 +67,7 @@ pub struct Timeline {
     samples: Vec<Sample>,
     others: Vec<Event>,
     latencies: Vec<Option<Arc<Latency>>>,
-    /// How it differs from what was seen then, in one sentence.
+    /// Differences from the original run, in one sentence.
     remark: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Timeline {
         self.moments.get(index).map(|moment| Duration::from_nanos(moment.at))
     }
 
-    /// Returns what is missing: the run was killed, or its samples are not kept.
+    /// Names the missing parts: the run was killed, or its samples are not kept.
     pub fn remark(&self) -> Option<&str> {
         self.remark.as_deref()
     }
@@ -149,7 +149,7 @@ impl Timeline {
     }
 }
 
-/// Places the events of a session in time. `samples` has those of each trial.
+/// Places the events of a session in time. `samples` has the samples of each trial.
 fn place(session: &Session, marks: Marks, samples: Vec<Vec<Sample>>) -> Timeline {
     let mut placing = Placing::new(session, marks);
     placing.put(What::Begin);
@@ -250,7 +250,7 @@ impl Placing {
         while let Some((_, cell)) = self.calibrated.next_if(|(before, _)| *before <= index) {
             cells.push(cell);
         }
-        // What came first, then the calibrations: how long each took is not kept.
+        // Calibrations follow the start; the file does not hold their durations.
         let parts = cells.len() as u64 + u64::from(index == 0);
         let part = gap / parts.max(1);
         let begin = self.now;
@@ -288,7 +288,7 @@ impl Placing {
             self.put(What::Sample { trial: number, sample: self.samples.len() as u32 });
             self.samples.push(*sample);
         }
-        // What the last part wrote was read back before the trial was reported.
+        // The last part was read back before the trial was reported.
         let read_back = trial.verify_nanos() / evidence.parts.max(1);
         self.ended = self.ended.saturating_add(read_back);
         self.now = end.saturating_add(read_back.min(MAX_STEP));

@@ -38,7 +38,7 @@ pub fn demo_lines() -> Vec<u8> {
 /// # Errors
 /// As [`load`](load::load); nothing in it can be replayed, or its run goes on.
 pub fn timeline(path: &Path) -> Result<(Session, Timeline), SessionError> {
-    // Before it is read: a run that ends meanwhile may be read without its end.
+    // Before reading: a run that ends at the same time may be read without its end.
     let running = publish::is_locked(&reader::open(path)?.0);
     let (session, timeline) = of_lines(&mut reader::read_lines(path)?, path)?;
     if running && session.end.is_none() {
@@ -120,7 +120,7 @@ struct Reading {
     trials: usize,
 }
 
-/// What of any line is needed here; the rest is skipped unread.
+/// The needed keys of any line; the rest is skipped.
 #[derive(Deserialize)]
 struct PlacedLine<'a> {
     #[serde(borrow)]

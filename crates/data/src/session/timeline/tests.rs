@@ -30,7 +30,7 @@ fn assert_in_order(timeline: &Timeline) {
 }
 
 #[test]
-fn the_demo_is_whole_small_and_without_private_names() {
+fn the_demo_is_complete_and_anonymous() {
     let (session, timeline) = demo().unwrap();
     assert_eq!((session.id.as_str(), session.lost, timeline.remark()), (DEMO_ID, 0, None));
     let lines = demo_lines();
@@ -47,7 +47,7 @@ fn the_demo_is_whole_small_and_without_private_names() {
 }
 
 #[test]
-fn the_events_make_the_same_session_again() {
+fn replayed_events_rebuild_the_session() {
     for bytes in [&demo_lines()[..], OLD] {
         let (session, timeline) = read(bytes).unwrap();
         assert_in_order(&timeline);
@@ -56,7 +56,7 @@ fn the_events_make_the_same_session_again() {
 }
 
 #[test]
-fn calibrations_come_before_the_first_trial_of_their_cell_and_samples_within_theirs() {
+fn calibrations_precede_trials() {
     let (_, timeline) = demo().unwrap();
     let (mut calibrated, mut running) = (Vec::new(), None);
     for at in 0..timeline.len() {
@@ -76,13 +76,13 @@ fn calibrations_come_before_the_first_trial_of_their_cell_and_samples_within_the
 }
 
 #[test]
-fn a_torn_or_killed_session_is_replayed_as_far_as_it_goes() {
+fn torn_sessions_replay_to_the_tear() {
     let lines = demo_lines();
     let last = lines[..lines.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
     let (_, killed) = read(&lines[..=last]).unwrap();
     assert!(killed.remark().unwrap().contains("killed"), "{:?}", killed.remark());
     for part in 1..20 {
-        // A file without a plan is none; from the first trial on it is replayed.
+        // A file without a plan is not a session; from the first trial on it is replayed.
         if let Ok((session, timeline)) = read(&lines[..lines.len() * part / 20]) {
             assert!(timeline.remark().is_some() && !session.trials.is_empty());
             assert_in_order(&timeline);
@@ -91,7 +91,7 @@ fn a_torn_or_killed_session_is_replayed_as_far_as_it_goes() {
 }
 
 #[test]
-fn an_older_session_without_samples_is_replayed_by_its_trials() {
+fn old_sessions_replay_by_trials() {
     let mut text = String::from_utf8(OLD.to_vec()).unwrap();
     while let Some(from) = text.find(",\"samples\":[{") {
         let to = from + text[from..].find(']').unwrap();
@@ -103,7 +103,7 @@ fn an_older_session_without_samples_is_replayed_by_its_trials() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_told_in_a_sentence() {
+fn unreplayable_sessions_say_why() {
     let dir = tempfile::tempdir().unwrap();
     let said = find(dir.path(), "xeon-os").unwrap_err().into_replay().to_string();
     assert!(said.contains("cannot be replayed") && said.lines().count() == 1, "{said}");
@@ -114,7 +114,7 @@ fn what_cannot_be_replayed_is_told_in_a_sentence() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_not_called_killed() {
+fn running_sessions_are_not_called_killed() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = testing::recorder(dir.path(), &testing::plan(1));
     let trial = Arc::new(testing::trial(0, 1, 1 << 20));
@@ -127,7 +127,7 @@ fn a_run_that_goes_on_is_not_called_killed() {
 }
 
 #[test]
-fn samples_of_a_saved_session_are_those_that_were_recorded() {
+fn saved_samples_match_recorded_ones() {
     let dir = tempfile::tempdir().unwrap();
     let id = testing::recorded(dir.path(), None, "x");
     let path = find(dir.path(), &id).unwrap();
@@ -136,7 +136,7 @@ fn samples_of_a_saved_session_are_those_that_were_recorded() {
 }
 
 #[test]
-fn what_is_read_back_after_a_trial_delays_its_end() {
+fn reading_back_delays_a_trials_end() {
     let mut session = testing::session(1);
     let verified = Some(Box::new(Verified { nanos: 5_000_000_000, ..Verified::default() }));
     let second = |round: u32| u64::from(round) * 10_000_000_000;

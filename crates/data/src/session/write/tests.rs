@@ -83,7 +83,7 @@ fn ids_names_and_modes() {
 }
 
 #[test]
-fn what_was_told_comes_back() {
+fn recorded_events_come_back() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), Some("n"));
     let mut session = Session::new(
@@ -127,7 +127,7 @@ fn what_was_told_comes_back() {
 }
 
 #[test]
-fn a_verdict_is_rewritten_when_it_is_time() {
+fn verdicts_are_rewritten_after_an_interval() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
     recorder.record(&verdict("first"));
@@ -141,7 +141,7 @@ fn a_verdict_is_rewritten_when_it_is_time() {
 }
 
 #[test]
-fn samples_are_merged_and_can_be_read() {
+fn merged_samples_can_be_read() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
     let samples: Vec<Sample> =
@@ -163,7 +163,7 @@ fn samples_are_merged_and_can_be_read() {
 }
 
 #[test]
-fn what_json_cannot_hold_does_not_make_the_file_unreadable() {
+fn infinities_keep_the_file_readable() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
     let Event::Verdict { verdict, .. } = verdict("odd") else { unreachable!() };
@@ -182,7 +182,7 @@ fn what_json_cannot_hold_does_not_make_the_file_unreadable() {
 }
 
 #[test]
-fn a_full_disk_stops_neither_the_run_nor_the_file() {
+fn full_disks_stop_no_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
     recorder.record(&testing::trial_event(0, 1, 1));
@@ -200,7 +200,7 @@ fn a_full_disk_stops_neither_the_run_nor_the_file() {
 }
 
 #[test]
-fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
+fn late_files_are_complete() {
     let dir = tempfile::tempdir().unwrap();
     let (store, way) = (dir.path().join("a/b"), dir.path().join("a"));
     fs::write(&way, "in the way").unwrap();
@@ -219,7 +219,7 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
     recorder.record(&testing::trial_event(0, 1, 1));
     recorder.record(&verdict("first"));
     assert!(!recorder.is_kept() && recorder.unsaved().is_some());
-    // Another session takes the name and the id meanwhile.
+    // Another session takes the name and the id first.
     fs::remove_file(&way).unwrap();
     assert_eq!(testing::recorded(&store, Some("n"), "x"), recorder.id());
     recorder.record(&testing::trial_event(1, 1, 2));
@@ -238,7 +238,7 @@ fn a_session_that_can_have_no_file_yet_is_whole_as_soon_as_it_can() {
 }
 
 #[test]
-fn a_file_that_is_removed_is_made_again_with_all_it_had() {
+fn removed_files_are_recreated() {
     let dir = tempfile::tempdir().unwrap();
     let store = dir.path().join("store");
     let mut recorder = recorder(&store, None);
@@ -264,7 +264,7 @@ fn a_file_that_is_removed_is_made_again_with_all_it_had() {
 }
 
 #[test]
-fn lost_lines_are_told_before_the_end_line() {
+fn lost_lines_are_noted_first() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = recorder(dir.path(), None);
     let full = fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
@@ -281,7 +281,7 @@ fn lost_lines_are_told_before_the_end_line() {
 }
 
 #[test]
-fn a_path_of_any_bytes_is_kept() {
+fn paths_of_any_bytes_survive() {
     use std::os::unix::ffi::OsStringExt;
     let dir = tempfile::tempdir().unwrap();
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/tmp/\xff\n".to_vec()));
@@ -313,7 +313,7 @@ fn discarded_is_gone() {
 }
 
 #[test]
-fn a_finished_session_belongs_to_its_user() {
+fn finished_sessions_are_unlocked() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let mut recorder = recorder(dir, None);

@@ -33,7 +33,7 @@ fn macbook() -> Session {
 }
 
 #[test]
-fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
+fn a_run_is_compared_with_reports() {
     // The report has 327 MiB/s.
     let mine = run(vec![(Job { xor: true, ..job("read", 512, Cache::Cold) }, 1635)]);
     let found = versus(&macbook(), &mine);
@@ -76,7 +76,7 @@ fn a_run_is_so_many_times_as_fast_as_the_machine_of_a_report() {
 }
 
 #[test]
-fn a_calibrated_run_meets_the_largest_of_several_counts() {
+fn calibrated_runs_match_the_largest_count() {
     let calls = |cache| Job { op: Op::Read, ..job("read", 1, cache) };
     let seeks = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
     let found = versus(&run(vec![(calls(Cache::Warm), 4), (seeks, 8)]), &macbook());

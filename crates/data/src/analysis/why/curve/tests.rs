@@ -104,7 +104,7 @@ fn no_sentence_disagrees_with_its_points() {
 
 /// If the points are known well, the parameters behind them are found.
 #[test]
-fn both_parts_are_found_where_the_points_show_them() {
+fn clear_points_show_both_costs() {
     let mut rng = Rng::new(7);
     let mut found = 0;
     for _ in 0..500 {
@@ -125,7 +125,7 @@ fn both_parts_are_found_where_the_points_show_them() {
 /// The four default sizes of a busy machine, whose nearest line was once reported as "742 ns per
 /// operation, whatever its size".
 #[test]
-fn a_byte_that_may_cost_nothing_does_not_make_an_operation_cost_the_same_at_every_size() {
+fn free_bytes_do_not_fix_costs() {
     let sizes =
         [(4096.0, 900.0), (65536.0, 5_200.0), (262_144.0, 61_000.0), (1_048_576.0, 105_000.0)];
     let points: Vec<Point> = sizes
@@ -147,7 +147,7 @@ fn a_byte_that_may_cost_nothing_does_not_make_an_operation_cost_the_same_at_ever
 }
 
 #[test]
-fn sizes_that_either_part_explains_are_not_separated() {
+fn ambiguous_sizes_are_not_separated() {
     let wide = |bytes: f64| Point { bytes, nanos: 100.0, low: 10.0, high: 1000.0 };
     let points = [wide(1.0), wide(2.0), wide(4.0)];
     let (model, cost) = explain_curve(&points).unwrap();

@@ -45,7 +45,7 @@ fn an_estimate_is_made_from_facts() {
 }
 
 #[test]
-fn jobs_with_the_same_facts_share_a_dotted_line() {
+fn equal_jobs_share_a_dotted_line() {
     let bounds = Bounds { rated: Some(1e9), ..bounds() };
     let blocks = [4096, 65536];
     let jobs: Vec<Job> = ["read", "pread", "mmap"]
@@ -85,7 +85,7 @@ fn jobs_with_the_same_facts_share_a_dotted_line() {
 }
 
 #[test]
-fn a_plan_is_foreseen_in_a_sentence() {
+fn plans_are_estimated_in_a_sentence() {
     let cells = [
         job("pread", 4096, Cache::Warm),
         job("pread", 1 << 20, Cache::Warm),
@@ -103,7 +103,7 @@ fn a_plan_is_foreseen_in_a_sentence() {
 
 /// Bare loops measured at a moment when the machine ran at half its speed.
 #[test]
-fn what_was_expected_names_the_result_that_contradicts_it() {
+fn contradicted_estimates_name_the_result() {
     let cells = vec![job("pread", 4096, Cache::Warm), job("pread", 1 << 20, Cache::Warm)];
     let mut session = crate::session::testing::session(2);
     session.plan.cells = cells.clone();
@@ -129,7 +129,7 @@ fn what_was_expected_names_the_result_that_contradicts_it() {
 }
 
 #[test]
-fn what_is_foreseen_names_the_figure_of_every_number_of_threads_and_what_it_takes_for_granted() {
+fn estimates_name_thread_counts_and_assumptions() {
     let mapped = |threads| Job { threads, ..job("mmap", 1 << 20, Cache::Warm) };
     fn expected(cells: Vec<Job>) -> String {
         describe_within(&Plan { cells, ..crate::session::testing::plan(0) }, &bounds())

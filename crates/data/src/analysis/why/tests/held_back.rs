@@ -5,7 +5,7 @@ use super::*;
 /// Alone, with one operation in flight, a cell shows how long that takes, and not what the device
 /// can do; readahead keeps more in flight.
 #[test]
-fn one_operation_at_a_time_says_nothing_of_the_device() {
+fn single_operations_do_not_show_saturation() {
     let random = Pattern::Random;
     let direct = Job { direct: true, pattern: random, ..job("pread", 4096, Cache::AsIs) };
     let told = |job: Job| {
@@ -22,7 +22,7 @@ fn one_operation_at_a_time_says_nothing_of_the_device() {
 }
 
 #[test]
-fn only_a_disk_is_called_the_device() {
+fn only_disks_are_called_devices() {
     let direct = Job { direct: true, depth: 8, ..job("uring", 1 << 20, Cache::AsIs) };
     let results = [cell(direct, Op1 { nanos: 4e5, ..DISK }, 0.01)];
     assert_eq!(limits(&results, &bounds()), [Some(Limit::Device)]);
@@ -32,7 +32,7 @@ fn only_a_disk_is_called_the_device() {
 }
 
 #[test]
-fn a_cpu_quota_that_is_used_up_is_named_before_the_cpu_and_the_device() {
+fn exhausted_cpu_quotas_are_named_first() {
     let limited = |busy: f64, quota| {
         let read = cell(job("pread", 4096, Cache::Warm), Op1 { nanos: 5e3, busy, ..MEMORY }, 0.01);
         let direct = Job { direct: true, ..job("pread", 4096, Cache::AsIs) };
@@ -49,7 +49,7 @@ fn a_cpu_quota_that_is_used_up_is_named_before_the_cpu_and_the_device() {
 }
 
 #[test]
-fn threads_that_wait_for_the_cpus_of_a_set_are_named() {
+fn threads_waiting_for_cpusets_are_named() {
     let mut warm = cell(
         Job { threads: 4, ..job("pread", 4096, Cache::Warm) },
         Op1 { nanos: 5e3, busy: 0.5, ..MEMORY },
@@ -72,7 +72,7 @@ fn threads_that_wait_for_the_cpus_of_a_set_are_named() {
 }
 
 #[test]
-fn a_low_io_priority_is_the_limit_only_where_others_used_the_disk() {
+fn low_priority_limits_on_busy_disks() {
     let direct = Job { direct: true, depth: 8, ..job("uring", 1 << 20, Cache::AsIs) };
     let mut result = cell(direct, Op1 { nanos: 4e7, ..DISK }, 0.01);
     let bounds = Bounds { yields: Some("I/O class idle (ionice)".into()), ..bounds() };

@@ -1,4 +1,4 @@
-//! Each figure of every file of fio's compared with fio's own, which are read from the JSON anew.
+//! Compares each figure of every file with fio's own, which a second reader takes from the JSON.
 
 use serde_json::Value;
 
@@ -136,7 +136,7 @@ fn distribution(found: &CellResult, part: &Value, syncs: Option<&Value>) -> Vec<
 }
 
 #[test]
-fn each_figure_of_every_file_is_fios_own() {
+fn every_figure_matches_fio() {
     let mut rows = String::from("version            cells  figures  largest difference\n");
     for (name, cells) in FILES {
         let (reports, found) = (reports(name), results(&imported(name)));

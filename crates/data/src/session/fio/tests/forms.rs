@@ -22,7 +22,7 @@ fn wide(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn the_same_output_in_any_form_is_the_same_session() {
+fn every_encoding_gives_one_session() {
     let plain = text("fio-3.14.json");
     let value: serde_json::Value = serde_json::from_str(&plain).unwrap();
     let sorted = value.to_string();
@@ -57,7 +57,7 @@ fn the_same_output_in_any_form_is_the_same_session() {
 }
 
 #[test]
-fn output_without_results_is_refused_with_the_reason() {
+fn output_without_results_is_refused() {
     for (bytes, says) in [
         (text("no-json.txt"), "fio ran nothing: error: failed to setup shm segment"),
         (
@@ -80,7 +80,7 @@ fn output_without_results_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_job_that_ran_nothing_is_shown_with_fios_reason() {
+fn idle_jobs_have_fios_reason() {
     let found = results(&imported("fio-3.33-nothing.json"));
     let error = found[0].error.as_deref().unwrap();
     assert!(
@@ -90,7 +90,7 @@ fn a_job_that_ran_nothing_is_shown_with_fios_reason() {
 }
 
 #[test]
-fn the_last_report_of_a_run_counts_and_each_run_is_a_trial() {
+fn last_reports_become_trials() {
     let session = imported("reports.json");
     let found = results(&session);
     assert_eq!(found.iter().map(|cell| cell.trials.len()).collect::<Vec<_>>(), [1, 1]);
@@ -104,12 +104,12 @@ fn the_last_report_of_a_run_counts_and_each_run_is_a_trial() {
     let cut = format!("{first}{}", &again[..500]);
     let session = kept(cut.as_bytes()).unwrap();
     assert_eq!(results(&session)[0].trials.len(), 1);
-    let says = |note: &String| note.starts_with("what follows could not be read");
+    let says = |note: &String| note.starts_with("the rest could not be read");
     assert!(session.notes.iter().any(says), "{:?}", session.notes);
 }
 
 #[test]
-fn jobs_of_a_group_are_threads_if_they_do_the_same() {
+fn equal_grouped_jobs_are_threads() {
     let found = results(&imported("together.json"));
     assert_eq!((found.len(), found[0].cell.threads, found[0].trials.len()), (1, 2, 1));
     assert!(found[0].warnings.iter().all(|warning| warning.id != "fio-together"));
@@ -147,7 +147,7 @@ fn servers_measure_together() {
 }
 
 #[test]
-fn a_commit_is_a_write_and_its_sync() {
+fn commits_are_writes_with_syncs() {
     let found = results(&imported("fdatasync.json"));
     let (cell, latency) = (&found[0], found[0].latency.unwrap());
     let each = cell.trials[0].nanos as f64 / cell.trials[0].ops as f64;
@@ -170,7 +170,7 @@ fn a_commit_is_a_write_and_its_sync() {
 }
 
 #[test]
-fn the_time_of_an_import_grows_with_its_length() {
+fn import_time_grows_linearly() {
     // Each key could be parsed to the end of the text, each brace be followed back to its start.
     for piece in ["{\"fio version\":\"x\",\"a\":", "\"fio version\"}", "{{{\"fio version\""] {
         let error = kept(piece.repeat(100_000).as_bytes()).unwrap_err();
