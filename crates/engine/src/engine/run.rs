@@ -11,6 +11,7 @@ mod start;
 mod variants;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use self::fitting::{Fitting, Reserve};
@@ -362,6 +363,54 @@ impl<'a> Run<'a> {
         self.grounds = Arc::new(grounds);
         self.sink.event(Event::Grounds { grounds: Arc::clone(&self.grounds) });
         self.sink.event(Event::Note { text });
+    }
+
+    /// Sets the variant that a cell is measured in; if that fails, the cell fails.
+    fn switch_variant(&mut self, index: usize, round: u32) -> Result<(), End> {
+        let cell = self.cells[index].as_ref().filter(|cell| !cell.out);
+        let Some(variant) = cell.and_then(|cell| self.variants.needed(self.plan, &cell.job)) else {
+            return Ok(());
+        };
+        self.control.check_end(self.pace)?;
+        self.control.watchdog.doing("a command of --between was running");
+        self.send_progress(Phase::Switch, index, round);
+        let (control, deadline) = (self.control, self.pace.deadline());
+        let kill = || control.stopping() || Instant::now() >= deadline;
+        self.control.changed.store(true, Relaxed);
+        match self.variants.switch(variant, &kill) {
+            Ok(()) => {
+                self.control.changed.store(variant != 0, Relaxed);
+                Ok(())
+            }
+            Err(Failure::Cell(error)) => {
+                self.fail_cell(index, error);
+                Ok(())
+            }
+            Err(Failure::Stopped | Failure::Abandoned) => {
+                let end = self.control.end_reason(self.pace);
+                let cell = self.cells[index].as_ref().filter(|cell| cell.trials.is_empty());
+                if let Some(name) = cell.and_then(|cell| cell.job.variant.clone())
+                    && end == End::Budget
+                {
+                    let error = format!("the command of {name} did not end within the budget");
+                    self.fail_cell(index, error);
+                }
+                Err(end)
+            }
+        }
+    }
+
+    fn fail_cell(&mut self, index: usize, error: String) {
+        self.cells[index].iter_mut().for_each(|cell| cell.out = true);
+        self.sink.event(Event::Failed { cell: index as u32, error });
+    }
+
+    /// Sets the machine back to the first variant, even after a stop.
+    fn restore_variant(&mut self) {
+        if let Some(text) = set_back(self.plan, self.control) {
+            self.sink.event(Event::Note { text });
+            self.sink.event(Event::Unrestored);
+        }
     }
 
     /// Returns the seed of random offsets in a round: the same for all cells, so that they visit

@@ -1,5 +1,6 @@
 //! Runs one trial: prepares it, runs its lanes, and collects the result with its evidence.
 
+use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use crate::backend::Commits;
 use crate::backend::access_pattern::Place;
 use crate::backend::meter::Timed;
 use crate::backend::written_block;
+use crate::facts::BlockDevice;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
 use crate::record::{CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, Trial, Xor};
@@ -210,13 +212,7 @@ pub(super) fn run_part_alone(
     let files = open_target.files(job);
     let devices = if job.commits() { open_target.facts.devices.as_slice() } else { &[] };
     let huge_page_cache = observed.then(|| Memory::now().ok()?.file_huge_pages).flatten();
-    let counters = || {
-        if observed {
-            Counters::now(&files, open_target.device, devices)
-        } else {
-            Counters::default()
-        }
-    };
+    let counters = || read_counters(observed, &files, open_target.device, devices);
     let (mut before, mut flushed, mut opened, mut below) = <(Counters, _, _, _)>::default();
     let mut at_go = || {
         flushed = (job.cpu_cache == CpuCache::Flush).then(|| flush_cpu_caches(stage, job, &ready));
@@ -256,6 +252,16 @@ pub(super) fn run_part_alone(
     let counters = (&before, &after);
     let cached = (ready, cached_after);
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
+}
+
+/// Reads the counters, if the work is observed.
+fn read_counters(
+    observed: bool,
+    files: &[&File],
+    device: Option<(u64, u64)>,
+    below: &[BlockDevice],
+) -> Counters {
+    if observed { Counters::now(files, device, below) } else { Counters::default() }
 }
 
 /// Prepares the file, unless it is prepared or only its state would be measured.

@@ -1,7 +1,7 @@
 //! The time of one batch, and the value computed from it, without the overhead of measuring.
+#![allow(unsafe_code)]
 
-use super::calls::run_empty_loop;
-use super::context::ProbeError;
+use super::error::ProbeError;
 use crate::record::Unit;
 use crate::sys::clock::Clock;
 
@@ -99,6 +99,22 @@ impl Overhead {
             loop_nanos: least(TURNS, &|| run_empty_loop(TURNS)),
         }
     }
+}
+
+/// Runs `count` empty iterations.
+#[inline(never)]
+pub(super) fn run_empty_loop(count: u64) {
+    for _ in 0..count {
+        opaque_nop();
+    }
+}
+
+/// Runs an empty `asm!` block, which the compiler cannot remove from a loop.
+#[inline(always)]
+pub(super) fn opaque_nop() {
+    // SAFETY: the template is empty, so it keeps the promises of its options: no memory, stack or
+    // flags are touched.
+    unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
 }
 
 #[cfg(test)]

@@ -1,27 +1,11 @@
 //! `loop` and `call`: an empty loop, which is also the overhead of every other loop, and a function
 //! call with 0 to 7 arguments.
-#![allow(unsafe_code)]
 
 use std::hint::black_box;
 
+use super::batch::{opaque_nop, run_empty_loop};
 use super::{BatchTime, KnownCell, Opened, ParamSource, ProbeContext};
 use crate::record::Estimate;
-
-/// Runs `count` empty iterations.
-#[inline(never)]
-pub(super) fn run_empty_loop(count: u64) {
-    for _ in 0..count {
-        opaque_nop();
-    }
-}
-
-/// Runs an empty `asm!` block, which the compiler cannot remove from a loop.
-#[inline(always)]
-pub(super) fn opaque_nop() {
-    // SAFETY: the template is empty, so it keeps the promises of its options: no memory, stack or
-    // flags are touched.
-    unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
-}
 
 pub(super) fn ask_loop(_: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
     Some(Box::new(EmptyLoop))

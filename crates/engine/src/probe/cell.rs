@@ -2,7 +2,8 @@
 //! a cell of a plan and list all cells.
 
 use super::batch::BatchTime;
-use super::context::{ProbeContext, ProbeError};
+use super::context::ProbeContext;
+use super::error::ProbeError;
 use crate::plan::{Param, ProbeCell, ProbeInfo, ProbeParam};
 use crate::record::{Estimate, HostSummary, Unit, Warning};
 

@@ -12,6 +12,7 @@ mod cell;
 mod clock;
 mod contention;
 mod context;
+mod error;
 mod file_cache;
 mod file_read;
 mod files;
@@ -36,7 +37,8 @@ mod tests;
 pub use batch::{BatchTime, Overhead};
 pub use cell::{Gauge, Opened, Probe};
 pub(in crate::probe) use cell::{KnownCell, ParamRow, ParamSource};
-pub use context::{ProbeContext, ProbeError};
+pub use context::ProbeContext;
+pub use error::ProbeError;
 
 use crate::catalog;
 use crate::plan::{Unknown, nearest};

@@ -3,12 +3,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::Run;
 use crate::engine::Control;
 use crate::engine::error::Failure;
 use crate::experiment::variant_index;
 use crate::plan::{Job, Plan, Variant};
-use crate::record::{End, Event, Phase};
 use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::text::clean_text;
 
@@ -102,56 +100,6 @@ fn describe_failure(variant: &Variant, exit: &ChildExit) -> String {
     let status = status.strip_prefix("exit status: ").map(|code| format!("exit status {code}"));
     let status = status.unwrap_or_else(|| exit.status.to_string());
     format!("the command of {} failed with {status}{line}", variant.name)
-}
-
-impl Run<'_> {
-    /// Sets the variant that a cell is measured in; if that fails, the cell fails.
-    pub(super) fn switch_variant(&mut self, index: usize, round: u32) -> Result<(), End> {
-        let cell = self.cells[index].as_ref().filter(|cell| !cell.out);
-        let Some(variant) = cell.and_then(|cell| self.variants.needed(self.plan, &cell.job)) else {
-            return Ok(());
-        };
-        self.control.check_end(self.pace)?;
-        self.control.watchdog.doing("a command of --between was running");
-        self.send_progress(Phase::Switch, index, round);
-        let (control, deadline) = (self.control, self.pace.deadline());
-        let kill = || control.stopping() || Instant::now() >= deadline;
-        self.control.changed.store(true, Relaxed);
-        match self.variants.switch(variant, &kill) {
-            Ok(()) => {
-                self.control.changed.store(variant != 0, Relaxed);
-                Ok(())
-            }
-            Err(Failure::Cell(error)) => {
-                self.fail_cell(index, error);
-                Ok(())
-            }
-            Err(Failure::Stopped | Failure::Abandoned) => {
-                let end = self.control.end_reason(self.pace);
-                let cell = self.cells[index].as_ref().filter(|cell| cell.trials.is_empty());
-                if let Some(name) = cell.and_then(|cell| cell.job.variant.clone())
-                    && end == End::Budget
-                {
-                    let error = format!("the command of {name} did not end within the budget");
-                    self.fail_cell(index, error);
-                }
-                Err(end)
-            }
-        }
-    }
-
-    fn fail_cell(&mut self, index: usize, error: String) {
-        self.cells[index].iter_mut().for_each(|cell| cell.out = true);
-        self.sink.event(Event::Failed { cell: index as u32, error });
-    }
-
-    /// Sets the machine back to the first variant, even after a stop.
-    pub(super) fn restore_variant(&mut self) {
-        if let Some(text) = set_back(self.plan, self.control) {
-            self.sink.event(Event::Note { text });
-            self.sink.event(Event::Unrestored);
-        }
-    }
 }
 
 /// Sets the machine back to the first variant of a plan, if a command of its run may have left it

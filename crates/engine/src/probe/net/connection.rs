@@ -12,7 +12,7 @@ use super::timed_io::{StreamError, TimedIo, prepare};
 use super::wire::{
     self, Challenge, FRAME, HEAD_LEN, Hello, MAX_FACTS, ProtocolError, WireReply, WireRequest,
 };
-use crate::probe::context::{ProbeError, StopFlag};
+use crate::probe::error::{ProbeError, StopFlag};
 use crate::record::HostSummary;
 use crate::sys::names::random;
 

@@ -7,6 +7,7 @@ mod client;
 mod connect;
 mod connection;
 mod destination;
+mod remote_host;
 mod rtt;
 mod secret;
 mod server;
@@ -17,11 +18,12 @@ mod timed_io;
 mod wire;
 
 pub(super) use bandwidth::ask as ask_bandwidth;
+pub use client::Limits;
 pub(super) use connect::ask as ask_connect;
-pub(super) use destination::RemoteHost;
+pub(super) use remote_host::RemoteHost;
 pub(super) use rtt::ask as ask_round_trip;
 pub use secret::{
     MIN_CHARS as MIN_SECRET_CHARS, SaltedKey, Secret, SecretError, VARIABLE as SECRET_VARIABLE,
     set_process_secret,
 };
-pub use server::{ClientEvent, ClientWatcher, Limits, Server};
+pub use server::{ClientEvent, ClientWatcher, Server};

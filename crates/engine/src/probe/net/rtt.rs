@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::connection::{Connection, ConnectionError};
-use super::destination::{Destination, Ip, Route, estimate_trips};
+use super::destination::{Destination, Route, estimate_trips};
+use super::remote_host::Ip;
 use super::wire::WireRequest;
 use crate::probe::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError};
 use crate::record::{Estimate, HostSummary};

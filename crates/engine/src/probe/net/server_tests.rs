@@ -7,13 +7,14 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::client::Limits;
 use super::connection::{Connection, ConnectionError};
 use super::secret::{NONCE_LEN, PROOF_LEN, ProofSide, SALT, SaltedKey, Secret, SecretKey, prove};
-use super::server::{ClientEvent, Limits, Server};
+use super::server::{ClientEvent, Server};
 use super::timed_io::StreamError;
 use super::wire::{Challenge, FRAME, Hello, MAX_FACTS, MAX_SINK, WireReply, WireRequest};
 use crate::catalog::MAX_ECHO;
-use crate::probe::context::StopFlag;
+use crate::probe::error::StopFlag;
 use crate::record::HostSummary;
 
 mod crowd;
