@@ -93,19 +93,6 @@ impl Context<'_> {
     pub fn request(&mut self, request: Request) {
         self.requests.push(request);
     }
-
-    /// Returns the part of the context that a view may read.
-    pub fn view(&self) -> ViewContext<'_> {
-        ViewContext {
-            now: self.now,
-            time: self.time,
-            look: self.look,
-            run: self.run.as_ref(),
-            is_covered: !self.popups.is_empty(),
-            told: self.toasts.current().map(|toast| toast.text.as_str()),
-            pointer: None,
-        }
-    }
 }
 
 /// What a view may read besides the state of its screen.

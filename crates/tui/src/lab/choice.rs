@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn only_differences_from_the_preset_become_settings() {
+    fn only_differences_become_settings() {
         assert_eq!(settings_of(&choice_of("lab", None)).unwrap(), "--budget 5s");
         assert_eq!(settings_of(&choice_of("lab/cpu", None)).unwrap(), "--budget 5s");
         assert!(
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_parameters_stay_with_the_probes_that_take_them() {
+    fn values_stay_with_their_probes() {
         let infos = crate::catalog::PROBES;
         let mut settings = Settings::default();
         [
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_read_back_to_the_same_selection() {
+    fn settings_read_back_to_the_selection() {
         let mut choice = choice_of("lab", None);
         for id in ["call", "rtt", "latency", "fsync"] {
             choice.toggle(&[id]);

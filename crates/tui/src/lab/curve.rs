@@ -128,7 +128,7 @@ mod tests {
     use crate::lab::tests::session;
 
     #[test]
-    fn builds_a_curve_for_each_of_the_other_parameters() {
+    fn other_parameters_make_curves() {
         let results = probes(&session());
         let latency = Curves::from_results("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_in_bytes_shares_the_curves_of_the_times() {
+    fn sizes_share_the_curves_of_times() {
         let mut results = probes(&session());
         let size = results.iter().position(|result| result.cell.probe == "latency").unwrap();
         (results[size].unit, results[size].cell) =

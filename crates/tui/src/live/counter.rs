@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_becomes_shorter_where_there_is_less_room() {
+    fn counters_shorten_to_fit() {
         let counter = Counter { trial: 49, known: 20, cells: 96, share: 0.721, left: Some(3.0) };
         assert_eq!(counter.to_string(), "trial 49 · 20 of 96 cells known · 3 s left");
         let shown = [60, 40, 30, 20, 15, 4].map(|room| counter.describe(" - ", room));

@@ -11,9 +11,7 @@
 //! | drawing | [`view`] |
 
 mod counter;
-mod layout;
 mod phases;
-mod pointer;
 mod replay;
 mod replay_keys;
 mod run;

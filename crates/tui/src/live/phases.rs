@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_run_is_shared_out() {
+    fn phases_share_the_run_time() {
         let mut phases = Phases::default();
         assert_eq!((shares(&phases), phases.ribbon(4)), (Vec::new(), vec![None; 4]));
         phases.begin(Phase::Fill, 0.0, 0.0);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_back_comes_after_the_timed_work() {
+    fn reading_back_follows_the_trial() {
         let mut phases = Phases::default();
         phases.begin(Phase::Trial, 0.0, 0.0);
         phases.end_trial(10.0, 3.0, 5.0);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn its_memory_is_flat_and_its_sum_is_the_time() {
+    fn phases_keep_flat_memory() {
         let mut phases = Phases::default();
         for second in 0..100_000 {
             let now = f64::from(second);

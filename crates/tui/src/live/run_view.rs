@@ -412,7 +412,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_of_any_samples_is_a_number() {
+    fn rates_are_always_numbers() {
         let mut recent = Recent::default();
         for _ in 0..2 {
             let lane = LaneSample { bytes: u64::MAX, ..LaneSample::default() };

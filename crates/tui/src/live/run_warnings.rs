@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_listed_once_and_disappears_with_its_last_cell() {
+    fn warnings_end_with_their_last_cell() {
         let mut found = RunWarnings::default();
         found.apply_verdict(
             0,

@@ -15,16 +15,13 @@ use crate::theme::Look;
 use crate::view::pane;
 use crate::warning_groups::{self, WarningGroup};
 
-/// A frozen picture of a run that continues.
-#[derive(Debug)]
-pub struct Frozen(pub RunView);
-
 #[derive(Debug, Default)]
 pub struct Live {
     pub run: Option<Run>,
     /// A kept session that is replayed; never during a run.
     pub replay: Option<Replay>,
-    pub frozen: Option<Frozen>,
+    /// A picture of a run that continues.
+    pub frozen: Option<RunView>,
     /// The last picture of the previous run.
     pub last_view: Option<RunView>,
     /// The id of the session of the last run; empty: it has no file.
@@ -71,8 +68,8 @@ impl Live {
 
     /// Returns the picture to draw.
     pub fn run_view(&self) -> Option<&RunView> {
-        let frozen = self.frozen.as_ref().map(|frozen| &frozen.0);
-        frozen.or(self.shown_run().map(|run| &run.view)).or(self.last_view.as_ref())
+        let shown = self.shown_run().map(|run| &run.view);
+        self.frozen.as_ref().or(shown).or(self.last_view.as_ref())
     }
 
     /// Returns the run that is shown: in progress, or replayed.

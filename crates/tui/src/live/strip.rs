@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_as_wide_as_all_of_them_fit() {
+    fn bars_are_as_wide_as_fits() {
         assert_eq!(places(&trials(1, 3), 60), [(0, 6)]);
         assert_eq!(places(&trials(2, 3), 60), [(0, 6), (7, 6)]);
         let widths = |count, width| places(&trials(count, 3), width)[0].1;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_trials_of_the_window_are_laid_out() {
+    fn only_trials_in_view_are_drawn() {
         let of = |window| lay_out(&trials(100, 1), window, Measure::Bytes, 60);
         let last: Vec<u32> = of((41, 100)).iter().map(|bar| bar.last).collect();
         assert_eq!((last.len(), last[0], last[59]), (60, 41, 100));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn many_trials_share_columns_and_keep_their_places() {
+    fn many_trials_share_columns() {
         let of = |count| lay_out(&trials(count, 1), (1, u32::MAX), Measure::Bytes, 60);
         let bars = of(100);
         assert_eq!(bars.len(), 51);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_of_about_one_length_are_equally_wide() {
+    fn similar_trials_are_equally_wide() {
         let mut slices = trials(4, 3);
         slices.remove(0);
         slices.extend(vec![slice(5, 10); 6]);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_columns_of_a_bar_are_its_samples() {
+    fn bar_columns_are_samples() {
         let samples = [slice(1, 10), slice(1, 20), slice(1, 40)];
         let rates = |columns| super::rates(&samples, Measure::Bytes, columns);
         let round = |rates: Vec<f64>| rates.iter().map(|rate| rate.round()).collect::<Vec<_>>();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_a_part_and_follows_the_run_at_its_end() {
+    fn windows_follow_the_run() {
         // 40 trials, 20 columns.
         let part = |window: Window| window.part(40, 20);
         assert_eq!(part(Window::Fitting), Some((20, 39)));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_ends_at_powers_and_leaves_the_lowest_a_height() {
+    fn log_axes_end_at_powers() {
         let of = |low, high| Extremes { low: Some(low), high };
         assert_eq!(log_ends(of(300.0, 9000.0), 2.0, 1.0), (128.0, 16384.0));
         let (bottom, top) = log_ends(of(128.0, 16384.0), 2.0, 1.0);

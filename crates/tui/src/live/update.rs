@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::replay_keys;
 use super::run::{Run, Suspension};
 use super::run_view::Step;
-use super::state::{Frozen, Live};
+use super::state::Live;
 use super::strip::Window;
 use crate::context::{Context, Request};
 use crate::facts::Host;
@@ -169,7 +169,7 @@ fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
 
 fn freeze(live: &mut Live) {
     live.frozen = match (&live.frozen, &live.run) {
-        (None, Some(run)) => Some(Frozen(run.view.clone())),
+        (None, Some(run)) => Some(run.view.clone()),
         _ => None,
     };
 }

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_reads_back_to_the_same_choices() {
+    fn lines_read_back_to_their_choices() {
         let all = settings_of(&[
             ("backend", "read,stdio+buf=64k"),
             ("block-size", "1k..8m*4"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_of_a_preset_can_be_turned_off() {
+    fn switches_of_presets_turn_off() {
         let mut raw = preset("raw").unwrap();
         raw.settings.set("direct", "true").unwrap();
         let settings = settings_of(&[("direct", "false"), ("block-size", "4k")]);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_cannot_work_has_a_better_budget_that_can() {
+    fn short_budgets_have_a_better_one() {
         let plan = |seconds| Plan {
             budget: Duration::from_secs(seconds),
             trial_time: TrialTime::from_duration(Duration::from_millis(300)),

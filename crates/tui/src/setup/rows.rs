@@ -31,22 +31,23 @@ pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
     rows
 });
 
-/// A line of the pane.
-#[derive(Clone, Copy)]
-pub enum Line {
-    Setting(&'static Setting),
-    /// Shows or hides the settings that are rarely changed; the number that is hidden.
-    Fold(usize),
+/// A list whose rare rows are folded away, behind a last line that shows or hides them.
+pub struct FoldList<T> {
+    pub shown: Vec<T>,
+    /// Number of rows that are not shown.
+    pub hidden: usize,
 }
 
-/// Returns the lines of the pane: the common settings, those that are `set`, and if `open` all.
-pub fn lines(open: bool, set: impl Fn(&str) -> bool) -> Vec<Line> {
-    let is_shown = |at: usize, row: &Setting| open || at < COMMON || set(row.name);
-    let rows = ROWS.iter().enumerate();
-    let shown = rows.filter(|(at, row)| is_shown(*at, row)).map(|(_, row)| Line::Setting(row));
-    let mut lines: Vec<Line> = shown.collect();
-    lines.push(Line::Fold(ROWS.len() - lines.len()));
-    lines
+impl<T: Copy> FoldList<T> {
+    /// Returns the number of lines.
+    pub fn len(&self) -> usize {
+        self.shown.len() + 1
+    }
+
+    /// Returns the row of a line; `None` for the last line.
+    pub fn get(&self, line: usize) -> Option<T> {
+        self.shown.get(line).copied()
+    }
 }
 
 /// Columns of the titles, with the space around them.
@@ -167,72 +168,54 @@ pub fn parts(
     }
 }
 
-/// A line of the backends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BackendLine {
-    /// The index of a backend.
-    Backend(usize),
-    /// Shows or hides those that are rarely needed; the number that is hidden.
-    Fold(usize),
-}
-
 impl Setup {
-    /// Returns the lines of the workload.
-    pub fn workload_lines(&self) -> Vec<Line> {
+    /// Returns the rows of the workload: the common settings and those with a value, or all.
+    pub fn workload_rows(&self) -> FoldList<&'static Setting> {
         let parts = self.preset.parts();
-        lines(self.all_settings, |name| {
+        let is_set = |name: &str| {
             self.settings.text(name).is_some() || parts.iter().any(|part| part.text(name).is_some())
-        })
+        };
+        let is_shown = |at: usize, name: &str| self.all_settings || at < COMMON || is_set(name);
+        let rows = ROWS.iter().copied().enumerate();
+        let shown: Vec<_> =
+            rows.filter(|(at, row)| is_shown(*at, row.name)).map(|(_, row)| row).collect();
+        FoldList { hidden: ROWS.len() - shown.len(), shown }
     }
 
     /// Returns the line of a setting, if it is shown.
     pub fn find_line(&self, name: &str) -> Option<usize> {
-        let is_it = |line: &Line| matches!(line, Line::Setting(row) if row.name == name);
-        self.workload_lines().iter().position(is_it)
+        self.workload_rows().shown.iter().position(|row| row.name == name)
     }
 
     /// Returns the line of the workload with the cursor: the last one if there are fewer now.
     pub fn workload_cursor(&self) -> usize {
-        self.row.min(self.workload_lines().len() - 1)
+        self.row.min(self.workload_rows().len() - 1)
     }
 
     /// Returns the setting under the cursor; `None` on the line that folds.
     pub fn current_setting(&self) -> Option<&'static Setting> {
-        match self.workload_lines().get(self.workload_cursor()) {
-            Some(Line::Setting(row)) => Some(row),
-            _ => None,
-        }
+        self.workload_rows().get(self.workload_cursor())
     }
 
-    /// Returns the lines of the backends: the common ones, those that are `selected`, and if they
-    /// are unfolded all; the last line folds.
-    pub fn backend_lines(&self) -> Vec<BackendLine> {
+    /// Returns the rows of the backends, the common ones first: these and the selected ones, or all.
+    pub fn backend_rows(&self) -> FoldList<&'static Info> {
         let selected = self.selected_ids();
-        let is_shown = |info: &Info| {
+        let is_shown = |info: &&Info| {
             self.all_backends || info.common || selected.iter().any(|id| id == info.id)
         };
-        let rows = self.infos.iter().enumerate().filter(|(_, info)| is_shown(info));
-        // The common ones come first.
-        let mut lines: Vec<BackendLine> = rows.map(|(at, _)| BackendLine::Backend(at)).collect();
-        lines.sort_by_key(|line| match line {
-            BackendLine::Backend(at) => !self.infos[*at].common,
-            BackendLine::Fold(_) => true,
-        });
-        lines.push(BackendLine::Fold(self.infos.len() - lines.len()));
-        lines
+        let mut shown: Vec<_> = self.infos.iter().copied().filter(is_shown).collect();
+        shown.sort_by_key(|info| !info.common);
+        FoldList { hidden: self.infos.len() - shown.len(), shown }
     }
 
     /// Returns the line of the backends with the cursor: the last one if there are fewer now.
     pub fn backend_cursor(&self) -> usize {
-        self.backend.min(self.backend_lines().len() - 1)
+        self.backend.min(self.backend_rows().len() - 1)
     }
 
     /// Returns the backend under the cursor; `None` on the line that folds.
     pub fn current_backend(&self) -> Option<&'static Info> {
-        match self.backend_lines().get(self.backend_cursor()) {
-            Some(BackendLine::Backend(at)) => self.infos.get(*at).copied(),
-            _ => None,
-        }
+        self.backend_rows().get(self.backend_cursor())
     }
 
     /// Returns the ids of the backends of the plan, in any sweep.
@@ -253,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_changed_by_the_kind_of_its_setting() {
+    fn rows_change_as_their_setting_does() {
         assert_eq!(kind_of("op"), Kind::OneOf(vec!["read", "write", "seek"]));
         assert_eq!(kind_of("pattern"), Kind::OneOf(vec!["seq", "random", "reverse"]));
         assert_eq!(kind_of("cache"), Kind::SomeOf(vec!["cold", "warm", "asis"]));
@@ -265,24 +248,20 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_has_a_row_or_a_pane() {
+    fn every_setting_has_a_place() {
         assert_eq!(ROWS.len() + WITH_PANE.len(), settings().count());
         assert!(FIRST.iter().zip(ROWS.iter()).all(|(name, row)| *name == row.name));
     }
 
     #[test]
-    fn rare_settings_are_folded_away_unless_they_are_set() {
-        let names = |open, set: &str| -> Vec<&'static str> {
-            let name = |line: &Line| match line {
-                Line::Setting(row) => row.name,
-                Line::Fold(_) => "fold",
-            };
-            lines(open, |name| name == set).iter().map(name).collect()
-        };
-        assert_eq!(names(false, "").len(), COMMON + 1);
-        assert_eq!(names(false, "seed")[COMMON..], ["seed", "fold"]);
-        assert_eq!(names(true, "").len(), ROWS.len() + 1);
-        let hidden = ROWS.len() - COMMON;
-        assert!(matches!(lines(false, |_| false).last(), Some(Line::Fold(n)) if *n == hidden));
+    fn rare_settings_are_folded_unless_set() {
+        let quick = crate::plan::preset("quick").unwrap();
+        let mut setup = Setup::new(None, None, quick, Settings::default());
+        assert_eq!(setup.workload_rows().shown.len(), COMMON);
+        assert_eq!(setup.workload_rows().hidden, ROWS.len() - COMMON);
+        setup.settings.set("seed", "1").unwrap();
+        assert_eq!(setup.workload_rows().shown[COMMON].name, "seed");
+        setup.all_settings = true;
+        assert_eq!(setup.workload_rows().len(), ROWS.len() + 1);
     }
 }

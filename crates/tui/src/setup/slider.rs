@@ -123,16 +123,23 @@ pub fn position(value: u64) -> f64 {
 }
 
 fn step(value: u64, right: bool) -> u64 {
-    if right && value >= MAX_SIZE {
-        value
-    } else if right {
-        (value + 1).next_power_of_two()
-    } else if value > MAX_SIZE {
-        MAX_SIZE
-    } else if value.is_power_of_two() {
-        (value / 2).max(1)
+    if !right {
+        next_power(value, false).clamp(1, MAX_SIZE)
+    } else if value < MAX_SIZE {
+        next_power(value, true)
     } else {
-        value.next_power_of_two() / 2
+        value
+    }
+}
+
+/// Returns the next power of two above a value, or below it; 0 below 1.
+pub fn next_power(value: u64, up: bool) -> u64 {
+    if up {
+        value.saturating_add(1).checked_next_power_of_two().unwrap_or(value)
+    } else if value.is_power_of_two() {
+        value / 2
+    } else {
+        value.checked_next_power_of_two().map_or(1 << 63, |power| power / 2)
     }
 }
 
@@ -173,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_keeps_the_text_of_its_range() {
+    fn bands_keep_the_text_of_ranges() {
         for (text, shown) in [
             ("4k", "4k"),
             ("1k..8m", "1k..8m"),
@@ -191,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_move_by_powers_of_two_and_stop() {
+    fn ends_move_by_powers_of_two() {
         for (text, end, right, wanted) in [
             ("4k..1m", End::Low, false, Some("2k..1m")),
             ("4k..1m", End::High, true, Some("4k..2m")),
@@ -220,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_sequence_of_moves_yields_a_range_that_parses(
+        fn moves_yield_ranges_that_parse(
             low in 0u32..28,
             high in 0u32..28,
             moves in proptest::collection::vec(0u8..6, 0..60),

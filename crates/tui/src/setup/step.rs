@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::slider::next_power;
 use crate::plan::{Range, RangeOf};
 use crate::units::{parse_time, short_bytes, short_time};
 
@@ -87,14 +88,7 @@ fn parse_time_end(text: Option<&str>, up: bool) -> Option<u64> {
 fn step_by_doubling(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -> Step {
     let Some(range) = text.and_then(|text| Range::parse(text, of).ok()) else { return Step::Stay };
     let Some(from) = range_end(&range.values, up) else { return Step::Stay };
-    let next = if up {
-        (from + 1).checked_next_power_of_two().unwrap_or(high)
-    } else if from.is_power_of_two() {
-        from / 2
-    } else {
-        from.next_power_of_two() / 2
-    };
-    let next = next.clamp(low, high);
+    let next = next_power(from, up).clamp(low, high);
     let same = range.is_single() && next == from;
     match of {
         _ if same => Step::Stay,
@@ -124,7 +118,7 @@ mod tests {
     use crate::plan::Settings;
 
     #[test]
-    fn steps_go_to_the_values_a_person_would_try_next() {
+    fn steps_lead_to_usual_values() {
         let to = |text: &str| Step::To(text.into());
         for (name, text, up, wanted) in [
             ("threads", Some("1"), true, to("2")),

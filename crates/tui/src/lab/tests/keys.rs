@@ -54,7 +54,7 @@ fn progress(stage: &mut Stage, probe: u32) {
 }
 
 #[test]
-fn groups_and_probes_are_toggled_and_the_bars_follow() {
+fn toggling_probes_changes_the_bars() {
     let mut stage = stage();
     fn bars(stage: &Stage) -> usize {
         stage.model.lab.sheet.slots.len()
@@ -94,7 +94,7 @@ fn groups_and_probes_are_toggled_and_the_bars_follow() {
 }
 
 #[test]
-fn an_empty_selection_is_reported_and_requests_nothing() {
+fn empty_selections_request_nothing() {
     let mut stage = stage();
     stage.model.lab.choice.select_only(std::iter::empty());
     stage.model.lab.arrange();
@@ -106,7 +106,7 @@ fn an_empty_selection_is_reported_and_requests_nothing() {
 }
 
 #[test]
-fn a_filter_finds_probes_by_what_they_measure() {
+fn filters_search_descriptions() {
     let mut stage = stage();
     stage.keys("/memory");
     let items = stage.model.lab.sheet.items.len();
@@ -147,7 +147,7 @@ fn list_and_bars_move_together() {
 }
 
 #[test]
-fn a_run_is_shown_and_steered_as_it_progresses() {
+fn runs_are_shown_and_steered() {
     let mut stage = running();
     assert_eq!(stage.model.screen, Screen::Lab);
     assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Start { .. })));
@@ -176,7 +176,7 @@ fn a_run_is_shown_and_steered_as_it_progresses() {
 }
 
 #[test]
-fn a_finished_run_stays_on_the_screen() {
+fn finished_runs_stay_on_screen() {
     let mut stage = running();
     for cell in 0..4 {
         for round in 1..=5 {
@@ -200,7 +200,7 @@ fn a_finished_run_stays_on_the_screen() {
 }
 
 #[test]
-fn available_probes_are_requested_for_the_named_host() {
+fn offers_are_for_the_named_host() {
     let mut stage = stage();
     let settings = Settings { remote: Some("lab-7:80".parse().unwrap()), ..Settings::default() };
     stage.model.lab.choose(crate::plan::preset("lab").unwrap(), settings);
@@ -229,7 +229,7 @@ fn the_cursor_starts_at_the_selection() {
 }
 
 #[test]
-fn files_and_probes_do_not_run_at_the_same_time() {
+fn files_and_probes_run_separately() {
     let mut stage = stage();
     update::run::start(&mut stage.model, Arc::new(testing::plan()));
     stage.keys("5r");
@@ -260,7 +260,7 @@ fn files_and_probes_do_not_run_at_the_same_time() {
 }
 
 #[test]
-fn a_plan_that_is_late_or_refused_starts_nothing() {
+fn late_or_refused_plans_start_nothing() {
     let mut stage = stage();
     stage.keys("r");
     let number = question(&mut stage).number;
@@ -273,7 +273,7 @@ fn a_plan_that_is_late_or_refused_starts_nothing() {
 }
 
 #[test]
-fn enter_opens_a_curve_where_there_is_one() {
+fn enter_opens_curves() {
     let mut stage = opened();
     stage.keys("<enter>");
     assert!(!stage.model.lab.open);
@@ -296,7 +296,7 @@ fn enter_opens_a_curve_where_there_is_one() {
 }
 
 #[test]
-fn presets_of_probes_lead_here_and_those_of_files_to_setup() {
+fn presets_lead_to_their_screen() {
     let mut stage = Stage::new();
     fn at(stage: &Stage, id: &str) -> usize {
         stage.model.presets.iter().position(|preset| preset.id == id).unwrap()
@@ -316,7 +316,7 @@ fn presets_of_probes_lead_here_and_those_of_files_to_setup() {
 }
 
 #[test]
-fn the_shown_session_is_exported_named_and_marked() {
+fn sessions_are_exported_named_and_marked() {
     let mut stage = stage();
     stage.keys("e");
     assert!(
@@ -336,7 +336,7 @@ fn the_shown_session_is_exported_named_and_marked() {
 }
 
 #[test]
-fn parameters_of_a_probe_are_typed_checked_and_measured() {
+fn typed_parameters_are_checked() {
     let mut stage = stage();
     stage.model.lab = Lab::new(preset("lab").unwrap());
     stage.keys("5i");

@@ -29,7 +29,7 @@ fn bars_at_every_size() {
 }
 
 #[test]
-fn estimates_are_shown_before_anything_is_measured() {
+fn estimates_are_shown_before_results() {
     insta::assert_snapshot!("before", stage().snapshot(80, 24));
     assert!(stage().picture(80, 24).contains("r takes up to 3 min"));
     let mut empty = Stage::new();
@@ -37,7 +37,7 @@ fn estimates_are_shown_before_anything_is_measured() {
 }
 
 #[test]
-fn the_shade_of_an_interval_is_explained_where_there_is_one() {
+fn visible_intervals_are_explained() {
     let stage = opened();
     // The intervals of the tests are narrower than a column.
     let narrow = stage.picture(120, 40);

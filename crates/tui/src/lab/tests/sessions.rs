@@ -10,7 +10,7 @@ use crate::session_view::SessionView;
 use crate::testing;
 
 #[test]
-fn a_session_of_probes_is_shown_here_and_one_of_files_is_not() {
+fn only_probe_sessions_are_shown() {
     let mut stage = stage();
     stage.keys("4").tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     assert_eq!(stage.model.screen, Screen::Results);
@@ -25,7 +25,7 @@ fn a_session_of_probes_is_shown_here_and_one_of_files_is_not() {
 }
 
 #[test]
-fn a_session_of_both_shows_on_both() {
+fn mixed_sessions_show_on_both_screens() {
     let mut both = testing::session();
     let probes = session();
     both.plan.probes = probes.plan.probes;
@@ -39,7 +39,7 @@ fn a_session_of_both_shows_on_both() {
 }
 
 #[test]
-fn what_the_budget_left_out_is_not_measured_but_not_unavailable() {
+fn missed_cells_are_not_unavailable() {
     let mut short = session();
     short.probe_trials.retain(|trial| trial.cell < 3);
     short.end = Some(End::Budget);
@@ -60,7 +60,7 @@ fn what_the_budget_left_out_is_not_measured_but_not_unavailable() {
 }
 
 #[test]
-fn a_reference_is_shown_with_its_unknown_probes() {
+fn references_show_unknown_probes() {
     let mut stage = stage();
     let xeon = reference("xeon-os").unwrap().session().clone();
     stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(xeon, None)))));
@@ -79,7 +79,7 @@ fn a_reference_is_shown_with_its_unknown_probes() {
 }
 
 #[test]
-fn sessions_are_marked_where_they_have_the_cell() {
+fn marked_sessions_appear_on_bars() {
     let mut stage = opened();
     fn marked(stage: &testing::Stage) -> Vec<String> {
         stage.model.lab.marked_sessions().map(|(_, other)| other.id.clone()).collect::<Vec<_>>()
@@ -140,7 +140,7 @@ fn sessions_are_marked_where_they_have_the_cell() {
 }
 
 #[test]
-fn running_a_session_again_shows_it_here() {
+fn sessions_run_again_show_here() {
     let mut stage = stage();
     stage.keys("4").tell(Msg::Again(Ok(Box::new(super::plan().into()))));
     assert_eq!(stage.model.screen, Screen::Lab);

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_compared_with_the_nearer_end_of_its_estimate() {
+    fn values_compare_with_the_nearer_end() {
         let of = |low, high| Estimate { low, high, reason: String::new() };
         assert_eq!(compare_with_estimate(30.0, &of(10.0, 15.0)), ("2.00".into(), "above"));
         assert_eq!(compare_with_estimate(5.0, &of(10.0, 15.0)), ("0.50".into(), "below"));

@@ -40,7 +40,7 @@ fn trials_become_bars() {
 }
 
 #[test]
-fn memory_is_flat_however_long_it_runs() {
+fn long_runs_keep_flat_memory() {
     let mut bench = Bench::new(plan(None));
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
     let (mut most, mut total) = (0, 0u64);
@@ -121,7 +121,7 @@ fn zoom_shows_the_last_trials() {
 }
 
 #[test]
-fn axes_wait_for_values_and_are_round_in_their_unit() {
+fn axes_wait_for_values() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
     let screen = bench.screen(120, 40);
@@ -146,7 +146,7 @@ fn axes_wait_for_values_and_are_round_in_their_unit() {
 }
 
 #[test]
-fn each_chart_has_the_axis_that_fits_its_rates() {
+fn each_chart_chooses_its_axis() {
     let mut bench = Bench::new(plan(Some(3)));
     // As many bytes with 500 times as many calls.
     for (cell, ops) in [(0, 500_000), (1, 1000)] {
@@ -170,7 +170,7 @@ fn each_chart_has_the_axis_that_fits_its_rates() {
 }
 
 #[test]
-fn a_size_that_was_never_measured_is_a_gap_once_the_run_has_ended() {
+fn unmeasured_sizes_become_gaps() {
     let mut one = plan(Some(3));
     one.cells.truncate(3);
     let mut bench = Bench::new(one);
@@ -219,7 +219,7 @@ fn colors_behind(bench: &Bench, name: &str) -> Vec<Color> {
 }
 
 #[test]
-fn shares_have_the_colours_of_their_sources() {
+fn shares_have_their_sources_colours() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.trial(0, 1, 3);
     bench.say(Msg::Tick);
@@ -234,7 +234,7 @@ fn shares_have_the_colours_of_their_sources() {
 }
 
 #[test]
-fn only_warnings_have_the_colour_of_warnings() {
+fn only_warnings_are_amber() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.trial(0, 1, 3);
     bench.say(Msg::Tick);
@@ -254,7 +254,7 @@ fn only_warnings_have_the_colour_of_warnings() {
 }
 
 #[test]
-fn the_threads_have_a_pane_where_there_are_several() {
+fn several_threads_have_a_pane() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.trial(0, 1, 3);
     assert!(!bench.screen(120, 40).contains("Threads"));
@@ -272,7 +272,7 @@ fn the_threads_have_a_pane_where_there_are_several() {
 }
 
 #[test]
-fn the_ribbon_says_what_the_time_went_to() {
+fn the_ribbon_shows_time_spent() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
     bench.wait(1000);
@@ -350,7 +350,7 @@ fn phases_are_told() {
 }
 
 #[test]
-fn what_failed_is_told_and_the_last_picture_stays() {
+fn failures_and_the_last_picture_stay() {
     let mut bench = Bench::idle();
     bench.key("2");
     assert!(bench.screen(80, 24).contains("Nothing is running"));
@@ -373,7 +373,7 @@ fn what_failed_is_told_and_the_last_picture_stays() {
 }
 
 #[test]
-fn what_is_expected_is_drawn_before_anything_is_measured() {
+fn estimates_are_drawn_before_trials() {
     let mut bench = Bench::new(plan(Some(2)));
     let mut grounds = Grounds::default();
     grounds.machine.ceilings = Some(crate::testing::ceilings());
@@ -398,7 +398,7 @@ fn mouse(bench: &mut Bench, kind: MouseEventKind, column: u16, row: u16) -> Stri
 }
 
 #[test]
-fn the_pointer_reads_and_zooms_the_trials() {
+fn the_pointer_reads_and_zooms() {
     let mut bench = Bench::new(plan(Some(40)));
     for round in 1..=16 {
         for cell in 0..6 {
@@ -452,7 +452,7 @@ fn two_trials() -> (Bench, Vec<u16>) {
 }
 
 #[test]
-fn the_pointer_reads_nothing_in_the_gap_between_trials() {
+fn the_pointer_skips_gaps() {
     let (_, bars) = two_trials();
     let sign = |column| if bars.contains(&column) { '#' } else { ' ' };
     let read: String = (0..60).map(sign).collect();
@@ -460,7 +460,7 @@ fn the_pointer_reads_nothing_in_the_gap_between_trials() {
 }
 
 #[test]
-fn a_double_click_on_a_trial_opens_its_cell() {
+fn double_clicks_open_cells() {
     let (mut bench, bars) = two_trials();
     let (first, last) = (bars[0], bars[bars.len() - 1]);
     let mut double_click = |column| {

@@ -30,7 +30,7 @@ fn shown_at(bench: &Bench) -> f64 {
 }
 
 #[test]
-fn it_goes_at_its_speed_and_ends_on_results() {
+fn replays_end_on_results() {
     let mut bench = example(10);
     assert_eq!((bench.model.screen, bench.state().as_str()), (Screen::Live, "replay 10x"));
     assert!(bench.model.ticks() && !bench.model.running());
@@ -49,7 +49,7 @@ fn it_goes_at_its_speed_and_ends_on_results() {
 }
 
 #[test]
-fn its_results_are_shown_while_it_plays() {
+fn results_are_shown_during_replays() {
     let mut bench = example(10);
     tick(&mut bench, 500);
     bench.key("3");
@@ -60,7 +60,7 @@ fn its_results_are_shown_while_it_plays() {
 }
 
 #[test]
-fn a_double_click_opens_no_cell_of_another_session() {
+fn double_clicks_ignore_other_sessions() {
     let mut bench = example(10);
     let mut other = bench.model.live.replay.as_ref().unwrap().shown().clone();
     other.session.id = "20260101-000000-other".into();
@@ -130,7 +130,7 @@ fn its_warnings_are_listed() {
 }
 
 #[test]
-fn it_pauses_and_waits_while_it_is_not_seen() {
+fn hidden_replays_wait() {
     let mut bench = example(10);
     tick(&mut bench, 200);
     bench.key("space");
@@ -151,7 +151,7 @@ fn it_pauses_and_waits_while_it_is_not_seen() {
 }
 
 #[test]
-fn going_back_shows_what_was_shown_then() {
+fn going_back_restores_the_picture() {
     let mut straight = example(1);
     straight.key("space");
     let mut back = example(1);
@@ -175,7 +175,7 @@ fn going_back_shows_what_was_shown_then() {
 }
 
 #[test]
-fn going_back_behind_the_zoomed_trials_shows_those_that_there_are() {
+fn going_back_leaves_the_zoom() {
     let mut bench = example(1);
     bench.key("space");
     for _ in 0..12 {
@@ -197,7 +197,7 @@ fn going_back_behind_the_zoomed_trials_shows_those_that_there_are() {
 }
 
 #[test]
-fn a_click_on_its_bar_goes_there() {
+fn clicks_on_the_bar_seek() {
     let mut bench = example(1);
     bench.key("space");
     bench.say(Msg::Resize(120, 40));
@@ -219,7 +219,7 @@ fn a_click_on_its_bar_goes_there() {
 }
 
 #[test]
-fn a_paused_replay_stays_at_its_end_until_it_plays() {
+fn paused_replays_stay_at_the_end() {
     let mut bench = example(1);
     bench.key("space");
     bench.key("G");
@@ -248,7 +248,7 @@ fn it_ends_early_and_leads_back() {
 }
 
 #[test]
-fn a_run_ends_a_replay_and_refuses_one() {
+fn runs_end_and_refuse_replays() {
     let mut bench = example(1);
     let plan = Arc::new(plan(Some(1)));
     run::start(&mut bench.model, Arc::clone(&plan));
@@ -258,7 +258,7 @@ fn a_run_ends_a_replay_and_refuses_one() {
 }
 
 #[test]
-fn going_back_repeats_a_sixteenth_of_a_long_session_at_most() {
+fn going_back_repeats_few_events() {
     let mut shown = testing::shown();
     let trial = Arc::clone(&shown.session.trials[0]);
     shown.session.trials = vec![trial; 20_000];
@@ -276,7 +276,7 @@ fn going_back_repeats_a_sixteenth_of_a_long_session_at_most() {
 }
 
 #[test]
-fn a_replay_begins_and_ends_with_the_view_of_everything() {
+fn replays_reset_the_view() {
     use crate::live::strip::Window;
     let mut bench = example(10);
     tick(&mut bench, 900);

@@ -5,7 +5,7 @@ use crate::live::run_view::Step;
 use crate::record::Verified;
 
 #[test]
-fn one_count_tells_how_far_the_run_is() {
+fn every_part_shows_one_counter() {
     let mut bench = Bench::idle();
     assert_eq!(bench.state(), "idle");
     bench = Bench::new(plan(Some(2)));
@@ -31,7 +31,7 @@ fn one_count_tells_how_far_the_run_is() {
 }
 
 #[test]
-fn a_small_terminal_shows_how_the_run_is_going() {
+fn small_terminals_show_the_state() {
     let mut bench = Bench::new(plan(Some(3)));
     assert_eq!(bench.screen(60, 16).trim(), "needs 80x24 · 0 of 6 cells known");
     bench.trial(0, 1, 2);
@@ -68,7 +68,7 @@ fn progress_never_runs_backwards() {
 }
 
 #[test]
-fn a_pause_is_no_time_and_says_when_it_is_there() {
+fn pauses_take_no_run_time() {
     let mut bench = Bench::new(plan(Some(1)));
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
     bench.sample(0, 1, 1, 1 << 20);
@@ -91,7 +91,7 @@ fn a_pause_is_no_time_and_says_when_it_is_there() {
 }
 
 #[test]
-fn a_suspension_ends_its_pause_when_the_engine_has_taken_it() {
+fn suspensions_resume_once_paused() {
     // The engine's word comes before the return, or after it.
     for before in [true, false] {
         let mut bench = Bench::new(plan(Some(1)));
@@ -124,7 +124,7 @@ fn a_suspension_ends_its_pause_when_the_engine_has_taken_it() {
 }
 
 #[test]
-fn a_run_that_a_person_paused_stays_paused_over_a_suspension() {
+fn paused_runs_stay_paused_when_suspended() {
     let mut bench = Bench::new(plan(Some(1)));
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
     bench.key("space");
@@ -149,7 +149,7 @@ fn skip_is_taken_once_per_cell() {
 }
 
 #[test]
-fn a_goal_has_no_time_left_and_its_share_is_that_of_narrow_cells() {
+fn goals_count_narrow_cells() {
     let (until, budget) = (true, Plan::UNTIL_BUDGET);
     let mut bench = Bench::new(Plan { until, budget, goal: 0.05, ..plan(None) });
     for cell in 0..6 {
@@ -167,7 +167,7 @@ fn a_goal_has_no_time_left_and_its_share_is_that_of_narrow_cells() {
 }
 
 #[test]
-fn the_footer_of_results_offers_no_other_run_meanwhile() {
+fn results_offer_no_run_during_one() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.trial(0, 1, 3);
     bench.key("3");
@@ -225,7 +225,7 @@ fn keys_say_what_they_do() {
 }
 
 #[test]
-fn a_run_that_is_not_saved_says_so_until_it_is() {
+fn unsaved_runs_say_so() {
     let mut bench = Bench::new(plan(Some(5)));
     bench.say(Msg::Begun {
         path: Some("/s/x.jsonl".into()),
@@ -274,7 +274,7 @@ fn a_run_that_is_not_saved_says_so_until_it_is() {
 }
 
 #[test]
-fn a_run_without_a_file_says_why_all_along() {
+fn runs_without_files_say_why() {
     let mut bench = Bench::new(plan(Some(5)));
     bench.say(Msg::Begun {
         path: None,
@@ -298,7 +298,7 @@ fn a_run_without_a_file_says_why_all_along() {
 }
 
 #[test]
-fn a_cell_has_the_same_sign_on_live_and_on_results() {
+fn live_and_results_share_signs() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
     bench.key("3");
@@ -312,7 +312,7 @@ fn a_cell_has_the_same_sign_on_live_and_on_results() {
 }
 
 #[test]
-fn results_grow_under_their_key_while_a_run_goes_on() {
+fn results_grow_during_a_run() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
     bench.key("3");
@@ -344,7 +344,7 @@ fn results_grow_under_their_key_while_a_run_goes_on() {
 }
 
 #[test]
-fn results_of_a_run_that_goes_on_do_not_say_that_it_ended() {
+fn results_of_runs_have_not_ended() {
     let mut bench = Bench::new(plan(Some(3)));
     bench.phase(Phase::Calibrate, Some(0), 1, 0.0);
     bench.key("3");
@@ -374,7 +374,7 @@ fn results_of_a_run_that_goes_on_do_not_say_that_it_ended() {
 }
 
 #[test]
-fn the_end_of_a_long_run_rings() {
+fn long_runs_ring_at_the_end() {
     let ends = |seconds: u64, reason: End, rings: bool| {
         let mut bench = Bench::new(plan(Some(3)));
         bench.model.rings = rings;
@@ -396,7 +396,7 @@ fn the_end_of_a_long_run_rings() {
 }
 
 #[test]
-fn reading_back_is_told_and_has_its_share_of_the_time() {
+fn reading_back_has_its_share() {
     let mut bench = Bench::new(Plan { verify: true, ..plan(Some(3)) });
     bench.phase(Phase::Trial, Some(0), 1, 0.1);
     for at in 1..=10 {

@@ -12,13 +12,13 @@ mod warnings;
 use scene::Scene;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 
-use super::layout::Places;
 use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
+use super::strip::Window;
 use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
 use crate::lab;
@@ -26,7 +26,7 @@ use crate::plan::Job;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::view::{Hits, pane};
-use crate::zoom::Zoom;
+use crate::zoom::{Zoom, ZoomChart};
 
 pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
@@ -39,16 +39,73 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
         return draw_probe_hint(look, live.run.is_some(), area, buf);
     }
     let scene = new_scene(live, view, look);
-    let places = places(&scene, live.replay.is_some(), area);
-    strip::draw(&scene, view.measure(), true, places.throughput, buf);
-    now::draw(&scene, places, buf);
-    strip::draw(&scene, Measure::SystemCalls, false, places.calls, buf);
-    curve::draw(&scene, places.curve, buf);
-    places.latency.inspect(|area| latency::draw(&scene, *area, buf));
-    places.threads.inspect(|area| lanes::draw(&scene, *area, buf));
-    places.warnings.inspect(|area| warnings::draw(&scene, *area, buf));
+    let panes = Panes::new(&scene, live.replay.is_some(), area);
+    strip::draw(&scene, view.measure(), true, panes.throughput, buf);
+    now::draw(&scene, &panes, buf);
+    strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
+    curve::draw(&scene, panes.curve, buf);
+    if !panes.latency.is_empty() {
+        latency::draw(&scene, panes.latency, buf);
+    }
+    if !panes.threads.is_empty() {
+        lanes::draw(&scene, panes.threads, buf);
+    }
+    if !panes.warnings.is_empty() {
+        warnings::draw(&scene, panes.warnings, buf);
+    }
     if let Some(at) = ctx.pointer {
-        strip::draw_read_out(&scene, places.throughput, at, buf);
+        strip::draw_read_out(&scene, panes.throughput, at, buf);
+    }
+}
+
+/// Rows of Now.
+const NOW_ROWS: u16 = 11;
+
+/// Rows from which on there is room for latency, threads and warnings.
+const MIN_ROOMY: u16 = 28;
+
+/// Areas of the panes; an empty one is not drawn.
+struct Panes {
+    throughput: Rect,
+    calls: Rect,
+    threads: Rect,
+    latency: Rect,
+    curve: Rect,
+    now: Rect,
+    warnings: Rect,
+}
+
+impl Panes {
+    /// Lays out the trials at the left with latency and threads below, and the results at the right
+    /// with Now and warnings below.
+    fn new(scene: &Scene, is_replay: bool, area: Rect) -> Panes {
+        let threads = scene.view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
+        // The part of each thread is not kept, and the bar of one thread would always be full.
+        let threads = if is_replay || threads == 1 { 0 } else { threads };
+        let [left, right] =
+            Layout::horizontal([Constraint::Percentage(55), Constraint::Min(0)]).areas(area);
+        let (mut below, mut found) = (0, 0);
+        if area.height >= MIN_ROOMY {
+            let lanes = u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2);
+            below = (area.height / 4).clamp(8, 15).max(lanes.min(area.height / 3));
+            let columns = right.width.saturating_sub(2);
+            let rows = warnings::count_rows(scene.look, &scene.view.warnings, columns) as u16;
+            found = if rows == 0 { 0 } else { rows.min(area.height / 5) + 2 };
+        }
+        let [above, below] =
+            Layout::vertical([Constraint::Min(0), Constraint::Length(below)]).areas(left);
+        let [throughput, calls] =
+            Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(above);
+        let share = if threads == 0 { 0 } else { 42 };
+        let [threads, latency] =
+            Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(below);
+        let [curve, now, warnings] = Layout::vertical([
+            Constraint::Min(0),
+            Constraint::Length(NOW_ROWS),
+            Constraint::Length(found),
+        ])
+        .areas(right);
+        Panes { throughput, calls, threads, latency, curve, now, warnings }
     }
 }
 
@@ -70,42 +127,47 @@ fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a>
     }
 }
 
-fn places(scene: &Scene, is_replay: bool, area: Rect) -> Places {
-    let (look, view) = (scene.look, scene.view);
-    let threads = view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
-    // The part of each thread is not kept.
-    let threads = if is_replay { 1 } else { threads };
-    Places::new(area, threads, &|columns| warnings::count_rows(look, &view.warnings, columns))
-}
-
 /// Returns the scene if there are trials to show.
 fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<Scene<'a>> {
     let view = live.run_view().filter(|view| !lab::is_probe_plan(&view.plan))?;
     (view.series.trials() > 0).then(|| new_scene(live, view, look))
 }
 
-/// Returns the area of the bars of the trials.
-pub fn strip_area(live: &Live, look: &Look, body: Rect) -> Option<Rect> {
-    let scene = scene_of_trials(live, look)?;
-    let places = places(&scene, live.replay.is_some(), pane_area(live, body));
-    Some(strip::parts(true, places.throughput).0)
-}
+impl ZoomChart for Live {
+    fn area(&self, look: &Look, body: Rect) -> Option<Rect> {
+        let scene = scene_of_trials(self, look)?;
+        let panes = Panes::new(&scene, self.replay.is_some(), pane_area(self, body));
+        Some(strip::parts(true, panes.throughput).0)
+    }
 
-/// Returns the part of the trials that is shown in these bars; `None`: all.
-pub fn strip_part(live: &Live, look: &Look, bars: Rect) -> Zoom {
-    strip::part(&scene_of_trials(live, look)?, bars)
-}
+    fn count_places(&self) -> usize {
+        self.run_view().map_or(0, |view| view.series.trials() as usize)
+    }
 
-/// Returns the trial at a column of these bars, counted from 0.
-pub fn trial_at(live: &Live, look: &Look, bars: Rect, column: u16) -> Option<usize> {
-    let (bar, _) = strip::bar_at(&scene_of_trials(live, look)?, bars, column)?;
-    Some(bar.last.saturating_sub(1) as usize)
+    fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {
+        let (bar, _) = strip::bar_at(&scene_of_trials(self, look)?, area, column)?;
+        Some(bar.last.saturating_sub(1) as usize)
+    }
+
+    fn part(&self, look: &Look, area: Rect) -> Zoom {
+        strip::part(&scene_of_trials(self, look)?, area)
+    }
+
+    fn show_part(&mut self, part: Zoom) {
+        let all = u32::try_from(self.count_places()).unwrap_or(u32::MAX);
+        self.window = Window::of(part, all);
+    }
+
+    /// One long trial may take all columns.
+    fn least_span(&self) -> usize {
+        0
+    }
 }
 
 /// Returns the job whose bar is at a place of the screen, and the id of its session; `None` where
 /// there is none, or several.
 pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(String, Job)> {
-    let bars = strip_area(live, look, body)?;
+    let bars = live.area(look, body)?;
     let scene = scene_of_trials(live, look)?;
     let (bar, _) = strip::bar_under(&scene, bars, at)?;
     let job = scene.view.job(bar.cell?)?.clone();

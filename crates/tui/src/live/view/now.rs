@@ -7,8 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::{Scene, figure, frame, stacked_bar};
-use super::{latency, warnings};
-use crate::live::layout::Places;
+use super::{Panes, latency, warnings};
 use crate::live::run::Suspension;
 use crate::live::run_view::{LastTrial, Step};
 use crate::plan::Job;
@@ -24,9 +23,9 @@ const FIGURE_COLUMNS: u16 = 24;
 /// Widest row that the eye can follow.
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
-pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
+pub fn draw(scene: &Scene, panes: &Panes, buf: &mut Buffer) {
     let state = scene.look.span(Role::Title, scene.describe_stop().unwrap_or_default());
-    let inner = frame(scene.look, "Now", vec![state], places.now, buf);
+    let inner = frame(scene.look, "Now", vec![state], panes.now, buf);
     let mut rows = Rows { scene, area: inner, row: 0 };
     rows.draw_cell(buf);
     rows.draw_state(buf);
@@ -34,7 +33,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
     rows.draw_unsaved(buf);
     let found = &scene.view.warnings;
     // Without their own pane, warnings take the last row.
-    let has_no_pane = places.warnings.is_none() && !found.is_empty();
+    let has_no_pane = panes.warnings.is_empty() && !found.is_empty();
     if let Some(first) = found.iter().next().filter(|_| has_no_pane && inner.height > 3) {
         let mut line =
             warnings::summarize(scene.look, first, usize::from(inner.width).saturating_sub(6));
@@ -45,7 +44,7 @@ pub fn draw(scene: &Scene, places: Places, buf: &mut Buffer) {
         rows.area.height -= 1;
     }
     if let Some(last) = &scene.view.last {
-        rows.draw_last(last, places.latency.is_none(), buf);
+        rows.draw_last(last, panes.latency.is_empty(), buf);
     }
     rows.draw_dropped(buf);
 }

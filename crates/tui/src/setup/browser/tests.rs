@@ -45,7 +45,7 @@ fn rows_follow_filter_and_hidden_files() {
 }
 
 #[test]
-fn a_listing_that_is_no_longer_awaited_changes_nothing() {
+fn late_listings_change_nothing() {
     let mut browser = browser();
     let late =
         Listing { dir: "/slow".into(), file_system: FileSystem::default(), result: Ok(Vec::new()) };
@@ -64,7 +64,7 @@ fn a_listing_that_is_no_longer_awaited_changes_nothing() {
 }
 
 #[test]
-fn going_up_puts_the_cursor_on_the_folder_that_was_left() {
+fn going_up_selects_the_folder_left() {
     let mut browser = browser();
     browser.loading = Some("/".into());
     let result = Ok(vec![entry("/", "bin", Kind::Folder, 0), entry("/", "data", Kind::Folder, 0)]);
@@ -73,7 +73,7 @@ fn going_up_puts_the_cursor_on_the_folder_that_was_left() {
 }
 
 #[test]
-fn recent_targets_are_few_and_newest_first() {
+fn recent_targets_are_few_and_ordered() {
     let mut browser = browser();
     for n in 0..12 {
         browser.add_recent(Path::new(&format!("/x/{n}")));
@@ -85,7 +85,7 @@ fn recent_targets_are_few_and_newest_first() {
 }
 
 #[test]
-fn a_file_is_inspected_once_and_few_at_a_time() {
+fn files_are_inspected_once() {
     let mut browser = browser();
     assert_eq!(browser.next_inspection(), None);
     browser.cursor = 3;

@@ -198,7 +198,7 @@ fn keys_become_a_command_line() {
 }
 
 #[test]
-fn a_file_on_the_command_line_runs_with_one_key() {
+fn a_named_file_runs_with_r() {
     let mut model = model(Some("a.bin"));
     assert_eq!(model.setup.focus, Pane::Plan);
     assert!(keys(&mut model, "r").is_empty(), "the plan is not there yet");
@@ -217,7 +217,7 @@ fn a_file_on_the_command_line_runs_with_one_key() {
 }
 
 #[test]
-fn a_refused_choice_shows_why_and_changes_nothing() {
+fn refused_choices_change_nothing() {
     for (script, reason, unwanted) in [
         ("jjj<enter><tab><tab>l", "writes only to files it creates", "write"),
         ("jjjjj<enter>", "is not a regular file", "pipe"),
@@ -252,7 +252,7 @@ fn writes_end_with_their_sync() {
 }
 
 #[test]
-fn few_plan_requests_are_in_flight_and_the_last_is_answered() {
+fn few_plan_requests_are_in_flight() {
     let mut model = model(None);
     answer_plan(&mut model);
     let numbers: Vec<u64> = keys(&mut model, "<tab><tab>jjjllllll")
@@ -311,7 +311,7 @@ fn listing_a_folder_does_not_block() {
 }
 
 #[test]
-fn the_cursor_starts_on_the_named_file_and_the_folder_is_listed_again_later() {
+fn the_cursor_starts_on_the_file() {
     let mut model = model(Some("b.iso"));
     assert_eq!(model.setup.browser.file(), Some(Path::new("/data/b.iso")));
     let effects = keys(&mut model, "21");
@@ -319,7 +319,7 @@ fn the_cursor_starts_on_the_named_file_and_the_folder_is_listed_again_later() {
 }
 
 #[test]
-fn marked_files_are_compared_in_one_run() {
+fn marked_files_share_a_run() {
     let mut model = model(Some("b.iso"));
     answer_plan(&mut model);
     // The cursor starts on the named file; the one beside it joins, and leaves again.
@@ -374,7 +374,7 @@ fn invalid_typed_values_stay_open() {
 }
 
 #[test]
-fn what_the_command_line_gave_is_not_remembered() {
+fn given_settings_are_not_remembered() {
     let settings = |line: &str| {
         let mut settings = Settings::default();
         line.split_whitespace().filter_map(|pair| pair.split_once('=')).for_each(|(name, text)| {

@@ -40,7 +40,7 @@ fn clicks_focus_select_and_toggle() {
 }
 
 #[test]
-fn what_is_chosen_has_a_mark_in_ascii_too() {
+fn chosen_items_are_marked_in_ascii() {
     let mut model = model(Some("/data/a.bin"));
     model.look.glyphs = Glyphs::Ascii;
     answer_plan(&mut model);
@@ -59,7 +59,7 @@ fn presets_have_words_not_numbers() {
 }
 
 #[test]
-fn pictures_show_the_essentials_at_every_size() {
+fn every_size_shows_the_essentials() {
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let mut model = model(Some("/data/a.bin"));
         model.size = (columns, rows);
@@ -85,7 +85,7 @@ fn pictures_show_the_essentials_at_every_size() {
 }
 
 #[test]
-fn a_late_plan_is_announced_and_a_quick_one_does_not_flicker() {
+fn only_late_plans_are_announced() {
     let mut model = model(None);
     answer_plan(&mut model);
     keys(&mut model, "<tab><tab>jl");
@@ -121,7 +121,7 @@ fn the_plan_shows_its_expected_result() {
 }
 
 #[test]
-fn settings_of_sweeps_are_shown_per_sweep() {
+fn sweeps_show_their_settings() {
     let mut model = model(Some("/data/a.bin"));
     take(&mut model, built_in("peak").unwrap());
     answer_plan(&mut model);

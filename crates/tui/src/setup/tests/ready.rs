@@ -38,7 +38,7 @@ fn warning(id: &'static str, severity: Severity, message: &str) -> Warning {
 }
 
 #[test]
-fn a_file_that_is_gone_is_told_before_anything_runs() {
+fn missing_files_are_reported_before_runs() {
     let mut model = model(Some("a.bin"));
     answer_plan(&mut model);
     model.setup.browser.recent = vec!["/data/a.bin".into(), "/data/x".into()];
@@ -69,7 +69,7 @@ fn a_file_that_is_gone_is_told_before_anything_runs() {
 }
 
 #[test]
-fn a_file_of_which_the_plan_is_refused_exists_all_the_same() {
+fn files_of_refused_plans_exist() {
     let mut model = model(Some("a.bin"));
     answer_plan(&mut model);
     assert!(model.setup.exists);
@@ -84,7 +84,7 @@ fn a_file_of_which_the_plan_is_refused_exists_all_the_same() {
 }
 
 #[test]
-fn another_run_on_the_disk_is_asked_about() {
+fn another_run_on_the_disk_asks() {
     let mut model = model(Some("a.bin"));
     answer_plan(&mut model);
     let other = || {
@@ -116,7 +116,7 @@ fn disturbed() -> Box<NewRun> {
 }
 
 #[test]
-fn another_run_is_asked_about_wherever_a_run_is_started() {
+fn every_start_asks_about_another_run() {
     for told in [Msg::Again(Ok(disturbed())), Msg::Refined(Ok(disturbed()))] {
         let mut model = model(Some("a.bin"));
         keys(&mut model, "4");
@@ -132,7 +132,7 @@ fn another_run_is_asked_about_wherever_a_run_is_started() {
 }
 
 #[test]
-fn a_run_that_waits_blocks_no_screen_and_can_be_given_up() {
+fn waiting_runs_block_no_screen() {
     let mut model = model(Some("a.bin"));
     keys(&mut model, "4");
     send(&mut model, Msg::Again(Ok(disturbed())));
@@ -160,7 +160,7 @@ fn a_run_that_waits_blocks_no_screen_and_can_be_given_up() {
 }
 
 #[test]
-fn the_plan_forgets_another_run_that_has_ended() {
+fn plans_forget_runs_that_ended() {
     let mut model = model(Some("a.bin"));
     model.setup.request_plan();
     let plan = proposed(&model.setup);
@@ -179,7 +179,7 @@ fn the_plan_forgets_another_run_that_has_ended() {
 }
 
 #[test]
-fn a_run_waits_until_another_one_has_ended() {
+fn runs_wait_for_another_to_end() {
     let mut model = model(Some("a.bin"));
     answer_plan(&mut model);
     keys(&mut model, "r");
@@ -214,7 +214,7 @@ fn a_run_waits_until_another_one_has_ended() {
 }
 
 #[test]
-fn a_budget_that_cannot_work_is_told_with_the_key_that_sets_one() {
+fn short_budgets_name_their_key() {
     let mut model = model(Some("a.bin"));
     let proposed = proposed(&model.setup);
     let plan = Plan {
@@ -237,7 +237,7 @@ fn a_budget_that_cannot_work_is_told_with_the_key_that_sets_one() {
 }
 
 #[test]
-fn the_plan_shows_what_can_spoil_a_run_and_leaves_the_rest_to_the_doctor() {
+fn plans_show_serious_findings_only() {
     let mut model = model(Some("a.bin"));
     let plan = proposed(&model.setup);
     let findings = vec![
@@ -252,7 +252,7 @@ fn the_plan_shows_what_can_spoil_a_run_and_leaves_the_rest_to_the_doctor() {
 }
 
 #[test]
-fn what_spoils_a_run_is_told_before_the_estimate_where_rows_are_few() {
+fn findings_come_before_the_estimate() {
     let mut model = model(Some("a.bin"));
     model.size = (80, 24);
     let plan = proposed(&model.setup);
@@ -269,7 +269,7 @@ fn what_spoils_a_run_is_told_before_the_estimate_where_rows_are_few() {
 }
 
 #[test]
-fn of_a_file_with_holes_what_is_stored_comes_before_what_is_cached() {
+fn stored_comes_first_with_holes() {
     let mut model = model(None);
     keys(&mut model, "g/a.b");
     let mut facts = testing::facts();
@@ -287,7 +287,7 @@ fn of_a_file_with_holes_what_is_stored_comes_before_what_is_cached() {
 }
 
 #[test]
-fn the_hint_judges_the_block_sizes_that_are_shown() {
+fn hints_judge_the_shown_block_sizes() {
     let mut model = model(None);
     model.setup.preset = built_in("peak").unwrap();
     model.setup.settings.set("size", "64k").unwrap();
@@ -298,7 +298,7 @@ fn the_hint_judges_the_block_sizes_that_are_shown() {
 }
 
 #[test]
-fn a_setting_is_shown_without_unfolding_others() {
+fn showing_a_setting_unfolds_no_others() {
     let mut model = model(None);
     for (name, pane) in [("block-size", Pane::Blocks), ("backend", Pane::Backends)] {
         show_setting(&mut model.setup, name);
@@ -310,7 +310,7 @@ fn a_setting_is_shown_without_unfolding_others() {
 }
 
 #[test]
-fn rare_backends_and_settings_are_folded_away() {
+fn rare_backends_and_settings_are_folded() {
     let mut model = model(None);
     answer_plan(&mut model);
     let text = picture(&model, 120, 40);
@@ -325,7 +325,7 @@ fn rare_backends_and_settings_are_folded_away() {
 }
 
 #[test]
-fn the_cursor_stays_in_a_list_that_gets_shorter() {
+fn cursors_stay_in_shorter_lists() {
     for (pane, what) in [(Pane::Backends, "fewer backends"), (Pane::Workload, "fewer settings")] {
         let mut model = model(None);
         answer_plan(&mut model);
@@ -353,7 +353,7 @@ fn the_cursor_stays_in_a_list_that_gets_shorter() {
 }
 
 #[test]
-fn what_cannot_be_measured_shows_why_and_no_facts() {
+fn unmeasurable_targets_show_the_reason() {
     let mut model = model(None);
     answer_plan(&mut model);
     keys(&mut model, "G");
@@ -397,7 +397,7 @@ fn what_cannot_be_measured_shows_why_and_no_facts() {
 }
 
 #[test]
-fn the_plan_names_the_layers_below_a_file_where_one_of_them_caches() {
+fn plans_name_layers_that_cache() {
     for (cached, is_shown) in [(true, true), (false, false)] {
         let mut model = model(Some("a.bin"));
         model.size = (80, 24);

@@ -31,7 +31,7 @@ fn a_click_moves_the_nearest_end() {
 }
 
 #[test]
-fn the_slider_shows_what_is_measured_in_words() {
+fn the_slider_names_its_sizes() {
     let mut model = model(None);
     answer_plan(&mut model);
     assert!(picture(&model, 120, 40).contains("4 KiB to 2 MiB, 4 sizes"));

@@ -4,9 +4,9 @@ use super::pick;
 use crate::context::Context;
 use crate::experiment::usual;
 use crate::msg::Effect;
-use crate::plan::{Backends, Choice, PRESETS, Preset, Presets, Setting, Settings};
+use crate::plan::{Backends, Choice, Info, PRESETS, Preset, Presets, Setting, Settings};
 use crate::popup::{Popup, Purpose};
-use crate::setup::rows::{self, BackendLine, Kind};
+use crate::setup::rows::{self, Kind};
 use crate::setup::slider::Band;
 use crate::setup::state::{Pane, Setup};
 use crate::setup::step::{Step, step};
@@ -94,19 +94,24 @@ fn choose(setup: &mut Setup, ctx: &mut Context, name: &str, text: &str) -> Vec<E
 
 /// Selects or deselects the backend of a line, or folds the list.
 pub fn press_backend(setup: &mut Setup, ctx: &mut Context, line: usize) -> Vec<Effect> {
-    match setup.backend_lines().get(line) {
-        Some(BackendLine::Backend(at)) => toggle_backend(setup, ctx, *at),
-        Some(BackendLine::Fold(_)) => {
+    match setup.backend_rows().get(line) {
+        Some(info) => toggle(setup, ctx, info),
+        None => {
             setup.all_backends = !setup.all_backends;
             Vec::new()
         }
-        None => Vec::new(),
     }
 }
 
 /// Selects or deselects a backend.
 pub fn toggle_backend(setup: &mut Setup, ctx: &mut Context, at: usize) -> Vec<Effect> {
-    let Some(info) = setup.infos.get(at).copied() else { return Vec::new() };
+    match setup.infos.get(at).copied() {
+        Some(info) => toggle(setup, ctx, info),
+        None => Vec::new(),
+    }
+}
+
+fn toggle(setup: &mut Setup, ctx: &mut Context, info: &Info) -> Vec<Effect> {
     let effective = setup.effective_settings();
     let mut list =
         effective.backend.as_ref().map_or(Vec::new(), |backends| backends.choices(&setup.infos));
@@ -338,7 +343,7 @@ pub fn set_text(
 }
 
 /// Checks the names and options of backends against the registry.
-fn check_backends(settings: &Settings, infos: &[&'static crate::plan::Info]) -> Result<(), String> {
+fn check_backends(settings: &Settings, infos: &[&'static Info]) -> Result<(), String> {
     let Some(Backends::These(list)) = &settings.backend else { return Ok(()) };
     for choice in list {
         let info = infos.iter().find(|info| info.id == choice.id);

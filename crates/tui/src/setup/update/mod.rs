@@ -122,7 +122,7 @@ fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
     let at = setup.backend_cursor();
     if action.moves_rows() {
         let page = ctx.hits.drawn(Part::Setup(Pane::Backends)).page();
-        setup.backend = move_cursor(at, setup.backend_lines().len(), action, page);
+        setup.backend = move_cursor(at, setup.backend_rows().len(), action, page);
         return Vec::new();
     }
     match action {
@@ -132,7 +132,7 @@ fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
 }
 
 fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let (at, count) = (setup.workload_cursor(), setup.workload_lines().len());
+    let (at, count) = (setup.workload_cursor(), setup.workload_rows().len());
     if action.moves_rows() {
         let page = ctx.hits.drawn(Part::Setup(Pane::Workload)).page();
         setup.row = move_cursor(at, count, action, page);

@@ -6,7 +6,6 @@ use ratatui::text::Line;
 
 use super::scene::Scene;
 use crate::plan::{Backends, Info};
-use crate::setup::rows::BackendLine;
 use crate::setup::state::Pane;
 use crate::theme::Role;
 use crate::view::list::List;
@@ -47,27 +46,23 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
         area,
         buf,
     );
-    let (lines, cursor) = (scene.setup.backend_lines(), scene.setup.backend_cursor());
-    let backend = |line: &BackendLine| match line {
-        BackendLine::Backend(at) => Some(infos[*at]),
-        BackendLine::Fold(_) => None,
-    };
-    let names = lines
+    let (rows, cursor) = (scene.setup.backend_rows(), scene.setup.backend_cursor());
+    let names = rows
+        .shown
         .iter()
-        .filter_map(backend)
         .map(|info| pane::width(&selected_name(scene, info).unwrap_or_else(|| info.id.into())))
         .max()
         .unwrap_or(0);
     let names = names.min(usize::from(inner.width).saturating_sub(4));
-    let line = |at: usize| match &lines[at] {
-        BackendLine::Backend(at) => row_line(scene, infos[*at], names, usize::from(inner.width)),
-        BackendLine::Fold(hidden) => scene.fold_line(*hidden, "backends"),
+    let line = |at: usize| match rows.get(at) {
+        Some(info) => row_line(scene, info, names, usize::from(inner.width)),
+        None => scene.fold_line(rows.hidden, "backends"),
     };
     let selected = Some(cursor).filter(|_| scene.focused(Pane::Backends));
-    let list = List::around(cursor, lines.len(), inner);
+    let list = List::around(cursor, rows.len(), inner);
     hits.list(Part::Setup(Pane::Backends), list);
     scene.draw_list(list, selected, line, buf);
-    let below = lines.len() as u16 + 1;
+    let below = rows.len() as u16 + 1;
     if let Some(info) = scene.setup.current_backend().filter(|_| inner.height > below + 2) {
         let rest = Rect { y: inner.y + below, height: inner.height - below, ..inner };
         draw_about(scene, info, rest, buf);

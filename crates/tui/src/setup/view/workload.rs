@@ -40,25 +40,22 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
         area,
         buf,
     );
-    let (lines, cursor) = (setup.workload_lines(), setup.workload_cursor());
+    let (rows, cursor) = (setup.workload_rows(), setup.workload_cursor());
     let is_focused = scene.focused(Pane::Workload);
-    let line = |at: usize| match &lines[at] {
-        rows::Line::Setting(row) => {
-            row_line(scene, row, at == cursor && is_focused, usize::from(inner.width))
-        }
-        rows::Line::Fold(hidden) => scene.fold_line(*hidden, "settings"),
+    let line = |at: usize| match rows.get(at) {
+        Some(row) => row_line(scene, row, at == cursor && is_focused, usize::from(inner.width)),
+        None => scene.fold_line(rows.hidden, "settings"),
     };
-    let is_fold = matches!(lines.get(cursor), Some(rows::Line::Fold(_)));
-    let selected = Some(cursor).filter(|_| is_focused && is_fold);
-    let list = List::around(cursor, lines.len(), inner);
+    let selected = Some(cursor).filter(|at| is_focused && rows.get(*at).is_none());
+    let list = List::around(cursor, rows.len(), inner);
     hits.list(Part::Setup(Pane::Workload), list);
     for (at, place) in list.rows() {
-        if let rows::Line::Setting(setting) = lines[at] {
+        if let Some(setting) = rows.get(at) {
             record_items(scene, at, setting, place, hits);
         }
     }
     scene.draw_list(list, selected, line, buf);
-    let below = lines.len() as u16 + 1;
+    let below = rows.len() as u16 + 1;
     if inner.height > below + 2 {
         draw_about(scene, Rect { y: inner.y + below, height: inner.height - below, ..inner }, buf);
     }
