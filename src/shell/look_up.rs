@@ -23,7 +23,7 @@ use crate::tui::lab::{LocalProbes, MarkedSession};
 use crate::tui::msg::{Msg, NewRun, Outlook, Question, Refusal, ReplayInput, Replayed, Speed};
 use crate::tui::refine::RefineRequest;
 use crate::tui::session_view::{Preview, SessionView};
-use crate::tui::setup::{Entry, FileSystem, Inspection, Kind, Listing};
+use crate::tui::setup::{EntryKind, FileSystem, FolderEntry, Inspection, Listing};
 use crate::tui::spoken::speak;
 use crate::units::show_bytes;
 use crate::{analysis, userdata};
@@ -34,9 +34,11 @@ const MAX_CHANGE_BYTES: u64 = 16 << 20;
 /// Lists a folder: folders first, then by name.
 pub fn list(dir: PathBuf) -> Listing {
     let result = fs::read_dir(&dir).map(|found| {
-        let mut entries: Vec<Entry> =
+        let mut entries: Vec<FolderEntry> =
             found.flatten().filter_map(|entry| classify(entry.path())).collect();
-        entries.sort_by_cached_key(|entry| (entry.kind != Kind::Folder, entry.name.to_lowercase()));
+        entries.sort_by_cached_key(|entry| {
+            (entry.kind != EntryKind::Folder, entry.name.to_lowercase())
+        });
         entries
     });
     let result =
@@ -75,21 +77,21 @@ pub fn is_writable(folder: &Path) -> bool {
     access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
-fn classify(path: PathBuf) -> Option<Entry> {
+fn classify(path: PathBuf) -> Option<FolderEntry> {
     // Follows links; a broken link is not a target.
     let meta = fs::metadata(&path).ok()?;
     let sort = meta.file_type();
     let kind = if sort.is_dir() {
-        Kind::Folder
+        EntryKind::Folder
     } else if sort.is_file() {
-        Kind::File
+        EntryKind::File
     } else if sort.is_block_device() {
-        Kind::Device
+        EntryKind::Device
     } else {
-        Kind::Other
+        EntryKind::Other
     };
     let readable = access(&path, AccessFlags::R_OK).is_ok();
-    Some(Entry {
+    Some(FolderEntry {
         name: file_name(&path).replace(crate::text::is_unsafe_char, "?"),
         kind,
         size: meta.len(),

@@ -16,7 +16,7 @@ use iotui::tui::model::Model;
 use iotui::tui::msg::{Effect, Msg, ReplayInput, Replayed, Speed};
 use iotui::tui::remember::Remembered;
 use iotui::tui::session_view::SessionView;
-use iotui::tui::setup::{Entry, FileSystem, Kind, Listing, Setup};
+use iotui::tui::setup::{EntryKind, FileSystem, FolderEntry, Listing, Setup};
 use iotui::tui::theme::{Colours, Look};
 use iotui::tui::update::update;
 use iotui::tui::view;
@@ -149,7 +149,7 @@ pub fn setup() -> Buffer {
     let mut stage = Stage::new();
     let (session, _) = demo();
     stage.model.setup.start();
-    let file = |name: &str, kind, size| Entry {
+    let file = |name: &str, kind, size| FolderEntry {
         path: Path::new(FOLDER).join(name),
         name: name.into(),
         kind,
@@ -157,11 +157,11 @@ pub fn setup() -> Buffer {
         readable: true,
     };
     let entries = vec![
-        file("2024", Kind::Folder, 0),
-        file("2025", Kind::Folder, 0),
-        file("index.db", Kind::File, 41 << 20),
-        file("photos.tar", Kind::File, session.plan.target.size()),
-        file("raw.img", Kind::File, 8 << 30),
+        file("2024", EntryKind::Folder, 0),
+        file("2025", EntryKind::Folder, 0),
+        file("index.db", EntryKind::File, 41 << 20),
+        file("photos.tar", EntryKind::File, session.plan.target.size()),
+        file("raw.img", EntryKind::File, 8 << 30),
     ];
     let space = iotui::facts::Space { total: 250 << 30, free: 90 << 30, available: 80 << 30 };
     let file_system = FileSystem { fs: "ext4".into(), space: Some(space) };

@@ -14,7 +14,7 @@ use super::keys::Key;
 use super::msg::{Msg, NewRun, Outlook};
 use super::remember::Remembered;
 use super::screen::Screen;
-use super::setup::{self, Entry, Kind, Setup};
+use super::setup::{self, EntryKind, FolderEntry, Setup};
 use super::testing::{self, Stage};
 use super::theme::{Colours, Glyphs, Look, Themes};
 use super::{lab, sessions, update, view};
@@ -304,10 +304,10 @@ fn set_up(stage: &mut Stage) {
     stage.model.setup = setup.with_remembered(&Remembered::default(), Path::new("/data"), false);
     stage.model.setup.start();
     let mut listing = setup::tests::listing("/data");
-    let file = Entry {
+    let file = FolderEntry {
         path: "/data/ubuntu.iso".into(),
         name: "ubuntu.iso".into(),
-        kind: Kind::File,
+        kind: EntryKind::File,
         size: 1 << 30,
         readable: true,
     };

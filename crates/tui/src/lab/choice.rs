@@ -8,19 +8,23 @@ use crate::plan::{Group, Plan, Preset, ProbeInfo, ProbeSet, Remote, Settings, fi
 
 /// A preset with overrides, and the probes that they name.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct ProbeSelection {
     pub preset: Preset,
     /// Settings over the preset; the probes are in `on`.
     overrides: Settings,
     on: BTreeSet<String>,
 }
 
-impl Choice {
+impl ProbeSelection {
     /// Selects the probes of the overrides or the preset; all if the names are unknown.
-    pub fn new(preset: Preset, mut overrides: Settings, infos: &[&'static ProbeInfo]) -> Choice {
+    pub fn new(
+        preset: Preset,
+        mut overrides: Settings,
+        infos: &[&'static ProbeInfo],
+    ) -> ProbeSelection {
         let words =
             overrides.probe.take().or_else(|| preset.settings.probe.clone()).unwrap_or_default();
-        let mut choice = Choice { preset, overrides, on: BTreeSet::new() };
+        let mut choice = ProbeSelection { preset, overrides, on: BTreeSet::new() };
         choice.on = resolve_ids(&words, infos)
             .unwrap_or_else(|| infos.iter().map(|info| info.id.to_string()).collect());
         choice
@@ -144,16 +148,16 @@ mod tests {
     use crate::lab::tests::INFOS;
     use crate::plan::preset;
 
-    fn choice_of(preset_id: &str, probe: Option<&str>) -> Choice {
+    fn choice_of(preset_id: &str, probe: Option<&str>) -> ProbeSelection {
         let mut settings =
             Settings { budget: Some(std::time::Duration::from_secs(5)), ..Settings::default() };
         if let Some(text) = probe {
             settings.set("probe", text).unwrap();
         }
-        Choice::new(preset(preset_id).unwrap(), settings, INFOS)
+        ProbeSelection::new(preset(preset_id).unwrap(), settings, INFOS)
     }
 
-    fn settings_of(choice: &Choice) -> Option<String> {
+    fn settings_of(choice: &ProbeSelection) -> Option<String> {
         choice.settings(INFOS).map(|settings| settings.argv().join(" "))
     }
 
@@ -195,8 +199,8 @@ mod tests {
         ]
         .iter()
         .for_each(|(name, text)| settings.set(name, text).unwrap());
-        let mut choice = Choice::new(preset("lab").unwrap(), settings, infos);
-        let line = |choice: &Choice| choice.settings(infos).unwrap().argv().join(" ");
+        let mut choice = ProbeSelection::new(preset("lab").unwrap(), settings, infos);
+        let line = |choice: &ProbeSelection| choice.settings(infos).unwrap().argv().join(" ");
         assert!(
             line(&choice).ends_with("--set processes=1..3+1 --set latency.stride=64 --set typo=1"),
             "{}",
@@ -216,7 +220,7 @@ mod tests {
         for id in ["call", "rtt", "latency", "fsync"] {
             choice.toggle(&[id]);
             let settings = choice.settings(INFOS).unwrap();
-            let back = Choice::new(choice.preset.clone(), settings, INFOS);
+            let back = ProbeSelection::new(choice.preset.clone(), settings, INFOS);
             assert_eq!(back.on, choice.on);
         }
     }

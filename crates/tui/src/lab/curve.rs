@@ -9,7 +9,7 @@ use crate::record::Unit;
 use crate::view::list::move_cursor;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub struct ParamCurve {
     /// The parameters that distinguish it from the other curves: `stride 64`.
     pub name: String,
     /// Ascending in x.
@@ -21,20 +21,20 @@ pub struct Curve {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curves {
+pub struct ParamCurves {
     pub probe: String,
     pub axis: String,
     pub unit: Unit,
-    pub curves: Vec<Curve>,
+    pub curves: Vec<ParamCurve>,
 }
 
-impl Curves {
+impl ParamCurves {
     /// Builds the curves of a probe in the first unit that has any; `None` if no parameter varies
     /// along an axis.
-    pub fn from_results(probe: &str, results: &[ProbeResult]) -> Option<Curves> {
+    pub fn from_results(probe: &str, results: &[ProbeResult]) -> Option<ParamCurves> {
         let all = ProbeCurves::from_results(probe, results)?;
         let curves = all.curves.iter().map(|curve| build_curve(curve, &all, results)).collect();
-        Some(Curves { probe: probe.into(), unit: all.unit, axis: all.axis, curves })
+        Some(ParamCurves { probe: probe.into(), unit: all.unit, axis: all.axis, curves })
     }
 
     /// Returns every x of the points, ascending.
@@ -48,7 +48,7 @@ impl Curves {
 
     /// Returns the indexes of the curve and the point of a cell.
     fn position(&self, cell: &ProbeCell) -> Option<(usize, usize)> {
-        let point = |curve: &Curve| curve.cells.iter().position(|other| other == cell);
+        let point = |curve: &ParamCurve| curve.cells.iter().position(|other| other == cell);
         self.curves.iter().enumerate().find_map(|(at, curve)| Some((at, point(curve)?)))
     }
 
@@ -97,7 +97,7 @@ impl Curves {
     }
 }
 
-fn build_curve(source: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> Curve {
+fn build_curve(source: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) -> ParamCurve {
     let results: Vec<&ProbeResult> =
         source.results.iter().filter_map(|at| results.get(*at)).collect();
     let x = |result: &ProbeResult| all.value_of(&result.cell);
@@ -112,7 +112,7 @@ fn build_curve(source: &ProbeCurve, all: &ProbeCurves, results: &[ProbeResult]) 
             .map(|result| Point::new(x(result), result.estimate.as_ref().map_or(f64::NAN, end)))
             .collect()
     };
-    Curve {
+    ParamCurve {
         name: source.name.clone(),
         points: results.iter().filter_map(point).collect(),
         low: expected(|estimate| estimate.low),
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn other_parameters_make_curves() {
         let results = probes(&session());
-        let latency = Curves::from_results("latency", &results).unwrap();
+        let latency = ParamCurves::from_results("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
         assert_eq!(
             latency.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(),
@@ -158,10 +158,10 @@ mod tests {
             (Some(&two[3]), Some(&two[0]))
         );
         assert_eq!(latency.start_cell(&ProbeCell::new("latency", [])), Some(&one[0]));
-        let call = Curves::from_results("call", &results).unwrap();
+        let call = ParamCurves::from_results("call", &results).unwrap();
         assert_eq!((call.axis.as_str(), call.xs()), ("arguments", vec![0.0, 1.0, 2.0, 3.0]));
         for none in ["loop", "clock", "rtt", "fsync", "teleport"] {
-            assert_eq!(Curves::from_results(none, &results), None, "{none}");
+            assert_eq!(ParamCurves::from_results(none, &results), None, "{none}");
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let size = results.iter().position(|result| result.cell.probe == "latency").unwrap();
         (results[size].unit, results[size].cell) =
             (Some(Unit::Bytes), ProbeCell::new("latency", []));
-        let latency = Curves::from_results("latency", &results).unwrap();
+        let latency = ParamCurves::from_results("latency", &results).unwrap();
         assert_eq!((latency.axis.as_str(), latency.unit), ("bytes", Unit::Nanos));
         assert_eq!(latency.start_cell(&results[size].cell), Some(&latency.curves[0].cells[0]));
     }

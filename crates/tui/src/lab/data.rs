@@ -62,7 +62,7 @@ impl MarkedSession {
 
 /// The session that is shown, finished or running.
 #[derive(Debug, Default)]
-pub struct Data {
+pub struct ProbeData {
     pub results: Vec<ProbeResult>,
     /// What cannot be measured.
     pub skipped: Vec<Skipped<ProbeCell>>,
@@ -81,13 +81,13 @@ pub struct Data {
     pub steps: Vec<Step>,
 }
 
-impl Data {
+impl ProbeData {
     /// Shows a finished session.
     pub fn from_session(
         session: Session,
         results: Vec<ProbeResult>,
         path: Option<PathBuf>,
-    ) -> Data {
+    ) -> ProbeData {
         let missed = analysis::missed_probes(&session);
         let title = match session.reference {
             Some(_) => session.id.clone(),
@@ -97,20 +97,20 @@ impl Data {
                 to_minute(&session.created)
             ),
         };
-        let data = Data::from_run(&session, results);
-        Data { missed, title, path, session: Some(Arc::new(session)), ..data }
+        let data = ProbeData::from_run(&session, results);
+        ProbeData { missed, title, path, session: Some(Arc::new(session)), ..data }
     }
 
     /// Shows a running session; cells it has not reached are not missed yet.
-    pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> Data {
+    pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> ProbeData {
         let steps = analysis::steps(&results, &session.host);
-        Data {
+        ProbeData {
             results,
             steps,
             skipped: session.plan.skipped_probes.clone(),
             planned: session.plan.probes.clone(),
             cycle: session.host.cpu.cycle_nanos,
-            ..Data::default()
+            ..ProbeData::default()
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) mod tests;
 
 pub use choice::{is_probe_plan, is_probe_preset};
 pub use data::{LocalProbes, MarkedSession};
-pub use state::{Lab, Pane};
+pub use state::{Lab, LabPane};
 pub use update::{
     MarkEntry, act, back, begin, choose_mark, click, enter, field, field_changed, grow,
     handle_message, is_offered, list_sessions, mark_entries, rename, set_values, show,

@@ -9,24 +9,24 @@ use crate::units;
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum ProbeItem {
     /// `None`: probes that this version of iotui does not know.
     Group(Option<Group>),
     Probe(String),
 }
 
-impl Item {
+impl ProbeItem {
     fn probe(&self) -> Option<&str> {
         match self {
-            Item::Probe(id) => Some(id),
-            Item::Group(_) => None,
+            ProbeItem::Probe(id) => Some(id),
+            ProbeItem::Group(_) => None,
         }
     }
 }
 
 /// A cell with its bar.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Slot {
+pub struct ProbeBar {
     pub cell: ProbeCell,
     /// Its parameters in short, or the name of the probe if it has none.
     pub label: String,
@@ -38,25 +38,25 @@ pub struct Slot {
 
 /// A row of bars.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Row {
+pub enum BarRow {
     /// The name of a probe with several cells.
     Head(String),
     /// Index into the slots.
-    Slot(usize),
+    Bar(usize),
 }
 
 #[derive(Debug, Default)]
-pub struct Sheet {
-    pub items: Vec<Item>,
-    pub slots: Vec<Slot>,
-    pub rows: Vec<Row>,
+pub struct ProbeSheet {
+    pub items: Vec<ProbeItem>,
+    pub slots: Vec<ProbeBar>,
+    pub rows: Vec<BarRow>,
 }
 
-impl Sheet {
+impl ProbeSheet {
     /// Builds the list of the probes that match the filter, and the bars of the selected ones.
-    pub fn new(lab: &Lab) -> Sheet {
+    pub fn new(lab: &Lab) -> ProbeSheet {
         let ids: Vec<&str> = list_ids(lab).into_iter().filter(|id| matches(lab, id)).collect();
-        let mut sheet = Sheet::default();
+        let mut sheet = ProbeSheet::default();
         let mut cells = list_cells(lab);
         let offered = index(lab.local.cells.iter().map(|offer| &offer.cell));
         let results = index(lab.data.results.iter().map(|result| &result.cell));
@@ -66,20 +66,20 @@ impl Sheet {
             if members.is_empty() {
                 continue;
             }
-            sheet.items.push(Item::Group(group));
+            sheet.items.push(ProbeItem::Group(group));
             for id in members {
-                sheet.items.push(Item::Probe(id.into()));
+                sheet.items.push(ProbeItem::Probe(id.into()));
                 let cells = cells.remove(id).filter(|_| lab.choice.is_on(id)).unwrap_or_default();
                 let has_head = cells.len() > 1;
                 if has_head {
-                    sheet.rows.push(Row::Head(id.into()));
+                    sheet.rows.push(BarRow::Head(id.into()));
                 }
                 for cell in cells {
                     let (offered, result) = (offered.get(cell), results.get(cell));
                     let measured = result.and_then(|at| lab.data.results[*at].unit);
                     let expected = offered.map(|at| lab.local.cells[*at].unit);
-                    sheet.rows.push(Row::Slot(sheet.slots.len()));
-                    sheet.slots.push(Slot {
+                    sheet.rows.push(BarRow::Bar(sheet.slots.len()));
+                    sheet.slots.push(ProbeBar {
                         cell: cell.clone(),
                         label: if has_head { short_label(cell) } else { id.to_string() },
                         unit: measured.or(expected).unwrap_or(Unit::Nanos),
@@ -95,20 +95,22 @@ impl Sheet {
     /// Returns the probes of an item.
     pub fn probes_of(&self, item: usize) -> Vec<&str> {
         match self.items.get(item) {
-            Some(Item::Probe(id)) => vec![id],
+            Some(ProbeItem::Probe(id)) => vec![id],
             // The probes of a group follow it.
-            Some(Item::Group(_)) => self.items[item + 1..].iter().map_while(Item::probe).collect(),
+            Some(ProbeItem::Group(_)) => {
+                self.items[item + 1..].iter().map_while(ProbeItem::probe).collect()
+            }
             None => Vec::new(),
         }
     }
 
     /// Returns all listed probes.
     pub fn probes(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().filter_map(Item::probe)
+        self.items.iter().filter_map(ProbeItem::probe)
     }
 
     pub fn item_of(&self, id: &str) -> Option<usize> {
-        self.items.iter().position(|item| matches!(item, Item::Probe(probe) if probe == id))
+        self.items.iter().position(|item| matches!(item, ProbeItem::Probe(probe) if probe == id))
     }
 
     pub fn slot_of(&self, cell: &ProbeCell) -> Option<usize> {
@@ -116,7 +118,7 @@ impl Sheet {
     }
 
     pub fn row_of(&self, slot: usize) -> usize {
-        self.rows.iter().position(|row| *row == Row::Slot(slot)).unwrap_or(0)
+        self.rows.iter().position(|row| *row == BarRow::Bar(slot)).unwrap_or(0)
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use tui_input::Input;
 
-use super::choice::Choice;
-use super::curve::Curves;
-use super::data::{Data, LocalProbes, MarkedSession};
-use super::rows::{Item, Sheet, Slot};
+use super::choice::ProbeSelection;
+use super::curve::ParamCurves;
+use super::data::{LocalProbes, MarkedSession, ProbeData};
+use super::rows::{ProbeBar, ProbeItem, ProbeSheet};
 use crate::analysis::ProbeResult;
 use crate::catalog;
 use crate::experiment::Offer;
@@ -17,31 +17,31 @@ use crate::session::Listed;
 
 /// The panes, in Tab order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pane {
+pub enum LabPane {
     #[default]
     Probes,
     Bars,
     About,
 }
 
-impl Pane {
-    pub const ALL: [Pane; 3] = [Pane::Probes, Pane::Bars, Pane::About];
+impl LabPane {
+    pub const ALL: [LabPane; 3] = [LabPane::Probes, LabPane::Bars, LabPane::About];
 }
 
 #[derive(Debug)]
 pub struct Lab {
     pub infos: Vec<&'static ProbeInfo>,
-    pub choice: Choice,
+    pub choice: ProbeSelection,
     pub local: LocalProbes,
-    pub data: Data,
+    pub data: ProbeData,
     /// The user's sessions that are marked on the bars.
     pub marked: Vec<MarkedSession>,
     /// Ids of marked sessions that are hidden.
     pub hidden: HashSet<String>,
     /// Saved sessions with probe results.
     pub saved: Vec<Listed>,
-    pub sheet: Sheet,
-    pub pane: Pane,
+    pub sheet: ProbeSheet,
+    pub pane: LabPane,
     /// Indexes into the items and the slots of the sheet.
     pub item: usize,
     pub slot: usize,
@@ -60,21 +60,21 @@ impl Lab {
     /// Creates the screen with every probe, selected as the preset selects them.
     pub fn new(preset: Preset) -> Lab {
         let infos = catalog::PROBES.to_vec();
-        let choice = Choice::new(preset, Settings::default(), &infos);
+        let choice = ProbeSelection::new(preset, Settings::default(), &infos);
         Lab::with_choice(infos, choice)
     }
 
-    pub fn with_choice(infos: Vec<&'static ProbeInfo>, choice: Choice) -> Lab {
+    pub fn with_choice(infos: Vec<&'static ProbeInfo>, choice: ProbeSelection) -> Lab {
         let mut lab = Lab {
             infos,
             choice,
             local: LocalProbes::default(),
-            data: Data::default(),
+            data: ProbeData::default(),
             marked: Vec::new(),
             hidden: HashSet::new(),
             saved: Vec::new(),
-            sheet: Sheet::default(),
-            pane: Pane::default(),
+            sheet: ProbeSheet::default(),
+            pane: LabPane::default(),
             item: 0,
             slot: 0,
             scroll: 0,
@@ -91,9 +91,10 @@ impl Lab {
     /// Selects a preset with overrides. The cursor moves to the first of its probes, or stays on
     /// the first group if that starts with it.
     pub fn choose(&mut self, preset: Preset, overrides: Settings) {
-        self.choice = Choice::new(preset, overrides, &self.infos);
+        self.choice = ProbeSelection::new(preset, overrides, &self.infos);
         self.arrange();
-        let chosen = |item: &Item| matches!(item, Item::Probe(id) if self.choice.is_on(id));
+        let chosen =
+            |item: &ProbeItem| matches!(item, ProbeItem::Probe(id) if self.choice.is_on(id));
         let first = self.sheet.items.iter().position(chosen).unwrap_or(0);
         self.item = if first > 1 { first } else { 0 };
         self.slot = 0;
@@ -103,7 +104,7 @@ impl Lab {
     pub fn arrange(&mut self) {
         let cell = self.current_slot().map(|slot| slot.cell.clone());
         let item = self.sheet.items.get(self.item).cloned();
-        self.sheet = Sheet::new(self);
+        self.sheet = ProbeSheet::new(self);
         let at = item.and_then(|item| self.sheet.items.iter().position(|other| *other == item));
         self.item = at.unwrap_or(self.item).min(self.sheet.items.len().saturating_sub(1));
         let at = cell.and_then(|cell| self.sheet.slot_of(&cell));
@@ -114,20 +115,20 @@ impl Lab {
     }
 
     /// Returns the cell under the cursor.
-    pub fn current_slot(&self) -> Option<&Slot> {
+    pub fn current_slot(&self) -> Option<&ProbeBar> {
         self.sheet.slots.get(self.slot)
     }
 
-    pub fn result(&self, slot: &Slot) -> Option<&ProbeResult> {
+    pub fn result(&self, slot: &ProbeBar) -> Option<&ProbeResult> {
         self.data.results.get(slot.result?)
     }
 
-    pub fn offer(&self, slot: &Slot) -> Option<&Offer> {
+    pub fn offer(&self, slot: &ProbeBar) -> Option<&Offer> {
         self.local.cells.get(slot.offered?)
     }
 
     /// Returns the estimate of the session that is shown, else of this machine.
-    pub fn estimate(&self, slot: &Slot) -> Option<&Estimate> {
+    pub fn estimate(&self, slot: &ProbeBar) -> Option<&Estimate> {
         let of_session = self.result(slot).and_then(|result| result.estimate.as_ref());
         // A finished session has its own machine's estimates, or none.
         if of_session.is_some() || self.data.session.is_some() {
@@ -141,7 +142,7 @@ impl Lab {
     }
 
     /// Returns why a cell is unavailable: in the session that is shown, else on this machine.
-    pub fn refusal(&self, slot: &Slot) -> Option<&str> {
+    pub fn refusal(&self, slot: &ProbeBar) -> Option<&str> {
         if self.result(slot).is_some() {
             return None;
         }
@@ -152,14 +153,14 @@ impl Lab {
     }
 
     /// Returns why the run that is shown did not measure a cell that can be measured.
-    pub fn reason_missed(&self, slot: &Slot) -> Option<&str> {
+    pub fn reason_missed(&self, slot: &ProbeBar) -> Option<&str> {
         let missed = self.data.missed.iter().find(|missed| missed.cell == slot.cell)?;
         Some(&missed.reason)
     }
 
     /// Counts the cells that are measured, and those that can be.
     pub fn count_cells(&self) -> (usize, usize) {
-        let has_value = |slot: &&Slot| self.result(slot).is_some_and(|of| of.value.is_some());
+        let has_value = |slot: &&ProbeBar| self.result(slot).is_some_and(|of| of.value.is_some());
         let measured = self.sheet.slots.iter().filter(has_value).count();
         let offered = self.sheet.slots.iter().filter(|slot| self.refusal(slot).is_none()).count();
         (measured, offered)
@@ -177,15 +178,15 @@ impl Lab {
     /// Returns the probe at the cursor: of the bar, or of the list if it has no bar.
     pub fn probe(&self) -> Option<&str> {
         match (self.pane, self.sheet.items.get(self.item), self.current_slot()) {
-            (Pane::Probes, Some(Item::Probe(id)), _) => Some(id),
-            (Pane::Probes, Some(Item::Group(_)), _) => None,
+            (LabPane::Probes, Some(ProbeItem::Probe(id)), _) => Some(id),
+            (LabPane::Probes, Some(ProbeItem::Group(_)), _) => None,
             (_, _, slot) => slot.map(|slot| slot.cell.probe.as_str()),
         }
     }
 
     /// Returns the curves of the probe under the cursor.
-    pub fn curves(&self) -> Option<Curves> {
-        Curves::from_results(
+    pub fn curves(&self) -> Option<ParamCurves> {
+        ParamCurves::from_results(
             self.current_slot().map(|slot| slot.cell.probe.as_str())?,
             &self.data.results,
         )

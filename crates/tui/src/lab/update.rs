@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use tui_input::Input;
 
-use super::data::{Data, MarkedSession};
-use super::state::{Lab, Pane};
+use super::data::{MarkedSession, ProbeData};
+use super::state::{Lab, LabPane};
 use crate::analysis;
 use crate::context::{Context, ProbeChoice, Request, RunStatus};
 use crate::export::{Form, What};
@@ -92,7 +92,7 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
 
 fn cycle_focus(lab: &mut Lab, back: bool) {
     lab.typing = false;
-    lab.pane = next_of(&Pane::ALL, lab.pane, back);
+    lab.pane = next_of(&LabPane::ALL, lab.pane, back);
 }
 
 /// Requests the plan of the selected probes; its answer starts the run.
@@ -167,7 +167,7 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
     let drawn = ctx.hits.drawn(Part::Lab(lab.pane));
     match (lab.pane, action) {
         (_, Action::Toggle) => {
-            let ids: Vec<String> = if lab.pane == Pane::Probes {
+            let ids: Vec<String> = if lab.pane == LabPane::Probes {
                 lab.sheet.probes_of(lab.item).into_iter().map(String::from).collect()
             } else {
                 lab.probe().map(String::from).into_iter().collect()
@@ -176,23 +176,23 @@ fn act_in_pane(lab: &mut Lab, ctx: &mut Context, action: Action) {
             lab.arrange();
         }
         (_, Action::Enter) => open_curve(lab, ctx),
-        (Pane::About, _) => lab.scroll = drawn.scroll(action),
-        (Pane::Bars, _) if lab.open => {
+        (LabPane::About, _) => lab.scroll = drawn.scroll(action),
+        (LabPane::Bars, _) if lab.open => {
             let next = lab
                 .curves()
                 .zip(lab.current_slot())
                 .and_then(|(curves, slot)| curves.cell_after(&slot.cell, action).cloned());
             lab.go_to_cell(next);
         }
-        (Pane::Probes, Action::Right) => lab.pane = Pane::Bars,
-        (Pane::Bars, Action::Left) => lab.pane = Pane::Probes,
-        (Pane::Bars, Action::Right) => lab.pane = Pane::About,
-        (Pane::Probes, Action::Left) => {}
-        (Pane::Probes, _) => {
+        (LabPane::Probes, Action::Right) => lab.pane = LabPane::Bars,
+        (LabPane::Bars, Action::Left) => lab.pane = LabPane::Probes,
+        (LabPane::Bars, Action::Right) => lab.pane = LabPane::About,
+        (LabPane::Probes, Action::Left) => {}
+        (LabPane::Probes, _) => {
             let to = move_cursor(lab.item, lab.sheet.items.len(), action, drawn.page());
             lab.go_to_item(to);
         }
-        (Pane::Bars, _) => {
+        (LabPane::Bars, _) => {
             let to = move_cursor(lab.slot, lab.sheet.slots.len(), action, drawn.page());
             lab.go_to(to);
         }
@@ -213,9 +213,9 @@ fn open_curve(lab: &mut Lab, ctx: &mut Context) {
             let first = lab.current_slot().and_then(|slot| curves.start_cell(&slot.cell).cloned());
             lab.go_to_cell(first);
             lab.open = true;
-            lab.pane = Pane::Bars;
+            lab.pane = LabPane::Bars;
         }
-        None if lab.pane == Pane::Probes => lab.pane = Pane::Bars,
+        None if lab.pane == LabPane::Probes => lab.pane = LabPane::Bars,
         None => ctx.note(
             "this probe has no curve: no numeric parameter varies, or it has not been measured yet",
         ),
@@ -286,15 +286,15 @@ pub fn click(lab: &mut Lab, ctx: &mut Context, target: Target) -> Vec<Effect> {
     };
     let was_focused = std::mem::replace(&mut lab.pane, pane) == pane;
     match (pane, target) {
-        (Pane::Probes, Target::Row(_, item)) => lab.go_to_item(item),
-        (Pane::Probes, Target::Check(_, item)) => {
+        (LabPane::Probes, Target::Row(_, item)) => lab.go_to_item(item),
+        (LabPane::Probes, Target::Check(_, item)) => {
             lab.go_to_item(item);
             // A click on a checkbox must not pause the run.
             if !ctx.measures_probes() {
                 return act(lab, ctx, Action::Toggle);
             }
         }
-        (Pane::Bars, Target::Row(_, slot)) => {
+        (LabPane::Bars, Target::Row(_, slot)) => {
             if slot == lab.slot && was_focused && !lab.open {
                 return act(lab, ctx, Action::Enter);
             }
@@ -342,10 +342,10 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
             .chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell))
             .map(|cell| cell.probe.as_str()),
     );
-    lab.data = Data {
+    lab.data = ProbeData {
         planned: plan.probes.clone(),
         skipped: plan.skipped_probes.clone(),
-        ..Data::default()
+        ..ProbeData::default()
     };
     lab.open = false;
     lab.arrange();
@@ -353,7 +353,7 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
 
 /// Shows what the run has measured so far.
 pub fn grow(lab: &mut Lab, session: &Session) {
-    lab.data = Data::from_run(session, analysis::probes(session));
+    lab.data = ProbeData::from_run(session, analysis::probes(session));
     lab.arrange();
 }
 
@@ -362,7 +362,8 @@ pub fn show(lab: &mut Lab, shown: &SessionView) {
     let plan = &shown.session.plan;
     let cells = plan.probes.iter().chain(plan.skipped_probes.iter().map(|skipped| &skipped.cell));
     lab.choice.select_only(cells.map(|cell| cell.probe.as_str()));
-    lab.data = Data::from_session(shown.session.clone(), shown.probes.clone(), shown.path.clone());
+    lab.data =
+        ProbeData::from_session(shown.session.clone(), shown.probes.clone(), shown.path.clone());
     lab.arrange();
 }
 
@@ -372,7 +373,7 @@ pub fn rename(lab: &mut Lab, id: &str, name: &str) {
     let Some(session) = data.session.as_ref().filter(|session| session.id == id) else { return };
     let mut session = session::Session::clone(session);
     session.name = name.into();
-    *data = Data::from_session(session, std::mem::take(&mut data.results), data.path.take());
+    *data = ProbeData::from_session(session, std::mem::take(&mut data.results), data.path.take());
     lab.arrange();
 }
 

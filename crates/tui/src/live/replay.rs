@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::run::Run;
+use super::run::LiveRun;
 use crate::msg::{ReplayInput, Replayed, Speed};
 use crate::screen::Screen;
 use crate::session::Timeline;
@@ -35,11 +35,11 @@ pub struct Replay {
     /// The clock of the screen when that was shown.
     seen: Duration,
     /// The run as it was then.
-    run: Run,
+    run: LiveRun,
     /// The next event.
     next: usize,
     /// The number of events before each state.
-    checkpoints: Vec<(usize, Run)>,
+    checkpoints: Vec<(usize, LiveRun)>,
 }
 
 impl Replay {
@@ -61,7 +61,7 @@ impl Replay {
         }
     }
 
-    pub fn run(&self) -> &Run {
+    pub fn run(&self) -> &LiveRun {
         &self.run
     }
 
@@ -146,7 +146,7 @@ impl Replay {
     /// Restores the last state before `to`.
     fn go_back(&mut self, to: Duration) {
         let is_before =
-            |(next, _): &&(usize, Run)| self.timeline.time(*next).is_none_or(|time| time <= to);
+            |(next, _): &&(usize, LiveRun)| self.timeline.time(*next).is_none_or(|time| time <= to);
         (self.next, self.run) = match self.checkpoints.iter().rev().find(is_before) {
             Some((next, run)) => (*next, run.clone()),
             None => (0, begin(&self.shown)),
@@ -184,10 +184,10 @@ impl Replay {
 }
 
 /// Returns the run before its first event.
-fn begin(shown: &SessionView) -> Run {
+fn begin(shown: &SessionView) -> LiveRun {
     let session = &shown.session;
     let plan = session.plan.clone().into();
-    let mut run = Run::new(session.host.clone(), &plan, Duration::ZERO);
+    let mut run = LiveRun::new(session.host.clone(), &plan, Duration::ZERO);
     run.session.id.clone_from(&session.id);
     run.session.name.clone_from(&session.name);
     run.session.created.clone_from(&session.created);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run_view::{RunView, Step};
+use super::run_view::{RunStep, RunView};
 use crate::analysis::{self, Bounds, CellResult};
 use crate::curves;
 use crate::facts::Host;
@@ -16,13 +16,13 @@ use crate::session_view::SessionView;
 
 /// The run time, without pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Clock {
+pub struct RunClock {
     ran: Duration,
     /// When it was started; `None` while stopped.
     since: Option<Duration>,
 }
 
-impl Clock {
+impl RunClock {
     pub fn start(&mut self, now: Duration) {
         self.since.get_or_insert(now);
     }
@@ -49,18 +49,18 @@ pub enum Suspension {
 }
 
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct LiveRun {
     /// As it grows.
     pub session: Session,
     pub path: Option<PathBuf>,
     pub view: RunView,
-    pub clock: Clock,
+    pub clock: RunClock,
     pub stopping: bool,
     /// A pause was requested; it is in effect once its phase is reported.
     pub pausing: bool,
     pub suspended: Suspension,
     /// The step being skipped, until another one runs.
-    pub skipping: Option<Step>,
+    pub skipping: Option<RunStep>,
     /// A probe was measured since the last query.
     pub has_new_probes: bool,
     /// When Results last took the session, and how many trials it had.
@@ -81,11 +81,11 @@ pub struct Run {
     pub shown_percent: Option<u32>,
 }
 
-impl Run {
-    pub fn new(host: Host, plan: &Arc<Plan>, now: Duration) -> Run {
-        let mut clock = Clock::default();
+impl LiveRun {
+    pub fn new(host: Host, plan: &Arc<Plan>, now: Duration) -> LiveRun {
+        let mut clock = RunClock::default();
         clock.start(now);
-        Run {
+        LiveRun {
             session: Session::new(
                 String::new(),
                 String::new(),
@@ -171,7 +171,7 @@ impl Run {
         } else if self.suspended == Suspension::No {
             self.clock.start(now);
         }
-        if Step::from_progress(&progress) != self.skipping {
+        if RunStep::from_progress(&progress) != self.skipping {
             self.skipping = None;
         }
         self.view.now = self.clock.seconds(now);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::counter::Counter;
 use super::phases::Phases;
 use super::run_warnings::RunWarnings;
-use super::series::{Measure, Series, per_second};
+use super::series::{Measure, TrialSeries, per_second};
 use super::strip;
 use crate::analysis::{Axis, Bounds, SKIPPED_BY_USER, Sign, Signs};
 use crate::catalog::moves_data;
@@ -93,7 +93,7 @@ pub struct RunView {
     pub signs: Vec<Sign>,
     /// Seconds of the run, without pauses.
     pub now: f64,
-    pub series: Series,
+    pub series: TrialSeries,
     pub phases: Phases,
     pub axis: Axis,
     pub curves: Vec<Curve>,
@@ -131,7 +131,7 @@ impl RunView {
             signs: plan.cells.iter().map(|job| signs.of(job)).collect(),
             target: crate::session_view::describe_targets(&plan),
             now: 0.0,
-            series: Series::default(),
+            series: TrialSeries::default(),
             phases: Phases::default(),
             axis,
             curves: Vec::new(),
@@ -158,10 +158,10 @@ impl RunView {
     }
 
     /// Returns the name of a step.
-    pub fn label(&self, step: Step) -> Option<String> {
+    pub fn label(&self, step: RunStep) -> Option<String> {
         match step {
-            Step::Cell(cell) => self.job(cell).map(Job::label),
-            Step::Probe(probe) => self.plan.probes.get(probe as usize).map(ProbeCell::label),
+            RunStep::Cell(cell) => self.job(cell).map(Job::label),
+            RunStep::Probe(probe) => self.plan.probes.get(probe as usize).map(ProbeCell::label),
         }
     }
 
@@ -391,18 +391,18 @@ impl RunView {
 
 /// A cell or a probe, by its index in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum RunStep {
     Cell(u32),
     Probe(u32),
 }
 
-impl Step {
-    pub fn from_progress(progress: &Progress) -> Option<Step> {
-        progress.cell.map(Step::Cell).or(progress.probe.map(Step::Probe))
+impl RunStep {
+    pub fn from_progress(progress: &Progress) -> Option<RunStep> {
+        progress.cell.map(RunStep::Cell).or(progress.probe.map(RunStep::Probe))
     }
 
     pub fn index(self) -> u32 {
-        let (Step::Cell(index) | Step::Probe(index)) = self;
+        let (RunStep::Cell(index) | RunStep::Probe(index)) = self;
         index
     }
 }

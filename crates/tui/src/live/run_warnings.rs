@@ -11,7 +11,7 @@ const MAX_FINDINGS: usize = 64;
 
 /// One kind of warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct RunWarning {
     /// Empty for a note of the engine or a failure, which stays.
     pub id: String,
     pub severity: Severity,
@@ -24,10 +24,10 @@ pub struct Finding {
 
 /// Warnings, the most severe first; equal severities in the order they appeared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunWarnings(Vec<Finding>);
+pub struct RunWarnings(Vec<RunWarning>);
 
 impl RunWarnings {
-    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+    pub fn iter(&self) -> impl Iterator<Item = &RunWarning> {
         self.0.iter()
     }
 
@@ -59,7 +59,7 @@ impl RunWarnings {
                     };
                     finding.cells.insert(cell);
                 }
-                None => self.0.push(Finding {
+                None => self.0.push(RunWarning {
                     id: warning.id.to_string(),
                     severity: warning.severity,
                     message: warning.message.clone(),
@@ -78,7 +78,7 @@ impl RunWarnings {
         if self.0.len() < MAX_FINDINGS && !self.0.iter().any(|finding| finding.message == message) {
             let words = message.clone();
             let (id, cells) = (String::new(), BTreeSet::new());
-            self.0.push(Finding { id, severity, message, words, cells });
+            self.0.push(RunWarning { id, severity, message, words, cells });
             self.sort();
         }
     }

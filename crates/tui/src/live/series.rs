@@ -50,7 +50,7 @@ impl Measure {
     }
 }
 
-/// In the order of [`Series::extremes`].
+/// In the order of [`TrialSeries::extremes`].
 const MEASURES: [Measure; 3] = [Measure::Bytes, Measure::Operations, Measure::SystemCalls];
 
 impl Slice {
@@ -110,7 +110,7 @@ impl Extremes {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Series {
+pub struct TrialSeries {
     slices: Vec<Slice>,
     trials: u32,
     /// How far the samples of the current trial reach, nanoseconds from its start.
@@ -119,7 +119,7 @@ pub struct Series {
     extremes: [Extremes; 3],
 }
 
-impl Series {
+impl TrialSeries {
     /// Ends the current trial.
     pub fn end_trial(&mut self) {
         if self.reached.take().is_none() {

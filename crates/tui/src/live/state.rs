@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::replay::Replay;
-use super::run::{Run, Suspension};
-use super::run_view::{RunView, Step};
-use super::strip::Window;
+use super::run::{LiveRun, Suspension};
+use super::run_view::{RunStep, RunView};
+use super::strip::TrialWindow;
 use crate::context::RunStatus;
 use crate::plan::Plan;
 use crate::session::Session;
@@ -17,7 +17,7 @@ use crate::warning_groups::{self, WarningGroup};
 
 #[derive(Debug, Default)]
 pub struct Live {
-    pub run: Option<Run>,
+    pub run: Option<LiveRun>,
     /// A kept session that is replayed; never during a run.
     pub replay: Option<Replay>,
     /// A picture of a run that continues.
@@ -29,7 +29,7 @@ pub struct Live {
     /// Why the run is not completely saved.
     pub unsaved: Option<String>,
     /// The trials that are shown.
-    pub window: Window,
+    pub window: TrialWindow,
     /// The first warning that is shown.
     pub scroll: usize,
     /// Whether values have a logarithmic axis; `None`: what fits them.
@@ -73,7 +73,7 @@ impl Live {
     }
 
     /// Returns the run that is shown: in progress, or replayed.
-    fn shown_run(&self) -> Option<&Run> {
+    fn shown_run(&self) -> Option<&LiveRun> {
         self.run.as_ref().or(self.replay.as_ref().map(Replay::run))
     }
 
@@ -108,7 +108,7 @@ impl Live {
     /// there is no room for panes.
     pub fn describe_run(&self, look: &Look, room: usize) -> Option<String> {
         let view = &self.run.as_ref()?.view;
-        let step = view.progress.as_ref().and_then(Step::from_progress);
+        let step = view.progress.as_ref().and_then(RunStep::from_progress);
         let rate = view.recent.rate(view.measure().lane_value());
         let rate = rate.or(view.last.as_ref().map(|last| last.rate));
         let parts: Vec<String> = step
@@ -138,12 +138,12 @@ impl Live {
 
     /// Returns whether other trials are shown than by default.
     pub fn is_zoomed(&self) -> bool {
-        self.window != Window::default()
+        self.window != TrialWindow::default()
     }
 
     /// Shows what is shown by default.
     pub fn reset_view(&mut self) {
-        (self.window, self.scroll) = (Window::default(), 0);
+        (self.window, self.scroll) = (TrialWindow::default(), 0);
         self.frozen = None;
     }
 

@@ -140,7 +140,7 @@ fn rates(slices: &[Slice], measure: Measure, columns: usize) -> Vec<f64> {
 
 /// Which trials are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Window {
+pub enum TrialWindow {
     /// The last ones, as many as fit with a column each.
     #[default]
     Fitting,
@@ -150,17 +150,17 @@ pub enum Window {
     Between(u32, u32),
 }
 
-impl Window {
+impl TrialWindow {
     /// All of the run, several in a column if need be.
-    pub const WHOLE: Window = Window::Last(u32::MAX);
+    pub const WHOLE: TrialWindow = TrialWindow::Last(u32::MAX);
 
     /// Returns the window of a part of the axis of `all` trials: with the last, it follows the run.
-    pub fn of(part: Zoom, all: u32) -> Window {
+    pub fn of(part: Zoom, all: u32) -> TrialWindow {
         let trial = |place: usize| u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
         match part.map(|(from, to)| (trial(from), trial(to))) {
-            None => Window::WHOLE,
-            Some((first, last)) if last >= all => Window::Last(last.saturating_sub(first) + 1),
-            Some((first, last)) => Window::Between(first, last),
+            None => TrialWindow::WHOLE,
+            Some((first, last)) if last >= all => TrialWindow::Last(last.saturating_sub(first) + 1),
+            Some((first, last)) => TrialWindow::Between(first, last),
         }
     }
 
@@ -169,11 +169,11 @@ impl Window {
     pub fn trials(self, all: u32, columns: u16) -> (u32, u32) {
         let last = |count: u32| (all.saturating_sub(count).saturating_add(1), all);
         match self {
-            Window::Fitting => last(columns.into()),
-            Window::Last(count) => last(count),
+            TrialWindow::Fitting => last(columns.into()),
+            TrialWindow::Last(count) => last(count),
             // A replay may go back behind them.
-            Window::Between(first, _) if first > all => last(columns.into()),
-            Window::Between(first, end) => (first, end.min(all)),
+            TrialWindow::Between(first, _) if first > all => last(columns.into()),
+            TrialWindow::Between(first, end) => (first, end.min(all)),
         }
     }
 
@@ -294,19 +294,22 @@ mod tests {
     #[test]
     fn windows_follow_the_run() {
         // 40 trials, 20 columns.
-        let part = |window: Window| window.part(40, 20);
-        assert_eq!(part(Window::Fitting), Some((20, 39)));
-        assert_eq!(part(Window::WHOLE), None);
-        assert_eq!(part(Window::Between(3, 9)), Some((2, 8)));
+        let part = |window: TrialWindow| window.part(40, 20);
+        assert_eq!(part(TrialWindow::Fitting), Some((20, 39)));
+        assert_eq!(part(TrialWindow::WHOLE), None);
+        assert_eq!(part(TrialWindow::Between(3, 9)), Some((2, 8)));
         for zoom in [Some((20, 39)), Some((39, 39)), Some((2, 8)), None] {
-            assert_eq!(part(Window::of(zoom, 40)), zoom);
+            assert_eq!(part(TrialWindow::of(zoom, 40)), zoom);
         }
-        assert_eq!(Window::of(Some((38, 39)), 40).trials(50, 20), (49, 50));
-        assert_eq!(Window::of(Some((2, 8)), 40).trials(50, 20), (3, 9));
-        assert_eq!(Window::of(None, 40).trials(50, 20), (1, 50));
-        assert_eq!([Window::Fitting, Window::WHOLE].map(|window| window.part(0, 20)), [None, None]);
+        assert_eq!(TrialWindow::of(Some((38, 39)), 40).trials(50, 20), (49, 50));
+        assert_eq!(TrialWindow::of(Some((2, 8)), 40).trials(50, 20), (3, 9));
+        assert_eq!(TrialWindow::of(None, 40).trials(50, 20), (1, 50));
+        assert_eq!(
+            [TrialWindow::Fitting, TrialWindow::WHOLE].map(|window| window.part(0, 20)),
+            [None, None]
+        );
         // A replay that went back behind it: the last ones, until it is there again.
-        let behind = Window::Between(50, 60);
+        let behind = TrialWindow::Between(50, 60);
         let shown = [100, 55, 50, 49, 10, 0].map(|all| behind.trials(all, 20));
         assert_eq!(shown, [(50, 60), (50, 55), (50, 50), (30, 49), (1, 10), (1, 0)]);
         for all in 0..70 {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::replay_keys;
-use super::run::{Run, Suspension};
-use super::run_view::Step;
+use super::run::{LiveRun, Suspension};
+use super::run_view::RunStep;
 use super::state::Live;
-use super::strip::Window;
+use super::strip::TrialWindow;
 use crate::context::{Context, Request};
 use crate::facts::Host;
 use crate::keymap::Action;
@@ -20,7 +20,7 @@ use crate::zoom::{self, ZoomChart};
 
 /// Prepares for a run of `plan` on this machine.
 pub fn begin(live: &mut Live, now: Duration, host: Host, plan: &Arc<Plan>) {
-    live.run = Some(Run::new(host, plan, now));
+    live.run = Some(LiveRun::new(host, plan, now));
     live.replay = None;
     live.last_view = None;
     live.session_id = String::new();
@@ -69,7 +69,7 @@ pub fn resume(live: &mut Live) -> Option<Effect> {
 }
 
 /// Ends the pause of a suspension once the engine has paused.
-fn end_suspension(run: &mut Run) -> Option<Effect> {
+fn end_suspension(run: &mut LiveRun) -> Option<Effect> {
     if run.suspended != Suspension::Resume || !run.is_paused() {
         return None;
     }
@@ -112,7 +112,7 @@ pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
 }
 
 /// Returns the new title of the terminal if its percentage changed.
-fn update_title(run: &mut Run) -> Option<Effect> {
+fn update_title(run: &mut LiveRun) -> Option<Effect> {
     run.view.progress?;
     let percent = run.view.counter().percent();
     let before = run.shown_percent.replace(percent);
@@ -131,7 +131,7 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
         Action::LogAxis => live.log = Some(!live.is_log()),
-        Action::ZoomReset => live.window = Window::default(),
+        Action::ZoomReset => live.window = TrialWindow::default(),
         Action::ZoomIn | Action::ZoomOut | Action::PanLeft | Action::PanRight => {
             zoom(live, ctx, action);
         }
@@ -154,7 +154,7 @@ fn pause(live: &mut Live) -> Option<Effect> {
 
 fn skip(live: &mut Live, ctx: &mut Context) -> Option<Effect> {
     let run = live.run.as_mut()?;
-    let Some(step) = run.view.progress.as_ref().and_then(Step::from_progress) else {
+    let Some(step) = run.view.progress.as_ref().and_then(RunStep::from_progress) else {
         ctx.note("no cell is running yet");
         return None;
     };

@@ -10,7 +10,7 @@ use crate::remember::MAX_RECENT;
 
 /// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     Folder,
     File,
     /// A block device; its size is known only after an inspection.
@@ -20,22 +20,24 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     pub path: PathBuf,
     pub name: String,
-    pub kind: Kind,
+    pub kind: EntryKind,
     pub size: u64,
     /// Whether this user may read it.
     pub readable: bool,
 }
 
-impl Entry {
+impl FolderEntry {
     /// Returns why the entry cannot be a target.
     pub fn objection(&self) -> Option<String> {
         match self.kind {
             _ if !self.readable => Some(format!("{}: permission denied", self.name)),
-            Kind::Other => Some(format!("{} is not a regular file or a block device", self.name)),
-            Kind::File if self.size == 0 => {
+            EntryKind::Other => {
+                Some(format!("{} is not a regular file or a block device", self.name))
+            }
+            EntryKind::File if self.size == 0 => {
                 Some(format!("{} is empty: there is nothing to measure", self.name))
             }
             _ => None,
@@ -55,7 +57,7 @@ pub struct FileSystem {
 pub struct Listing {
     pub dir: PathBuf,
     pub file_system: FileSystem,
-    pub result: Result<Vec<Entry>, String>,
+    pub result: Result<Vec<FolderEntry>, String>,
 }
 
 /// Facts about a file.
@@ -67,7 +69,7 @@ pub struct Inspection {
 
 /// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
+pub enum BrowserRow {
     Scratch,
     Recent(usize),
     /// The folder that was open when iotui last ended.
@@ -88,7 +90,7 @@ pub struct Browser {
     pub dir: PathBuf,
     /// The folder that is being read.
     pub loading: Option<PathBuf>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FolderEntry>,
     pub file_system: FileSystem,
     pub error: Option<String>,
     pub filter: Option<Input>,
@@ -96,7 +98,7 @@ pub struct Browser {
     pub typing: bool,
     pub hidden: bool,
     pub cursor: usize,
-    pub rows: Vec<Row>,
+    pub rows: Vec<BrowserRow>,
     pub recent: Vec<PathBuf>,
     pub last_folder: Option<PathBuf>,
     pub facts: HashMap<PathBuf, Result<Box<TargetFacts>, String>>,
@@ -118,11 +120,12 @@ impl Browser {
         let matches = |name: &str| name.to_lowercase().contains(&needle);
         let mut rows = Vec::new();
         if matches("scratch file") {
-            rows.push(Row::Scratch);
+            rows.push(BrowserRow::Scratch);
         }
         let max_recent = if filtered { MAX_RECENT } else { MAX_UNFILTERED_RECENT };
-        let is_visible =
-            |entry: &Entry| (self.hidden || !entry.name.starts_with('.')) && matches(&entry.name);
+        let is_visible = |entry: &FolderEntry| {
+            (self.hidden || !entry.name.starts_with('.')) && matches(&entry.name)
+        };
         // A recent file that this folder lists is not shown twice.
         let is_listed = |path: &PathBuf| {
             self.entries.iter().any(|entry| entry.path == *path && is_visible(entry))
@@ -130,42 +133,49 @@ impl Browser {
         let recent = (0..self.recent.len()).filter(|at| {
             matches(&self.recent[*at].to_string_lossy()) && !is_listed(&self.recent[*at])
         });
-        rows.extend(recent.take(max_recent).map(Row::Recent));
+        rows.extend(recent.take(max_recent).map(BrowserRow::Recent));
         if !filtered {
             rows.extend(
-                self.last_folder.as_ref().filter(|last| **last != self.dir).map(|_| Row::Last),
+                self.last_folder
+                    .as_ref()
+                    .filter(|last| **last != self.dir)
+                    .map(|_| BrowserRow::Last),
             );
-            rows.extend(self.dir.parent().map(|_| Row::Parent));
+            rows.extend(self.dir.parent().map(|_| BrowserRow::Parent));
         }
         rows.extend(
-            (0..self.entries.len()).filter(|at| is_visible(&self.entries[*at])).map(Row::Entry),
+            (0..self.entries.len())
+                .filter(|at| is_visible(&self.entries[*at]))
+                .map(BrowserRow::Entry),
         );
         self.rows = rows;
         let position = before.and_then(|row| self.rows.iter().position(|other| *other == row));
         self.cursor = position.unwrap_or(self.cursor).min(self.rows.len().saturating_sub(1));
     }
 
-    pub fn row(&self) -> Option<Row> {
+    pub fn row(&self) -> Option<BrowserRow> {
         self.rows.get(self.cursor).copied()
     }
 
     /// Returns the path of a row; `None` for the scratch file.
-    pub fn path(&self, row: Row) -> Option<&Path> {
+    pub fn path(&self, row: BrowserRow) -> Option<&Path> {
         match row {
-            Row::Scratch => None,
-            Row::Recent(at) => self.recent.get(at).map(PathBuf::as_path),
-            Row::Last => self.last_folder.as_deref(),
-            Row::Parent => self.dir.parent(),
-            Row::Entry(at) => self.entries.get(at).map(|entry| entry.path.as_path()),
+            BrowserRow::Scratch => None,
+            BrowserRow::Recent(at) => self.recent.get(at).map(PathBuf::as_path),
+            BrowserRow::Last => self.last_folder.as_deref(),
+            BrowserRow::Parent => self.dir.parent(),
+            BrowserRow::Entry(at) => self.entries.get(at).map(|entry| entry.path.as_path()),
         }
     }
 
     /// Returns the path of a row if it is a folder.
-    pub fn folder(&self, row: Row) -> Option<&Path> {
+    pub fn folder(&self, row: BrowserRow) -> Option<&Path> {
         let is_folder = match row {
-            Row::Last | Row::Parent => true,
-            Row::Entry(at) => self.entries.get(at).is_some_and(|entry| entry.kind == Kind::Folder),
-            Row::Scratch | Row::Recent(_) => false,
+            BrowserRow::Last | BrowserRow::Parent => true,
+            BrowserRow::Entry(at) => {
+                self.entries.get(at).is_some_and(|entry| entry.kind == EntryKind::Folder)
+            }
+            BrowserRow::Scratch | BrowserRow::Recent(_) => false,
         };
         if is_folder { self.path(row) } else { None }
     }
@@ -179,8 +189,8 @@ impl Browser {
     /// Returns why the row under the cursor cannot be a target.
     pub fn objection(&self) -> Option<String> {
         match self.row()? {
-            Row::Entry(at) => self.entries.get(at)?.objection(),
-            Row::Recent(at) => match self.facts.get(self.recent.get(at)?)? {
+            BrowserRow::Entry(at) => self.entries.get(at)?.objection(),
+            BrowserRow::Recent(at) => match self.facts.get(self.recent.get(at)?)? {
                 Err(why) => Some(why.clone()),
                 Ok(_) => None,
             },
@@ -214,12 +224,13 @@ impl Browser {
     /// entry.
     fn place_cursor(&mut self, from: Option<&Path>) {
         let Some(from) = from else { return };
-        let is_from = |row: &Row| matches!(row, Row::Entry(_)) && self.path(*row) == Some(from);
-        fn is_start(row: &Row) -> bool {
-            matches!(row, Row::Entry(_) | Row::Parent)
+        let is_from =
+            |row: &BrowserRow| matches!(row, BrowserRow::Entry(_)) && self.path(*row) == Some(from);
+        fn is_start(row: &BrowserRow) -> bool {
+            matches!(row, BrowserRow::Entry(_) | BrowserRow::Parent)
         }
         let at = self.rows.iter().position(is_from).or_else(|| {
-            let entry = self.rows.iter().position(|row| matches!(row, Row::Entry(_)));
+            let entry = self.rows.iter().position(|row| matches!(row, BrowserRow::Entry(_)));
             entry.or_else(|| self.rows.iter().position(is_start))
         });
         self.cursor = at.unwrap_or(0);

@@ -24,11 +24,11 @@ mod view;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use browser::{Browser, Entry, FileSystem, Inspection, Kind, Listing};
+pub use browser::{Browser, EntryKind, FileSystem, FolderEntry, Inspection, Listing};
 pub use command_line::build_command;
 pub use planning::Planning;
 pub use rows::settings;
-pub use state::{Pane, Setup};
+pub use state::{Setup, SetupPane};
 pub use update::{
     act, answer, ask_for_value, back, click, enter, examine, field, field_changed, handle_message,
     is_offered, open_plan, save_preset, set_target, set_text, show_setting, take_preset,

@@ -56,7 +56,7 @@ pub static TITLE_COLUMNS: LazyLock<usize> =
 
 /// How a row is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum RowKind {
     /// One of these texts.
     OneOf(Vec<&'static str>),
     /// Any of these texts.
@@ -66,12 +66,12 @@ pub enum Kind {
 }
 
 /// Returns how the row of a setting is changed.
-pub fn kind(setting: &Setting) -> Kind {
+pub fn kind(setting: &Setting) -> RowKind {
     match setting.kind {
-        ValueKind::Switch => Kind::OneOf(vec!["false", "true"]),
-        ValueKind::OneOf(names) | ValueKind::OneOfOr(names, _) => Kind::OneOf(names.to_vec()),
-        ValueKind::SomeOf(names) => Kind::SomeOf(names.to_vec()),
-        ValueKind::Form(_) | ValueKind::Forms(_) => Kind::Text,
+        ValueKind::Switch => RowKind::OneOf(vec!["false", "true"]),
+        ValueKind::OneOf(names) | ValueKind::OneOfOr(names, _) => RowKind::OneOf(names.to_vec()),
+        ValueKind::SomeOf(names) => RowKind::SomeOf(names.to_vec()),
+        ValueKind::Form(_) | ValueKind::Forms(_) => RowKind::Text,
     }
 }
 
@@ -120,7 +120,7 @@ pub fn parts(
     let text = constraints.settings.text(setting.name);
     let why = |item: &str| constraints.object_to(setting.name, item);
     match kind(setting) {
-        Kind::OneOf(items) => {
+        RowKind::OneOf(items) => {
             let now = text.unwrap_or_default();
             let part = |item: &'static str, is_current: bool| {
                 let mark = check[usize::from(!is_current)];
@@ -141,7 +141,7 @@ pub fn parts(
             let fits = all.iter().map(|part| part.text.chars().count()).sum::<usize>() <= room;
             if fits { all } else { all.into_iter().filter(|part| part.on).collect() }
         }
-        Kind::SomeOf(items) => {
+        RowKind::SomeOf(items) => {
             let now: Vec<&str> =
                 text.as_deref().map(|t| t.split(',').collect()).unwrap_or_default();
             let part = |item: &&'static str| {
@@ -155,7 +155,7 @@ pub fn parts(
             };
             items.iter().map(part).collect()
         }
-        Kind::Text => {
+        RowKind::Text => {
             let on = text.is_some();
             let text = text.unwrap_or_else(|| default_text(setting, constraints, plan));
             vec![RowPart {
@@ -231,19 +231,19 @@ impl Setup {
 mod tests {
     use super::*;
 
-    fn kind_of(name: &str) -> Kind {
+    fn kind_of(name: &str) -> RowKind {
         kind(Settings::ALL.iter().find(|s| s.name == name).unwrap())
     }
 
     #[test]
     fn rows_change_as_their_setting_does() {
-        assert_eq!(kind_of("op"), Kind::OneOf(vec!["read", "write", "seek"]));
-        assert_eq!(kind_of("pattern"), Kind::OneOf(vec!["seq", "random", "reverse"]));
-        assert_eq!(kind_of("cache"), Kind::SomeOf(vec!["cold", "warm", "asis"]));
-        assert_eq!(kind_of("direct"), Kind::OneOf(vec!["false", "true"]));
+        assert_eq!(kind_of("op"), RowKind::OneOf(vec!["read", "write", "seek"]));
+        assert_eq!(kind_of("pattern"), RowKind::OneOf(vec!["seq", "random", "reverse"]));
+        assert_eq!(kind_of("cache"), RowKind::SomeOf(vec!["cold", "warm", "asis"]));
+        assert_eq!(kind_of("direct"), RowKind::OneOf(vec!["false", "true"]));
         for name in ["threads", "depth", "size", "count", "trials", "budget", "trial-time", "seed"]
         {
-            assert_eq!(kind_of(name), Kind::Text, "{name}");
+            assert_eq!(kind_of(name), RowKind::Text, "{name}");
         }
     }
 

@@ -11,17 +11,17 @@ const MAX_FACTOR: u64 = 1 << 10;
 
 /// The end that the left and right keys move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum End {
+pub enum BandEnd {
     Low,
     #[default]
     High,
 }
 
-impl End {
-    pub fn opposite(self) -> End {
+impl BandEnd {
+    pub fn opposite(self) -> BandEnd {
         match self {
-            End::Low => End::High,
-            End::High => End::Low,
+            BandEnd::Low => BandEnd::High,
+            BandEnd::High => BandEnd::Low,
         }
     }
 }
@@ -82,20 +82,20 @@ impl Band {
     }
 
     /// Moves an end to the next power of two; `None` if it cannot move.
-    pub fn move_end(self, end: End, right: bool) -> Option<Band> {
+    pub fn move_end(self, end: BandEnd, right: bool) -> Option<Band> {
         let band = match end {
-            End::Low => Band { low: step(self.low, right), ..self },
-            End::High => Band { high: step(self.high, right), ..self },
+            BandEnd::Low => Band { low: step(self.low, right), ..self },
+            BandEnd::High => Band { high: step(self.high, right), ..self },
         };
         (band != self && band.low <= band.high).then_some(band)
     }
 
     /// Moves an end to a power of two, stopping at the other end.
-    pub fn set_end(self, end: End, power: u32) -> Band {
+    pub fn set_end(self, end: BandEnd, power: u32) -> Band {
         let size = 1 << power.min(MAX_POWER);
         match end {
-            End::Low => Band { low: self.high.min(size), ..self },
-            End::High => Band { high: self.low.max(size), ..self },
+            BandEnd::Low => Band { low: self.high.min(size), ..self },
+            BandEnd::High => Band { high: self.low.max(size), ..self },
         }
     }
 
@@ -106,13 +106,13 @@ impl Band {
     }
 
     /// Returns the end nearer to a position on the scale.
-    pub fn nearest_end(&self, power: f64) -> End {
+    pub fn nearest_end(&self, power: f64) -> BandEnd {
         let away = |value: u64| (position(value) - power).abs();
         if away(self.low) < away(self.high) || (self.low == self.high && power < position(self.low))
         {
-            End::Low
+            BandEnd::Low
         } else {
-            End::High
+            BandEnd::High
         }
     }
 }
@@ -200,18 +200,18 @@ mod tests {
     #[test]
     fn ends_move_by_powers_of_two() {
         for (text, end, right, wanted) in [
-            ("4k..1m", End::Low, false, Some("2k..1m")),
-            ("4k..1m", End::High, true, Some("4k..2m")),
-            ("4k,32k,256k,2m", End::High, true, Some("4k,32k,256k,2m,4m")),
-            ("4k", End::High, true, Some("4k..8k")),
-            ("4k", End::Low, true, None),
-            ("1..128m", End::High, true, None),
-            ("1..128m", End::Low, false, None),
-            ("4k,32k,256k,2m", End::High, false, Some("4k,32k,256k,1m")),
-            ("4k,32k,256k,2m", End::Low, true, Some("8k,64k,512k,2m")),
-            ("3k..6k", End::Low, true, Some("4k,6k")),
-            ("3k..6k", End::Low, false, Some("2k,4k,6k")),
-            ("1m..1g", End::High, false, Some("1m..128m")),
+            ("4k..1m", BandEnd::Low, false, Some("2k..1m")),
+            ("4k..1m", BandEnd::High, true, Some("4k..2m")),
+            ("4k,32k,256k,2m", BandEnd::High, true, Some("4k,32k,256k,2m,4m")),
+            ("4k", BandEnd::High, true, Some("4k..8k")),
+            ("4k", BandEnd::Low, true, None),
+            ("1..128m", BandEnd::High, true, None),
+            ("1..128m", BandEnd::Low, false, None),
+            ("4k,32k,256k,2m", BandEnd::High, false, Some("4k,32k,256k,1m")),
+            ("4k,32k,256k,2m", BandEnd::Low, true, Some("8k,64k,512k,2m")),
+            ("3k..6k", BandEnd::Low, true, Some("4k,6k")),
+            ("3k..6k", BandEnd::Low, false, Some("2k,4k,6k")),
+            ("1m..1g", BandEnd::High, false, Some("1m..128m")),
         ] {
             assert_eq!(
                 band(text).move_end(end, right).map(|b| b.to_text()).as_deref(),
@@ -221,8 +221,8 @@ mod tests {
         }
         assert_eq!(band("4k..1m").spread(true).map(|b| b.to_text()).as_deref(), Some("4k..1m*4"));
         assert_eq!(band("4k..1m").spread(false), None);
-        assert_eq!(band("4k..1m").set_end(End::High, 5).to_text(), "4k");
-        assert_eq!(band("4k..1m").nearest_end(13.0), End::Low);
+        assert_eq!(band("4k..1m").set_end(BandEnd::High, 5).to_text(), "4k");
+        assert_eq!(band("4k..1m").nearest_end(13.0), BandEnd::Low);
     }
 
     proptest! {
@@ -235,10 +235,10 @@ mod tests {
             let mut band = Band { low: 1 << low.min(high), high: 1 << low.max(high), factor: 2 };
             for step in moves {
                 let next = match step {
-                    0 => band.move_end(End::Low, false),
-                    1 => band.move_end(End::Low, true),
-                    2 => band.move_end(End::High, false),
-                    3 => band.move_end(End::High, true),
+                    0 => band.move_end(BandEnd::Low, false),
+                    1 => band.move_end(BandEnd::Low, true),
+                    2 => band.move_end(BandEnd::High, false),
+                    3 => band.move_end(BandEnd::High, true),
                     4 => band.spread(true),
                     _ => band.spread(false),
                 };

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::browser::{Browser, Row};
+use super::browser::{Browser, BrowserRow};
 use super::command_line::build_command;
 use super::objection::Constraints;
 use super::planning::Planning;
-use super::slider::{Band, End};
+use super::slider::{Band, BandEnd};
 use crate::catalog;
 use crate::experiment::usual;
 use crate::facts::TargetFacts;
@@ -21,7 +21,7 @@ use crate::units::show_bytes;
 
 /// The panes, in Tab order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pane {
+pub enum SetupPane {
     Target,
     Backends,
     Workload,
@@ -29,9 +29,14 @@ pub enum Pane {
     Plan,
 }
 
-impl Pane {
-    pub const ALL: &'static [Pane] =
-        &[Pane::Target, Pane::Backends, Pane::Workload, Pane::Blocks, Pane::Plan];
+impl SetupPane {
+    pub const ALL: &'static [SetupPane] = &[
+        SetupPane::Target,
+        SetupPane::Backends,
+        SetupPane::Workload,
+        SetupPane::Blocks,
+        SetupPane::Plan,
+    ];
 }
 
 /// The choices at the start, and those that were remembered. What the command line gave applies to
@@ -53,14 +58,14 @@ pub struct Setup {
     /// Only what the user chose; the preset fills the gaps.
     pub settings: Settings,
     pub preset: Preset,
-    pub focus: Pane,
+    pub focus: SetupPane,
     pub browser: Browser,
     /// Cursors: a line of the backends and of the workload, an item of that line.
     pub backend: usize,
     pub row: usize,
     pub mark: usize,
     /// The end of the slider that the keys move.
-    pub end: End,
+    pub end: BandEnd,
     /// The band that the slider was moved to, with its factor: a short list does not tell it.
     pub moved: Option<Band>,
     pub scroll: usize,
@@ -89,7 +94,7 @@ impl Setup {
         preset: Preset,
         settings: Settings,
     ) -> Setup {
-        let focus = if file.is_some() { Pane::Plan } else { Pane::Target };
+        let focus = if file.is_some() { SetupPane::Plan } else { SetupPane::Target };
         Setup {
             file,
             others: Vec::new(),
@@ -101,7 +106,7 @@ impl Setup {
             backend: 0,
             row: 0,
             mark: 0,
-            end: End::default(),
+            end: BandEnd::default(),
             moved: None,
             scroll: 0,
             all_backends: false,
@@ -152,10 +157,10 @@ impl Setup {
     }
 
     /// Moves the focus to a pane.
-    pub fn focus_on(&mut self, pane: Pane) {
+    pub fn focus_on(&mut self, pane: SetupPane) {
         self.focus = pane;
         self.browser.typing = false;
-        self.picks &= pane == Pane::Target;
+        self.picks &= pane == SetupPane::Target;
     }
 
     /// Returns the command line for the current choices.
@@ -369,10 +374,10 @@ impl Setup {
     }
 
     /// Returns which of the targets a row of the browser is.
-    pub fn target_index(&self, row: Row) -> Option<u8> {
+    pub fn target_index(&self, row: BrowserRow) -> Option<u8> {
         match row {
-            Row::Scratch => self.file.is_none().then_some(0),
-            Row::Recent(_) | Row::Entry(_) => {
+            BrowserRow::Scratch => self.file.is_none().then_some(0),
+            BrowserRow::Recent(_) | BrowserRow::Entry(_) => {
                 let path = self.browser.path(row)?;
                 let start = &self.browser.start;
                 let mut files = (0..).zip(self.file.iter().chain(&self.others));

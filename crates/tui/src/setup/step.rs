@@ -8,7 +8,7 @@ use crate::units::{parse_time, short_bytes, short_time};
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ValueStep {
     To(String),
     /// Clears the value, so that the default applies.
     Unset,
@@ -38,7 +38,7 @@ const BUDGETS: &[u64] = &[
 const TRIAL_TIMES: &[u64] = &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 15_000, 30_000];
 
 /// Returns the step from `text`, or from `usual` (the value that applies) if none is set.
-pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> Step {
+pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> ValueStep {
     let from = text.or(usual);
     match name {
         "threads" => {
@@ -53,11 +53,11 @@ pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> St
         "budget" => step_along(BUDGETS, parse_time_end(from, up), up, show_millis),
         "trial-time" => step_along(TRIAL_TIMES, parse_time_end(from, up), up, show_millis),
         "seed" => match (parse_count_end(from, up), up) {
-            (None | Some(0), false) => Step::Unset,
-            (Some(seed), false) => Step::To((seed - 1).to_string()),
-            (seed, true) => Step::To(seed.map_or(0, |s| s + 1).to_string()),
+            (None | Some(0), false) => ValueStep::Unset,
+            (Some(seed), false) => ValueStep::To((seed - 1).to_string()),
+            (seed, true) => ValueStep::To(seed.map_or(0, |s| s + 1).to_string()),
         },
-        _ => Step::Stay,
+        _ => ValueStep::Stay,
     }
 }
 
@@ -85,30 +85,37 @@ fn parse_time_end(text: Option<&str>, up: bool) -> Option<u64> {
     Some(time.as_millis() as u64)
 }
 
-fn step_by_doubling(text: Option<&str>, (low, high): (u64, u64), up: bool, of: RangeOf) -> Step {
-    let Some(range) = text.and_then(|text| Range::parse(text, of).ok()) else { return Step::Stay };
-    let Some(from) = range_end(&range.values, up) else { return Step::Stay };
+fn step_by_doubling(
+    text: Option<&str>,
+    (low, high): (u64, u64),
+    up: bool,
+    of: RangeOf,
+) -> ValueStep {
+    let Some(range) = text.and_then(|text| Range::parse(text, of).ok()) else {
+        return ValueStep::Stay;
+    };
+    let Some(from) = range_end(&range.values, up) else { return ValueStep::Stay };
     let next = next_power(from, up).clamp(low, high);
     let same = range.is_single() && next == from;
     match of {
-        _ if same => Step::Stay,
-        RangeOf::Bytes => Step::To(short_bytes(next)),
-        RangeOf::Count => Step::To(next.to_string()),
+        _ if same => ValueStep::Stay,
+        RangeOf::Bytes => ValueStep::To(short_bytes(next)),
+        RangeOf::Count => ValueStep::To(next.to_string()),
     }
 }
 
 /// Returns the next value of a list; a step below the first clears the setting.
-fn step_along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> Step {
+fn step_along(list: &[u64], from: Option<u64>, up: bool, show: fn(u64) -> String) -> ValueStep {
     let next = match (from, up) {
         (None, true) => list.first(),
-        (None, false) => return Step::Stay,
+        (None, false) => return ValueStep::Stay,
         (Some(now), true) => list.iter().find(|v| **v > now),
         (Some(now), false) => list.iter().rev().find(|v| **v < now),
     };
     match next {
-        Some(next) => Step::To(show(*next)),
-        None if up => Step::Stay,
-        None => Step::Unset,
+        Some(next) => ValueStep::To(show(*next)),
+        None if up => ValueStep::Stay,
+        None => ValueStep::Unset,
     }
 }
 
@@ -119,19 +126,19 @@ mod tests {
 
     #[test]
     fn steps_lead_to_usual_values() {
-        let to = |text: &str| Step::To(text.into());
+        let to = |text: &str| ValueStep::To(text.into());
         for (name, text, up, wanted) in [
             ("threads", Some("1"), true, to("2")),
-            ("threads", Some("1"), false, Step::Stay),
+            ("threads", Some("1"), false, ValueStep::Stay),
             ("threads", Some("1,2,8"), true, to("16")),
             ("threads", Some("2..8"), false, to("1")),
-            ("threads", Some("1024"), true, Step::Stay),
+            ("threads", Some("1024"), true, ValueStep::Stay),
             ("threads", Some("6"), true, to("8")),
             ("threads", Some("6"), false, to("4")),
-            ("depth", Some("4096"), true, Step::Stay),
+            ("depth", Some("4096"), true, ValueStep::Stay),
             ("trials", None, true, to("1")),
-            ("trials", None, false, Step::Stay),
-            ("trials", Some("1"), false, Step::Unset),
+            ("trials", None, false, ValueStep::Stay),
+            ("trials", Some("1"), false, ValueStep::Unset),
             ("trials", Some("4"), true, to("5")),
             ("count", None, true, to("0")),
             ("count", Some("0"), true, to("1")),
@@ -143,8 +150,8 @@ mod tests {
             ("size", Some("512m"), true, to("1g")),
             ("size", Some("512m"), false, to("256m")),
             ("seed", None, true, to("0")),
-            ("seed", Some("0"), false, Step::Unset),
-            ("nothing", Some("1"), true, Step::Stay),
+            ("seed", Some("0"), false, ValueStep::Unset),
+            ("nothing", Some("1"), true, ValueStep::Stay),
         ] {
             assert_eq!(step(name, text, None, up), wanted, "{name} {text:?} {up}");
         }
@@ -163,7 +170,7 @@ mod tests {
                         Some(if name.contains('t') && name != "count" { "1s" } else { "8" }),
                         up,
                     ) {
-                        Step::To(next) => {
+                        ValueStep::To(next) => {
                             Settings::default()
                                 .set(name, &next)
                                 .unwrap_or_else(|e| panic!("{name} {next}: {e}"));

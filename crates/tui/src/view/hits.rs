@@ -30,8 +30,8 @@ pub enum Part {
     Sessions,
     /// A pane of Host.
     Host(usize),
-    Setup(setup::Pane),
-    Lab(lab::Pane),
+    Setup(setup::SetupPane),
+    Lab(lab::LabPane),
 }
 
 /// What a click does.

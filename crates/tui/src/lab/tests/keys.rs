@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{opened, plan, session, stage, trial};
-use crate::lab::state::{Lab, Pane};
+use crate::lab::state::{Lab, LabPane};
 use crate::msg::{Effect, Msg};
 use crate::plan::{Settings, preset};
 use crate::popup::Popup;
@@ -137,13 +137,13 @@ fn list_and_bars_move_together() {
     assert_eq!(stage.model.lab.probe(), Some("syscall"));
     assert_eq!(stage.model.lab.current_slot().unwrap().cell.probe, "syscall");
     stage.keys("<tab>");
-    assert_eq!(stage.model.lab.pane, Pane::Bars);
+    assert_eq!(stage.model.lab.pane, LabPane::Bars);
     stage.keys("G");
     assert_eq!(stage.model.lab.probe(), Some("fsync"));
     stage.keys("<shift-tab>k");
     assert_eq!(stage.model.lab.probe(), Some("file-read"));
     stage.keys("<tab><tab>jjj");
-    assert_eq!(stage.model.lab.pane, Pane::About);
+    assert_eq!(stage.model.lab.pane, LabPane::About);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn enter_opens_curves() {
     let mut stage = opened();
     stage.keys("<enter>");
     assert!(!stage.model.lab.open);
-    stage.keys("/latency<enter>").model.lab.pane = Pane::Bars;
+    stage.keys("/latency<enter>").model.lab.pane = LabPane::Bars;
     stage.keys("jj<enter>");
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
@@ -290,7 +290,7 @@ fn enter_opens_curves() {
         (labels("l", &mut stage), labels("j", &mut stage)),
         ("32 KiB, stride 64".into(), "32 KiB, stride 4096".into())
     );
-    assert_eq!(stage.model.lab.pane, Pane::Bars);
+    assert_eq!(stage.model.lab.pane, LabPane::Bars);
     stage.keys("<esc>");
     assert!(!stage.model.lab.open && stage.model.lab.filter.value() == "latency");
 }

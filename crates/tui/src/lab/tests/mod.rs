@@ -7,7 +7,7 @@ mod sessions;
 
 use std::time::Duration;
 
-use super::choice::Choice;
+use super::choice::ProbeSelection;
 use super::data::{LocalProbes, MarkedSession};
 use super::state::Lab;
 use crate::experiment::Offer;
@@ -50,7 +50,7 @@ pub const INFOS: &[&ProbeInfo] = &[
 pub fn lab() -> Lab {
     Lab::with_choice(
         INFOS.to_vec(),
-        Choice::new(preset("lab").unwrap(), Settings::default(), INFOS),
+        ProbeSelection::new(preset("lab").unwrap(), Settings::default(), INFOS),
     )
 }
 

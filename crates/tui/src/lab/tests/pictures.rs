@@ -3,7 +3,7 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{opened, stage};
-use crate::lab::state::Pane;
+use crate::lab::state::LabPane;
 use crate::msg::Msg;
 use crate::session_view::SessionView;
 use crate::testing::Stage;
@@ -13,7 +13,7 @@ fn latency() -> Stage {
     let mut stage = opened();
     let slot =
         stage.model.lab.sheet.slots.iter().position(|slot| slot.cell.probe == "latency").unwrap();
-    stage.model.lab.pane = Pane::Bars;
+    stage.model.lab.pane = LabPane::Bars;
     stage.model.lab.go_to(slot + 3);
     stage.keys("<enter>");
     stage
@@ -104,7 +104,7 @@ fn clicks_select_switch_and_open() {
     let (column, row) = find(&stage, "  arguments 2");
     let column = column + 2;
     click(&mut stage, column, row);
-    assert_eq!((stage.model.lab.pane, stage.model.lab.probe()), (Pane::Bars, Some("call")));
+    assert_eq!((stage.model.lab.pane, stage.model.lab.probe()), (LabPane::Bars, Some("call")));
     // The list scrolls with its cursor.
     let (column, row) = (column, find(&stage, "  arguments 2").1);
     click(&mut stage, column, row);

@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 
 use super::bars::sign;
 use crate::analysis::ProbeResult;
-use crate::lab::rows::{Item, Slot};
-use crate::lab::state::{Lab, Pane};
+use crate::lab::rows::{ProbeBar, ProbeItem};
+use crate::lab::state::{Lab, LabPane};
 use crate::record::{Estimate, Unit};
 use crate::spoken::speak;
 use crate::theme::{Look, Role};
@@ -22,20 +22,20 @@ const NAME_COLUMNS: usize = 10;
 pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let title = match (lab.probe(), lab.sheet.items.get(lab.item)) {
         (Some(id), _) => id.to_string(),
-        (None, Some(Item::Group(Some(group)))) => group.name().to_string(),
+        (None, Some(ProbeItem::Group(Some(group)))) => group.name().to_string(),
         _ => String::new(),
     };
-    let inner = pane::frame(look, &title, "", lab.pane == Pane::About, area, buf);
+    let inner = pane::frame(look, &title, "", lab.pane == LabPane::About, area, buf);
     let text = pane::narrow(inner);
     let lines = build_lines(lab, look, text);
     let list = List::scrolled(lab.scroll, lines.len(), inner);
-    hits.list(Part::Lab(Pane::About), list);
+    hits.list(Part::Lab(LabPane::About), list);
     pane::scrollbar(look, list.first, list.count, inner, buf);
     pane::lines(lines.into_iter().skip(list.first), 0, text, buf);
 }
 
 fn build_lines(lab: &Lab, look: &Look, area: Rect) -> Vec<Line<'static>> {
-    let mut text = Text { look, width: usize::from(area.width), lines: Vec::new() };
+    let mut text = AboutText { look, width: usize::from(area.width), lines: Vec::new() };
     match lab.probe() {
         None => text.group(lab),
         Some(id) => {
@@ -53,14 +53,14 @@ fn build_lines(lab: &Lab, look: &Look, area: Rect) -> Vec<Line<'static>> {
     text.lines
 }
 
-/// Text under construction.
-struct Text<'a> {
+/// AboutText under construction.
+struct AboutText<'a> {
     look: &'a Look,
     width: usize,
     lines: Vec<Line<'static>>,
 }
 
-impl Text<'_> {
+impl AboutText<'_> {
     fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| line.width() > 0) {
             self.lines.push(Line::default());
@@ -142,7 +142,7 @@ impl Text<'_> {
     }
 
     /// Adds the figures of a cell.
-    fn cell(&mut self, lab: &Lab, slot: &Slot) {
+    fn cell(&mut self, lab: &Lab, slot: &ProbeBar) {
         let parameters = slot.cell.parameters();
         if !parameters.is_empty() {
             self.say(&parameters, Role::Title);
@@ -219,7 +219,7 @@ impl Text<'_> {
     }
 
     /// Adds the estimate, its reason, and how far off it is.
-    fn estimate(&mut self, slot: &Slot, result: Option<&ProbeResult>, of: &Estimate) {
+    fn estimate(&mut self, slot: &ProbeBar, result: Option<&ProbeResult>, of: &Estimate) {
         let rest = if of.low == of.high {
             String::new()
         } else {
@@ -236,7 +236,7 @@ impl Text<'_> {
     }
 
     /// Adds what was subtracted, what counters prove, and the warnings.
-    fn evidence(&mut self, lab: &Lab, slot: &Slot) {
+    fn evidence(&mut self, lab: &Lab, slot: &ProbeBar) {
         let Some(result) = lab.result(slot) else { return };
         if !result.evidence.is_empty() {
             self.gap();

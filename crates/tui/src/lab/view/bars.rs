@@ -10,8 +10,8 @@ use ratatui::widgets::Widget;
 use crate::analysis::ProbeResult;
 use crate::context::{RunStatus, ViewContext};
 use crate::keymap::{Action, key_of};
-use crate::lab::rows::{Row, Slot};
-use crate::lab::state::{Lab, Pane};
+use crate::lab::rows::{BarRow, ProbeBar};
+use crate::lab::state::{Lab, LabPane};
 use crate::plan::ProbeCell;
 use crate::plot::{Mark, Track, column};
 use crate::record::{Severity, Unit};
@@ -84,7 +84,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &m
         None => describe_idle(look, lab, area.width),
     };
     let title = pane::fit(title, usize::from(area.width).saturating_sub(pane::width(&right) + 8));
-    pane::frame(look, &title, &right, lab.pane == Pane::Bars, area, buf);
+    pane::frame(look, &title, &right, lab.pane == LabPane::Bars, area, buf);
     let layout = BarLayout::new(lab, ctx.measures_probes(), area);
     if let (Some(head), Some(run)) = (layout.head, ctx.run) {
         draw_progress(look, run, head, buf);
@@ -93,17 +93,17 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &m
         return draw_empty(lab, ctx, layout.rows, buf);
     }
     draw_axis(look, layout.axis, buf);
-    let part = Part::Lab(Pane::Bars);
+    let part = Part::Lab(LabPane::Bars);
     let list = List::around(lab.sheet.row_of(lab.slot), lab.sheet.rows.len(), layout.rows);
     hits.list(part, list);
     let running = ctx.run.and_then(RunStatus::probe_cell);
     for (at, place) in list.rows() {
         let slot = match &lab.sheet.rows[at] {
-            Row::Head(id) => {
+            BarRow::Head(id) => {
                 draw_head(look, lab, id, &layout, place, buf);
                 lab.sheet.slots.iter().position(|slot| slot.cell.probe == *id)
             }
-            Row::Slot(at) => {
+            BarRow::Bar(at) => {
                 let (slot, here) = (&lab.sheet.slots[*at], *at == lab.slot);
                 draw_cell(look, lab, slot, &layout, place, (running, here), buf);
                 Some(*at)
@@ -185,7 +185,7 @@ fn draw_head(look: &Look, lab: &Lab, id: &str, layout: &BarLayout, place: Rect, 
 fn draw_cell(
     look: &Look,
     lab: &Lab,
-    slot: &Slot,
+    slot: &ProbeBar,
     layout: &BarLayout,
     place: Rect,
     (running, here): (Option<&ProbeCell>, bool),
@@ -221,7 +221,7 @@ fn draw_cell(
         buf,
     );
     if here {
-        draw_cursor(look, lab.pane == Pane::Bars, Rect { width: layout.label, ..place }, buf);
+        draw_cursor(look, lab.pane == LabPane::Bars, Rect { width: layout.label, ..place }, buf);
     }
 }
 
@@ -234,7 +234,7 @@ fn draw_cursor(look: &Look, focused: bool, area: Rect, buf: &mut Buffer) {
 fn build_track(
     look: &Look,
     lab: &Lab,
-    slot: &Slot,
+    slot: &ProbeBar,
     result: Option<&ProbeResult>,
     runs: bool,
 ) -> Track<'static> {
@@ -246,7 +246,7 @@ fn build_track(
             .filter(|share| *share < 1.0)
             .collect()
     });
-    let at = |value: f64| Scale::for_unit(slot.unit).share(value);
+    let at = |value: f64| LogScale::for_unit(slot.unit).share(value);
     let value = result.and_then(|result| result.value).map(|value| value.summary);
     let bar =
         value.map(|s| (at(s.median), (s.low.map_or(f64::NAN, at), s.high.map_or(f64::NAN, at))));
@@ -395,13 +395,13 @@ fn bar_style(look: &Look, unit: Unit, runs: bool) -> Style {
 
 /// A logarithmic scale from `low` to `high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub struct LogScale {
     low: f64,
     high: f64,
 }
 
 /// From 0.3 ns, about a CPU cycle, to 1 s.
-pub const TIMES: Scale = Scale { low: 0.3, high: 1e9 };
+pub const TIMES: LogScale = LogScale { low: 0.3, high: 1e9 };
 
 /// Powers of ten in nanoseconds, with their names; every third is a unit.
 pub const DECADES: [(f64, &str); 10] = [
@@ -417,15 +417,15 @@ pub const DECADES: [(f64, &str); 10] = [
     (1e9, "1s"),
 ];
 
-impl Scale {
+impl LogScale {
     /// Returns the scale of a unit.
-    pub fn for_unit(unit: Unit) -> Scale {
+    pub fn for_unit(unit: Unit) -> LogScale {
         match unit {
             Unit::Nanos => TIMES,
             // From a slow network to the caches of a large machine.
-            Unit::BytesPerSecond => Scale { low: 1e6, high: 1e12 },
-            Unit::PerSecond => Scale { low: 1.0, high: 1e10 },
-            Unit::Bytes => Scale { low: 1024.0, high: (1u64 << 40) as f64 },
+            Unit::BytesPerSecond => LogScale { low: 1e6, high: 1e12 },
+            Unit::PerSecond => LogScale { low: 1.0, high: 1e10 },
+            Unit::Bytes => LogScale { low: 1024.0, high: (1u64 << 40) as f64 },
         }
     }
 
@@ -454,6 +454,6 @@ mod tests {
             .collect();
         assert!(steps.iter().all(|step| (step - steps[0]).abs() < 1e-12), "{steps:?}");
         assert!(TIMES.share(f64::NAN).is_nan() && TIMES.share(-1.0).is_nan());
-        assert_eq!(Scale::for_unit(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
+        assert_eq!(LogScale::for_unit(Unit::Bytes).share((1u64 << 25) as f64), 0.5);
     }
 }

@@ -5,9 +5,9 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::bars::sign;
-use crate::lab::curve::Curves;
+use crate::lab::curve::ParamCurves;
 use crate::lab::data::MarkedSession;
-use crate::lab::state::{Lab, Pane};
+use crate::lab::state::{Lab, LabPane};
 use crate::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::record::Unit;
 use crate::theme::{Look, Role};
@@ -21,7 +21,7 @@ pub fn draw(lab: &Lab, look: &Look, area: Rect, buf: &mut Buffer, hits: &mut Hit
         .map_or(curves.probe.clone(), |info| format!("{}: {}", curves.probe, info.title));
     let by =
         if curves.axis == "bytes" { "by size".to_string() } else { format!("by {}", curves.axis) };
-    let inner = pane::narrow(pane::frame(look, &title, &by, lab.pane != Pane::About, area, buf));
+    let inner = pane::narrow(pane::frame(look, &title, &by, lab.pane != LabPane::About, area, buf));
     let below = (curves.curves.len() as u16 + 1).min(inner.height / 3);
     let [plot, below] =
         Layout::vertical([Constraint::Min(0), Constraint::Length(below)]).areas(inner);
@@ -34,7 +34,7 @@ fn show_place(axis: &str, x: f64) -> String {
 }
 
 /// Returns the values of marked sessions at the points of the curves.
-fn marked_points(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
+fn marked_points(lab: &Lab, curves: &ParamCurves) -> Vec<(usize, Vec<Point>)> {
     let points_of = |other: &MarkedSession| -> Vec<Point> {
         let each = curves.curves.iter().flat_map(|curve| curve.cells.iter().zip(&curve.points));
         each.filter_map(|(cell, point)| Some(Point::new(point.x, other.value(cell, curves.unit)?)))
@@ -49,7 +49,7 @@ fn marked_points(lab: &Lab, curves: &Curves) -> Vec<(usize, Vec<Point>)> {
 fn draw_plot(
     lab: &Lab,
     look: &Look,
-    curves: &Curves,
+    curves: &ParamCurves,
     area: Rect,
     buf: &mut Buffer,
     hits: &mut Hits,
@@ -96,13 +96,13 @@ fn draw_plot(
         let x = chart.x_at(area, column.x);
         let cell = x.and_then(|x| curves.cell_at(&current.cell, x));
         if let Some(slot) = cell.and_then(|cell| lab.sheet.slot_of(cell)) {
-            hits.area(column, Target::Row(Part::Lab(Pane::Bars), slot));
+            hits.area(column, Target::Row(Part::Lab(LabPane::Bars), slot));
         }
     }
 }
 
 /// Draws the values at the cursor, one line per curve.
-fn draw_values(lab: &Lab, look: &Look, curves: &Curves, area: Rect, buf: &mut Buffer) {
+fn draw_values(lab: &Lab, look: &Look, curves: &ParamCurves, area: Rect, buf: &mut Buffer) {
     let Some(slot) = lab.current_slot() else { return };
     let Some(x) = curves.x(&slot.cell) else { return };
     let at = if curves.axis == "bytes" {

@@ -5,8 +5,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 
 use crate::context::{RunStatus, ViewContext};
-use crate::lab::rows::Item;
-use crate::lab::state::{Lab, Pane};
+use crate::lab::rows::ProbeItem;
+use crate::lab::state::{Lab, LabPane};
 use crate::theme::{Look, Role};
 use crate::view::list::List;
 use crate::view::{Hits, Part, Target, pane};
@@ -16,7 +16,7 @@ const BOX: u16 = 4;
 
 pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
-    let focused = lab.pane == Pane::Probes;
+    let focused = lab.pane == LabPane::Probes;
     let (on, count) = (lab.choice.count(lab.sheet.probes()), lab.sheet.probes().count());
     let of = if area.width < 22 { "/" } else { " of " };
     let inner = pane::frame(look, "Probes", &format!("{on}{of}{count}"), focused, area, buf);
@@ -27,10 +27,10 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &m
         pane::filter(look, &lab.filter, lab.typing, head, buf);
     }
     let list = List::around(lab.item, lab.sheet.items.len(), rows);
-    hits.list(Part::Lab(Pane::Probes), list);
+    hits.list(Part::Lab(LabPane::Probes), list);
     for (at, row) in list.rows() {
         let check = Rect { width: row.width.min(BOX), ..row };
-        hits.area(check, Target::Check(Part::Lab(Pane::Probes), at));
+        hits.area(check, Target::Check(Part::Lab(LabPane::Probes), at));
     }
     let running = ctx.run.and_then(RunStatus::probe_cell).map(|cell| cell.probe.as_str());
     let width = usize::from(list.area.width);
@@ -49,12 +49,12 @@ fn item_line(
     look: &Look,
     lab: &Lab,
     row: usize,
-    item: &Item,
+    item: &ProbeItem,
     running: Option<&str>,
     width: usize,
 ) -> Line<'static> {
     match item {
-        Item::Group(group) => {
+        ProbeItem::Group(group) => {
             let probes = lab.sheet.probes_of(row);
             let on = lab.choice.count(probes.iter().copied());
             let name = group.map_or("other", |group| group.name());
@@ -65,7 +65,7 @@ fn item_line(
                 look.span(Role::Dim, format!("{pad} {count}")),
             ])
         }
-        Item::Probe(id) => {
+        ProbeItem::Probe(id) => {
             let missing = lab.unavailable_reason(id).is_some() || lab.info(id).is_none();
             let on = lab.choice.is_on(id);
             let (mark, role) = match (missing, on) {

@@ -10,7 +10,7 @@ pub use bars::sign;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Direction, Layout, Rect};
 
-use super::state::{Lab, Pane};
+use super::state::{Lab, LabPane};
 use crate::context::ViewContext;
 use crate::view::{Hits, Part, Target};
 
@@ -27,7 +27,7 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &m
         Layout::new(direction, [Constraint::Min(0), Constraint::Length(rest)]).areas(body);
     let [list, bars] =
         Layout::horizontal([Constraint::Length(20), Constraint::Min(30)]).areas(main);
-    for (pane, area) in Pane::ALL.into_iter().zip([list, bars, about]) {
+    for (pane, area) in LabPane::ALL.into_iter().zip([list, bars, about]) {
         hits.area(area, Target::Pane(Part::Lab(pane)));
     }
     list::draw(lab, ctx, list, buf, hits);

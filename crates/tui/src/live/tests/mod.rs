@@ -129,7 +129,7 @@ impl Bench {
         self.model.live.describe(&self.model.look, usize::MAX)
     }
 
-    fn run(&self) -> &super::run::Run {
+    fn run(&self) -> &super::run::LiveRun {
         self.model.live.run.as_ref().unwrap()
     }
 

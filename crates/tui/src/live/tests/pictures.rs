@@ -4,7 +4,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Color;
 
 use super::*;
-use crate::live::strip::Window;
+use crate::live::strip::TrialWindow;
 use crate::record::Source;
 use crate::theme::Role;
 
@@ -422,20 +422,20 @@ fn the_pointer_reads_and_zooms() {
     for _ in 0..2 {
         mouse(&mut bench, MouseEventKind::ScrollUp, 12, 8);
     }
-    let Window::Between(first, last) = bench.model.live.window else { panic!("{all}") };
+    let TrialWindow::Between(first, last) = bench.model.live.window else { panic!("{all}") };
     assert!(first < 5 && last - first < 40, "{first} {last}");
     // A new trial does not move what is looked at; keys do.
     bench.trial(0, 17, 1);
-    assert_eq!(bench.model.live.window, Window::Between(first, last));
+    assert_eq!(bench.model.live.window, TrialWindow::Between(first, last));
     bench.key("}");
-    let Window::Between(next, _) = bench.model.live.window else { panic!() };
+    let TrialWindow::Between(next, _) = bench.model.live.window else { panic!() };
     assert!(next > first);
     for _ in 0..8 {
         bench.key("}");
     }
-    assert!(matches!(bench.model.live.window, Window::Last(_)), "the run is followed again");
+    assert!(matches!(bench.model.live.window, TrialWindow::Last(_)), "the run is followed again");
     bench.key("0");
-    assert_eq!(bench.model.live.window, Window::Fitting);
+    assert_eq!(bench.model.live.window, TrialWindow::Fitting);
 }
 
 /// A run of two trials, and the columns in which the pointer reads one of them.

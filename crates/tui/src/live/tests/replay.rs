@@ -277,16 +277,16 @@ fn going_back_repeats_few_events() {
 
 #[test]
 fn replays_reset_the_view() {
-    use crate::live::strip::Window;
+    use crate::live::strip::TrialWindow;
     let mut bench = example(10);
     tick(&mut bench, 900);
     bench.key("+");
     bench.model.live.scroll = 2;
-    assert_ne!(bench.model.live.window, Window::default());
+    assert_ne!(bench.model.live.window, TrialWindow::default());
     bench.say(Msg::Replay(Ok(Box::new(testing::replay_input()))));
-    assert_eq!((bench.model.live.window, bench.model.live.scroll), (Window::default(), 0));
+    assert_eq!((bench.model.live.window, bench.model.live.scroll), (TrialWindow::default(), 0));
     tick(&mut bench, 900);
     bench.key("+");
     bench.key("esc");
-    assert_eq!(bench.model.live.window, Window::default());
+    assert_eq!(bench.model.live.window, TrialWindow::default());
 }

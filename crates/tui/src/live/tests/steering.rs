@@ -1,7 +1,7 @@
 //! Pause, suspension, skip; the state, what the time goes to, and the title.
 
 use super::*;
-use crate::live::run_view::Step;
+use crate::live::run_view::RunStep;
 use crate::record::Verified;
 
 #[test]
@@ -37,7 +37,7 @@ fn small_terminals_show_the_state() {
     bench.trial(0, 1, 2);
     bench.phase(Phase::Trial, Some(2), 1, 0.72);
     let line = |columns| bench.screen(columns, 10).trim().to_string();
-    let cell = bench.run().view.label(Step::Cell(2)).unwrap();
+    let cell = bench.run().view.label(RunStep::Cell(2)).unwrap();
     assert_eq!(line(60), format!("needs 80x24 · 72 % · {cell} · 1000 MiB/s"));
     assert!(line(20).starts_with("needs 80x24"), "{}", line(20));
 }

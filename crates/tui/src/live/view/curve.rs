@@ -4,14 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::scene::{Scene, frame};
+use super::scene::{LiveScene, frame};
 use crate::curves::{self, Curve};
 use crate::plot::{Axis, Bar, Bars, Chart, Point, Rule, Scale, Series};
 use crate::theme::Role;
 use crate::values::Values;
 use crate::view::pane;
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let view = scene.view;
     let title = &format!("By {}", view.axis.title());
     let inner = frame(scene.look, title, Vec::new(), area, buf);
@@ -27,7 +27,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
     if low < high { chart(scene, (low, high), inner, buf) } else { bars(scene, inner, buf) }
 }
 
-fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
+fn chart(scene: &LiveScene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
     let view = scene.view;
     let points: Vec<Vec<Point>> = view.curves.iter().map(curves::chart_points).collect();
     let curves = view.curves.iter().zip(&points).flat_map(|(curve, points)| {
@@ -67,7 +67,7 @@ fn chart(scene: &Scene, (low, high): (f64, f64), area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws a bar per curve where nothing varies along an axis.
-fn bars(scene: &Scene, area: Rect, buf: &mut Buffer) {
+fn bars(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let metric = scene.view.metric();
     fn value(curve: &Curve) -> f64 {
         curve.points.first().map_or(f64::NAN, |point| point.y)

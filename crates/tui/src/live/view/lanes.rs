@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
 
-use super::scene::{Scene, frame};
+use super::scene::{LiveScene, frame};
 use crate::plan::Job;
 use crate::plot::{Bar, Bars};
 use crate::theme::Role;
@@ -13,7 +13,7 @@ use crate::view::pane;
 /// Columns that the bar of a thread needs.
 const MIN_BAR_COLUMNS: u16 = 24;
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let measure = view.measure();
     let rates = view.recent.lanes(measure.lane_value());

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::{Scene, figure, frame};
+use super::scene::{LiveScene, figure, frame};
 use crate::plan::Job;
 use crate::plot::Histogram;
 use crate::record::Latency;
@@ -53,7 +53,7 @@ pub fn percentile_line(look: &Look, latency: &Latency, room: usize) -> Vec<Span<
     parts
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let last = view.last.as_ref();
     let label = last.and_then(|last| view.job(last.cell)).map(Job::label).unwrap_or_default();

@@ -9,7 +9,7 @@ mod scene;
 mod strip;
 mod warnings;
 
-use scene::Scene;
+use scene::LiveScene;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
@@ -18,7 +18,7 @@ use ratatui::text::Line;
 use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
-use super::strip::Window;
+use super::strip::TrialWindow;
 use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
 use crate::lab;
@@ -39,7 +39,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
         return draw_probe_hint(look, live.run.is_some(), area, buf);
     }
     let scene = new_scene(live, view, look);
-    let panes = Panes::new(&scene, live.replay.is_some(), area);
+    let panes = LivePanes::new(&scene, live.replay.is_some(), area);
     strip::draw(&scene, view.measure(), true, panes.throughput, buf);
     now::draw(&scene, &panes, buf);
     strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
@@ -65,7 +65,7 @@ const NOW_ROWS: u16 = 11;
 const MIN_ROOMY: u16 = 28;
 
 /// Areas of the panes; an empty one is not drawn.
-struct Panes {
+struct LivePanes {
     throughput: Rect,
     calls: Rect,
     threads: Rect,
@@ -75,10 +75,10 @@ struct Panes {
     warnings: Rect,
 }
 
-impl Panes {
+impl LivePanes {
     /// Lays out the trials at the left with latency and threads below, and the results at the right
     /// with Now and warnings below.
-    fn new(scene: &Scene, is_replay: bool, area: Rect) -> Panes {
+    fn new(scene: &LiveScene, is_replay: bool, area: Rect) -> LivePanes {
         let threads = scene.view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
         // The part of each thread is not kept, and the bar of one thread would always be full.
         let threads = if is_replay || threads == 1 { 0 } else { threads };
@@ -105,7 +105,7 @@ impl Panes {
             Constraint::Length(found),
         ])
         .areas(right);
-        Panes { throughput, calls, threads, latency, curve, now, warnings }
+        LivePanes { throughput, calls, threads, latency, curve, now, warnings }
     }
 }
 
@@ -114,8 +114,8 @@ fn pane_area(live: &Live, body: Rect) -> Rect {
     if live.replay.is_some() { replay::split(body).0 } else { body }
 }
 
-fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a> {
-    Scene {
+fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> LiveScene<'a> {
+    LiveScene {
         look,
         view,
         run: live.run.as_ref(),
@@ -128,7 +128,7 @@ fn new_scene<'a>(live: &'a Live, view: &'a RunView, look: &'a Look) -> Scene<'a>
 }
 
 /// Returns the scene if there are trials to show.
-fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<Scene<'a>> {
+fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<LiveScene<'a>> {
     let view = live.run_view().filter(|view| !lab::is_probe_plan(&view.plan))?;
     (view.series.trials() > 0).then(|| new_scene(live, view, look))
 }
@@ -136,7 +136,7 @@ fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<Scene<'a>> {
 impl ZoomChart for Live {
     fn area(&self, look: &Look, body: Rect) -> Option<Rect> {
         let scene = scene_of_trials(self, look)?;
-        let panes = Panes::new(&scene, self.replay.is_some(), pane_area(self, body));
+        let panes = LivePanes::new(&scene, self.replay.is_some(), pane_area(self, body));
         Some(strip::parts(true, panes.throughput).0)
     }
 
@@ -155,7 +155,7 @@ impl ZoomChart for Live {
 
     fn show_part(&mut self, part: Zoom) {
         let all = u32::try_from(self.count_places()).unwrap_or(u32::MAX);
-        self.window = Window::of(part, all);
+        self.window = TrialWindow::of(part, all);
     }
 
     /// One long trial may take all columns.

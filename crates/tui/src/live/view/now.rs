@@ -6,10 +6,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::{Scene, figure, frame, stacked_bar};
-use super::{Panes, latency, warnings};
+use super::scene::{LiveScene, figure, frame, stacked_bar};
+use super::{LivePanes, latency, warnings};
 use crate::live::run::Suspension;
-use crate::live::run_view::{LastTrial, Step};
+use crate::live::run_view::{LastTrial, RunStep};
 use crate::plan::Job;
 use crate::record::{Phase, Severity, Source};
 use crate::theme::{Look, Role};
@@ -23,10 +23,10 @@ const FIGURE_COLUMNS: u16 = 24;
 /// Widest row that the eye can follow.
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
-pub fn draw(scene: &Scene, panes: &Panes, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, panes: &LivePanes, buf: &mut Buffer) {
     let state = scene.look.span(Role::Title, scene.describe_stop().unwrap_or_default());
     let inner = frame(scene.look, "Now", vec![state], panes.now, buf);
-    let mut rows = Rows { scene, area: inner, row: 0 };
+    let mut rows = NowRows { scene, area: inner, row: 0 };
     rows.draw_cell(buf);
     rows.draw_state(buf);
     rows.draw_progress(buf);
@@ -49,13 +49,13 @@ pub fn draw(scene: &Scene, panes: &Panes, buf: &mut Buffer) {
     rows.draw_dropped(buf);
 }
 
-struct Rows<'a> {
-    scene: &'a Scene<'a>,
+struct NowRows<'a> {
+    scene: &'a LiveScene<'a>,
     area: Rect,
     row: u16,
 }
 
-impl Rows<'_> {
+impl NowRows<'_> {
     fn put(&mut self, parts: Vec<Span<'static>>, buf: &mut Buffer) {
         pane::line(Line::from(parts), self.row, self.area, buf);
         self.row += 1;
@@ -68,7 +68,7 @@ impl Rows<'_> {
             let probe = view
                 .progress
                 .as_ref()
-                .and_then(Step::from_progress)
+                .and_then(RunStep::from_progress)
                 .and_then(|step| view.label(step));
             return self.put(
                 vec![look.span(Role::Title, probe.unwrap_or_else(|| view.target.clone()))],

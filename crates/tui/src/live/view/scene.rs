@@ -6,10 +6,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::live::run::Run;
+use crate::live::run::LiveRun;
 use crate::live::run_view::RunView;
 use crate::live::series::Measure;
-use crate::live::strip::Window;
+use crate::live::strip::TrialWindow;
 use crate::plan::Cache;
 use crate::plot::Fill;
 use crate::theme::{Look, Role};
@@ -17,23 +17,23 @@ use crate::view::pane;
 
 /// The input of the panes.
 #[derive(Clone, Copy)]
-pub struct Scene<'a> {
+pub struct LiveScene<'a> {
     pub look: &'a Look,
     pub view: &'a RunView,
     /// The current run with its pending requests; `None` after its end.
-    pub run: Option<&'a Run>,
+    pub run: Option<&'a LiveRun>,
     pub frozen: bool,
     /// Why the run is not saved.
     pub unsaved: Option<&'a str>,
     /// The trials that are shown.
-    pub window: Window,
+    pub window: TrialWindow,
     /// The first warning that is shown.
     pub scroll: usize,
     /// Whether values have a logarithmic axis; `None`: what fits them.
     pub log: Option<bool>,
 }
 
-impl Scene<'_> {
+impl LiveScene<'_> {
     /// Returns whether these rates have a logarithmic axis.
     pub fn is_log(&self, measure: Measure) -> bool {
         self.log.unwrap_or_else(|| self.view.needs_log(measure))

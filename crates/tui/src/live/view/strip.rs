@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::scene::{Scene, figure, frame};
+use super::scene::{LiveScene, figure, frame};
 use crate::live::phases::{Phases, Spent};
 use crate::live::series::{Extremes, Measure};
 use crate::live::strip::{TrialBar, describe, lay_out, log_ends};
@@ -37,13 +37,13 @@ pub fn parts(is_main: bool, pane: Rect) -> (Rect, Rect) {
 }
 
 /// Returns the part of all trials that is shown in these bars of the main pane; `None`: all.
-pub fn part(scene: &Scene, bars: Rect) -> Zoom {
+pub fn part(scene: &LiveScene, bars: Rect) -> Zoom {
     let columns = with_strip(scene, scene.view.measure(), |strip| strip.plot_area(bars).width);
     scene.window.part(scene.view.series.trials(), columns)
 }
 
 /// Draws the trials as bars; `is_main`: with what the time went to below them.
-pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, measure: Measure, is_main: bool, area: Rect, buf: &mut Buffer) {
     let (look, view, all) = (scene.look, scene.view, scene.view.series.trials());
     let (inner, ribbon) = parts(is_main, area);
     let (trials, bars) = lay_out_in(scene, measure, inner);
@@ -75,7 +75,7 @@ pub fn draw(scene: &Scene, measure: Measure, is_main: bool, area: Rect, buf: &mu
 }
 
 /// Returns the first and the last trial that are shown, and their bars.
-fn lay_out_in(scene: &Scene, measure: Measure, inner: Rect) -> ((u32, u32), Vec<TrialBar>) {
+fn lay_out_in(scene: &LiveScene, measure: Measure, inner: Rect) -> ((u32, u32), Vec<TrialBar>) {
     let columns = with_strip(scene, measure, |strip| strip.plot_area(inner).width);
     let series = &scene.view.series;
     let trials = scene.window.trials(series.trials(), columns);
@@ -83,7 +83,7 @@ fn lay_out_in(scene: &Scene, measure: Measure, inner: Rect) -> ((u32, u32), Vec<
 }
 
 /// Returns the bar at a column of the main pane, and the column at which it starts.
-pub fn bar_at(scene: &Scene, inner: Rect, column: u16) -> Option<(TrialBar, u16)> {
+pub fn bar_at(scene: &LiveScene, inner: Rect, column: u16) -> Option<(TrialBar, u16)> {
     let measure = scene.view.measure();
     let (_, mut bars) = lay_out_in(scene, measure, inner);
     let plot = with_strip(scene, measure, |strip| strip.plot_area(inner));
@@ -95,14 +95,14 @@ pub fn bar_at(scene: &Scene, inner: Rect, column: u16) -> Option<(TrialBar, u16)
 }
 
 /// Returns the bar under the pointer and the rate there; the gap behind a bar is not it.
-pub fn bar_under(scene: &Scene, inner: Rect, at: Position) -> Option<(TrialBar, f64)> {
+pub fn bar_under(scene: &LiveScene, inner: Rect, at: Position) -> Option<(TrialBar, f64)> {
     let (bar, start) = bar_at(scene, inner, at.x).filter(|_| inner.contains(at))?;
     let rate = *bar.rates.get(usize::from(at.x.checked_sub(start)?))?;
     Some((bar, rate))
 }
 
 /// Draws what the trial under the pointer reached.
-pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) {
+pub fn draw_read_out(scene: &LiveScene, pane: Rect, at: Position, buf: &mut Buffer) {
     let (inner, _) = parts(true, pane);
     let measure = scene.view.measure();
     let Some((bar, rate)) = bar_under(scene, inner, at) else { return };
@@ -121,7 +121,7 @@ pub fn draw_read_out(scene: &Scene, pane: Rect, at: Position, buf: &mut Buffer) 
 }
 
 /// Calls `then` with the strip of a measure.
-fn with_strip<R>(scene: &Scene, measure: Measure, then: impl FnOnce(&Strip) -> R) -> R {
+fn with_strip<R>(scene: &LiveScene, measure: Measure, then: impl FnOnce(&Strip) -> R) -> R {
     let extremes = scene.view.series.extremes(measure);
     let values = values(scene, measure, extremes);
     let tick = |value: f64| values.tick(value);
@@ -129,7 +129,7 @@ fn with_strip<R>(scene: &Scene, measure: Measure, then: impl FnOnce(&Strip) -> R
 }
 
 /// Says what is waited for, where nothing was measured yet: an axis would be made up.
-fn draw_waiting(scene: &Scene, area: Rect, buf: &mut Buffer) {
+fn draw_waiting(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let text = match scene.view.outcome {
         None => "a bar for each trial appears here",
         Some(_) => "no trial was finished",
@@ -138,7 +138,7 @@ fn draw_waiting(scene: &Scene, area: Rect, buf: &mut Buffer) {
     pane::line(line, area.height / 2, area, buf);
 }
 
-fn values(scene: &Scene, measure: Measure, extremes: Extremes) -> Values {
+fn values(scene: &LiveScene, measure: Measure, extremes: Extremes) -> Values {
     let all = [extremes.low.unwrap_or(0.0), extremes.high];
     Values::new(measure.metric(), scene.is_log(measure), scene.look.unit, all)
 }
@@ -160,7 +160,7 @@ fn value_axis<'a>(
     axis.between(low, high)
 }
 
-fn strip_bar<'a>(scene: &Scene, bar: &'a TrialBar) -> StripBar<'a> {
+fn strip_bar<'a>(scene: &LiveScene, bar: &'a TrialBar) -> StripBar<'a> {
     let (style, fill, mark) = match bar.cell {
         Some(cell) => scene.sign(cell),
         None => (scene.look.style(Role::Text), Default::default(), ' '),
@@ -169,7 +169,7 @@ fn strip_bar<'a>(scene: &Scene, bar: &'a TrialBar) -> StripBar<'a> {
 }
 
 /// Returns the rate of the running trial and its cell, or those of the last one, dim.
-fn title_parts(scene: &Scene, measure: Measure, room: usize) -> Vec<Span<'static>> {
+fn title_parts(scene: &LiveScene, measure: Measure, room: usize) -> Vec<Span<'static>> {
     let (look, view) = (scene.look, scene.view);
     let is_main = measure != Measure::SystemCalls;
     let state = scene.describe_stop().filter(|_| is_main);

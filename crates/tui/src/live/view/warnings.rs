@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::{Scene, frame};
+use super::scene::{LiveScene, frame};
 use crate::keymap::{Action, key_of};
-use crate::live::run_warnings::{Finding, RunWarnings};
+use crate::live::run_warnings::{RunWarning, RunWarnings};
 use crate::record::Severity;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
@@ -23,7 +23,7 @@ const MAX_LINES: usize = 3;
 /// Wraps a warning into at most `max_lines` lines.
 fn wrap_finding(
     look: &Look,
-    finding: &Finding,
+    finding: &RunWarning,
     room: usize,
     max_lines: usize,
 ) -> Vec<Line<'static>> {
@@ -59,7 +59,7 @@ pub fn count_rows(look: &Look, found: &RunWarnings, columns: u16) -> usize {
 }
 
 /// Fits a warning into one line.
-pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
+pub fn summarize(look: &Look, finding: &RunWarning, room: usize) -> Line<'static> {
     let cells = finding.cells.len();
     let count = if cells > 1 { format!("  {cells} cells") } else { String::new() };
     let room = room.saturating_sub(2 + count.len());
@@ -73,7 +73,7 @@ pub fn summarize(look: &Look, finding: &Finding, room: usize) -> Line<'static> {
     ])
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let (look, found) = (scene.look, &scene.view.warnings);
     let inner =
         frame(look, "Warnings", vec![look.span(Role::Number, found.len().to_string())], area, buf);

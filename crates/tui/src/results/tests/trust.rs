@@ -14,7 +14,7 @@ use crate::results::state::TabKind;
 use crate::screen::Screen;
 use crate::session::Session;
 use crate::session_view::SessionView;
-use crate::setup::Pane;
+use crate::setup::SetupPane;
 use crate::testing::{self, Stage};
 use crate::update;
 
@@ -207,7 +207,7 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
     assert!(picture.contains("on Setup, with the plan of this session"), "{picture}");
     stage.take();
     stage.keys("<enter>");
-    assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, Pane::Workload));
+    assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, SetupPane::Workload));
     assert_eq!(stage.model.setup.current_setting().map(|row| row.name), Some("trial-time"));
     // What that session measured, and on what.
     let plan = &results(&stage).view().unwrap().session.plan;

@@ -2,18 +2,18 @@
 
 use super::*;
 
-pub fn entry(dir: &str, name: &str, kind: Kind, size: u64) -> Entry {
-    Entry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true }
+pub fn entry(dir: &str, name: &str, kind: EntryKind, size: u64) -> FolderEntry {
+    FolderEntry { path: Path::new(dir).join(name), name: name.into(), kind, size, readable: true }
 }
 
 fn browser() -> Browser {
     let mut browser = Browser::new("/data".into());
     browser.loading = Some("/data".into());
     let names = [
-        ("sub", Kind::Folder, 0),
-        (".hidden", Kind::File, 5),
-        ("a.bin", Kind::File, 7),
-        ("empty", Kind::File, 0),
+        ("sub", EntryKind::Folder, 0),
+        (".hidden", EntryKind::File, 5),
+        ("a.bin", EntryKind::File, 7),
+        ("empty", EntryKind::File, 0),
     ];
     let result =
         Ok(names.iter().map(|(name, kind, size)| entry("/data", name, *kind, *size)).collect());
@@ -30,14 +30,20 @@ fn rows_follow_filter_and_hidden_files() {
     let mut browser = browser();
     assert_eq!(
         browser.rows,
-        [Row::Scratch, Row::Parent, Row::Entry(0), Row::Entry(2), Row::Entry(3)]
+        [
+            BrowserRow::Scratch,
+            BrowserRow::Parent,
+            BrowserRow::Entry(0),
+            BrowserRow::Entry(2),
+            BrowserRow::Entry(3)
+        ]
     );
     browser.hidden = true;
     browser.build_rows();
     assert_eq!(browser.rows.len(), 6);
     browser.filter = Some(Input::new("BIN".into()));
     browser.build_rows();
-    assert_eq!(browser.rows, [Row::Entry(2)]);
+    assert_eq!(browser.rows, [BrowserRow::Entry(2)]);
     assert_eq!(browser.file(), Some(Path::new("/data/a.bin")));
     browser.filter = Some(Input::new("nothing".into()));
     browser.build_rows();
@@ -67,7 +73,8 @@ fn late_listings_change_nothing() {
 fn going_up_selects_the_folder_left() {
     let mut browser = browser();
     browser.loading = Some("/".into());
-    let result = Ok(vec![entry("/", "bin", Kind::Folder, 0), entry("/", "data", Kind::Folder, 0)]);
+    let result =
+        Ok(vec![entry("/", "bin", EntryKind::Folder, 0), entry("/", "data", EntryKind::Folder, 0)]);
     browser.accept_listing(Listing { dir: "/".into(), file_system: FileSystem::default(), result });
     assert_eq!(browser.row().and_then(|row| browser.folder(row)), Some(Path::new("/data")));
 }
@@ -81,7 +88,10 @@ fn recent_targets_are_few_and_ordered() {
     browser.add_recent(Path::new("/x/5"));
     assert_eq!(browser.recent.len(), MAX_RECENT);
     assert_eq!(browser.recent[..2], [PathBuf::from("/x/5"), "/x/11".into()]);
-    assert_eq!(browser.rows[1..5], [Row::Recent(0), Row::Recent(1), Row::Recent(2), Row::Parent]);
+    assert_eq!(
+        browser.rows[1..5],
+        [BrowserRow::Recent(0), BrowserRow::Recent(1), BrowserRow::Recent(2), BrowserRow::Parent]
+    );
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn model_of(ids: &[&str]) -> Model {
 }
 
 pub fn listing(dir: &str) -> Listing {
-    let entry = |name: &str, kind, size| Entry {
+    let entry = |name: &str, kind, size| FolderEntry {
         path: Path::new(dir).join(name),
         name: name.into(),
         kind,
@@ -57,11 +57,11 @@ pub fn listing(dir: &str) -> Listing {
         readable: true,
     };
     let entries = vec![
-        entry("sub", Kind::Folder, 0),
-        entry(".secret", Kind::File, 9),
-        entry("a.bin", Kind::File, 1 << 20),
-        entry("b.iso", Kind::File, 3 << 30),
-        entry("pipe", Kind::Other, 0),
+        entry("sub", EntryKind::Folder, 0),
+        entry(".secret", EntryKind::File, 9),
+        entry("a.bin", EntryKind::File, 1 << 20),
+        entry("b.iso", EntryKind::File, 3 << 30),
+        entry("pipe", EntryKind::Other, 0),
     ];
     Listing {
         dir: dir.into(),
@@ -200,7 +200,7 @@ fn keys_become_a_command_line() {
 #[test]
 fn a_named_file_runs_with_r() {
     let mut model = model(Some("a.bin"));
-    assert_eq!(model.setup.focus, Pane::Plan);
+    assert_eq!(model.setup.focus, SetupPane::Plan);
     assert!(keys(&mut model, "r").is_empty(), "the plan is not there yet");
     let effects = answer_plan(&mut model);
     assert!(

@@ -76,7 +76,7 @@ fn every_size_shows_the_essentials() {
         ] {
             assert!(text.contains(wanted), "{columns}x{rows} {wanted}\n{text}");
         }
-        for pane in Pane::ALL {
+        for pane in SetupPane::ALL {
             model.setup.focus = *pane;
             model.setup.browser.cursor = 3;
             picture(&model, columns, rows);

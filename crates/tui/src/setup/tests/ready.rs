@@ -291,7 +291,7 @@ fn hints_judge_the_shown_block_sizes() {
     let mut model = model(None);
     model.setup.preset = built_in("peak").unwrap();
     model.setup.settings.set("size", "64k").unwrap();
-    model.setup.focus_on(Pane::Blocks);
+    model.setup.focus_on(SetupPane::Blocks);
     let text = picture(&model, 120, 40);
     assert!(text.contains("4 KiB to 1 MiB, 3 sizes, by sweep"), "{text}");
     assert!(text.contains("a block of 1 MiB is larger than the measured span of 64 KiB"), "{text}");
@@ -300,12 +300,12 @@ fn hints_judge_the_shown_block_sizes() {
 #[test]
 fn showing_a_setting_unfolds_no_others() {
     let mut model = model(None);
-    for (name, pane) in [("block-size", Pane::Blocks), ("backend", Pane::Backends)] {
+    for (name, pane) in [("block-size", SetupPane::Blocks), ("backend", SetupPane::Backends)] {
         show_setting(&mut model.setup, name);
         assert!(model.setup.focus == pane && !model.setup.all_settings, "{name}");
     }
     show_setting(&mut model.setup, "seed");
-    assert!(model.setup.focus == Pane::Workload && model.setup.all_settings);
+    assert!(model.setup.focus == SetupPane::Workload && model.setup.all_settings);
     assert_eq!(model.setup.current_setting().map(|row| row.name), Some("seed"));
 }
 
@@ -326,7 +326,9 @@ fn rare_backends_and_settings_are_folded() {
 
 #[test]
 fn cursors_stay_in_shorter_lists() {
-    for (pane, what) in [(Pane::Backends, "fewer backends"), (Pane::Workload, "fewer settings")] {
+    for (pane, what) in
+        [(SetupPane::Backends, "fewer backends"), (SetupPane::Workload, "fewer settings")]
+    {
         let mut model = model(None);
         answer_plan(&mut model);
         model.setup.focus_on(pane);
@@ -368,15 +370,15 @@ fn unmeasurable_targets_show_the_reason() {
     model.toasts = Default::default();
     // Names that begin alike keep their ends.
     let mut files = listing("/data");
-    let long = |end: &str| Entry {
+    let long = |end: &str| FolderEntry {
         path: format!("/data/photos-of-the-last-summer-2024-tar.{end}").into(),
         name: format!("photos-of-the-last-summer-2024-tar.{end}"),
-        kind: Kind::File,
+        kind: EntryKind::File,
         size: 4096,
         readable: true,
     };
-    let mut listed: Vec<Entry> = ["csv", "html", "json"].map(long).into();
-    listed.push(Entry {
+    let mut listed: Vec<FolderEntry> = ["csv", "html", "json"].map(long).into();
+    listed.push(FolderEntry {
         size: 0,
         name: "z-empty".into(),
         path: "/data/z-empty".into(),

@@ -6,10 +6,10 @@ use crate::experiment::usual;
 use crate::msg::Effect;
 use crate::plan::{Backends, Choice, Info, PRESETS, Preset, Presets, Setting, Settings};
 use crate::popup::{Popup, Purpose};
-use crate::setup::rows::{self, Kind};
+use crate::setup::rows::{self, RowKind};
 use crate::setup::slider::Band;
-use crate::setup::state::{Pane, Setup};
-use crate::setup::step::{Step, step};
+use crate::setup::state::{Setup, SetupPane};
+use crate::setup::step::{ValueStep, step};
 use crate::units::{short_bytes, short_time};
 
 /// The name under which a target path is typed.
@@ -138,20 +138,20 @@ pub fn step_row(
     let effective = setup.effective_settings();
     let text = effective.text(row.name);
     match rows::kind(row) {
-        Kind::OneOf(items) => step_to_item(setup, ctx, row, &items, text.as_deref(), up),
-        Kind::SomeOf(items) => {
+        RowKind::OneOf(items) => step_to_item(setup, ctx, row, &items, text.as_deref(), up),
+        RowKind::SomeOf(items) => {
             let mark = setup.mark;
             setup.mark = if up { (mark + 1).min(items.len() - 1) } else { mark.saturating_sub(1) };
             Vec::new()
         }
-        Kind::Text => {
+        RowKind::Text => {
             let origin = step_origin(setup, row.name);
             match step(row.name, text.as_deref(), origin.as_deref(), up) {
-                Step::To(next) => choose(setup, ctx, row.name, &next),
-                Step::Unset if setup.preset.settings.text(row.name).is_none() => {
+                ValueStep::To(next) => choose(setup, ctx, row.name, &next),
+                ValueStep::Unset if setup.preset.settings.text(row.name).is_none() => {
                     unset(setup, ctx, row.name)
                 }
-                Step::Unset | Step::Stay => Vec::new(),
+                ValueStep::Unset | ValueStep::Stay => Vec::new(),
             }
         }
     }
@@ -200,7 +200,7 @@ fn step_to_item(
 /// Handles Space on a row: cycles through the items, toggles a checkbox, or opens the text field.
 pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -> Vec<Effect> {
     match rows::kind(row) {
-        Kind::OneOf(items) => {
+        RowKind::OneOf(items) => {
             let now = setup.effective_settings().text(row.name);
             let at = items.iter().position(|item| Some(*item) == now.as_deref());
             let last = at.is_some_and(|at| at + 1 == items.len());
@@ -210,11 +210,11 @@ pub fn toggle_row(setup: &mut Setup, ctx: &mut Context, row: &'static Setting) -
                 step_wrapping(setup, ctx, row, &items, now.as_deref())
             }
         }
-        Kind::SomeOf(items) => match items.get(setup.mark).copied() {
+        RowKind::SomeOf(items) => match items.get(setup.mark).copied() {
             Some(item) => toggle_item(setup, ctx, row, &items, item),
             None => Vec::new(),
         },
-        Kind::Text => edit(setup, ctx),
+        RowKind::Text => edit(setup, ctx),
     }
 }
 
@@ -242,7 +242,7 @@ pub fn choose_item(
     item: &'static str,
 ) -> Vec<Effect> {
     match rows::kind(row) {
-        Kind::SomeOf(items) => {
+        RowKind::SomeOf(items) => {
             setup.mark = items.iter().position(|other| *other == item).unwrap_or(0);
             toggle_item(setup, ctx, row, &items, item)
         }
@@ -281,7 +281,7 @@ fn toggle_item(
 /// Opens the value under the cursor as text.
 pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let name = match setup.focus {
-        Pane::Target => {
+        SetupPane::Target => {
             let now = setup.file.as_deref().map(|path| path.to_string_lossy().into_owned());
             let now = now.unwrap_or_else(|| {
                 format!("{}/", setup.browser.dir.to_string_lossy()).replace("//", "/")
@@ -290,10 +290,10 @@ pub fn edit(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             ctx.popups.push(Popup::line("Target", hint, now, Purpose::Setting(FILE)));
             return Vec::new();
         }
-        Pane::Backends => "backend",
-        Pane::Blocks => "block-size",
-        Pane::Workload => setup.current_setting().map_or("op", |row| row.name),
-        Pane::Plan => return Vec::new(),
+        SetupPane::Backends => "backend",
+        SetupPane::Blocks => "block-size",
+        SetupPane::Workload => setup.current_setting().map_or("op", |row| row.name),
+        SetupPane::Plan => return Vec::new(),
     };
     ask_for_value(setup, ctx, name);
     Vec::new()
@@ -403,7 +403,7 @@ pub fn answer(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effec
     use_preset(setup, preset);
     setup.before_pick = picks.then(|| before.into());
     if picks {
-        setup.focus_on(Pane::Target);
+        setup.focus_on(SetupPane::Target);
         setup.picks = true;
         pick::find_target(setup);
         let mut effects = setup.replan(ctx.now);

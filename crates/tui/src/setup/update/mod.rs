@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use tui_input::Input;
 
-use super::browser::Row;
+use super::browser::BrowserRow;
 use super::slider;
-use super::state::{Pane, Setup};
+use super::state::{Setup, SetupPane};
 use crate::context::{Context, Request};
 use crate::experiment::settings_of;
 use crate::keymap::Action;
@@ -27,8 +27,8 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         _ if setup.picks && waits_for_a_file(action) => {}
         Action::Run => return run(setup, ctx),
         Action::Reset => return change::reset(setup, ctx),
-        Action::NextPane => setup.focus_on(next_of(Pane::ALL, setup.focus, false)),
-        Action::PreviousPane => setup.focus_on(next_of(Pane::ALL, setup.focus, true)),
+        Action::NextPane => setup.focus_on(next_of(SetupPane::ALL, setup.focus, false)),
+        Action::PreviousPane => setup.focus_on(next_of(SetupPane::ALL, setup.focus, true)),
         Action::Preset => {
             let cursor =
                 ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
@@ -81,10 +81,10 @@ pub fn is_offered(setup: &Setup, action: Action) -> bool {
 /// Puts the cursor on a setting, by its name: on its row, or in the pane that has it.
 pub fn show_setting(setup: &mut Setup, name: &str) {
     match name {
-        "backend" => setup.focus_on(Pane::Backends),
-        "block-size" => setup.focus_on(Pane::Blocks),
+        "backend" => setup.focus_on(SetupPane::Backends),
+        "block-size" => setup.focus_on(SetupPane::Blocks),
         _ => {
-            setup.focus_on(Pane::Workload);
+            setup.focus_on(SetupPane::Workload);
             setup.all_settings |= setup.find_line(name).is_none();
             setup.row = setup.find_line(name).unwrap_or(setup.row);
             setup.mark = 0;
@@ -93,18 +93,18 @@ pub fn show_setting(setup: &mut Setup, name: &str) {
 }
 
 fn open_filter(setup: &mut Setup) {
-    setup.focus_on(Pane::Target);
+    setup.focus_on(SetupPane::Target);
     setup.browser.filter.get_or_insert_with(Input::default);
     setup.browser.typing = true;
 }
 
 fn act_in_pane(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     match setup.focus {
-        Pane::Target => act_on_target(setup, ctx, action),
-        Pane::Backends => act_on_backends(setup, ctx, action),
-        Pane::Workload => act_on_workload(setup, ctx, action),
-        Pane::Blocks => act_on_blocks(setup, ctx, action),
-        Pane::Plan => act_on_plan(setup, ctx, action),
+        SetupPane::Target => act_on_target(setup, ctx, action),
+        SetupPane::Backends => act_on_backends(setup, ctx, action),
+        SetupPane::Workload => act_on_workload(setup, ctx, action),
+        SetupPane::Blocks => act_on_blocks(setup, ctx, action),
+        SetupPane::Plan => act_on_plan(setup, ctx, action),
     }
 }
 
@@ -121,7 +121,7 @@ fn act_on_target(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Ef
 fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let at = setup.backend_cursor();
     if action.moves_rows() {
-        let page = ctx.hits.drawn(Part::Setup(Pane::Backends)).page();
+        let page = ctx.hits.drawn(Part::Setup(SetupPane::Backends)).page();
         setup.backend = move_cursor(at, setup.backend_rows().len(), action, page);
         return Vec::new();
     }
@@ -134,7 +134,7 @@ fn act_on_backends(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
 fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let (at, count) = (setup.workload_cursor(), setup.workload_rows().len());
     if action.moves_rows() {
-        let page = ctx.hits.drawn(Part::Setup(Pane::Workload)).page();
+        let page = ctx.hits.drawn(Part::Setup(SetupPane::Workload)).page();
         setup.row = move_cursor(at, count, action, page);
         setup.mark = 0;
         return Vec::new();
@@ -175,7 +175,7 @@ fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effe
         return run(setup, ctx);
     }
     if action.moves_rows() {
-        setup.scroll = ctx.hits.drawn(Part::Setup(Pane::Plan)).scroll(action);
+        setup.scroll = ctx.hits.drawn(Part::Setup(SetupPane::Plan)).scroll(action);
     }
     Vec::new()
 }
@@ -264,7 +264,8 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
 fn list_again(setup: &mut Setup) -> Option<Effect> {
     let gone = setup.absolute_path()?;
     let browser = &mut setup.browser;
-    let is_shown = |row: &Row| matches!(row, Row::Entry(_)) && browser.path(*row) == Some(&gone);
+    let is_shown =
+        |row: &BrowserRow| matches!(row, BrowserRow::Entry(_)) && browser.path(*row) == Some(&gone);
     if browser.loading.is_some() || !browser.rows.iter().any(is_shown) {
         return None;
     }
@@ -379,23 +380,23 @@ fn move_nearest_end(setup: &mut Setup, ctx: &mut Context, power: u32) -> Vec<Eff
 pub fn click(setup: &mut Setup, ctx: &mut Context, target: Target) -> Vec<Effect> {
     let pane = match target {
         Target::Pane(Part::Setup(pane)) | Target::Row(Part::Setup(pane), _) => pane,
-        Target::Item(..) => Pane::Workload,
-        Target::BlockSize(_) => Pane::Blocks,
-        Target::Plan(_) => Pane::Plan,
+        Target::Item(..) => SetupPane::Workload,
+        Target::BlockSize(_) => SetupPane::Blocks,
+        Target::Plan(_) => SetupPane::Plan,
         _ => return Vec::new(),
     };
     setup.focus_on(pane);
     match (pane, target) {
-        (Pane::Target, Target::Row(_, row)) => {
+        (SetupPane::Target, Target::Row(_, row)) => {
             let again = setup.browser.cursor == row;
             setup.browser.cursor = row;
             if again { pick::act(setup, ctx, Action::Enter) } else { pick::inspect_cursor(setup) }
         }
-        (Pane::Backends, Target::Row(_, row)) => {
+        (SetupPane::Backends, Target::Row(_, row)) => {
             setup.backend = row;
             change::press_backend(setup, ctx, row)
         }
-        (Pane::Workload, Target::Row(_, row)) => {
+        (SetupPane::Workload, Target::Row(_, row)) => {
             (setup.row, setup.mark) = (row, 0);
             setup.all_settings ^= setup.current_setting().is_none();
             Vec::new()

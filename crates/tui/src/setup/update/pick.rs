@@ -6,13 +6,13 @@ use crate::context::Context;
 use crate::keymap::Action;
 use crate::msg::Effect;
 use crate::plan::Plan;
-use crate::setup::browser::Row;
-use crate::setup::state::{Pane, Setup};
+use crate::setup::browser::BrowserRow;
+use crate::setup::state::{Setup, SetupPane};
 use crate::view::Part;
 use crate::view::list::move_cursor;
 
 pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let page = ctx.hits.drawn(Part::Setup(Pane::Target)).page();
+    let page = ctx.hits.drawn(Part::Setup(SetupPane::Target)).page();
     let browser = &mut setup.browser;
     match action {
         _ if action.moves_rows() => {
@@ -156,8 +156,8 @@ pub(super) fn set_targets(
 /// Moves the cursor to the target if the list shows it, else, to pick a file, to the first entry.
 pub fn find_target(setup: &mut Setup) {
     let rows = &setup.browser.rows;
-    let is_entry = |row: &Row| matches!(row, Row::Entry(_));
-    let is_target = |row: &Row| is_entry(row) && setup.target_index(*row).is_some();
+    let is_entry = |row: &BrowserRow| matches!(row, BrowserRow::Entry(_));
+    let is_target = |row: &BrowserRow| is_entry(row) && setup.target_index(*row).is_some();
     let first = || rows.iter().position(is_entry).filter(|_| setup.picks);
     let at = rows.iter().position(is_target).or_else(first);
     setup.browser.cursor = at.unwrap_or(setup.browser.cursor);

@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::scene::Scene;
+use super::scene::SetupScene;
 use crate::plan::{Backends, Info};
-use crate::setup::state::Pane;
+use crate::setup::state::SetupPane;
 use crate::theme::Role;
 use crate::view::list::List;
 use crate::view::{Hits, Part, pane};
 
 /// Returns the name of a selected backend with its options; `None` if it is not selected.
-pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
+pub fn selected_name(scene: &SetupScene, info: &Info) -> Option<String> {
     if scene.setup.sweep_values("backend").is_some() {
         let mut by_sweep =
             scene.setup.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
@@ -30,11 +30,11 @@ pub fn selected_name(scene: &Scene, info: &Info) -> Option<String> {
     (!names.is_empty()).then(|| names.join(","))
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let infos = &scene.setup.infos;
     let count = infos.iter().filter(|info| selected_name(scene, info).is_some()).count();
     let inner = scene.frame(
-        Pane::Backends,
+        SetupPane::Backends,
         "Backends",
         &if scene.setup.sweep_values("backend").is_some() {
             "per sweep".into()
@@ -58,9 +58,9 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
         Some(info) => row_line(scene, info, names, usize::from(inner.width)),
         None => scene.fold_line(rows.hidden, "backends"),
     };
-    let selected = Some(cursor).filter(|_| scene.focused(Pane::Backends));
+    let selected = Some(cursor).filter(|_| scene.focused(SetupPane::Backends));
     let list = List::around(cursor, rows.len(), inner);
-    hits.list(Part::Setup(Pane::Backends), list);
+    hits.list(Part::Setup(SetupPane::Backends), list);
     scene.draw_list(list, selected, line, buf);
     let below = rows.len() as u16 + 1;
     if let Some(info) = scene.setup.current_backend().filter(|_| inner.height > below + 2) {
@@ -69,7 +69,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     }
 }
 
-fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'static> {
+fn row_line(scene: &SetupScene, info: &Info, names: usize, width: usize) -> Line<'static> {
     let why = scene.constraints.object_to("backend", info.id);
     let selected = selected_name(scene, info);
     let [on, off] = scene.checks();
@@ -95,7 +95,7 @@ fn row_line(scene: &Scene, info: &Info, names: usize, width: usize) -> Line<'sta
 }
 
 /// Draws the description of the backend under the cursor.
-fn draw_about(scene: &Scene, info: &Info, area: Rect, buf: &mut Buffer) {
+fn draw_about(scene: &SetupScene, info: &Info, area: Rect, buf: &mut Buffer) {
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines = Vec::new();
     let mut push = |role, text: &str| {

@@ -3,9 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::scene::Scene;
-use crate::setup::slider::{End, MAX_POWER, position};
-use crate::setup::state::Pane;
+use super::scene::SetupScene;
+use crate::setup::slider::{BandEnd, MAX_POWER, position};
+use crate::setup::state::SetupPane;
 use crate::theme::Role;
 use crate::units::{short_bytes, show_bytes};
 use crate::view::{Hits, Target, pane};
@@ -27,13 +27,13 @@ fn power_at(inner: Rect, at: u16) -> u32 {
     (along * f64::from(MAX_POWER)).round() as u32
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let by_sweep = scene.setup.sweep_values("block-size").is_some();
     let mut right = describe(&blocks(scene));
     if by_sweep {
         right += ", by sweep";
     }
-    let inner = scene.frame(Pane::Blocks, "Block size", &right, area, buf);
+    let inner = scene.frame(SetupPane::Blocks, "Block size", &right, area, buf);
     for column in inner.columns() {
         hits.area(column, Target::BlockSize(power_at(inner, column.x)));
     }
@@ -42,7 +42,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
 }
 
 /// Returns the block sizes that are measured.
-fn blocks(scene: &Scene) -> Vec<u64> {
+fn blocks(scene: &SetupScene) -> Vec<u64> {
     scene.setup.shown_blocks(scene.effective()).map(|range| range.values).unwrap_or_default()
 }
 
@@ -62,14 +62,14 @@ fn put(buf: &mut Buffer, x: u16, y: u16, text: &str, style: ratatui::style::Styl
     buf.set_string(x, y, text, style);
 }
 
-fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
+fn draw_rail(scene: &SetupScene, inner: Rect, buf: &mut Buffer) {
     let (x, width) = rail(inner);
     let y = inner.y;
     let (thin, thick) = (scene.look.glyph("─", "-"), scene.look.glyph("━", "="));
     put(buf, x, y, &thin.repeat(usize::from(width)), scene.style(Role::Border));
     let Some(band) = scene.setup.band(scene.effective()) else { return };
     let (low, high) = (column(inner, position(band.low)), column(inner, position(band.high)));
-    let focused = scene.focused(Pane::Blocks);
+    let focused = scene.focused(SetupPane::Blocks);
     let role = if focused { Role::Focus } else { Role::Text };
     let by_sweep = scene.setup.sweep_values("block-size").is_some();
     for at in (low..=high).filter(|_| !by_sweep) {
@@ -85,13 +85,13 @@ fn draw_rail(scene: &Scene, inner: Rect, buf: &mut Buffer) {
         put(buf, column(inner, position(value)), y, mark, scene.style(role));
     }
     if focused {
-        let at = if scene.setup.end == End::Low { low } else { high };
+        let at = if scene.setup.end == BandEnd::Low { low } else { high };
         put(buf, at, y, scene.look.glyph("■", "#"), scene.style(Role::Selected));
     }
 }
 
 /// Draws the names of sizes below the rail, bright within the band.
-fn draw_scale(scene: &Scene, inner: Rect, buf: &mut Buffer) {
+fn draw_scale(scene: &SetupScene, inner: Rect, buf: &mut Buffer) {
     let band = scene.setup.band(scene.effective());
     let every = if inner.width >= 150 {
         1

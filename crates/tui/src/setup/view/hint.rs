@@ -4,21 +4,21 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::scene::Scene;
+use super::scene::SetupScene;
 use super::target;
-use crate::setup::browser::Row;
-use crate::setup::rows::{self, Kind};
-use crate::setup::state::Pane;
+use crate::setup::browser::BrowserRow;
+use crate::setup::rows::{self, RowKind};
+use crate::setup::state::SetupPane;
 use crate::theme::Role;
 use crate::view::pane;
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer) {
     let (why, text) = match scene.setup.focus {
-        Pane::Target => target_hint(scene),
-        Pane::Backends => backend_hint(scene),
-        Pane::Workload => row_hint(scene),
-        Pane::Blocks => blocks_hint(scene),
-        Pane::Plan => (
+        SetupPane::Target => target_hint(scene),
+        SetupPane::Backends => backend_hint(scene),
+        SetupPane::Workload => row_hint(scene),
+        SetupPane::Blocks => blocks_hint(scene),
+        SetupPane::Plan => (
             None,
             "enter run · y copy the command · b budget · w save as preset · d findings, remedies"
                 .into(),
@@ -42,7 +42,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer) {
 
 type Hint = (Option<String>, String);
 
-fn target_hint(scene: &Scene) -> Hint {
+fn target_hint(scene: &SetupScene) -> Hint {
     let browser = &scene.setup.browser;
     let facts: Vec<String> = target::facts_at_cursor(scene)
         .into_iter()
@@ -58,7 +58,7 @@ fn target_hint(scene: &Scene) -> Hint {
         .collect();
     let keys = match browser.row() {
         Some(row) if browser.folder(row).is_some() && scene.setup.picks => "enter open",
-        Some(Row::Scratch) if scene.setup.picks => "pick a file · / filter",
+        Some(BrowserRow::Scratch) if scene.setup.picks => "pick a file · / filter",
         _ if scene.setup.picks => "enter measures it · / filter · esc back to the questions",
         Some(row) if browser.folder(row).is_some() => "enter open · space scratch file here",
         Some(_) => "enter choose",
@@ -69,7 +69,7 @@ fn target_hint(scene: &Scene) -> Hint {
     (browser.objection(), format!("{keys}{facts}"))
 }
 
-fn backend_hint(scene: &Scene) -> Hint {
+fn backend_hint(scene: &SetupScene) -> Hint {
     match scene.setup.current_backend() {
         Some(info) => (
             scene.constraints.object_to("backend", info.id),
@@ -79,15 +79,15 @@ fn backend_hint(scene: &Scene) -> Hint {
     }
 }
 
-fn row_hint(scene: &Scene) -> Hint {
+fn row_hint(scene: &SetupScene) -> Hint {
     let Some(row) = scene.setup.current_setting() else {
         return (None, "enter shows or hides the settings that are rarely changed".into());
     };
     let why = match rows::kind(row) {
-        Kind::SomeOf(items) => {
+        RowKind::SomeOf(items) => {
             items.get(scene.setup.mark).and_then(|item| scene.constraints.object_to(row.name, item))
         }
-        Kind::OneOf(items) => {
+        RowKind::OneOf(items) => {
             scene.constraints.object_to_current(row.name).or_else(|| {
                 // Explain greyed items before they are tried.
                 items.iter().find_map(|item| {
@@ -98,12 +98,12 @@ fn row_hint(scene: &Scene) -> Hint {
                 })
             })
         }
-        Kind::Text => scene.constraints.object_to_current(row.name),
+        RowKind::Text => scene.constraints.object_to_current(row.name),
     };
     (why, row.help())
 }
 
-fn blocks_hint(scene: &Scene) -> Hint {
+fn blocks_hint(scene: &SetupScene) -> Hint {
     let sizes =
         scene.setup.shown_blocks(scene.effective()).map_or(Vec::new(), |range| range.values);
     let why = sizes.iter().rev().find_map(|size| scene.constraints.object_to_block(*size));

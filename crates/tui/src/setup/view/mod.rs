@@ -11,32 +11,32 @@ mod workload;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::state::{Pane, Setup};
+use super::state::{Setup, SetupPane};
 use crate::context::ViewContext;
 use crate::view::{Hits, Part, Target};
-use scene::Scene;
+use scene::SetupScene;
 
 pub fn draw(setup: &Setup, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
-    let scene = Scene::new(setup, ctx);
+    let scene = SetupScene::new(setup, ctx);
     let (panes, hint) = lay_out(body, setup.picks);
     for (pane, area) in panes {
         hits.area(area, Target::Pane(Part::Setup(pane)));
         match pane {
-            Pane::Target => target::draw(&scene, area, buf, hits),
-            Pane::Backends => backends::draw(&scene, area, buf, hits),
-            Pane::Workload => workload::draw(&scene, area, buf, hits),
-            Pane::Blocks => blocks::draw(&scene, area, buf, hits),
-            Pane::Plan => plan::draw(&scene, area, buf, hits),
+            SetupPane::Target => target::draw(&scene, area, buf, hits),
+            SetupPane::Backends => backends::draw(&scene, area, buf, hits),
+            SetupPane::Workload => workload::draw(&scene, area, buf, hits),
+            SetupPane::Blocks => blocks::draw(&scene, area, buf, hits),
+            SetupPane::Plan => plan::draw(&scene, area, buf, hits),
         }
     }
     hint::draw(&scene, hint, buf);
 }
 
 /// Lays out the panes, and the line below them. While a file is picked, nothing else matters.
-fn lay_out(body: Rect, picks: bool) -> (Vec<(Pane, Rect)>, Rect) {
+fn lay_out(body: Rect, picks: bool) -> (Vec<(SetupPane, Rect)>, Rect) {
     let [panes, hint] = Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(body);
     if picks {
-        return (vec![(Pane::Target, panes)], hint);
+        return (vec![(SetupPane::Target, panes)], hint);
     }
     let [upper, blocks, plan] = Layout::vertical([
         Constraint::Min(0),
@@ -53,5 +53,5 @@ fn lay_out(body: Rect, picks: bool) -> (Vec<(Pane, Rect)>, Rect) {
     ])
     .areas(upper);
     let areas = [target, backends, workload, blocks, plan];
-    (Pane::ALL.iter().copied().zip(areas).collect(), hint)
+    (SetupPane::ALL.iter().copied().zip(areas).collect(), hint)
 }

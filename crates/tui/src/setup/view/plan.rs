@@ -8,7 +8,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
+use super::scene::SetupScene;
 use crate::experiment::Proposed;
 use crate::experiment::estimate;
 use crate::experiment::predict_missed;
@@ -17,7 +17,7 @@ use crate::msg::Outlook;
 use crate::plan::{Axis, Job, Op, Plan, TargetSpec};
 use crate::record::{Severity, Warning};
 use crate::screen::Screen;
-use crate::setup::state::{Pane, Setup};
+use crate::setup::state::{Setup, SetupPane};
 use crate::spoken::speak;
 use crate::text::{Replacement, safe, show_path};
 use crate::theme::Role;
@@ -26,7 +26,7 @@ use crate::view::list::List;
 use crate::view::{Hits, Part, Target, findings, pane};
 
 /// Returns the command line in as many lines as the pane can show.
-fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
+fn command_lines(scene: &SetupScene, inner: Rect) -> Vec<String> {
     let columns = usize::from(inner.width.saturating_sub(4)).max(10);
     let max = if inner.height >= 9 { 3 } else { 2 };
     let text = scene.setup.command();
@@ -47,7 +47,7 @@ fn command_lines(scene: &Scene, inner: Rect) -> Vec<String> {
     lines
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let planning = &scene.setup.planning;
     let late = planning.is_late(scene.ctx.now);
     let right = match &planning.proposed {
@@ -55,7 +55,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
         Some(Ok(_)) => RUN,
         _ => "",
     };
-    let inner = scene.frame(Pane::Plan, "Plan", right, area, buf);
+    let inner = scene.frame(SetupPane::Plan, "Plan", right, area, buf);
     if right == RUN {
         draw_run_key(scene, area, buf, hits);
     }
@@ -65,7 +65,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
             .areas(inner);
     let lines = plan_lines(scene, usize::from(above.width));
     let list = List::scrolled(scene.setup.scroll, lines.len(), above);
-    hits.list(Part::Setup(Pane::Plan), list);
+    hits.list(Part::Setup(SetupPane::Plan), list);
     hits.area(below, Target::Plan(Action::Copy));
     list.draw_lines(scene.look, lines, buf);
     if late {
@@ -80,7 +80,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
 const RUN: &str = "r run";
 
 /// Draws the key that runs the plan in the colours of a button.
-fn draw_run_key(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+fn draw_run_key(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let width = RUN.len() as u16 + 2;
     if let Some(x) = area.right().checked_sub(width + 1).filter(|x| *x > area.x + 8) {
         let button = Rect::new(x, area.y, width, 1);
@@ -90,7 +90,7 @@ fn draw_run_key(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
 }
 
 /// Draws `y copy` at the end of the command if it fits.
-fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
+fn copy_key(scene: &SetupScene, below: Rect, buf: &mut Buffer) {
     let Some(last) = below.height.checked_sub(1) else { return };
     let x = below.right().saturating_sub(8);
     let free = (x.saturating_sub(1)..below.right())
@@ -102,7 +102,7 @@ fn copy_key(scene: &Scene, below: Rect, buf: &mut Buffer) {
 }
 
 /// Returns everything to know before a run.
-fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
+fn plan_lines(scene: &SetupScene, columns: usize) -> Vec<Line<'static>> {
     let room = columns.saturating_sub(3);
     match &scene.setup.planning.proposed {
         None => vec![scene.look.line(Role::Dim, " planning...")],
@@ -123,7 +123,12 @@ fn plan_lines(scene: &Scene, columns: usize) -> Vec<Line<'static>> {
 }
 
 /// Adds what is read and written.
-fn push_target(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
+fn push_target(
+    scene: &SetupScene,
+    proposed: &Proposed,
+    room: usize,
+    lines: &mut Vec<Line<'static>>,
+) {
     let mut push = |sign: &str, role: Role, text: &str| {
         lines.extend(wrap_with_sign(scene, sign, role, text, Role::Text, room));
     };
@@ -138,7 +143,12 @@ fn push_target(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<
 }
 
 /// Adds the sweeps, what is skipped, and the expected result.
-fn push_what_runs(scene: &Scene, proposed: &Proposed, room: usize, lines: &mut Vec<Line<'static>>) {
+fn push_what_runs(
+    scene: &SetupScene,
+    proposed: &Proposed,
+    room: usize,
+    lines: &mut Vec<Line<'static>>,
+) {
     let mut push = |sign: &str, sign_role: Role, text: &str, role: Role| {
         lines.extend(wrap_with_sign(scene, sign, sign_role, text, role, room));
     };
@@ -199,7 +209,7 @@ fn describe_short_budget(plan: &Plan, outlook: &Outlook, better: Duration) -> St
 }
 
 /// Adds the findings of the doctor that can spoil results.
-fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
+fn push_findings(scene: &SetupScene, room: usize, lines: &mut Vec<Line<'static>>) {
     let all = sort_by_severity(scene.setup.findings().unwrap_or_default());
     for finding in all.into_iter().filter(|finding| finding.severity > Severity::Note) {
         let (role, sign) = findings::severity(scene.look, finding.severity);
@@ -209,7 +219,7 @@ fn push_findings(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
 }
 
 /// Adds the key that shows every finding, and counts those that are notes.
-fn push_key_of_doctor(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>) {
+fn push_key_of_doctor(scene: &SetupScene, room: usize, lines: &mut Vec<Line<'static>>) {
     let all = scene.setup.findings().unwrap_or_default();
     let notes = all.iter().filter(|finding| finding.severity == Severity::Note).count();
     let key = key_of(Action::Doctor, Screen::Setup);
@@ -223,7 +233,7 @@ fn push_key_of_doctor(scene: &Scene, room: usize, lines: &mut Vec<Line<'static>>
 
 /// Wraps a text behind a sign; behind a blank it begins at the edge.
 fn wrap_with_sign(
-    scene: &Scene,
+    scene: &SetupScene,
     sign: &str,
     sign_role: Role,
     text: &str,
@@ -236,7 +246,7 @@ fn wrap_with_sign(
 }
 
 /// Returns the line of time, cells, rounds and memory.
-fn summary_line(scene: &Scene, plan: &Plan) -> Line<'static> {
+fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
     let memory = plan
         .cells

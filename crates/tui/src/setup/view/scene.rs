@@ -8,22 +8,22 @@ use ratatui::text::Line;
 use crate::context::ViewContext;
 use crate::plan::Settings;
 use crate::setup::objection::Constraints;
-use crate::setup::state::{Pane, Setup};
+use crate::setup::state::{Setup, SetupPane};
 use crate::theme::{Look, Role};
 use crate::view::list::List;
 use crate::view::pane;
 
 /// Data that the panes are drawn from.
-pub struct Scene<'a> {
+pub struct SetupScene<'a> {
     pub ctx: &'a ViewContext<'a>,
     pub setup: &'a Setup,
     pub look: &'a Look,
     pub constraints: Constraints<'a>,
 }
 
-impl<'a> Scene<'a> {
-    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>) -> Scene<'a> {
-        Scene { ctx, setup, look: ctx.look, constraints: setup.constraints() }
+impl<'a> SetupScene<'a> {
+    pub fn new(setup: &'a Setup, ctx: &'a ViewContext<'a>) -> SetupScene<'a> {
+        SetupScene { ctx, setup, look: ctx.look, constraints: setup.constraints() }
     }
 
     /// Returns the settings that apply, with all gaps filled.
@@ -35,7 +35,7 @@ impl<'a> Scene<'a> {
         self.look.style(role)
     }
 
-    pub fn focused(&self, pane: Pane) -> bool {
+    pub fn focused(&self, pane: SetupPane) -> bool {
         self.setup.focus == pane && !self.ctx.is_covered
     }
 
@@ -81,7 +81,7 @@ impl<'a> Scene<'a> {
 
     pub fn frame(
         &self,
-        pane: Pane,
+        pane: SetupPane,
         title: &str,
         right: &str,
         area: Rect,

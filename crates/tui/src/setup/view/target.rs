@@ -4,18 +4,18 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
+use super::scene::SetupScene;
 use crate::facts::TargetFacts;
 use crate::plan::target_name;
-use crate::setup::browser::{Kind, Row};
-use crate::setup::state::Pane;
+use crate::setup::browser::{BrowserRow, EntryKind};
+use crate::setup::state::SetupPane;
 use crate::text::{Replacement, safe, show_path};
 use crate::theme::Role;
 use crate::units::{show_bytes, show_share};
 use crate::view::list::List;
 use crate::view::{Hits, Part, pane};
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let browser = &scene.setup.browser;
     let loading = browser.loading.as_ref().filter(|loading| **loading != browser.dir);
     let dir = match loading {
@@ -26,7 +26,7 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
         question if scene.setup.picks => format!("{question} Pick the file"),
         _ => "Target".into(),
     };
-    let inner = scene.frame(Pane::Target, &title, &dir, area, buf);
+    let inner = scene.frame(SetupPane::Target, &title, &dir, area, buf);
     let filter = u16::from(browser.filter.is_some());
     let facts = if inner.height >= 12 { 5 } else { 0 };
     let [head, rows, facts] = Layout::vertical([
@@ -39,11 +39,11 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
         pane::filter(scene.look, input, browser.typing, head, buf);
     }
     let list = List::around(browser.cursor, browser.rows.len(), rows);
-    hits.list(Part::Setup(Pane::Target), list);
-    let visible: Vec<Row> = list.rows().map(|(at, _)| browser.rows[at]).collect();
-    let columns = Columns::fit(scene, &visible, usize::from(list.area.width));
+    hits.list(Part::Setup(SetupPane::Target), list);
+    let visible: Vec<BrowserRow> = list.rows().map(|(at, _)| browser.rows[at]).collect();
+    let columns = BrowserColumns::fit(scene, &visible, usize::from(list.area.width));
     let line = |at: usize| row_line(scene, browser.rows[at], &columns);
-    let selected = Some(browser.cursor).filter(|_| scene.focused(Pane::Target));
+    let selected = Some(browser.cursor).filter(|_| scene.focused(SetupPane::Target));
     scene.draw_list(list, selected, line, buf);
     let used = browser.rows.len() as u16;
     let message = match (&browser.error, &browser.loading) {
@@ -63,31 +63,31 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
 }
 
 /// Widths of the columns; the names get what the others leave.
-struct Columns {
+struct BrowserColumns {
     name: usize,
     size: usize,
     note: usize,
 }
 
-impl Columns {
-    /// Columns below which there is no note.
+impl BrowserColumns {
+    /// BrowserColumns below which there is no note.
     const MIN_NOTED: usize = 34;
 
-    fn fit(scene: &Scene, rows: &[Row], width: usize) -> Columns {
+    fn fit(scene: &SetupScene, rows: &[BrowserRow], width: usize) -> BrowserColumns {
         let widths = rows.iter().map(|row| {
             let (_, size, note, _) = describe_row(scene, *row);
             (pane::width(&size), pane::width(&note))
         });
         let (size, note) =
             widths.fold((0, 0), |(size, note), row| (size.max(row.0), note.max(row.1)));
-        let note = if width < Columns::MIN_NOTED { 0 } else { note };
+        let note = if width < BrowserColumns::MIN_NOTED { 0 } else { note };
         let gaps = 3 + 1 + if note > 0 { 3 } else { 1 };
-        Columns { name: width.saturating_sub(size + note + gaps), size, note }
+        BrowserColumns { name: width.saturating_sub(size + note + gaps), size, note }
     }
 }
 
 /// Returns the line of a row: mark, name, size and note.
-fn row_line(scene: &Scene, row: Row, columns: &Columns) -> Line<'static> {
+fn row_line(scene: &SetupScene, row: BrowserRow, columns: &BrowserColumns) -> Line<'static> {
     let setup = scene.setup;
     let (name, size, note, mut role) = describe_row(scene, row);
     let target = setup.target_index(row);
@@ -114,7 +114,7 @@ fn row_line(scene: &Scene, row: Row, columns: &Columns) -> Line<'static> {
 }
 
 /// Returns a number with its unit dimmed.
-fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
+fn quantity_spans(scene: &SetupScene, text: &str, off: bool) -> Vec<Span<'static>> {
     let at = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let role = if off { Role::Off } else { Role::Text };
@@ -123,14 +123,14 @@ fn quantity_spans(scene: &Scene, text: &str, off: bool) -> Vec<Span<'static>> {
 }
 
 /// Returns the name, size, note and role of a row.
-fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
+fn describe_row(scene: &SetupScene, row: BrowserRow) -> (String, String, String, Role) {
     let setup = scene.setup;
     let browser = &setup.browser;
     fn clean(text: String) -> String {
         safe(&text, Replacement::Mark)
     }
     match row {
-        Row::Scratch => {
+        BrowserRow::Scratch => {
             let size = if setup.file.is_none() {
                 scene.constraints.span()
             } else {
@@ -138,7 +138,7 @@ fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
             };
             ("scratch file".into(), show_bytes(size.unwrap_or(512 << 20)), "new".into(), Role::Text)
         }
-        Row::Recent(at) => {
+        BrowserRow::Recent(at) => {
             let path = &browser.recent[at];
             let name =
                 clean(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
@@ -154,31 +154,31 @@ fn describe_row(scene: &Scene, row: Row) -> (String, String, String, Role) {
                 if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Text },
             )
         }
-        Row::Last => (
+        BrowserRow::Last => (
             format!("{}/", browser.path(row).map(show_path).unwrap_or_default()),
             String::new(),
             "last".into(),
             Role::Dim,
         ),
-        Row::Parent => ("../".into(), String::new(), String::new(), Role::Dim),
-        Row::Entry(at) => {
+        BrowserRow::Parent => ("../".into(), String::new(), String::new(), Role::Dim),
+        BrowserRow::Entry(at) => {
             let entry = &browser.entries[at];
             let facts = browser.facts.get(&entry.path).and_then(|facts| facts.as_ref().ok());
             let size = facts.map_or(entry.size, |facts| facts.size);
             let role = if entry.objection().is_some() { Role::Off } else { Role::Text };
             let note = facts.map(|facts| short_note(facts)).unwrap_or_default();
             match entry.kind {
-                Kind::Folder => {
+                EntryKind::Folder => {
                     (format!("{}/", entry.name), String::new(), String::new(), Role::Dim)
                 }
-                Kind::File => (entry.name.clone(), show_bytes(size), note, role),
-                Kind::Device => (
+                EntryKind::File => (entry.name.clone(), show_bytes(size), note, role),
+                EntryKind::Device => (
                     entry.name.clone(),
                     if size > 0 { show_bytes(size) } else { "device".into() },
                     note,
                     role,
                 ),
-                Kind::Other => (entry.name.clone(), String::new(), "not a file".into(), role),
+                EntryKind::Other => (entry.name.clone(), String::new(), "not a file".into(), role),
             }
         }
     }
@@ -193,7 +193,7 @@ fn short_note(facts: &TargetFacts) -> String {
 }
 
 /// Returns names and values of the facts about the row under the cursor.
-pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
+pub fn facts_at_cursor(scene: &SetupScene) -> Vec<(&'static str, String)> {
     let browser = &scene.setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
     if browser.objection().is_some() {
@@ -222,7 +222,7 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
             shown.extend(both.into_iter().filter_map(|(name, value)| Some((name, value?))));
             shown.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
         }
-        None if matches!(row, Row::Scratch) => describe_scratch(scene, &mut shown),
+        None if matches!(row, BrowserRow::Scratch) => describe_scratch(scene, &mut shown),
         // Of a folder or file that was not inspected nothing is known: it may be a mount.
         None => {}
     }
@@ -230,7 +230,7 @@ pub fn facts_at_cursor(scene: &Scene) -> Vec<(&'static str, String)> {
 }
 
 /// Adds what is known of the scratch file: by its plan, or else by the folder.
-fn describe_scratch(scene: &Scene, shown: &mut Vec<(&'static str, String)>) {
+fn describe_scratch(scene: &SetupScene, shown: &mut Vec<(&'static str, String)>) {
     let setup = scene.setup;
     let asked = setup.plan().and_then(|plan| plan.written_data());
     let data = asked.unwrap_or("random data".into());
@@ -248,7 +248,7 @@ fn describe_scratch(scene: &Scene, shown: &mut Vec<(&'static str, String)>) {
 }
 
 /// Draws the facts below the list, if there is room.
-fn draw_facts(scene: &Scene, area: Rect, buf: &mut Buffer) {
+fn draw_facts(scene: &SetupScene, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }

@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::scene::Scene;
+use super::scene::SetupScene;
 use crate::plan::Setting;
-use crate::setup::rows::{self, Kind, RowPart, TITLE_COLUMNS};
-use crate::setup::state::Pane;
+use crate::setup::rows::{self, RowKind, RowPart, TITLE_COLUMNS};
+use crate::setup::state::SetupPane;
 use crate::theme::Role;
 use crate::view::list::List;
 use crate::view::{Hits, Part, Target, pane};
 
-fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<RowPart> {
+fn parts(scene: &SetupScene, row: &'static Setting, width: usize) -> Vec<RowPart> {
     if let Some(values) = scene.setup.sweep_values(row.name) {
         return vec![RowPart {
             item: None,
@@ -30,25 +30,25 @@ fn parts(scene: &Scene, row: &'static Setting, width: usize) -> Vec<RowPart> {
     )
 }
 
-pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let setup = scene.setup;
     let changed = if setup.is_changed() { ", changed" } else { "" };
     let inner = scene.frame(
-        Pane::Workload,
+        SetupPane::Workload,
         "Workload",
         &format!("{}{changed}", setup.preset.id),
         area,
         buf,
     );
     let (rows, cursor) = (setup.workload_rows(), setup.workload_cursor());
-    let is_focused = scene.focused(Pane::Workload);
+    let is_focused = scene.focused(SetupPane::Workload);
     let line = |at: usize| match rows.get(at) {
         Some(row) => row_line(scene, row, at == cursor && is_focused, usize::from(inner.width)),
         None => scene.fold_line(rows.hidden, "settings"),
     };
     let selected = Some(cursor).filter(|at| is_focused && rows.get(*at).is_none());
     let list = List::around(cursor, rows.len(), inner);
-    hits.list(Part::Setup(Pane::Workload), list);
+    hits.list(Part::Setup(SetupPane::Workload), list);
     for (at, place) in list.rows() {
         if let Some(setting) = rows.get(at) {
             record_items(scene, at, setting, place, hits);
@@ -62,7 +62,13 @@ pub fn draw(scene: &Scene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
 }
 
 /// Records where each item of a row can be clicked.
-fn record_items(scene: &Scene, at: usize, row: &'static Setting, place: Rect, hits: &mut Hits) {
+fn record_items(
+    scene: &SetupScene,
+    at: usize,
+    row: &'static Setting,
+    place: Rect,
+    hits: &mut Hits,
+) {
     let mut x = place.x + *TITLE_COLUMNS as u16;
     for part in parts(scene, row, usize::from(place.width)) {
         let width = pane::width(&part.text) as u16;
@@ -75,7 +81,7 @@ fn record_items(scene: &Scene, at: usize, row: &'static Setting, place: Rect, hi
 }
 
 /// Draws what the preset is for.
-fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
+fn draw_about(scene: &SetupScene, area: Rect, buf: &mut Buffer) {
     let preset = &scene.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
     let mut lines = Vec::new();
@@ -85,7 +91,8 @@ fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
         }
     };
     // The words of the row under the cursor are explained before they are needed.
-    if let Some(row) = scene.setup.current_setting().filter(|_| scene.focused(Pane::Workload)) {
+    if let Some(row) = scene.setup.current_setting().filter(|_| scene.focused(SetupPane::Workload))
+    {
         push(Role::Text, &format!("{}: {}", row.title, row.help()));
         push(Role::Dim, "");
     }
@@ -94,13 +101,13 @@ fn draw_about(scene: &Scene, area: Rect, buf: &mut Buffer) {
     scene.draw_notes(lines, area, buf);
 }
 
-fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
+fn row_line(scene: &SetupScene, row: &'static Setting, here: bool, width: usize) -> Line<'static> {
     let label = format!(" {} ", row.title);
     let gap = " ".repeat((*TITLE_COLUMNS).saturating_sub(pane::width(&label)));
     let mut spans =
         vec![scene.look.span(if here { Role::Selected } else { Role::Dim }, label), Span::raw(gap)];
     let is_set = row.text(&scene.setup.settings).is_some();
-    let boxes = matches!(rows::kind(row), Kind::SomeOf(_));
+    let boxes = matches!(rows::kind(row), RowKind::SomeOf(_));
     for (at, part) in parts(scene, row, width).into_iter().enumerate() {
         let marked = here && boxes && at == scene.setup.mark;
         spans.extend(part_spans(scene, &part, is_set, marked, here && part.item.is_none()));
@@ -109,7 +116,7 @@ fn row_line(scene: &Scene, row: &'static Setting, here: bool, width: usize) -> L
 }
 
 fn part_spans(
-    scene: &Scene,
+    scene: &SetupScene,
     part: &RowPart,
     is_set: bool,
     marked: bool,
