@@ -92,8 +92,8 @@ impl ProbeSelection {
         Some(Settings { probe, sets, ..self.overrides.clone() })
     }
 
-    /// Returns the values of parameters without those of deselected probes. Values that no probe
-    /// takes stay, so that the planner reports them.
+    /// Returns the values of parameters that a selected probe takes. Values that no probe takes
+    /// stay, so that the planner reports them.
     fn relevant_sets(
         &self,
         on: &BTreeSet<String>,

@@ -64,9 +64,9 @@ impl MarkedSession {
 #[derive(Debug, Default)]
 pub struct ProbeData {
     pub results: Vec<ProbeResult>,
-    /// What cannot be measured.
+    /// Cells that cannot be measured.
     pub skipped: Vec<Skipped<ProbeCell>>,
-    /// What a finished run did not reach.
+    /// Cells that a finished run did not reach.
     pub missed: Vec<Skipped<ProbeCell>>,
     /// Every cell of the plan, so that they have their places before they are measured.
     pub planned: Vec<ProbeCell>,

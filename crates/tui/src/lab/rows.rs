@@ -1,4 +1,4 @@
-//! The list at the left and the bars beside it, rebuilt when data, selection or filter change.
+//! Rows of the list and of the bars, rebuilt when data, selection or filter change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -149,7 +149,7 @@ fn matches(lab: &Lab, id: &str) -> bool {
     lab.filter.value().to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
-/// Returns the cells of each probe: those of the session that is shown, else of this machine.
+/// Returns the cells of each probe: of the session that is shown, else of this machine.
 fn list_cells(lab: &Lab) -> HashMap<&str, Vec<&ProbeCell>> {
     let planned: HashSet<&str> = lab.data.planned.iter().map(|cell| cell.probe.as_str()).collect();
     let offers = lab.local.cells.iter().map(|offer| &offer.cell);

@@ -158,7 +158,7 @@ impl Lab {
         Some(&missed.reason)
     }
 
-    /// Counts the cells that are measured, and those that can be.
+    /// Returns the number of measured cells, and of measurable ones.
     pub fn count_cells(&self) -> (usize, usize) {
         let has_value = |slot: &&ProbeBar| self.result(slot).is_some_and(|of| of.value.is_some());
         let measured = self.sheet.slots.iter().filter(has_value).count();

@@ -21,8 +21,8 @@ use crate::units::counted;
 use crate::view::list::{move_cursor, next_of};
 use crate::view::{Part, Target};
 
-/// Requests the probes available with the target of Setup; nothing during a run, which that would
-/// disturb.
+/// Requests the probes available with the target of Setup; not during a run, which the request
+/// would disturb.
 pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBuf>) -> Vec<Effect> {
     if ctx.is_running() {
         return Vec::new();
@@ -122,7 +122,7 @@ fn chosen_probes(lab: &Lab) -> Option<Box<ProbeChoice>> {
 fn copy(lab: &Lab, ctx: &mut Context) {
     match chosen_probes(lab) {
         Some(probes) => ctx.request(Request::CopyProbes(probes)),
-        None => ctx.note("no probe is selected: there is no command to copy"),
+        None => ctx.note("no probe is selected, so there is nothing to copy"),
     }
 }
 
@@ -351,7 +351,7 @@ pub fn begin(lab: &mut Lab, plan: &Plan) {
     lab.arrange();
 }
 
-/// Shows what the run has measured so far.
+/// Shows the results so far.
 pub fn grow(lab: &mut Lab, session: &Session) {
     lab.data = ProbeData::from_run(session, analysis::probes(session));
     lab.arrange();
@@ -408,7 +408,7 @@ pub struct MarkEntry {
     pub on: bool,
 }
 
-/// Returns the references, then the user's sessions, without the one that is shown.
+/// Returns the references, then the user's sessions, except the shown session.
 pub fn mark_entries(lab: &Lab) -> Vec<MarkEntry> {
     let loaded = lab.local.others.iter().chain(&lab.marked).enumerate();
     let entry = |(at, other): (usize, &MarkedSession)| MarkEntry {

@@ -1,4 +1,4 @@
-//! How far a run is: the one count that header, panes and bars show.
+//! Progress of a run: the one count that header, panes and bars show.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Counter {
     pub cells: usize,
     /// The completed share, 0 to 1.
     pub share: f64,
-    /// Seconds left; `None` while that cannot be told.
+    /// Seconds left; `None` while unknown.
     pub left: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ impl Counter {
     }
 }
 
-/// All of it.
+/// Shows all parts.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.describe(" · ", usize::MAX))

@@ -1,8 +1,8 @@
-//! What the time of a run went to, in bounded memory.
+//! Time of a run by what it was spent on, in bounded memory.
 
 use crate::record::Phase;
 
-/// What a stretch of time was spent on.
+/// A use of run time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
     /// Timed trials: what results are made of.
@@ -162,7 +162,7 @@ impl Phases {
         shares
     }
 
-    /// Returns what most of each of `columns` equal parts of the run was spent on.
+    /// Returns the main use of each of `columns` equal parts of the run.
     pub fn ribbon(&self, columns: usize) -> Vec<Option<Spent>> {
         let each = self.since / self.part_seconds / columns.max(1) as f64;
         let most = |column: usize| {
@@ -208,7 +208,7 @@ mod tests {
         let ribbon = all.ribbon(10).into_iter().flatten().collect::<Vec<_>>();
         assert_eq!(ribbon[..4], [Filling, Filling, Calibrating, Preparing]);
         assert_eq!(ribbon[4..], [Measuring, Measuring, Measuring, Preparing, Preparing, Measuring]);
-        // What a pause cuts is repeated.
+        // A step cut by a pause is repeated.
         phases.begin(Phase::Pause, 10.0, 1.0);
         assert!(shares(&phases).contains(&(Spent::Discarded, 10)));
         assert!(shares(&phases).contains(&(Measuring, 30)));

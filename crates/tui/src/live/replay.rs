@@ -8,16 +8,16 @@ use crate::screen::Screen;
 use crate::session::Timeline;
 use crate::session_view::SessionView;
 
-/// States that are kept to go back to: going back repeats at most this part of a replay.
+/// Limit on kept states: going back repeats at most this part of a replay.
 const MAX_CHECKPOINTS: usize = 16;
 
-/// Events between two of them at least; so many are repeated in no time.
+/// Least number of events between two states; repeating them is quick.
 const MIN_STRIDE: usize = 2_000;
 
-/// A key goes by this part of the replay.
+/// A key moves by this part of the replay.
 const KEY_PART: u32 = 20;
 
-/// ... and by this time at least.
+/// Least time that a key moves by.
 const MIN_KEY_STEP: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Replay {
     pub of: Replayed,
     pub speed: Speed,
     pub is_paused: bool,
-    /// What Results shows at the end.
+    /// The session for Results at the end.
     shown: SessionView,
     timeline: Timeline,
     /// The screen that it was started from.

@@ -67,7 +67,7 @@ pub struct LiveRun {
     taken: Option<(Duration, usize)>,
     /// Cells of probes that have a figure.
     known_probes: BTreeSet<u32>,
-    /// One per cell of the plan, so that colours and markers stay as they are.
+    /// One per cell of the plan, so that colours and markers never change.
     results: Vec<CellResult>,
     /// Per cell, the number of trials in its result.
     counted_trials: Vec<usize>,
@@ -193,8 +193,8 @@ impl LiveRun {
         }
     }
 
-    /// Returns the session so far, if it has grown by so much since the last time that it is worth
-    /// the work: once a second at most, and by a twentieth.
+    /// Returns the session so far if it has grown by a twentieth since the last call; at most once
+    /// a second.
     pub fn take_growth(&mut self, now: Duration) -> Option<SessionView> {
         let trials = self.session.trials.len();
         if let Some((at, known)) = self.taken
@@ -261,7 +261,7 @@ impl LiveRun {
             self.view.narrow = self.results.iter().filter(is_narrow).count();
         }
         if last || !due.is_empty() {
-            // What is not measured yet is no gap: a curve grows between its points.
+            // A cell that is not measured yet makes no gap: a curve grows between its points.
             let skipped = if last { analysis::list_skipped(&self.session) } else { Vec::new() };
             self.view.curves = curves::curves(
                 &self.view.plan.cells,

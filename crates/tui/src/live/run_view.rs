@@ -89,7 +89,7 @@ impl Recent {
 pub struct RunView {
     pub plan: Arc<Plan>,
     pub target: String,
-    /// What each cell is drawn with.
+    /// Colour and markers of each cell.
     pub signs: Vec<Sign>,
     /// Seconds of the run, without pauses.
     pub now: f64,
@@ -223,7 +223,7 @@ impl RunView {
         self.plan.until && self.plan.trials.is_none()
     }
 
-    /// Returns how far the run is.
+    /// Returns the progress of the run.
     pub fn counter(&self) -> Counter {
         let estimate = self.estimate_progress();
         let is_trial = self.outcome.is_none() && self.cell().is_some();

@@ -39,12 +39,12 @@ impl RunWarnings {
         self.0.is_empty()
     }
 
-    /// Replaces the warnings of a cell by those of its new verdict.
+    /// Replaces the warnings of a cell by the ones of its new verdict.
     pub fn apply_verdict(&mut self, cell: u32, verdict: &Verdict) {
         for finding in self.0.iter_mut().filter(|finding| !finding.id.is_empty()) {
             finding.cells.remove(&cell);
         }
-        // What more trials may clear is not worth showing during the run.
+        // Warnings that more trials may clear are not shown during the run.
         for warning in verdict.warnings.iter().filter(|warning| !warning.needs_trials()) {
             match self.0.iter_mut().find(|finding| finding.id == warning.id) {
                 Some(finding) => {

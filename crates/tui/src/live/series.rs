@@ -1,4 +1,4 @@
-//! What was measured, trial after trial, in bounded memory.
+//! The samples of each trial, in bounded memory.
 
 use crate::curves::Metric;
 use crate::record::{LaneSample, Sample};
@@ -40,7 +40,7 @@ impl Measure {
         }
     }
 
-    /// Returns what it is of a lane in a sample.
+    /// Returns the function that reads it from a lane of a sample.
     pub fn lane_value(self) -> fn(&LaneSample) -> u64 {
         match self {
             Measure::Bytes => |lane| lane.bytes,

@@ -104,8 +104,8 @@ impl Live {
             .unwrap_or_else(|| run.view.counter().describe(look.glyph(" · ", " - "), room))
     }
 
-    /// Describes the state, cell and rate of a run in progress in at most `room` columns, where
-    /// there is no room for panes.
+    /// Describes the state, cell and rate of a run in progress in at most `room` columns, for a
+    /// terminal that is too small for panes.
     pub fn describe_run(&self, look: &Look, room: usize) -> Option<String> {
         let view = &self.run.as_ref()?.view;
         let step = view.progress.as_ref().and_then(RunStep::from_progress);
@@ -168,7 +168,7 @@ impl Live {
         self.run.as_mut()?.take_growth(now)
     }
 
-    /// Returns how long the run has taken so far, without pauses.
+    /// Returns the seconds that the run has taken so far, without pauses.
     pub fn run_seconds(&self) -> f64 {
         self.run.as_ref().map_or(0.0, |run| run.view.now)
     }

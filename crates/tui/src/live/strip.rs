@@ -25,7 +25,7 @@ const WIDTHS: [(usize, usize); 8] =
 const PLAIN_COLUMNS: usize = 6;
 
 impl TrialBar {
-    /// Returns the rate over all of it.
+    /// Returns its mean rate.
     pub fn rate(&self) -> f64 {
         // Its columns are equally long.
         self.rates.iter().sum::<f64>() / self.rates.len().max(1) as f64
@@ -144,9 +144,9 @@ pub enum TrialWindow {
     /// The last ones, as many as fit with a column each.
     #[default]
     Fitting,
-    /// The last ones, at most so many.
+    /// The last ones, at most this many.
     Last(u32),
-    /// From one to another, counted from 1: what is measured meanwhile does not move them.
+    /// From one to another, counted from 1; new trials do not move them.
     Between(u32, u32),
 }
 
@@ -177,7 +177,7 @@ impl TrialWindow {
         }
     }
 
-    /// Returns the same as a part of the axis; `None` for all of it.
+    /// Returns the shown trials as a part of the axis; `None` for the whole axis.
     pub fn part(self, all: u32, columns: u16) -> Zoom {
         let (first, last) = self.trials(all, columns);
         let place = |trial: u32| trial.saturating_sub(1) as usize;
@@ -185,7 +185,7 @@ impl TrialWindow {
     }
 }
 
-/// Describes which of `all` trials are shown; empty for all of them.
+/// Describes which of `all` trials are shown; empty if all are.
 pub fn describe((first, last): (u32, u32), all: u32) -> String {
     match (first, last) {
         _ if first <= 1 && last >= all => String::new(),
@@ -239,7 +239,7 @@ mod tests {
         let widths = |count, width| places(&trials(count, 3), width)[0].1;
         assert_eq!([8, 9, 12, 15, 20, 30].map(|count| widths(count, 60)), [6, 4, 4, 3, 2, 1]);
         let last = |count| *places(&trials(count, 3), 60).last().unwrap();
-        // Without gaps where there is no room for them.
+        // Without room, bars have no gaps.
         assert_eq!([30, 60].map(last), [(58, 1), (59, 1)]);
         // A long trial shows its samples.
         assert_eq!(places(&trials(1, 600), 60), [(0, 60)]);

@@ -179,7 +179,7 @@ fn zoom(live: &mut Live, ctx: &mut Context, action: Action) {
     let all = live.count_places();
     let area = live.area(ctx.look, ctx.body()).filter(|_| all > 1);
     let Some(area) = area else {
-        return ctx.note("zoom shows fewer trials: there is none or one so far");
+        return ctx.note("zoom needs two trials");
     };
     let part = live.part(ctx.look, area);
     // The last trials shown stay, so that the run is followed.

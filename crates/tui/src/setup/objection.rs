@@ -47,8 +47,8 @@ impl Constraints<'_> {
         }
     }
 
-    /// Returns why a value of a setting conflicts with the other choices. A list of values conflicts
-    /// only if all of them do.
+    /// Returns why a value of a setting conflicts with the other choices. A list conflicts only if
+    /// all its values do.
     pub fn object_to(&self, name: &str, text: &str) -> Option<String> {
         let choices = Choices {
             settings: &self.settings,

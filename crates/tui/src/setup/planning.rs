@@ -49,7 +49,7 @@ impl Planning {
         self.proposed.as_ref()?.as_ref().ok().map(|proposed| &**proposed)
     }
 
-    /// Returns what is known of another iotui that measures on the same disk now.
+    /// Returns the finding about another iotui that measures on the same disk.
     pub fn other_run(&self) -> Option<&str> {
         let found = self.findings.iter().flatten().find(|finding| finding.id == OTHER_RUN);
         found.map(|finding| finding.message.as_str())

@@ -1,4 +1,4 @@
-//! What Setup takes over from the last start, and what it keeps for the next.
+//! Choices that Setup remembers from one start of the program to the next.
 
 use std::path::Path;
 
@@ -14,8 +14,7 @@ const WRITING: [&str; 9] =
     ["op", "sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"];
 
 impl Setup {
-    /// Applies what was remembered from the last session of the program; `here` is the folder to
-    /// show.
+    /// Applies the choices of the last start; `here` is the folder to show.
     pub fn with_remembered(mut self, remembered: &Remembered, here: &Path, fresh: bool) -> Setup {
         let parent = self
             .file
@@ -60,8 +59,8 @@ impl Setup {
         }))
     }
 
-    /// Returns the preset and the settings to remember: those of before, with what was changed on
-    /// the screen.
+    /// Returns the preset and the settings to remember: the remembered ones with the changes made
+    /// on the screen.
     fn choices_to_remember(&self, presets: &[Preset]) -> (Option<String>, Settings) {
         if let Some(given) = self.given.as_ref().filter(|given| given.preset == self.preset) {
             let mut settings = given.remembered.clone();
@@ -83,7 +82,7 @@ impl Setup {
         }
     }
 
-    /// Forgets what the command line gave: the choices are those of the screen.
+    /// Forgets the choices of the command line: the screen has replaced them.
     pub fn forget_given(&mut self) {
         self.given = None;
     }

@@ -12,12 +12,12 @@ const FIRST: &[&str] = &[
     "op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size",
     "count", "sync",
 ];
-/// How many of them are always shown.
+/// Number of these that are always shown.
 const COMMON: usize = 10;
 /// Settings that have a pane of their own.
 const WITH_PANE: [&str; 2] = ["backend", "block-size"];
 
-/// Returns the settings that Setup has: not those of Lab, nor of several processes.
+/// Returns the settings that Setup has: without the ones for Lab and for several processes.
 pub fn settings() -> impl Iterator<Item = &'static Setting> {
     let others = ["probe", "set", "ranks", "layout", "shift"];
     Settings::ALL.iter().filter(move |setting| !others.contains(&setting.name))
@@ -54,7 +54,7 @@ impl<T: Copy> FoldList<T> {
 pub static TITLE_COLUMNS: LazyLock<usize> =
     LazyLock::new(|| ROWS.iter().map(|row| row.title.len()).max().unwrap_or(0) + 2);
 
-/// How a row is changed.
+/// The way to change a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowKind {
     /// One of these texts.
@@ -65,7 +65,7 @@ pub enum RowKind {
     Text,
 }
 
-/// Returns how the row of a setting is changed.
+/// Returns the way to change the row of a setting.
 pub fn kind(setting: &Setting) -> RowKind {
     match setting.kind {
         ValueKind::Switch => RowKind::OneOf(vec!["false", "true"]),
@@ -169,7 +169,7 @@ pub fn parts(
 }
 
 impl Setup {
-    /// Returns the rows of the workload: the common settings and those with a value, or all.
+    /// Returns the common settings and the settings that are set, or all.
     pub fn workload_rows(&self) -> FoldList<&'static Setting> {
         let parts = self.preset.parts();
         let is_set = |name: &str| {
@@ -197,7 +197,7 @@ impl Setup {
         self.workload_rows().get(self.workload_cursor())
     }
 
-    /// Returns the rows of the backends, the common ones first: these and the selected ones, or all.
+    /// Returns the common and the selected backends, or all; the common ones first.
     pub fn backend_rows(&self) -> FoldList<&'static Info> {
         let selected = self.selected_ids();
         let is_shown = |info: &&Info| {

@@ -189,7 +189,7 @@ mod tests {
             ("512,4k,1m", "512..1m"),
             ("1..9+2", "1,2,4,8,9"),
             ("3k..8k", "3k..6k"),
-            // What `4k..1m*8` measures ends at 256k; a list keeps an end that is nearer.
+            // `4k..1m*8` measures up to 256k; a list keeps an end that is nearer.
             ("4k..1m*8", "4k..256k*8"),
             ("4k,32k,256k,1m", "4k,32k,256k,1m"),
         ] {
@@ -245,7 +245,7 @@ mod tests {
                 band = next.unwrap_or(band);
                 let range = Range::parse(&band.to_text(), RangeOf::Bytes).unwrap();
                 prop_assert!(range.values.iter().all(|v| (1..=MAX_SIZE).contains(v)));
-                // What the slider shows is what is measured: both ends, always.
+                // Both ends are always measured.
                 prop_assert_eq!(range.values.first(), Some(&band.low));
                 prop_assert_eq!(range.values.last(), Some(&band.high));
             }

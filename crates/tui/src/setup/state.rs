@@ -39,8 +39,8 @@ impl SetupPane {
     ];
 }
 
-/// The choices at the start, and those that were remembered. What the command line gave applies to
-/// this start only.
+/// The choices at the start, and the remembered ones. Choices of the command line apply to this
+/// start only.
 #[derive(Debug)]
 pub struct Given {
     pub preset: Preset,
@@ -75,7 +75,7 @@ pub struct Setup {
     pub planning: Planning,
     /// Whether the target is known to exist.
     pub exists: bool,
-    /// What the screen began with; `None` once a preset was taken, which replaces all of it.
+    /// The first choices of the screen; `None` once a preset has replaced them.
     pub given: Option<Given>,
     /// A question is answered by picking a file, which is measured at once.
     pub picks: bool,
@@ -205,7 +205,7 @@ impl Setup {
         self.settings != Settings::default()
     }
 
-    /// Returns whether the default preset is chosen as it is.
+    /// Returns whether the default preset is chosen without changes.
     pub fn is_default(&self) -> bool {
         !self.is_changed() && self.preset.id == Presets::DEFAULT
     }
@@ -333,7 +333,7 @@ impl Setup {
         self.constraints().object_to(name, text)
     }
 
-    /// Returns what choices are checked against.
+    /// Returns the choices and facts that a choice is checked against.
     pub fn constraints(&self) -> Constraints<'_> {
         let proposed = if self.is_planned_target() { self.planning.last_proposal() } else { None };
         let planned_size = proposed.map(|proposed| proposed.plan.target.size());
@@ -394,7 +394,7 @@ impl Setup {
         Some(moved.unwrap_or_else(|| Band::from_range(&range)))
     }
 
-    /// Returns the block sizes that are measured: those of all sweeps where the preset has some.
+    /// Returns the measured block sizes: of all sweeps if the preset has sweeps.
     pub fn shown_blocks(&self, effective: &Settings) -> Option<Range> {
         if self.sweep_values("block-size").is_none() {
             return effective.block_size.clone();

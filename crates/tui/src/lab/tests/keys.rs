@@ -243,7 +243,7 @@ fn files_and_probes_run_separately() {
             .take()
             .iter()
             .any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Lab { .. })),
-        "nothing is looked up meanwhile"
+        "nothing is looked up during a run"
     );
     let space = stage.keys("<space>").take();
     assert!(space.is_empty(), "a run of files is paused on Live: {space:?}");
@@ -327,7 +327,7 @@ fn sessions_are_exported_named_and_marked() {
     assert!(matches!(stage.model.popups.last(), Some(Popup::Export(form)) if form.name == "mine"));
     stage.keys("<esc>wx<enter>");
     assert!(stage.take().contains(&Effect::Rename { id: session().id, name: "minex".into() }));
-    assert!(stage.model.lab.data.title.starts_with("mine, "), "only what was stored is shown");
+    assert!(stage.model.lab.data.title.starts_with("mine, "), "only the stored name is shown");
     let text = "named minex".to_string();
     stage.tell(Msg::Renamed { id: session().id, name: "minex".into(), text });
     assert!(stage.model.lab.data.title.starts_with("minex, "), "{}", stage.model.lab.data.title);

@@ -194,7 +194,7 @@ pub fn lab_session() -> SessionView {
     )
 }
 
-/// What this machine offers, all but the cells that need another host; and the references.
+/// Probes of this machine, except the cells that need another host; and the references.
 pub fn here() -> LocalProbes {
     let offer = |(cell, unit, value)| Offer {
         estimate: Some(estimate(unit, value)),

@@ -47,7 +47,7 @@ fn missed_cells_are_not_unavailable() {
     let idle = stage.model.lab.count_cells().1;
     stage.tell(Msg::Opened(Ok(Box::new(SessionView::new(short.clone(), None)))));
     let lab = &mut stage.model.lab;
-    // The one that needs another host cannot be measured here.
+    // The cell that needs another host cannot be measured here.
     assert_eq!(lab.count_cells(), (3, short.plan.probes.len()));
     assert_eq!(idle, lab.local.cells.iter().filter(|offer| offer.refused.is_none()).count());
     let missed = lab.sheet.slots.iter().find(|slot| lab.reason_missed(slot).is_some());
@@ -68,7 +68,7 @@ fn references_show_unknown_probes() {
     assert_eq!(
         (lab.data.title.as_str(), lab.marked_sessions().count()),
         ("xeon-os", 0),
-        "it is no mark on its own bars"
+        "it is not marked on its own bars"
     );
     // None of the tests' probes is called `thread`.
     assert!(lab.sheet.slots.iter().any(|slot| slot.cell.probe == "thread"));
@@ -114,7 +114,7 @@ fn marked_sessions_appear_on_bars() {
     assert_eq!(
         names,
         ["xeon-os", "before"],
-        "sessions without probes and the one that is shown are left out"
+        "sessions without probes and the shown session are left out"
     );
     stage.keys("<space>");
     assert!(marked(&stage).is_empty());

@@ -185,8 +185,7 @@ impl AboutText<'_> {
     fn value(&mut self, lab: &Lab, result: &ProbeResult) {
         let (Some(value), Some(unit)) = (result.value, result.unit) else { return };
         let s = value.summary;
-        // The session reports the cycles of the median; those of mean and deviation follow from
-        // the same clock.
+        // The session reports the cycles of the median; mean and deviation use the same clock.
         let cycle = result
             .cycles
             .filter(|cycles| *cycles > 0.0)

@@ -1,4 +1,4 @@
-//! The list of groups and probes, with those that are selected and those that are unavailable.
+//! The list of groups and probes, with marks for selected and unavailable ones.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,4 +1,4 @@
-//! What is drawn: lines with gaps, bounded memory, freeze, zoom, panes.
+//! Drawing: lines with gaps, bounded memory, freeze, zoom, panes.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Color;
@@ -438,7 +438,7 @@ fn the_pointer_reads_and_zooms() {
     assert_eq!(bench.model.live.window, TrialWindow::Fitting);
 }
 
-/// A run of two trials, and the columns in which the pointer reads one of them.
+/// A run of two trials, and the columns in which the pointer reads one.
 fn two_trials() -> (Bench, Vec<u16>) {
     let mut bench = Bench::new(plan(Some(1)));
     bench.trial(0, 1, 3);

@@ -1,4 +1,4 @@
-//! A replay: how it is paced, what its keys do, and that it is no run.
+//! A replay: its pace and its keys; it never starts a run.
 
 use super::*;
 use crate::msg::{ReplayInput, Replayed, Speed};

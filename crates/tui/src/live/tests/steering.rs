@@ -103,12 +103,12 @@ fn suspensions_resume_once_paused() {
         }
         let at = bench.run().clock;
         bench.wait(3_600_000);
-        // What the trial says that spans the suspension is no measurement.
+        // A sample across the suspension is not a measurement.
         bench.sample(0, 1, 36_000, 1);
         assert_eq!(bench.slices().len(), usize::from(!before));
         let effects = bench.say(Msg::Resumed);
         assert_eq!(effects.contains(&Effect::Pause(false)), before);
-        assert_eq!(bench.say(Msg::Resumed), [Effect::Redraw], "told twice: by the signal too");
+        assert_eq!(bench.say(Msg::Resumed), [Effect::Redraw], "resumed twice: by the signal too");
         if !before {
             assert_eq!(bench.key("space"), [], "it goes on by itself");
             bench.sample(0, 1, 36_001, 1);
@@ -197,7 +197,7 @@ fn keys_say_what_they_do() {
     };
     let footer = |bench: &Bench| bench.screen(140, 40).lines().last().unwrap().to_string();
     bench.key("+");
-    told(&bench, "zoom shows fewer trials: there is none or one so far");
+    told(&bench, "zoom needs two trials");
     bench.trial(0, 1, 1);
     bench.trial(1, 1, 1);
     bench.phase(Phase::Trial, Some(2), 1, 0.1);
@@ -259,7 +259,7 @@ fn unsaved_runs_say_so() {
     bench.say(Msg::Saving { id: "x".into(), unsaved: None });
     assert!(!bench.screen(80, 24).contains("NOT SAVED"));
     assert!(bench.model.toasts.iter().any(|toast| toast.text.contains("saved again")));
-    // At the end it is told too, and on the normal screen.
+    // The end reports it too, and so does the farewell.
     bench.handle(Event::End { reason: End::Finished, seconds: None });
     bench.say(Msg::Over { error: None, unsaved: Some(why.into()) });
     let said = bench.model.farewell().lines.join("\n");

@@ -18,7 +18,7 @@ pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let measure = view.measure();
     let rates = view.recent.lanes(measure.lane_value());
     let cell = view.recent.cell.or(view.cell()).unwrap_or(0);
-    // Whose threads they are: the latencies beside them may be another cell's.
+    // The title names the cell: the latencies may be of another one.
     let label = view.job(cell).map(Job::label).filter(|_| !rates.is_empty()).unwrap_or_default();
     let label = pane::fit(&label, usize::from(area.width).saturating_sub(17));
     let inner = frame(look, "Threads", vec![look.span(Role::Dim, label)], area, buf);

@@ -164,8 +164,8 @@ impl ZoomChart for Live {
     }
 }
 
-/// Returns the job whose bar is at a place of the screen, and the id of its session; `None` where
-/// there is none, or several.
+/// Returns the session id and the job of the bar at a place of the screen; `None` if no bar or a
+/// bar of several jobs is there.
 pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(String, Job)> {
     let bars = live.area(look, body)?;
     let scene = scene_of_trials(live, look)?;

@@ -153,7 +153,7 @@ impl NowRows<'_> {
             Some(Phase::Trial) if view.plan.verify && view.quiet_seconds() > 0.5 => {
                 "reading back what was written".into()
             }
-            // A short trial has no sample by which the two could be told apart.
+            // A short trial has no sample that would distinguish the two.
             Some(Phase::Trial) if view.plan.verify && view.idle_seconds() > 1.5 => {
                 "preparing, or reading back what was written".into()
             }

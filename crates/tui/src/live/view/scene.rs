@@ -44,7 +44,7 @@ impl LiveScene<'_> {
         if self.frozen { Some("frozen") } else { self.view.describe_end_briefly() }
     }
 
-    /// Returns what the trials of a cell are drawn with: colour, fill and mark.
+    /// Returns the colour, fill and mark of the trials of a cell.
     pub fn sign(&self, cell: u32) -> (Style, Fill, char) {
         let look = self.look;
         let Some(sign) = self.view.sign(cell) else {

@@ -128,7 +128,7 @@ fn with_strip<R>(scene: &LiveScene, measure: Measure, then: impl FnOnce(&Strip) 
     then(&Strip::new(scene.look, value_axis(&values, extremes, &tick)))
 }
 
-/// Says what is waited for, where nothing was measured yet: an axis would be made up.
+/// Draws a hint before the first trial: an axis would be made up.
 fn draw_waiting(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let text = match scene.view.outcome {
         None => "a bar for each trial appears here",
@@ -168,7 +168,7 @@ fn strip_bar<'a>(scene: &LiveScene, bar: &'a TrialBar) -> StripBar<'a> {
     StripBar { start: bar.start, values: &bar.rates, style, fill, mark }
 }
 
-/// Returns the rate of the running trial and its cell, or those of the last one, dim.
+/// Returns the rate and the cell of the running trial, or of the last one, dim.
 fn title_parts(scene: &LiveScene, measure: Measure, room: usize) -> Vec<Span<'static>> {
     let (look, view) = (scene.look, scene.view);
     let is_main = measure != Measure::SystemCalls;
@@ -198,7 +198,7 @@ fn title_parts(scene: &LiveScene, measure: Measure, room: usize) -> Vec<Span<'st
     parts
 }
 
-/// Draws what each part of the run's time was spent on, with the shares of all of it.
+/// Draws the main use of each part of the run's time, with the shares of all uses.
 fn draw_ribbon(look: &Look, spent: &Phases, area: Rect, buf: &mut Buffer) {
     const NAME: &str = "time ";
     const MIN_RIBBON: usize = 6;
@@ -239,7 +239,7 @@ fn draw_ribbon(look: &Look, spent: &Phases, area: Rect, buf: &mut Buffer) {
     pane::line(Line::from(line), 0, area, buf);
 }
 
-/// Returns what a stretch of time is drawn with: measuring stands out, the rest is pale.
+/// Returns the sign and style of a use of time: measuring stands out, the rest is pale.
 fn ribbon_sign(look: &Look, spent: Spent) -> (char, ratatui::style::Style) {
     let (unicode, ascii) = match spent {
         Spent::Measuring => ('█', '#'),

@@ -322,7 +322,7 @@ fn the_cursor_starts_on_the_file() {
 fn marked_files_share_a_run() {
     let mut model = model(Some("b.iso"));
     answer_plan(&mut model);
-    // The cursor starts on the named file; the one beside it joins, and leaves again.
+    // The cursor starts on the named file; the file above it joins, and leaves again.
     let effects = keys(&mut model, "<shift-tab><shift-tab><shift-tab><shift-tab>km");
     let Some(Effect::Propose(question)) =
         effects.iter().find(|effect| matches!(effect, Effect::Propose(_)))
@@ -397,7 +397,7 @@ fn given_settings_are_not_remembered() {
     };
     let mut model = model("backend=mmap budget=6s");
     assert_eq!(remembered(&model), (None, "-t 2 --trials 3".into()));
-    // What was changed on the screen is remembered, and nothing else.
+    // Only changes made on the screen are remembered.
     keys(&mut model, "<tab><tab><tab><tab><tab><tab><tab>jl");
     assert_eq!(command_of(&model), "iotui --batch -b mmap --pattern random --budget 6s");
     assert_eq!(remembered(&model).1, "--pattern random -t 2 --trials 3");

@@ -1,4 +1,4 @@
-//! What is noticed before a run: a file that is gone, another run, a budget that cannot work.
+//! Checks before a run: a missing file, another run, a budget that is too short.
 
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ fn waiting_runs_block_no_screen() {
     keys(&mut model, "6");
     assert_eq!(model.screen, Screen::Host);
     assert!(picture(&model, 120, 40).contains("a run waits"));
-    // A run that is wanted meanwhile shows that one waits.
+    // Starting another run shows the waiting one.
     send(&mut model, Msg::Again(Ok(Box::new(crate::testing::plan().into()))));
     for (columns, rows) in [(80, 24), (120, 40)] {
         let text = picture(&model, columns, rows);
@@ -150,7 +150,7 @@ fn waiting_runs_block_no_screen() {
     keys(&mut model, "<esc>");
     assert!(model.held.is_some() && model.popups.is_empty(), "it still waits");
     assert!(starts(&send(&mut model, Msg::OtherRun(None))) && model.screen == Screen::Live);
-    // What was given up does not begin.
+    // A run that was given up does not begin.
     let mut model = self::model(Some("a.bin"));
     send(&mut model, Msg::Again(Ok(disturbed())));
     keys(&mut model, "r");
@@ -201,7 +201,7 @@ fn runs_wait_for_another_to_end() {
     assert!(matches!(&effects[..], [Effect::Propose(_)]), "files may have changed: {effects:?}");
     assert!(model.popups.is_empty());
     assert!(starts(&answer_plan(&mut model)) && model.screen == Screen::Live);
-    // Where Setup has changed meanwhile, the plan that was held is run.
+    // If Setup has changed in the meantime, the held plan runs.
     let mut model = self::model(Some("a.bin"));
     answer_plan(&mut model);
     keys(&mut model, "r");
@@ -319,7 +319,7 @@ fn rare_backends_and_settings_are_folded() {
     keys(&mut model, "<tab>G<space><tab>G<space>");
     let text = picture(&model, 120, 60);
     assert!(text.contains("sendfile") && text.contains("Cold drops"), "{text}");
-    // What is chosen is shown.
+    // Chosen backends are shown.
     keys(&mut model, "<shift-tab>G<space>i<ctrl-u>sendfile<enter>");
     assert!(picture(&model, 120, 40).contains("sendfile"));
 }

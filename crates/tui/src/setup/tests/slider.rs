@@ -37,7 +37,7 @@ fn the_slider_names_its_sizes() {
     assert!(picture(&model, 120, 40).contains("4 KiB to 2 MiB, 4 sizes"));
     let text = picture(&model, 80, 24);
     assert!(text.contains("4 KiB to 2 MiB, 4 sizes") && text.contains(" 64k "), "{text}");
-    // Those of a preset with sweeps, not those of the default.
+    // The sizes of a preset with sweeps, not of the default.
     let at = model.presets.iter().position(|preset| preset.id == "peak").unwrap();
     let now = model.presets.iter().position(|preset| preset.id == "quick").unwrap();
     assert!(at < now);

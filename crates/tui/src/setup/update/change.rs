@@ -167,7 +167,7 @@ fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     }
 }
 
-/// Steps to the next item that does not conflict, or shows why there is none.
+/// Steps to the next item that does not conflict, or shows why all conflict.
 fn step_to_item(
     setup: &mut Setup,
     ctx: &mut Context,

@@ -248,7 +248,7 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
             effects.extend(gone.map(|path| Effect::FindGone(vec![path])));
             effects.extend(list_again(setup));
         }
-        // What is refused for another reason may exist as before.
+        // A file that is refused for another reason may still exist.
         Some(Err(_)) | None => {}
     }
     if std::mem::take(&mut setup.dirty) {
@@ -287,7 +287,7 @@ pub fn field_changed(setup: &mut Setup, _: &mut Context) -> Vec<Effect> {
     pick::inspect_cursor(setup)
 }
 
-/// Closes the filter; returns false if there is none.
+/// Closes the filter; returns false if no filter is open.
 pub fn back(setup: &mut Setup) -> bool {
     let browser = &mut setup.browser;
     browser.typing = false;

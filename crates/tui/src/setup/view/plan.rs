@@ -76,7 +76,7 @@ pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     copy_key(scene, below, buf);
 }
 
-/// What the title of a plan says that can be run.
+/// The text in the title of a plan that can run.
 const RUN: &str = "r run";
 
 /// Draws the key that runs the plan in the colours of a button.
@@ -187,7 +187,7 @@ fn push_what_runs(
     }
 }
 
-/// Describes what a budget that is too short leaves out, and the key that sets a better one.
+/// Describes the cells that a short budget leaves out, and the key that sets a better one.
 fn describe_short_budget(plan: &Plan, outlook: &Outlook, better: Duration) -> String {
     let budget = show_wait(plan.budget);
     let key = key_of(Action::Budget, Screen::Setup);
@@ -218,7 +218,7 @@ fn push_findings(scene: &SetupScene, room: usize, lines: &mut Vec<Line<'static>>
     }
 }
 
-/// Adds the key that shows every finding, and counts those that are notes.
+/// Adds the key that shows every finding, and counts the notes.
 fn push_key_of_doctor(scene: &SetupScene, room: usize, lines: &mut Vec<Line<'static>>) {
     let all = scene.setup.findings().unwrap_or_default();
     let notes = all.iter().filter(|finding| finding.severity == Severity::Note).count();
@@ -259,9 +259,9 @@ fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
         spans.push(scene.look.span(Role::Number, number));
         spans.push(scene.look.span(Role::Dim, text.to_string()));
     };
-    // What matters most is not cut in a narrow pane.
+    // The most important figures come first: a narrow pane cuts the end.
     let (dot, time) = (scene.dot(), estimate(plan));
-    // How long a goal takes is not known.
+    // The time until a goal is unknown.
     let is_open = plan.until && plan.trials.is_none();
     push(
         String::new(),

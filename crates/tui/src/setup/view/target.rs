@@ -99,7 +99,7 @@ fn row_line(scene: &SetupScene, row: BrowserRow, columns: &BrowserColumns) -> Li
     if target.is_some() {
         role = Role::Number;
     }
-    // The end of a name tells more than its front: names in one folder often begin alike.
+    // Names in one folder often begin alike, so their ends are kept.
     let name = pane::fit_front(&name, columns.name);
     let mut spans = vec![
         scene.look.span(Role::Focus, format!(" {mark} ")),
@@ -215,7 +215,7 @@ pub fn facts_at_cursor(scene: &SetupScene) -> Vec<(&'static str, String)> {
                 _ => format!("{}, the rest is holes", show_share(1.0 - holes)),
             });
             let mut both = [("cached", cached), ("stored", stored)];
-            // In a low pane there is no room for more.
+            // A low pane has room for one of them.
             if holes.is_some_and(|holes| holes > 0.0) {
                 both.reverse();
             }
@@ -229,7 +229,7 @@ pub fn facts_at_cursor(scene: &SetupScene) -> Vec<(&'static str, String)> {
     shown
 }
 
-/// Adds what is known of the scratch file: by its plan, or else by the folder.
+/// Adds facts about the scratch file: from its plan, or else from the folder.
 fn describe_scratch(scene: &SetupScene, shown: &mut Vec<(&'static str, String)>) {
     let setup = scene.setup;
     let asked = setup.plan().and_then(|plan| plan.written_data());

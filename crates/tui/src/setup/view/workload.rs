@@ -80,7 +80,7 @@ fn record_items(
     }
 }
 
-/// Draws what the preset is for.
+/// Draws the purpose of the preset.
 fn draw_about(scene: &SetupScene, area: Rect, buf: &mut Buffer) {
     let preset = &scene.setup.preset;
     let columns = usize::from(area.width.saturating_sub(3));
