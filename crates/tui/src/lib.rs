@@ -31,7 +31,6 @@ use iotui_data::{analysis, report, session};
 
 pub mod compare;
 pub mod context;
-pub mod curve_chart;
 pub mod curves;
 pub mod export;
 pub mod host;

@@ -3,14 +3,12 @@
 //! | what | where |
 //! |---|---|
 //! | the loaded comparison, built off the drawing thread | [`data`] |
-//! | curves of several sessions | [`overlay`] |
 //! | what is shown | [`state`] |
 //! | keys, mouse and messages | [`update`] |
 //! | drawing | [`view`] |
 
 mod data;
 mod layout;
-mod overlay;
 mod pointer;
 mod state;
 mod update;

@@ -33,11 +33,6 @@ impl<'a> Bar<'a> {
     pub fn new(label: &'a str, value: f64, style: Style, figure: &'a str) -> Bar<'a> {
         Bar { label, parts: vec![Part { value, style, texture: 0 }], figure }
     }
-
-    /// Returns a bar of several parts, end to end.
-    pub fn stacked(label: &'a str, parts: Vec<Part>, figure: &'a str) -> Bar<'a> {
-        Bar { label, parts, figure }
-    }
 }
 
 /// Bars below each other, on one scale.
@@ -102,9 +97,8 @@ impl<'a> Bars<'a> {
         self.columns(width).label
     }
 
-    /// Returns the widths of the parts; the bar keeps a third of the width at least: figure and
-    /// label give way, the label
-    /// first.
+    /// Returns the widths of the parts; the bar keeps at least a third of the width: the label
+    /// gives way first, then the figure.
     fn columns(&self, width: u16) -> Columns {
         let widest = |text: fn(&Bar<'a>) -> &'a str| {
             self.bars.iter().map(|bar| text(bar).width()).max().unwrap_or(0).min(400) as u16
@@ -184,7 +178,7 @@ impl<'a> Bars<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::pictures::{ascii, show};
+    use crate::plot::pictures_tests::{ascii, show};
     use crate::theme::Colours;
 
     #[test]
@@ -214,7 +208,7 @@ mod tests {
                 Part { value: 0.25, style: Style::new(), texture: 1 },
             ]
         };
-        let bars = [Bar::stacked("", parts(), "")];
+        let bars = [Bar { parts: parts(), ..Bar::default() }];
         let look = Look { colours: Colours::None, ..Look::default() };
         assert_eq!(
             show(8, 1, |area, buf| Bars::new(&look, &bars).max(1.0).render(area, buf)),

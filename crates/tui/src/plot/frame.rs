@@ -4,10 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
+use super::axis::{Range, extremes, fit_x, fit_y, row_labels, ticks_between_ends};
 use super::canvas::dots_per_cell;
 use super::chart::{Chart, Draw, Point};
-use super::range::{Range, extremes, fit_x, fit_y};
-use super::ticks::{row_labels, ticks_between_ends};
 use crate::theme::Role;
 
 /// A word below the axis.

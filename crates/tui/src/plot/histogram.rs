@@ -5,14 +5,13 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::axis::{Axis, Scale};
+use super::axis::{Axis, Range, Scale, choose_ticks, extremes, fit_x};
 use super::canvas::put;
-use super::range::Range;
-use super::ticks::ticks;
 use crate::report::BARS;
 use crate::theme::{Look, Role};
 
-/// A histogram of bins of any width; a column's height is what falls into its slice of the axis.
+/// A histogram of bins of any width; a column's height is the logarithm of what
+/// falls into its slice of the axis, so that rare values show.
 #[derive(Clone, Copy)]
 pub struct Histogram<'a> {
     /// Low end, high end, count.
@@ -21,8 +20,6 @@ pub struct Histogram<'a> {
     pub style: Style,
     /// Values to point out (p50, p99), with their names.
     pub marks: &'a [(f64, &'a str)],
-    /// Heights are the logarithm of the counts: what is rare shows.
-    pub rare: bool,
     pub look: &'a Look,
 }
 
@@ -33,15 +30,11 @@ impl<'a> Histogram<'a> {
         show: &'a dyn Fn(f64) -> String,
         style: Style,
     ) -> Histogram<'a> {
-        Histogram { bins, x: Axis::new(Scale::Log10, show), style, marks: &[], rare: false, look }
+        Histogram { bins, x: Axis::new(Scale::Log10, show), style, marks: &[], look }
     }
 
     pub fn marks(self, marks: &'a [(f64, &'a str)]) -> Histogram<'a> {
         Histogram { marks, ..self }
-    }
-
-    pub fn rare(self, rare: bool) -> Histogram<'a> {
-        Histogram { rare, ..self }
     }
 
     pub fn render(&self, area: Rect, buf: &mut Buffer) {
@@ -70,8 +63,8 @@ impl<'a> Histogram<'a> {
     /// Returns the range from the lowest to the highest bin that holds something.
     fn range(&self) -> Option<Range> {
         let filled = self.bins.iter().filter(|bin| bin.2 > 0 && bin.0 <= bin.1);
-        let ends = super::range::extremes(self.x.scale, filled.flat_map(|bin| [bin.0, bin.1]))?;
-        Some(super::range::fit_x(&Axis { loose: true, ..self.x }, Some(ends)))
+        let ends = extremes(self.x.scale, filled.flat_map(|bin| [bin.0, bin.1]))?;
+        Some(fit_x(&Axis { loose: true, ..self.x }, Some(ends)))
     }
 
     /// Draws the count in each column: a bin is spread evenly over the columns that it covers.
@@ -91,12 +84,11 @@ impl<'a> Histogram<'a> {
                     * if to - from > 1e-9 { (inside / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
             }
         }
-        let height = |count: f64| if self.rare { count.ln_1p() } else { count };
-        let max = counts.iter().copied().map(height).fold(0.0, f64::max);
+        let max = counts.iter().copied().map(f64::ln_1p).fold(0.0, f64::max);
         let eighths = f64::from(plot.height) * 8.0;
         for (column, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
             // A small count stays visible.
-            let filled = ((height(*count) / max * eighths).round() as u32).max(1);
+            let filled = ((count.ln_1p() / max * eighths).round() as u32).max(1);
             self.draw_column(plot.x + column as u16, filled, plot, buf);
         }
     }
@@ -139,7 +131,8 @@ impl<'a> Histogram<'a> {
             pair[0].0 + pair[0].1.width() as u16 + 2 <= pair[1].0
         }
         let most = usize::from(area.width / 3);
-        let values = ticks(range, &self.x, most, &mut |values| place(values).windows(2).all(apart));
+        let values =
+            choose_ticks(range, &self.x, most, &mut |values| place(values).windows(2).all(apart));
         let mut labels = place(&values);
         if !labels.windows(2).all(apart) {
             labels.truncate(1);
@@ -175,7 +168,7 @@ impl<'a> Histogram<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::pictures::show;
+    use crate::plot::pictures_tests::show;
 
     #[test]
     fn columns_over_decades() {

@@ -12,12 +12,8 @@ mod chart;
 mod curve;
 mod frame;
 mod histogram;
-mod names;
 mod overlay;
-mod range;
-mod render;
 mod strip;
-mod ticks;
 mod track;
 
 pub use axis::{Axis, Scale, Step, round_end};
@@ -28,8 +24,8 @@ pub use strip::{Fill, Strip, StripBar, StripRule};
 pub use track::{Mark, Track, column};
 
 #[cfg(test)]
-mod pictures;
+mod names_tests;
 #[cfg(test)]
-mod properties;
+mod pictures_tests;
 #[cfg(test)]
-mod tests;
+mod property_tests;

@@ -5,10 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::axis::Axis;
+use super::axis::{Axis, Range, fit_y, row_labels};
 use super::canvas::put;
-use super::range::{Range, fit_y};
-use super::ticks::row_labels;
 use crate::report::BARS;
 use crate::theme::{Look, Role};
 
@@ -218,7 +216,7 @@ impl<'a> Strip<'a> {
 mod tests {
     use super::*;
     use crate::plot::Scale;
-    use crate::plot::pictures::{ascii, show};
+    use crate::plot::pictures_tests::{ascii, show};
 
     fn number(value: f64) -> String {
         format!("{value:.0}")

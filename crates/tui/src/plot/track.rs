@@ -149,7 +149,7 @@ pub fn column(share: f64, area: Rect) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::pictures::{ascii, show};
+    use crate::plot::pictures_tests::{ascii, show};
 
     fn track() -> Track<'static> {
         let bar = Some((0.5, (0.45, 0.61)));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::columns::Sheet;
+use super::sheet::Sheet;
 use crate::analysis::{
     Axis, Bounds, CellNames, CellResult, Sign, Signs, brief_words, is_refinable, refinements,
 };

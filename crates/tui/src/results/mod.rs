@@ -2,18 +2,16 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the displayed data, built once per session and metric | [`data`], [`columns`], [`measured`] |
+//! | the displayed data, built once per session and metric | [`data`], [`sheet`] |
 //! | text for the clipboard | [`copy`] |
 //! | tabs, cursor, filters, open cell | [`state`] |
 //! | key, mouse and message handlers | [`update`] |
 //! | drawing | [`view`] |
 
-mod column;
-mod columns;
 mod copy;
 mod data;
 mod layout;
-mod measured;
+mod sheet;
 mod state;
 mod update;
 mod view;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use tui_input::Input;
 
-use super::columns::Sheet;
 use super::data::{Data, TrialSeriesCache};
+use super::sheet::Sheet;
 use crate::analysis::is_refinable;
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::keymap::Action;

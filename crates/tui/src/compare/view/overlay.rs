@@ -7,10 +7,9 @@ use ratatui::text::{Line, Span};
 use crate::analysis::letter;
 use crate::compare::data::LoadedComparison;
 use crate::compare::layout::beside_legend;
-use crate::compare::overlay::Overlay;
-use crate::compare::state::Compare;
+use crate::compare::state::{Compare, Overlay};
 use crate::context::ViewContext;
-use crate::curve_chart::{self, Axes, Drawn};
+use crate::curves::{self, Axes, Drawn};
 use crate::keymap::{Action, key_of};
 use crate::plot::{Chart, Draw};
 use crate::read_out::{self, LocatedPoints, READ_REACH};
@@ -85,7 +84,7 @@ pub fn with_chart<R>(
             emphasis: at == overlay.cursor,
         })
         .collect();
-    curve_chart::with_chart(look, axes, &drawn, x, then)
+    curves::with_chart(look, axes, &drawn, x, then)
 }
 
 /// Returns the points of all curves, each with its line, and where they are.

@@ -87,7 +87,6 @@ pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
         units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ")
     }
     Histogram::new(look, &bins, &show, look.series(view.hue(last.map_or(0, |last| last.cell))))
-        .rare(true)
         .marks(&marks)
         .render(plot, buf);
 }

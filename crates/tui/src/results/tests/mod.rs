@@ -423,7 +423,7 @@ fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
     fn titles(trials: Option<u32>) -> (Vec<String>, Vec<String>) {
         let mut session = testing::session();
         session.plan.trials = trials;
-        let sheet = super::columns::Sheet::new(&SessionView::new(session, None), Rates::default());
+        let sheet = super::sheet::Sheet::new(&SessionView::new(session, None), Rates::default());
         let all = |fit: Vec<usize>| {
             fit.into_iter().map(|at| sheet.columns[at].title.clone()).collect::<Vec<String>>()
         };

@@ -8,10 +8,9 @@ use ratatui::widgets::Widget;
 
 use super::frame;
 use crate::report::{self, table::grid};
-use crate::results::column::{self, Column};
-use crate::results::columns::GAP;
 use crate::results::data::Data;
 use crate::results::layout;
+use crate::results::sheet::{self, Column, GAP};
 use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::units::counted;
@@ -222,13 +221,13 @@ fn draw_row(
         let indent =
             if column.right { column.width.saturating_sub(pane::width(text)) as u16 } else { 0 };
         let (text, style) = match (column.look, result) {
-            (column::Look::Backend, Some(_)) => (
+            (sheet::Look::Backend, Some(_)) => (
                 text.as_str(),
                 data.signs.get(row).map_or(Style::new(), |sign| look.series(sign.hue())),
             ),
             (_, None) => (text.as_str(), look.style(Role::Dim)),
-            (column::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
-            (column::Look::Badge, Some(result)) => match result.shown_severity() {
+            (sheet::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
+            (sheet::Look::Badge, Some(result)) => match result.shown_severity() {
                 None if result.is_unfinished() => (APPROXIMATE.on(look), look.style(Role::Dim)),
                 None => ("ok", look.style(Role::Good)),
                 Some(worst) => {
@@ -236,9 +235,7 @@ fn draw_row(
                     (sign, look.style(role))
                 }
             },
-            (column::Look::Word | column::Look::Number, _) => {
-                (text.as_str(), look.style(Role::Text))
-            }
+            (sheet::Look::Word | sheet::Look::Number, _) => (text.as_str(), look.style(Role::Text)),
         };
         put(text, style, left + indent, buf);
     }

@@ -7,8 +7,7 @@ use ratatui::text::{Line, Span};
 use super::columns;
 use crate::analysis::{Axis, ProbeResult, SummaryOf};
 use crate::context::ViewContext;
-use crate::curve_chart::{self, Axes, Drawn};
-use crate::curves::{self, Curve, Metric};
+use crate::curves::{self, Axes, Curve, Drawn, Metric};
 use crate::session::Listed;
 use crate::session_view::SessionView;
 use crate::sessions::state::{Sessions, cells, cells_noun};
@@ -108,7 +107,7 @@ fn draw_preview(
     } else if curves.iter().all(|curve| curve.points.len() < 2) {
         pane::lines(figures(look, metric, &curves, width), 0, plot, buf);
     } else {
-        curve_chart::draw_curves(
+        curves::draw_curves(
             look,
             Axes { along: axis, metric, log: false, between: None },
             &drawn,

@@ -1,25 +1,27 @@
-//! Figures, CPU time, warnings and error of a cell.
+//! The sections of a cell: figures, latencies, sources of its bytes, CPU time, ranks, warnings.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::latency::percentile_lines;
 use super::stack::{Scene, Section, section};
-use crate::analysis::{CellResult, CommitsOf, SummaryOf};
+use crate::analysis::{CellResult, CommitsOf, LatencyOf, RanksOf, SummaryOf};
 use crate::curves::Metric;
 use crate::experiment::MEASURE;
 use crate::keymap::{Action, key_of};
-use crate::plot::{Bar, Bars, Part};
-use crate::record::{Preparation, Stretch, Trial, Warning};
+use crate::plot::{Bar, Bars, Histogram, Part};
+use crate::record::{Preparation, Source, Stretch, Trial, Warning};
 use crate::report::table::origin;
-use crate::results::measured;
+use crate::results::sheet;
 use crate::screen::Screen;
 use crate::stats::course::Kind;
 use crate::stats::{Summary, median};
+use crate::text::clean_text;
 use crate::theme::Role;
 use crate::units::{
-    self, column, counted, show_bytes, show_count, show_nanos, show_rate, show_share,
+    self, column, counted, show_bytes, show_count, show_nanos, show_rank, show_rate, show_share,
 };
-use crate::view::findings;
+use crate::view::{findings, pane};
 use crate::vocabulary::FINE;
 
 pub fn error(s: Scene) -> Vec<Section<'static>> {
@@ -105,7 +107,7 @@ fn level_lines(s: Scene) -> Vec<Line<'static>> {
 
 /// Lists the work of one trial: operations, bytes, time, and the XOR of the data if computed.
 pub fn trial_work(s: Scene) -> Vec<Section<'static>> {
-    let Some(work) = measured::trial_work(s.result, s.data.view.session.plan.experiment == MEASURE)
+    let Some(work) = sheet::trial_work(s.result, s.data.view.session.plan.experiment == MEASURE)
     else {
         return Vec::new();
     };
@@ -315,7 +317,7 @@ pub fn source(s: Scene<'_>) -> Vec<Section<'_>> {
     let parts = origin::source_shares(source);
     let draw = {
         let parts = parts.clone();
-        move |area: ratatui::layout::Rect, buf: &mut ratatui::buffer::Buffer| {
+        move |area: Rect, buf: &mut Buffer| {
             let pieces = parts
                 .iter()
                 .map(|(word, share)| {
@@ -324,7 +326,7 @@ pub fn source(s: Scene<'_>) -> Vec<Section<'_>> {
                     Part { value: *share, style, texture }
                 })
                 .collect();
-            let bar = [Bar::stacked("", pieces, "")];
+            let bar = [Bar { parts: pieces, ..Bar::default() }];
             Bars::new(s.look, &bar).max(1.0).render(area, buf);
         }
     };
@@ -363,4 +365,153 @@ fn first_visit(result: &CellResult) -> Option<String> {
     let rate = visit.bytes as f64 * 1e9 / visit.nanos.max(1) as f64;
     (visit.bytes > 0)
         .then(|| format!("first visit: {} at {}", show_bytes(visit.bytes), show_rate(rate)))
+}
+
+/// Half width of a bucket relative to its value.
+const BUCKET_SHARE: f64 = 1.0 / 256.0;
+
+pub fn latency(s: Scene<'_>, height: u16) -> Vec<Section<'_>> {
+    let Some(latency) = &s.result.latency else { return Vec::new() };
+    let mut text = vec![s.heading("Latency per operation")];
+    text.extend(percentile_lines(s, latency));
+    let timed = s.data.latency(s.index).map_or(0, |latency| latency.count);
+    let every = match latency.every {
+        0 | 1 => String::new(),
+        every => format!(", 1 in {every}"),
+    };
+    if timed > 0 {
+        let count =
+            if timed < 1_000_000 { timed.to_string() } else { units::show_count(timed as f64) };
+        let bars = s.data.latency(s.index).is_some_and(|latency| latency.buckets.len() > 1);
+        let bars = if bars { "; logarithmic bars" } else { "" };
+        text.extend(s.wrap(&format!("{} timed{every}{bars}", noun(&count, timed)), Role::Dim));
+    }
+    let mut sections = vec![Section::Lines(text)];
+    if s.data.latency(s.index).is_some_and(|latency| latency.buckets.len() > 1) {
+        sections.push(Section::Picture {
+            height,
+            draw: Box::new(move |area, buf| histogram(s, area, buf)),
+        });
+    }
+    sections
+}
+
+/// Returns the percentiles as lines of the page.
+fn percentile_lines(s: Scene<'_>, latency: &LatencyOf) -> Vec<Line<'static>> {
+    let all = latency.percentiles().into_iter().chain([("mean", Some(latency.mean))]);
+    let known: Vec<(&str, String)> =
+        all.filter_map(|(name, value)| Some((name, units::show_nanos(value?)))).collect();
+    let mut text = Vec::new();
+    let (mut line, mut used) = (Vec::new(), 0);
+    for (name, value) in known {
+        let width = pane::width(name) + pane::width(&value) + 4;
+        if used + width > s.width + 3 {
+            text.push(Line::from(std::mem::take(&mut line)));
+            used = 0;
+        }
+        used += width;
+        line.push(s.look.span(Role::Dim, format!("{name} ")));
+        line.push(s.look.span(Role::Number, format!("{value}   ")));
+    }
+    text.push(Line::from(line));
+    text
+}
+
+/// Returns `5000 operations`, `1 operation`, for a count and its text.
+fn noun(text: &str, count: u64) -> String {
+    format!(
+        "{text} {}",
+        units::verb(count.try_into().unwrap_or(usize::MAX), "operation", "operations")
+    )
+}
+
+fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
+    let (Some(latency), Some(of)) = (s.data.latency(s.index), &s.result.latency) else { return };
+    let bin = |&(nanos, count): &(u64, u64)| {
+        let (middle, half) = (nanos as f64, (nanos as f64 * BUCKET_SHARE).max(0.5));
+        ((middle - half).max(0.5), middle + half, count)
+    };
+    let bins: Vec<(f64, f64, u64)> = latency.buckets.iter().map(bin).collect();
+    let marks: Vec<(f64, &str)> = [(of.p50, "p50"), (of.p99, "p99"), (of.p999, "p99.9")]
+        .into_iter()
+        .filter_map(|(value, name)| Some((value?, name)))
+        .collect();
+    fn brief(nanos: f64) -> String {
+        units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ")
+    }
+    let style = s.look.series(s.hue());
+    // Rare operations are of interest here.
+    Histogram::new(s.look, &bins, &brief, style).marks(&marks).render(area, buf);
+}
+
+/// Ranks that are listed, the slowest first; more are counted.
+const MAX_LISTED: usize = 64;
+
+/// Returns the sections; none where one process measured.
+pub fn ranks(s: Scene<'_>) -> Vec<Section<'_>> {
+    let Some(ranks) = &s.result.ranks else { return Vec::new() };
+    let moves = s.result.throughput.is_some();
+    let rate = |of: f64| if moves { show_rate(of) } else { format!("{}/s", show_count(of)) };
+    let mut text = vec![s.heading("Ranks")];
+    let active = ranks.active.map_or("never".into(), rate);
+    text.push(s.pair("all active", active));
+    text.push(s.pair("sum of own", rate(ranks.own)));
+    text.push(s.pair("first done", format!("after {}", show_nanos(ranks.first_done))));
+    text.push(s.pair("last done", format!("after {}", show_nanos(ranks.last_done))));
+    text.push(s.pair("tail", format!("{} of the time", show_share(ranks.tail))));
+    text.push(s.pair("ends", describe_end(ranks)));
+    if ranks.clock_error > 0 {
+        text.push(s.pair("clocks", format!("\u{b1}{}", show_nanos(ranks.clock_error as f64))));
+    }
+    for node in ranks.nodes.iter().filter(|_| ranks.nodes.len() > 1) {
+        let count = counted(node.ranks, "rank");
+        let told = format!(
+            "{}, {count}{}",
+            rate(node.rate),
+            describe_origin(node.source, node.cached_trials)
+        );
+        text.extend(
+            s.wrap(&format!("{}: {told}", clean_text(&node.node)), rank_role(node.cached_trials)),
+        );
+    }
+    let listed = ranks.slowest(MAX_LISTED);
+    for rank in &listed {
+        let node = if ranks.nodes.len() > 1 { clean_text(&rank.node) } else { String::new() };
+        let told =
+            format!("{}{}", rate(rank.rate), describe_origin(rank.source, rank.cached_trials));
+        let line = format!("{}: {told}", show_rank(rank.rank, &node));
+        text.extend(s.wrap(&line, rank_role(rank.cached_trials)));
+    }
+    let more = ranks.each.len() - listed.len();
+    if more > 0 {
+        text.extend(s.wrap(&format!("and {} that are faster", counted(more, "rank")), Role::Dim));
+    }
+    section(text)
+}
+
+fn describe_end(ranks: &RanksOf) -> String {
+    if ranks.by_time { "for all at the same time" } else { "when each is done" }.into()
+}
+
+fn rank_role(cached_trials: u32) -> Role {
+    if cached_trials > 0 { Role::Wrong } else { Role::Text }
+}
+
+/// Returns `, 98 % from the device`, and whether the machine had data cached that it should not.
+fn describe_origin(source: Option<Source>, cached_trials: u32) -> String {
+    let from = source.map_or(String::new(), |source| {
+        let parts = [
+            (source.device, "the device"),
+            (source.page_cache, "the page cache"),
+            (source.below, "caches below"),
+            (source.hole, "holes"),
+            (source.unknown, "an unknown source"),
+        ];
+        let most = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        most.map_or(String::new(), |(part, name)| format!(", {} from {name}", show_share(part)))
+    });
+    match cached_trials {
+        0 => from,
+        trials => format!("{from}, cached before {}", counted(trials as usize, "trial")),
+    }
 }

@@ -1,8 +1,6 @@
 //! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
 
 mod facts;
-mod latency;
-mod ranks;
 mod stack;
 mod trials;
 
@@ -83,9 +81,9 @@ fn stacks<'a>(
             [
                 facts::source(r),
                 facts::commits(r),
-                latency::sections(r, tall),
+                facts::latency(r, tall),
                 facts::warnings(r),
-                ranks::sections(r),
+                facts::ranks(r),
                 processor(r, !single),
                 course(r, !few),
             ],
@@ -148,7 +146,7 @@ fn brief_parts(s: Scene<'_>) -> [Vec<Section<'_>>; 11] {
         facts::source(s),
         facts::warnings(s),
         facts::commits(s),
-        latency::sections(s, 8),
-        ranks::sections(s),
+        facts::latency(s, 8),
+        facts::ranks(s),
     ]
 }

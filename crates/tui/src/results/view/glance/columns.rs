@@ -1,13 +1,13 @@
 //! The columns: large digits, and below them a bar for each backend.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use super::digits;
-use crate::analysis::{Glance, GlanceBar, GlanceColumn};
+use crate::analysis::{Glance, GlanceColumn};
 use crate::keymap::{Action, key_of};
 use crate::plot::{Bar, Bars};
 use crate::record::Severity;
@@ -18,21 +18,19 @@ use crate::units::{self, column};
 use crate::view::{findings, pane};
 use crate::vocabulary::APPROXIMATE;
 
-/// Columns of a column at least: digits, unit and interval.
+/// Minimum width of a column: digits, unit and interval.
 const MIN_WIDTH: u16 = 24;
-/// From this width on digits may be twice as large, and bars have their intervals.
-const WIDE: u16 = 46;
+/// From this width on the digits may be twice as large, and each bar has its interval and its cell.
+const WIDE: u16 = 50;
 const MAX_NAME: usize = 24;
-/// Columns of a figure beside its bar.
+/// Minimum width of a figure beside its bar.
 const FIGURE: u16 = 5;
-/// Columns of the marker before it, and of the word behind the bar.
+/// Columns of the marker before a figure, and of the word behind a bar.
 const MARKER: u16 = 2;
 const MARK: u16 = 4;
-/// From this width on bars say of which cell they are.
-const WIDE_FOR_SIZES: u16 = 52;
-/// Columns of what they say: `256 KiB`; longer texts are left out.
+/// Maximum width of the name of a bar's cell, `256 KiB`; longer names are left out.
 const MAX_SIZE: usize = 8;
-/// Rows above the bars beside the digits: title, caption, and a gap where there is room.
+/// Rows above the bars beside the digits.
 const TITLE: u16 = 1;
 const CAPTION: u16 = 1;
 
@@ -46,54 +44,45 @@ fn places(glance: &Glance, width: u16) -> (u16, u16, usize) {
 }
 
 /// Returns the rows that are needed, and that are used at most.
-///
-/// A chart below needs the room between bars.
-pub fn heights(look: &Look, glance: &Glance, body: Rect, chart: bool) -> (u16, u16) {
+pub fn heights(look: &Look, glance: &Glance, width: u16) -> (u16, u16) {
     let rows = glance.rows.len().clamp(1, 1000) as u16;
-    let (_, width, count) = places(glance, body.width);
-    let also = u16::from(glance.columns.len() > count);
+    let (_, width, count) = places(glance, width);
     let least = TITLE + digits::ROWS + CAPTION + rows.min(5);
-    let large = if is_large(look, width, body.height) { 2 } else { 1 } * digits::ROWS;
-    let spacious = if chart { 44 } else { 30 };
-    let step = if body.height >= spacious && rows <= 6 { 2 } else { 1 };
-    (least, TITLE + large + CAPTION + 2 + rows * step + also * 2)
+    let others = u16::from(glance.columns.len() > count);
+    (least, TITLE + digit_scale(look, width) * digits::ROWS + CAPTION + 1 + rows + others)
 }
 
-fn is_large(look: &Look, width: u16, height: u16) -> bool {
-    width >= WIDE && height >= 30 && !look.has_plain_bars()
+fn digit_scale(look: &Look, width: u16) -> u16 {
+    if width >= WIDE && !look.has_plain_bars() { 2 } else { 1 }
 }
 
-/// How the area is used.
-struct Layout {
-    /// Size of the digits.
-    scale: u16,
+/// How the rows of an area are used.
+struct RowPlan {
+    digit_scale: u16,
+    /// Empty rows above the bars.
     gap: u16,
-    /// Rows from one bar to the next.
-    step: u16,
     /// Rows of the glance that are shown.
     rows: Vec<usize>,
-    /// Rows that are not.
+    /// Number of rows that are not shown.
     more: usize,
-    /// Below the bars: the columns without room.
-    also: bool,
+    /// Whether the last row names the columns without room.
+    has_others: bool,
 }
 
-fn layout(look: &Look, glance: &Glance, width: u16, count: usize, area: Rect) -> Layout {
+fn plan_rows(look: &Look, glance: &Glance, width: u16, count: usize, height: u16) -> RowPlan {
     let all = glance.rows.len().max(1) as u16;
-    let rest = |digits: u16| area.height.saturating_sub(TITLE + CAPTION + digits);
-    let also = glance.columns.len() > count && rest(digits::ROWS) > all;
-    let need = |step: u16| all * step - (step - 1) + 1 + 2 * u16::from(also);
-    let is_large = is_large(look, width, 30) && rest(2 * digits::ROWS) >= need(1);
-    let scale = if is_large { 2 } else { 1 };
-    let digits = scale * digits::ROWS;
-    let step = if all > 1 && rest(digits) >= need(2) { 2 } else { 1 };
-    let gap = u16::from(rest(digits) > all * step - (step - 1) + 2 * u16::from(also));
-    let room = rest(digits).saturating_sub(gap + 2 * u16::from(also)).div_ceil(step);
-    let hidden = all > room;
-    let shown = if hidden { room.saturating_sub(1) } else { room };
+    let has_others = glance.columns.len() > count;
+    let rest = |scale: u16| {
+        height.saturating_sub(TITLE + scale * digits::ROWS + CAPTION + u16::from(has_others))
+    };
+    let largest = digit_scale(look, width);
+    let digit_scale = if rest(largest) > all { largest } else { 1 };
+    let gap = u16::from(rest(digit_scale) > all);
+    let room = rest(digit_scale) - gap;
+    let shown = if all > room { room.saturating_sub(1) } else { all };
     let rows = top_rows(glance, usize::from(shown));
     let more = glance.rows.len() - rows.len();
-    Layout { scale, gap, step, more, rows, also }
+    RowPlan { digit_scale, gap, rows, more, has_others }
 }
 
 /// Returns the rows with the highest figures of any column, in the order of the plan.
@@ -121,35 +110,29 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
         return;
     }
     let (names, width, count) = places(glance, area.width);
-    let layout = layout(look, glance, width, count, area);
-    let digits = layout.scale * digits::ROWS;
-    let first = area.y + TITLE + digits + CAPTION + layout.gap;
-    let rows: Vec<(usize, u16)> = layout
-        .rows
-        .iter()
-        .enumerate()
-        .map(|(at, row)| (*row, first + at as u16 * layout.step))
-        .collect();
+    let plan = plan_rows(look, glance, width, count, area.height);
+    let first = area.y + TITLE + plan.digit_scale * digits::ROWS + CAPTION + plan.gap;
+    let rows: Vec<(usize, u16)> = plan.rows.iter().copied().zip(first..).collect();
     if glance.rows.len() > 1 || count > 1 {
         draw_names(look, data, &rows, Rect { width: names, ..area }, buf);
     }
     for (at, column) in glance.columns.iter().take(count).enumerate() {
         let left = area.x + names + at as u16 * width;
         let place = Rect { x: left, width: width.saturating_sub(2), ..area };
-        draw_head(look, data, column, layout.scale, place, buf);
+        draw_head(look, data, column, plan.digit_scale, place, buf);
         draw_bars(look, data, column, &rows, place, buf);
     }
-    let below = rows.last().map_or(first, |(_, y)| y + 1).saturating_sub(area.y);
-    if layout.more > 0 {
+    let mut below = first - area.y + rows.len() as u16;
+    if plan.more > 0 {
         let key = key_of(Action::Table, Screen::Results);
-        let text = format!("and {} more: {key} lists them", layout.more);
+        let text = format!("and {} more: {key} lists them", plan.more);
         pane::line(look.line(Role::Dim, text), below, area, buf);
+        below += 1;
     }
-    if layout.also {
+    if plan.has_others {
         let text = format!("also: {}", describe_others(look, data, count));
         let text = pane::fit(&text, usize::from(area.width));
-        let row = below + 1 + u16::from(layout.more > 0);
-        pane::line(look.line(Role::Dim, text), row, area, buf);
+        pane::line(look.line(Role::Dim, text), below, area, buf);
     }
 }
 
@@ -258,58 +241,80 @@ fn draw_bars(
         rows.iter().map(|(row, _)| Some(bar_of(*row)?.figure.summary.median)).collect();
     let (factor, _) = column.unit(look.unit);
     let texts = column::align(&values, factor);
-    // One width for all columns, so that their bars have one length.
-    let figures = FIGURE.max(texts.iter().map(|text| pane::width(text)).max().unwrap_or(0) as u16);
     let max = values.iter().flatten().copied().fold(0.0, f64::max);
-    let marks = rows.iter().map(|(row, _)| mark(look, column, *row)).collect::<Vec<_>>();
-    let wide = area.width + 2 >= WIDE;
-    let widest = marks.iter().map(|(text, _)| pane::width(text) as u16).max().unwrap_or(0);
-    let mark_width = if rows.len() > 1 { widest.max(MARK) } else { widest };
-    let intervals = column.bars.iter().flatten().map(|bar| bar.figure.describe_interval());
-    let interval_width = intervals.map(|text| pane::width(&text) as u16).max().unwrap_or(0);
-    let side = if wide { interval_width + 1 + mark_width } else { mark_width };
-    let sizes = sizes_width(column, area.width);
+    let marks: Vec<(String, Style)> =
+        rows.iter().map(|(row, _)| mark(look, column, *row)).collect();
+    let widths = BarWidths::new(column, &texts, &marks, area.width);
     for (((row, y), text), (mark, style)) in rows.iter().zip(&texts).zip(marks) {
         let place = Rect { y: *y, height: 1, ..area }.intersection(area);
         let Some(bar) = bar_of(*row) else {
-            let text = format!("  {text}");
-            pane::line(look.line(Role::Dim, text), 0, place, buf);
+            pane::line(look.line(Role::Dim, format!("  {text}")), 0, place, buf);
             continue;
         };
         let best = *row == column.best && count_tied(column) < 2;
         let role = if best { Role::Number } else { Role::Text };
         let colour = hue(look, data, *row);
         let marker = data.signs.get(bar.result).map_or(' ', |sign| look.marker(*sign));
-        let line = Line::from(vec![
+        let [left, middle, right] = widths.split(place);
+        let mut line = Line::from(vec![
             Span::styled(format!("{marker} "), colour),
             look.span(role, text.clone()),
-            look.span(Role::Dim, at(bar, sizes)),
         ]);
-        pane::line(line, 0, place, buf);
-        let left = place.x + MARKER + figures + 1 + sizes;
-        let room = place.right().saturating_sub(left + side + 1);
-        let value = bar.figure.summary.median;
-        let bars = [Bar::new("", value, colour, "")];
-        Bars::new(look, &bars).max(max).render(Rect { x: left, width: room, ..place }, buf);
-        let beside = Rect { x: left + room + 1, width: side, ..place }.intersection(place);
-        let interval =
-            format!("{:<1$} ", bar.figure.describe_interval(), usize::from(interval_width));
-        let interval = wide.then(|| look.span(Role::Dim, interval));
-        let spans: Vec<Span> = interval.into_iter().chain([Span::styled(mark, style)]).collect();
-        Line::from(spans).render(beside, buf);
+        if widths.size > 0 {
+            line.push_span(look.span(Role::Dim, pane::pad_front(&bar.at, widths.size)));
+        }
+        pane::line(line, 0, left, buf);
+        let bars = [Bar::new("", bar.figure.summary.median, colour, "")];
+        Bars::new(look, &bars).max(max).render(middle, buf);
+        let mut line = Line::default();
+        if widths.interval > 0 {
+            let interval = pane::pad(&bar.figure.describe_interval(), widths.interval);
+            line.push_span(look.span(Role::Dim, interval));
+        }
+        line.push_span(Span::styled(mark, style));
+        line.render(right, buf);
     }
 }
 
-/// Returns the columns for what each bar is of, with a gap; 0 where there is no room for it.
-fn sizes_width(column: &GlanceColumn, width: u16) -> u16 {
-    let widest = column.bars.iter().flatten().map(|bar| pane::width(&bar.at)).max().unwrap_or(0);
-    let fits = width + 2 >= WIDE_FOR_SIZES && (1..=MAX_SIZE).contains(&widest);
-    if fits { widest as u16 + 1 } else { 0 }
+/// The widths of what stands beside the bars of a column, each with its gap; 0 where it has no
+/// room.
+struct BarWidths {
+    /// Marker, figure and cell.
+    left: u16,
+    size: usize,
+    interval: usize,
+    /// Interval and mark.
+    right: u16,
 }
 
-/// Returns what a bar is of, in so many columns behind its figure.
-fn at(bar: &GlanceBar, columns: u16) -> String {
-    if columns == 0 { String::new() } else { format!(" {:>1$}", bar.at, usize::from(columns) - 1) }
+impl BarWidths {
+    fn new(
+        column: &GlanceColumn,
+        texts: &[String],
+        marks: &[(String, Style)],
+        width: u16,
+    ) -> BarWidths {
+        let bars = || column.bars.iter().flatten();
+        let figure = texts.iter().map(|text| pane::width(text)).max().unwrap_or(0) as u16;
+        let mark = marks.iter().map(|(text, _)| pane::width(text)).max().unwrap_or(0) as u16;
+        let (mut size, mut interval) = (0, 0);
+        if width + 2 >= WIDE {
+            size = bars().map(|bar| pane::width(&bar.at)).max().unwrap_or(0);
+            size = if (1..=MAX_SIZE).contains(&size) { size + 1 } else { 0 };
+            interval =
+                bars().map(|bar| pane::width(&bar.figure.describe_interval())).max().unwrap_or(0);
+            interval += 1;
+        }
+        // The same minimum for all columns, so that their bars are equally long.
+        let left = MARKER + figure.max(FIGURE) + size as u16;
+        BarWidths { left, size, interval, right: interval as u16 + mark.max(MARK) }
+    }
+
+    fn split(&self, row: Rect) -> [Rect; 3] {
+        let widths =
+            [Constraint::Length(self.left), Constraint::Min(0), Constraint::Length(self.right)];
+        Layout::horizontal(widths).spacing(1).areas(row)
+    }
 }
 
 /// Returns how many bars do not differ from the best, which is one of them; 0 as long as a bar has

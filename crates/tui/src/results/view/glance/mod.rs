@@ -16,16 +16,15 @@ use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::view::pane;
 
-/// From this width on there is room for a chart beside the figures, from this height on below them.
+/// From this width on the chart is beside the figures, else below them.
 const MIN_BESIDE: u16 = 150;
-const MIN_BELOW: u16 = 44;
 const MIN_CHART_ROWS: u16 = 9;
 /// Columns that the figures take at most beside a chart.
 const MAX_FIGURES: u16 = 104;
 
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let inner = frame::frame(look, results, data, area, buf);
-    let beside = inner.width >= MIN_BESIDE && inner.height < MIN_BELOW && has_chart(data);
+    let beside = inner.width >= MIN_BESIDE && has_chart(data);
     let left = if beside { (inner.width * 11 / 20).min(MAX_FIGURES) } else { inner.width };
     let body = Rect::new(inner.x + 1, inner.y, left.saturating_sub(2), inner.height);
     let free = draw_figures(look, data, body, buf);
@@ -103,7 +102,7 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
     let (least, most) = if !glance.workloads.is_empty() {
         workloads::heights(glance)
     } else if !glance.columns.is_empty() {
-        columns::heights(look, glance, body, has_chart(data))
+        columns::heights(look, glance, body.width)
     } else {
         below::probe_heights(glance)
     };
