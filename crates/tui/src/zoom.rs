@@ -11,10 +11,8 @@ use crate::analysis::Axis;
 /// First and last place that is shown; `None`: all.
 pub type Zoom = Option<(usize, usize)>;
 
-/// A chart of which a part of an axis can be shown.
+/// A chart that can show a part of its axis.
 pub trait ZoomChart {
-    /// Returns the area of the chart; `None` where there is none.
-    fn area(&self, look: &Look, body: Rect) -> Option<Rect>;
     /// Returns the number of places along the axis.
     fn count_places(&self) -> usize;
     /// Returns the place nearest to a column of the chart.
@@ -32,25 +30,12 @@ pub trait ZoomChart {
     }
 }
 
-/// Returns whether the pointer is over the chart.
-pub fn is_over(chart: &dyn ZoomChart, look: &Look, body: Rect, at: Position) -> bool {
-    chart.area(look, body).is_some_and(|area| area.contains(at))
-}
-
-/// Zooms at the pointer; false where it is over no chart.
-pub fn wheel(
-    chart: &mut dyn ZoomChart,
-    look: &Look,
-    body: Rect,
-    at: Position,
-    closer: bool,
-) -> bool {
-    let Some(area) = chart.area(look, body).filter(|area| area.contains(at)) else { return false };
+/// Zooms a chart at the pointer.
+pub fn wheel(chart: &mut dyn ZoomChart, look: &Look, area: Rect, at: Position, closer: bool) {
     if let Some(place) = chart.place_at(look, area, at.x) {
         let (part, least) = (chart.part(look, area), chart.least_span());
         chart.show_part(zoom_at(part, chart.count_places(), place, least, closer));
     }
-    true
 }
 
 /// Halves or doubles the shown part; `place` stays where it is on the screen, and `least` places

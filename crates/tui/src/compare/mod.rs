@@ -8,8 +8,6 @@
 //! | drawing | [`view`] |
 
 mod data;
-mod layout;
-mod pointer;
 mod state;
 mod update;
 mod view;
@@ -18,7 +16,6 @@ mod view;
 pub(super) mod tests;
 
 pub use data::LoadedComparison;
-pub use pointer::click;
 pub use state::Compare;
-pub use update::{act, begin, handle_message, is_offered, shows_chart};
+pub use update::{act, begin, click, handle_message, is_offered, shows_chart};
 pub use view::draw;

@@ -1,19 +1,23 @@
-//! Keys and messages on Compare.
+//! Keys, clicks and messages on Compare.
+
+use ratatui::layout::{Position, Rect};
 
 use super::data::LoadedComparison;
 use super::state::{Compare, View};
-use super::view;
+use super::view::overlay;
 use crate::context::{Context, Request};
 use crate::curves;
 use crate::export::Form;
 use crate::keymap::Action;
 use crate::msg::{Effect, Msg};
 use crate::popup::Popup;
+use crate::read_out::CLICK_REACH;
 use crate::report;
 use crate::screen::Screen;
 use crate::theme::Look;
+use crate::view::Part;
 use crate::view::list::move_cursor;
-use crate::zoom::{self, ZoomChart};
+use crate::zoom::{self, Zoom, ZoomChart};
 
 /// Compares sessions with the first of them.
 pub fn begin(compare: &mut Compare, look: &Look, requested: Vec<String>) -> Vec<Effect> {
@@ -72,7 +76,7 @@ pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effe
         Action::Right => {
             show_other(compare, (compare.other + 1).min(got.count_others().saturating_sub(1)))
         }
-        _ => scroll(compare, ctx, action),
+        _ => compare.scroll = ctx.hits.drawn(Part::Compare).scroll(action),
     }
     Vec::new()
 }
@@ -132,9 +136,36 @@ fn in_chart(compare: &mut Compare, action: Action) {
     }
 }
 
-fn scroll(compare: &mut Compare, ctx: &Context, action: Action) {
-    let (most, page) = view::extent(compare, ctx.look, ctx.body());
-    compare.scroll = move_cursor(compare.scroll.min(most), most + 1, action, page);
+/// Selects the curve and the x value where the chart was clicked.
+pub fn click(compare: &mut Compare, ctx: &Context, at: Position) {
+    let Some(area) = ctx.hits.chart_at(at) else { return };
+    let located = overlay::locate_points(ctx.look, &compare.overlay, compare.log(), area);
+    if let Some((line, ..)) = located.nearest(at, CLICK_REACH) {
+        compare.overlay.cursor = line;
+    }
+    if let Some(place) = compare.place_at(ctx.look, area, at.x) {
+        compare.overlay.at = Some(place);
+    }
+}
+
+impl ZoomChart for Compare {
+    fn count_places(&self) -> usize {
+        self.overlay.places.count()
+    }
+
+    fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {
+        overlay::with_chart(look, &self.overlay, self.log(), |chart| {
+            self.overlay.places.at_column(chart, area, column)
+        })
+    }
+
+    fn part(&self, _: &Look, _: Rect) -> Zoom {
+        self.overlay.zoom
+    }
+
+    fn show_part(&mut self, part: Zoom) {
+        self.overlay.show_part(part);
+    }
 }
 
 /// Returns the session that Enter opens: that of the curve under the cursor, else the one that is

@@ -177,8 +177,7 @@ fn freeze(live: &mut Live) {
 /// Changes which trials are shown; says why where nothing changes.
 fn zoom(live: &mut Live, ctx: &mut Context, action: Action) {
     let all = live.count_places();
-    let area = live.area(ctx.look, ctx.body()).filter(|_| all > 1);
-    let Some(area) = area else {
+    let Some(area) = ctx.hits.chart_area().filter(|_| all > 1) else {
         return ctx.note("zoom needs two trials");
     };
     let part = live.part(ctx.look, area);

@@ -10,7 +10,6 @@
 
 mod copy;
 mod data;
-mod layout;
 mod sheet;
 mod state;
 mod update;
@@ -19,7 +18,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use state::{Results, TabKind};
+pub use state::{Results, Tab, TabKind};
 pub use update::{
     act, ask_for_rounds, back, click, field, field_changed, handle_message, is_offered, rename,
     request_trial_series,

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 use tui_input::Input;
 
 use super::copy;
-use super::layout;
 use super::state::{OpenCell, Results, Tab, TabKind};
-use super::view::{answer, cell, chart, frame, legend, table};
+use super::view::{chart, table};
 use crate::context::{Context, Request};
 use crate::curves::{self, Metric};
 use crate::export::{Form, What};
@@ -20,9 +19,8 @@ use crate::report::CARD;
 use crate::screen::Screen;
 use crate::session::{self, Session};
 use crate::session_view::{SessionView, refusal_of_reference};
-use crate::theme::Look;
 use crate::view::list::move_cursor;
-use crate::view::pane;
+use crate::view::{Part, Target, pane};
 use crate::zoom::{self, ZoomChart};
 
 /// Returns the filter while it is being typed.
@@ -263,12 +261,10 @@ fn act_in_chart(results: &mut Results, action: Action) {
 }
 
 fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
-    let body = ctx.body();
-    let page = usize::from(body.height).saturating_sub(5).max(1);
     let Some(data) = &results.data else { return };
     match action {
         Action::Sort | Action::Left | Action::Right => {
-            let shown = data.sheet.fit(layout::table_width(body));
+            let shown = table::visible_columns(data, ctx.body());
             let at = results
                 .table
                 .sort
@@ -300,37 +296,29 @@ fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
             }
         }
         _ => {
-            results.table.cursor =
-                move_cursor(results.table.cursor, results.table.rows.len(), action, page)
+            let (count, page) = (results.table.rows.len(), ctx.hits.drawn(Part::Table).page());
+            results.table.cursor = move_cursor(results.table.cursor, count, action, page);
         }
     }
 }
 
 fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Action) {
-    let body = ctx.body();
-    let scroll = match action {
+    match action {
         Action::Left | Action::Right => {
             let neighbours = results.neighbours();
             let at = neighbours.iter().position(|result| *result == open.result).unwrap_or(0);
-            if let Some(result) =
-                neighbours.get(move_cursor(at, neighbours.len(), action, 1)).copied()
-            {
+            let next = move_cursor(at, neighbours.len(), action, 1);
+            if let Some(result) = neighbours.get(next).copied() {
                 results.go_to(result);
-                results.open = Some(OpenCell { result, scroll: open.scroll });
+                results.open = Some(OpenCell { result, ..open });
             }
-            open.scroll
         }
+        Action::Table | Action::Glance | Action::NextPane | Action::PreviousPane => results.close(),
         _ if action.moves_rows() => {
-            move_cursor(open.scroll, usize::MAX, action, usize::from(body.height.saturating_sub(3)))
+            let scroll = ctx.hits.drawn(Part::Cell).scroll(action);
+            results.open = Some(OpenCell { scroll, ..open });
         }
-        Action::Table | Action::Glance | Action::NextPane | Action::PreviousPane => {
-            return results.close();
-        }
-        _ => return,
-    };
-    let max_scroll = cell::max_scroll(results, ctx.look, body);
-    if let Some(open) = &mut results.open {
-        open.scroll = scroll.min(max_scroll);
+        _ => {}
     }
 }
 
@@ -367,45 +355,26 @@ pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<E
 }
 
 /// Handles a click: the chart sets the cursor, legend and table select, a title sorts.
-pub fn click(results: &mut Results, ctx: &mut Context, body: Rect, at: Position) -> Vec<Effect> {
-    let data = results.data.as_ref().filter(|_| results.open.is_none());
-    let mut tabs = data.map_or_else(Vec::new, |data| frame::tabs(data, body)).into_iter();
-    if let Some((tab, ..)) = tabs.find(|(_, place, ..)| place.contains(at)) {
-        results.turn_to(tab);
-    } else {
-        match (results.open, results.kind) {
-            // Nothing there can be clicked.
-            (Some(_), _) | (None, TabKind::Glance) => {}
-            (None, TabKind::Table) => click_table(results, body, at),
-            (None, TabKind::Chart) => click_chart(results, ctx.look, body, at),
+pub fn click(results: &mut Results, ctx: &Context, target: Target, at: Position) {
+    match target {
+        Target::Tab(tab) => results.turn_to(tab),
+        Target::Chart => {
+            if let Some(area) = ctx.hits.chart_at(at) {
+                chart::select(results, ctx.look, area, at);
+            }
         }
-    }
-    Vec::new()
-}
-
-fn click_chart(results: &mut Results, look: &Look, body: Rect, at: Position) {
-    if let Some(area) = results.area(look, body).filter(|area| area.contains(at)) {
-        return chart::select(results, look, area, at);
-    }
-    let Some(data) = &results.data else { return };
-    let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
-    let parts = layout::parts(body, data.most_listed, lines);
-    let (listed, list) = legend::list(results, parts.legend);
-    if let Some(row) = list.row_at(at) {
-        let series = listed[row];
-        // A second click on the same row, or one on its marker, switches the curve.
-        let again = results.chart.series == series || at.x <= parts.legend.x + 2;
-        results.chart.series = series;
-        if again {
-            results.toggle(series);
+        Target::Row(Part::Legend, row) => {
+            let Some(series) = results.listed().get(row).copied() else { return };
+            // A second click on the same row, or one on its marker, switches the curve.
+            let is_marker = at.x <= ctx.hits.drawn(Part::Legend).area.x + 2;
+            let again = results.chart.series == series || is_marker;
+            results.chart.series = series;
+            if again {
+                results.toggle(series);
+            }
         }
-    }
-}
-
-fn click_table(results: &mut Results, body: Rect, at: Position) {
-    let Some(data) = &results.data else { return };
-    match table::find_hit(results, data, body, at) {
-        Some(table::Hit::Title(column)) => {
+        Target::Title(column) => {
+            let Some(data) = &results.data else { return };
             let reversed = match results.table.sort {
                 Some((sorted, reversed)) if sorted == column => !reversed,
                 _ => data.sheet.sorts_descending(column),
@@ -413,8 +382,10 @@ fn click_table(results: &mut Results, body: Rect, at: Position) {
             results.table.sort = Some((column, reversed));
             results.arrange();
         }
-        Some(table::Hit::Row(row)) if row == results.table.cursor => results.open(),
-        Some(table::Hit::Row(row)) => results.table.cursor = row,
-        None => {}
+        Target::Row(Part::Table, row) if row == results.table.cursor => results.open(),
+        Target::Row(Part::Table, row) if row < results.table.rows.len() => {
+            results.table.cursor = row;
+        }
+        _ => {}
     }
 }

@@ -47,8 +47,8 @@ fn open(model: &mut Model, at: Position) -> Vec<Effect> {
     if model.screen != Screen::Live {
         return act(model, Action::Enter);
     }
-    let body = view::areas(model.size).body;
-    let Some((id, job)) = live::job_at(&model.live, &model.look, body, at) else {
+    let Some(bars) = model.hits.chart_at(at) else { return Vec::new() };
+    let Some((id, job)) = live::job_at(&model.live, &model.look, bars, at) else {
         return Vec::new();
     };
     let effects = go(model, Screen::Results);
@@ -58,17 +58,15 @@ fn open(model: &mut Model, at: Position) -> Vec<Effect> {
     effects
 }
 
-fn is_over_chart(model: &mut Model, at: Position) -> bool {
-    let body = view::areas(model.size).body;
-    model.popups.is_empty() && body.contains(at) && screens::is_over_chart(model, body, at)
+fn is_over_chart(model: &Model, at: Position) -> bool {
+    model.popups.is_empty() && model.hits.chart_at(at).is_some()
 }
 
 fn wheel(model: &mut Model, at: Position, action: Action) -> Vec<Effect> {
     let name = if action == Action::Up { "up" } else { "down" };
-    let body = view::areas(model.size).body;
     match Key::parse(name) {
         Some(key) if !model.popups.is_empty() => key::press(model, key),
-        _ if screens::wheel(model, body, at, action == Action::Up) => Vec::new(),
+        _ if screens::wheel(model, at, action == Action::Up) => Vec::new(),
         _ => act(model, action),
     }
 }
@@ -79,7 +77,7 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
         Some(Target::Key(pressed)) => key::press(model, pressed),
         Some(Target::Screen(screen)) => go(model, screen),
         Some(Target::Row(Part::Popup, row)) => popup::click(model, row),
-        _ if model.popups.is_empty() && body.contains(at) => screens::click(model, body, at),
+        _ if model.popups.is_empty() && body.contains(at) => screens::click(model, at),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 use tui_input::Input;
 
 use super::navigate::{go, inspect_probes};
@@ -44,12 +44,15 @@ pub fn back(model: &mut Model) -> bool {
 }
 
 /// Handles a click on the body of the screen.
-pub fn click(model: &mut Model, body: Rect, at: Position) -> Vec<Effect> {
+pub fn click(model: &mut Model, at: Position) -> Vec<Effect> {
     let (screen, target) = (model.screen, model.hits.target(at));
     with_screens(model, |screens, ctx| match (screen, target) {
-        (Screen::Results, _) => results::click(screens.results, ctx, body, at),
-        (Screen::Compare, _) => {
-            compare::click(screens.compare, ctx.look, body, at);
+        (Screen::Results, Some(target)) => {
+            results::click(screens.results, ctx, target, at);
+            Vec::new()
+        }
+        (Screen::Compare, Some(_)) => {
+            compare::click(screens.compare, ctx, at);
             Vec::new()
         }
         (Screen::Setup, Some(target)) => setup::click(screens.setup, ctx, target),
@@ -75,14 +78,13 @@ fn chart(model: &mut Model) -> Option<(&mut dyn ZoomChart, &Look)> {
     Some((chart, &model.look))
 }
 
-/// Returns whether this place is on the chart of the screen.
-pub fn is_over_chart(model: &mut Model, body: Rect, at: Position) -> bool {
-    chart(model).is_some_and(|(chart, look)| zoom::is_over(chart, look, body, at))
-}
-
 /// Zooms the chart under the pointer; false where there is none.
-pub fn wheel(model: &mut Model, body: Rect, at: Position, closer: bool) -> bool {
-    chart(model).is_some_and(|(chart, look)| zoom::wheel(chart, look, body, at, closer))
+pub fn wheel(model: &mut Model, at: Position, closer: bool) -> bool {
+    let Some(area) = model.hits.chart_at(at) else { return false };
+    if let Some((chart, look)) = chart(model) {
+        zoom::wheel(chart, look, area, at, closer);
+    }
+    true
 }
 
 /// Returns the text field of the screen that has the focus.

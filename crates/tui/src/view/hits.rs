@@ -19,6 +19,7 @@ use ratatui::layout::{Position, Rect};
 use super::list::List;
 use crate::keymap::Action;
 use crate::keys::Key;
+use crate::results::Tab;
 use crate::screen::Screen;
 use crate::{lab, setup};
 
@@ -32,6 +33,13 @@ pub enum Part {
     Host(usize),
     Setup(setup::SetupPane),
     Lab(lab::LabPane),
+    /// The curves of Results.
+    Legend,
+    /// The cells of Results.
+    Table,
+    /// The opened cell of Results.
+    Cell,
+    Compare,
 }
 
 /// What a click does.
@@ -55,6 +63,12 @@ pub enum Target {
     Plan(Action),
     /// Goes to a column of the bar of a replay, and the last column.
     Replay(u16, u16),
+    /// Shows a tab of Results.
+    Tab(Tab),
+    /// Sorts the table of Results by a column.
+    Title(usize),
+    /// Selects what is nearest on the chart.
+    Chart,
 }
 
 /// The layout of the last frame, for keys and clicks.
@@ -64,6 +78,8 @@ pub struct Hits {
     lists: Vec<(Part, List)>,
     /// First lines of the sections of a pane that shows several.
     pub sections: Vec<usize>,
+    /// The chart that the pointer reads and the wheel zooms.
+    chart: Option<Rect>,
 }
 
 impl Hits {
@@ -80,9 +96,26 @@ impl Hits {
         }
     }
 
+    /// Records the chart of the screen.
+    pub fn chart(&mut self, area: Rect) {
+        self.chart = Some(area);
+        self.area(area, Target::Chart);
+    }
+
+    /// Returns the area of the chart of the screen.
+    pub fn chart_area(&self) -> Option<Rect> {
+        self.chart
+    }
+
+    /// Returns the area of the chart at a position of the screen.
+    pub fn chart_at(&self, at: Position) -> Option<Rect> {
+        self.chart.filter(|area| area.contains(at))
+    }
+
     /// Removes all targets: a popup covers them.
     pub fn cover(&mut self) {
         self.areas.clear();
+        self.chart = None;
     }
 
     /// Returns the target at a position of the screen.

@@ -88,11 +88,11 @@ fn draw_all(model: &Model, buf: &mut Buffer, hits: &mut Hits) {
     match model.screen {
         Screen::Setup => setup::draw(&model.setup, &ctx, areas.body, buf, hits),
         Screen::Live => live::draw(&model.live, &ctx, areas.body, buf, hits),
-        Screen::Results => results::draw(&model.results, &ctx, areas.body, buf),
+        Screen::Results => results::draw(&model.results, &ctx, areas.body, buf, hits),
         Screen::Sessions => sessions::draw(&model.sessions, &ctx, areas.body, buf, hits),
         Screen::Lab => lab::draw(&model.lab, &ctx, areas.body, buf, hits),
         Screen::Host => host::draw(&model.host, &ctx, areas.body, buf, hits),
-        Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf),
+        Screen::Compare => compare::draw(&model.compare, &ctx, areas.body, buf, hits),
     }
     for popup in &model.popups {
         // A theme is judged by the screen below.

@@ -10,7 +10,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::data::{LoadedComparison, Sheet};
-use super::layout::area_below;
 use super::state::{Compare, View};
 use crate::analysis::{Difference, MIN_TRIALS, Outcome, Side, Versus, is_refinable};
 use crate::context::ViewContext;
@@ -20,17 +19,16 @@ use crate::spoken::speak;
 use crate::text::time::to_minute;
 use crate::theme::{Look, Role};
 use crate::view::list::List;
-use crate::view::pane;
+use crate::view::{Hits, Part, pane};
 
-pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
+pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
     match (&compare.got, compare.view) {
         (None, _) => waiting(look, compare, body, buf),
         (Some(got), View::Chart) if got.count_others() > 0 => {
-            overlay::draw(look, got, &compare.overlay, compare.log(), body, buf);
-            overlay::draw_read_out(compare, ctx, body, buf);
+            overlay::draw(compare, got, ctx, body, buf, hits);
         }
-        (Some(got), view) => page(look, compare, got, view, body, buf),
+        (Some(got), _) => draw_page(look, compare, got, body, buf, hits),
     }
 }
 
@@ -40,69 +38,52 @@ fn waiting(look: &Look, compare: &Compare, body: Rect, buf: &mut Buffer) {
     pane::line(look.line(Role::Dim, text).centered(), inner.height / 2, inner, buf);
 }
 
-/// The lines of each part and the area of the list.
-struct Parts {
-    heads: Vec<Line<'static>>,
-    /// The visible differences, and the number of all.
-    differences: (Vec<Line<'static>>, usize),
-    sum: Vec<Line<'static>>,
-    /// The area that scrolls.
-    list: Rect,
-}
-
-/// Rows that the table has at least, if it has so many.
+/// Minimum rows of the table, if it has as many.
 const LEAST_ROWS: usize = 3;
 
-fn parts(
+/// The lines above the cells.
+struct Summary {
+    sessions: Vec<Line<'static>>,
+    /// The visible differences.
+    differences: Vec<Line<'static>>,
+    conclusion: Vec<Line<'static>>,
+}
+
+fn summarize(
     look: &Look,
-    compare: &Compare,
     got: &LoadedComparison,
+    other: usize,
     (versus, sheet): (&Versus, &Sheet),
-    body: Rect,
-) -> Parts {
-    let inner = pane::inside(body);
+    inner: Rect,
+) -> Summary {
     let (width, height) = (usize::from(inner.width), usize::from(inner.height));
-    let heads = |most: usize| session_lines(look, got, compare.other, width, most);
-    let most = (height / 4).max(2);
-    if compare.view == View::Words {
-        let heads = heads(most);
-        let above = heads.len() as u16 + 1;
-        return Parts {
-            heads,
-            differences: (Vec::new(), 0),
-            sum: Vec::new(),
-            list: area_below(inner, above),
-        };
-    }
-    let all = versus.differences.len();
     let text_width = width.saturating_sub(2);
-    let mut sum = pane::wrap(&speak(&versus.describe()), text_width);
-    let offer = offer_trials(look, got, compare.other, width);
+    let mut texts = pane::wrap(&speak(&versus.describe()), text_width);
+    let offer = offer_trials(look, got, other, width);
     // A line above each part, and the head of the table.
     let others = 3 + usize::from(HEADER_ROWS) + usize::from(offer.is_some());
-    let usual =
-        [heads(most).len(), all.clamp(1, (height / 5).max(2)), sum.len().min((height / 6).max(2))];
+    let most = (height / 4).max(2);
+    let usual = [
+        session_lines(look, got, other, width, most).len(),
+        versus.differences.len().clamp(1, (height / 5).max(2)),
+        texts.len().min((height / 6).max(2)),
+    ];
     let room = height.saturating_sub(others + sheet.rows.len().min(LEAST_ROWS));
-    let [head_rows, difference_rows, sum_rows] = yield_rows(usual, room);
-    if sum.len() > sum_rows {
-        sum.truncate(sum_rows);
-        if let Some(last) = sum.last_mut() {
+    let [session_rows, difference_rows, text_rows] = yield_rows(usual, room);
+    if texts.len() > text_rows {
+        texts.truncate(text_rows);
+        if let Some(last) = texts.last_mut() {
             *last = pane::fit_more(last, text_width);
         }
     }
-    let mut sum: Vec<Line> =
-        sum.into_iter().map(|text| look.line(Role::Title, format!(" {text}"))).collect();
-    sum.extend(offer);
-    let heads = heads(most.saturating_sub(usual[0] - head_rows));
+    let mut conclusion: Vec<Line> =
+        texts.into_iter().map(|text| look.line(Role::Title, format!(" {text}"))).collect();
+    conclusion.extend(offer);
     let shown = versus.differences.iter().take(difference_rows);
-    let differences: Vec<Line> =
-        shown.map(|one| difference(look, one, &versus.differences, width)).collect();
-    let above = heads.len() + differences.len().max(1) + sum.len() + 3;
-    Parts {
-        heads,
-        differences: (differences, all),
-        sum,
-        list: area_below(inner, above as u16 + HEADER_ROWS),
+    Summary {
+        sessions: session_lines(look, got, other, width, most - (usual[0] - session_rows)),
+        differences: shown.map(|one| difference(look, one, &versus.differences, width)).collect(),
+        conclusion,
     }
 }
 
@@ -152,43 +133,32 @@ fn offer_trials(
     Some(look.line(Role::Dim, pane::fit(&text, width)))
 }
 
-/// Returns the last scroll position and the rows of the list.
-pub fn extent(compare: &Compare, look: &Look, body: Rect) -> (usize, usize) {
-    let Some(got) = &compare.got else { return (0, 1) };
-    let Some((versus, sheet)) = got.versus(compare.other) else { return (0, 1) };
-    let list = parts(look, compare, got, (versus, sheet), body).list;
-    let width = usize::from(list.width);
-    let rows = match compare.view {
-        View::Words => describe_all(look, versus, width).len(),
-        _ => sheet.rows.len() + cells::lines_below(look, versus, width).len(),
-    };
-    let height = usize::from(list.height);
-    (rows.saturating_sub(height), height.max(1))
-}
-
-fn page(
+fn draw_page(
     look: &Look,
     compare: &Compare,
     got: &LoadedComparison,
-    view: View,
     body: Rect,
     buf: &mut Buffer,
+    hits: &mut Hits,
 ) {
     let inner = pane::frame(look, "Compare", &state(look, compare, got), true, body, buf);
     let Some((versus, sheet)) = got.versus(compare.other) else {
         return draw_failures(look, got, inner, buf);
     };
-    let parts = parts(look, compare, got, (versus, sheet), body);
     let mut at = inner.y;
-    put(&parts.heads, &mut at, inner, buf);
     let width = usize::from(inner.width);
-    if view == View::Words {
+    if compare.view == View::Words {
+        let most = (usize::from(inner.height) / 4).max(2);
+        put(&session_lines(look, got, compare.other, width, most), &mut at, inner, buf);
         divide(look, "In words", "", &mut at, inner, buf);
         let lines = describe_all(look, versus, width);
-        let list = List::scrolled(compare.scroll, lines.len(), parts.list);
+        let list = List::scrolled(compare.scroll, lines.len(), below(inner, at));
+        hits.list(Part::Compare, list);
         return list.draw_lines(look, lines, buf);
     }
-    let (shown, all) = (parts.differences.0.len(), parts.differences.1);
+    let summary = summarize(look, got, compare.other, (versus, sheet), inner);
+    put(&summary.sessions, &mut at, inner, buf);
+    let (shown, all) = (summary.differences.len(), versus.differences.len());
     let more = if all > shown {
         format!("{shown} of {all}, {} shows all", key_of(Action::Toggle, Screen::Compare))
     } else {
@@ -199,34 +169,29 @@ fn page(
         let text = " only the figures: settings, host, kernel, file and warnings are equal";
         put(&[look.line(Role::Dim, pane::fit(text, width))], &mut at, inner, buf);
     }
-    put(&parts.differences.0, &mut at, inner, buf);
+    put(&summary.differences, &mut at, inner, buf);
     divide(look, "Summary", "", &mut at, inner, buf);
-    put(&parts.sum, &mut at, inner, buf);
+    put(&summary.conclusion, &mut at, inner, buf);
     divide(look, "Cells", &sheet.common, &mut at, inner, buf);
-    table(look, (versus, sheet), compare.scroll, &mut at, parts.list, inner, buf);
-}
-
-fn table(
-    look: &Look,
-    (versus, sheet): (&Versus, &Sheet),
-    scroll: usize,
-    at: &mut u16,
-    list: Rect,
-    inner: Rect,
-    buf: &mut Buffer,
-) {
-    let width = usize::from(inner.width);
     let table = Table::fit(sheet, versus, width.saturating_sub(2));
     if !sheet.rows.is_empty() {
-        put(&table.head(look), at, inner, buf);
+        put(&table.head(look), &mut at, inner, buf);
     }
-    let below = cells::lines_below(look, versus, width);
-    let rows = sheet.rows.len() + below.len();
+    let rest = cells::lines_below(look, versus, width);
     let line = |at: usize| match sheet.rows.get(at) {
         Some(row) => cells::line(look, &table, versus, *row),
-        None => below[at - sheet.rows.len()].clone(),
+        None => rest[at - sheet.rows.len()].clone(),
     };
-    List::scrolled(scroll, rows, list).draw(look, None, line, buf);
+    let rows = sheet.rows.len() + rest.len();
+    let list = List::scrolled(compare.scroll, rows, below(inner, at));
+    hits.list(Part::Compare, list);
+    list.draw(look, None, line, buf);
+}
+
+/// Returns the part of an area from a row on.
+fn below(area: Rect, y: u16) -> Rect {
+    let y = y.min(area.bottom());
+    Rect { y, height: area.bottom() - y, ..area }
 }
 
 /// Draws lines below each other, as many as fit.

@@ -1,12 +1,11 @@
 //! Draws the curves of all sessions in one chart, with a legend of their values.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::analysis::letter;
 use crate::compare::data::LoadedComparison;
-use crate::compare::layout::beside_legend;
 use crate::compare::state::{Compare, Overlay};
 use crate::context::ViewContext;
 use crate::curves::{self, Axes, Drawn};
@@ -17,19 +16,19 @@ use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::units::counted;
 use crate::view::list::List;
-use crate::view::pane;
+use crate::view::{Hits, pane};
 use crate::vocabulary::{DASHED, DOTTED, SOLID, Sign};
-use crate::zoom::ZoomChart;
 
 pub fn draw(
-    look: &Look,
+    compare: &Compare,
     compared: &LoadedComparison,
-    overlay: &Overlay,
-    log: bool,
+    ctx: &ViewContext,
     body: Rect,
     buf: &mut Buffer,
+    hits: &mut Hits,
 ) {
-    let [plot, legend] = plot_and_legend(overlay, body);
+    let (look, overlay, log) = (ctx.look, &compare.overlay, compare.log());
+    let [plot, legend] = split(body, legend_rows(overlay).len());
     let x = overlay.x();
     let title = overlay.metric.title_by(overlay.places.axis);
     let logarithmic = if log { "log, " } else { "" };
@@ -44,18 +43,23 @@ pub fn draw(
     if overlay.lines.is_empty() {
         pane::line(look.line(Role::Dim, " no measurements in these sessions"), 0, inner, buf);
     } else {
+        hits.chart(inner);
         with_chart(look, overlay, log, |chart| chart.render(inner, buf));
+        draw_read_out(compare, compared, ctx, inner, buf);
     }
     self::legend(look, compared, overlay, x, legend, buf);
 }
 
-fn plot_and_legend(overlay: &Overlay, body: Rect) -> [Rect; 2] {
-    beside_legend(body, legend_rows(overlay).len())
-}
-
-/// Returns the area of the curves.
-pub fn chart_area(overlay: &Overlay, body: Rect) -> Rect {
-    pane::inside(plot_and_legend(overlay, body)[0])
+/// Returns the areas of the chart and of a legend with `rows` rows: side by side on a wide screen,
+/// else one above the other.
+fn split(body: Rect, rows: usize) -> [Rect; 2] {
+    if body.width >= 110 {
+        let legend = (body.width * 3 / 10).clamp(36, 60);
+        Layout::horizontal([Constraint::Min(40), Constraint::Length(legend)]).areas(body)
+    } else {
+        let legend = (rows as u16 + 2).min(body.height / 2);
+        Layout::vertical([Constraint::Min(6), Constraint::Length(legend)]).areas(body)
+    }
 }
 
 /// Builds the chart and passes it to `then`, for drawing and for the mouse.
@@ -93,11 +97,15 @@ pub fn locate_points(look: &Look, overlay: &Overlay, log: bool, area: Rect) -> L
     with_chart(look, overlay, log, |chart| LocatedPoints::new(chart, area, curves()))
 }
 
-/// Draws what the point under the pointer says.
-pub fn draw_read_out(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
-    let (Some(at), Some(got)) = (ctx.pointer, &compare.got) else { return };
-    let area = compare.area(ctx.look, body).filter(|area| area.contains(at));
-    let Some(area) = area else { return };
+/// Describes the point under the pointer.
+fn draw_read_out(
+    compare: &Compare,
+    got: &LoadedComparison,
+    ctx: &ViewContext,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let Some(at) = ctx.pointer.filter(|at| area.contains(*at)) else { return };
     let overlay = &compare.overlay;
     let located = locate_points(ctx.look, overlay, compare.log(), area);
     let Some((line, point, place)) = located.nearest(at, READ_REACH) else { return };

@@ -41,6 +41,9 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
     let scene = new_scene(live, view, look);
     let panes = LivePanes::new(&scene, live.replay.is_some(), area);
     strip::draw(&scene, view.measure(), true, panes.throughput, buf);
+    if view.series.trials() > 0 {
+        hits.chart(strip::parts(true, panes.throughput).0);
+    }
     now::draw(&scene, &panes, buf);
     strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
     curve::draw(&scene, panes.curve, buf);
@@ -134,12 +137,6 @@ fn scene_of_trials<'a>(live: &'a Live, look: &'a Look) -> Option<LiveScene<'a>> 
 }
 
 impl ZoomChart for Live {
-    fn area(&self, look: &Look, body: Rect) -> Option<Rect> {
-        let scene = scene_of_trials(self, look)?;
-        let panes = LivePanes::new(&scene, self.replay.is_some(), pane_area(self, body));
-        Some(strip::parts(true, panes.throughput).0)
-    }
-
     fn count_places(&self) -> usize {
         self.run_view().map_or(0, |view| view.series.trials() as usize)
     }
@@ -166,8 +163,7 @@ impl ZoomChart for Live {
 
 /// Returns the session id and the job of the bar at a place of the screen; `None` if no bar or a
 /// bar of several jobs is there.
-pub fn job_at(live: &Live, look: &Look, body: Rect, at: Position) -> Option<(String, Job)> {
-    let bars = live.area(look, body)?;
+pub fn job_at(live: &Live, look: &Look, bars: Rect, at: Position) -> Option<(String, Job)> {
     let scene = scene_of_trials(live, look)?;
     let (bar, _) = strip::bar_under(&scene, bars, at)?;
     let job = scene.view.job(bar.cell?)?.clone();

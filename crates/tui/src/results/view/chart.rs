@@ -3,13 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::{answer, bars};
+use super::bars;
 use crate::context::ViewContext;
 use crate::curves::{self, Curve, Metric};
 use crate::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
 use crate::read_out::{self, CLICK_REACH, LocatedPoints, READ_REACH};
 use crate::results::data::{CurvePoints, Data};
-use crate::results::layout;
 use crate::results::state::{Results, TabKind};
 use crate::theme::{Look, Role};
 use crate::units::column::Unit;
@@ -197,11 +196,15 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     pane::line(look.line(Role::Dim, text).centered(), area.height / 2, area, buf);
 }
 
-/// Draws what the point under the pointer says.
-pub fn draw_read_out(results: &Results, ctx: &ViewContext, body: Rect, buf: &mut Buffer) {
-    let (Some(at), Some(data)) = (ctx.pointer, &results.data) else { return };
-    let area = results.area(ctx.look, body).filter(|area| area.contains(at));
-    let Some(area) = area else { return };
+/// Describes the point under the pointer on a chart.
+pub fn draw_read_out(
+    results: &Results,
+    data: &Data,
+    ctx: &ViewContext,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let Some(at) = ctx.pointer.filter(|at| area.contains(*at)) else { return };
     let located = locate_points(ctx.look, results, data, area);
     let Some((curve, point, place)) = located.nearest(at, READ_REACH) else { return };
     let name = data.curves.get(curve).map_or("", |curve| curve.name.as_str());
@@ -212,16 +215,6 @@ pub fn draw_read_out(results: &Results, ctx: &ViewContext, body: Rect, buf: &mut
 }
 
 impl ZoomChart for Results {
-    fn area(&self, look: &Look, body: Rect) -> Option<Rect> {
-        let data = self.data.as_ref().filter(|data| data.is_curve())?;
-        if self.open.is_some() || self.kind != TabKind::Chart {
-            return None;
-        }
-        let lines = answer::wrap_answer(look, data, layout::text_width(body)).len();
-        let parts = layout::parts(body, data.most_listed, lines);
-        Some(pane::narrow(parts.chart))
-    }
-
     fn count_places(&self) -> usize {
         self.data.as_ref().map_or(0, |data| data.places.count())
     }

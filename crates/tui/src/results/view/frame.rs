@@ -12,55 +12,19 @@ use crate::results::data::Data;
 use crate::results::state::{Results, Tab};
 use crate::screen::Screen;
 use crate::theme::{Colours, Look, Role};
-use crate::view::pane;
-
-/// A tab with its place, key and name.
-pub type PlacedTab = (Tab, Rect, &'static str, &'static str);
-
-/// Returns the tabs in the first line of the frame; that of commits only if some were made.
-pub fn tabs(data: &Data, area: Rect) -> Vec<PlacedTab> {
-    let commits = Tab::Plot(Metric::Commits);
-    let has_commits = commits.has_value(data);
-    // Where there is little room, the names are shorter.
-    let wanted = if has_commits { [145, 90] } else { [130, 78] };
-    let size = wanted.iter().position(|from| area.width >= *from).unwrap_or(2);
-    let gap = if size == 2 { 1 } else { 2 };
-    let mut at = area.x + 2;
-    let shown = Tab::ALL.into_iter().filter(|(tab, ..)| *tab != commits || has_commits);
-    let tabs = shown.map(|(tab, action, names)| {
-        let (key, name) = (key_of(action, Screen::Results), names[size]);
-        let width = (key.len() + 1 + name.len()) as u16;
-        let place = Rect::new(at, area.y, width, 1).intersection(area);
-        at += width + gap;
-        (tab, place, key, name)
-    });
-    tabs.collect()
-}
+use crate::view::{Hits, Target, pane};
 
 /// Draws the frame with the tabs at the left and the session at the right.
-pub fn frame(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) -> Rect {
+pub fn frame(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) -> Rect {
     let inner = pane::frame(look, "", "", false, area, buf);
-    let mut end = area.x;
-    let shown = results.tab();
-    for (tab, place, key, name) in tabs(data, area) {
-        let on = Some(tab) == shown;
-        let style = if on {
-            look.style(Role::Focus).add_modifier(Modifier::UNDERLINED)
-        } else {
-            look.style(Role::Dim)
-        };
-        let key_style = if on { look.style(Role::Focus) } else { look.style(Role::Key) };
-        let padded = Rect::new(place.x - 1, place.y, place.width + 2, 1).intersection(area);
-        let parts = [
-            Span::raw(" "),
-            Span::styled(key, key_style),
-            Span::raw(" "),
-            Span::styled(name, style),
-            Span::raw(" "),
-        ];
-        Line::from(parts.to_vec()).render(padded, buf);
-        end = padded.right();
-    }
+    let end = draw_tabs(look, results, data, area, buf, hits);
     let room = usize::from(area.right().saturating_sub(end + 3));
     let (name, target) = (data.view.name(), data.view.target());
     let both = format!("{name}{}{target}", look.glyph(" · ", " - "));
@@ -73,6 +37,45 @@ pub fn frame(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut 
             .render(place, buf);
     }
     inner
+}
+
+/// Draws the tabs, that of commits only if some were made; returns their end.
+fn draw_tabs(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) -> u16 {
+    let commits = Tab::Plot(Metric::Commits);
+    let has_commits = commits.has_value(data);
+    // A narrow screen has short names.
+    let is_wide = area.width >= 145;
+    let gap = if is_wide { 2 } else { 1 };
+    let (mut at, shown) = (area.x + 2, results.tab());
+    for (tab, action, [long, short]) in Tab::ALL {
+        if tab == commits && !has_commits {
+            continue;
+        }
+        let (key, name) = (key_of(action, Screen::Results), if is_wide { long } else { short });
+        let on = Some(tab) == shown;
+        let style = look.style(if on { Role::Focus } else { Role::Dim });
+        let style = if on { style.add_modifier(Modifier::UNDERLINED) } else { style };
+        let line = Line::from(vec![
+            Span::raw(" "),
+            look.span(if on { Role::Focus } else { Role::Key }, key),
+            Span::raw(" "),
+            Span::styled(name, style),
+            Span::raw(" "),
+        ]);
+        let width = line.width() as u16;
+        let padded = Rect::new(at - 1, area.y, width, 1).intersection(area);
+        line.render(padded, buf);
+        hits.area(Rect::new(at, area.y, width - 2, 1).intersection(area), Target::Tab(tab));
+        at += width - 2 + gap;
+    }
+    at + 1 - gap
 }
 
 /// Highlights the selected row in one colour.

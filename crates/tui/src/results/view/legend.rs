@@ -7,19 +7,18 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::frame::select;
-use super::{cell, chart};
+use super::{Parts, cell, chart};
 use crate::analysis::CellResult;
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::record::Severity;
 use crate::report::table::origin;
 use crate::results::data::Data;
-use crate::results::layout::Parts;
 use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::units::{column, show_percent};
-use crate::view::findings;
 use crate::view::list::List;
 use crate::view::pane::{self, draw_text};
+use crate::view::{Hits, Part, findings};
 use crate::vocabulary::{APPROXIMATE, ESTIMATE, HIDDEN};
 
 /// A column; `right`: aligned to the right.
@@ -32,22 +31,24 @@ struct Column {
 /// A row: a text with its style for each column.
 type Row = Vec<(String, Style)>;
 
-/// Returns the rows of the legend, and those that are visible.
-pub fn list(results: &Results, area: Rect) -> (Vec<usize>, List) {
-    let listed = results.listed();
-    let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
-    let list = List::around(cursor, listed.len(), area);
-    (listed, list)
-}
-
-pub fn draw(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+pub fn draw(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    parts: &Parts,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
     let title = match results.x() {
         Some(x) if data.is_curve() => format!("At {}", data.places.axis.show(x as u64)),
         _ => "Cells".into(),
     };
     draw_text(look, &title, Role::Title, parts.legend_title, u16::from(!parts.beside), buf);
     let area = pane::narrow(parts.legend);
-    let (listed, list) = list(results, parts.legend);
+    let listed = results.listed();
+    let cursor = listed.iter().position(|row| *row == results.chart.series).unwrap_or(0);
+    let list = List::around(cursor, listed.len(), parts.legend);
+    hits.list(Part::Legend, list);
     let visible: Vec<usize> = list.rows().map(|(at, _)| listed[at]).collect();
     let shown: Vec<&Curve> = visible.iter().filter_map(|row| data.curves.get(*row)).collect();
     let readout = Readout::new(look, results, data, &shown);

@@ -15,15 +15,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::data::Data;
-use super::layout::{Parts, parts, text_width};
 use super::state::{Results, Tab};
 use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
+use crate::view::Hits;
 use crate::view::pane::{self, divider, draw_text};
 
-pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
     match (&results.data, results.open) {
         (None, _) => {
@@ -33,14 +33,11 @@ pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer) 
             };
             draw_message(look, text, area, buf);
         }
-        (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf),
+        (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf, hits),
         (Some(data), None) => match results.tab() {
-            Some(Tab::Glance) => glance::draw(look, results, data, area, buf),
-            Some(Tab::Table) => table::draw(look, results, data, area, buf),
-            _ => {
-                draw_curves(look, results, data, area, buf);
-                chart::draw_read_out(results, ctx, area, buf);
-            }
+            Some(Tab::Glance) => glance::draw(look, results, data, area, buf, hits),
+            Some(Tab::Table) => table::draw(look, results, data, area, buf, hits),
+            _ => draw_curves(results, data, ctx, area, buf, hits),
         },
     }
 }
@@ -54,17 +51,92 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     pane::lines(lines, top, inner, buf);
 }
 
-fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let answer = answer::wrap_answer(look, data, text_width(area));
+/// The parts inside of the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    pub chart: Rect,
+    /// The line above the legend; beside the chart it is the first row of the legend.
+    pub legend_title: Rect,
+    pub legend: Rect,
+    /// Details of the point under the cursor; empty without room.
+    pub point_title: Rect,
+    pub point: Rect,
+    pub answer_title: Rect,
+    pub answer: Rect,
+    /// The legend is beside the chart.
+    pub beside: bool,
+}
+
+/// Columns of the legend beside the chart.
+const LEGEND_COLUMNS: u16 = 72;
+/// Longer lines of an answer are hard to read.
+const MAX_ANSWER_COLUMNS: usize = 150;
+
+/// Divides the body; `curves`: rows of the legend; `lines`: rows of the answer.
+pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
+    let inner = pane::inside(body);
+    let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
+    let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
+    let answer = lines.min((inner.height.saturating_sub(2) / 6).max(2)).min(inner.height);
+    let answer_top = inner.bottom() - answer;
+    let answer_title = row(answer_top.saturating_sub(1).max(inner.y));
+    let answer_area = Rect::new(inner.x, answer_top, inner.width, answer);
+    let upper = answer_title.y - inner.y;
+    if body.width >= 150 && body.height >= 30 {
+        let left = inner.width - LEGEND_COLUMNS - 1;
+        let side = |y: u16, height: u16| Rect::new(inner.x + left + 1, y, LEGEND_COLUMNS, height);
+        let legend = curves.min((upper.saturating_sub(2)) / 2);
+        let below = inner.y + 1 + legend;
+        return Parts {
+            chart: Rect::new(inner.x, inner.y, left, upper),
+            legend_title: side(inner.y, 1),
+            legend: side(inner.y + 1, legend),
+            point_title: side(below, 1),
+            point: side(below + 1, upper.saturating_sub(legend + 2)),
+            answer_title,
+            answer: answer_area,
+            beside: true,
+        };
+    }
+    let free = upper.saturating_sub(1);
+    let legend = curves.min(free - (free * 11).div_ceil(20)).max(1).min(free);
+    let title = inner.y + free - legend;
+    Parts {
+        chart: Rect::new(inner.x, inner.y, inner.width, free - legend),
+        legend_title: row(title),
+        legend: Rect::new(inner.x, title + 1, inner.width, legend),
+        point_title: Rect::ZERO,
+        point: Rect::ZERO,
+        answer_title,
+        answer: answer_area,
+        beside: false,
+    }
+}
+
+fn draw_curves(
+    results: &Results,
+    data: &Data,
+    ctx: &ViewContext,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
+    let look = ctx.look;
+    let text_width = usize::from(area.width.saturating_sub(4)).min(MAX_ANSWER_COLUMNS);
+    let answer = answer::wrap_answer(look, data, text_width);
     let parts = parts(area, data.most_listed, answer.len());
-    frame(look, results, data, area, buf);
+    frame(look, results, data, area, buf, hits);
     chart::draw(look, results, data, parts.chart, buf);
+    let plot = pane::narrow(parts.chart);
+    if data.is_curve() {
+        hits.chart(plot);
+    }
     if parts.beside {
         draw_vertical_line(look, &parts, area, buf);
     } else {
         divider(look, parts.legend_title, buf);
     }
-    legend::draw(look, results, data, &parts, buf);
+    legend::draw(look, results, data, &parts, buf, hits);
     if parts.beside {
         legend::draw_point(look, results, data, &parts, buf);
     }
@@ -78,6 +150,9 @@ fn draw_curves(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mu
     answer::draw_warnings(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
     draw_options(look, results, data, area, buf);
+    if data.is_curve() {
+        chart::draw_read_out(results, data, ctx, plot, buf);
+    }
 }
 
 /// Draws the options that are on, in the last line of the frame.
@@ -123,4 +198,48 @@ fn draw_vertical_line(look: &Look, parts: &Parts, area: Rect, buf: &mut Buffer) 
         }
     }
     divider(look, parts.point_title, buf);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chart_keeps_half_and_nothing_overlaps() {
+        for (width, height) in [(80, 22), (120, 38), (200, 58), (300, 100)] {
+            for curves in [0, 1, 6, 40, 10_000] {
+                for lines in [1, 3, 30] {
+                    let body = Rect::new(0, 1, width, height);
+                    let parts = parts(body, curves, lines);
+                    let areas = [
+                        parts.chart,
+                        parts.legend_title,
+                        parts.legend,
+                        parts.point_title,
+                        parts.point,
+                        parts.answer_title,
+                        parts.answer,
+                    ];
+                    for (at, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty())
+                    {
+                        assert_eq!(
+                            area.intersection(pane::inside(body)),
+                            *area,
+                            "{width}x{height} {curves} {lines} {at}"
+                        );
+                        assert!(
+                            areas[at + 1..].iter().all(|other| !other.intersects(*area)),
+                            "{width}x{height} {curves} {lines} {at}"
+                        );
+                    }
+                    assert!(parts.legend.height > 0 && parts.answer.height > 0);
+                    assert!(
+                        usize::from(parts.chart.height) * 5 >= usize::from(height) * 2 - 10,
+                        "{width}x{height}: {}",
+                        parts.chart.height
+                    );
+                }
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The table: a row per cell, sorted by any column; only visible rows are drawn.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::Widget;
@@ -9,38 +9,31 @@ use ratatui::widgets::Widget;
 use super::frame;
 use crate::report::{self, table::grid};
 use crate::results::data::Data;
-use crate::results::layout;
 use crate::results::sheet::{self, Column, GAP};
 use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::units::counted;
 use crate::view::list::List;
-use crate::view::{findings, pane};
+use crate::view::{Hits, Part, Target, findings, pane};
 use crate::vocabulary::APPROXIMATE;
 
 /// Rows above the list: titles and units.
 const HEAD_ROWS: u16 = 2;
 
-/// The clicked part of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hit {
-    /// A column.
-    Title(usize),
-    /// An index among the rows.
-    Row(usize),
+/// Returns the columns that fit.
+pub fn visible_columns(data: &Data, body: Rect) -> Vec<usize> {
+    data.sheet.fit(usize::from(body.width.saturating_sub(4)))
 }
 
 /// Returns the visible columns with their left edges.
 fn column_places(data: &Data, body: Rect) -> Vec<(usize, u16)> {
-    let inner = pane::inside(body);
-    let mut at = inner.x + 1;
-    let shown = data.sheet.fit(layout::table_width(body));
+    let mut at = pane::inside(body).x + 1;
     let place = |index: usize| {
         let left = at;
         at += (data.sheet.columns[index].width + GAP) as u16;
         (index, left)
     };
-    shown.into_iter().map(place).collect()
+    visible_columns(data, body).into_iter().map(place).collect()
 }
 
 /// Divides the body into the rows and the side table below, if there is room for both.
@@ -98,34 +91,26 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     }
 }
 
-fn rows(results: &Results, area: Rect) -> List {
-    List::around(results.table.cursor, results.table.rows.len(), area)
-}
-
-pub fn find_hit(results: &Results, data: &Data, body: Rect, at: Position) -> Option<Hit> {
-    let (inner, (list, _)) = (pane::inside(body), split(data, body));
-    if list.contains(at) {
-        return rows(results, list).row_at(at).map(Hit::Row);
-    }
-    let title = |(index, left): &(usize, u16)| {
-        let width = data.sheet.columns[*index].width as u16;
-        (left.saturating_sub(1)..=left + width).contains(&at.x)
-    };
-    let head =
-        inner.contains(at).then(|| column_places(data, body).into_iter().find(title)).flatten();
-    head.map(|(index, _)| Hit::Title(index))
-}
-
-pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let inner = frame::frame(look, results, data, area, buf);
+pub fn draw(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
+    let inner = frame::frame(look, results, data, area, buf, hits);
     let (places, (list, under)) = (column_places(data, area), split(data, area));
     for (index, left) in &places {
         let column = &data.sheet.columns[*index];
         let sorted =
             results.table.sort.filter(|(column, _)| column == index).map(|(_, reversed)| reversed);
         draw_title(look, column, sorted, *left, inner, buf);
+        let head = Rect::new(left - 1, inner.y, column.width as u16 + 2, HEAD_ROWS);
+        hits.area(head.intersection(inner), Target::Title(*index));
     }
-    let list = rows(results, list);
+    let list = List::around(results.table.cursor, results.table.rows.len(), list);
+    hits.list(Part::Table, list);
     for (at, place) in list.rows() {
         draw_row(look, data, &places, results.table.rows[at], place, buf);
         if at == results.table.cursor {

@@ -13,7 +13,8 @@ use super::frame;
 use crate::results::data::{Data, TrialSeries};
 use crate::results::state::{OpenCell, Results};
 use crate::theme::Look;
-use crate::view::pane;
+use crate::view::list::List;
+use crate::view::{Hits, Part, pane};
 
 /// From this width the sections are in two columns.
 const TWO_COLUMNS_WIDTH: u16 = 112;
@@ -91,12 +92,6 @@ fn stacks<'a>(
     ]
 }
 
-/// Returns how far the opened cell can be scrolled.
-pub fn max_scroll(results: &Results, look: &Look, body: Rect) -> usize {
-    let (Some(data), Some(open)) = (&results.data, results.open) else { return 0 };
-    stacks(look, results, data, open.result, body).iter().map(Stack::max_scroll).max().unwrap_or(0)
-}
-
 pub fn draw(
     look: &Look,
     results: &Results,
@@ -104,6 +99,7 @@ pub fn draw(
     open: OpenCell,
     area: Rect,
     buf: &mut Buffer,
+    hits: &mut Hits,
 ) {
     let Some(result) = data.results().get(open.result) else { return };
     let neighbours = results.neighbours();
@@ -112,14 +108,14 @@ pub fn draw(
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
     let stacks = stacks(look, results, data, open.result, area);
     let inner = pane::inside(area);
-    let (mut max_scroll, mut max_height) = (0, 0);
     for stack in &stacks {
-        stack.draw(open.scroll.min(stack.max_scroll()), buf);
-        max_scroll = max_scroll.max(stack.max_scroll());
-        max_height = max_height.max(stack.height());
+        stack.draw(open.scroll, buf);
     }
+    let height = stacks.iter().map(Stack::height).max().unwrap_or(0);
+    let page = List::scrolled(open.scroll, height, inner);
+    hits.list(Part::Cell, page);
     let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
-    pane::scrollbar(look, open.scroll.min(max_scroll), max_height, bar, buf);
+    pane::scrollbar(look, page.first, height, bar, buf);
     let keys = look.glyph(
         "← → other cells · ↑ ↓ scroll · esc back",
         "left right other cells - up down scroll - esc back",

@@ -95,11 +95,9 @@ impl<'a> Stack<'a> {
         self.sections.iter().map(Section::height).sum()
     }
 
-    pub fn max_scroll(&self) -> usize {
-        self.height().saturating_sub(usize::from(self.area.height))
-    }
-
+    /// Draws the rows from `scroll` on, or the last ones that fit.
     pub fn draw(&self, scroll: usize, buf: &mut Buffer) {
+        let scroll = scroll.min(self.height().saturating_sub(usize::from(self.area.height)));
         let area = self.area.intersection(buf.area);
         let (mut skip, mut top) = (scroll, area.y);
         for section in &self.sections {

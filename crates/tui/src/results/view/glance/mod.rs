@@ -14,7 +14,7 @@ use super::{answer, chart, frame};
 use crate::results::data::Data;
 use crate::results::state::Results;
 use crate::theme::{Look, Role};
-use crate::view::pane;
+use crate::view::{Hits, pane};
 
 /// From this width on the chart is beside the figures, else below them.
 const MIN_BESIDE: u16 = 150;
@@ -22,8 +22,15 @@ const MIN_CHART_ROWS: u16 = 9;
 /// Columns that the figures take at most beside a chart.
 const MAX_FIGURES: u16 = 104;
 
-pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
-    let inner = frame::frame(look, results, data, area, buf);
+pub fn draw(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
+    let inner = frame::frame(look, results, data, area, buf, hits);
     let beside = inner.width >= MIN_BESIDE && has_chart(data);
     let left = if beside { (inner.width * 11 / 20).min(MAX_FIGURES) } else { inner.width };
     let body = Rect::new(inner.x + 1, inner.y, left.saturating_sub(2), inner.height);
