@@ -414,7 +414,7 @@ pub enum Tab {
 impl Tab {
     /// Every tab in its order, with its action, and its name on a wide and on a narrow screen.
     pub const ALL: [(Tab, Action, [&'static str; 2]); 8] = [
-        (Tab::Glance, Action::Glance, ["At a glance", "glance"]),
+        (Tab::Glance, Action::Glance, ["At a glance", "at a glance"]),
         (Tab::Plot(Metric::Throughput), Action::Throughput, ["Throughput", "bytes"]),
         (Tab::Plot(Metric::Operations), Action::Operations, ["Operations", "ops"]),
         (Tab::Plot(Metric::Commits), Action::Commits, ["Commits", "commits"]),
