@@ -13,7 +13,7 @@ use crate::plan::{Cache, Job};
 
 pub use crate::analysis::{Curve, CurvePoint, Metric, axis_of_curves, curves, leave_out_singles};
 
-/// Returns how a curve is drawn where lines tell the cache state: what is cold is dashed.
+/// Returns the line style that shows the cache state: cold curves are dashed.
 pub fn line_of(curve: &Curve) -> Draw {
     if curve.cache == Cache::Cold { Draw::Dashed } else { Draw::LineAndMarkers }
 }
@@ -47,12 +47,12 @@ pub fn flipped_metrics(look: &Look) -> Vec<Metric> {
     Metric::ALL.iter().copied().filter(is_flipped).collect()
 }
 
-/// What jobs are expected to reach, drawn dotted beside what they do.
+/// The expected values of jobs, drawn as a dotted curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
     /// `estimate: call and copy`.
     pub name: String,
-    /// What it was made from.
+    /// The measurements that it is computed from.
     pub reason: String,
     pub points: Vec<Point>,
 }
@@ -89,7 +89,7 @@ pub struct Drawn<'a> {
     pub name: &'a str,
     pub style: Style,
     pub marker: char,
-    /// How its line is drawn; its points have markers in any case.
+    /// Its line style; its points always have markers.
     pub draw: Draw,
     pub emphasis: bool,
 }
@@ -100,7 +100,7 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// What is along the axes: `log` of the values.
+/// The axes of a chart of curves; `log`: the value axis is logarithmic.
 #[derive(Debug, Clone, Copy)]
 pub struct Axes {
     pub along: Axis,
@@ -156,7 +156,7 @@ mod tests {
     use crate::plan::Cache;
 
     #[test]
-    fn what_is_cold_is_dashed_unless_lines_tell_something_else() {
+    fn cold_curves_are_dashed() {
         let look = Look::default();
         let point = |x: f64| {
             let none = f64::NAN;

@@ -1,4 +1,4 @@
-//! What a point of a chart says of itself: one line beside the pointer.
+//! The read-out of a chart: one line about the point nearest to the pointer.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use crate::analysis::CellResult;
 use crate::report::table::origin;
 use crate::units;
 
-/// How far from the pointer a point may be that is read, in columns.
+/// Maximum distance between the pointer and the point that is read, in columns.
 pub const READ_REACH: i32 = 12;
-/// How far from a click one may be that it selects.
+/// Maximum distance between a click and the point that it selects, in columns.
 pub const CLICK_REACH: i32 = 2;
 
-/// The points of a chart, each with the index of its curve, and where they are on the screen.
+/// The points of a chart with the indexes of their curves and their positions on the screen.
 #[derive(Debug)]
 pub struct LocatedPoints {
     points: Vec<(usize, CurvePoint)>,
@@ -41,7 +41,7 @@ impl LocatedPoints {
         LocatedPoints { points, cells, plot: chart.plot_area(area) }
     }
 
-    /// Returns curve, point and place of what is nearest, no further than `reach` columns.
+    /// Returns curve, point and position of the nearest point within `reach` columns.
     pub fn nearest(&self, at: Position, reach: i32) -> Option<(usize, CurvePoint, Position)> {
         let near = nearest_within(at, &self.cells, reach)?;
         let (curve, point) = self.points.get(near)?;
@@ -110,7 +110,7 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pointer {
-    /// Where it is, over a chart; `None` elsewhere: then nothing depends on it.
+    /// Its position over a chart; `None` elsewhere.
     pub over: Option<Position>,
     last: Option<(Duration, Position)>,
 }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_point_is_that_of_the_eye() {
+    fn rows_count_as_two_columns() {
         let points = [Some((10, 10)), None, Some((16, 10)), Some((10, 13))]
             .map(|at| at.map(|(x, y)| Position::new(x, y)));
         let at = |x, y| nearest_within(Position::new(x, y), &points, READ_REACH);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_says_where_its_bytes_came_from_as_the_legend_does() {
+    fn read_outs_name_the_source() {
         let mut read = crate::testing::shown().results.remove(0);
         let mut written = read.clone();
         written.cell.op = crate::plan::Op::Write;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn two_quick_clicks_at_one_place_are_a_double_click() {
+    fn quick_clicks_are_a_double_click() {
         let mut pointer = Pointer::default();
         let (here, there) = (Position::new(3, 4), Position::new(4, 4));
         let mut press = |millis, at| pointer.press(Duration::from_millis(millis), at);

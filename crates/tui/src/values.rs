@@ -5,7 +5,7 @@ use super::plot::{Axis, Scale};
 use crate::units::column::Unit;
 use crate::units::{Rates, column, ticks};
 
-/// How the values of a metric are written along an axis.
+/// The format of the values of a metric along an axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Values {
     metric: Metric,
@@ -32,8 +32,8 @@ impl Values {
         Values { metric, log, factor, unit, rates }
     }
 
-    /// Returns whether each tick names its own unit: decades of times and call rates are round in
-    /// every unit, and so are powers of two of bytes.
+    /// Returns whether each tick has its own unit: decades of times and call rates are round in every
+    /// unit, and so are powers of two of bytes.
     pub fn has_unit_per_tick(&self) -> bool {
         self.log && (self.metric != Metric::Throughput || self.metric.units(self.rates).len() > 1)
     }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_says_its_unit_once() {
+    fn axes_show_their_unit_once() {
         let ends = [0.5 * GIB, 9.0 * GIB];
         assert_eq!(
             ticks(Metric::Throughput, false, "auto", &ends, &[0.0, 2.5 * GIB, 8.0 * GIB]),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_those_of_the_unit() {
+    fn steps_are_round_in_the_unit() {
         let scale = |metric, log, unit: &str| {
             let values = Values::new(metric, log, unit.parse().unwrap(), [GIB, 9.0 * GIB]);
             values.axis(&|_| String::new()).scale
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn decades_of_times_and_calls_have_their_own() {
+    fn decades_have_their_own_units() {
         assert_eq!(
             ticks(Metric::Latency, true, "auto", &[1e3, 5e6], &[5e3, 1e6]),
             ["5 µs", "1 ms"]

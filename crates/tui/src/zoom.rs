@@ -20,7 +20,7 @@ pub trait ZoomChart {
     /// Returns the part that is shown in an area.
     fn part(&self, look: &Look, area: Rect) -> Zoom;
     fn show_part(&mut self, part: Zoom);
-    /// Returns how many places besides the first are always shown.
+    /// Returns the minimum distance between the first and the last shown place.
     fn least_span(&self) -> usize {
         2
     }
@@ -38,8 +38,8 @@ pub fn wheel(chart: &mut dyn ZoomChart, look: &Look, area: Rect, at: Position, c
     }
 }
 
-/// Halves or doubles the shown part; `place` stays where it is on the screen, and `least` places
-/// beside it are always shown.
+/// Halves or doubles the shown part. `place` stays where it is on the screen, and at least `least`
+/// other places are shown.
 pub fn zoom_at(zoom: Zoom, places: usize, place: usize, least: usize, closer: bool) -> Zoom {
     let last = places.saturating_sub(1);
     let (from, to) = zoom.unwrap_or((0, last));
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zooming_keeps_the_place_under_the_pointer() {
+    fn zooming_keeps_the_pointed_place() {
         assert_eq!(zoom_at(None, 17, 0, 2, true), Some((0, 8)));
         assert_eq!(zoom_at(None, 17, 16, 2, true), Some((8, 16)));
         assert_eq!(zoom_at(None, 17, 8, 2, true), Some((4, 12)));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_stays_inside_however_it_is_moved() {
+    fn moved_parts_stay_inside() {
         for places in 0..20 {
             for place in 0..25 {
                 for zoom in [None, Some((0, 3)), Some((2, 9))] {

@@ -12,10 +12,10 @@ use crate::session::Session;
 use crate::session_view::SessionView;
 use crate::spoken::speak;
 
-/// The width for which columns are formatted; the bars are drawn in what a screen leaves them.
+/// Width for which columns are formatted; bars fill the rest of the screen when drawn.
 const COLUMNS: usize = 80;
 
-/// Sessions compared with the first of them.
+/// Sessions compared with the first one.
 #[derive(Debug)]
 pub struct LoadedComparison {
     /// The requested ids, the baseline first.
@@ -23,7 +23,7 @@ pub struct LoadedComparison {
     /// The sessions that could be loaded, in that order; their ids are in `ids`.
     pub views: Vec<SessionView>,
     pub ids: Vec<String>,
-    /// What they are called; sessions of one name have their time too.
+    /// Names of the sessions; equal names are followed by the time.
     names: Vec<String>,
     /// Name and error of each session that could not be loaded.
     pub failures: Vec<(String, String)>,

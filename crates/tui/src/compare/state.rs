@@ -52,7 +52,7 @@ impl Compare {
 
 /// One curve of one session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct SessionCurve {
     /// Index into the sessions: how its line is drawn.
     pub session: usize,
     pub curve: Curve,
@@ -61,8 +61,8 @@ pub struct Line {
 #[derive(Debug)]
 pub struct Overlay {
     /// In the order of the legend: by curve, then by session.
-    pub lines: Vec<Line>,
-    /// The number of figures that are on none of them.
+    pub lines: Vec<SessionCurve>,
+    /// Number of figures that are not on a curve.
     pub singles: usize,
     /// Where there are measurements along the axis.
     pub places: Places,
@@ -101,10 +101,10 @@ impl Overlay {
             let cells = &shown.session.plan.cells;
             curves::curves(cells, &shown.results, &shown.skipped, axis, metric, true)
                 .into_iter()
-                .map(move |curve| Line { session, curve })
+                .map(move |curve| SessionCurve { session, curve })
                 .collect::<Vec<_>>()
         };
-        let mut lines: Vec<Line> = sessions.iter().enumerate().flat_map(each).collect();
+        let mut lines: Vec<SessionCurve> = sessions.iter().enumerate().flat_map(each).collect();
         self.singles = curves::leave_out_singles(&mut lines, |line| &line.curve);
         let mut names: Vec<String> = Vec::new();
         for line in &lines {
@@ -155,7 +155,7 @@ impl Overlay {
     }
 
     /// Returns the value of a curve at `x`, or its peak if `None`.
-    pub fn value(&self, line: &Line, x: Option<f64>) -> Option<f64> {
+    pub fn value(&self, line: &SessionCurve, x: Option<f64>) -> Option<f64> {
         let mut points = line.curve.points.iter();
         match x {
             Some(x) => points.find(|point| point.x == x).map(|point| point.y),

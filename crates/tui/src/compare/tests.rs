@@ -77,7 +77,7 @@ fn asks(ids: &[&str]) -> [Effect; 1] {
 }
 
 #[test]
-fn what_differs_stands_first_then_the_sum_then_the_cells() {
+fn differences_precede_summary_and_cells() {
     let stage = stage(&three());
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let picture = stage.picture(columns, rows);
@@ -95,7 +95,7 @@ fn what_differs_stands_first_then_the_sum_then_the_cells() {
 }
 
 #[test]
-fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
+fn any_session_can_become_the_baseline() {
     let mut stage = stage(&three());
     assert!(stage.picture(120, 40).contains("B against A · 1 of 2"));
     stage.keys("l").take();
@@ -123,7 +123,7 @@ fn each_of_several_is_held_against_the_baseline_and_any_can_become_it() {
 }
 
 #[test]
-fn sessions_of_one_name_are_told_apart_by_what_differs_in_their_time() {
+fn equal_names_are_followed_by_times() {
     let at = |created: &str| {
         let session = changed(created, "", |_, _| {});
         Session { created: created.into(), ..session }
@@ -145,7 +145,7 @@ fn sessions_of_one_name_are_told_apart_by_what_differs_in_their_time() {
 }
 
 #[test]
-fn too_few_trials_are_said_once_with_what_to_do() {
+fn too_few_trials_are_mentioned_once() {
     let [before, mut after, _] = three();
     after.trials.retain(|trial| trial.round <= 2);
     let picture = stage(&[before, after]).picture(120, 40);
@@ -156,7 +156,7 @@ fn too_few_trials_are_said_once_with_what_to_do() {
 }
 
 #[test]
-fn bars_take_the_width_that_is_left_and_name_their_one() {
+fn bars_fill_the_remaining_width() {
     let stage = stage(&three());
     let head =
         |picture: &str| picture.lines().find(|line| line.contains(" 0.4")).unwrap().to_string();
@@ -179,7 +179,7 @@ fn bars_take_the_width_that_is_left_and_name_their_one() {
 }
 
 #[test]
-fn trials_are_offered_where_they_can_be_added() {
+fn trials_are_offered_where_possible() {
     let [mut base, mut other, _] = three();
     base.trials.truncate(40);
     other.trials.truncate(40);
@@ -196,7 +196,7 @@ fn trials_are_offered_where_they_can_be_added() {
 }
 
 #[test]
-fn words_and_curves_are_a_key_away_and_back() {
+fn keys_switch_between_the_views() {
     let mut stage = stage(&three());
     stage.keys("l< >");
     let words = stage.picture(120, 40);
@@ -241,7 +241,7 @@ fn words_and_curves_are_a_key_away_and_back() {
 }
 
 #[test]
-fn curves_of_several_sessions_are_told_apart_without_the_cursor() {
+fn curves_of_sessions_look_different() {
     let mut stage = stage(&three());
     stage.keys("v");
     for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
@@ -269,7 +269,7 @@ fn curves_of_several_sessions_are_told_apart_without_the_cursor() {
 }
 
 #[test]
-fn the_letter_of_a_session_has_no_colour_of_a_backend() {
+fn session_letters_have_no_backend_colour() {
     let stage = stage(&three());
     let buffer = stage.drawn(120, 40);
     let rows: Vec<u16> = (0..40)
@@ -284,7 +284,7 @@ fn the_letter_of_a_session_has_no_colour_of_a_backend() {
 }
 
 #[test]
-fn single_figures_are_counted_and_not_drawn() {
+fn single_figures_are_only_counted() {
     let reference = crate::session::reference("macbook-2017").unwrap().session();
     let again = Session { id: "again".into(), ..reference.clone() };
     let mut stage = stage(&[reference.clone(), again]);
@@ -298,7 +298,7 @@ fn single_figures_are_counted_and_not_drawn() {
 }
 
 #[test]
-fn a_single_figure_stays_beside_a_curve_of_its_name_and_where_there_are_no_curves() {
+fn single_figures_of_named_curves_stay() {
     let mut few = changed("b", "few", |_, _| {});
     // Of each curve, one size.
     few.trials.retain(|trial| few.plan.cells[trial.cell as usize].block == 4096);
@@ -330,7 +330,7 @@ fn scrolling_ends_with_the_last_line() {
 }
 
 #[test]
-fn it_is_copied_whole_and_exported_by_a_form() {
+fn comparisons_are_copied_and_exported() {
     let mut stage = stage(&three());
     let copied = stage.keys("y").take();
     let [Effect::Copy(text)] = &copied[..] else { panic!("{copied:?}") };
@@ -363,7 +363,7 @@ fn it_is_copied_whole_and_exported_by_a_form() {
 }
 
 #[test]
-fn sessions_that_cannot_be_loaded_are_told() {
+fn unreadable_sessions_are_listed() {
     let [before, after, _] = three();
     let mut stage = Stage::new();
     compare_sessions(&mut stage, vec!["gone".into(), "a".into(), "b".into()]);
@@ -400,7 +400,7 @@ fn sessions_that_cannot_be_loaded_are_told() {
 }
 
 #[test]
-fn ascii_and_no_colour_are_kept_to() {
+fn plain_terminals_get_plain_text() {
     let mut stage = Stage::new();
     (stage.model.look.glyphs, stage.model.look.colours) = (Glyphs::Ascii, Colours::None);
     let sessions = three();
@@ -429,7 +429,7 @@ fn ascii_and_no_colour_are_kept_to() {
 }
 
 #[test]
-fn eight_sessions_of_many_cells_fit_every_size() {
+fn eight_sessions_fit_every_size() {
     let many: Vec<Session> =
         (0..8).map(|n| changed(&format!("s{n}"), &"long name ".repeat(n), |_, _| {})).collect();
     let mut stage = stage(&many);

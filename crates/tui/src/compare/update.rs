@@ -19,7 +19,7 @@ use crate::view::Part;
 use crate::view::list::move_cursor;
 use crate::zoom::{self, Zoom, ZoomChart};
 
-/// Compares sessions with the first of them.
+/// Compares sessions with the first one.
 pub fn begin(compare: &mut Compare, look: &Look, requested: Vec<String>) -> Vec<Effect> {
     let metric = compare.overlay.metric;
     *compare =
@@ -168,8 +168,7 @@ impl ZoomChart for Compare {
     }
 }
 
-/// Returns the session that Enter opens: that of the curve under the cursor, else the one that is
-/// compared.
+/// Returns the session that Enter opens: the one of the selected curve, else the compared one.
 fn session_to_open(compare: &Compare) -> Option<String> {
     let got = compare.got.as_ref()?;
     let at = match compare.view {

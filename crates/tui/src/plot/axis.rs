@@ -59,7 +59,7 @@ pub struct Axis<'a> {
     /// None: fitted to the data.
     pub min: Option<f64>,
     pub max: Option<f64>,
-    /// How a tick is written.
+    /// Formats a tick.
     pub show: &'a dyn Fn(f64) -> String,
     /// "" for none.
     pub title: &'a str,
@@ -120,8 +120,8 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Returns the end of an axis that holds `value` (> 0): round in a unit of `unit`, at most a third
-/// above it.
+/// Returns a round end, in multiples of `unit`, for an axis up to `value` (> 0); it is at most a
+/// third above `value`.
 pub fn round_end(value: f64, unit: f64) -> f64 {
     const STEPS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     let power = 10f64.powf((value / unit).log10().floor()) * unit;
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_axis_begins_at_0_and_ends_round() {
+    fn linear_axes_begin_at_0() {
         let axis = Axis::new(Scale::Linear, &text);
         assert_eq!(fit_y(&axis, Some((3.0, 9.0))).ends(), (0.0, 10.0));
         assert_eq!(fit_y(&axis, Some((-3.0, 9.0))).ends(), (-4.0, 10.0));
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_were_asked_for_are_kept() {
+    fn requested_ends_are_kept() {
         let axis = Axis::new(Scale::Log2, &text).between(4096.0, 1048576.0);
         assert_eq!(fit_x(&axis, Some((1.0, 2.0))).ends(), (4096.0, 1048576.0));
         assert_eq!(
@@ -431,7 +431,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_data_make_a_range(
+        fn any_data_has_a_range(
             data: Option<(f64, f64)>, min: Option<f64>, max: Option<f64>, loose: bool, scale in 0..3usize, time: bool,
             unit in prop::sample::select(vec![1.0, 1e3, 1_048_576.0]),
         ) {
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_logarithmic_axis_are_written() {
+    fn logarithmic_axes_label_both_ends() {
         fn least(stride: f64) -> impl Fn(&[f64]) -> bool {
             move |values: &[f64]| values.windows(2).all(|pair| (pair[1] / pair[0]).log2() >= stride)
         }

@@ -288,7 +288,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn lines_of_any_numbers_end(a: f64, b: f64, c: f64, d: f64) {
+        fn lines_of_any_numbers_are_finite(a: f64, b: f64, c: f64, d: f64) {
             let _ = clip((a, b), (c, d), (20.0, 10.0));
         }
     }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn each_dot_has_its_place_in_the_character() {
+    fn dots_have_their_place_in_characters() {
         let shown = |graph, dots: &[(i32, i32)]| {
             let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
             let area = buf.area;
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn two_curves_in_one_cell_stay_two() {
+    fn curves_in_one_cell_stay_apart() {
         let drawn = |graph, first: &[(i32, i32)], then: &[(i32, i32)]| {
             let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
             let area = buf.area;
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn octants_are_those_of_the_unicode_table() {
+    fn octants_match_the_unicode_table() {
         // Their code points ascend with their dots; the other shapes are older characters.
         let own = (0..=255).map(|dots| (dots, symbol_of(Graph::Octant, dots)));
         let own: Vec<(u8, char)> =

@@ -37,7 +37,7 @@ impl Point {
     }
 }
 
-/// How a series is drawn.
+/// The line style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Draw {
     #[default]
@@ -56,7 +56,7 @@ pub enum Draw {
 /// One curve.
 #[derive(Debug, Clone, Copy)]
 pub struct Series<'a> {
-    /// Written beside its last point if [`Chart::names`] is set.
+    /// Written next to its last point if [`Chart::names`] is set.
     pub name: &'a str,
     pub points: &'a [Point],
     pub style: Style,
@@ -68,7 +68,7 @@ pub struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// Returns the curve with this index in colour and marker, of things that are no backends.
+    /// Returns a curve with the colour and marker of an index, for anything but backends.
     pub fn new(look: &Look, index: usize, name: &'a str, points: &'a [Point]) -> Series<'a> {
         Series {
             name,
@@ -112,7 +112,7 @@ pub struct Chart<'a> {
     pub bands: bool,
     /// A vertical line at this x.
     pub cursor: Option<f64>,
-    /// Write each series' name beside its last point, where there is room.
+    /// Write the name of each series next to its last point, where there is room.
     pub names: bool,
     pub look: &'a Look,
 }
@@ -147,16 +147,15 @@ impl<'a> Chart<'a> {
 }
 
 impl Chart<'_> {
-    /// Draws the chart inside `area`; nothing if there is no room.
+    /// Draws the chart inside `area`, or nothing without room.
     pub fn render(&self, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let Some(frame) = Frame::new(self, area) else { return };
         frame.draw(self, buf);
         let mut canvas = Canvas::new(buf, frame.plot, self.look.graph());
         let mut curve = Curve::new(&frame);
-        // What comes later covers: a marker a line, an emphasised series the others. What comes
-        // after the lines and is only help (bands, rules, cursor, words) takes the cells that are
-        // left.
+        // Later layers cover earlier ones: markers cover lines, an emphasised series covers the
+        // others. Bands, rules, cursor and names only take the cells that are left.
         self.for_each_series(|series| curve.draw_line(series, &mut canvas));
         if self.bands {
             self.for_each_series(|series| curve.draw_band(series, &mut canvas));
@@ -194,7 +193,7 @@ impl Chart<'_> {
         points.map(locate).collect()
     }
 
-    /// Returns the x under a column of the screen, for the mouse. None beside the plot.
+    /// Returns the x under a column of the screen, for the mouse; `None` outside of the plot.
     pub fn x_at(&self, area: Rect, column: u16) -> Option<f64> {
         let frame = Frame::new(self, area)?;
         let inside = column >= frame.plot.left() && column < frame.plot.right();

@@ -156,7 +156,7 @@ impl<'f> Curve<'f> {
         }
     }
 
-    /// Draws a line through the middle of the point's column, to half a cell.
+    /// Draws a vertical line through the middle of the point's column, precise to half a cell.
     fn draw_whisker(&self, point: &Point, style: Style, canvas: &mut Canvas) {
         let (x, low) = self.dots(canvas, point.x, point.low);
         let (_, high) = self.dots(canvas, point.x, point.high);

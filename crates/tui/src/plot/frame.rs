@@ -39,7 +39,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Creates a frame; `None` where there is no room for any curve.
+    /// Lays out a chart; `None` without room for a curve.
     pub fn new(chart: &Chart, area: Rect) -> Option<Frame> {
         if area.width < 3 || area.height < 2 {
             return None;

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
+    fn empty_bins_draw_nothing() {
         let look = Look::default();
         fn text(v: f64) -> String {
             format!("{v}")

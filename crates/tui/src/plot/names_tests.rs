@@ -79,7 +79,7 @@ proptest! {
     /// Each name stands next to a visible marker, in whose cell it leaves out no series; no
     /// marker of another one is next to it.
     #[test]
-    fn names_stand_beside_markers_of_their_own(
+    fn names_stand_next_to_own_markers(
         (width, height) in (20..90u16, 6..30u16),
         graph in prop::sample::select(vec![Graph::Braille, Graph::Blocks, Graph::Ascii]),
         all in prop::collection::vec(

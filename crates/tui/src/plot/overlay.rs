@@ -152,8 +152,8 @@ fn distance((start, row): Place, width: u16, cell: Place) -> (u16, u16) {
     (start.saturating_sub(cell.0).max(cell.0.saturating_sub(end)), row.abs_diff(cell.1))
 }
 
-/// Names each series at its last marker that it shares with no other; one that has none is named
-/// together with those that it shares a cell with, or not at all.
+/// Names each series at its last marker that it shares with no other. A series without such a
+/// marker is named together with the series in the same cell, or not at all.
 pub(super) fn draw_names(chart: &Chart, frame: &Frame, marks: &Marks, canvas: &mut Canvas) {
     let (columns, rows) = canvas.size();
     let mut groups: Vec<Place> = Vec::new();

@@ -93,7 +93,7 @@ fn block_sizes_on_a_logarithmic_axis() {
 }
 
 #[test]
-fn the_name_of_a_curve_that_ends_early_is_at_its_own_end() {
+fn names_stand_at_curve_ends() {
     let look = Look::default();
     let (short, long) = (points(&[(0.0, 1.0), (4.0, 1.0)]), points(&[(0.0, 3.0), (10.0, 3.0)]));
     let series = [
@@ -118,7 +118,7 @@ fn the_name_of_a_curve_that_ends_early_is_at_its_own_end() {
 }
 
 #[test]
-fn without_unicode_the_cursor_is_no_sign_of_a_warning() {
+fn ascii_cursor_differs_from_warning_sign() {
     let look = ascii();
     let line = points(&[(0.0, 1.0), (10.0, 3.0)]);
     let series = [Series::new(&look, 0, "", &line)];
@@ -128,7 +128,7 @@ fn without_unicode_the_cursor_is_no_sign_of_a_warning() {
 }
 
 #[test]
-fn a_name_is_nearest_to_its_own_marker() {
+fn names_are_nearest_to_their_marker() {
     let look = Look::default();
     // In one place, then one row apart, two, three.
     for gap in [0.0, 1.0, 2.0, 3.0] {
@@ -160,7 +160,7 @@ fn a_name_is_nearest_to_its_own_marker() {
 }
 
 #[test]
-fn a_dashed_line_has_a_marker_at_each_point_and_one_name() {
+fn dashed_lines_have_markers() {
     let look = Look::default();
     let line = points(&[(0.0, 1.0), (5.0, 1.0), (10.0, 1.0)]);
     let cold = Series::new(&look, 0, "cold", &line).draw(Draw::Dashed);
@@ -183,7 +183,7 @@ fn a_dashed_line_has_a_marker_at_each_point_and_one_name() {
 }
 
 #[test]
-fn a_gap_interrupts_and_a_lone_point_shows() {
+fn gaps_interrupt_lines() {
     let look = Look::default();
     let gap = f64::NAN;
     let line = points(&[
@@ -212,7 +212,7 @@ fn a_gap_interrupts_and_a_lone_point_shows() {
 }
 
 #[test]
-fn rules_and_the_cursor_stay_behind_the_curve() {
+fn rules_and_cursor_stay_behind_curves() {
     let look = Look::default();
     let line = points(&[(0.0, 0.0), (10.0, 4.0)]);
     let series = [Series::new(&look, 0, "", &line)];
@@ -237,7 +237,7 @@ fn rules_and_the_cursor_stay_behind_the_curve() {
 }
 
 #[test]
-fn a_rule_far_above_what_is_zoomed_to_does_not_press_it_flat() {
+fn distant_rules_do_not_flatten_curves() {
     let look = Look::default();
     let line = points(&[(0.0, 1.0), (5.0, 3.0), (10.0, 80.0)]);
     let expected = points(&[(0.0, 60.0), (10.0, 90.0)]);
@@ -305,7 +305,7 @@ fn intervals_are_whiskers_or_a_band() {
 }
 
 #[test]
-fn what_lies_outside_is_cut_off() {
+fn lines_outside_are_cut_off() {
     let look = Look::default();
     let line = points(&[(-10.0, -4.0), (20.0, 8.0)]);
     let step = points(&[(-5.0, 1.0), (5.0, 30.0)]);
@@ -354,7 +354,7 @@ fn plain_characters_read_like_a_line() {
 }
 
 #[test]
-fn time_goes_from_the_past_to_now() {
+fn time_axes_end_at_now() {
     let look = Look::default();
     let line: Vec<Point> = (0..=600)
         .map(|i| Point::new(f64::from(i) / 10.0 - 60.0, (f64::from(i) / 60.0).sin() + 2.0))
@@ -432,7 +432,7 @@ fn nothing_and_one_point_have_axes() {
 }
 
 #[test]
-fn the_front_series_has_a_shared_cell() {
+fn front_series_takes_shared_cells() {
     let look = Look::default();
     let line = points(&[(0.0, 2.0), (10.0, 2.0)]);
     let series = [
@@ -450,7 +450,7 @@ fn the_front_series_has_a_shared_cell() {
 }
 
 #[test]
-fn the_same_line_with_other_characters() {
+fn each_character_set_draws_lines() {
     let line = points(&[(0.0, 0.0), (10.0, 10.0)]);
     let draw = |graph| {
         let look = Look { graph, ..Look::default() };

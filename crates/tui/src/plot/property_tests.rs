@@ -1,4 +1,4 @@
-//! Nothing panics, and nothing is drawn beside the area.
+//! Nothing panics, and nothing is drawn outside of the area.
 
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn a_column_is_where_its_value_is_drawn(
+    fn columns_map_back_to_their_values(
         (width, height, look) in (12..200u16, 4..40u16, look()),
         (lo, hi) in (-1e6..1e6f64, 1.0..1e6f64),
         pick: prop::sample::Index,
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn the_small_ones_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), look in look()) {
+    fn bars_and_histograms_stay_inside(area in size(), values in prop::collection::vec(value(), 0..60), max in prop::option::of(value()), look in look()) {
         fn text(v: f64) -> String { format!("{v:.3}") }
         let part = |v: &f64| Part { value: *v, style: look.series(1), texture: 2 };
         let bars: Vec<Bar> = values.chunks(3).map(|v| Bar { label: "label", parts: v.iter().map(part).collect(), figure: "1.2 GiB/s" }).collect();

@@ -1,4 +1,4 @@
-//! Bars side by side over a vertical axis, each with its mark below: an area without holes.
+//! Bars side by side over a vertical axis, each with its mark below.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use super::canvas::put;
 use crate::report::BARS;
 use crate::theme::{Look, Role};
 
-/// How a bar is filled.
+/// The filling of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fill {
     #[default]
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_stand_on_the_axis_with_their_marks_below() {
+    fn marks_stand_below_bars() {
         let look = Look::default();
         let y = Axis::new(Scale::Linear, &number).between(0.0, 8.0).title("x/s");
         let bars = [bar(0, &[2.0, 3.0], Fill::Solid), bar(3, &[8.0, 5.0], Fill::Hatched)];

@@ -78,7 +78,7 @@ impl Track<'_> {
                 true if within >= 4 || (column == 0 && within > 0) => put(cell, '#', self.style),
                 true if last - start >= 4 => put(cell, '=', light),
                 true => {}
-                // An interval that ends in the cell of the bar's end is too short to be seen.
+                // An interval that ends in the last cell of the bar is too short to show.
                 false if within > 0 => put(cell, EIGHTHS[within as usize], self.style),
                 false if last - start >= 4 => put(cell, '▒', light),
                 false => {}
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn bar_interval_expectation_and_marks_have_their_places() {
+    fn track_parts_have_their_places() {
         let look = Look::default();
         let picture =
             |look: &Look, track: &Track| show(20, 1, |area, buf| track.render(look, area, buf));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_on_the_bar_is_cut_out_of_it() {
+    fn marks_are_reversed_on_the_bar() {
         let look = Look::default();
         let mut buf = Buffer::empty(Rect::new(0, 0, 20, 1));
         let marks = vec![Mark { at: 0.1, symbol: '■', style: look.series(1) }];

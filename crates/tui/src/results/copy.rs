@@ -1,5 +1,4 @@
-//! Text for the clipboard: the result under the cursor in one line with its conditions, or the
-//! whole table.
+//! Text for the clipboard: the result under the cursor on one line, or the whole table.
 
 use super::data::Data;
 use super::state::{Results, TabKind};

@@ -32,7 +32,7 @@ pub struct CurvePoints {
     pub wrong: Vec<Point>,
 }
 
-/// How far a measurement is that needs more trials, and what adding some reaches.
+/// Progress of a measurement that needs more trials, and what more trials would reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unfinished {
     pub share: f64,
@@ -66,19 +66,19 @@ pub struct Data {
     pub extras: Vec<Table>,
     pub metric: Metric,
     pub curves: Vec<Curve>,
-    /// Settings that all cells share and no curve is named by.
+    /// Settings that all cells share, so that no curve is named after them.
     pub common: String,
-    /// Estimates beside them: the last rows of the legend.
+    /// Estimates next to the curves: the last rows of the legend.
     pub expected: Vec<Expected>,
-    /// Of each curve.
+    /// The points of each curve.
     pub points: Vec<CurvePoints>,
     /// The warnings of all results by kind.
     pub warnings: Vec<WarningGroup>,
-    /// The most rows of the legend that have a value at one place, so that moving the cursor does
-    /// not move the layout.
+    /// Maximum number of legend rows with a value at one place, so that the layout stays when the
+    /// cursor moves.
     pub most_listed: usize,
     pub sheet: Sheet,
-    /// What each result is drawn with.
+    /// Colour and marker of each result.
     pub signs: Vec<Sign>,
     /// Index in the plan of each result's cell.
     cells: Vec<usize>,
@@ -183,7 +183,7 @@ impl Data {
             curves.count() + expected.count()
         };
         let most = self.places.xs.iter().map(at).max().unwrap_or(0);
-        // The row of what has no point, or of the selected curve.
+        // One more row counts the curves without a point, or has the selected curve.
         most + usize::from(most < self.legend_rows())
     }
 
@@ -205,8 +205,8 @@ impl Data {
         self.cells.get(result)?.to_owned().try_into().ok()
     }
 
-    /// Returns the warnings of a result in a few words, without those that all results have; notes
-    /// only if there is nothing worse.
+    /// Returns the warnings of a result in a few words, except warnings of all results; notes only if
+    /// there is nothing worse.
     pub fn own_warnings(&self, result: &CellResult) -> Vec<String> {
         let own = |warning: &&Warning| !is_shared(&self.warnings, &warning.id);
         let faults: Vec<String> = result.faults().filter(own).map(brief_words).collect();
@@ -240,21 +240,20 @@ fn same_xor(results: &[CellResult]) -> Option<String> {
     rest.all(|other| other == first).then_some(first)
 }
 
-/// Returns whether this kind of warning devalues every result: it is said once, above the answer.
+/// Returns whether this kind of warning devalues every result: one line above the answer shows it.
 fn is_shared(groups: &[WarningGroup], id: &str) -> bool {
     groups.iter().any(|group| group.example.id == id && group.is_fault_everywhere())
 }
 
 fn curve_points(curve: &Curve, results: &[CellResult], groups: &[WarningGroup]) -> CurvePoints {
     let mut points = CurvePoints::default();
-    // No terminal is wider; the axis is even in the logarithm.
+    // No terminal is wider. The axis is logarithmic.
     let means: Vec<(f64, f64)> =
         curve.points.iter().map(|point| (point.x.log2(), point.mean)).collect();
     points.means = reduce(&means, 300).into_iter().map(|(x, y)| Point::new(x.exp2(), y)).collect();
     points.medians = curves::chart_points(curve);
     for point in &curve.points {
-        // What every cell has is said once, above the answer.
-        // How wide an interval is, the chart shows by itself.
+        // A line above the answer shows what all cells share, and the chart shows wide intervals.
         let is_own = |result: &CellResult| {
             result.faults().any(|w| !w.needs_trials() && !is_shared(groups, &w.id))
         };
@@ -268,7 +267,7 @@ fn curve_points(curve: &Curve, results: &[CellResult], groups: &[WarningGroup]) 
     points
 }
 
-/// Limit on drawn intervals; beyond it neighbours are merged.
+/// Maximum number of drawn intervals; neighbours are merged beyond it.
 const MAX_INTERVALS: usize = 2000;
 
 /// The samples of a result, trial by trial.
@@ -298,7 +297,7 @@ impl TrialSeries {
     }
 }
 
-/// A requested cell of a session file, and its result.
+/// A requested cell of a session file with the index of its result.
 #[derive(Debug)]
 struct PendingRequest {
     path: PathBuf,
@@ -329,8 +328,8 @@ impl TrialSeriesCache {
         self.pending = Some(PendingRequest { path, cell, result });
     }
 
-    /// Takes the reply to the pending request. Unreadable samples are not shown, the rest of the
-    /// cell is.
+    /// Takes the reply to the pending request. The cell is shown without samples that cannot be
+    /// read.
     pub fn take(&mut self, path: &Path, cell: u32, samples: Vec<Samples>) {
         // Another session may be shown by now.
         if let Some(pending) =

@@ -62,7 +62,7 @@ impl Sheet {
             .map(|axis| axis_column(axis, &jobs))
             .collect();
         let name_columns = columns.len();
-        // Several cells of one reason have no name in common.
+        // Cells with the same reason have no name in common.
         let several = (results.len()..).zip(&groups).filter(|(_, (_, cells))| cells.len() > 1);
         for (row, _) in several {
             for column in &mut columns {
@@ -91,8 +91,9 @@ impl Sheet {
             }),
         };
         let text = |row: usize| {
-            let words =
-                columns.iter().filter(|column| !matches!(column.look, Look::Main | Look::Number));
+            let words = columns
+                .iter()
+                .filter(|column| !matches!(column.look, ColumnLook::Main | ColumnLook::Number));
             let words = words
                 .filter_map(|column| column.texts.get(row))
                 .map(|text| text.trim().to_lowercase());
@@ -128,7 +129,7 @@ impl Sheet {
     /// Returns whether a column sorts from the largest down, as figures do.
     pub fn sorts_descending(&self, column: usize) -> bool {
         column >= self.name_columns
-            && self.columns.get(column).is_some_and(|column| column.look != Look::Word)
+            && self.columns.get(column).is_some_and(|column| column.look != ColumnLook::Word)
     }
 
     /// Returns the rows that contain every word of the filter, sorted by a column.
@@ -153,7 +154,7 @@ impl Sheet {
 pub const GAP: usize = 2;
 
 fn axis_column(axis: Axis, jobs: &[&Job]) -> Column {
-    let look = if axis == Axis::Backend { Look::Backend } else { Look::Word };
+    let look = if axis == Axis::Backend { ColumnLook::Backend } else { ColumnLook::Word };
     Column::new(grid::Column::of_axis(axis, jobs.iter().copied()), look)
 }
 
@@ -163,12 +164,12 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
         let worst = row.shown_severity().map_or(0, |worst| 1 + worst as u8);
         f64::from(worst) + if row.is_unfinished() { 0.5 } else { 0.0 }
     }
-    // The sign is drawn by severity; the width is that of a sign, or of `ok`.
+    // The severity decides which sign is drawn; `ok` is as wide as any sign.
     let badge = grid::Column {
         values: rows.iter().map(|row| Some(severity(row))).collect(),
         ..grid::Column::text_column("", 0, vec!["ok".into(); rows.len()])
     };
-    let mut columns = vec![Column::new(badge, Look::Badge)];
+    let mut columns = vec![Column::new(badge, ColumnLook::Badge)];
     let ids: Vec<String> = rows.iter().map(|row| describe_warnings(row)).collect();
     if ids.iter().any(|text| !text.is_empty()) {
         columns.push(Column::plain(grid::Column::text_column("warnings", 6, ids)));
@@ -179,7 +180,7 @@ fn trust_columns(rows: &[&CellResult]) -> Vec<Column> {
 /// Returns a result's warnings in a few words; notes only if there is nothing worse.
 fn describe_warnings(row: &CellResult) -> String {
     let skipped = row.skipped.then(|| SKIPPED_BY_USER.to_string());
-    // Beside a fault it would look like one.
+    // Next to a fault, progress would look like one.
     let progress = row.is_unfinished() && row.faults().next().is_none();
     let progress = progress.then(|| row.describe_progress());
     let progress = skipped.into_iter().chain(progress);
@@ -193,7 +194,7 @@ fn describe_warnings(row: &CellResult) -> String {
 
 /// The style of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum ColumnLook {
     Backend,
     Word,
     /// The main figure of the table.
@@ -206,10 +207,10 @@ pub enum Look {
 pub struct Column {
     pub title: String,
     pub unit: String,
-    /// The highest rank is dropped first for lack of room; 0 stays.
+    /// Without room, the highest rank is dropped first; rank 0 stays.
     pub rank: u8,
     pub right: bool,
-    pub look: Look,
+    pub look: ColumnLook,
     pub width: usize,
     pub texts: Vec<String>,
     /// The figures to sort by; empty if it sorts by its texts.
@@ -218,7 +219,7 @@ pub struct Column {
 
 impl Column {
     /// Returns a column of reports in this style.
-    pub fn new(column: grid::Column, look: Look) -> Column {
+    pub fn new(column: grid::Column, look: ColumnLook) -> Column {
         let (width, texts) = (column.width(), column.texts());
         let grid::Column { title, unit, rank, right, values, .. } = column;
         Column { title, unit, rank, right, look, width, texts, values }
@@ -226,7 +227,7 @@ impl Column {
 
     /// Returns a column of reports: figures, or words.
     pub fn plain(column: grid::Column) -> Column {
-        let look = if column.values.is_empty() { Look::Word } else { Look::Number };
+        let look = if column.values.is_empty() { ColumnLook::Word } else { ColumnLook::Number };
         Column::new(column, look)
     }
 
@@ -261,12 +262,12 @@ fn result_columns(rows: &[&CellResult], shown: Rates) -> Vec<Column> {
     let mut columns = Vec::new();
     if rates.iter().any(Option::is_some) {
         let rates = grid::Column::figures("throughput", 0, &rates, shown.units());
-        columns.push(Column::new(rates, Look::Main));
+        columns.push(Column::new(rates, ColumnLook::Main));
     }
     let has_rate = !columns.is_empty();
     columns.extend(measured_columns(rows, ColumnPlace::Screen).into_iter().map(|column| {
         let is_main = column.title == "ops" && !has_rate;
-        if is_main { Column::new(column, Look::Main) } else { Column::plain(column) }
+        if is_main { Column::new(column, ColumnLook::Main) } else { Column::plain(column) }
     }));
     columns
 }
@@ -300,7 +301,7 @@ fn trial_columns(rows: &[&CellResult], trial_count: Option<u32>, shown: Rates) -
 /// or is the goal.
 fn work_columns(rows: &[&CellResult], measure: bool) -> Vec<Column> {
     let has_count = rows.iter().any(|row| row.cell.count.is_some());
-    // A count that was set for each row has a column already.
+    // A count that is set for each row is already a column.
     let has_count_column = rows.iter().all(|row| row.cell.count.is_some_and(|count| count > 0));
     let works: Vec<Option<TrialWork>> = rows.iter().map(|row| trial_work(row, measure)).collect();
     let of = |value: fn(&TrialWork) -> f64| -> Vec<Option<f64>> {

@@ -29,7 +29,7 @@ pub struct ChartState {
     pub hidden_estimates: BTreeSet<String>,
     /// First and last visible position.
     pub zoom: Zoom,
-    /// Metrics whose axis is not the usual one.
+    /// Metrics whose axis has the non-default scale.
     flipped_axes: Vec<Metric>,
     pub mean: bool,
 }
@@ -75,12 +75,13 @@ pub struct Results {
     pub trial_series: TrialSeriesCache,
     /// The displayed session is the one being recorded.
     pub follows_run: bool,
-    /// What was displayed before that began, until there is something of it.
+    /// The data displayed before that run began, until its first result arrives.
     before: Option<Data>,
 }
 
 impl Results {
-    /// Creates the state without a session; `flipped_axes`: metrics with an unusual axis.
+    /// Creates the state without a session; `flipped_axes`: metrics whose axis has the
+    /// non-default scale.
     pub fn with_axes(flipped_axes: Vec<Metric>, unit: Rates) -> Results {
         Results {
             unit,
@@ -89,7 +90,7 @@ impl Results {
         }
     }
 
-    /// Shows what a run has measured so far; the cursors stay on their cells.
+    /// Shows the results of a run so far; the cursors stay on their cells.
     pub fn grow(&mut self, view: SessionView) {
         let Some(old) = self.data.take_if(|_| self.follows_run) else {
             self.show(view);
@@ -121,7 +122,7 @@ impl Results {
         self.settle(series, x);
     }
 
-    /// Puts the cursor on a curve and a place of data that changed; the zoom stays if it can.
+    /// Puts the cursor on a curve and a place after the data changed; keeps the zoom if possible.
     fn settle(&mut self, series: Option<usize>, x: Option<f64>) {
         let Some(data) = &self.data else { return };
         self.chart.series = series.unwrap_or(0);
@@ -132,14 +133,14 @@ impl Results {
         }
     }
 
-    /// Follows a run that begins: nothing of it is known yet.
+    /// Follows a run that begins and has no results yet.
     pub fn follow_run(&mut self) {
         self.follows_run = true;
         self.before = self.data.take().or_else(|| self.before.take());
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
     }
 
-    /// Shows again what was displayed before a run that did not begin.
+    /// Shows the previous data again after a run failed to begin.
     pub fn forget_run(&mut self) {
         if self.follows_run {
             (self.follows_run, self.data) = (false, self.before.take());
@@ -157,7 +158,7 @@ impl Results {
         self.table = TableState { rows: data.sheet.rows("", None), ..TableState::default() };
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
         self.data = Some(data);
-        // The best point is of most interest.
+        // The best point is the most interesting one.
         self.go_to_best();
     }
 
@@ -170,7 +171,7 @@ impl Results {
         Some(result)
     }
 
-    /// Returns what is shown of the session; `None` without one.
+    /// Returns the displayed tab; `None` without a session.
     pub fn tab(&self) -> Option<Tab> {
         let data = self.data.as_ref()?;
         Some(match self.kind {
@@ -245,8 +246,8 @@ impl Results {
         self.data.as_ref()?.curves.get(self.chart.series)
     }
 
-    /// Returns the rows of the legend that are shown: those with a value at the cursor, hidden
-    /// ones, and the selected one.
+    /// Returns the visible rows of the legend: curves with a value at the cursor, hidden curves, and
+    /// the selected curve.
     pub fn listed(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         let (rows, x) = (0..data.legend_rows(), self.x().unwrap_or(f64::NAN));
@@ -308,7 +309,7 @@ impl Results {
             .map(|point| point.result)
     }
 
-    /// Returns whether the value axis is logarithmic; by default that of latencies is.
+    /// Returns whether the value axis is logarithmic; the axis of latencies is by default.
     pub fn is_log(&self, metric: Metric) -> bool {
         metric.usually_log() != self.chart.flipped_axes.contains(&metric)
     }
@@ -351,14 +352,14 @@ impl Results {
         self.table.arrange(&data.sheet, row, 0);
     }
 
-    /// Opens the cell under the cursor; At a glance has none, there it is the best cell.
+    /// Opens the cell under the cursor, or the best cell from At a glance, which has no cursor.
     pub fn open(&mut self) {
         let best = if self.kind == TabKind::Glance { self.go_to_best() } else { None };
         let result = best.or_else(|| self.under_cursor());
         self.open = result.map(|result| OpenCell { result, scroll: 0 });
     }
 
-    /// Opens the cell of a job of a session; false where another session is on the screen.
+    /// Opens the cell of a job of a session; false if another session is displayed.
     pub fn open_job(&mut self, id: &str, job: &Job) -> bool {
         let Some(data) = self.data.as_ref().filter(|data| data.view.session.id == id) else {
             return false;
@@ -376,7 +377,7 @@ impl Results {
         }
     }
 
-    /// Returns the cells beside the opened one: along its curve, or the rows of the table.
+    /// Returns the cells that Left and Right go to: the opened cell's curve, or the table's rows.
     pub fn neighbours(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         if self.kind == TabKind::Table {
@@ -394,7 +395,7 @@ impl Results {
     }
 }
 
-/// The kinds of tabs: of charts there are several.
+/// The kinds of tabs; several tabs are charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TabKind {
     #[default]
@@ -403,7 +404,7 @@ pub enum TabKind {
     Table,
 }
 
-/// What is shown of a session.
+/// A tab of Results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
     Glance,
@@ -432,7 +433,7 @@ impl Tab {
         }
     }
 
-    /// Returns whether there is something to show on it.
+    /// Returns whether the tab has anything to show.
     pub fn has_value(self, data: &Data) -> bool {
         match self {
             Tab::Plot(metric) => metric.has_value(data.results().iter()),
@@ -440,7 +441,7 @@ impl Tab {
         }
     }
 
-    /// Returns the tab after this one or before it; metrics without a value are passed over.
+    /// Returns the next or previous tab; skips metrics without a value.
     pub fn next(self, data: &Data, back: bool) -> Tab {
         let tabs: Vec<Tab> = Tab::ALL
             .into_iter()

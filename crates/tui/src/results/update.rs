@@ -91,7 +91,7 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     Vec::new()
 }
 
-/// Goes to another tab; false if the action is no such one.
+/// Goes to another tab; false if the action does not change the tab.
 fn turn(results: &mut Results, action: Action) -> bool {
     let (Some(data), Some(tab)) = (&results.data, results.tab()) else { return false };
     let next = match action {
@@ -107,7 +107,7 @@ fn turn(results: &mut Results, action: Action) -> bool {
     true
 }
 
-/// Returns what an action does that a session allows only when its run has ended.
+/// Returns a verb for an action that has to wait until the run has ended.
 fn needs_end(action: Action) -> Option<&'static str> {
     match action {
         Action::SaveAs => Some("name"),
@@ -117,8 +117,7 @@ fn needs_end(action: Action) -> Option<&'static str> {
     }
 }
 
-/// Returns why an action cannot be done with a session of another machine: a reference, which has
-/// the figures of a report, or the example.
+/// Returns why a reference or the example does not support an action: both are of other machines.
 fn describe_refusal(session: &Session, action: Action) -> Option<&'static str> {
     match action {
         _ if session.reference.is_some() => refusal_of_reference(action),
@@ -184,7 +183,7 @@ fn replay(view: &SessionView, ctx: &mut Context) {
     }
 }
 
-/// Offers the ways to add rounds to a session, or says why there are none.
+/// Offers ways to add rounds to a session, or states why it cannot have more.
 pub fn ask_for_rounds(view: &SessionView, ctx: &mut Context) {
     if ctx.is_running() {
         return ctx.request(Request::RefuseRun);
@@ -220,7 +219,7 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
         Action::RunAgain => {
             results.view().is_some_and(|view| describe_refusal(&view.session, action).is_none())
         }
-        // Neither a reference nor a run that was not saved has a file.
+        // References and unsaved runs have no file.
         Action::SaveAs => results.view().is_some_and(|view| view.path.is_some()),
         Action::Replay => results
             .view()
@@ -269,7 +268,7 @@ fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
                 .table
                 .sort
                 .and_then(|(column, _)| shown.iter().position(|shown| *shown == column));
-            // Before the first and after the last column is the order of the plan.
+            // The order of the plan comes before the first and after the last column.
             let next = match (action, at) {
                 (Action::Left, None) => shown.len().checked_sub(1),
                 (Action::Left, Some(at)) => at.checked_sub(1),
@@ -332,8 +331,8 @@ impl Results {
     }
 }
 
-/// Requests the samples of the opened cell: one request at a time, and none during a run, which
-/// reading files would disturb.
+/// Requests the samples of the opened cell. One request is pending at a time, and reading waits
+/// until no run is measured.
 pub fn request_trial_series(results: &mut Results, ctx: &Context) -> Option<Effect> {
     if ctx.screen != Screen::Results || ctx.is_running() {
         return None;

@@ -8,7 +8,7 @@ use crate::session;
 use crate::testing::Stage;
 
 #[test]
-fn the_mouse_reads_and_zooms_the_curves() {
+fn mouse_reads_and_zooms_curves() {
     let mut stage = stage(&three());
     stage.tell(Msg::Resize(120, 40)).keys("v");
     let mouse = |stage: &mut Stage, kind, column, row| {
@@ -44,7 +44,7 @@ fn the_mouse_reads_and_zooms_the_curves() {
 }
 
 #[test]
-fn a_session_without_a_time_leaves_its_place_empty() {
+fn undated_sessions_have_no_time() {
     let [before, ..] = three();
     let undated = session::reference("ryzen-5900hs").unwrap().session().clone();
     assert!(undated.created.is_empty());

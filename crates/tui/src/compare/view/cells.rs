@@ -86,7 +86,7 @@ impl<'a> Table<'a> {
             } else {
                 look.style(Role::Text)
             };
-            // Said once, below the summary.
+            // A line below the summary shows it once.
             let is_repeated = at + 1 == self.columns.len() && pair.outcome == Outcome::TooFew;
             let text = if is_repeated { "" } else { &text };
             parts.push(self.cell(column, *width, text, style));

@@ -87,8 +87,8 @@ fn summarize(
     }
 }
 
-/// Takes from the rows of these parts what they have more than the room: first the sessions beside
-/// the two that are compared, then the differences, which `space` shows too, then the summary.
+/// Reduces the rows of these parts to the room: first the sessions that are not compared, then the
+/// differences, which `space` shows too, then the summary.
 fn yield_rows(mut parts: [usize; 3], room: usize) -> [usize; 3] {
     let mut over = parts.iter().sum::<usize>().saturating_sub(room);
     for (rows, least) in parts.iter_mut().zip([2, 1, 1]) {
@@ -99,8 +99,7 @@ fn yield_rows(mut parts: [usize; 3], room: usize) -> [usize; 3] {
     parts
 }
 
-/// Returns how to get a verdict on cells that have too few trials for one, where trials can be
-/// added.
+/// Returns how to get a verdict on cells with too few trials, if trials can be added.
 fn offer_trials(
     look: &Look,
     got: &LoadedComparison,

@@ -117,8 +117,8 @@ fn draw_read_out(
     read_out::draw(ctx.look, &text, place, located.plot, buf);
 }
 
-/// Returns how the lines of a session are drawn, and the sample in the legend: colour and marker
-/// tell the series.
+/// Returns the line style of a session and its sample in the legend; colour and marker belong to
+/// the series.
 fn line_of(session: usize) -> (Draw, Sign) {
     match session {
         0 => (Draw::LineAndMarkers, SOLID),
@@ -133,7 +133,7 @@ enum Entry {
     Curve(String),
     /// Index into the lines.
     Line(usize),
-    /// How many figures are on none.
+    /// Number of figures that are not on a curve.
     Singles(usize),
 }
 

@@ -10,7 +10,7 @@ use crate::testing;
 use crate::theme::{Colours, Glyphs, Look, Role};
 
 #[test]
-fn a_cell_opens_and_leads_to_its_neighbours() {
+fn arrows_walk_through_opened_cells() {
     let mut stage = stage();
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "mmap 1 MiB warm");
@@ -46,7 +46,7 @@ fn a_cell_opens_and_leads_to_its_neighbours() {
 }
 
 #[test]
-fn an_opened_cell_shows_what_happened_within_its_trials() {
+fn opened_cells_show_samples_over_time() {
     let (mut stage, path) = (stage(), testing::shown().path.unwrap());
     let sample = |at: u64, bytes| Sample {
         at,
@@ -58,7 +58,7 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
     let trial = |cell, round| {
         (cell, round, (1..=40).map(|n| sample(n * 100_000_000, (n * 8) << 20)).collect())
     };
-    let told = |cell: u32| Msg::Course {
+    let samples = |cell: u32| Msg::Course {
         path: path.clone(),
         cell,
         samples: (1..=5).map(|round| trial(cell, round)).collect(),
@@ -70,9 +70,9 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
     };
     assert_eq!((asked, *cell), (&path, 22));
     // One question at a time; the answer to another one is none.
-    stage.keys("h").tell(told(3));
+    stage.keys("h").tell(samples(3));
     assert_eq!(stage.take(), []);
-    stage.tell(told(22));
+    stage.tell(samples(22));
     let [Effect::Course { cell: 21, .. }] = stage.take()[..] else {
         panic!("the neighbour was not asked for")
     };
@@ -80,7 +80,7 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
         !stage.picture(160, 60).contains("Over time, trial"),
         "that of the neighbour is not here yet"
     );
-    stage.tell(told(21));
+    stage.tell(samples(21));
     let picture = stage.snapshot(160, 60);
     assert!(
         picture.contains("Over time, trial after trial") && picture.contains("20 s"),
@@ -95,12 +95,12 @@ fn an_opened_cell_shows_what_happened_within_its_trials() {
     stage
         .tell(Msg::Opened(Ok(Box::new(SessionView { path: None, ..testing::shown() }))))
         .keys("<enter>")
-        .tell(told(22));
+        .tell(samples(22));
     assert!(stage.take().is_empty() && !stage.picture(160, 60).contains("Over time, trial"));
 }
 
 #[test]
-fn an_opened_cell_says_what_reading_back_has_shown() {
+fn opened_cells_show_the_verification() {
     let mut shown = testing::shown();
     let mut read_back = |bad: &[Found]| {
         let mut session = shown.session.clone();
@@ -130,7 +130,7 @@ fn an_opened_cell_says_what_reading_back_has_shown() {
 }
 
 #[test]
-fn trials_of_one_interval_and_those_of_damaged_files_have_no_course() {
+fn short_trials_have_no_chart() {
     let path = testing::shown().path.unwrap();
     let odd = Sample {
         at: u64::MAX,
@@ -156,7 +156,7 @@ fn trials_of_one_interval_and_those_of_damaged_files_have_no_course() {
 }
 
 #[test]
-fn an_opened_cell_tells_everything() {
+fn opened_cells_show_every_section() {
     let mut stage = stage();
     stage.keys("v/not-cold<enter><enter>");
     let wide = stage.snapshot(160, 60);
@@ -191,7 +191,7 @@ fn an_opened_cell_tells_everything() {
 }
 
 #[test]
-fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
+fn limits_and_ceilings_are_shown() {
     let shown = |ceilings: Option<Ceilings>| {
         let mut session = testing::session();
         let grounds = session.grounds.get_or_insert_default();
@@ -213,7 +213,7 @@ fn a_cell_says_what_limits_it_and_the_chart_what_the_machine_can() {
 }
 
 #[test]
-fn with_one_trial_the_cost_takes_the_place_of_the_chart_of_trials() {
+fn one_trial_shows_cost_not_chart() {
     let column = |rounds: u32| {
         let mut session = testing::session();
         session.trials.retain(|trial| trial.round <= rounds);
@@ -239,7 +239,7 @@ fn from_four_sources() -> Session {
 }
 
 #[test]
-fn the_bar_of_the_sources_has_their_colours() {
+fn sources_have_their_colours() {
     let mut stage = stage_of(SessionView::new(from_four_sources(), None));
     stage.keys("<enter>").tell(Msg::Resize(80, 60));
     let (buffer, picture) = (stage.drawn(80, 60), stage.picture(80, 60));
@@ -253,7 +253,7 @@ fn the_bar_of_the_sources_has_their_colours() {
 }
 
 #[test]
-fn the_legend_of_the_sources_has_the_textures_of_their_bar() {
+fn sources_have_equal_textures_in_legend() {
     let session = from_four_sources();
     let plain = Look { colours: Colours::None, ..Look::default() };
     for (look, textures) in [

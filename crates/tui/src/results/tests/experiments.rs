@@ -63,7 +63,7 @@ fn shown(session: Session) -> Stage {
 }
 
 #[test]
-fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
+fn x_switches_to_the_next_axis() {
     let mut stage = shown(calls());
     fn data(stage: &Stage) -> (Axis, Vec<(String, usize)>) {
         let data = results(stage).data.as_ref().unwrap();
@@ -96,7 +96,7 @@ fn calls_are_drawn_over_the_count_and_x_takes_the_next_axis() {
 }
 
 #[test]
-fn xor_and_seconds_are_in_the_table_and_the_opened_cell() {
+fn table_and_cell_show_the_xor() {
     let jobs = [1, 2, 4].map(|threads| Job {
         threads,
         count: Some(0),
@@ -127,7 +127,7 @@ fn xor_and_seconds_are_in_the_table_and_the_opened_cell() {
 }
 
 #[test]
-fn measure_has_its_table_of_block_count_size_and_time() {
+fn measure_has_a_table_of_work() {
     let mut session = of([1, 512, 4096].map(|block| job("read", block, Cache::Warm)).to_vec());
     session.plan.experiment = MEASURE.into();
     for trial in &mut session.trials {
@@ -145,7 +145,7 @@ fn measure_has_its_table_of_block_count_size_and_time() {
 }
 
 #[test]
-fn levels_of_cold_stand_below_the_table() {
+fn cold_levels_stand_below_the_table() {
     let mut session = calls();
     let reading = |open| Reading { open, first: 20_000, whole: 3_000_000 };
     let level = |dropped, open| Level {
@@ -176,7 +176,7 @@ fn levels_of_cold_stand_below_the_table() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn no_size_and_no_keys_break_these_views(columns in 1u16..200, rows in 1u16..60, keys in "[xvLajkhl+0biogG]{0,12}", which in 0usize..3) {
+    fn any_size_and_key_works(columns in 1u16..200, rows in 1u16..60, keys in "[xvLajkhl+0biogG]{0,12}", which in 0usize..3) {
         let mut session = match which {
             0 => calls(),
             1 => of([1, 2].map(|threads| Job { threads, xor: true, ..job("pread", 4096, Cache::Warm) }).to_vec()),

@@ -73,7 +73,7 @@ fn peak() -> Session {
 }
 
 #[test]
-fn a_session_is_shown_at_a_glance_first() {
+fn sessions_open_at_a_glance() {
     let stage = glance_of(testing::shown());
     assert_eq!(results(&stage).tab(), Some(Tab::Glance));
     let picture = stage.picture(80, 24);
@@ -83,7 +83,7 @@ fn a_session_is_shown_at_a_glance_first() {
 }
 
 #[test]
-fn tab_walks_through_the_tabs_and_back() {
+fn tab_walks_through_the_tabs() {
     let mut stage = glance_of(testing::shown());
     let mut seen = Vec::new();
     for _ in 0..7 {
@@ -120,7 +120,7 @@ fn tab_walks_through_the_tabs_and_back() {
 }
 
 #[test]
-fn it_is_copied_as_text_and_exported_as_a_card() {
+fn glance_is_copied_and_exported() {
     let mut stage = glance_of(testing::shown());
     stage.keys("y");
     let effects = stage.take();
@@ -135,7 +135,7 @@ fn it_is_copied_as_text_and_exported_as_a_card() {
 }
 
 #[test]
-fn the_header_names_the_session_that_is_shown() {
+fn header_names_the_session() {
     let stage = glance_of(SessionView::new(peak(), None));
     let picture = stage.picture(120, 40);
     let header = picture.lines().next().unwrap();
@@ -143,7 +143,7 @@ fn the_header_names_the_session_that_is_shown() {
 }
 
 #[test]
-fn pictures_of_a_session_at_a_glance() {
+fn pictures_at_a_glance() {
     for (width, height) in [(80, 24), (120, 40), (200, 60)] {
         let mut stage = glance_of(testing::shown());
         insta::assert_snapshot!(format!("glance_{width}"), stage.snapshot(width, height));
@@ -163,7 +163,7 @@ fn pictures_of_a_session_at_a_glance() {
 }
 
 #[test]
-fn digits_of_strokes_leave_no_empty_rows() {
+fn plain_digits_leave_no_empty_rows() {
     let plain_bars = Look { graph: Graph::Ascii, ..Look::default() };
     let plain = Look { glyphs: Glyphs::Ascii, ..Look::default() };
     // The row below the digits has what they are of.
@@ -178,7 +178,7 @@ fn digits_of_strokes_leave_no_empty_rows() {
 }
 
 #[test]
-fn every_reference_and_every_size_has_a_picture() {
+fn every_reference_fits_every_size() {
     for reference in crate::session::references() {
         let view = SessionView::new(reference.session().clone(), None);
         let stage = glance_of(view);
@@ -192,7 +192,7 @@ fn every_reference_and_every_size_has_a_picture() {
 }
 
 #[test]
-fn skipped_cells_of_one_reason_are_one_row() {
+fn skipped_cells_share_a_row() {
     let mut stage = stage();
     stage.keys("vG");
     let picture = stage.picture(100, 30);
@@ -202,7 +202,7 @@ fn skipped_cells_of_one_reason_are_one_row() {
 }
 
 #[test]
-fn the_legend_has_no_rows_without_a_value() {
+fn legend_rows_have_values() {
     let mut stage = Stage::new();
     stage
         .tell(Msg::Resize(100, 30))
@@ -220,7 +220,7 @@ fn the_legend_has_no_rows_without_a_value() {
 }
 
 #[test]
-fn no_line_leads_over_a_cell_that_was_skipped() {
+fn lines_break_at_skipped_cells() {
     let mut shown = testing::shown();
     let kept = |cell: &Job| !(cell.backend.id == "read" && cell.block == 64 << 10);
     let skipped = shown.results.iter().filter(|result| !kept(&result.cell));
@@ -244,7 +244,7 @@ fn no_line_leads_over_a_cell_that_was_skipped() {
 }
 
 #[test]
-fn hidden_curves_name_no_key_that_is_none_here() {
+fn hidden_curves_name_only_bound_keys() {
     let mut stage = stage();
     stage.keys("< >k< >k< >k< >");
     assert!(stage.picture(200, 60).contains("all curves are hidden: space"));
@@ -254,7 +254,7 @@ fn hidden_curves_name_no_key_that_is_none_here() {
 }
 
 #[test]
-fn what_was_expected_is_said_with_its_outcome() {
+fn expectations_are_shown_with_their_outcome() {
     let mut session = testing::session();
     let expect =
         |text: &str| crate::plan::Expectation { by: None, conditions: vec![text.parse().unwrap()] };

@@ -98,7 +98,7 @@ fn keys_move_the_cursors() {
 }
 
 #[test]
-fn metrics_have_a_key_each_and_latencies_a_logarithmic_axis() {
+fn keys_plot_metrics() {
     for (key, metric, log) in [
         ("b", Metric::Throughput, false),
         ("o", Metric::Operations, false),
@@ -129,7 +129,7 @@ fn bounded() -> Stage {
 }
 
 #[test]
-fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
+fn estimates_are_dotted_and_hidable() {
     let mut stage = bounded();
     let picture = stage.picture(160, 45);
     for name in [
@@ -172,7 +172,7 @@ fn estimates_are_dotted_beside_the_curves_and_switched_off_in_the_legend() {
 }
 
 #[test]
-fn curves_are_switched_off_and_the_best_is_among_the_others() {
+fn hidden_curves_are_never_the_best() {
     let mut stage = stage();
     fn best(stage: &Stage) -> String {
         stage
@@ -213,7 +213,7 @@ fn zoom_follows_the_cursor() {
 }
 
 #[test]
-fn chart_and_table_stand_on_the_same_cell() {
+fn chart_and_table_share_the_cursor() {
     let mut stage = stage();
     stage.keys("khv");
     assert_eq!(row(&stage), "mmap 256 KiB cold");
@@ -222,7 +222,7 @@ fn chart_and_table_stand_on_the_same_cell() {
 }
 
 #[test]
-fn points_carry_the_sign_of_their_worst_warning() {
+fn points_have_their_worst_warning_sign() {
     let stage = stage();
     let picture = stage.picture(100, 30);
     // The chart ends above the legend, whose title names the place.
@@ -243,7 +243,7 @@ fn points_carry_the_sign_of_their_worst_warning() {
 }
 
 #[test]
-fn what_every_point_is_warned_of_is_told_once() {
+fn shared_warnings_are_shown_once() {
     let mut shown = testing::shown();
     for (at, result) in shown.results.iter_mut().enumerate() {
         fn warning(id: &'static str) -> Warning {
@@ -275,7 +275,7 @@ fn the_axis_of_throughput_is_remembered() {
 }
 
 #[test]
-fn the_unit_and_the_scale_that_were_asked_for_are_everywhere() {
+fn requested_unit_and_scale_apply_everywhere() {
     let look = Look { unit: "MB/s".parse().unwrap(), scale: Spread::Log, ..Look::default() };
     let mut stage = Stage::looking(look);
     stage.tell(Msg::Resize(120, 40)).tell(Msg::Opened(Ok(Box::new(testing::shown()))));
@@ -296,7 +296,7 @@ fn the_unit_and_the_scale_that_were_asked_for_are_everywhere() {
 }
 
 #[test]
-fn a_reference_is_compared_but_neither_run_nor_replayed_nor_named() {
+fn references_can_only_be_compared() {
     let reference = crate::session::reference("macbook-2017").unwrap().session().clone();
     let mut stage = stage_of(SessionView::new(reference, None));
     for keys in ["r", "P", "w"] {
@@ -316,7 +316,7 @@ fn a_reference_is_compared_but_neither_run_nor_replayed_nor_named() {
 }
 
 #[test]
-fn the_session_is_named_run_again_and_marked() {
+fn sessions_are_named_rerun_and_marked() {
     let mut stage = stage();
     let id = "20261121-093011-ubuntu-iso".to_string();
     assert_eq!(stage.keys("r").take(), [Effect::Again(id.clone())]);
@@ -342,7 +342,7 @@ fn the_session_is_named_run_again_and_marked() {
 }
 
 #[test]
-fn another_session_is_shown_the_same_way() {
+fn another_session_keeps_the_tab() {
     let mut stage = stage();
     stage.keys("oa");
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
@@ -352,7 +352,7 @@ fn another_session_is_shown_the_same_way() {
 }
 
 #[test]
-fn one_result_is_copied_with_its_conditions_and_the_table_whole() {
+fn results_and_tables_are_copied() {
     fn copied(stage: &mut Stage) -> String {
         match stage.keys("y").take().pop() {
             Some(Effect::Copy(text)) => text,
@@ -395,7 +395,7 @@ fn one_result_is_copied_with_its_conditions_and_the_table_whole() {
 }
 
 #[test]
-fn a_failed_cell_leaves_a_gap_in_its_curve() {
+fn failed_cells_leave_a_gap() {
     let mut shown = testing::shown();
     shown.session.trials.retain(|trial| trial.cell != 21);
     (shown.session.errors[21], shown.session.verdicts[21]) = (Some("EIO".into()), None);
@@ -419,7 +419,7 @@ fn a_failed_cell_leaves_a_gap_in_its_curve() {
 }
 
 #[test]
-fn a_few_trials_that_were_asked_for_are_columns_that_go_first() {
+fn few_requested_trials_have_columns() {
     fn titles(trials: Option<u32>) -> (Vec<String>, Vec<String>) {
         let mut session = testing::session();
         session.plan.trials = trials;

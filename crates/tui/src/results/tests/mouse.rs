@@ -30,7 +30,7 @@ fn find(stage: &Stage, text: &str) -> (u16, u16) {
 }
 
 #[test]
-fn the_mouse_selects_switches_and_sorts() {
+fn clicks_select_switch_and_sort() {
     let mut stage = stage();
     let (x, y) = find(&stage, "16 KiB");
     click(&mut stage, x + 3, 3);
@@ -119,7 +119,7 @@ fn the_wheel_zooms_at_the_pointer() {
 }
 
 #[test]
-fn a_title_without_tabs_cannot_be_clicked() {
+fn only_drawn_tabs_are_clicked() {
     let mut stage = stage();
     let tabs = [find(&stage, "ops"), find(&stage, "table")];
     stage.keys("<enter>");
@@ -139,7 +139,7 @@ fn a_title_without_tabs_cannot_be_clicked() {
 }
 
 #[test]
-fn a_double_click_opens_the_cell_under_it() {
+fn double_clicks_open_a_cell() {
     let mut stage = stage();
     let (x, y) = find(&stage, "64 KiB");
     let down = MouseEventKind::Down(MouseButton::Left);

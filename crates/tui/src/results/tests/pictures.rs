@@ -35,7 +35,7 @@ fn without_an_axis_there_are_bars() {
 }
 
 #[test]
-fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
+fn tried_methods_stand_below_the_pick() {
     let mut session = sessions::session(0);
     sessions::picked().iter().for_each(|event| session.apply(event));
     let mut stage = stage_of(SessionView::new(session, None));
@@ -75,7 +75,7 @@ fn the_ways_that_were_tried_stand_below_the_one_that_was_picked() {
 }
 
 #[test]
-fn nothing_measured_is_no_trouble() {
+fn empty_sessions_are_shown() {
     let mut empty = Stage::new();
     empty.keys("3jklh v/<enter>+L");
     assert!(empty.picture(80, 24).contains("no results yet"));

@@ -6,7 +6,7 @@ use crate::session_view::SessionView;
 use crate::testing::{self, Stage};
 
 #[test]
-fn the_table_sorts_by_any_column_and_keeps_its_row() {
+fn sorting_keeps_the_row() {
     let mut stage = stage();
     stage.keys("v");
     fn first(stage: &mut Stage) -> String {
@@ -34,7 +34,7 @@ fn the_table_sorts_by_any_column_and_keeps_its_row() {
 }
 
 #[test]
-fn the_filter_takes_words_in_any_order() {
+fn filter_words_match_in_any_order() {
     for (text, count) in [
         ("", 25),
         ("mmap", 12),
@@ -67,7 +67,7 @@ fn the_filter_takes_words_in_any_order() {
 }
 
 #[test]
-fn what_was_not_measured_is_said() {
+fn missing_cells_are_listed() {
     let mut stage = stage();
     let chart = stage.picture(100, 30);
     assert!(
@@ -106,10 +106,10 @@ fn reasons_name_the_rows_of_setup() {
         stage.keys("<esc><esc>b").keys(keys);
         let picture = stage.picture(160, 60);
         assert!(!picture.contains("--"), "{keys}\n{picture}");
-        let told = match keys {
+        let text = match keys {
             "v/failed<enter><enter>" => "leave out Direct I/O",
             _ => "use a smaller Size",
         };
-        assert!(picture.contains(told), "{keys}\n{picture}");
+        assert!(picture.contains(text), "{keys}\n{picture}");
     }
 }

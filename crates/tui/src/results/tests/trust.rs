@@ -67,7 +67,7 @@ fn stage() -> Stage {
 }
 
 #[test]
-fn an_unfinished_measurement_is_no_warning() {
+fn unfinished_measurements_are_not_warnings() {
     let mut stage = stage();
     let picture = stage.picture(120, 40);
     assert!(picture.contains("first look: 2 trials of each"), "{picture}");
@@ -99,7 +99,7 @@ fn an_unfinished_measurement_is_no_warning() {
 }
 
 #[test]
-fn an_opened_cell_of_too_few_trials_has_no_sign_of_a_warning() {
+fn few_trials_are_not_a_warning() {
     let mut stage = stage();
     stage.keys("vgg<enter>");
     let picture = stage.picture(120, 60);
@@ -108,7 +108,7 @@ fn an_opened_cell_of_too_few_trials_has_no_sign_of_a_warning() {
 }
 
 #[test]
-fn kinds_of_warnings_have_plain_words_with_their_figure() {
+fn warning_kinds_have_plain_words() {
     let mut stage = stage();
     stage.keys("ggll");
     let picture = stage.picture(200, 60);
@@ -124,7 +124,7 @@ fn kinds_of_warnings_have_plain_words_with_their_figure() {
 }
 
 #[test]
-fn r_offers_ways_to_go_on_and_enter_takes_one() {
+fn refine_offers_ways_to_go_on() {
     let mut stage = stage();
     stage.keys("R");
     let picture = stage.picture(80, 24);
@@ -161,7 +161,7 @@ fn r_offers_ways_to_go_on_and_enter_takes_one() {
 }
 
 #[test]
-fn what_cannot_be_refined_says_why() {
+fn unrefinable_sessions_state_the_reason() {
     let mut picked = first_look();
     picked.plan.pick = true;
     let mut stage = stage_of(SessionView::new(picked, None));
@@ -179,7 +179,7 @@ fn what_cannot_be_refined_says_why() {
 }
 
 #[test]
-fn a_finished_session_is_refined_to_narrower_intervals() {
+fn finished_sessions_can_be_refined() {
     let mut session = testing::session();
     session.seconds = Some(60.0);
     let mut stage = stage_of(SessionView::new(session, Some("/s/x.jsonl".into())));
@@ -192,7 +192,7 @@ fn a_finished_session_is_refined_to_narrower_intervals() {
 }
 
 #[test]
-fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
+fn warning_kinds_offer_their_remedy() {
     let mut stage = stage();
     stage.keys("!");
     let picture = stage.picture(100, 30);
@@ -227,7 +227,7 @@ fn a_kind_of_warning_has_its_paragraph_and_its_remedy_as_a_key() {
 }
 
 #[test]
-fn a_warning_says_which_cells_it_devalues_and_offers_no_key_without_a_remedy() {
+fn warnings_list_their_cells() {
     let mut stage = stage();
     stage.keys("!");
     let groups = results(&stage).warnings().to_vec();
@@ -249,7 +249,7 @@ fn a_warning_says_which_cells_it_devalues_and_offers_no_key_without_a_remedy() {
 }
 
 #[test]
-fn the_cursor_stays_on_its_warning_while_a_run_finds_others() {
+fn cursor_stays_on_its_warning() {
     let mut stage = stage();
     update::run::start(&mut stage.model, testing::plan());
     stage.keys("2!");
@@ -268,7 +268,7 @@ fn the_cursor_stays_on_its_warning_while_a_run_finds_others() {
 }
 
 #[test]
-fn live_and_sessions_refine_and_list_warnings_too() {
+fn live_and_sessions_refine_too() {
     let mut stage = stage();
     stage.model.live.session_id = first_look().id;
     stage.keys("2R");
@@ -307,7 +307,7 @@ fn pictures_of_a_first_look() {
 
 /// Of five trials each, but for mmap, which is faster after two.
 #[test]
-fn nothing_is_called_the_best_beside_a_faster_one_of_too_few_trials() {
+fn unfinished_cells_prevent_a_best() {
     let session = testing::session();
     let is_open = |cell: u32| session.plan.cells[cell as usize].backend.id == "mmap";
     let open: Vec<bool> = (0..session.plan.cells.len() as u32).map(is_open).collect();

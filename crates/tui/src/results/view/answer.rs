@@ -18,7 +18,7 @@ use crate::warning_groups::WarningGroup;
 /// The lines of the answer; the last one may list missing cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerLines {
-    /// How far the measurement is, above the answer.
+    /// The progress of the measurement, above the answer.
     progress: Option<Line<'static>>,
     answer: Vec<String>,
     missing: Option<String>,
@@ -52,14 +52,14 @@ pub fn wrap_answer(look: &Look, data: &Data, width: usize) -> AnswerLines {
 /// Columns of the bar of the trials done.
 const BAR: u16 = 14;
 
-/// Builds the line of a measurement that needs more trials: how far it is, and the key that adds
-/// them.
+/// Builds the line of a measurement that needs more trials: its progress and the key that adds
+/// trials.
 pub fn progress_line(look: &Look, data: &Data, width: usize) -> Option<Line<'static>> {
     let Unfinished { share, said, refinement } = data.unfinished.as_ref()?;
     let key = key_of(Action::Refine, Screen::Results);
     let columns = |more: &String| pane::width(more) + key.len() + 4;
     let more = refinement.as_ref().map(|more| format!("refine: {more}"));
-    // On a narrow screen the aim goes: it is said where the key leads.
+    // A narrow screen omits the aim, which the form behind the key shows.
     let more = more.map(|more| match more.split_once(" to ") {
         Some((brief, _)) if pane::width(said) + columns(&more) > width => brief.into(),
         _ => more,
@@ -121,15 +121,15 @@ pub fn draw(lines: &AnswerLines, area: Rect, buf: &mut Buffer) {
         pane::line(Line::styled(missing.clone(), lines.warn), row as u16, area, buf);
     }
     for (row, text) in lines.answer.iter().take(room).enumerate() {
-        // An ellipsis in the last visible line shows that more follows.
+        // An ellipsis marks a last line that has more text below it.
         let cut = row + 1 == room && lines.answer.len() > room;
         let shown = if cut { pane::fit_more(text, area.width.into()) } else { text.clone() };
         pane::line(Line::styled(shown, lines.text), row as u16, area, buf);
     }
 }
 
-/// Returns the kinds worth a place above the answer: not notes, and not that more trials are to
-/// come, which is said there anyway.
+/// Returns the warnings for the line above the answer: neither notes nor missing trials, which the
+/// line of progress shows.
 fn worth_a_line(data: &Data) -> impl Iterator<Item = &WarningGroup> {
     let shown = |group: &&WarningGroup| {
         group.example.severity > Severity::Note && !group.example.is_unfinished()
@@ -137,8 +137,8 @@ fn worth_a_line(data: &Data) -> impl Iterator<Item = &WarningGroup> {
     data.warnings.iter().filter(shown)
 }
 
-/// Draws the kinds of warnings in the line above the answer, as many as fit, and the number of the
-/// others.
+/// Draws the kinds of warnings in the line above the answer: as many as fit, then the number of
+/// other kinds.
 pub fn draw_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
     let groups: Vec<&WarningGroup> = worth_a_line(data).collect();
     let Some(worst) = groups.first().map(|group| group.example.severity) else { return };
@@ -161,6 +161,6 @@ pub fn draw_warnings(look: &Look, data: &Data, row: Rect, buf: &mut Buffer) {
     let (text_width, key_width) = (pane::width(&text) as u16, pane::width(key) as u16);
     let at = row.width.saturating_sub(text_width + key_width + 3);
     pane::draw_text(look, text.trim_end(), role, row, at, buf);
-    // Whatever colour the warnings have, it is a key.
+    // A key has the colour of keys next to warnings of any colour.
     pane::draw_text(look, key, Role::Key, row, at + text_width, buf);
 }

@@ -16,8 +16,8 @@ use crate::theme::{Look, Role};
 use crate::units::show_share;
 use crate::view::pane;
 
-/// One row.
-struct Row {
+/// A bar with its label and figure.
+struct BarRow {
     label: String,
     value: f64,
     style: Style,
@@ -27,13 +27,13 @@ struct Row {
 pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
     let (bounds, tried) = (bound_rows(look, data), tried_rows(look, data));
     let row_of = |curve: &Curve| curve_row(look, results, data, curve);
-    // The tried methods have a gap and a title above.
+    // A gap and a title precede the tried methods.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
     let step = if usize::from(area.height) >= data.curves.len() * 2 + below { 2 } else { 1 };
     let shown = usize::from(area.height) / step;
     let first = pane::first_row(results.chart.series, data.curves.len(), shown);
     let (mut label_width, mut figure_width) = (0, 0);
-    let mut widen = |row: &Row| {
+    let mut widen = |row: &BarRow| {
         label_width = label_width.max(pane::width(&row.label));
         figure_width = figure_width.max(pane::width(&row.figure));
     };
@@ -43,7 +43,7 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
     let max =
         data.curves.iter().map(|curve| value(results, curve)).chain(others).fold(0.0, f64::max);
     let mut rows = area.rows();
-    let mut put = |row: &Row, skipped: usize, selected: bool| {
+    let mut put = |row: &BarRow, skipped: usize, selected: bool| {
         let Some(place) = rows.nth(skipped) else { return };
         let (label, figure) =
             (format!("{:<label_width$}", row.label), format!("{:>figure_width$}", row.figure));
@@ -74,9 +74,9 @@ fn value(results: &Results, curve: &Curve) -> f64 {
     curve.points.first().filter(|_| !results.is_hidden(curve)).map_or(f64::NAN, |point| point.y)
 }
 
-fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
+fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> BarRow {
     let (value, style) = (value(results, curve), look.series(curve.sign.hue()));
-    Row {
+    BarRow {
         label: format!("{} {}", look.marker(curve.sign), curve.name),
         value,
         style: if curve.cache == Cache::Cold { style.add_modifier(Modifier::DIM) } else { style },
@@ -84,23 +84,23 @@ fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row 
     }
 }
 
-/// Returns the picks among several methods; only for throughput.
+/// Returns the methods that were picked among several, for throughput only.
 fn picks(data: &Data) -> impl Iterator<Item = &PickedMethod> {
     data.view.answer.picked.iter().filter(|_| data.metric == Metric::Throughput)
 }
 
-fn picked_row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -> Row {
-    Row { label: format!("  {label}"), value, style, figure: data.metric.show(value, look.unit) }
+fn picked_row(look: &Look, data: &Data, label: &str, value: f64, style: Style) -> BarRow {
+    BarRow { label: format!("  {label}"), value, style, figure: data.metric.show(value, look.unit) }
 }
 
-/// Returns the ceilings that the picked method is compared with, and the share that it reached.
-fn bound_rows(look: &Look, data: &Data) -> Vec<Row> {
+/// Returns the ceilings of the picked methods, with the share that each method reached.
+fn bound_rows(look: &Look, data: &Data) -> Vec<BarRow> {
     let bounds = picks(data).filter_map(|picked| picked.ceiling.as_ref());
     bounds
         .map(|ceiling| {
             let (rate, style) = (ceiling.bytes_per_second, look.style(Role::Rule));
             let row = picked_row(look, data, &ceiling.name, rate, style);
-            Row { figure: format!("{} of {}", show_share(ceiling.share), row.figure), ..row }
+            BarRow { figure: format!("{} of {}", show_share(ceiling.share), row.figure), ..row }
         })
         .collect()
 }
@@ -110,11 +110,8 @@ fn tried_title(data: &Data) -> String {
     let tried = || picks(data).flat_map(|picked| &picked.tried);
     let range = if has_intervals(data) { "95 % interval" } else { "slowest and fastest" };
     let tries = tried().map(|method| method.tries).max().unwrap_or(0);
-    let equal = if tried().any(|method| method.no_difference) {
-        ", = cannot be told apart from it"
-    } else {
-        ""
-    };
+    let equal =
+        if tried().any(|method| method.no_difference) { ", = no difference from it" } else { "" };
     format!("briefly tried: at most {tries} times each, with {range}; * picked{equal}")
 }
 
@@ -124,7 +121,7 @@ fn has_intervals(data: &Data) -> bool {
 }
 
 /// Returns the methods that were tried, the fastest first.
-fn tried_rows(look: &Look, data: &Data) -> Vec<Row> {
+fn tried_rows(look: &Look, data: &Data) -> Vec<BarRow> {
     let intervals = has_intervals(data);
     let row = |picked: &PickedMethod, tried: &MethodRate| {
         let method = describe_method(&tried.cell) + &describe_cache_state(&tried.cell);
@@ -138,11 +135,11 @@ fn tried_rows(look: &Look, data: &Data) -> Vec<Row> {
         let show = |rate| {
             let shown = data.metric.show(rate, look.unit);
             let own = row.figure.rsplit_once(' ').map_or("", |(_, unit)| unit);
-            // A unit that is the same is not repeated.
+            // The unit is not repeated.
             shown.strip_suffix(own).map_or(shown.clone(), |number| number.trim_end().into())
         };
         let figure = format!("{} [{}-{}]", row.figure, show(low), show(high));
-        Row { label: format!("{sign} {method}"), figure, ..row }
+        BarRow { label: format!("{sign} {method}"), figure, ..row }
     };
     picks(data)
         .flat_map(|picked| picked.tried.iter().map(move |tried| row(picked, tried)))

@@ -16,7 +16,7 @@ use crate::values::Values;
 use crate::view::pane;
 use crate::zoom::{Zoom, ZoomChart};
 
-/// Limit on drawn curves: beyond it only those around the selected one are drawn.
+/// Maximum number of drawn curves; with more, only curves around the selected one are drawn.
 const MAX_CURVES: usize = 40;
 
 /// Returns the curves to draw.
@@ -81,8 +81,8 @@ fn wrong_sign(look: &Look) -> char {
     look.glyph("×", "X").chars().next().unwrap_or('X')
 }
 
-/// Returns the signs of misleading and wrong points, each a row above its point, or below at the
-/// top of the chart.
+/// Returns the signs of misleading and wrong points, each one row above its point, or one row below
+/// it at the top of the chart.
 fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
     let (low, high) = chart.y_range();
     let even = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.ln() };
@@ -105,7 +105,7 @@ fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
     data.places.ends(results.chart.zoom.or(all)).unwrap_or((1.0, 2.0))
 }
 
-/// Returns how the values of the visible points are written.
+/// Returns the format of the values of visible points.
 fn values_of(
     look: &Look,
     results: &Results,
@@ -118,7 +118,7 @@ fn values_of(
     Values::new(data.metric, log, look.unit, inside.map(|p| p.y))
 }
 
-/// Returns the unit along the axis of values; `None` where each tick names its own, and for bars.
+/// Returns the unit of the value axis; `None` if each tick has its own unit, and for bars.
 pub fn unit(look: &Look, results: &Results, data: &Data) -> Option<Unit> {
     if !data.is_curve() {
         return None;
@@ -157,14 +157,14 @@ pub fn with_chart<R>(
         ..Series::new(look, 0, "", points).draw(Draw::Points)
     };
     let (low, high) = chart.y_range();
-    // Behind the curves: a marker is more than its sign.
+    // Behind the curves, because a marker matters more than its sign.
     let mut all =
         vec![sign(&misleading, Role::Misleading, '!'), sign(&wrong, Role::Wrong, wrong_sign(look))];
     all.extend(&series);
     then(&Chart { y: chart.y.between(low, high), series: &all, ..chart })
 }
 
-/// Returns the points of the visible curves, each with its curve, and where they are.
+/// Returns the points of the visible curves with their curves and positions.
 pub fn locate_points(look: &Look, results: &Results, data: &Data, area: Rect) -> LocatedPoints {
     let shown = visible(results, data);
     with_chart(look, results, data, area, |chart| {
@@ -237,7 +237,7 @@ impl ZoomChart for Results {
     }
 }
 
-/// Puts the cursor where the chart was clicked, on a curve that is there.
+/// Puts the cursor where the chart was clicked, on the nearest curve.
 pub fn select(results: &mut Results, look: &Look, area: Rect, at: Position) {
     let Some(data) = &results.data else { return };
     let near = locate_points(look, results, data, area).nearest(at, CLICK_REACH);

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
 use super::frame::select;
-use super::{Parts, cell, chart};
+use super::{CurveAreas, cell, chart};
 use crate::analysis::CellResult;
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::record::Severity;
@@ -22,20 +22,20 @@ use crate::view::{Hits, Part, findings};
 use crate::vocabulary::{APPROXIMATE, ESTIMATE, HIDDEN};
 
 /// A column; `right`: aligned to the right.
-struct Column {
+struct LegendColumn {
     title: &'static str,
     width: usize,
     right: bool,
 }
 
 /// A row: a text with its style for each column.
-type Row = Vec<(String, Style)>;
+type LegendRow = Vec<(String, Style)>;
 
 pub fn draw(
     look: &Look,
     results: &Results,
     data: &Data,
-    parts: &Parts,
+    parts: &CurveAreas,
     buf: &mut Buffer,
     hits: &mut Hits,
 ) {
@@ -52,7 +52,7 @@ pub fn draw(
     let visible: Vec<usize> = list.rows().map(|(at, _)| listed[at]).collect();
     let shown: Vec<&Curve> = visible.iter().filter_map(|row| data.curves.get(*row)).collect();
     let readout = Readout::new(look, results, data, &shown);
-    let mut rows: Vec<Row> =
+    let mut rows: Vec<LegendRow> =
         shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
     let expected = visible.iter().filter_map(|row| results.expected_at(*row));
     rows.extend(expected.map(|line| readout.expected_row(look, results, line)).collect::<Vec<_>>());
@@ -80,7 +80,7 @@ pub fn draw(
 /// Draws the titles on the line above, over their columns.
 fn draw_titles(
     look: &Look,
-    columns: &[Column],
+    columns: &[LegendColumn],
     taken: u16,
     row: Rect,
     left: u16,
@@ -104,13 +104,13 @@ fn draw_titles(
 
 const GAP: u16 = 2;
 
-/// A name is not cut below this for the sake of the verdict.
+/// Minimum width of a name; the verdict is cut instead.
 const MIN_NAME: usize = 14;
-/// How the name of an estimate begins, which its marker tells too.
+/// The prefix of an estimate's name, which is dropped first, as the marker has the same meaning.
 const ESTIMATED: &str = "estimate: ";
 
-fn row_line(columns: &[Column], cells: &Row) -> Line<'static> {
-    let cell = |(column, (text, style)): (&Column, &(String, Style))| {
+fn row_line(columns: &[LegendColumn], cells: &LegendRow) -> Line<'static> {
+    let cell = |(column, (text, style)): (&LegendColumn, &(String, Style))| {
         let fits = pane::width(text) <= column.width;
         let text = if fits { text } else { text.strip_prefix(ESTIMATED).unwrap_or(text) };
         let text = pane::fit(text, column.width);
@@ -135,7 +135,7 @@ impl Readout {
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
         let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
         let more = data.metric.more_is_better();
-        // Too few trials show no order, nor whether another one is the best.
+        // Results with too few trials have no rank and may keep others from being the best.
         let (mut ranked, mut open) = (Vec::new(), Vec::new());
         for point in on.filter_map(|curve| point_at(curve, x)) {
             let Some(result) = data.results().get(point.result) else { continue };
@@ -145,7 +145,7 @@ impl Readout {
         let best = ranked.into_iter().reduce(better);
         let best = best.filter(|best| open.iter().all(|y| better(*best, *y) == *best));
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
-        // That of the axis, so that one can be found on the other.
+        // The unit of the axis, so that a figure can be found on the chart.
         let own = || column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
         let (factor, unit) = chart::unit(look, results, data).unwrap_or_else(own);
         let texts = column::align(&all, factor);
@@ -153,7 +153,7 @@ impl Readout {
         Readout { x, factor, unit, best, values }
     }
 
-    fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> Row {
+    fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> LegendRow {
         let is_off = results.is_hidden(curve);
         let role = |role: Role| look.style(if is_off { Role::Off } else { role });
         let hue = if is_off { look.style(Role::Off) } else { look.series(curve.sign.hue()) };
@@ -195,7 +195,7 @@ impl Readout {
     }
 
     /// Builds the row of an estimate: its value at the cursor.
-    fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> Row {
+    fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> LegendRow {
         let is_off = results.chart.hidden_estimates.contains(&line.name);
         let style = look.style(if is_off { Role::Off } else { Role::Rule });
         let marker = if is_off { HIDDEN.on(look) } else { ESTIMATE.on(look) };
@@ -212,7 +212,7 @@ impl Readout {
             .collect()
     }
 
-    /// Formats half of the interval in percent; for latencies the 99th percentile.
+    /// Formats half of the interval in percent, or the 99th percentile of latencies.
     fn interval(&self, metric: Metric, point: &CurvePoint) -> String {
         match metric {
             _ if point.high.is_nan() => String::new(),
@@ -222,7 +222,7 @@ impl Readout {
     }
 
     /// Fits the columns of these rows: the name shrinks first, then the last column is cut.
-    fn columns(&self, rows: &[Row], width: usize) -> Vec<Column> {
+    fn columns(&self, rows: &[LegendRow], width: usize) -> Vec<LegendColumn> {
         let cells = rows.iter().map(Vec::len).max().unwrap_or(7);
         let latency =
             self.unit == "ns" || column::TIME[1..].iter().any(|(_, unit)| *unit == self.unit);
@@ -243,16 +243,16 @@ impl Readout {
                 .max()
                 .unwrap_or(0)
         };
-        let mut columns: Vec<Column> = titles
+        let mut columns: Vec<LegendColumn> = titles
             .into_iter()
             .enumerate()
             .map(|(at, (title, right))| match widest(at) {
                 // Nothing to rank.
-                0 if title == "of best" => Column { title: "", width: 0, right },
-                width => Column { title, width: width.max(pane::width(title)), right },
+                0 if title == "of best" => LegendColumn { title: "", width: 0, right },
+                width => LegendColumn { title, width: width.max(pane::width(title)), right },
             })
             .collect();
-        // Room above the name for the title of the line, next to the unit.
+        // The title of the legend needs room above the name.
         columns[1].width = columns[1].width.max(11);
         let last = columns.len() - 1;
         let others: usize = columns[..last]
@@ -261,7 +261,7 @@ impl Readout {
             .filter(|(at, _)| *at != 1)
             .map(|(_, column)| column.width + usize::from(GAP))
             .sum();
-        // The name gives way first, as far as it can still be told; then the verdict is cut.
+        // The name shrinks first, down to a minimum; then the verdict is cut.
         let free = width.saturating_sub(others + usize::from(GAP));
         let least = (width / 5).clamp(MIN_NAME, 28).min(columns[1].width);
         columns[1].width =
@@ -285,8 +285,8 @@ fn show_ratio(ratio: f64) -> String {
     }
 }
 
-/// Returns what is to be known about a figure: that it is unfinished, its warnings in a few words
-/// after the sign of the worst, or `ok`.
+/// Returns the verdict of a figure: its progress, its warnings in a few words after the sign of the
+/// worst, or `ok`.
 fn badge(look: &Look, data: &Data, result: &CellResult) -> (String, Style) {
     let words = data.own_warnings(result);
     let progress = result.is_unfinished().then(|| result.describe_progress());
@@ -305,8 +305,14 @@ fn badge(look: &Look, data: &Data, result: &CellResult) -> (String, Style) {
     }
 }
 
-/// Draws the details of the point under the cursor, beside the chart.
-pub fn draw_point(look: &Look, results: &Results, data: &Data, parts: &Parts, buf: &mut Buffer) {
+/// Draws the details of the point under the cursor, at the right of the chart.
+pub fn draw_point(
+    look: &Look,
+    results: &Results,
+    data: &Data,
+    parts: &CurveAreas,
+    buf: &mut Buffer,
+) {
     if let Some(line) = results.expected_at(results.chart.series) {
         draw_text(look, "Estimate", Role::Title, parts.point_title, 0, buf);
         let text = format!("Computed before the run, from {}.", line.reason);

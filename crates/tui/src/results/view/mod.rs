@@ -51,11 +51,11 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
     pane::lines(lines, top, inner, buf);
 }
 
-/// The parts inside of the frame.
+/// The areas inside of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
+pub struct CurveAreas {
     pub chart: Rect,
-    /// The line above the legend; beside the chart it is the first row of the legend.
+    /// The line above the legend.
     pub legend_title: Rect,
     pub legend: Rect,
     /// Details of the point under the cursor; empty without room.
@@ -63,17 +63,17 @@ pub struct Parts {
     pub point: Rect,
     pub answer_title: Rect,
     pub answer: Rect,
-    /// The legend is beside the chart.
+    /// The legend is at the right of the chart, else below it.
     pub beside: bool,
 }
 
-/// Columns of the legend beside the chart.
+/// Columns of a legend at the right of the chart.
 const LEGEND_COLUMNS: u16 = 72;
 /// Longer lines of an answer are hard to read.
 const MAX_ANSWER_COLUMNS: usize = 150;
 
 /// Divides the body; `curves`: rows of the legend; `lines`: rows of the answer.
-pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
+pub fn parts(body: Rect, curves: usize, lines: usize) -> CurveAreas {
     let inner = pane::inside(body);
     let (curves, lines) = (curves.clamp(1, 1000) as u16, lines.clamp(1, 100) as u16);
     let row = |y: u16| Rect::new(inner.x, y, inner.width, u16::from(y < inner.bottom()));
@@ -87,7 +87,7 @@ pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
         let side = |y: u16, height: u16| Rect::new(inner.x + left + 1, y, LEGEND_COLUMNS, height);
         let legend = curves.min((upper.saturating_sub(2)) / 2);
         let below = inner.y + 1 + legend;
-        return Parts {
+        return CurveAreas {
             chart: Rect::new(inner.x, inner.y, left, upper),
             legend_title: side(inner.y, 1),
             legend: side(inner.y + 1, legend),
@@ -101,7 +101,7 @@ pub fn parts(body: Rect, curves: usize, lines: usize) -> Parts {
     let free = upper.saturating_sub(1);
     let legend = curves.min(free - (free * 11).div_ceil(20)).max(1).min(free);
     let title = inner.y + free - legend;
-    Parts {
+    CurveAreas {
         chart: Rect::new(inner.x, inner.y, inner.width, free - legend),
         legend_title: row(title),
         legend: Rect::new(inner.x, title + 1, inner.width, legend),
@@ -189,7 +189,7 @@ fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &m
 }
 
 /// Draws the line between chart and legend, and those above legend and point.
-fn draw_vertical_line(look: &Look, parts: &Parts, area: Rect, buf: &mut Buffer) {
+fn draw_vertical_line(look: &Look, parts: &CurveAreas, area: Rect, buf: &mut Buffer) {
     let (style, column) = (look.style(Role::Border), parts.legend.x - 1);
     for row in area.y..parts.answer_title.y {
         let symbol = if row == area.y { look.glyph("┬", "+") } else { look.glyph("│", "|") };
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chart_keeps_half_and_nothing_overlaps() {
+    fn chart_keeps_half_of_the_screen() {
         for (width, height) in [(80, 22), (120, 38), (200, 58), (300, 100)] {
             for curves in [0, 1, 6, 40, 10_000] {
                 for lines in [1, 3, 30] {

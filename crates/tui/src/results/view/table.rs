@@ -9,7 +9,7 @@ use ratatui::widgets::Widget;
 use super::frame;
 use crate::report::{self, table::grid};
 use crate::results::data::Data;
-use crate::results::sheet::{self, Column, GAP};
+use crate::results::sheet::{Column, ColumnLook, GAP};
 use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::units::counted;
@@ -53,7 +53,7 @@ fn split(data: &Data, body: Rect) -> (Rect, Rect) {
     (above, Rect { y: above.bottom(), height: below, ..list })
 }
 
-/// Minimum of visible rows above the side table.
+/// Minimum number of visible rows above the side table.
 const MIN_ROWS: u16 = 5;
 
 /// Returns the table below the rows: the cache-drop levels, or how to use the counts.
@@ -140,7 +140,7 @@ fn draw_title(
     buf: &mut Buffer,
 ) {
     let arrow = match sorted {
-        // A space, or the letter would look like part of the title.
+        // Without the space, the letter would look like part of the title.
         Some(true) => look.glyph("↓", " v"),
         Some(false) => look.glyph("↑", " ^"),
         None => "",
@@ -206,13 +206,13 @@ fn draw_row(
         let indent =
             if column.right { column.width.saturating_sub(pane::width(text)) as u16 } else { 0 };
         let (text, style) = match (column.look, result) {
-            (sheet::Look::Backend, Some(_)) => (
+            (ColumnLook::Backend, Some(_)) => (
                 text.as_str(),
                 data.signs.get(row).map_or(Style::new(), |sign| look.series(sign.hue())),
             ),
             (_, None) => (text.as_str(), look.style(Role::Dim)),
-            (sheet::Look::Main, _) => (text.as_str(), look.style(Role::Number)),
-            (sheet::Look::Badge, Some(result)) => match result.shown_severity() {
+            (ColumnLook::Main, _) => (text.as_str(), look.style(Role::Number)),
+            (ColumnLook::Badge, Some(result)) => match result.shown_severity() {
                 None if result.is_unfinished() => (APPROXIMATE.on(look), look.style(Role::Dim)),
                 None => ("ok", look.style(Role::Good)),
                 Some(worst) => {
@@ -220,7 +220,7 @@ fn draw_row(
                     (sign, look.style(role))
                 }
             },
-            (sheet::Look::Word | sheet::Look::Number, _) => (text.as_str(), look.style(Role::Text)),
+            (ColumnLook::Word | ColumnLook::Number, _) => (text.as_str(), look.style(Role::Text)),
         };
         put(text, style, left + indent, buf);
     }

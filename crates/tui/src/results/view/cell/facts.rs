@@ -193,7 +193,7 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
         }
         all.push(s.look.line(Role::Good, format!("{} no warnings", FINE.on(s.look))));
     } else {
-        // Too few trials are no fault, as in the row of the table.
+        // Too few trials are not a fault, as in the row of the table.
         let (unfinished, found): (Vec<Warning>, Vec<Warning>) =
             s.result.warnings.iter().cloned().partition(Warning::is_unfinished);
         for warning in unfinished {
@@ -277,7 +277,7 @@ fn describe_preparation(preparation: &Preparation) -> String {
     }
 }
 
-/// Returns the section; none where nothing was read back.
+/// Returns nothing if no data was read back.
 pub fn verified(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(verified) = &s.result.verified else { return Vec::new() };
     let (role, mark) =
@@ -292,7 +292,7 @@ pub fn verified(s: Scene<'_>) -> Vec<Section<'_>> {
     section(text)
 }
 
-/// Returns the section; none where nothing is committed.
+/// Returns nothing for a cell without commits.
 pub fn commits(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(CommitsOf { per_second, count, total, sync, .. }) = &s.result.commits else {
         return Vec::new();
@@ -440,14 +440,14 @@ fn histogram(s: Scene, area: Rect, buf: &mut Buffer) {
         units::show_nanos(nanos).replace(".00", "").replace(".0 ", " ")
     }
     let style = s.look.series(s.hue());
-    // Rare operations are of interest here.
+    // Rare operations are interesting here.
     Histogram::new(s.look, &bins, &brief, style).marks(&marks).render(area, buf);
 }
 
-/// Ranks that are listed, the slowest first; more are counted.
+/// Maximum number of listed ranks, the slowest first; other ranks are only counted.
 const MAX_LISTED: usize = 64;
 
-/// Returns the sections; none where one process measured.
+/// Returns nothing if one process measured.
 pub fn ranks(s: Scene<'_>) -> Vec<Section<'_>> {
     let Some(ranks) = &s.result.ranks else { return Vec::new() };
     let moves = s.result.throughput.is_some();
@@ -465,21 +465,15 @@ pub fn ranks(s: Scene<'_>) -> Vec<Section<'_>> {
     }
     for node in ranks.nodes.iter().filter(|_| ranks.nodes.len() > 1) {
         let count = counted(node.ranks, "rank");
-        let told = format!(
-            "{}, {count}{}",
-            rate(node.rate),
-            describe_origin(node.source, node.cached_trials)
-        );
-        text.extend(
-            s.wrap(&format!("{}: {told}", clean_text(&node.node)), rank_role(node.cached_trials)),
-        );
+        let origin = describe_origin(node.source, node.cached_trials);
+        let line = format!("{}: {}, {count}{origin}", clean_text(&node.node), rate(node.rate));
+        text.extend(s.wrap(&line, rank_role(node.cached_trials)));
     }
     let listed = ranks.slowest(MAX_LISTED);
     for rank in &listed {
         let node = if ranks.nodes.len() > 1 { clean_text(&rank.node) } else { String::new() };
-        let told =
-            format!("{}{}", rate(rank.rate), describe_origin(rank.source, rank.cached_trials));
-        let line = format!("{}: {told}", show_rank(rank.rank, &node));
+        let origin = describe_origin(rank.source, rank.cached_trials);
+        let line = format!("{}: {}{origin}", show_rank(rank.rank, &node), rate(rank.rate));
         text.extend(s.wrap(&line, rank_role(rank.cached_trials)));
     }
     let more = ranks.each.len() - listed.len();
@@ -497,7 +491,7 @@ fn rank_role(cached_trials: u32) -> Role {
     if cached_trials > 0 { Role::Wrong } else { Role::Text }
 }
 
-/// Returns `, 98 % from the device`, and whether the machine had data cached that it should not.
+/// Returns `, 98 % from the device`, and the number of trials that began with cached data.
 fn describe_origin(source: Option<Source>, cached_trials: u32) -> String {
     let from = source.map_or(String::new(), |source| {
         let parts = [

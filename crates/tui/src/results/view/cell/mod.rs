@@ -56,8 +56,8 @@ fn stacks<'a>(
     let (left, right) = (column(0, half), column(half, inner.width - half));
     let (l, r) = (scene(left), scene(right));
     let tall = if body.height >= 50 { 14 } else { 9 };
-    // Below the trials, unless these are so many that it would be far down; with one trial, there
-    // is no chart of trials.
+    // The chart over time stands below the trials, unless a long list would push it far down. A
+    // single trial has no chart of trials.
     let count = result.trials.len();
     let (few, single) = (count <= MAX_TRIALS_ABOVE, count < 2);
     let processor = |s, here| if here { facts::processor(s) } else { Vec::new() };
@@ -123,7 +123,7 @@ pub fn draw(
     frame::draw_footer(look, keys, area, buf);
 }
 
-/// Draws the main sections beside the chart.
+/// Draws the main sections at the right of the chart.
 pub fn draw_brief(look: &Look, data: &Data, index: usize, area: Rect, buf: &mut Buffer) {
     let Some(result) = data.results().get(index) else { return };
     let s = Scene { look, data, index, result, width: usize::from(area.width) };

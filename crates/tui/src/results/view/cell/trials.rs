@@ -12,7 +12,7 @@ use crate::results::data::TrialSeries;
 use crate::theme::Role;
 use crate::units::{self, column, show_nanos};
 
-/// Returns the metric of a trial: the plotted one, if a single trial has it.
+/// Returns the metric of trials: the plotted one, if a single trial has a value of it.
 pub(super) fn metric(s: Scene) -> Metric {
     match s.data.metric {
         Metric::Operations | Metric::Commits => Metric::Operations,
@@ -121,7 +121,7 @@ fn dots(s: Scene, metric: Metric, outliers: &[usize], area: Rect, buf: &mut Buff
     Chart::new(s.look, x, y, &all).rules(&rules).render(area, buf);
 }
 
-/// Returns the over_time; none if no trial has two intervals, which the list of trials covers.
+/// Returns the chart over time, or nothing if each trial has one interval, as in the list above.
 pub fn over_time<'a>(
     s: Scene<'a>,
     series: Option<&'a TrialSeries>,
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trials_follow_each_other_with_a_gap() {
+    fn gaps_separate_trials() {
         let sample = |at, bytes| Sample { at, nanos: 100_000_000, bytes, ops: 1, syscalls: 2 };
         let series = TrialSeries {
             result: 0,

@@ -11,7 +11,7 @@ use crate::theme::{Look, Role};
 use crate::view::{findings, pane};
 use crate::vocabulary::FINE;
 
-/// Sentences are not wider than can be read.
+/// Longer lines are hard to read.
 const MAX_WIDTH: u16 = 110;
 
 /// Returns the sentences of the answer, wrapped.
@@ -25,11 +25,9 @@ pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
     glance.facts.iter().flat_map(hang).collect()
 }
 
-/// Returns where the bytes came from, and what shows that the figures can be trusted, in at most
-/// two lines each.
+/// Returns where the bytes came from and why the figures can be trusted, each in at most two lines.
 ///
-/// `progress`: how far the measurement is, and the key that continues it, in place of an unfinished
-/// count of trials.
+/// `progress`: the line of an unfinished measurement, which replaces its count of trials.
 pub fn statements(
     look: &Look,
     glance: &Glance,
@@ -94,7 +92,7 @@ pub fn draw_probes(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     let figures = widest(|(_, figure, _)| figure);
     let labels = widest(|(label, ..)| label).min(usize::from(area.width) * 2 / 3);
     let height = usize::from(area.height);
-    // A single row has a probe; with more rows the last one counts what is left out.
+    // A single row shows a probe; of more rows the last one counts the probes without room.
     let shown = if probes.len() > height { height.saturating_sub(1).max(1) } else { height };
     for (row, (label, figure, interval)) in probes.iter().take(shown).enumerate() {
         let label = pane::fit(label, labels);

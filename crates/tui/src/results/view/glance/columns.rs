@@ -23,14 +23,14 @@ const MIN_WIDTH: u16 = 24;
 /// From this width on the digits may be twice as large, and each bar has its interval and its cell.
 const WIDE: u16 = 46;
 const MAX_NAME: usize = 24;
-/// Minimum width of a figure beside its bar.
+/// Minimum width of the figure before a bar.
 const FIGURE: u16 = 5;
 /// Columns of the marker before a figure, and of the word behind a bar.
 const MARKER: u16 = 2;
 const MARK: u16 = 4;
 /// Maximum width of the name of a bar's cell, `256 KiB`; longer names are left out.
 const MAX_SIZE: usize = 8;
-/// Rows above the bars beside the digits.
+/// Rows above the bars, in addition to the digits.
 const TITLE: u16 = 1;
 const CAPTION: u16 = 1;
 
@@ -56,7 +56,7 @@ fn digit_scale(look: &Look, width: u16) -> u16 {
     if width >= WIDE && !look.has_plain_bars() { 2 } else { 1 }
 }
 
-/// How the rows of an area are used.
+/// The use of the rows of an area.
 struct RowPlan {
     digit_scale: u16,
     /// Empty rows above the bars.
@@ -136,7 +136,7 @@ pub fn draw(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// Returns the figures of the columns without room.
+/// Describes the columns without room.
 fn describe_others(look: &Look, data: &Data, count: usize) -> String {
     let glance = &data.view.glance;
     let describe = |column: &GlanceColumn| {
@@ -167,7 +167,7 @@ fn hue(look: &Look, data: &Data, row: usize) -> Style {
     sign.map_or(look.style(Role::Text), |sign| look.series(sign.hue()))
 }
 
-/// Draws title, digits with unit and interval, and what they are of.
+/// Draws title, digits with unit and interval, and a caption.
 fn draw_head(
     look: &Look,
     data: &Data,
@@ -198,7 +198,7 @@ fn draw_head(
     let top = Rect { height: rows.min(place.height), ..place };
     digits::draw(look, &number, scale, style, top, buf);
     let digits = digits::width(look, &number, scale);
-    // A narrow column gives up a part of the gaps on both sides.
+    // A narrow column has narrow gaps.
     let beside = pane::width(unit).max(pane::width(&interval)) as u16;
     let gap = if digits + 2 + beside <= place.width { 2 } else { 1 };
     let side = Rect {
@@ -215,8 +215,7 @@ fn draw_head(
     pane::line(look.line(Role::Text, caption), TITLE + rows, area, buf);
 }
 
-/// Returns which cell the large digits are of, and how many do not differ from it, shorter where
-/// the column is narrow.
+/// Returns the cell of the large digits and the number of ties, shorter in a narrow column.
 fn caption(data: &Data, column: &GlanceColumn, width: usize) -> String {
     let join = |tied: String| {
         let parts = [data.view.glance.caption(column), tied];
@@ -276,8 +275,7 @@ fn draw_bars(
     }
 }
 
-/// The widths of what stands beside the bars of a column, each with its gap; 0 where it has no
-/// room.
+/// The widths of the texts around the bars of a column, each with its gap; 0 without room.
 struct BarWidths {
     /// Marker, figure and cell.
     left: u16,
@@ -317,8 +315,8 @@ impl BarWidths {
     }
 }
 
-/// Returns how many bars do not differ from the best, which is one of them; 0 as long as a bar has
-/// no interval.
+/// Returns the number of bars that do not differ from the best, including it; 0 while a bar has no
+/// interval.
 fn count_tied(column: &GlanceColumn) -> usize {
     let bars = || column.bars.iter().flatten();
     if bars().all(|bar| bar.figure.is_certain()) {
@@ -328,7 +326,7 @@ fn count_tied(column: &GlanceColumn) -> usize {
     }
 }
 
-/// Returns `tied with 2 others` and `tied with 2` where the best is not alone.
+/// Returns `tied with 2 others` and `tied with 2` if other bars do not differ from the best.
 fn describe_tied(column: &GlanceColumn) -> [String; 2] {
     match count_tied(column) {
         0 | 1 => Default::default(),
@@ -339,8 +337,8 @@ fn describe_tied(column: &GlanceColumn) -> [String; 2] {
     }
 }
 
-/// Returns what is to be said of a row: the best, one that does not differ from it, or one of too
-/// few trials beside others of enough.
+/// Returns the mark of a row: best, no different from the best, or with too few trials while other
+/// rows have enough.
 fn mark(look: &Look, column: &GlanceColumn, row: usize) -> (String, Style) {
     let Some(bar) = column.bars.get(row).and_then(Option::as_ref) else {
         return (String::new(), Style::new());

@@ -98,7 +98,7 @@ mod tests {
     use crate::theme::Glyphs;
 
     #[test]
-    fn every_digit_has_one_width_in_all_rows() {
+    fn digit_rows_have_equal_widths() {
         for look in [Look::default(), Look { glyphs: Glyphs::Ascii, ..Look::default() }] {
             for c in "0123456789.-".chars() {
                 for scale in 1..3 {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_drawn_in_three_rows_of_half_cells() {
+    fn numbers_take_three_rows() {
         assert_eq!(
             rows(&Look::default(), "1.2", 1),
             ["▄█    ▄▀▀▄", " █      ▄▀", "▄█▄ ▄ ▄█▄▄"].map(String::from)

@@ -1,5 +1,5 @@
-//! At a glance: the figures that a session comes down to in large digits, bars below them, and why
-//! they can be trusted.
+//! At a glance: the headline figures in large digits, bars below them, and why they can be
+//! trusted.
 
 mod below;
 mod columns;
@@ -16,10 +16,10 @@ use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::view::{Hits, pane};
 
-/// From this width on the chart is beside the figures, else below them.
+/// From this width on the chart is at the right of the figures, else below them.
 const MIN_BESIDE: u16 = 150;
 const MIN_CHART_ROWS: u16 = 9;
-/// Columns that the figures take at most beside a chart.
+/// Maximum width of the figures at the left of a chart.
 const MAX_FIGURES: u16 = 104;
 
 pub fn draw(
@@ -58,7 +58,7 @@ fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut
     chart::draw(look, results, data, below, buf);
 }
 
-/// Returns what was measured on, for the last line of the frame.
+/// Returns preset and date, for the last line of the frame.
 fn footer(data: &Data) -> String {
     let conditions = &data.view.glance.conditions;
     [conditions.preset.as_str(), conditions.date.as_str()]
@@ -68,7 +68,7 @@ fn footer(data: &Data) -> String {
         .join(", ")
 }
 
-/// How many rows each part has.
+/// The number of rows of each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Rows {
     pub conditions: u16,
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_shared_by_their_weight_and_never_exceed_the_height() {
+    fn shared_rows_fit_the_height() {
         for height in 0..70 {
             for (least, most, facts, statements) in [(5, 30, 4, 2), (1, 1, 0, 0), (9, 9, 12, 3)] {
                 let rows = share(height, least, most, facts, statements);

@@ -133,7 +133,7 @@ impl Column<'_> {
         }
     }
 
-    /// Returns what matters beside the throughput, the most important first.
+    /// Returns the figures next to the throughput, the most important first.
     fn details(&self, workload: &Workload, figure: &WorkloadFigure) -> Vec<String> {
         let operations = figure
             .operations
@@ -146,7 +146,7 @@ impl Column<'_> {
         let (first, second) =
             if workload.is_single() { (p50, operations) } else { (operations, p50) };
         let (interval, backend) = (figure.figure.describe_certainty(), figure.backend.clone());
-        // Beside digits there are three rows.
+        // There are three rows next to large digits.
         let rest = match (self.step >= 5, second.is_some()) {
             (true, true) => vec![second, Some(format!("{interval} {backend}"))],
             _ => vec![Some(interval), Some(backend), second],
