@@ -69,7 +69,8 @@ pub fn densest(
         if values.len() <= max_ticks && fits(&values) {
             return Some(values);
         }
-        if values.len() < 2 {
+        // The smallest numbers that exist have no larger step within 1 %.
+        if values.len() < 2 || step * 1.01 <= step {
             return None;
         }
         min_step = step * 1.01;
@@ -181,6 +182,11 @@ mod tests {
         assert_eq!(logarithmic(0.67, 39_000.0, 6), [1.0, 10.0, 100.0, 1000.0, 10_000.0]);
         assert_eq!(logarithmic(1e-9, 1.0, 5), [1e-8, 1e-6, 1e-4, 1e-2, 1.0]);
         assert_eq!(logarithmic(21.0, 49.0, 6), [25.0, 30.0, 35.0, 40.0, 45.0]);
+    }
+
+    #[test]
+    fn tiny_axes_end_the_search() {
+        assert_eq!(densest(0.0, 5e-323, 3, &step, &mut |_| false), None);
     }
 
     #[test]
