@@ -17,7 +17,7 @@ use crate::backend::fold;
 use crate::doctor::examine;
 use crate::host::{self, SharedHost};
 use crate::record::Event;
-use crate::tui::msg::{Copied, Effect, Msg};
+use crate::tui::msg::{Copied, Effect, Msg, Query};
 use crate::{runner, units};
 
 /// Concurrent lookup threads; a mount that hangs may block some of them for ever.
@@ -66,7 +66,7 @@ impl Shell {
         let (sender, looking) = (self.sender.clone(), Arc::clone(&self.looking));
         let spawned = std::thread::Builder::new().name("look up".into()).spawn(move || {
             // A panic releases the slot too.
-            let _place = Place(looking);
+            let _slot = LookupSlot(looking);
             let _ = sender.send(work());
         });
         if let Err(error) = spawned {
@@ -80,9 +80,9 @@ impl Shell {
     }
 }
 
-struct Place(Arc<AtomicUsize>);
+struct LookupSlot(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for LookupSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Relaxed);
     }
@@ -107,7 +107,7 @@ impl EffectHandler for Shell {
             // A failure to save the last choice is not worth a message.
             Effect::Remember(remembered) if self.remembers => drop(remember::save(&remembered)),
             Effect::Remember(_) => {}
-            other => self.answer(other),
+            Effect::Ask(query) => self.ask(query),
         }
         Done::Yes
     }
@@ -128,93 +128,12 @@ impl EffectHandler for Shell {
 }
 
 impl Shell {
-    /// Performs an effect on a thread that answers with a message.
-    fn answer(&self, effect: Effect) {
+    /// Answers a query from a thread.
+    fn ask(&self, query: Query) {
         // What is found or listed now is dated.
-        if matches!(effect, Effect::Host | Effect::Propose(_) | Effect::Sessions) {
-            self.say(Msg::Clock(SystemTime::now()));
-        }
-        match effect {
-            Effect::Host => self.look_at_host(),
-            Effect::List(dir) => self.look_up(move || Msg::Listed(look_up::list(dir))),
-            Effect::Look(path) => self.look_up(move || Msg::Seen(look_up::facts(path))),
-            Effect::FindGone(paths) => self.look_up(move || Msg::Gone(look_up::find_gone(paths))),
-            Effect::FindOtherRun(plan) => self.look_up(move || look_up::other_run(&plan)),
-            Effect::Propose(question) => {
-                let host = self.host.clone();
-                self.look_up(move || look_up::propose(&question, host.get()));
-            }
-            Effect::Lab { file, dir, remote, sets } => {
-                self.look_up(move || {
-                    Msg::Lab(Box::new(look_up::lab(
-                        file.as_deref(),
-                        dir.as_deref(),
-                        remote.as_ref(),
-                        sets.as_deref(),
-                    )))
-                });
-            }
-            Effect::PlanLab(question) => self.look_up(move || look_up::plan_lab(&question)),
-            Effect::MarkOnLab(id) => {
-                self.look_up(move || Msg::MarkedOnLab(look_up::load_other(&id).map(Box::new)))
-            }
-            Effect::SavePreset { id, question } => {
-                self.look_up(move || Msg::PresetSaved(look_up::save_preset(&id, &question)))
-            }
-            other => self.answer_about_sessions(other),
-        }
-    }
-
-    fn answer_about_sessions(&self, effect: Effect) {
-        match effect {
-            Effect::Sessions => self.look_up(|| Msg::Sessions(look_up::sessions())),
-            Effect::Preview(id) => self.look_up(move || Msg::Preview(look_up::preview(id))),
-            Effect::Compare { ids, look } => {
-                self.look_up(move || Msg::Compared(Box::new(share::compare(&ids, &look))))
-            }
-            Effect::Import(path) => self.look_up(move || share::import(&path)),
-            Effect::Export(export) => self.look_up(move || Msg::Exported {
-                number: export.number,
-                result: share::export(&export),
-            }),
-            Effect::Open(id) => self.look_up(move || Msg::Opened(look_up::open(&id).map(Box::new))),
-            Effect::Course { path, cell } => self.look_up(move || look_up::course(path, cell)),
-            Effect::Again(id) => {
-                self.look_up(move || Msg::Again(look_up::again(&id).map(Box::new)))
-            }
-            Effect::Replay { of, speed } => {
-                self.look_up(move || Msg::Replay(look_up::record(of, speed).map(Box::new)))
-            }
-            Effect::Refine(request) => {
-                self.look_up(move || Msg::Refined(look_up::plan_refinement(&request).map(Box::new)))
-            }
-            Effect::Rename { id, name } => self.look_up(move || look_up::rename(&id, &name)),
-            Effect::Delete(id) => self.look_up(move || look_up::delete(id)),
-            Effect::Change { id, before } => self.look_up(move || look_up::change(id, before)),
-            // Performed before: listed, so that the compiler misses a new one.
-            Effect::Quit(_)
-            | Effect::Redraw
-            | Effect::Suspend
-            | Effect::Copy(_)
-            | Effect::SendToTerminal(_)
-            | Effect::Title(_)
-            | Effect::Ring(_)
-            | Effect::Start { .. }
-            | Effect::Stop
-            | Effect::Pause(_)
-            | Effect::Skip(_)
-            | Effect::Remember(_)
-            | Effect::Host
-            | Effect::List(_)
-            | Effect::Look(_)
-            | Effect::FindGone(_)
-            | Effect::Propose(_)
-            | Effect::FindOtherRun(_)
-            | Effect::Lab { .. }
-            | Effect::PlanLab(_)
-            | Effect::MarkOnLab(_)
-            | Effect::SavePreset { .. } => {}
-        }
+        self.say(Msg::Clock(SystemTime::now()));
+        let (host, sender) = (self.host.clone(), self.sender.clone());
+        self.look_up(move || answer(query, &host, &sender));
     }
 
     fn redraw(&mut self) -> Done {
@@ -230,18 +149,6 @@ impl Shell {
         }
         self.say(Msg::Resumed);
         Done::Repaint
-    }
-
-    fn look_at_host(&self) {
-        let (shared, sender) = (self.host.clone(), self.sender.clone());
-        self.look_up(move || {
-            // Not cached: load and free memory change.
-            let host = host::collect_for_doctor();
-            shared.set(host.clone());
-            let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
-            runner::choose_saved_xor_loop();
-            Msg::Host(Box::new(host), fold::comparison())
-        });
     }
 
     fn copy(&self, text: String) {
@@ -266,4 +173,49 @@ impl Shell {
             Err(error) => Msg::Failed(format!("cannot copy: {error}")),
         });
     }
+}
+
+fn answer(query: Query, host: &SharedHost, sender: &UnboundedSender<Msg>) -> Msg {
+    match query {
+        Query::Host => inspect_host(host, sender),
+        Query::List(dir) => Msg::Listed(look_up::list(dir)),
+        Query::Look(path) => Msg::Seen(look_up::facts(path)),
+        Query::FindGone(paths) => Msg::Gone(look_up::find_gone(paths)),
+        Query::FindOtherRun(plan) => look_up::other_run(&plan),
+        Query::Propose(question) => look_up::propose(&question, host.get()),
+        Query::Lab { file, dir, remote, sets } => {
+            let (file, dir) = (file.as_deref(), dir.as_deref());
+            Msg::Lab(Box::new(look_up::lab(file, dir, remote.as_ref(), sets.as_deref())))
+        }
+        Query::PlanLab(question) => look_up::plan_lab(&question),
+        Query::MarkOnLab(id) => Msg::MarkedOnLab(look_up::load_other(&id).map(Box::new)),
+        Query::SavePreset { id, question } => {
+            Msg::PresetSaved(look_up::save_preset(&id, &question))
+        }
+        Query::Sessions => Msg::Sessions(look_up::sessions()),
+        Query::Preview(id) => Msg::Preview(look_up::preview(id)),
+        Query::Compare { ids, look } => Msg::Compared(Box::new(share::compare(&ids, &look))),
+        Query::Import(path) => share::import(&path),
+        Query::Export(export) => {
+            Msg::Exported { number: export.number, result: share::export(&export) }
+        }
+        Query::Open(id) => Msg::Opened(look_up::open(&id).map(Box::new)),
+        Query::Course { path, cell } => look_up::course(path, cell),
+        Query::Again(id) => Msg::Again(look_up::again(&id).map(Box::new)),
+        Query::Replay { of, speed } => Msg::Replay(look_up::record(of, speed).map(Box::new)),
+        Query::Refine(request) => Msg::Refined(look_up::plan_refinement(&request).map(Box::new)),
+        Query::Rename { id, name } => look_up::rename(&id, &name),
+        Query::Delete(id) => look_up::delete(id),
+        Query::Change { id, before } => look_up::change(id, before),
+    }
+}
+
+/// Collects the facts about the machine; the findings of the doctor are sent first.
+fn inspect_host(shared: &SharedHost, sender: &UnboundedSender<Msg>) -> Msg {
+    // Not cached: load and free memory change.
+    let host = host::collect_for_doctor();
+    shared.set(host.clone());
+    let _ = sender.send(Msg::Doctor(examine(&host, None, None)));
+    runner::choose_saved_xor_loop();
+    Msg::Host(Box::new(host), fold::comparison())
 }

@@ -34,7 +34,7 @@ use crate::runner;
 use crate::text::clean_text;
 use crate::tui::lab;
 use crate::tui::model::Model;
-use crate::tui::msg::{Effect, Msg, Replayed, Speed};
+use crate::tui::msg::{Effect, Msg, Query, Replayed, Speed};
 use crate::tui::popup::Popup;
 use crate::tui::remember::Remembered;
 use crate::tui::setup::Setup;
@@ -191,7 +191,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         model.toasts.fail(model.now, why);
     }
     show_theme(&mut model, args.theme.as_deref().or(remembered.theme.as_deref()));
-    let mut first = vec![Effect::Host];
+    let mut first = vec![Effect::Ask(Query::Host)];
     first.extend(model.setup.start());
     if let Some((preset, said)) = probes {
         model.lab.choose(preset, said);

@@ -136,11 +136,6 @@ pub enum Msg {
         /// What to report.
         text: String,
     },
-    /// Something was done: show it, and list the sessions again.
-    Done {
-        text: String,
-        sessions: bool,
-    },
     Failed(String),
     /// A thread of iotui panicked, with its message; the run continues.
     Panicked(String),
@@ -181,6 +176,16 @@ pub enum Effect {
     Pause(bool),
     /// Leave this cell, or probe, out of the rest of the run.
     Skip(u32),
+    Remember(Box<Remembered>),
+    /// Finds something out, or does something to a file: it may take long, and is answered by a
+    /// message.
+    Ask(Query),
+}
+
+/// A request that the shell answers with one message, from a thread of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Query {
+    /// Answered by `Msg::Doctor`, then by `Msg::Host`.
     Host,
     List(PathBuf),
     Look(PathBuf),
@@ -236,7 +241,6 @@ pub enum Effect {
         id: String,
         question: Box<Question>,
     },
-    Remember(Box<Remembered>),
 }
 
 /// The input of a plan.

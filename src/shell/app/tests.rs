@@ -5,6 +5,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
 use crate::record::Event;
+use crate::tui::msg::{Copied, Query};
 use crate::tui::testing::{self, Stage};
 
 #[derive(Default)]
@@ -53,8 +54,10 @@ fn run(
         let (keys, pressed) = unbounded_channel();
         let (sender, receiver) = unbounded_channel();
         let mut app = App::new(&mut terminal, &mut stage.model, &mut notes);
-        let (code, ()) =
-            tokio::join!(app.run(vec![Effect::Host], pressed, receiver), script(keys, sender));
+        let (code, ()) = tokio::join!(
+            app.run(vec![Effect::Ask(Query::Host)], pressed, receiver),
+            script(keys, sender)
+        );
         code.unwrap()
     });
     (code, notes, terminal.backend().to_string())
@@ -67,14 +70,14 @@ fn a_key_is_drawn_at_once_and_data_ten_times_a_second() {
         press(&keys, "6");
         tokio::time::sleep(Duration::from_secs(1)).await;
         for _ in 0..1000 {
-            sender.send(Msg::Done { text: "x".into(), sessions: false }).unwrap();
+            sender.send(Msg::Copied(Copied::Known("x".into()))).unwrap();
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         press(&keys, "q");
         tokio::time::sleep(Duration::from_secs(1)).await;
     });
     assert_eq!(code, 0);
-    assert_eq!(notes.effects.first(), Some(&Effect::Host));
+    assert_eq!(notes.effects.first(), Some(&Effect::Ask(Query::Host)));
     // First frame, one for the key, at most 11 in the second of data (its toast ticks too).
     assert!((3..=14).contains(&notes.draws), "{} draws", notes.draws);
 }
@@ -165,7 +168,7 @@ impl EffectHandler for Real {
     fn perform(&mut self, effect: Effect) -> Done {
         match effect {
             Effect::Quit(code) => return Done::Quit(code),
-            Effect::Propose(question) => {
+            Effect::Ask(Query::Propose(question)) => {
                 let mut msg = crate::shell::look_up::propose(&question, &self.host);
                 // Whoever else measures here meanwhile: the run is not to wait for an answer.
                 if let Msg::Proposed { findings, .. } = &mut msg {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Compare, LoadedComparison};
 use crate::analysis::SavedRuns;
 use crate::context::Request;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::popup::Popup;
 use crate::report::Look;
 use crate::screen::Screen;
@@ -73,7 +73,10 @@ fn compare(stage: &Stage) -> &Compare {
 }
 
 fn asks(ids: &[&str]) -> [Effect; 1] {
-    [Effect::Compare { ids: ids.iter().map(|id| (*id).into()).collect(), look: Look::default() }]
+    [Effect::Ask(Query::Compare {
+        ids: ids.iter().map(|id| (*id).into()).collect(),
+        look: Look::default(),
+    })]
 }
 
 #[test]
@@ -231,13 +234,13 @@ fn keys_switch_between_the_views() {
     assert!(compare(&stage).log() && stage.picture(120, 40).contains("log, 3 sessions"));
     stage.keys("<right><right>");
     assert!(stage.picture(120, 40).contains("at 4 KiB"), "{}", stage.picture(120, 40));
-    assert_eq!(stage.keys("j<enter>").take(), [Effect::Open("b".into())]);
+    assert_eq!(stage.keys("j<enter>").take(), [Effect::Ask(Query::Open("b".into()))]);
     stage.keys("<tab>");
     assert!(stage.picture(120, 40).contains("What differs"));
     // There a metric is no key.
     stage.keys("o");
     assert!(stage.picture(120, 40).contains("What differs"));
-    assert_eq!(stage.keys("<enter>").take(), [Effect::Open("c".into())]);
+    assert_eq!(stage.keys("<enter>").take(), [Effect::Ask(Query::Open("c".into()))]);
 }
 
 #[test]
@@ -351,7 +354,7 @@ fn comparisons_are_copied_and_exported() {
         assert!(picture.contains(format.about), "{picture}");
     }
     stage.keys("j<enter>");
-    let Some(Effect::Export(export)) = stage.take().pop() else { panic!() };
+    let Some(Effect::Ask(Query::Export(export))) = stage.take().pop() else { panic!() };
     assert_eq!(
         (export.format, export.path.as_str(), export.replace),
         ("json", "after-against-before.json", false)
@@ -395,7 +398,7 @@ fn unreadable_sessions_are_listed() {
     );
     assert_eq!(stage.keys("yevB<enter>< >jl").take(), []);
     assert!(stage.model.popups.is_empty());
-    assert_eq!(stage.keys("<esc>").take(), [Effect::Sessions]);
+    assert_eq!(stage.keys("<esc>").take(), [Effect::Ask(Query::Sessions)]);
     assert_eq!(stage.model.screen, Screen::Sessions);
 }
 
@@ -408,7 +411,7 @@ fn plain_terminals_get_plain_text() {
     compare_sessions(&mut stage, ids);
     assert!(matches!(
         &stage.take()[..],
-        [] | [Effect::Compare { look: Look { ascii: true, .. }, .. }]
+        [] | [Effect::Ask(Query::Compare { look: Look { ascii: true, .. }, .. })]
     ));
     stage.tell(Msg::Compared(Box::new(compared(&sessions, true))));
     for keys in ["", "< >", "v", "ve"] {

@@ -9,7 +9,7 @@ use crate::context::{Context, Request};
 use crate::curves;
 use crate::export::Form;
 use crate::keymap::Action;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::popup::Popup;
 use crate::read_out::CLICK_REACH;
 use crate::report;
@@ -29,7 +29,7 @@ pub fn begin(compare: &mut Compare, look: &Look, requested: Vec<String>) -> Vec<
 }
 
 fn ask(compare: &Compare, look: &Look) -> Vec<Effect> {
-    vec![Effect::Compare { ids: compare.requested.clone(), look: look.report() }]
+    vec![Effect::Ask(Query::Compare { ids: compare.requested.clone(), look: look.report() })]
 }
 
 /// Takes the requested comparison; drops one that is no longer requested.
@@ -70,7 +70,12 @@ pub fn act(compare: &mut Compare, ctx: &mut Context, action: Action) -> Vec<Effe
             );
             ctx.popups.push(Popup::Export(Box::new(form)));
         }
-        Action::Enter => return session_to_open(compare).map(Effect::Open).into_iter().collect(),
+        Action::Enter => {
+            return session_to_open(compare)
+                .map(|id| Effect::Ask(Query::Open(id)))
+                .into_iter()
+                .collect();
+        }
         _ if compare.view == View::Chart => in_chart(compare, action),
         Action::Left => show_other(compare, compare.other.saturating_sub(1)),
         Action::Right => {

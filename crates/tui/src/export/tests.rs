@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::popup::Popup;
 use crate::testing::{self, Stage};
 
@@ -24,7 +24,7 @@ fn form(stage: &Stage) -> &Form {
 
 fn open_form(stage: &mut Stage) -> Export {
     match stage.take().pop() {
-        Some(Effect::Export(export)) => *export,
+        Some(Effect::Ask(Query::Export(export))) => *export,
         other => panic!("{other:?}"),
     }
 }

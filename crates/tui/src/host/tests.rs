@@ -7,7 +7,7 @@ use super::view::diagram;
 use crate::facts::{Host, TargetFacts};
 use crate::keys::script;
 use crate::model::Model;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::Settings;
 use crate::record::{Severity, Warning};
 use crate::screen::Screen;
@@ -237,7 +237,10 @@ fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
         "{copied:?}"
     );
     let asked = keys(&mut model, "26");
-    assert!(matches!(&asked[..], [Effect::Host, Effect::Propose(_)]), "{asked:?}");
+    assert!(
+        matches!(&asked[..], [Effect::Ask(Query::Host), Effect::Ask(Query::Propose(_))]),
+        "{asked:?}"
+    );
     crate::testing::begin(&mut model);
     assert_eq!(keys(&mut model, "56"), []);
 }
@@ -253,7 +256,7 @@ fn findings_are_made_again_on_opening_and_say_when() {
     assert!(picture.contains("1 finding, at 01:00:00 UTC"), "{picture}");
     stage.take();
     stage.keys("1").wait(Duration::from_secs(125)).keys("6");
-    assert!(stage.take().contains(&Effect::Host));
+    assert!(stage.take().contains(&Effect::Ask(Query::Host)));
     stage.tell(Msg::Doctor(vec![found.clone()]));
     assert!(stage.picture(80, 24).contains("at 01:02:05 UTC"));
     // The time since the start stands still while the machine is suspended.

@@ -6,7 +6,7 @@ use super::HostScreen;
 use crate::context::Context;
 use crate::facts::TargetFacts;
 use crate::keymap::Action;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::record::Warning;
 use crate::report;
 use crate::report::host::HostReport;
@@ -83,7 +83,11 @@ pub fn show_plan(
 
 /// Requests the facts; nothing during a run if they are known.
 pub fn enter(state: &HostScreen, ctx: &Context) -> Vec<Effect> {
-    if ctx.is_running() && state.host.is_some() { Vec::new() } else { vec![Effect::Host] }
+    if ctx.is_running() && state.host.is_some() {
+        Vec::new()
+    } else {
+        vec![Effect::Ask(Query::Host)]
+    }
 }
 
 /// Focuses the pane at a click.

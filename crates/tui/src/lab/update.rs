@@ -10,7 +10,7 @@ use crate::analysis;
 use crate::context::{Context, ProbeChoice, Request, RunStatus};
 use crate::export::{Form, What};
 use crate::keymap::{Action, key_of};
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Group, Plan, ProbeSet, check_sets, set_of};
 use crate::popup::{Popup, Purpose};
 use crate::screen::Screen;
@@ -29,7 +29,7 @@ pub fn enter(lab: &Lab, ctx: &Context, file: Option<PathBuf>, dir: Option<PathBu
     }
     let remote = lab.choice.remote().cloned();
     let sets = lab.choice.sets();
-    vec![Effect::Lab { file, dir, remote, sets }]
+    vec![Effect::Ask(Query::Lab { file, dir, remote, sets })]
 }
 
 /// Returns the filter while it has the focus.
@@ -75,7 +75,7 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
         }
         Action::Compare => {
             ctx.popups.push(Popup::Marks { cursor: 0 });
-            return vec![Effect::Sessions];
+            return vec![Effect::Ask(Query::Sessions)];
         }
         Action::Edit => edit_parameters(lab, ctx),
         Action::Copy => copy(lab, ctx),
@@ -443,7 +443,7 @@ pub fn mark_entries(lab: &Lab) -> Vec<MarkEntry> {
 pub fn choose_mark(lab: &mut Lab, at: usize) -> Vec<Effect> {
     let Some(entry) = mark_entries(lab).into_iter().nth(at) else { return Vec::new() };
     match (entry.at, entry.on) {
-        (None, _) => return vec![Effect::MarkOnLab(entry.id)],
+        (None, _) => return vec![Effect::Ask(Query::MarkOnLab(entry.id))],
         (Some(_), true) => drop(lab.hidden.insert(entry.id)),
         (Some(_), false) => drop(lab.hidden.remove(&entry.id)),
     }

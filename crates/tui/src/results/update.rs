@@ -12,7 +12,7 @@ use crate::context::{Context, Request};
 use crate::curves::{self, Metric};
 use crate::export::{Form, What};
 use crate::keymap::{self, Action, Place};
-use crate::msg::{Effect, Msg, Replayed};
+use crate::msg::{Effect, Msg, Query, Replayed};
 use crate::popup::{Popup, Purpose};
 use crate::refine::RefineForm;
 use crate::report::CARD;
@@ -141,7 +141,7 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
     }
     match action {
         Action::RunAgain if ctx.is_running() => ctx.request(Request::RefuseRun),
-        Action::RunAgain => return Some(vec![Effect::Again(view.session.id.clone())]),
+        Action::RunAgain => return Some(vec![Effect::Ask(Query::Again(view.session.id.clone()))]),
         Action::Replay => replay(view, ctx),
         Action::Refine => ask_for_rounds(view, ctx),
         Action::Warnings => ctx.popups.push(Popup::Warnings { cursor: 0 }),
@@ -343,7 +343,7 @@ pub fn request_trial_series(results: &mut Results, ctx: &Context) -> Option<Effe
     }
     let (path, cell) = (data.view.path.clone()?, data.cell_of(open.result)?);
     results.trial_series.expect(path.clone(), cell, open.result);
-    Some(Effect::Course { path, cell })
+    Some(Effect::Ask(Query::Course { path, cell }))
 }
 
 pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<Effect> {

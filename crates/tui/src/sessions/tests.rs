@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use super::state::Sort;
 use crate::keys::{Key, script};
 use crate::model::Model;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Cache, Settings};
 use crate::popup::{Popup, Purpose};
 use crate::screen::Screen;
@@ -141,7 +141,7 @@ const ID: [&str; 4] = [
 ];
 
 fn preview(id: &str) -> Effect {
-    Effect::Preview(id.into())
+    Effect::Ask(Query::Preview(id.into()))
 }
 
 #[test]
@@ -227,10 +227,10 @@ fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
 #[test]
 fn marks_and_what_is_compared() {
     let compares = |ids: &[&str]| {
-        [Effect::Compare {
+        [Effect::Ask(Query::Compare {
             ids: ids.iter().map(|id| (*id).into()).collect(),
             look: crate::report::Look::default(),
-        }]
+        })]
     };
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
@@ -247,7 +247,7 @@ fn marks_and_what_is_compared() {
     assert!(row("gamma").contains(" A ") && row("delta").contains(" B "), "{screen}");
     assert_eq!(play.keys("c"), compares(&[ID[2], ID[3]]));
     assert_eq!(play.0.screen, Screen::Compare);
-    assert_eq!(play.keys("q"), [Effect::Sessions]);
+    assert_eq!(play.keys("q"), [Effect::Ask(Query::Sessions)]);
     assert_eq!((play.0.screen, play.0.leaving), (Screen::Sessions, None));
     assert_eq!(play.0.sessions.marks, [ID[3], ID[2]], "they stay marked");
     play.keys("<esc>");
@@ -265,20 +265,23 @@ fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
     assert!(play.screen(80, 24).contains("an export as jsonl, or the JSON of fio"));
     assert_eq!(play.keys("<enter>"), []);
     assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), .. })));
-    assert_eq!(play.keys("~/run one.jsonl<enter>"), [Effect::Import("~/run one.jsonl".into())]);
+    assert_eq!(
+        play.keys("~/run one.jsonl<enter>"),
+        [Effect::Ask(Query::Import("~/run one.jsonl".into()))]
+    );
     assert!(play.0.popups.is_empty());
     let mut more = four();
     more.push(listed(9, "brought", "/x"));
     let id = more[4].id.clone();
     assert_eq!(
         play.tell(Msg::Imported { id: id.clone(), text: "imported".into() }),
-        [Effect::Sessions]
+        [Effect::Ask(Query::Sessions)]
     );
     play.tell(Msg::Sessions(Ok(more)));
     assert_eq!(play.here(), id);
     assert_eq!(play.toast(), "imported");
     // Where nothing is listed yet too.
-    assert_eq!(Play::new(Vec::new()).keys("ix<enter>"), [Effect::Import("x".into())]);
+    assert_eq!(Play::new(Vec::new()).keys("ix<enter>"), [Effect::Ask(Query::Import("x".into()))]);
 }
 
 #[test]
@@ -295,13 +298,12 @@ fn rename_checks_the_name_in_its_line() {
     ));
     assert_eq!(
         play.keys("new one<enter>"),
-        [Effect::Rename { id: ID[3].into(), name: "new one".into() }]
+        [Effect::Ask(Query::Rename { id: ID[3].into(), name: "new one".into() })]
     );
     assert!(play.0.popups.is_empty());
-    assert_eq!(
-        play.tell(Msg::Done { text: "named new one".into(), sessions: true }),
-        [Effect::Sessions]
-    );
+    let renamed =
+        Msg::Renamed { id: ID[3].into(), name: "new one".into(), text: "named new one".into() };
+    assert_eq!(play.tell(renamed), [Effect::Ask(Query::Sessions)]);
 }
 
 #[test]
@@ -315,7 +317,7 @@ fn a_reference_stays_and_is_hidden_only_after_a_question() {
         assert_eq!((play.keys(keys), play.0.popups.len()), (vec![], 0));
         assert!(play.toast().contains("a reference"));
     }
-    let name = Effect::Rename { id: ID[2].into(), name: "macbook-2017".into() };
+    let name = Effect::Ask(Query::Rename { id: ID[2].into(), name: "macbook-2017".into() });
     play.keys("jR<ctrl-u>");
     assert_eq!(play.keys("macbook-2017<enter>"), []);
     let screen = play.screen(80, 24);
@@ -342,8 +344,8 @@ fn delete_asks_first() {
         assert_eq!(play.keys(key), []);
         let screen = play.screen(80, 24);
         assert!(screen.contains("Delete delta?") && screen.contains("This cannot be undone."));
-        assert_eq!(play.keys("y"), [Effect::Delete(ID[3].into())]);
-        assert_eq!(play.tell(Msg::Deleted(ID[3].into())), [Effect::Sessions]);
+        assert_eq!(play.keys("y"), [Effect::Ask(Query::Delete(ID[3].into()))]);
+        assert_eq!(play.tell(Msg::Deleted(ID[3].into())), [Effect::Ask(Query::Sessions)]);
         assert_eq!(play.toast(), "deleted delta");
     }
 }
@@ -355,7 +357,9 @@ fn each_visible_session_is_compared_with_the_run_before_it() {
         (listed.target, listed.label, listed.cells) = (target.into(), "x · read".into(), 3);
     }
     let mut play = Play::new(all.clone());
-    let change = |id: &str, before: &str| Effect::Change { id: id.into(), before: before.into() };
+    let change = |id: &str, before: &str| {
+        Effect::Ask(Query::Change { id: id.into(), before: before.into() })
+    };
     assert_eq!(play.tell(answer(ID[3])), [change(ID[3], ID[1])], "after the preview");
     let changed = |id: &str, before: &str, ratio| Msg::Changed {
         id: id.into(),
@@ -390,13 +394,13 @@ fn sessions_have_an_age_where_the_time_is_known() {
 #[test]
 fn what_is_done_with_the_session_under_the_cursor() {
     for (keys, effect) in [
-        ("<enter>", Effect::Open(ID[3].into())),
-        ("r", Effect::Again(ID[3].into())),
+        ("<enter>", Effect::Ask(Query::Open(ID[3].into()))),
+        ("r", Effect::Ask(Query::Again(ID[3].into()))),
         ("y", Effect::Copy(format!("iotui sessions show {}", ID[3]))),
-        ("G<enter>", Effect::Open(ID[0].into())),
-        ("Ggj<enter>", Effect::Open(ID[2].into())),
-        ("<pgdn><ctrl-u><pgup><enter>", Effect::Open(ID[3].into())),
-        ("/alpha<enter><enter>", Effect::Open(ID[0].into())),
+        ("G<enter>", Effect::Ask(Query::Open(ID[0].into()))),
+        ("Ggj<enter>", Effect::Ask(Query::Open(ID[2].into()))),
+        ("<pgdn><ctrl-u><pgup><enter>", Effect::Ask(Query::Open(ID[3].into()))),
+        ("/alpha<enter><enter>", Effect::Ask(Query::Open(ID[0].into()))),
     ] {
         assert_eq!(Play::new(four()).keys(keys), [effect], "{keys}");
     }
@@ -417,7 +421,7 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
     assert!(play.0.popups.is_empty() && play.toast().contains("cannot be renamed"));
     play.keys("e");
     assert!(play.0.popups.is_empty() && play.toast().contains("cannot be exported"));
-    assert_eq!(play.keys("Dy"), [Effect::Delete(ID[3].into())]);
+    assert_eq!(play.keys("Dy"), [Effect::Ask(Query::Delete(ID[3].into()))]);
 }
 
 #[test]
@@ -427,9 +431,13 @@ fn no_preview_is_read_while_a_run_goes_on() {
     crate::testing::begin(&mut play.0);
     assert_eq!(play.keys("j"), []);
     assert!(play.screen(120, 40).contains("No preview during a run"));
-    assert_eq!(play.keys("<enter>"), [Effect::Open(ID[2].into())], "opening is a wish of its own");
+    assert_eq!(
+        play.keys("<enter>"),
+        [Effect::Ask(Query::Open(ID[2].into()))],
+        "opening is a wish of its own"
+    );
     let effects = play.tell(Msg::Over { error: None, unsaved: None });
-    assert!(effects.contains(&Effect::Sessions), "{effects:?}");
+    assert!(effects.contains(&Effect::Ask(Query::Sessions)), "{effects:?}");
     assert_eq!(play.tell(Msg::Sessions(Ok(four()))), [preview(ID[2])]);
 }
 
@@ -445,7 +453,7 @@ fn a_click_chooses_and_a_second_one_opens() {
     };
     play.tell(Msg::Mouse(click(5)));
     assert_eq!(play.here(), ID[1]);
-    assert_eq!(play.tell(Msg::Mouse(click(5))), [Effect::Open(ID[1].into())]);
+    assert_eq!(play.tell(Msg::Mouse(click(5))), [Effect::Ask(Query::Open(ID[1].into()))]);
     assert_eq!(play.tell(Msg::Mouse(click(30))), []);
 }
 

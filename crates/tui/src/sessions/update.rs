@@ -6,7 +6,7 @@ use super::state::{Sessions, Sort, cells, cells_noun};
 use crate::context::{Context, Request};
 use crate::export::{Form, What};
 use crate::keymap::{Action, key_of};
-use crate::msg::{Effect, Msg, Replayed};
+use crate::msg::{Effect, Msg, Query, Replayed};
 use crate::popup::{Popup, Purpose, Then};
 use crate::results::ask_for_rounds;
 use crate::screen::Screen;
@@ -47,11 +47,11 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
     let Some(listed) = sessions.current() else { return Vec::new() };
     let id = listed.id.clone();
     match action {
-        Action::Enter => return vec![Effect::Open(id)],
+        Action::Enter => return vec![Effect::Ask(Query::Open(id))],
         Action::RunAgain | Action::Replay if listed.state == State::Reference => {
             ctx.note(refusal_of_reference(action).unwrap_or_default());
         }
-        Action::RunAgain => return vec![Effect::Again(id)],
+        Action::RunAgain => return vec![Effect::Ask(Query::Again(id))],
         Action::Replay => ctx.request(Request::Replay(Replayed::Kept(id))),
         Action::Refine => refine(sessions, ctx),
         Action::Copy => return vec![Effect::Copy(format!("iotui sessions show {id}"))],
@@ -89,7 +89,7 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
             ctx.popups.push(Popup::question(
                 format!("Delete {}?", session_view::listed_name(listed)),
                 what,
-                Then::Do(Effect::Delete(id)),
+                Then::Do(Effect::Ask(Query::Delete(id))),
             ));
         }
         _ => {}
@@ -163,12 +163,12 @@ pub fn handle_message(sessions: &mut Sessions, ctx: &mut Context, msg: Msg) -> V
         Msg::Deleted(id) => {
             let name = sessions.get(&id).map_or(id.as_str(), session_view::listed_name);
             ctx.succeed(format!("deleted {name}"));
-            return vec![Effect::Sessions];
+            return vec![Effect::Ask(Query::Sessions)];
         }
         Msg::Imported { id, text } => {
             sessions.wanted = Some(id);
             ctx.succeed(text);
-            return vec![Effect::Sessions];
+            return vec![Effect::Ask(Query::Sessions)];
         }
         _ => {}
     }
@@ -195,18 +195,18 @@ fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
     let wanted = sessions.current().map(|listed| listed.id.as_str()).filter(|id| known != Some(id));
     sessions.asked = wanted.map(String::from);
     if let Some(id) = sessions.asked.clone() {
-        return vec![Effect::Preview(id)];
+        return vec![Effect::Ask(Query::Preview(id))];
     }
     // The preview is of more interest than what the list adds to it.
     let page = ctx.hits.drawn(Part::Sessions).page();
     let first = first_row(sessions.cursor, sessions.matching(), page);
     let pair = sessions.ask_change(first, page);
-    pair.map(|(id, before)| Effect::Change { id, before }).into_iter().collect()
+    pair.map(|(id, before)| Effect::Ask(Query::Change { id, before })).into_iter().collect()
 }
 
 /// Handles the end of a run: lists the new session and loads previews again.
 pub fn end_run(screen: Screen) -> Vec<Effect> {
-    if screen == Screen::Sessions { vec![Effect::Sessions] } else { Vec::new() }
+    if screen == Screen::Sessions { vec![Effect::Ask(Query::Sessions)] } else { Vec::new() }
 }
 
 /// Returns the filter, while it is typed.
@@ -237,12 +237,12 @@ fn leave(sessions: &mut Sessions, ctx: &mut Context) {
 /// Renames a session.
 pub fn rename(id: &str, name: &str) -> Result<Vec<Effect>, String> {
     let name = check_name(name).map_err(|error| error.to_string())?;
-    Ok(vec![Effect::Rename { id: id.into(), name }])
+    Ok(vec![Effect::Ask(Query::Rename { id: id.into(), name })])
 }
 
 /// Asks before a session gets the name of a reference, which would hide it.
 pub fn ask_before_hiding(popups: &mut Vec<Popup>, effects: Vec<Effect>) -> Vec<Effect> {
-    let [Effect::Rename { name, .. }] = effects.as_slice() else { return effects };
+    let [Effect::Ask(Query::Rename { name, .. })] = effects.as_slice() else { return effects };
     if session::reference(name).is_none() {
         return effects;
     }
@@ -259,7 +259,7 @@ pub fn import(path: &str) -> Result<Vec<Effect>, String> {
     if path.is_empty() {
         Err("enter a file path".into())
     } else {
-        Ok(vec![Effect::Import(path.into())])
+        Ok(vec![Effect::Ask(Query::Import(path.into()))])
     }
 }
 

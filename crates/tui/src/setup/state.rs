@@ -11,7 +11,7 @@ use super::slider::{Band, BandEnd};
 use crate::catalog;
 use crate::experiment::usual;
 use crate::facts::TargetFacts;
-use crate::msg::{Effect, Question};
+use crate::msg::{Effect, Query, Question};
 use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::spoken::describe_settings;
@@ -138,10 +138,10 @@ impl Setup {
     /// Returns the effects that fill the screen before the first key.
     pub fn start(&mut self) -> Vec<Effect> {
         self.browser.loading = Some(self.browser.dir.clone());
-        let mut effects = vec![Effect::List(self.browser.dir.clone())];
+        let mut effects = vec![Effect::Ask(Query::List(self.browser.dir.clone()))];
         effects.extend(self.request_plan());
         if !self.browser.recent.is_empty() {
-            effects.push(Effect::FindGone(self.browser.recent.clone()));
+            effects.push(Effect::Ask(Query::FindGone(self.browser.recent.clone())));
         }
         effects
     }
@@ -265,7 +265,7 @@ impl Setup {
             return None;
         }
         planning.pending.push(planning.number);
-        Some(Effect::Propose(Box::new(self.question())))
+        Some(Effect::Ask(Query::Propose(Box::new(self.question()))))
     }
 
     /// Stops waiting for requests about the previous target.

@@ -6,7 +6,7 @@ use super::*;
 use crate::experiment::Proposed;
 use crate::facts::{Space, TargetFacts};
 use crate::model::Model;
-use crate::msg::{Effect, Msg, Replayed};
+use crate::msg::{Effect, Msg, Query, Replayed};
 use crate::plan::{Presets, Settings, TargetSpec};
 use crate::popup::Popup;
 use crate::record::{Severity, Warning};
@@ -100,7 +100,9 @@ fn a_question_about_the_disk_is_answered_with_one_key() {
     let effects = stage.take();
     let planned: Vec<_> = effects
         .iter()
-        .filter_map(|e| if let Effect::Propose(q) = e { Some(&*q.preset.id) } else { None })
+        .filter_map(
+            |e| if let Effect::Ask(Query::Propose(q)) = e { Some(&*q.preset.id) } else { None },
+        )
         .collect();
     assert_eq!(planned, ["peak"]);
     answer(&mut stage);
@@ -207,7 +209,9 @@ fn a_question_about_calls_runs_on_lab() {
     assert_eq!(stage.model.screen, Screen::Lab);
     let effects = stage.take();
     assert!(
-        effects.iter().any(|e| matches!(e, Effect::PlanLab(q) if q.preset.id == "lab/calls")),
+        effects
+            .iter()
+            .any(|e| matches!(e, Effect::Ask(Query::PlanLab(q)) if q.preset.id == "lab/calls")),
         "{effects:?}"
     );
 }
@@ -231,7 +235,7 @@ fn the_questions_are_moved_through_as_every_list() {
 fn an_example_measures_nothing() {
     let mut stage = stage();
     stage.keys("G<enter>");
-    assert!(matches!(&stage.take()[..], [Effect::Replay { of: Replayed::Demo, .. }]));
+    assert!(matches!(&stage.take()[..], [Effect::Ask(Query::Replay { of: Replayed::Demo, .. })]));
 }
 
 #[test]

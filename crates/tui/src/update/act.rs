@@ -4,7 +4,7 @@ use super::navigate::{go, leave_start};
 use super::{run, screens};
 use crate::keymap::Action;
 use crate::model::Model;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::popup::{Popup, Then};
 use crate::screen::Screen;
 
@@ -16,7 +16,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
             model.popups.push(Popup::palette());
             // Reading files would disturb a run.
             let is_unread = model.sessions.count() == 0 && !model.running();
-            return if is_unread { vec![Effect::Sessions] } else { Vec::new() };
+            return if is_unread { vec![Effect::Ask(Query::Sessions)] } else { Vec::new() };
         }
         Action::Doctor => model.popups.push(Popup::Doctor { scroll: 0 }),
         Action::Messages => model.popups.push(Popup::Messages { scroll: 0 }),

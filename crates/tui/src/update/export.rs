@@ -6,7 +6,7 @@ use crate::export::{Export, Focus, Outcome};
 use crate::keymap::Action;
 use crate::keys::{Key, edit};
 use crate::model::Model;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::popup::{Popup, Then};
 use crate::text::show_path;
 
@@ -20,7 +20,10 @@ pub fn handle_key(model: &mut Model, key: Key, action: Option<Action>) -> Vec<Ef
         (KeyCode::Enter, _) => {
             let export = form.ask(number, look);
             model.exports = number;
-            return export.map(|export| Effect::Export(Box::new(export))).into_iter().collect();
+            return export
+                .map(|export| Effect::Ask(Query::Export(Box::new(export))))
+                .into_iter()
+                .collect();
         }
         (KeyCode::Tab, _) => form.turn(key.shift),
         (KeyCode::Char(' '), Focus::Anonymous) => form.anonymous = !form.anonymous,
@@ -69,7 +72,8 @@ pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
             };
             match asked {
                 Some(export) => {
-                    let replace = Effect::Export(Box::new(Export { replace: true, ..export }));
+                    let replace =
+                        Effect::Ask(Query::Export(Box::new(Export { replace: true, ..export })));
                     let name = over
                         .path
                         .file_name()

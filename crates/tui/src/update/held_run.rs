@@ -9,7 +9,7 @@ use super::screens::with_screens;
 use crate::keymap::{Action, key_of};
 use crate::keys::Key;
 use crate::model::Model;
-use crate::msg::{Effect, HeldRun};
+use crate::msg::{Effect, HeldRun, Query};
 use crate::popup::Popup;
 use crate::screen::Screen;
 use crate::setup;
@@ -52,7 +52,7 @@ pub fn tick_held(model: &mut Model) -> Option<Effect> {
 fn look(model: &mut Model) -> Option<Effect> {
     let plan = model.disturbed_plan()?;
     model.looked = model.now;
-    Some(Effect::FindOtherRun(plan))
+    Some(Effect::Ask(Query::FindOtherRun(plan)))
 }
 
 /// Begins the run that waits once nothing is in its way.

@@ -30,7 +30,7 @@ use crossterm::event::MouseEventKind;
 
 use super::keymap::Action;
 use super::model::Model;
-use super::msg::{Copied, Effect, Msg};
+use super::msg::{Copied, Effect, Msg, Query};
 use super::{lab, live, results};
 use act::act;
 use screens::with_screens;
@@ -43,7 +43,7 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
         model.toasts.go_on(now);
     }
     let warning = if goes_on(&msg) { None } else { popup::warning_in_view(model) };
-    let effects = handle_message(model, now, msg);
+    let effects = handle_message(model, msg);
     warning.into_iter().for_each(|id| popup::stay_on_warning(model, &id));
     let (screens, context) = model.split();
     effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
@@ -68,61 +68,48 @@ fn tick(model: &mut Model) -> Vec<Effect> {
     effects.into_iter().chain(held_run::tick_held(model)).chain(run::give_up(model)).collect()
 }
 
-fn handle_message(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
+fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
-        Msg::Key(key) => key::press(model, key),
-        Msg::Paste(text) => key::paste(model, &text),
-        Msg::Mouse(event) => mouse::handle_event(model, event),
-        Msg::Resize(columns, rows) => {
-            model.size = (columns, rows);
-            Vec::new()
+        Msg::Key(key) => return key::press(model, key),
+        Msg::Paste(text) => return key::paste(model, &text),
+        Msg::Mouse(event) => return mouse::handle_event(model, event),
+        Msg::Resize(columns, rows) => model.size = (columns, rows),
+        Msg::Tick => return tick(model),
+        Msg::Leave(code) => return run::leave(model, code),
+        Msg::Interrupt => return act(model, Action::Interrupt),
+        Msg::Suspend => return act(model, Action::Suspend),
+        Msg::Resumed => {
+            return live::resume(&mut model.live).into_iter().chain([Effect::Redraw]).collect();
         }
-        Msg::Tick => tick(model),
-        Msg::Leave(code) => run::leave(model, code),
-        Msg::Interrupt => act(model, Action::Interrupt),
-        Msg::Suspend => act(model, Action::Suspend),
-        Msg::Resumed => live::resume(&mut model.live).into_iter().chain([Effect::Redraw]).collect(),
-        Msg::Over { error, unsaved } => run::end(model, error, unsaved),
-        Msg::NotBegun(why) => run::fail(model, why),
-        Msg::OtherRun(found) => held_run::take_other_run(model, found),
-        Msg::Exported { number, result } => export::finish(model, number, result),
-        Msg::Saving { id, unsaved } => run::report_saving(model, &id, unsaved),
+        Msg::Over { error, unsaved } => return run::end(model, error, unsaved),
+        Msg::NotBegun(why) => return run::fail(model, why),
+        Msg::OtherRun(found) => return held_run::take_other_run(model, found),
+        Msg::Exported { number, result } => return export::finish(model, number, result),
+        Msg::Saving { id, unsaved } => return run::report_saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {
             let screen = run::show(model, *shown);
-            go(model, screen)
+            return go(model, screen);
         }
-        Msg::Again(Ok(run)) | Msg::Refined(Ok(run)) => run::start(model, *run),
-        Msg::Replay(Ok(input)) => run::begin_replay(model, *input),
-        other => report(model, now, other),
-    }
-}
-
-/// Handles messages that report what was done; the rest are for screens.
-fn report(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
-    match msg {
+        Msg::Again(Ok(run)) | Msg::Refined(Ok(run)) => return run::start(model, *run),
+        Msg::Replay(Ok(input)) => return run::begin_replay(model, *input),
         Msg::Opened(Err(why))
         | Msg::Again(Err(why))
         | Msg::Replay(Err(why))
         | Msg::Refined(Err(why))
-        | Msg::Failed(why) => model.toasts.fail(now, why),
-        Msg::Copied(Copied::Known(text)) | Msg::Done { text, sessions: false } => {
-            model.toasts.good(now, text);
-        }
-        Msg::Copied(Copied::Sent(text)) => model.toasts.note(now, text),
+        | Msg::Failed(why) => model.toasts.fail(model.now, why),
+        Msg::Copied(Copied::Known(text)) => model.toasts.good(model.now, text),
+        Msg::Copied(Copied::Sent(text)) => model.toasts.note(model.now, text),
         Msg::Copied(Copied::Refused(text)) => return vec![Effect::SendToTerminal(text)],
-        Msg::Clock(time) => model.clock = Some((time, now)),
+        Msg::Clock(time) => model.clock = Some((time, model.now)),
         Msg::Renamed { id, name, text } => {
             results::rename(&mut model.results, &id, &name);
             lab::rename(&mut model.lab, &id, &name);
-            model.toasts.good(now, text);
-            return vec![Effect::Sessions];
-        }
-        Msg::Done { text, sessions: true } => {
-            model.toasts.good(now, text);
-            return vec![Effect::Sessions];
+            model.toasts.good(model.now, text);
+            return vec![Effect::Ask(Query::Sessions)];
         }
         Msg::Panicked(text) => {
-            model.toasts.fail(now, format!("this is a bug in iotui, please report it: {text}"));
+            let text = format!("this is a bug in iotui, please report it: {text}");
+            model.toasts.fail(model.now, text);
         }
         other => return screens::handle_message(model, other),
     }

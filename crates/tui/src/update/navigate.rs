@@ -1,7 +1,7 @@
 //! From screen to screen.
 
 use crate::model::Model;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::popup::Popup;
 use crate::screen::Screen;
 use crate::{host, lab, setup};
@@ -13,10 +13,10 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
     match screen {
         Screen::Setup => {
             // After a replay that the program began with, the machine is not known yet.
-            let host = model.host.host.is_none().then_some(Effect::Host);
+            let host = model.host.host.is_none().then_some(Effect::Ask(Query::Host));
             setup::enter(&mut model.setup).into_iter().chain(host).collect()
         }
-        Screen::Sessions => vec![Effect::Sessions],
+        Screen::Sessions => vec![Effect::Ask(Query::Sessions)],
         Screen::Host => {
             let (screens, context) = model.split();
             let mut effects = host::enter(screens.host, &context);

@@ -6,7 +6,7 @@ use super::popup::choose_preset;
 use super::screens::{try_with_screens, with_screens};
 use crate::keymap::{self, Action};
 use crate::model::Model;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::palette::{Entry, Goal, MAX_RECENT};
 use crate::screen::Screen;
 use crate::setup;
@@ -40,7 +40,7 @@ pub fn follow(model: &mut Model, entry: Entry) -> Vec<Effect> {
             model.toasts.good(model.now, format!("target: {}", show_path(&path)));
             on_setup(model, |screens, ctx| setup::set_target(screens.setup, ctx, Some(path), None))
         }
-        Goal::Session(id) => vec![Effect::Open(id)],
+        Goal::Session(id) => vec![Effect::Ask(Query::Open(id))],
     }
 }
 

@@ -13,7 +13,7 @@ use crate::export::Focus;
 use crate::keymap::{self, Action};
 use crate::keys::{Key, edit};
 use crate::model::Model;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::plan::Settings;
 use crate::popup::{self, Popup, Then};
 use crate::screen::Screen;
@@ -170,7 +170,10 @@ fn refine(model: &mut Model) -> Vec<Effect> {
         run::refuse(model);
         return Vec::new();
     }
-    form.request().map(|request| Effect::Refine(Box::new(request))).into_iter().collect()
+    form.request()
+        .map(|request| Effect::Ask(Query::Refine(Box::new(request))))
+        .into_iter()
+        .collect()
 }
 
 /// Does what helps against a kind of warning: adds rounds, or shows the setting on Setup.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::navigate::{go, inspect_probes};
 use crate::keymap::{Action, key_of};
 use crate::model::{Leaving, Model};
-use crate::msg::{Effect, HeldRun, NewRun, ReplayInput, Replayed, Speed};
+use crate::msg::{Effect, HeldRun, NewRun, Query, ReplayInput, Replayed, Speed};
 use crate::popup::{Popup, Then};
 use crate::record::End;
 use crate::screen::Screen;
@@ -146,7 +146,7 @@ pub fn ask_for_replay(model: &mut Model, of: Replayed, speed: Speed) -> Vec<Effe
         refuse(model);
         return Vec::new();
     }
-    vec![Effect::Replay { of, speed }]
+    vec![Effect::Ask(Query::Replay { of, speed })]
 }
 
 /// Replays a session on Live.

@@ -10,7 +10,7 @@ use super::run;
 use crate::context::{Context, ProbeChoice, Request};
 use crate::keymap::Action;
 use crate::model::{Model, Screens};
-use crate::msg::{Effect, Msg, Question, Speed};
+use crate::msg::{Effect, Msg, Query, Question, Speed};
 use crate::plan::Preset;
 use crate::screen::Screen;
 use crate::setup::{Setup, build_command};
@@ -147,31 +147,7 @@ pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
             lab::handle_message(screens.lab, ctx, msg)
         }
         Msg::Course { .. } => results::handle_message(screens.results, ctx, msg),
-        // Handled before: listed, so that the compiler misses a new one.
-        Msg::Key(_)
-        | Msg::Paste(_)
-        | Msg::Mouse(_)
-        | Msg::Resize(..)
-        | Msg::Tick
-        | Msg::Leave(_)
-        | Msg::Interrupt
-        | Msg::Suspend
-        | Msg::Resumed
-        | Msg::Over { .. }
-        | Msg::NotBegun(_)
-        | Msg::OtherRun(_)
-        | Msg::Exported { .. }
-        | Msg::Saving { .. }
-        | Msg::Opened(_)
-        | Msg::Again(_)
-        | Msg::Replay(_)
-        | Msg::Refined(_)
-        | Msg::Failed(_)
-        | Msg::Copied(_)
-        | Msg::Clock(_)
-        | Msg::Renamed { .. }
-        | Msg::Done { .. }
-        | Msg::Panicked(_) => Vec::new(),
+        _ => Vec::new(),
     });
     if is_plan {
         let (time, setup) = (model.time(), &model.setup);
@@ -244,7 +220,7 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = *probes;
             let question = Question { number, file, others: Vec::new(), dir, preset, settings };
-            vec![Effect::PlanLab(Box::new(question))]
+            vec![Effect::Ask(Query::PlanLab(Box::new(question)))]
         }
         Request::CopyProbes(probes) => {
             let (file, dir) = probe_target(&model.setup, &probes);

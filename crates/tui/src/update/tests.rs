@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::popup::Popup;
 use crate::record::{End, Event, Phase, Progress};
 use crate::screen::Screen;
@@ -48,7 +48,7 @@ fn digits_go_to_screens() {
         stage.keys(key);
         assert_eq!(stage.model.screen, *screen);
     }
-    assert!(stage.take().contains(&Effect::Sessions));
+    assert!(stage.take().contains(&Effect::Ask(Query::Sessions)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{opened, plan, session, stage, trial};
 use crate::lab::state::{Lab, LabPane};
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Settings, preset};
 use crate::popup::Popup;
 use crate::record::{Event, Grounds, Phase, Progress};
@@ -14,7 +14,7 @@ use crate::update;
 
 fn question(stage: &mut Stage) -> crate::msg::Question {
     let question = stage.take().into_iter().find_map(|effect| {
-        if let Effect::PlanLab(question) = effect { Some(*question) } else { None }
+        if let Effect::Ask(Query::PlanLab(question)) = effect { Some(*question) } else { None }
     });
     question.expect("a plan is requested")
 }
@@ -101,7 +101,10 @@ fn empty_selections_request_nothing() {
     stage.keys("ry");
     assert!(toasts(&stage).contains("no probe is selected: space selects"), "{}", toasts(&stage));
     assert!(
-        !stage.take().iter().any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Copy(_)))
+        !stage
+            .take()
+            .iter()
+            .any(|effect| matches!(effect, Effect::Ask(Query::PlanLab(_)) | Effect::Copy(_)))
     );
 }
 
@@ -192,7 +195,7 @@ fn finished_runs_stay_on_screen() {
         "{:?}",
         stage.model.farewell()
     );
-    assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Lab { .. })));
+    assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Ask(Query::Lab { .. }))));
     // The end of a run does not switch away from another screen.
     let mut stage = running();
     stage.keys("6").tell(Msg::Over { error: None, unsaved: None });
@@ -207,7 +210,7 @@ fn offers_are_for_the_named_host() {
     let effects = stage.keys("15").take();
     fn named(effect: &Effect) -> bool {
         match effect {
-            Effect::Lab { remote: Some(remote), .. } => remote.host == "lab-7",
+            Effect::Ask(Query::Lab { remote: Some(remote), .. }) => remote.host == "lab-7",
             _ => false,
         }
     }
@@ -239,10 +242,10 @@ fn files_and_probes_run_separately() {
         toasts(&stage)
     );
     assert!(
-        !stage
-            .take()
-            .iter()
-            .any(|effect| matches!(effect, Effect::PlanLab(_) | Effect::Lab { .. })),
+        !stage.take().iter().any(|effect| matches!(
+            effect,
+            Effect::Ask(Query::PlanLab(_)) | Effect::Ask(Query::Lab { .. })
+        )),
         "nothing is looked up during a run"
     );
     let space = stage.keys("<space>").take();
@@ -326,7 +329,11 @@ fn sessions_are_exported_named_and_marked() {
     stage.keys("e");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Export(form)) if form.name == "mine"));
     stage.keys("<esc>wx<enter>");
-    assert!(stage.take().contains(&Effect::Rename { id: session().id, name: "minex".into() }));
+    assert!(
+        stage
+            .take()
+            .contains(&Effect::Ask(Query::Rename { id: session().id, name: "minex".into() }))
+    );
     assert!(stage.model.lab.data.title.starts_with("mine, "), "only the stored name is shown");
     let text = "named minex".to_string();
     stage.tell(Msg::Renamed { id: session().id, name: "minex".into(), text });
@@ -360,10 +367,9 @@ fn typed_parameters_are_checked() {
     stage.take();
     stage.keys("<ctrl-u>processes=1..3+1<enter>");
     assert!(stage.model.popups.is_empty());
-    let asked = stage
-        .take()
-        .into_iter()
-        .find_map(|effect| if let Effect::Lab { sets, .. } = effect { sets } else { None });
+    let asked = stage.take().into_iter().find_map(|effect| {
+        if let Effect::Ask(Query::Lab { sets, .. }) = effect { sets } else { None }
+    });
     assert_eq!(
         asked.unwrap().iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["contention.processes=1..3+1"]

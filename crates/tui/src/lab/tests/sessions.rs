@@ -2,7 +2,7 @@
 
 use super::{lab_session, opened, session, stage};
 use crate::lab::{MarkedSession, mark_entries};
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::record::{End, Unit};
 use crate::screen::Screen;
 use crate::session::{Listed, State, reference};
@@ -103,7 +103,7 @@ fn marked_sessions_appear_on_bars() {
         nanos: 0,
         state: State::Finished,
     };
-    assert_eq!(stage.keys("c").take(), [Effect::Sessions]);
+    assert_eq!(stage.keys("c").take(), [Effect::Ask(Query::Sessions)]);
     stage.tell(Msg::Sessions(Ok(vec![
         listed("files", 0),
         listed("before", 3),
@@ -119,7 +119,7 @@ fn marked_sessions_appear_on_bars() {
     stage.keys("<space>");
     assert!(marked(&stage).is_empty());
     stage.keys("<space>");
-    assert_eq!(stage.keys("j<space>").take(), [Effect::MarkOnLab("before".into())]);
+    assert_eq!(stage.keys("j<space>").take(), [Effect::Ask(Query::MarkOnLab("before".into()))]);
     let mut other = session();
     other.id = "before".into();
     other.probe_trials.iter_mut().for_each(|trial| trial.value *= 40.0);

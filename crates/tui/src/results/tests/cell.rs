@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{cell_under_cursor, opened, results, stage, stage_of};
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::Cache;
 use crate::record::{BadBlock, Ceilings, Found, Sample, Source, Verified};
 use crate::session::Session;
@@ -38,7 +38,7 @@ fn arrows_walk_through_opened_cells() {
     assert_eq!(opened(&stage), "-");
     let done = stage.take();
     assert!(
-        done.iter().all(|effect| matches!(effect, Effect::Course { .. })),
+        done.iter().all(|effect| matches!(effect, Effect::Ask(Query::Course { .. }))),
         "nothing of that quits: {done:?}"
     );
     stage.keys("q");
@@ -65,7 +65,7 @@ fn opened_cells_show_samples_over_time() {
     };
     stage.keys("<enter>");
     let done = stage.take();
-    let [Effect::Course { path: asked, cell }] = &done[..] else {
+    let [Effect::Ask(Query::Course { path: asked, cell })] = &done[..] else {
         panic!("nothing was asked: {done:?}")
     };
     assert_eq!((asked, *cell), (&path, 22));
@@ -73,7 +73,7 @@ fn opened_cells_show_samples_over_time() {
     stage.keys("h").tell(samples(3));
     assert_eq!(stage.take(), []);
     stage.tell(samples(22));
-    let [Effect::Course { cell: 21, .. }] = stage.take()[..] else {
+    let [Effect::Ask(Query::Course { cell: 21, .. })] = stage.take()[..] else {
         panic!("the neighbour was not asked for")
     };
     assert!(
@@ -91,7 +91,7 @@ fn opened_cells_show_samples_over_time() {
     assert_eq!(stage.take(), [], "it is known");
     // Another session: what was of the first is not of it. One that is kept nowhere has none.
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown())))).keys("<enter>");
-    assert!(matches!(stage.take()[..], [Effect::Course { cell: 22, .. }]));
+    assert!(matches!(stage.take()[..], [Effect::Ask(Query::Course { cell: 22, .. })]));
     stage
         .tell(Msg::Opened(Ok(Box::new(SessionView { path: None, ..testing::shown() }))))
         .keys("<enter>")

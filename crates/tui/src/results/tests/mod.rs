@@ -8,7 +8,7 @@ mod trust;
 
 use super::state::{Results, TabKind};
 use crate::curves::Metric;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Cache, Skipped};
 use crate::popup::{Popup, Purpose};
 use crate::record::{Severity, Warning};
@@ -319,7 +319,7 @@ fn references_can_only_be_compared() {
 fn sessions_are_named_rerun_and_marked() {
     let mut stage = stage();
     let id = "20261121-093011-ubuntu-iso".to_string();
-    assert_eq!(stage.keys("r").take(), [Effect::Again(id.clone())]);
+    assert_eq!(stage.keys("r").take(), [Effect::Ask(Query::Again(id.clone()))]);
     stage.keys("m");
     assert_eq!(stage.model.sessions.marks, std::slice::from_ref(&id));
     stage.keys("m");
@@ -329,13 +329,13 @@ fn sessions_are_named_rerun_and_marked() {
         stage.model.popups.last(),
         Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })
     ));
-    let rename = Effect::Rename { id: id.clone(), name: "first-2".into() };
+    let rename = Effect::Ask(Query::Rename { id: id.clone(), name: "first-2".into() });
     assert_eq!(stage.keys("-2<enter>").take(), [rename]);
     stage.tell(Msg::Failed("the disk is full".into()));
     assert_eq!(results(&stage).view().unwrap().name(), "first", "only what was stored is shown");
     stage.tell(Msg::Renamed { id, name: "first-3".into(), text: "named first-3".into() });
     assert_eq!(results(&stage).view().unwrap().name(), "first-3");
-    assert_eq!(stage.take(), [Effect::Sessions]);
+    assert_eq!(stage.take(), [Effect::Ask(Query::Sessions)]);
     let mut nowhere = stage_of(SessionView { path: None, ..testing::shown() });
     nowhere.keys("wm");
     assert!(nowhere.model.popups.is_empty() && nowhere.model.sessions.marks.is_empty());

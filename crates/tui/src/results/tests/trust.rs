@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{results, stage_of};
 use crate::analysis::{self, Aim};
 use crate::export::What;
-use crate::msg::{Effect, Msg, NewRun};
+use crate::msg::{Effect, Msg, NewRun, Query};
 use crate::plan::{Settings, TargetSpec};
 use crate::popup::Popup;
 use crate::record::Earlier;
@@ -135,12 +135,12 @@ fn refine_offers_ways_to_go_on() {
     stage.take();
     stage.keys("<enter>");
     let effects = stage.take();
-    let [Effect::Refine(request)] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Ask(Query::Refine(request))] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(request.what, What::Kept(first_look().id));
     assert_eq!((request.settings.trials, request.settings.until), (Some(3), None));
     stage.keys("Rj<enter>");
     let effects = stage.take();
-    let [Effect::Refine(request)] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Ask(Query::Refine(request))] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(request.settings, Settings { until: Some(1000), ..Settings::default() });
     // The plan that comes back is run after the trials that are there.
     let earlier = Earlier { trials: first_look().trials, ..Earlier::default() };
@@ -173,7 +173,7 @@ fn unrefinable_sessions_state_the_reason() {
     stage.keys("R<enter>");
     let effects = stage.take();
     assert!(
-        matches!(effects.last(), Some(Effect::Refine(request)) if matches!(request.what, What::Shown(_))),
+        matches!(effects.last(), Some(Effect::Ask(Query::Refine(request))) if matches!(request.what, What::Shown(_))),
         "{effects:?}"
     );
 }
@@ -213,7 +213,7 @@ fn warning_kinds_offer_their_remedy() {
     let plan = &results(&stage).view().unwrap().session.plan;
     let TargetSpec::File { path, .. } = &plan.target else { panic!("{:?}", plan.target) };
     let asked = stage.effects.iter().rev().find_map(|effect| match effect {
-        Effect::Propose(question) => Some(question),
+        Effect::Ask(Query::Propose(question)) => Some(question),
         _ => None,
     });
     let asked = asked.expect("its plan is asked for");
@@ -275,7 +275,10 @@ fn live_and_sessions_refine_too() {
     assert!(matches!(stage.model.popups.last(), Some(Popup::Refine(_))), "after the run");
     stage.take();
     stage.keys("<enter>");
-    assert!(matches!(stage.take().last(), Some(Effect::Refine(_))), "enter works on Live too");
+    assert!(
+        matches!(stage.take().last(), Some(Effect::Ask(Query::Refine(_)))),
+        "enter works on Live too"
+    );
     // Another session on Results is not that of the run.
     stage.model.live.session_id = "of-the-run".into();
     stage.keys("2R");

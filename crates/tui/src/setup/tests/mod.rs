@@ -15,7 +15,7 @@ use crate::experiment::Proposed;
 use crate::facts::TargetFacts;
 use crate::keys::script;
 use crate::model::Model;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::{
     Choice, Job, Op, PRESETS, Plan, Preset, Settings, TargetSpec, preset as built_in,
 };
@@ -35,7 +35,7 @@ fn model(file: Option<&str>) -> Model {
     let mut model = Model::new(Look::default(), presets, setup);
     let effects = model.setup.start();
     assert!(
-        matches!(&effects[..], [Effect::List(dir), Effect::Propose(_)] if dir == Path::new("/data"))
+        matches!(&effects[..], [Effect::Ask(Query::List(dir)), Effect::Ask(Query::Propose(_))] if dir == Path::new("/data"))
     );
     send(&mut model, Msg::Listed(listing("/data")));
     model
@@ -258,7 +258,11 @@ fn few_plan_requests_are_in_flight() {
     let numbers: Vec<u64> = keys(&mut model, "<tab><tab>jjjllllll")
         .into_iter()
         .filter_map(|effect| {
-            if let Effect::Propose(question) = effect { Some(question.number) } else { None }
+            if let Effect::Ask(Query::Propose(question)) = effect {
+                Some(question.number)
+            } else {
+                None
+            }
         })
         .collect();
     assert_eq!(numbers, [2, 3]);
@@ -276,7 +280,7 @@ fn few_plan_requests_are_in_flight() {
     let next = answer(&mut model, 2);
     assert!(matches!(
         &next[..],
-        [Effect::Propose(question)] if question.number == 7
+        [Effect::Ask(Query::Propose(question))] if question.number == 7
             && question.settings.text("threads").as_deref() == Some("64")
     ));
     assert!(answer(&mut model, 3).is_empty() && model.setup.is_waiting());
@@ -286,22 +290,22 @@ fn few_plan_requests_are_in_flight() {
     keys(&mut model, "hhh");
     let effects = keys(&mut model, "<shift-tab><shift-tab>jjj<enter>");
     assert!(effects.iter().any(
-        |e| matches!(e, Effect::Propose(q) if q.file.as_deref() == Some(Path::new("/data/a.bin")))
+        |e| matches!(e, Effect::Ask(Query::Propose(q)) if q.file.as_deref() == Some(Path::new("/data/a.bin")))
     ));
 }
 
 #[test]
 fn listing_a_folder_does_not_block() {
     let mut model = model(None);
-    assert_eq!(keys(&mut model, "jjl"), [Effect::List("/data/sub".into())]);
-    assert_eq!(keys(&mut model, "h"), [Effect::List("/".into())]);
+    assert_eq!(keys(&mut model, "jjl"), [Effect::Ask(Query::List("/data/sub".into()))]);
+    assert_eq!(keys(&mut model, "h"), [Effect::Ask(Query::List("/".into()))]);
     assert!(send(&mut model, Msg::Listed(listing("/data/sub"))).is_empty());
     assert_eq!(model.setup.browser.dir, Path::new("/data"));
     send(&mut model, Msg::Listed(listing("/")));
     assert_eq!(model.setup.browser.dir, Path::new("/"));
     // Facts only of the file under the cursor.
     let effects = keys(&mut model, "g/a.b");
-    assert_eq!(effects, [Effect::Look("/a.bin".into())]);
+    assert_eq!(effects, [Effect::Ask(Query::Look("/a.bin".into()))]);
     let seen = Inspection {
         path: "/a.bin".into(),
         result: Ok(Box::new(TargetFacts { size: 77, fs: "xfs".into(), ..TargetFacts::default() })),
@@ -315,7 +319,7 @@ fn the_cursor_starts_on_the_file() {
     let mut model = model(Some("b.iso"));
     assert_eq!(model.setup.browser.file(), Some(Path::new("/data/b.iso")));
     let effects = keys(&mut model, "21");
-    assert!(effects.contains(&Effect::List("/data".into())));
+    assert!(effects.contains(&Effect::Ask(Query::List("/data".into()))));
 }
 
 #[test]
@@ -324,8 +328,8 @@ fn marked_files_share_a_run() {
     answer_plan(&mut model);
     // The cursor starts on the named file; the file above it joins, and leaves again.
     let effects = keys(&mut model, "<shift-tab><shift-tab><shift-tab><shift-tab>km");
-    let Some(Effect::Propose(question)) =
-        effects.iter().find(|effect| matches!(effect, Effect::Propose(_)))
+    let Some(Effect::Ask(Query::Propose(question))) =
+        effects.iter().find(|effect| matches!(effect, Effect::Ask(Query::Propose(_))))
     else {
         panic!("{effects:?}")
     };
@@ -348,7 +352,9 @@ fn presets_are_saved_and_taken() {
     assert!(keys(&mut model, "wQuick!<enter>").is_empty());
     assert!(shows_error(&model, "lowercase letters"));
     let effects = keys(&mut model, "<ctrl-u>mine<enter>");
-    let Some(Effect::SavePreset { id, question }) = effects.first() else { panic!("{effects:?}") };
+    let Some(Effect::Ask(Query::SavePreset { id, question })) = effects.first() else {
+        panic!("{effects:?}")
+    };
     assert_eq!(
         (id.as_str(), question.settings.text("pattern").as_deref()),
         ("mine", Some("random"))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::msg::{NewRun, Outlook, Refusal};
+use crate::msg::{NewRun, Outlook, Query, Refusal};
 use crate::plan::TrialTime;
 use crate::record::{Ground, Layer, LayerKind, Medium, Severity, Warning};
 use crate::testing;
@@ -43,7 +43,10 @@ fn missing_files_are_reported_before_runs() {
     answer_plan(&mut model);
     model.setup.browser.recent = vec!["/data/a.bin".into(), "/data/x".into()];
     let effects = keys(&mut model, "r");
-    assert!(matches!(&effects[..], [Effect::Propose(_)]), "the plan is made again: {effects:?}");
+    assert!(
+        matches!(&effects[..], [Effect::Ask(Query::Propose(_))]),
+        "the plan is made again: {effects:?}"
+    );
     let why = "/data/a.bin: no such file; choose another target";
     let missing = || Err(Refusal { is_missing: true, ..why.into() });
     let effects = tell(&mut model, missing(), Vec::new());
@@ -51,7 +54,10 @@ fn missing_files_are_reported_before_runs() {
     assert!(picture(&model, 120, 40).contains(why));
     assert!(!model.setup.exists, "a new file may be written there");
     // It is forgotten, too.
-    assert!(effects.contains(&Effect::FindGone(vec!["/data/a.bin".into()])), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::Ask(Query::FindGone(vec!["/data/a.bin".into()]))),
+        "{effects:?}"
+    );
     send(&mut model, Msg::Gone(vec!["/data/a.bin".into()]));
     assert_eq!(model.setup.browser.recent, [PathBuf::from("/data/x")]);
     let effects = tell(&mut model, missing(), Vec::new());
@@ -63,9 +69,12 @@ fn missing_files_are_reported_before_runs() {
     answer_plan(&mut model);
     keys(&mut model, "r");
     let effects = tell(&mut model, missing(), Vec::new());
-    assert!(effects.contains(&Effect::List("/data".into())), "{effects:?}");
+    assert!(effects.contains(&Effect::Ask(Query::List("/data".into()))), "{effects:?}");
     keys(&mut model, "r");
-    assert!(!tell(&mut model, missing(), Vec::new()).contains(&Effect::List("/data".into())));
+    assert!(
+        !tell(&mut model, missing(), Vec::new())
+            .contains(&Effect::Ask(Query::List("/data".into())))
+    );
 }
 
 #[test]
@@ -168,7 +177,9 @@ fn plans_forget_runs_that_ended() {
     tell(&mut model, Ok(plan), vec![found]);
     assert!(model.ticks());
     let now = model.now + Duration::from_secs(2);
-    let looks = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::FindOtherRun(_)));
+    let looks = |effects: &[Effect]| {
+        effects.iter().any(|e| matches!(e, Effect::Ask(Query::FindOtherRun(_))))
+    };
     assert!(looks(&update(&mut model, now, Msg::Tick)));
     send(&mut model, Msg::OtherRun(Some("process 18 measures".into())));
     assert!(picture(&model, 120, 40).contains("process 18 measures"));
@@ -186,7 +197,9 @@ fn runs_wait_for_another_to_end() {
     let plan = proposed(&model.setup);
     let found = warning(OTHER_RUN, Severity::Misleading, "another iotui measures");
     tell(&mut model, Ok(plan), vec![found]);
-    let looks = |effects: &[Effect]| effects.iter().any(|e| matches!(e, Effect::FindOtherRun(_)));
+    let looks = |effects: &[Effect]| {
+        effects.iter().any(|e| matches!(e, Effect::Ask(Query::FindOtherRun(_))))
+    };
     assert!(looks(&keys(&mut model, "r")), "at once");
     assert!(model.ticks() && picture(&model, 80, 24).contains("begins when the other one has"));
     // It is looked for once a second.
@@ -198,7 +211,10 @@ fn runs_wait_for_another_to_end() {
     assert!(send(&mut model, Msg::OtherRun(Some("process 18 measures".into()))).is_empty());
     assert!(model.held.as_ref().is_some_and(|held| held.why.contains("process 18")));
     let effects = send(&mut model, Msg::OtherRun(None));
-    assert!(matches!(&effects[..], [Effect::Propose(_)]), "files may have changed: {effects:?}");
+    assert!(
+        matches!(&effects[..], [Effect::Ask(Query::Propose(_))]),
+        "files may have changed: {effects:?}"
+    );
     assert!(model.popups.is_empty());
     assert!(starts(&answer_plan(&mut model)) && model.screen == Screen::Live);
     // If Setup has changed in the meantime, the held plan runs.

@@ -3,7 +3,7 @@
 use super::pick;
 use crate::context::Context;
 use crate::experiment::usual;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::plan::{Backends, Choice, Info, PRESETS, Preset, Presets, Setting, Settings};
 use crate::popup::{Popup, Purpose};
 use crate::setup::rows::{self, RowKind};
@@ -436,5 +436,5 @@ pub fn save_preset(setup: &Setup, id: &str) -> Result<Vec<Effect>, String> {
     if PRESETS.iter().any(|(name, _)| *name == id) {
         return Err(format!("{id} is a built-in preset: choose another name"));
     }
-    Ok(vec![Effect::SavePreset { id: id.into(), question: Box::new(setup.question()) }])
+    Ok(vec![Effect::Ask(Query::SavePreset { id: id.into(), question: Box::new(setup.question()) })])
 }

@@ -16,7 +16,7 @@ use super::state::{Setup, SetupPane};
 use crate::context::{Context, Request};
 use crate::experiment::settings_of;
 use crate::keymap::Action;
-use crate::msg::{Effect, Msg, NewRun, Refusal};
+use crate::msg::{Effect, Msg, NewRun, Query, Refusal};
 use crate::plan::{Plan, Presets, TargetSpec};
 use crate::popup::{Popup, Purpose};
 use crate::view::list::{move_cursor, next_of};
@@ -183,7 +183,7 @@ fn act_on_plan(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effe
 /// Refreshes Setup when it is shown again: files and caches may have changed.
 pub fn enter(setup: &mut Setup) -> Vec<Effect> {
     setup.browser.loading = Some(setup.browser.dir.clone());
-    let list = Effect::List(setup.browser.dir.clone());
+    let list = Effect::Ask(Query::List(setup.browser.dir.clone()));
     std::iter::once(list).chain(setup.request_plan()).collect()
 }
 
@@ -245,7 +245,7 @@ fn take_plan(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
         Some(Err(Refusal { is_missing: true, .. })) => {
             setup.exists = false;
             let gone = setup.absolute_path().filter(|path| setup.browser.recent.contains(path));
-            effects.extend(gone.map(|path| Effect::FindGone(vec![path])));
+            effects.extend(gone.map(|path| Effect::Ask(Query::FindGone(vec![path]))));
             effects.extend(list_again(setup));
         }
         // A file that is refused for another reason may still exist.
@@ -270,7 +270,7 @@ fn list_again(setup: &mut Setup) -> Option<Effect> {
         return None;
     }
     browser.loading = Some(browser.dir.clone());
-    Some(Effect::List(browser.dir.clone()))
+    Some(Effect::Ask(Query::List(browser.dir.clone())))
 }
 
 /// Returns the filter while it has the focus.

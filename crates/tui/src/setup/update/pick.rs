@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 use crate::keymap::Action;
-use crate::msg::Effect;
+use crate::msg::{Effect, Query};
 use crate::plan::Plan;
 use crate::setup::browser::BrowserRow;
 use crate::setup::state::{Setup, SetupPane};
@@ -30,7 +30,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
 
 /// Requests facts about the file under the cursor.
 pub fn inspect_cursor(setup: &mut Setup) -> Vec<Effect> {
-    setup.browser.next_inspection().map(Effect::Look).into_iter().collect()
+    setup.browser.next_inspection().map(|path| Effect::Ask(Query::Look(path))).into_iter().collect()
 }
 
 /// Requests the contents of a folder.
@@ -41,7 +41,7 @@ fn open_folder(setup: &mut Setup, dir: PathBuf) -> Vec<Effect> {
     browser.error = None;
     browser.loading = Some(dir.clone());
     browser.build_rows();
-    vec![Effect::List(dir)]
+    vec![Effect::Ask(Query::List(dir))]
 }
 
 fn open_parent(setup: &mut Setup) -> Vec<Effect> {
