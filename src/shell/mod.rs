@@ -35,7 +35,7 @@ use crate::text::clean_text;
 use crate::tui::lab;
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg, Query, Replayed, Speed};
-use crate::tui::popup::Popup;
+use crate::tui::popup::{Popup, Start};
 use crate::tui::remember::Remembered;
 use crate::tui::setup::Setup;
 use crate::tui::theme::DEFAULT;
@@ -185,7 +185,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     model.rings = !args.no_bell;
     if guides {
-        model.popups.push(Popup::Start { cursor: 0 });
+        model.popups.push(Popup::Start(Start { cursor: 0 }));
     }
     for why in lost.into_iter().chain(runner::describe_unrestored()) {
         model.toasts.fail(model.now, why);

@@ -26,7 +26,6 @@ const LISTED: &[(&[&str], &str)] = &[
         &["record/verdict/reason.rs", "record/verdict/source.rs"],
         "the shares of the bytes and the reason for them",
     ),
-    (&["tui/update/palette.rs", "tui/update/popup.rs"], "the palette is one of the popups"),
 ];
 
 type Module = Vec<String>;

@@ -10,7 +10,7 @@
 //! | what the palette finds | [`palette`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
 //! | what a screen gets besides its own state, and may request from the rest | [`context`] |
-//! | over the screens | [`start`], [`popup`], [`export`], [`refine`], [`toast`] |
+//! | over the screens | [`popup`], [`popups`], [`start`], [`export`], [`refine`], [`toast`] |
 //! | warnings by kind, and what helps | [`warning_groups`] |
 //! | signs and words, as the help explains them | [`vocabulary`] |
 //! | what texts of the command line say on a screen | [`spoken`] |
@@ -43,6 +43,7 @@ pub mod msg;
 pub mod palette;
 pub mod plot;
 pub mod popup;
+pub mod popups;
 pub mod read_out;
 pub mod refine;
 pub mod remember;

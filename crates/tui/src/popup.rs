@@ -1,9 +1,8 @@
-//! Windows over a screen: help, palette, a question, a line of text, the presets, the doctor,
-//! others on the bars of Lab, the themes.
+//! What is open over a screen. How each popup behaves is in [`popups`](crate::popups).
 
 use tui_input::Input;
 
-use super::export::{Focus, Form};
+use super::export::Form;
 use super::msg::{Effect, HeldRun};
 use super::refine::RefineForm;
 
@@ -29,76 +28,105 @@ pub enum Then {
     Do(Effect),
 }
 
+/// A popup with its state; one file of [`popups`](crate::popups) each.
 #[derive(Debug, Clone)]
 pub enum Popup {
-    Help {
-        /// The page of signs and words, not that of keys.
-        words: bool,
-        scroll: usize,
-        filter: Option<Input>,
-    },
-    Palette {
-        input: Input,
-        cursor: usize,
-    },
-    Question {
-        text: String,
-        detail: String,
-        then: Then,
-    },
+    Help(Help),
+    Palette(Palette),
+    Question(Question),
     /// Another iotui measures on the same disk: wait, or measure all the same.
     HeldRun(HeldRun),
     /// A run waits for another iotui already.
-    WaitingRun,
-    Line {
-        title: String,
-        hint: String,
-        input: Input,
-        error: Option<String>,
-        purpose: Purpose,
-    },
+    WaitingRun(WaitingRun),
+    Line(TextLine),
     Export(Box<Form>),
-    Presets {
-        cursor: usize,
-    },
+    Presets(PresetList),
     Refine(Box<RefineForm>),
     /// Kinds of warnings of the shown session, and what helps.
-    Warnings {
-        cursor: usize,
-    },
+    Warnings(WarningList),
     /// The guided start: questions instead of settings.
-    Start {
-        cursor: usize,
-    },
+    Start(Start),
     /// Others on the bars of Lab.
-    Marks {
-        cursor: usize,
-    },
-    Doctor {
-        scroll: usize,
-    },
-    /// The themes; the one under the cursor is shown, and `before` comes back if it is not kept.
-    Themes {
-        cursor: usize,
-        before: String,
-    },
+    Marks(MarkList),
+    Doctor(Doctor),
+    Themes(ThemeList),
     /// The messages of the last line.
-    Messages {
-        scroll: usize,
-    },
+    Messages(MessageList),
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Help {
+    /// The page of signs and words, not that of keys.
+    pub words: bool,
+    pub scroll: usize,
+    pub filter: Option<Input>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Palette {
+    pub input: Input,
+    pub cursor: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub text: String,
+    pub detail: String,
+    pub then: Then,
+}
+
+#[derive(Debug, Clone)]
+pub struct WaitingRun;
+
+#[derive(Debug, Clone)]
+pub struct TextLine {
+    pub title: String,
+    pub hint: String,
+    pub input: Input,
+    pub error: Option<String>,
+    pub purpose: Purpose,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct PresetList {
+    pub cursor: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct WarningList {
+    pub cursor: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Start {
+    pub cursor: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct MarkList {
+    pub cursor: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Doctor {
+    pub scroll: usize,
+}
+
+/// The themes; the one under the cursor is shown, and `before` comes back if it is not kept.
+#[derive(Debug, Clone)]
+pub struct ThemeList {
+    pub cursor: usize,
+    pub before: String,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct MessageList {
+    pub scroll: usize,
 }
 
 impl Popup {
-    pub fn help() -> Popup {
-        Popup::Help { words: false, scroll: 0, filter: None }
-    }
-
-    pub fn palette() -> Popup {
-        Popup::Palette { input: Input::default(), cursor: 0 }
-    }
-
     pub fn question(text: impl Into<String>, detail: impl Into<String>, then: Then) -> Popup {
-        Popup::Question { text: text.into(), detail: detail.into(), then }
+        Popup::Question(Question { text: text.into(), detail: detail.into(), then })
     }
 
     pub fn line(
@@ -107,48 +135,12 @@ impl Popup {
         value: impl Into<String>,
         purpose: Purpose,
     ) -> Popup {
-        Popup::Line {
+        Popup::Line(TextLine {
             title: title.into(),
             hint: hint.into(),
             input: Input::new(value.into()),
             error: None,
             purpose,
-        }
-    }
-
-    /// Returns the selected row of a list, or the first row that is shown of a text.
-    pub fn row_mut(&mut self) -> Option<&mut usize> {
-        match self {
-            Popup::Help { scroll: row, .. }
-            | Popup::Palette { cursor: row, .. }
-            | Popup::Presets { cursor: row }
-            | Popup::Warnings { cursor: row }
-            | Popup::Start { cursor: row }
-            | Popup::Marks { cursor: row }
-            | Popup::Themes { cursor: row, .. }
-            | Popup::Doctor { scroll: row }
-            | Popup::Messages { scroll: row } => Some(row),
-            Popup::Refine(form) => Some(&mut form.cursor),
-            Popup::Export(form) => Some(&mut form.cursor),
-            Popup::Question { .. } | Popup::HeldRun(_) | Popup::WaitingRun | Popup::Line { .. } => {
-                None
-            }
-        }
-    }
-
-    /// Returns whether it is a text, which scrolls and has no selected row.
-    pub fn is_text(&self) -> bool {
-        let words = matches!(self, Popup::Help { words: true, .. });
-        words || matches!(self, Popup::Doctor { .. } | Popup::Messages { .. })
-    }
-
-    /// Returns the text that letters go to, if it has one.
-    pub fn field(&mut self) -> Option<&mut Input> {
-        match self {
-            Popup::Help { filter, .. } => filter.as_mut(),
-            Popup::Palette { input, .. } | Popup::Line { input, .. } => Some(input),
-            Popup::Export(form) if form.focus == Focus::Path => Some(&mut form.path),
-            _ => None,
-        }
+        })
     }
 }

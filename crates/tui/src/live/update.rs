@@ -13,7 +13,7 @@ use crate::facts::Host;
 use crate::keymap::Action;
 use crate::msg::{Effect, Msg};
 use crate::plan::Plan;
-use crate::popup::Popup;
+use crate::popup::{Popup, WarningList};
 use crate::record::Event;
 use crate::session_view::SessionView;
 use crate::zoom::{self, ZoomChart};
@@ -127,7 +127,7 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Pause => return pause(live).into_iter().collect(),
         Action::Skip => return skip(live, ctx).into_iter().collect(),
         Action::Stop if live.is_running() => return stop(live),
-        Action::Warnings => ctx.popups.push(Popup::Warnings { cursor: 0 }),
+        Action::Warnings => ctx.popups.push(Popup::Warnings(WarningList { cursor: 0 })),
         Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
         Action::LogAxis => live.log = Some(!live.is_log()),

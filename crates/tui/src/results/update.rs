@@ -13,7 +13,7 @@ use crate::curves::{self, Metric};
 use crate::export::{Form, What};
 use crate::keymap::{self, Action, Place};
 use crate::msg::{Effect, Msg, Query, Replayed};
-use crate::popup::{Popup, Purpose};
+use crate::popup::{Popup, Purpose, WarningList};
 use crate::refine::RefineForm;
 use crate::report::CARD;
 use crate::screen::Screen;
@@ -144,7 +144,7 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
         Action::RunAgain => return Some(vec![Effect::Ask(Query::Again(view.session.id.clone()))]),
         Action::Replay => replay(view, ctx),
         Action::Refine => ask_for_rounds(view, ctx),
-        Action::Warnings => ctx.popups.push(Popup::Warnings { cursor: 0 }),
+        Action::Warnings => ctx.popups.push(Popup::Warnings(WarningList { cursor: 0 })),
         Action::Copy => return Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
             let what = What::Shown(Arc::new(view.session.clone()));

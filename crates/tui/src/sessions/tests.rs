@@ -10,7 +10,7 @@ use crate::keys::{Key, script};
 use crate::model::Model;
 use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Cache, Settings};
-use crate::popup::{Popup, Purpose};
+use crate::popup::{Popup, Purpose, TextLine};
 use crate::screen::Screen;
 use crate::session::{self, Listed, Session, State, Worst, testing};
 use crate::session_view::{Preview, SessionView};
@@ -264,7 +264,7 @@ fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
     play.keys("/alpha<enter>i");
     assert!(play.screen(80, 24).contains("an export as jsonl, or the JSON of fio"));
     assert_eq!(play.keys("<enter>"), []);
-    assert!(matches!(play.0.popups.last(), Some(Popup::Line { error: Some(_), .. })));
+    assert!(matches!(play.0.popups.last(), Some(Popup::Line(TextLine { error: Some(_), .. }))));
     assert_eq!(
         play.keys("~/run one.jsonl<enter>"),
         [Effect::Ask(Query::Import("~/run one.jsonl".into()))]
@@ -288,13 +288,12 @@ fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
 fn rename_checks_the_name_in_its_line() {
     let mut play = Play::new(four());
     play.keys("R");
-    let shown =
-        matches!(play.0.popups.last(), Some(Popup::Line { input, .. }) if input.value() == "delta");
+    let shown = matches!(play.0.popups.last(), Some(Popup::Line(TextLine { input, .. })) if input.value() == "delta");
     assert!(shown, "the old name is there to be changed");
     assert_eq!(play.keys("<ctrl-u><enter>"), []);
     assert!(matches!(
         play.0.popups.last(),
-        Some(Popup::Line { error: Some(_), purpose: Purpose::Rename { .. }, .. })
+        Some(Popup::Line(TextLine { error: Some(_), purpose: Purpose::Rename { .. }, .. }))
     ));
     assert_eq!(
         play.keys("new one<enter>"),

@@ -8,7 +8,7 @@ use crate::facts::{Space, TargetFacts};
 use crate::model::Model;
 use crate::msg::{Effect, Msg, Query, Replayed};
 use crate::plan::{Presets, Settings, TargetSpec};
-use crate::popup::Popup;
+use crate::popup::{Popup, Start};
 use crate::record::{Severity, Warning};
 use crate::remember::Remembered;
 use crate::screen::Screen;
@@ -27,7 +27,7 @@ fn stage() -> Stage {
     );
     let mut stage = Stage::new();
     stage.model = Model::new(Look::default(), presets.iter().cloned().collect(), setup);
-    stage.model.popups.push(Popup::Start { cursor: 0 });
+    stage.model.popups.push(Popup::Start(Start { cursor: 0 }));
     stage.effects = stage.model.setup.start();
     stage.tell(Msg::Listed(listing("/data")));
     answer(&mut stage);
@@ -65,7 +65,7 @@ fn tell(stage: &mut Stage, proposed: Proposed) {
 }
 
 fn is_asking(stage: &Stage) -> bool {
-    matches!(stage.model.popups.last(), Some(Popup::Start { .. }))
+    matches!(stage.model.popups.last(), Some(Popup::Start(_)))
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
         _ => None,
     });
     assert_ne!(remembered.unwrap().preset.as_deref(), Some("file"));
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Start { cursor: 1 })));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Start(Start { cursor: 1 }))));
     stage.keys("<enter>j<enter>");
     stage.take();
     answer(&mut stage);
@@ -220,7 +220,7 @@ fn a_question_about_calls_runs_on_lab() {
 fn the_questions_are_moved_through_as_every_list() {
     let mut stage = stage();
     let cursor = |stage: &Stage| match stage.model.popups.last() {
-        Some(Popup::Start { cursor }) => *cursor,
+        Some(Popup::Start(Start { cursor })) => *cursor,
         _ => panic!("no questions"),
     };
     let last = entries(&stage.model.presets).len() - 1;
@@ -242,7 +242,7 @@ fn an_example_measures_nothing() {
 fn other_keys_lead_to_all_settings_to_help_or_out() {
     let mut stage = stage();
     stage.keys("?");
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Help { .. })));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Help(_))));
     stage.keys("<esc>");
     assert!(is_asking(&stage));
     stage.keys("e");

@@ -5,21 +5,21 @@ use super::{run, screens};
 use crate::keymap::Action;
 use crate::model::Model;
 use crate::msg::{Effect, Query};
-use crate::popup::{Popup, Then};
+use crate::popup::{Doctor, Help, MessageList, Palette, Popup, ThemeList, Then};
 use crate::screen::Screen;
 
 /// Does an action.
 pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     match action {
-        Action::Help => model.popups.push(Popup::help()),
+        Action::Help => model.popups.push(Popup::Help(Help::default())),
         Action::Palette => {
-            model.popups.push(Popup::palette());
+            model.popups.push(Popup::Palette(Palette::default()));
             // Reading files would disturb a run.
             let is_unread = model.sessions.count() == 0 && !model.running();
             return if is_unread { vec![Effect::Ask(Query::Sessions)] } else { Vec::new() };
         }
-        Action::Doctor => model.popups.push(Popup::Doctor { scroll: 0 }),
-        Action::Messages => model.popups.push(Popup::Messages { scroll: 0 }),
+        Action::Doctor => model.popups.push(Popup::Doctor(Doctor::default())),
+        Action::Messages => model.popups.push(Popup::Messages(MessageList::default())),
         Action::Go(screen) => return go(model, screen),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return run::suspend(model),
@@ -38,7 +38,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
 fn choose_theme(model: &mut Model) {
     let before = model.look.theme.id.clone();
     let cursor = model.themes.position(&before).unwrap_or(0);
-    model.popups.push(Popup::Themes { cursor, before });
+    model.popups.push(Popup::Themes(ThemeList { cursor, before }));
 }
 
 /// Closes what is open on the screen; asks while a run is in progress.

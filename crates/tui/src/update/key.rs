@@ -5,11 +5,12 @@ use crossterm::event::KeyCode;
 use tui_input::InputRequest;
 
 use super::act::act;
-use super::{popup, screens};
+use super::screens;
 use crate::keymap::{self, Action};
 use crate::keys::{Key, edit};
 use crate::model::Model;
 use crate::msg::Effect;
+use crate::popups;
 
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, model.screen);
@@ -18,7 +19,7 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
         return act(model, action);
     }
     if !model.popups.is_empty() {
-        return popup::press(model, key);
+        return popups::press(model, key);
     }
     if screens::field(model).is_some() {
         return type_key(model, key);
@@ -34,18 +35,18 @@ pub fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
     let line: String =
         text.chars().filter(|c| !crate::text::is_unsafe_char(*c)).take(4096).collect();
     let target = match model.popups.last_mut() {
-        Some(popup) => popup.field(),
+        Some(popup) => popups::field(popup),
         None => screens::field(model),
     };
     let Some(input) = target else { return Vec::new() };
     for letter in line.chars() {
         input.handle(InputRequest::InsertChar(letter));
     }
-    if model.popups.is_empty() {
-        screens::field_changed(model)
-    } else {
-        popup::field_changed(model)
+    match model.popups.last_mut() {
+        None => return screens::field_changed(model),
+        Some(popup) => popups::field_changed(popup),
     }
+    Vec::new()
 }
 
 fn type_key(model: &mut Model, key: Key) -> Vec<Effect> {

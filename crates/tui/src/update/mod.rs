@@ -3,23 +3,19 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | keys, clicks, popups and the form of an export | [`key`], [`mouse`], [`popup`], [`export`] |
-//! | the guided start | [`start`] |
+//! | keys and clicks | [`key`], [`mouse`] |
 //! | what is chosen in the palette | [`palette`] |
 //! | the screen that gets an action, the way to it, and what it asks of the rest | [`screens`] |
 //! | the life of a run, and one that waits for another | [`run`] |
 
-mod act;
-mod export;
-mod held_run;
+pub mod act;
+pub mod held_run;
 mod key;
 mod mouse;
-mod navigate;
-mod palette;
-mod popup;
+pub mod navigate;
+pub mod palette;
 pub mod run;
 pub mod screens;
-mod start;
 
 pub use navigate::go;
 pub use run::begin_replay;
@@ -31,7 +27,7 @@ use crossterm::event::MouseEventKind;
 use super::keymap::Action;
 use super::model::Model;
 use super::msg::{Copied, Effect, Msg, Query};
-use super::{lab, live, results};
+use super::{lab, live, popups, results};
 use act::act;
 use screens::with_screens;
 
@@ -42,9 +38,9 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     if goes_on(&msg) {
         model.toasts.go_on(now);
     }
-    let warning = if goes_on(&msg) { None } else { popup::warning_in_view(model) };
+    let warning = if goes_on(&msg) { None } else { popups::warning_in_view(model) };
     let effects = handle_message(model, msg);
-    warning.into_iter().for_each(|id| popup::stay_on_warning(model, &id));
+    warning.into_iter().for_each(|id| popups::stay_on_warning(model, &id));
     let (screens, context) = model.split();
     effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
 }
@@ -84,7 +80,7 @@ fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Over { error, unsaved } => return run::end(model, error, unsaved),
         Msg::NotBegun(why) => return run::fail(model, why),
         Msg::OtherRun(found) => return held_run::take_other_run(model, found),
-        Msg::Exported { number, result } => return export::finish(model, number, result),
+        Msg::Exported { number, result } => return popups::finish_export(model, number, result),
         Msg::Saving { id, unsaved } => return run::report_saving(model, &id, unsaved),
         Msg::Opened(Ok(shown)) => {
             let screen = run::show(model, *shown);

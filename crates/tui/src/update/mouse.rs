@@ -6,14 +6,14 @@ use ratatui::layout::Position;
 
 use super::act::act;
 use super::navigate::go;
-use super::{key, popup, screens};
+use super::{key, screens};
 use crate::keymap::Action;
 use crate::keys::Key;
-use crate::live;
 use crate::model::Model;
 use crate::msg::Effect;
 use crate::screen::Screen;
 use crate::view::{self, Part, SMALLEST, Target};
+use crate::{live, popups};
 
 pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let at = Position::new(event.column, event.row);
@@ -76,7 +76,7 @@ fn click(model: &mut Model, at: Position) -> Vec<Effect> {
     match model.hits.target(at) {
         Some(Target::Key(pressed)) => key::press(model, pressed),
         Some(Target::Screen(screen)) => go(model, screen),
-        Some(Target::Row(Part::Popup, row)) => popup::click(model, row),
+        Some(Target::Row(Part::Popup, row)) => popups::click(model, row),
         _ if model.popups.is_empty() && body.contains(at) => screens::click(model, at),
         _ => Vec::new(),
     }

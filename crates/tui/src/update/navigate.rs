@@ -38,7 +38,7 @@ pub fn go(model: &mut Model, screen: Screen) -> Vec<Effect> {
 
 /// Closes the guided start: whoever goes somewhere or chooses something needs no questions.
 pub fn leave_start(model: &mut Model) {
-    model.popups.retain(|popup| !matches!(popup, Popup::Start { .. }));
+    model.popups.retain(|popup| !matches!(popup, Popup::Start(_)));
 }
 
 /// Shows on Results what the run has measured so far, while Results is the current screen.

@@ -1,20 +1,18 @@
 //! Does what was chosen in the palette, on whichever screen it applies.
 
 use super::act::act;
-use super::navigate::go;
-use super::popup::choose_preset;
-use super::screens::{try_with_screens, with_screens};
+use super::navigate::{go, leave_start};
+use super::screens::{is_offered_now, try_with_screens, with_screens};
 use crate::keymap::{self, Action};
 use crate::model::Model;
 use crate::msg::{Effect, Query};
 use crate::palette::{Entry, Goal, MAX_RECENT};
+use crate::plan::Settings;
 use crate::screen::Screen;
-use crate::setup;
 use crate::text::show_path;
-use crate::view::footer;
+use crate::{lab, setup};
 
 pub fn follow(model: &mut Model, entry: Entry) -> Vec<Effect> {
-    model.popups.pop();
     model.recent.retain(|known| *known != entry.goal);
     model.recent.insert(0, entry.goal.clone());
     model.recent.truncate(MAX_RECENT);
@@ -71,7 +69,7 @@ fn act_on(model: &mut Model, screen: Screen, action: Action) -> Vec<Effect> {
     let is_reachable = screen != Screen::Compare || model.compare.got.is_some();
     let mut effects = go(model, if is_reachable { screen } else { Screen::Sessions });
     let says_why = screen == Screen::Sessions && action == Action::Compare;
-    if is_reachable && (says_why || footer::is_offered_now(model, action)) {
+    if is_reachable && (says_why || is_offered_now(model, action)) {
         effects.extend(act(model, action));
         return effects;
     }
@@ -109,4 +107,22 @@ fn find_obstacle(model: &Model, screen: Screen, action: Action) -> &'static str 
         (Screen::Lab, Action::Compare) => "there are no other sessions with probes yet",
         _ => "what is shown has nothing for it",
     }
+}
+
+/// Takes the preset that was chosen: of probes on Lab, of files on Setup.
+pub fn choose_preset(model: &mut Model, id: &str) -> Vec<Effect> {
+    let Some(preset) = model.presets.iter().find(|preset| preset.id == id).cloned() else {
+        return Vec::new();
+    };
+    leave_start(model);
+    if lab::is_probe_preset(&preset) {
+        model.lab.choose(preset, Settings::default());
+        return go(model, Screen::Lab);
+    }
+    let mut effects =
+        with_screens(model, |screens, ctx| setup::take_preset(screens.setup, ctx, preset));
+    if model.screen == Screen::Lab {
+        effects.extend(go(model, Screen::Setup));
+    }
+    effects
 }

@@ -6,7 +6,7 @@ use super::navigate::{go, inspect_probes};
 use crate::keymap::{Action, key_of};
 use crate::model::{Leaving, Model};
 use crate::msg::{Effect, HeldRun, NewRun, Query, ReplayInput, Replayed, Speed};
-use crate::popup::{Popup, Then};
+use crate::popup::{Popup, Question, Then, WaitingRun};
 use crate::record::End;
 use crate::screen::Screen;
 use crate::session_view::SessionView;
@@ -50,7 +50,7 @@ pub fn start(model: &mut Model, run: impl Into<NewRun>) -> Vec<Effect> {
 /// Asks what to do about a run that another one is in the way of; returns the run if none is.
 fn hold(model: &mut Model, mut run: NewRun) -> Option<NewRun> {
     if model.held.is_some() {
-        model.popups.push(Popup::WaitingRun);
+        model.popups.push(Popup::WaitingRun(WaitingRun));
         return None;
     }
     let Some(why) = run.other_run.take() else { return Some(run) };
@@ -102,7 +102,9 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         }
     }
     // The question whether to stop the run is moot.
-    model.popups.retain(|popup| !matches!(popup, Popup::Question { then: Then::Quit, .. }));
+    model
+        .popups
+        .retain(|popup| !matches!(popup, Popup::Question(Question { then: Then::Quit, .. })));
     if let Some(why) = &error {
         model.toasts.fail(model.now, why.clone());
     }

@@ -7,7 +7,7 @@ use tui_input::Input;
 
 use super::navigate::{go, inspect_probes};
 use super::run;
-use crate::context::{Context, ProbeChoice, Request};
+use crate::context::{Context, ProbeChoice, Request, RunStatus};
 use crate::keymap::Action;
 use crate::model::{Model, Screens};
 use crate::msg::{Effect, Msg, Query, Question, Speed};
@@ -238,4 +238,32 @@ fn probe_target(setup: &Setup, probes: &ProbeChoice) -> (Option<PathBuf>, Option
     }
     let dir = if setup.file.is_none() { setup.dir.clone() } else { None };
     (setup.file.clone(), dir)
+}
+
+/// Returns whether an action does something on the screen that is shown.
+pub fn is_offered_now(model: &Model, action: Action) -> bool {
+    is_offered(model, model.live.status(&model.look).as_ref(), action)
+}
+
+/// Returns whether an action does something now: what does nothing is not in the footer.
+pub fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
+    match (model.screen, action) {
+        // They are refused.
+        (_, Action::RunAgain | Action::Refine) if model.running() => false,
+        (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
+        (Screen::Results, _) => results::is_offered(&model.results, action),
+        (Screen::Compare, _) => compare::is_offered(&model.compare, action),
+        (Screen::Setup, _) => setup::is_offered(&model.setup, action),
+        (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
+        (_, Action::NextPane) => model.screen == Screen::Host,
+        (Screen::Live, Action::Pause | Action::Stop) => {
+            model.running() || model.live.replay.is_some()
+        }
+        (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
+        (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
+        (Screen::Live, Action::Refine) => model.can_refine_last_run(),
+        (Screen::Live, Action::Enter) => false,
+        (Screen::Live, Action::ZoomReset) => model.live.is_zoomed(),
+        _ => true,
+    }
 }

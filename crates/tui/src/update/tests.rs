@@ -7,7 +7,7 @@ use std::time::Duration;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use crate::msg::{Effect, Msg, Query};
-use crate::popup::Popup;
+use crate::popup::{Help, Palette, Popup};
 use crate::record::{End, Event, Phase, Progress};
 use crate::screen::Screen;
 use crate::testing::{self, Stage};
@@ -60,7 +60,7 @@ fn q_quits_closes_or_asks() {
     let mut stage = running();
     stage.take();
     assert_eq!(quits(stage.keys("q")), None);
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Question(_))));
     stage.keys("n");
     assert!(stage.model.popups.is_empty() && stage.model.running());
     assert_eq!(quits(stage.keys("qy")), None, "the run is stopped first");
@@ -186,7 +186,7 @@ fn a_paste_is_text_or_nothing() {
     stage.tell(Msg::Paste("q\nr".into()));
     assert_eq!((stage.model.screen, quits(&mut stage)), (Screen::Setup, None));
     stage.keys(":").tell(Msg::Paste("the\nme\x1b".into()));
-    let Some(Popup::Palette { input, .. }) = stage.model.popups.last() else { panic!() };
+    let Some(Popup::Palette(Palette { input, .. })) = stage.model.popups.last() else { panic!() };
     assert_eq!(input.value(), "theme");
 }
 
@@ -392,7 +392,7 @@ fn a_message_over_a_popup_names_no_key_that_is_none_there() {
     stage.model.toasts.note(now, "two");
     let last = |stage: &Stage| stage.picture(80, 24).lines().last().unwrap_or("").to_string();
     assert!(last(&stage).contains("1 more: M"), "{}", last(&stage));
-    stage.model.popups.push(Popup::palette());
+    stage.model.popups.push(Popup::Palette(Palette::default()));
     assert!(last(&stage).contains("1 more") && !last(&stage).contains("more: M"));
 }
 
@@ -409,7 +409,9 @@ fn help_does_what_it_shows_and_scrolls_no_further() {
     assert_eq!(rows(&stage), 1, "{}", stage.picture(80, 24));
     // Few words are found: there is nothing to scroll.
     stage.keys("<esc>??/queue depth<down><down><down>");
-    let Some(Popup::Help { words: true, scroll, .. }) = stage.model.popups.last() else { panic!() };
+    let Some(Popup::Help(Help { words: true, scroll, .. })) = stage.model.popups.last() else {
+        panic!()
+    };
     assert_eq!(*scroll, 0);
 }
 
@@ -472,5 +474,5 @@ fn rows_of_popups_are_clicked_once_to_be_selected_and_again_to_be_done() {
         }
         assert_eq!((stage.model.popups.len(), stage.take()), (1, Vec::new()), "{keys}");
     }
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Question(_))));
 }

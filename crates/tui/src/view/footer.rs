@@ -12,20 +12,17 @@ use crate::context::RunStatus;
 use crate::keymap::{self, Action, key_of};
 use crate::keys::Key;
 use crate::model::Model;
-use crate::popup::Popup;
 use crate::screen::Screen;
 use crate::theme::Role;
 use crate::toast::Toast;
-use crate::{compare, lab, results, sessions, setup};
+use crate::update::screens::is_offered;
+use crate::{compare, popups, results};
 
 /// Returns column, key and meaning of each item. Help and quit keep their place at the right; the
 /// others are shown as far as they fit.
 fn items(model: &Model, area: Rect) -> Vec<(u16, String, String)> {
     let (offered, always) = match model.popups.last() {
-        Some(Popup::Warnings { cursor }) if !has_fix(model, *cursor) => {
-            (vec![("down", "next"), ("esc", "close")], Vec::new())
-        }
-        Some(popup) => (of_popup(popup).to_vec(), Vec::new()),
+        Some(popup) => (popups::footer(model, popup).to_vec(), Vec::new()),
         None => of_screen(model),
     };
     let width = |(key, text): &(&str, &str)| (pane::width(key) + 1 + pane::width(text)) as u16;
@@ -89,47 +86,6 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
     }
 }
 
-/// Returns whether a key helps against a kind of warning.
-fn has_fix(model: &Model, kind: usize) -> bool {
-    model.warnings().get(kind).is_some_and(|group| group.fix().is_some())
-}
-
-fn of_popup(popup: &Popup) -> &'static [(&'static str, &'static str)] {
-    match popup {
-        Popup::Help { words: true, .. } => {
-            &[("esc", "close"), ("tab", "keys"), ("/", "find"), ("down", "scroll")]
-        }
-        Popup::Help { .. } => {
-            &[("enter", "do it"), ("esc", "close"), ("?", "signs and words"), ("/", "find")]
-        }
-        Popup::Palette { .. } => &[("enter", "run"), ("down", "next"), ("esc", "close")],
-        Popup::Question { .. } => &[("y", "yes"), ("n", "no")],
-        Popup::HeldRun(_) => &[("r", "wait until it ends"), ("R", "run now"), ("esc", "close")],
-        Popup::WaitingRun => &[("R", "run now"), ("n", "give it up"), ("esc", "close")],
-        Popup::Line { .. } => &[("enter", "accept"), ("esc", "close")],
-        Popup::Export(_) => &[
-            ("enter", "write"),
-            ("tab", "next field"),
-            ("down", "next format"),
-            ("space", "anonymous"),
-            ("esc", "close"),
-        ],
-        Popup::Presets { .. } => &[("enter", "choose"), ("down", "next"), ("esc", "close")],
-        Popup::Refine(_) => &[("enter", "run"), ("down", "next"), ("esc", "close")],
-        Popup::Warnings { .. } => &[("enter", "remedy"), ("down", "next"), ("esc", "close")],
-        Popup::Start { .. } => &[
-            ("enter", "start"),
-            ("down", "next"),
-            ("e", "all settings"),
-            ("?", "the words"),
-            ("q", "quit"),
-        ],
-        Popup::Marks { .. } => &[("space", "mark or unmark"), ("down", "next"), ("esc", "close")],
-        Popup::Doctor { .. } | Popup::Messages { .. } => &[("esc", "close"), ("down", "scroll")],
-        Popup::Themes { .. } => &[("enter", "keep"), ("down", "next"), ("esc", "take back")],
-    }
-}
-
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let mut keys = items(model, area);
     if let Some(toast) = model.toasts.current() {
@@ -189,32 +145,4 @@ fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
         look.span(Role::Dim, more),
     ];
     Line::from(parts).render(area, buf);
-}
-
-/// Returns whether an action does something on the screen that is shown.
-pub fn is_offered_now(model: &Model, action: Action) -> bool {
-    is_offered(model, model.live.status(&model.look).as_ref(), action)
-}
-
-/// Returns whether an action does something now: what does nothing is not in the footer.
-fn is_offered(model: &Model, run: Option<&RunStatus>, action: Action) -> bool {
-    match (model.screen, action) {
-        // They are refused.
-        (_, Action::RunAgain | Action::Refine) if model.running() => false,
-        (Screen::Sessions, _) => sessions::is_offered(&model.sessions, action),
-        (Screen::Results, _) => results::is_offered(&model.results, action),
-        (Screen::Compare, _) => compare::is_offered(&model.compare, action),
-        (Screen::Setup, _) => setup::is_offered(&model.setup, action),
-        (Screen::Lab, _) => lab::is_offered(&model.lab, run, action),
-        (_, Action::NextPane) => model.screen == Screen::Host,
-        (Screen::Live, Action::Pause | Action::Stop) => {
-            model.running() || model.live.replay.is_some()
-        }
-        (Screen::Live, Action::Skip | Action::Freeze) => model.running(),
-        (Screen::Live, Action::Slower | Action::Faster) => model.live.replay.is_some(),
-        (Screen::Live, Action::Refine) => model.can_refine_last_run(),
-        (Screen::Live, Action::Enter) => false,
-        (Screen::Live, Action::ZoomReset) => model.live.is_zoomed(),
-        _ => true,
-    }
 }

@@ -37,7 +37,7 @@ fn tabs(area: Rect) -> Vec<(Option<Screen>, String, Rect)> {
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = &model.look;
     // The guided start leaves the way to the screens open.
-    let is_open = matches!(model.popups.last(), None | Some(Popup::Start { .. }));
+    let is_open = matches!(model.popups.last(), None | Some(Popup::Start(_)));
     let mut end = area.x;
     for (screen, text, place) in tabs(area) {
         let place = place.intersection(area);
@@ -80,13 +80,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     } else {
         Role::Dim
     };
-    let target = match model.screen {
-        _ if model.running() || is_replay => model.live.target(),
-        Screen::Results if model.results.view().is_some() => describe_shown(model),
-        // Most probes need no file: one is shown only if it was named.
-        Screen::Lab if model.setup.file.is_none() => String::new(),
-        _ => model.setup.describe_target(look),
-    };
+    let target = describe_target(model);
     let left = room.saturating_sub(pane::width(&state) + 3);
     let mut parts = Vec::new();
     let dot = look.glyph(" · ", " - ");
@@ -96,6 +90,17 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     }
     parts.push(look.span(role, pane::fit(&state, room)));
     Line::from(parts).right_aligned().render(Rect::new(end + GAP, area.y, room as u16, 1), buf);
+}
+
+/// Returns what is measured, or was.
+fn describe_target(model: &Model) -> String {
+    match model.screen {
+        _ if model.running() || model.live.replay.is_some() => model.live.target(),
+        Screen::Results if model.results.view().is_some() => describe_shown(model),
+        // Most probes need no file: one is shown only if it was named.
+        Screen::Lab if model.setup.file.is_none() => String::new(),
+        _ => model.setup.describe_target(&model.look),
+    }
 }
 
 /// Returns what the shown session was measured on; the last parts are kept where there is little

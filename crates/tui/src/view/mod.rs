@@ -1,18 +1,12 @@
 //! `view`: draws the model, and changes nothing.
 
 mod areas;
-mod export;
 pub mod findings;
 pub mod footer;
 pub mod header;
-mod help;
 pub mod hits;
 pub mod list;
-mod palette;
 pub mod pane;
-pub mod popup;
-pub mod start;
-mod windows;
 
 pub use areas::{SMALLEST, areas};
 pub use hits::{Hits, Part, Target};
@@ -26,7 +20,7 @@ use super::model::Model;
 use super::popup::Popup;
 use super::screen::Screen;
 use super::theme::{Glyphs, Role};
-use super::{compare, host, lab, live, results, sessions, setup};
+use super::{compare, host, lab, live, popups, results, sessions, setup};
 use crate::text::is_unsafe_char;
 
 /// Draws everything, and returns what the next key or click finds there.
@@ -96,11 +90,11 @@ fn draw_all(model: &Model, buf: &mut Buffer, hits: &mut Hits) {
     }
     for popup in &model.popups {
         // A theme is judged by the screen below.
-        if !matches!(popup, Popup::Themes { .. }) {
+        if !matches!(popup, Popup::Themes(_)) {
             pane::dim(&model.look, areas.body, buf);
         }
         hits.cover();
-        popup::draw(model, popup, areas.body, buf, hits);
+        popups::draw(model, popup, areas.body, buf, hits);
     }
     header::draw(model, areas.header, buf, hits);
     footer::draw(model, areas.footer, buf, hits);

@@ -259,7 +259,7 @@ fn files_and_probes_run_separately() {
         toasts(&stage)
     );
     stage.keys("q");
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Question { .. })));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Question(_))));
 }
 
 #[test]

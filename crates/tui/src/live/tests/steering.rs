@@ -245,7 +245,10 @@ fn unsaved_runs_say_so() {
             let words = screen.split_whitespace().map(|word| word.trim_matches(is_frame));
             words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
         };
-        bench.model.popups.push(crate::popup::Popup::Messages { scroll: 0 });
+        bench
+            .model
+            .popups
+            .push(crate::popup::Popup::Messages(crate::popup::MessageList { scroll: 0 }));
         let messages = bench.screen(columns, rows);
         bench.model.popups.clear();
         assert!(text(&screen).contains(why) || text(&messages).contains(why), "{messages}");

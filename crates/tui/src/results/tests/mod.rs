@@ -10,7 +10,7 @@ use super::state::{Results, TabKind};
 use crate::curves::Metric;
 use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Cache, Skipped};
-use crate::popup::{Popup, Purpose};
+use crate::popup::{Popup, Purpose, TextLine};
 use crate::record::{Severity, Warning};
 use crate::report::Spread;
 use crate::screen::Screen;
@@ -327,7 +327,7 @@ fn sessions_are_named_rerun_and_marked() {
     stage.keys("w");
     assert!(matches!(
         stage.model.popups.last(),
-        Some(Popup::Line { purpose: Purpose::Rename { .. }, .. })
+        Some(Popup::Line(TextLine { purpose: Purpose::Rename { .. }, .. }))
     ));
     let rename = Effect::Ask(Query::Rename { id: id.clone(), name: "first-2".into() });
     assert_eq!(stage.keys("-2<enter>").take(), [rename]);

@@ -7,7 +7,7 @@ use crate::analysis::{self, Aim};
 use crate::export::What;
 use crate::msg::{Effect, Msg, NewRun, Query};
 use crate::plan::{Settings, TargetSpec};
-use crate::popup::Popup;
+use crate::popup::{Popup, WarningList};
 use crate::record::Earlier;
 use crate::record::{Event, Severity, Verdict, Warning};
 use crate::results::state::TabKind;
@@ -262,7 +262,9 @@ fn cursor_stays_on_its_warning() {
     let holes = Warning { severity: Severity::Wrong, ..warning("holes", "only holes", "") };
     tell(&mut stage, 1, vec![holes]);
     let groups = stage.model.warnings();
-    let Some(Popup::Warnings { cursor }) = stage.model.popups.last() else { panic!("closed") };
+    let Some(Popup::Warnings(WarningList { cursor })) = stage.model.popups.last() else {
+        panic!("closed")
+    };
     assert_eq!((groups[0].example.id.as_ref(), *cursor), ("holes", 1));
     assert_eq!(groups[1].example, cached);
 }

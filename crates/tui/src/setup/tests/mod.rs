@@ -19,7 +19,7 @@ use crate::msg::{Effect, Msg, Query};
 use crate::plan::{
     Choice, Job, Op, PRESETS, Plan, Preset, Settings, TargetSpec, preset as built_in,
 };
-use crate::popup::Popup;
+use crate::popup::{Popup, TextLine};
 use crate::remember::Remembered;
 use crate::screen::Screen;
 use crate::theme::Look;
@@ -122,7 +122,7 @@ fn answer_plan(model: &mut Model) -> Vec<Effect> {
 /// Returns whether the text field shows an error with `text`.
 fn shows_error(model: &Model, text: &str) -> bool {
     match model.popups.last() {
-        Some(Popup::Line { error: Some(why), .. }) => why.contains(text),
+        Some(Popup::Line(TextLine { error: Some(why), .. })) => why.contains(text),
         _ => false,
     }
 }

@@ -249,7 +249,7 @@ fn short_budgets_name_their_key() {
     // Without a need, it is typed.
     answer_plan(&mut model);
     keys(&mut model, "b");
-    assert!(matches!(model.popups.last(), Some(Popup::Line { .. })));
+    assert!(matches!(model.popups.last(), Some(Popup::Line(_))));
 }
 
 #[test]

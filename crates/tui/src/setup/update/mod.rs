@@ -18,7 +18,7 @@ use crate::experiment::settings_of;
 use crate::keymap::Action;
 use crate::msg::{Effect, Msg, NewRun, Query, Refusal};
 use crate::plan::{Plan, Presets, TargetSpec};
-use crate::popup::{Popup, Purpose};
+use crate::popup::{Popup, PresetList, Purpose, Start};
 use crate::view::list::{move_cursor, next_of};
 use crate::view::{Part, Target};
 
@@ -32,7 +32,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::Preset => {
             let cursor =
                 ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
-            ctx.popups.push(Popup::Presets { cursor });
+            ctx.popups.push(Popup::Presets(PresetList { cursor }));
         }
         Action::SaveAs => {
             let hint = "a name for iotui --preset NAME and for p here";
@@ -48,7 +48,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::Edit => return change::edit(setup, ctx),
         Action::Back if !back(setup) && setup.picks => {
             setup.picks = false;
-            ctx.popups.push(Popup::Start { cursor: setup.question_index(ctx.presets) });
+            ctx.popups.push(Popup::Start(Start { cursor: setup.question_index(ctx.presets) }));
             // Nothing was chosen.
             if let Some((preset, settings)) = setup.before_pick.take().map(|before| *before) {
                 (setup.preset, setup.settings) = (preset, settings);

@@ -1,73 +1,117 @@
 //! The help: the keys of the screen, and on its second page signs and words.
 
+use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use tui_input::Input;
 
-use super::hits::{Hits, Part};
-use super::list::List;
-use super::{findings, pane};
+use super::{After, KeyNames, Layer};
 use crate::analysis::Sign;
 use crate::catalog::{BACKENDS, Identity, Shape, identity};
-use crate::keymap::{self, Binding};
+use crate::keymap::{self, Action, Binding};
+use crate::keys::{Key, edit};
 use crate::model::Model;
 use crate::plan::Cache;
+use crate::popup::Help;
 use crate::record::Severity;
 use crate::theme::{Look, Role};
+use crate::update::act::act;
+use crate::view::hits::{Hits, Part};
+use crate::view::list::List;
+use crate::view::{findings, pane};
 use crate::vocabulary::{APPROXIMATE, DASHED, DOTTED, FINE, HIDDEN, SOLID, WORDS};
 
-/// What is shown of it.
-#[derive(Clone, Copy)]
-pub struct Page<'a> {
-    /// Signs and words, not the keys.
-    pub words: bool,
-    /// The row under the cursor; of the words the first that is shown.
-    pub row: usize,
-    pub filter: Option<&'a Input>,
-}
-
-fn area(body: Rect) -> Rect {
-    pane::middle(body, 80, body.height)
-}
-
-impl Page<'_> {
-    fn wanted(&self) -> &str {
-        self.filter.map_or("", Input::value)
-    }
-
-    /// Returns the rows of the list, and where it is.
-    fn lines(&self, model: &Model, inner: Rect) -> (Vec<Line<'static>>, List) {
-        let above = u16::from(self.filter.is_some()).min(inner.height);
-        let area = Rect { y: inner.y + above, height: inner.height - above, ..inner };
+impl Layer for Help {
+    fn footer(&self, _: &Model) -> KeyNames {
         if self.words {
-            let lines = word_lines(&model.look, self.wanted(), usize::from(area.width));
-            let list = List::scrolled(self.row, lines.len(), area);
-            return (lines, list);
+            &[("esc", "close"), ("tab", "keys"), ("/", "find"), ("down", "scroll")]
+        } else {
+            &[("enter", "do it"), ("esc", "close"), ("?", "signs and words"), ("/", "find")]
         }
-        let found = keymap::find_listed(model.screen, self.wanted());
-        let lines: Vec<Line> = found.into_iter().map(|key| key_line(&model.look, key)).collect();
-        let list = List::around(self.row, lines.len(), area);
-        (lines, list)
     }
 
-    pub fn draw(&self, model: &Model, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    fn field(&mut self) -> Option<&mut Input> {
+        self.filter.as_mut()
+    }
+
+    fn row(&mut self) -> Option<&mut usize> {
+        Some(&mut self.scroll)
+    }
+
+    fn is_text(&self) -> bool {
+        self.words
+    }
+
+    /// Does what is under the cursor.
+    fn choose(&mut self, model: &mut Model) -> After {
+        if self.words {
+            return After::Stay(Vec::new());
+        }
+        match keymap::find_listed(model.screen, self.wanted()).get(self.scroll) {
+            Some(binding) => After::Close(act(model, binding.action)),
+            None => After::Stay(Vec::new()),
+        }
+    }
+
+    /// Turns, filters, moves, or does what is under the cursor.
+    fn press(&mut self, model: &mut Model, key: Key, action: Option<Action>) -> After {
+        let moves = matches!(
+            key.code,
+            KeyCode::Enter | KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown
+        );
+        match (&mut self.filter, action) {
+            (Some(input), _) if !moves => {
+                if edit(input, key) {
+                    self.scroll = 0;
+                }
+            }
+            (_, Some(Action::Enter)) => return self.choose(model),
+            (_, Some(Action::Help)) if self.words => return After::Close(Vec::new()),
+            (_, Some(Action::Help | Action::NextPane | Action::PreviousPane)) => {
+                self.words = !self.words;
+                self.scroll = 0;
+            }
+            (None, _) if key.letter() == Some('/') => self.filter = Some(Input::default()),
+            _ => self.move_row(model, action),
+        }
+        After::Stay(Vec::new())
+    }
+
+    fn draw(&self, model: &Model, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
         let look = &model.look;
         let keys = format!("Help: {}", model.screen.title());
         let title = if self.words { "Help: signs and words" } else { &keys };
-        let inner = pane::draw_window(look, title, area(body), buf);
-        if let Some(input) = self.filter {
+        let inner = pane::draw_window(look, title, pane::middle(body, 80, body.height), buf);
+        if let Some(input) = &self.filter {
             pane::filter(look, input, true, inner, buf);
         }
-        let (mut lines, list) = self.lines(model, inner);
+        let above = u16::from(self.filter.is_some()).min(inner.height);
+        let area = Rect { y: inner.y + above, height: inner.height - above, ..inner };
+        let (mut lines, list);
+        if self.words {
+            lines = word_lines(look, self.wanted(), usize::from(area.width));
+            list = List::scrolled(self.scroll, lines.len(), area);
+        } else {
+            let found = keymap::find_listed(model.screen, self.wanted());
+            lines = found.into_iter().map(|key| key_line(look, key)).collect();
+            list = List::around(self.scroll, lines.len(), area);
+        }
         hits.list(Part::Popup, list);
         // Words scroll; keys have a cursor, and Enter does what is under it.
-        let cursor = (!self.words).then(|| self.row.min(lines.len().saturating_sub(1)));
+        let cursor = (!self.words).then(|| self.scroll.min(lines.len().saturating_sub(1)));
         if lines.is_empty() {
             let none = format!(" nothing here has {}", self.wanted());
             pane::line(look.line(Role::Dim, none), 0, list.area, buf);
         }
         list.draw(look, cursor, |at| std::mem::take(&mut lines[at]), buf);
+    }
+}
+
+impl Help {
+    /// Returns the text that rows must contain.
+    fn wanted(&self) -> &str {
+        self.filter.as_ref().map_or("", Input::value)
     }
 }
 
