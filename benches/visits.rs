@@ -1,5 +1,5 @@
-//! Counts how often a cache below this machine is found where one is planted, and reported without one;
-//! and what the comparison of first and second reads costs.
+//! Counts how often a cache below this machine is found where one is planted, and reported without
+//! one; and what the comparison of first and second reads costs.
 
 mod common;
 #[path = "../tests/common/mod.rs"]

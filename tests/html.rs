@@ -130,8 +130,8 @@ fn page_makes_no_requests() {
     );
 }
 
-/// Without scripts a browser sees the elements that an XML parser sees: no name opens or closes one in
-/// either parser.
+/// Without scripts a browser sees the elements that an XML parser sees: no name opens or closes one
+/// in either parser.
 #[test]
 fn page_is_whole_without_scripts() {
     let home = Home::new();

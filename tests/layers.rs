@@ -195,38 +195,25 @@ fn sources(dir: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Lists the sources of all crates, each path relative to its `src`.
-/// The crates of files and of the screens are one room each.
+/// Lists the sources of all crates, each path relative to its `src`. The crates of files and of the
+/// screens are one room each.
 fn house() -> Vec<(PathBuf, String)> {
-    let own = root().join("src");
-    let mut files = Vec::new();
-    for folder in folders() {
-        let mut found = sources(&folder);
-        found.retain(|(path, _)| folder == own || path != Path::new("lib.rs"));
-        for room in
-            ["files", "tui"].into_iter().filter(|room| folder.ends_with(format!("{room}/src")))
-        {
-            found = in_room(room, found);
+    let mut all = Vec::new();
+    for (folder, mut files) in crates() {
+        files.retain(|(path, _)| folder == root().join("src") || path != Path::new("lib.rs"));
+        for room in ["files", "tui"] {
+            if folder.ends_with(format!("{room}/src")) {
+                files.iter_mut().for_each(|(path, _)| *path = Path::new(room).join(&path));
+            }
         }
-        files.extend(found);
+        all.extend(files);
     }
-    files
+    all
 }
 
-/// Returns the files of a crate as if they were in a folder of that name.
-fn in_room(room: &str, files: Vec<(PathBuf, String)>) -> Vec<(PathBuf, String)> {
-    let modules: BTreeSet<String> = files.iter().map(|(path, _)| File::of(path).room).collect();
-    let inside = |(path, text): (PathBuf, String)| {
-        let own = |text: String, module: &String| {
-            ["::", ";"].iter().fold(text, |text, end| {
-                let (from, to) =
-                    (format!("crate::{module}{end}"), format!("crate::{room}::{module}{end}"));
-                text.replace(&from, &to)
-            })
-        };
-        (Path::new(room).join(path), modules.iter().fold(text, own))
-    };
-    files.into_iter().map(inside).collect()
+/// Lists the folder of each crate, and its sources, each path relative to that folder.
+fn crates() -> Vec<(PathBuf, Vec<(PathBuf, String)>)> {
+    folders().into_iter().map(|folder| (folder.clone(), sources(&folder))).collect()
 }
 
 fn root() -> &'static Path {

@@ -367,8 +367,8 @@ impl Said<'_> {
     }
 }
 
-/// Returns the bytes that disks read since the start, from the text of /proc/diskstats: no device of it is
-/// made of something else.
+/// Returns the bytes that disks read since the start, from the text of /proc/diskstats: no device
+/// of it is made of something else.
 fn disk_bytes(text: &str) -> f64 {
     const MADE: [&str; 5] = ["loop", "zram", "ram", "dm-", "md"];
     let sectors = text.lines().filter_map(|line| {

@@ -6,11 +6,10 @@ use std::io::{self, Write};
 use anyhow::Context;
 
 use super::args::Args;
-use super::make::load_named;
 use crate::analysis;
 use crate::analysis::{Comparison, Difference, Expected, Holds, Ruling};
 use crate::experiment::{OtherCells, describes};
-use crate::output::print_message;
+use crate::output::{failure, print_message};
 use crate::plan::{Plan, Presets, Settings};
 use crate::report::{self, Look};
 use crate::runner;
@@ -69,6 +68,15 @@ pub(super) fn plan(
     }
     describes(settings, &chosen, &crate::catalog::infos(), &plan.cells, &skipped)?;
     Ok((plan, Gate { with: Base::Session(base.into()), limit }))
+}
+
+/// Loads a session by its name, id or path.
+///
+/// # Errors
+/// No session has this name, or it cannot be read.
+pub(super) fn load_named(text: &str) -> anyhow::Result<Session> {
+    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failure)?;
+    session::load(&path).map_err(failure)
 }
 
 /// Returns the gate of a plan with variants; `None` for others.

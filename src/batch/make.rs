@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::args::Args;
-use super::gate::{self, Gate};
+use super::gate::{self, Gate, load_named};
 use crate::engine::{Proposal, ProposeError, Started, Watchdog, propose};
 use crate::experiment::PlanError;
 use crate::host;
-use crate::output::{failure, print_message};
+use crate::output::print_message;
 use crate::plan::{Plan, Presets, ProbeCell, Settings, Variant};
 use crate::record::Earlier;
 use crate::runner;
 use crate::runner::ReplanError;
-use crate::session::{self, Session};
 use crate::text;
 
 /// A run to start.
@@ -134,15 +133,6 @@ fn make_again(args: &Args, settings: &Settings, text: &str) -> anyhow::Result<Pl
         return Err(ReplanError::Cells.into());
     }
     Ok(runner::replan(&session, &args.files, &args.dir, args.keep, settings)?)
-}
-
-/// Loads a session by its name, id or path.
-///
-/// # Errors
-/// No session has this name, or it cannot be read.
-pub(super) fn load_named(text: &str) -> anyhow::Result<Session> {
-    let path = session::folder().and_then(|dir| session::find(&dir, text)).map_err(failure)?;
-    session::load(&path).map_err(failure)
 }
 
 /// Makes a plan within the budget. To inspect a file, planning opens it and reads a little, which
