@@ -26,6 +26,7 @@ const LISTED: &[(&[&str], &str)] = &[
         &["record/verdict/reason.rs", "record/verdict/source.rs"],
         "the shares of the bytes and the reason for them",
     ),
+    (&["lab/rows.rs", "lab/state.rs"], "the sheet of Lab is built from its state, which keeps it"),
 ];
 
 type Module = Vec<String>;

@@ -32,8 +32,8 @@ impl Values {
         Values { metric, log, factor, unit, rates }
     }
 
-    /// Returns whether each tick has its own unit: decades of times and call rates are round in every
-    /// unit, and so are powers of two of bytes.
+    /// Returns whether each tick has its own unit: decades of times and call rates are round in
+    /// every unit, and so are powers of two of bytes.
     pub fn has_unit_per_tick(&self) -> bool {
         self.log && (self.metric != Metric::Throughput || self.metric.units(self.rates).len() > 1)
     }

@@ -2,6 +2,7 @@
 //! measurement. Every check is a pure function of facts that were collected beforehand.
 
 mod device;
+mod facts;
 mod kernel;
 mod machine;
 mod memory;
@@ -9,27 +10,14 @@ mod target;
 #[cfg(test)]
 mod testing;
 
+pub use facts::{Facts, Planned};
+
 use crate::facts::{Host, TargetFacts};
-use crate::plan::{Cache, Info, Job, Op, Plan};
+use crate::plan::{Cache, Info, Job, Op};
 use crate::record::{Finding, Warning};
 
 /// Id of the finding that another iotui measures on a disk of the plan.
 pub const OTHER_RUN: &str = "other-run";
-
-/// The facts that a check may use.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
-    pub host: &'a Host,
-    pub target: Option<&'a TargetFacts>,
-    pub plan: Option<Planned<'a>>,
-}
-
-/// A plan with the descriptions of the backends that it may use.
-#[derive(Debug, Clone, Copy)]
-pub struct Planned<'a> {
-    pub plan: &'a Plan,
-    pub infos: &'a [&'static Info],
-}
 
 /// One check of the doctor.
 #[derive(Debug, Clone, Copy)]

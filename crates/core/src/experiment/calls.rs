@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::kind::{Cells, Experiment, PlanRequest};
-use super::refusal::PlanError;
+use super::plan_error::PlanError;
 use super::sweep;
 use crate::plan::{Choice, Info, Job, Plan, Settings, Skipped, TrialTime};
 use crate::units::{short_time, show_count, show_trials};

@@ -2,7 +2,7 @@
 //! run time.
 
 use super::kind::{Cells, Experiment, PlanRequest};
-use super::refusal::PlanError;
+use super::plan_error::PlanError;
 use super::sweep::{self, spans};
 use crate::plan::{Job, Moves, Op, Range, Settings, Skipped};
 

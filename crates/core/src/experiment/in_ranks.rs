@@ -2,7 +2,7 @@
 //! of a shared one.
 
 use super::kind::PlanRequest;
-use super::refusal::PlanError;
+use super::plan_error::PlanError;
 use crate::plan::{Job, Layout, Settings, Skipped, TargetSpec};
 use crate::units::show_bytes;
 

@@ -1,6 +1,6 @@
 //! The interface of an experiment, and the facts that plans are based on.
 
-use super::refusal::PlanError;
+use super::plan_error::PlanError;
 use crate::facts::TargetFacts;
 use crate::plan::{
     Info, Job, Plan, ProbeCell, ProbeInfo, Resolved, Settings, Skipped, TargetSpec, Variant,

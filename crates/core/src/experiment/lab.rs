@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::kind::{Experiment, PlanRequest};
-use super::refusal::PlanError;
+use super::plan_error::PlanError;
 use crate::plan::{ProbeCell, ProbeInfo, Resolved, Skipped, check_sets, find_probes};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

@@ -3,11 +3,13 @@
 
 mod budget_reach;
 mod calls;
+mod choices;
 mod describe;
 mod fast;
 mod in_ranks;
 mod kind;
 mod lab;
+mod plan_error;
 mod refusal;
 mod schedule;
 mod sweep;
@@ -16,10 +18,11 @@ pub use budget_reach::{
     DiskRate, DiskSpeed, MissedCells, expected_trials, predict_missed, round_time,
 };
 pub use calls::CALLS;
+pub use choices::Choices;
 pub use describe::{OtherCells, describes, excluding_option, settings_of};
 pub use kind::{AvailableProbes, Cells, Experiment, Offer, PlanRequest, Proposed};
 pub use lab::requested_probes;
-pub use refusal::{Choices, MAX_CELLS, PlanError};
+pub use plan_error::{MAX_CELLS, PlanError};
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };

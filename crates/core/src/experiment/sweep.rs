@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::kind::{Cells, Experiment, PlanRequest};
-use super::refusal::{MAX_CELLS, PlanError, refusal};
+use super::plan_error::{MAX_CELLS, PlanError};
+use super::refusal::refusal;
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, JobOption, JobValue, Moves,
     Op, Plan, Range, Settings, Skipped, Sync, TrialTime, Writes, nearest, target_values,

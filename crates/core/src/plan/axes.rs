@@ -2,7 +2,7 @@
 //!
 //! Labels, tables, curves, comparisons and the answer read it; no other code describes a job.
 
-use super::axis::{self, JobOption, option};
+use super::job_option::{self, JobOption, option};
 use super::{Cache, CpuCache, Job, Layout, Op, Pattern, Sync, VariantName};
 use crate::units;
 
@@ -96,7 +96,7 @@ pub(super) static ROWS: [Row; 20] = [
             name: "backend",
             turn: Some(6),
             usual: None,
-            values: axis::backends,
+            values: job_option::backends,
             text: |job| Some(job.backend.to_string()),
         }],
         many: "backends",
@@ -372,7 +372,9 @@ pub(super) static ROWS: [Row; 20] = [
             turn: None,
             usual: None,
             values: |of, _| {
-                axis::range(&of.ranks, |job, ranks| job.ranks = job.ranks.map(|_| ranks as u32))
+                job_option::range(&of.ranks, |job, ranks| {
+                    job.ranks = job.ranks.map(|_| ranks as u32)
+                })
             },
             text: |job| job.ranks.map(|ranks| ranks.to_string()),
         }],
@@ -393,7 +395,7 @@ pub(super) static ROWS: [Row; 20] = [
             turn: None,
             usual: None,
             values: |of, _| {
-                axis::one(&of.layout, |job, layout| {
+                job_option::one(&of.layout, |job, layout| {
                     if job.ranks.is_some() {
                         job.layout = layout;
                     }

@@ -1,7 +1,5 @@
 //! The fio equivalent of a backend, to export jobs and to import results.
 
-use super::{Choice, Job, Op};
-
 /// How fio does the work of a backend or peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fio {
@@ -67,29 +65,4 @@ impl FioEngine {
     pub const fn with_note(self, note: &'static str) -> FioEngine {
         FioEngine { note, ..self }
     }
-}
-
-impl FioOption {
-    /// Returns whether `job` can have the option: advice is about reads through the page cache.
-    pub fn suits(&self, job: &Job) -> bool {
-        let advice = self.assignment.is_some_and(|(name, _)| name == "fadvise_hint");
-        !advice || (job.op == Op::Read && !job.direct)
-    }
-}
-
-/// Prefix of the backend names for engines of fio that no backend has.
-const FOREIGN: &str = "fio-";
-
-/// Builds the backend name for an engine that no backend has: `fio-libpmem`.
-pub fn foreign_backend(engine: &str) -> Choice {
-    let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    Choice::plain(&format!(
-        "{FOREIGN}{}",
-        engine.chars().filter(plain).take(40).collect::<String>()
-    ))
-}
-
-/// Returns the engine of a name built by [`foreign_backend`].
-pub fn foreign_engine(backend: &str) -> Option<&str> {
-    backend.strip_prefix(FOREIGN).filter(|engine| !engine.is_empty())
 }

@@ -8,28 +8,34 @@ mod axis;
 mod choice;
 mod expectation;
 mod fio;
+mod fio_job;
 mod info;
 mod job;
+mod job_option;
 mod kinds;
 mod preset;
 mod probe;
 mod profile;
 mod range;
 mod remote;
+mod setting_error;
 mod setting_text;
 mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod trial_time;
 mod variant;
 mod work;
 
 pub use axes::target_name;
-pub use axis::{Axis, JobOption, JobValue, target_values};
+pub use axis::Axis;
 pub use choice::{Backends, Choice, ChoiceError};
 pub use expectation::{Condition, Expect, Expectation, ExpectedBy, Metric, unknown_profile};
-pub use fio::{Fio, FioEngine, FioOption, FioValue, foreign_backend, foreign_engine};
+pub use fio::{Fio, FioEngine, FioOption, FioValue};
+pub use fio_job::{foreign_backend, foreign_engine};
 pub use info::{DataPath, DefaultFor, Depth, HUES, Identity, Info, Moves, Opt, OptValue, Shape};
 pub use job::Job;
+pub use job_option::{JobOption, JobValue, target_values};
 pub(crate) use kinds::names;
 pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Unknown, Writes,
@@ -43,7 +49,8 @@ pub use probe::{
 pub use profile::{PROFILES, Profile, Profiles};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
-pub use setting_text::SettingError;
+pub use setting_error::SettingError;
 pub use settings::{Setting, Settings, ValueKind};
+pub use trial_time::TrialTime;
 pub use variant::{Variant, VariantError, VariantName};
-pub use work::{Fresh, Plan, Skipped, TargetSpec, TrialTime};
+pub use work::{Fresh, Plan, Skipped, TargetSpec};

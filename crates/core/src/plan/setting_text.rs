@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::kinds::PatternError;
-use super::{Backends, Choice, ChoiceError, Range, RangeError, RangeOf, TrialTime, Unknown};
-use crate::units::{self, UnitError};
+use super::{Backends, Choice, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown};
+use crate::units;
 
 pub(super) fn bad<T>(text: &str, wanted: &str) -> Result<T, SettingError> {
     Err(SettingError::Value(format!("'{text}' is not {wanted}")))
@@ -133,20 +132,4 @@ pub(super) fn seed(text: &str) -> Result<u64, SettingError> {
 pub(super) fn split_list(text: &str) -> Result<Vec<String>, SettingError> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_string()).collect();
     if words.iter().any(String::is_empty) { bad(text, "a list of names") } else { Ok(words) }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingError {
-    #[error(transparent)]
-    Unit(#[from] UnitError),
-    #[error(transparent)]
-    Range(#[from] RangeError),
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    #[error(transparent)]
-    Unknown(#[from] Unknown),
-    #[error("{0}")]
-    Value(String),
 }

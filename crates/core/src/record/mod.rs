@@ -7,6 +7,7 @@ mod first_visit;
 mod ground;
 mod latency;
 mod level_change;
+mod opt_u64;
 mod pick;
 mod probe;
 mod trial;
@@ -20,11 +21,12 @@ pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use latency::{CommitTimes, Latency};
 pub use level_change::{LevelChange, Stretch};
+pub use opt_u64::OptU64;
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
 pub use trial::{
-    CacheFlush, DeviceCounts, Evidence, Note, OptU64, Preparation, RankShare, ReadBack, Residency,
-    Trial, Visit, Xor,
+    CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
+    Visit, Xor,
 };
 pub use verdict::{
     Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence,

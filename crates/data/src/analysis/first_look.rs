@@ -58,8 +58,8 @@ pub fn is_refinable(session: &Session) -> bool {
         && !plan.targets().any(|target| matches!(target, TargetSpec::None))
 }
 
-/// Returns the progress of the measurement; `None` if every cell has the trials that it needs, or no
-/// more can be added.
+/// Returns the progress of the measurement; `None` if every cell has the trials that it needs, or
+/// no more can be added.
 pub fn first_look(session: &Session, results: &[CellResult]) -> Option<FirstLook> {
     if !is_refinable(session) || !results.iter().any(CellResult::is_unfinished) {
         return None;

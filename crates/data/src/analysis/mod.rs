@@ -1,5 +1,5 @@
-//! The meaning of a session: results of cells and probes, the answer in sentences, limits, comparisons,
-//! the gate, and whether figures are as expected.
+//! The meaning of a session: results of cells and probes, the answer in sentences, limits,
+//! comparisons, the gate, and whether figures are as expected.
 //!
 //! Pure: nothing here reads a file, asks the kernel or starts anything. [`results`] and [`probes`]
 //! come first; [`answer`], [`explain_limits`], [`compare`] and [`judge_run`] build on them, and

@@ -205,8 +205,8 @@ impl Data {
         self.cells.get(result)?.to_owned().try_into().ok()
     }
 
-    /// Returns the warnings of a result in a few words, except warnings of all results; notes only if
-    /// there is nothing worse.
+    /// Returns the warnings of a result in a few words, except warnings of all results; notes only
+    /// if there is nothing worse.
     pub fn own_warnings(&self, result: &CellResult) -> Vec<String> {
         let own = |warning: &&Warning| !is_shared(&self.warnings, &warning.id);
         let faults: Vec<String> = result.faults().filter(own).map(brief_words).collect();

@@ -246,8 +246,8 @@ impl Results {
         self.data.as_ref()?.curves.get(self.chart.series)
     }
 
-    /// Returns the visible rows of the legend: curves with a value at the cursor, hidden curves, and
-    /// the selected curve.
+    /// Returns the visible rows of the legend: curves with a value at the cursor, hidden curves,
+    /// and the selected curve.
     pub fn listed(&self) -> Vec<usize> {
         let Some(data) = &self.data else { return Vec::new() };
         let (rows, x) = (0..data.legend_rows(), self.x().unwrap_or(f64::NAN));

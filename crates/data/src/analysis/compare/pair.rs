@@ -74,9 +74,9 @@ pub struct Pair<Cell = Job> {
     /// The job as the base measured it.
     pub cell: Cell,
     pub outcome: Outcome,
-    /// The speed as a multiple of the base: by bytes or, if none are moved, by operations per second; for
-    /// times the inverse ratio. For sizes, how much larger. Its interval includes the machine's own
-    /// variation.
+    /// The speed as a multiple of the base: by bytes or, if none are moved, by operations per
+    /// second; for times the inverse ratio. For sizes, how much larger. Its interval includes the
+    /// machine's own variation.
     pub ratio: Option<Ratio>,
     /// The factor by which equal cells of two runs may differ on this machine, 95 %; `None` if
     /// unknown.

@@ -44,16 +44,17 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
     if view.series.trials() > 0 {
         hits.chart(strip::parts(true, panes.throughput).0);
     }
-    now::draw(&scene, &panes, buf);
+    let (warnings_apart, latency_apart) = (!panes.warnings.is_empty(), !panes.latency.is_empty());
+    now::draw(&scene, panes.now, !warnings_apart, !latency_apart, buf);
     strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
     curve::draw(&scene, panes.curve, buf);
-    if !panes.latency.is_empty() {
+    if latency_apart {
         latency::draw(&scene, panes.latency, buf);
     }
     if !panes.threads.is_empty() {
         lanes::draw(&scene, panes.threads, buf);
     }
-    if !panes.warnings.is_empty() {
+    if warnings_apart {
         warnings::draw(&scene, panes.warnings, buf);
     }
     if let Some(at) = ctx.pointer {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::scene::{LiveScene, figure, frame, stacked_bar};
-use super::{LivePanes, latency, warnings};
+use super::{latency, warnings};
 use crate::live::run::Suspension;
 use crate::live::run_view::{LastTrial, RunStep};
 use crate::plan::Job;
@@ -23,18 +23,24 @@ const FIGURE_COLUMNS: u16 = 24;
 /// Widest row that the eye can follow.
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
-pub fn draw(scene: &LiveScene, panes: &LivePanes, buf: &mut Buffer) {
+/// Draws the pane in `area`, with what has no pane of its own: the first warning, and the latency of
+/// the last trial.
+pub fn draw(
+    scene: &LiveScene,
+    area: Rect,
+    with_warning: bool,
+    with_latency: bool,
+    buf: &mut Buffer,
+) {
     let state = scene.look.span(Role::Title, scene.describe_stop().unwrap_or_default());
-    let inner = frame(scene.look, "Now", vec![state], panes.now, buf);
+    let inner = frame(scene.look, "Now", vec![state], area, buf);
     let mut rows = NowRows { scene, area: inner, row: 0 };
     rows.draw_cell(buf);
     rows.draw_state(buf);
     rows.draw_progress(buf);
     rows.draw_unsaved(buf);
     let found = &scene.view.warnings;
-    // Without their own pane, warnings take the last row.
-    let has_no_pane = panes.warnings.is_empty() && !found.is_empty();
-    if let Some(first) = found.iter().next().filter(|_| has_no_pane && inner.height > 3) {
+    if let Some(first) = found.iter().next().filter(|_| with_warning && inner.height > 3) {
         let mut line =
             warnings::summarize(scene.look, first, usize::from(inner.width).saturating_sub(6));
         if found.len() > 1 {
@@ -44,7 +50,7 @@ pub fn draw(scene: &LiveScene, panes: &LivePanes, buf: &mut Buffer) {
         rows.area.height -= 1;
     }
     if let Some(last) = &scene.view.last {
-        rows.draw_last(last, panes.latency.is_empty(), buf);
+        rows.draw_last(last, with_latency, buf);
     }
     rows.draw_dropped(buf);
 }

@@ -1,0 +1,120 @@
+//! Why there is no plan.
+
+use crate::plan::{ChoiceError, SettingError, Unknown};
+use crate::units::show_bytes;
+
+/// Maximum number of combinations of one preset: two long ranges multiplied would exhaust the
+/// memory.
+pub const MAX_CELLS: u64 = 10_000;
+
+/// Why no plan can be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    #[error("--set: {0}")]
+    Set(SettingError),
+    #[error("{cell}: {reason}")]
+    Refused { cell: String, reason: String },
+    #[error("a block size of 0 reads nothing; use 1 or more")]
+    NoBlock,
+    #[error(
+        "a block size of {} is more than one system call can move; the maximum is {}",
+        show_bytes(*.0),
+        show_bytes(crate::plan::Job::MAX_BLOCK)
+    )]
+    HugeBlock(u64),
+    #[error("--size 0 leaves nothing to measure; use 1 or more")]
+    NoSpan,
+    #[error("the file is empty; there is nothing to measure")]
+    Empty,
+    #[error("{0} combinations; the limit is {max}, use shorter ranges", max = MAX_CELLS)]
+    TooMany(u64),
+    #[error("there is nothing to do: no backend is selected")]
+    Nothing,
+    #[error("--sync applies only to writes; add --op write")]
+    SyncRead,
+    #[error("--writes append and preallocated apply only to writes; add --op write")]
+    AppendRead,
+    #[error("--file-per thread applies only to writes; add --op write")]
+    OwnFilesRead,
+    #[error("--cold applies only to cold cells, and there are none; add --cache cold")]
+    ColdOfNone,
+    #[error(
+        "--{0} applies only to data that iotui writes, and it writes none here; measure a scratch file"
+    )]
+    ContentOfNone(&'static str),
+    #[error(
+        "--verify reads back what iotui writes, and it writes nothing here; add --op write, and measure a scratch file"
+    )]
+    VerifyOfNone,
+    #[error(
+        "--fresh reads blocks that nothing has read, and iotui has just written these; measure a file that is older"
+    )]
+    FreshOfOurs,
+    #[error(
+        "--fresh reads each block once, past the page cache: add --cache cold or --direct to {0}, or leave it out"
+    )]
+    FreshCached(String),
+    #[error(
+        "--fresh chooses where a trial reads: it excludes --count, --file-per, peers and a pick among methods, which {0} has"
+    )]
+    FreshCount(String),
+    #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
+    FreshRanks,
+    #[error("--verify marks each block, so none repeats; drop --dedupe or --verify")]
+    VerifyDedupe,
+    #[error(
+        "--verify marks each 512 bytes, which then compress by at most 94 %, not {0} %; use a lower --compressible"
+    )]
+    VerifyCompressible(u8),
+    #[error("--{0} is for the ranks of iotui-mpi, which mpirun starts; this process is alone")]
+    OneProcess(&'static str),
+    #[error("--ranks {asked}: only {started} were started; start more with mpirun -n")]
+    FewRanks { asked: u64, started: u32 },
+    #[error("with --layout per-rank iotui creates a file for each rank; name a folder")]
+    OneFileOfRanks,
+    #[error("--remote applies only to network probes, and none is selected; add --probe network")]
+    RemoteOfNone,
+    #[error("--until ends a run by its precision, --trials by a number; drop one of them")]
+    UntilTrials,
+    #[error(
+        "--until applies only to the cells of a file, and none is selected; use --trials for probes"
+    )]
+    UntilOfNone,
+    #[error(
+        "--between compares the cells of a file in a sweep; choose another preset, or name a backend"
+    )]
+    VariantsOfNone,
+    #[error("--mix both reads and writes; leave out --op")]
+    MixRead,
+    #[error("{0} only reads; leave out --op and --mix")]
+    OnlyReads(&'static str),
+    #[error("the preset {0} picks one of its own cells; run it alone")]
+    Alone(String),
+    #[error(
+        "--cache warm cannot be combined with --direct, which bypasses the page cache; use --cache \
+         asis or cold"
+    )]
+    WarmDirect,
+}
+
+impl PlanError {
+    /// Returns the option that the error is about, if its text does not begin with it.
+    pub fn option(&self) -> Option<&'static str> {
+        match self {
+            PlanError::Unknown(unknown) => match unknown.kind {
+                "backend" | "option" => Some("--backend"),
+                "probe" => Some("--probe"),
+                _ => None,
+            },
+            PlanError::Choice(_) => Some("--backend"),
+            PlanError::NoBlock | PlanError::HugeBlock(_) => Some("--block-size"),
+            PlanError::Empty => Some("--size"),
+            PlanError::Alone(_) => Some("--preset"),
+            _ => None,
+        }
+    }
+}
