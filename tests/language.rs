@@ -1,4 +1,4 @@
-//! User-facing text is plain English: phrases that crept in before are refused.
+//! Texts, comments and names are plain English: constructions of a translation are refused.
 
 mod glyphs;
 
@@ -8,34 +8,39 @@ use std::path::{Path, PathBuf};
 use crate::common::pages::{all, root};
 use crate::common::source::folders;
 
-/// Phrases that no user-facing text may contain, in any letter case; whole words.
+/// Constructions that no text, comment or message may contain, in any letter case; whole words.
+/// They are those of a translation, and each has a plain form: `no disk is free` for `none is free`,
+/// `the report shows` for `it is told`, `ranks that wait` for `those that wait`, `next to` for
+/// `beside`, `this many` for `so many`.
 const REFUSED: &[&str] = &[
+    "is none",
+    "are none",
+    "was none",
+    "were none",
+    "told",
+    "tells",
+    "those that",
+    "those which",
+    "those who",
+    "of such",
+    "comes down to",
+    "come down to",
+    "that is no",
+    "beside",
+    "so many",
     "to be had",
-    "is no pass",
     "how-manieth",
-    "held against",
     "anew",
-    "nobody needs",
-    "asked of it",
-    "is told",
-    "are told",
-    "goes on",
-    "stands for itself",
-    "of iotui's own",
-    "a slip of the hand",
-    "by the word of",
-    "the gravest",
-    "level of cold",
-    "levels of cold",
-    "the course",
-    "the assignment",
-    "part 1",
-    "part 2",
-    "part 3",
-    "part 4",
-    "part 5",
-    "part 6",
+    "is known of",
+    "by how much",
 ];
+
+/// First words of comments that make a relative clause the subject: `What is shown` for `The shown
+/// cells`.
+const REFUSED_BEGINNINGS: &[&str] = &["What", "Who", "Whom", "Whose"];
+
+/// Maximum number of words in the name of a test.
+const MAX_TEST_WORDS: usize = 6;
 
 /// A piece of text, and where it begins.
 struct Piece {
@@ -178,6 +183,41 @@ fn of_documents() -> Vec<Piece> {
     pieces
 }
 
+/// Returns the comments of every source, line by line, without the marks in front of them.
+fn of_comments() -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for path in sources() {
+        let place = path.strip_prefix(root()).unwrap().display().to_string();
+        // This file lists the constructions.
+        if place == file!() {
+            continue;
+        }
+        let source = fs::read_to_string(&path).unwrap();
+        for (at, line) in source.lines().enumerate() {
+            let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+            let text = comment.trim_start_matches(['/', '!']).trim().to_string();
+            pieces.push(Piece { place: format!("{place}:{}", at + 1), text });
+        }
+    }
+    pieces
+}
+
+/// Lists every source: of the crates, the program, its tests and benches.
+fn sources() -> Vec<PathBuf> {
+    let others = ["tests", "benches", "fuzz"].map(|folder| root().join(folder));
+    folders().iter().chain(&others).flat_map(|folder| files(folder, &["rs"])).collect()
+}
+
+/// Returns the names of the tests in a source.
+fn test_names(source: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for part in source.split("test]\n").skip(1) {
+        let rest = part.split("fn ").nth(1).unwrap_or_default();
+        names.push(rest.split('(').next().unwrap_or_default());
+    }
+    names
+}
+
 fn assert_plain(pieces: &[Piece]) {
     fn refused(piece: &Piece) -> Option<String> {
         let phrase = REFUSED.iter().find(|phrase| has_phrase(&piece.text, phrase))?;
@@ -202,6 +242,37 @@ fn documents_are_in_plain_english() {
 }
 
 #[test]
+fn comments_are_in_plain_english() {
+    let pieces = of_comments();
+    assert!(pieces.len() > 10_000, "the comments were not found: {}", pieces.len());
+    let begins_badly = |piece: &&Piece| {
+        piece.text.split(' ').next().is_some_and(|first| REFUSED_BEGINNINGS.contains(&first))
+    };
+    let found: Vec<String> = pieces
+        .iter()
+        .filter(begins_badly)
+        .map(|piece| format!("{}: {}", piece.place, piece.text))
+        .collect();
+    assert!(found.is_empty(), "begin with the subject:\n{}", found.join("\n"));
+    assert_plain(&pieces);
+}
+
+#[test]
+fn test_names_are_short() {
+    let mut long = Vec::new();
+    for path in sources() {
+        let source = fs::read_to_string(&path).unwrap();
+        let names = test_names(&source).into_iter();
+        long.extend(
+            names
+                .filter(|name| name.split('_').count() > MAX_TEST_WORDS)
+                .map(|name| format!("{}: {name}", path.strip_prefix(root()).unwrap().display())),
+        );
+    }
+    assert!(long.is_empty(), "name the behaviour in {MAX_TEST_WORDS} words:\n{}", long.join("\n"));
+}
+
+#[test]
 fn the_scanner_finds_literals_and_phrases() {
     let source = "// \"a\"\nlet x = \"b \\\n   c\"; /* \"d\" */ let y = ['\"', '\\''];\n\
                   let z: &'static str = r#\"e \"f\" g\"#; let w = \"h\\\"i\";";
@@ -209,7 +280,8 @@ fn the_scanner_finds_literals_and_phrases() {
     let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["b c", "e \"f\" g", "h i"]);
     assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4, 4]);
-    assert!(has_phrase("That is\nno pass.", "is no pass"));
-    assert!(!has_phrase("of course, part 10", "the course"));
-    assert!(!has_phrase("part 10 of 12", "part 1"));
+    assert!(has_phrase("If there is\nnone, it", "is none"));
+    assert!(!has_phrase("besides, asides", "beside"));
+    let source = "#[test]\nfn a_b() {}\n#[tokio::test]\n#[ignore]\nasync fn c() {}";
+    assert_eq!(test_names(source), ["a_b", "c"]);
 }
