@@ -16,19 +16,19 @@ fn assert_refused(home: &Home, command: &mut Command, code: i32, words: &[&str])
     let names = home.names();
     let output = output(command);
     let (stdout, stderr) = (stdout_of(&output), stderr_of(&output));
-    let stderr =
+    let report =
         format!("{command:?}\nexit {:?}\nstdout: {stdout}\nstderr: {stderr}", output.status);
-    assert_eq!(output.status.code(), Some(code), "{stderr}");
-    assert_eq!(stdout, "", "{stderr}");
-    assert!(stderr.ends_with('\n') && stderr.lines().count() == 1, "one line: {stderr}");
-    assert!(stderr.starts_with("iotui: "), "{stderr}");
-    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert_eq!(output.status.code(), Some(code), "{report}");
+    assert_eq!(stdout, "", "{report}");
+    assert!(stderr.ends_with('\n') && stderr.lines().count() == 1, "one line: {report}");
+    assert!(stderr.starts_with("iotui: "), "{report}");
+    assert!(!stderr.contains("panicked"), "{report}");
     let lower = stderr.to_lowercase();
     for word in words {
-        assert!(lower.contains(&word.to_lowercase()), "{word:?} is missing: {stderr}");
+        assert!(lower.contains(&word.to_lowercase()), "{word:?} is missing: {report}");
     }
-    assert_eq!(home.names(), names, "something was left or lost: {stderr}");
-    assert!(home.sessions().is_empty(), "a session was kept: {stderr}");
+    assert_eq!(home.names(), names, "something was left or lost: {report}");
+    assert!(home.sessions().is_empty(), "a session was kept: {report}");
 }
 
 fn refused(home: &Home, line: &str, words: &[&str]) {
