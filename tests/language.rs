@@ -9,9 +9,9 @@ use crate::common::pages::{all, root};
 use crate::common::source::folders;
 
 /// Constructions that no text, comment or message may contain, in any letter case; whole words.
-/// They are those of a translation, and each has a plain form: `no disk is free` for `none is free`,
-/// `the report shows` for `it is told`, `ranks that wait` for `those that wait`, `next to` for
-/// `beside`, `this many` for `so many`.
+/// They are those of a translation, and each has a plain form: `no disk is free` for `none is
+/// free`, `the report shows` for `it is told`, `ranks that wait` for `those that wait`, `next to`
+/// for `beside`, `this many` for `so many`.
 const REFUSED: &[&str] = &[
     "is none",
     "are none",

@@ -26,7 +26,6 @@ const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
     ("session/fio/options.rs", "read", "a direction of fio"),
     ("session/reader.rs", "read", "what failed"),
     ("session/references/file.rs", "read", "a function"),
-    ("tui/plot/pictures.rs", "read", "a label of an example"),
 ];
 /// Returns whether a file under src is neither a test nor made for tests.
 fn shipped(path: &Path) -> bool {

@@ -13,6 +13,7 @@ mod curve;
 mod frame;
 mod histogram;
 mod overlay;
+mod render;
 mod strip;
 mod track;
 

@@ -6,8 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
+use super::areas::CurveAreas;
 use super::frame::select;
-use super::{CurveAreas, cell, chart};
+use super::{cell, chart};
 use crate::analysis::CellResult;
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::record::Severity;
