@@ -7,7 +7,7 @@ use super::{assert_none, house};
 use crate::common::source::File;
 
 /// Where a word that is also a backend id means something else: file under src, id, meaning.
-const OTHER_MEANINGS: [(&str, &str, &str); 19] = [
+const OTHER_MEANINGS: [(&str, &str, &str); 18] = [
     ("analysis/remarks.rs", "getpid", "a parameter of the probe of system calls"),
     ("analysis/why/limit.rs", "read", "what memory is"),
     ("peer/fio.rs", "mmap", "an engine of fio"),
