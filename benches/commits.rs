@@ -1,4 +1,4 @@
-//! What iotui's loop adds to each commit, a write of 4 KiB and its fdatasync on tmpfs, over the
+//! The overhead of iotui's loop per commit, a write of 4 KiB and its fdatasync on tmpfs, over the
 //! barest loop of the same calls: at most 60 ns with the latency of the write, the sync and both.
 
 mod common;

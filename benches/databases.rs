@@ -155,7 +155,7 @@ fn postgres() -> Option<PathBuf> {
     std::iter::once(NAME.into()).chain(installed).find(|path| is_installed(path))
 }
 
-/// What all runs share.
+/// State that all runs share.
 struct Bench {
     /// The home of iotui, so that settings of the user have no effect.
     home: PathBuf,
@@ -339,7 +339,7 @@ fn report(runs: &Runs, rounds: usize, commits: u64) {
     }
     let mut table = Table::new(&[
         "",
-        "beside",
+        "baseline",
         "measured",
         "ratio",
         "paired: lower quartile",

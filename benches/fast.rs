@@ -49,7 +49,7 @@ fn main() {
     );
     let mut table = Table::new(&[
         "",
-        "beside GB/s",
+        "baseline GB/s",
         "fast GB/s",
         "ratio: best",
         "lower quartile",

@@ -1,4 +1,4 @@
-//! What iotui's loop adds to each operation of `pread`, `read` and `seek` at 1 byte, over the
+//! The overhead of iotui's loop per operation of `pread`, `read` and `seek` at 1 byte, over the
 //! barest loop of the same calls: at most 10 ns, and 30 ns with the latency of every operation.
 
 mod common;

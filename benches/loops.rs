@@ -29,7 +29,7 @@ const LOOPS: [&str; 5] = ["128", "256", "256-prefetch", "512", "512-prefetch"];
 /// A loop that is measured twice: its share of the best shows how much the best of five owes to
 /// chance.
 const AGAIN: &str = "256";
-/// What iotui does with as many threads; several share the file.
+/// Threads, and the backend of iotui for this many; several share the file.
 const THREADS: [(u32, &str); 2] = [(1, "mmap"), (2, "mmap+shared")];
 
 fn main() {

@@ -1,5 +1,5 @@
-//! What a thousand ranks cost the first: how long it takes to plan, gather and merge what they
-//! measured, and how much memory that needs.
+//! The cost of a thousand ranks to the first: time and memory to plan, gather and merge what they
+//! measured.
 //!
 //! The other ranks are simulated: each reports what the first has measured.
 

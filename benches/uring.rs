@@ -50,7 +50,7 @@ const LANE: &str = "IOTUI_BENCH_LANE";
 const BATCH: u32 = 32;
 const TARGET: f64 = 1.0;
 
-/// What both do.
+/// The operations of both.
 struct Case {
     name: String,
     block: u64,
@@ -159,7 +159,7 @@ fn mean(one: (f64, f64), other: (f64, f64)) -> Option<(f64, f64)> {
     Some((one.0.midpoint(other.0), one.1.midpoint(other.1)))
 }
 
-/// What a pair compares.
+/// The two sides of a pair.
 struct Sides<'a> {
     case: &'a Case,
     target: Target,

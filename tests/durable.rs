@@ -234,5 +234,5 @@ fn fuse_durability_is_unknown() {
     let output = home.cmd(&line).output().unwrap();
     let text = stdout_of(&output).replace('\n', " ");
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("whether commits are durable cannot be told"), "{text}");
+    assert!(text.contains("whether commits are durable is unknown"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! What lies below a file, on real layers: loop devices, overlays, images, programs, memory.
+//! The layers below a file, on real ones: loop devices, overlays, images, programs, memory.
 
 use crate::common::stderr_of;
 use std::fs::{self, File};
@@ -175,7 +175,7 @@ fn overlay_folder_is_found() {
             let [real] = &found.files[..] else { panic!("{found:?}") };
             assert!(real.name.ends_with(folder) && real.file.is_ok() && real.own, "{real:?}");
         }
-        // What has no name yet, or will be created.
+        // A file without a name, and one that does not exist yet.
         let unnamed =
             File::options().read(true).write(true).custom_flags(nix::libc::O_TMPFILE).open(&at);
         let made = unnamed.as_ref().map_or(Medium::Memory, |file| Below::of(file).ground.medium);

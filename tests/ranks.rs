@@ -213,8 +213,8 @@ fn mismatched_ranks_are_refused() {
     assert!(!output.status.success());
 }
 
-/// Returns how two ranks of two machines end, where the second runs `before` in a view of the file
-/// system of its own; `None` where that cannot be.
+/// Returns how two ranks of two machines end, where the second runs `before` in its own view of the
+/// file system; `None` where that is impossible.
 fn start_apart(home: &Home, before: &str, line: &str) -> Option<Output> {
     if !is_root() {
         skip("only root can give a rank a file system of its own");
@@ -271,7 +271,7 @@ struct Stricken {
 impl Stricken {
     /// Starts it, and waits for this many trials; `None` without a launcher.
     fn start(home: &Home, line: &str, trials: usize) -> Option<Stricken> {
-        // A name that no other process has, nor another test.
+        // A name that no other process or test has.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let second = format!("b{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
         let line = format!(

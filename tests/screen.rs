@@ -106,7 +106,7 @@ fn lab_runs_probes() {
     let mut terminal = Terminal::start(&home, "--no-mouse", WIDE, &[]);
     terminal.shows("Setup");
     terminal.press("5");
-    // What can be measured here, each with its expected value.
+    // The probes of this machine, each with its expected value.
     terminal.shows("function call");
     terminal.press("/loop\r");
     terminal.until("one bar", |screen| !screen.contents().contains("function call"));

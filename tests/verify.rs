@@ -54,12 +54,12 @@ impl Draw {
     }
 }
 
-/// What became of planted faults of one kind.
+/// Numbers of planted and found faults of one kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Found {
     planted: u64,
     found: u64,
-    /// How many have the right offset and kind.
+    /// Number with the right offset and kind.
     right: u64,
 }
 
@@ -81,7 +81,7 @@ fn add(table: &mut Table, round: &Round, damage: &[u64], verified: &Value, label
         .iter()
         .map(|bad| (bad["offset"].as_u64().unwrap(), bad["holds"].as_str().unwrap()))
         .collect();
-    // What is wrong, and nothing else.
+    // Exactly the damaged blocks are found.
     let blocks: Vec<u64> = found.iter().map(|(offset, _)| offset / BLOCK * BLOCK).collect();
     assert_eq!(blocks, damage, "{label}");
     let counts = verified["bad"].as_object().unwrap().values();

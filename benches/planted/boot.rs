@@ -18,7 +18,7 @@ const POLL: Duration = Duration::from_millis(50);
 const DISK_BYTES: u64 = 128 << 20;
 const LAST_LINES: usize = 3;
 
-/// What iotui says of the commits to a plant.
+/// The verdict of iotui on the commits to a plant.
 pub struct Found {
     pub reach: String,
     pub reason: String,
@@ -103,7 +103,7 @@ fn wait(mut child: Child) -> Option<ExitStatus> {
     }
 }
 
-/// Returns what the machine says of itself.
+/// Returns the options for the identity of the machine.
 fn looks(looks: Looks) -> Vec<String> {
     let mut all = vec!["-cpu"];
     all.push(if looks == Looks::Virtual { "max" } else { "max,-hypervisor" });

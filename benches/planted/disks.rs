@@ -1,4 +1,4 @@
-//! The disk of a machine: how it is attached, what it does with a flush, what it says of itself.
+//! The disk of a machine: how it is attached, treats a flush and describes itself.
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Bus {

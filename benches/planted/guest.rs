@@ -1,5 +1,5 @@
-//! What the machine boots: a kernel of this system, and an archive of the programs and modules that
-//! its init needs.
+//! The boot image of the machine: a kernel of this system, and an archive of the programs and
+//! modules that its init needs.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What no tool of a system makes for a stack: the bench starts itself with one of these words.
+//! Parts of stacks that no tool can make: the bench starts itself with one of these words.
 
 use std::ffi::CString;
 use std::fs::{self, File};

@@ -11,14 +11,14 @@ pub struct Plant {
     pub disk: Disk,
     /// The script that mounts /m.
     setup: &'static str,
-    /// What iotui does there.
+    /// The options of iotui there.
     pub line: &'static str,
     pub is_durable: bool,
     pub allowed: Allowed,
 }
 
 const COMMIT: &str = "-b pread -s 4k --size 1m --sync fdatasync --dir /m";
-/// What an NVMe disk says of itself, over what the emulated one says.
+/// Replaces the model of the emulated disk with that of a real NVMe disk.
 const RENAME: &str = "echo Samsung SSD 980 PRO 1TB >/name
 mount -o bind /name /sys/block/$d/device/model
 ";

@@ -53,13 +53,13 @@ pub struct Found {
     pub stack: &'static str,
     pub operation: &'static str,
     pub right: &'static str,
-    /// What it says, in short.
+    /// A summary of its output.
     pub said: String,
     /// Its faults; empty if it is right.
     pub faults: Vec<Fault>,
 }
 
-/// A claim that is not so.
+/// A false claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Bytes came from the device that did not.

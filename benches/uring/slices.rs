@@ -12,7 +12,7 @@ const SLICES: usize = 80;
 const SLICE: Duration = Duration::from_millis(50);
 /// From its start to its first stop.
 const WARM: Duration = Duration::from_millis(500);
-/// Until what a stopped program has in flight is complete, and the device is the other's.
+/// Until the operations in flight of a stopped program end, and the other has the device alone.
 const DRAIN: Duration = Duration::from_millis(4);
 
 /// Returns the mean bytes per second that each of the two read from storage in its slices, as the

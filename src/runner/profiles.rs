@@ -47,8 +47,8 @@ pub fn presets_of_profiles(settings: &Settings) -> Result<Vec<Preset>, ExpectErr
     Ok(named.into_iter().map(Profile::preset).collect())
 }
 
-/// Stores in a plan what the settings, or else the presets, expect of it; what they leave open
-/// stays as it was.
+/// Stores the expectations of the settings, or else of the presets, in a plan; leaves the other
+/// ones unchanged.
 ///
 /// # Errors
 /// A profile is unknown or invalid, or the plan has no cell that it is about.

@@ -1,4 +1,4 @@
-//! What this terminal can show, from the environment and the options.
+//! Finds what this terminal can show, from the environment and the options.
 
 use crate::output::{DisplayArgs, When, is_ascii_only};
 use crate::tui::theme::{Colours, Glyphs, Look};

@@ -25,7 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// A program that keeps a clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// What has the text then: `the clipboard`.
+    /// Where the text is then: `the clipboard`.
     name: &'static str,
     program: PathBuf,
     args: &'static [&'static str],
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_goes_to_the_clipboard_in_base64() {
+    fn clipboard_text_is_in_base64() {
         for (text, wanted) in [
             ("", ""),
             ("f", "Zg=="),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_safe_text_is_the_longest_whose_sequence_is_taken_everywhere() {
+    fn safe_length_fits_every_terminal() {
         assert!(sequence(&"x".repeat(MAX_TEXT_BYTES)).len() <= 100_000);
         assert!(sequence(&"x".repeat(MAX_TEXT_BYTES + 1)).len() > 100_000);
     }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn copied_is_said_only_where_a_program_took_it() {
+    fn copies_need_a_successful_program() {
         let keep = |name: &str| format!("cat > $0.got; echo \"$@\" > $0.args # {name}");
         let dir = programs(&[
             ("wl-copy", &keep("wl")),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_is_missing_or_hangs_has_not_copied() {
+    fn failed_programs_have_not_copied() {
         let dir = programs(&[("tmux", "exit 1"), ("wl-copy", "exec cat /dev/zero > /dev/null")]);
         assert_eq!(copied(&dir, &["TMUX", "DISPLAY"], "a"), Copied::Refused("a".into()));
         let env = |name: &str| match name {

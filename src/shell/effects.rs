@@ -1,4 +1,4 @@
-//! Performs effects: those of the terminal here, the others on threads that answer with a message.
+//! Performs effects: on the terminal here, others on threads that answer with a message.
 
 use std::io;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ impl EffectHandler for Shell {
 impl Shell {
     /// Answers a query from a thread.
     fn ask(&self, query: Query) {
-        // What is found or listed now is dated.
+        // Findings and lists are dated now.
         self.say(Msg::Clock(SystemTime::now()));
         let (host, sender) = (self.host.clone(), self.sender.clone());
         self.look_up(move || answer(query, &host, &sender));

@@ -1,4 +1,4 @@
-//! What the person at the terminal does: keys, pastes, the mouse, and the size of the window.
+//! Input from the terminal: keys, pastes, the mouse, and the size of the window.
 //!
 //! Not by crossterm's `EventStream`: it waits by edges and forgets one where a resize and a key
 //! come at once, and the key is seen only with the next.

@@ -64,7 +64,7 @@ pub fn is_first_start() -> bool {
         .map_or(true, |mut all| !all.any(|one| one.is_ok_and(|one| is_session(&one.file_name()))))
 }
 
-/// Returns those of these files that do not exist.
+/// Returns the paths at which no file exists.
 pub fn find_gone(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let is_gone = |path: &PathBuf| {
         fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
@@ -202,12 +202,12 @@ fn refusal(question: &Question, error: &ProposeError) -> Refusal {
     Refusal { why: describe_refusal(error, true), is_missing }
 }
 
-/// Returns what measures on a disk of this plan besides.
+/// Finds another run on a disk of this plan.
 pub fn other_run(plan: &Plan) -> Msg {
     Msg::OtherRun(runner::find_other_run(plan).map(|found| found.message))
 }
 
-/// Returns a run of this plan, with what measures on its disk besides.
+/// Returns a run of this plan, with any other run on its disk.
 pub fn new_run(plan: Plan) -> NewRun {
     let other_run = runner::find_other_run(&plan).map(|found| found.message);
     NewRun { other_run, ..plan.into() }
@@ -413,7 +413,7 @@ mod tests {
     use crate::session::testing;
 
     #[test]
-    fn a_preset_of_the_user_is_described_by_its_changes() {
+    fn user_presets_are_described_by_changes() {
         let mut settings = Settings::default();
         settings.set("block-size", "64k").unwrap();
         assert_eq!(
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_in_the_words_of_the_screen() {
+    fn refusals_use_words_of_the_screen() {
         let dir = || PathBuf::from("/a FILE --dir");
         let io = std::io::Error::from_raw_os_error(libc::EACCES);
         for (error, wanted) in [
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_opened_is_described_without_a_number() {
+    fn errors_of_files_omit_the_number() {
         let Err(why) = facts("/no/such/file".into()).result else { panic!() };
         assert_eq!(why, "/no/such/file: no such file or directory");
     }

@@ -147,7 +147,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let Asked { files, dir, preset, settings, color, ascii, shown, presets, .. } = asked;
     let mut remembered = if args.demo { Remembered::default() } else { remember::load() };
     let look = look(color, ascii, shown, &env);
-    // Settings of the command line are used alone; without them those of the last run are restored.
+    // Settings of the command line are used alone; without any, the last ones are restored.
     let fresh = preset.is_none() && settings == Settings::default();
     let base = match preset {
         Some(preset) => preset,
@@ -171,7 +171,7 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     }
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (files, folder) = split_folder(files);
-    // What a user knows how to ask for needs no questions.
+    // A user who names a target needs no questions.
     let names_target = folder.is_some() || !files.is_empty();
     let guides = fresh && !names_target && probes.is_none() && may_ask_first(args);
     let dir = dir.or_else(|| folder.clone().filter(|folder| look_up::is_writable(folder)));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_preset_of_the_last_time_comes_back_or_its_loss_is_told() {
+    fn last_preset_returns_or_is_reported() {
         for id in ["measure", "syscalls", "caching"] {
             assert_eq!(last(id, true), (id.to_string(), None));
         }

@@ -11,7 +11,7 @@ use crate::tui::remember::Remembered;
 /// A file that is longer was not written here.
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// Loads what was remembered last time; the defaults where there is nothing.
+/// Loads the state of the last start, or the defaults.
 pub fn load() -> Remembered {
     place().map(|path| load_from(&path)).unwrap_or_default()
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_forgotten_and_the_rest_is_not() {
+    fn broken_parts_alone_are_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.toml");
         for text in [&b"theme = "[..], b"\xff\xfe", b"\0", b""] {

@@ -30,7 +30,7 @@ pub fn import(text: &str) -> Msg {
     }
 }
 
-/// Compares sessions with the first of them.
+/// Compares sessions with the first one.
 pub fn compare(ids: &[String], look: &Look) -> LoadedComparison {
     let loaded: Vec<_> = ids.iter().map(|id| (id.clone(), look_up::open(id))).collect();
     let sessions: Vec<&Session> =

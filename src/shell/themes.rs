@@ -7,7 +7,7 @@ use crate::text::{clean_text, describe_io_error, show_path};
 use crate::tui::theme::{ThemeFile, Themes};
 use crate::userdata::{Home, TomlFile, read_toml_files};
 
-/// Returns every theme: those of iotui and the user's.
+/// Returns every theme: built in, and the user's.
 pub fn load() -> Themes {
     let mut themes = Themes::built_in().clone();
     if let Some(folder) = Home::Config.folder() {
@@ -22,11 +22,11 @@ pub struct ListedTheme {
     pub about: String,
     /// It is a file of the user's.
     pub is_own: bool,
-    /// What is wrong with that file.
+    /// The error in that file.
     pub broken: Option<String>,
 }
 
-/// Lists every theme, then the user's files that are none.
+/// Lists every theme, then the user's files that hold no theme.
 pub fn list() -> Vec<ListedTheme> {
     list_all(&load())
 }
@@ -50,7 +50,7 @@ fn list_all(themes: &Themes) -> Vec<ListedTheme> {
 /// Accepts the name of a theme.
 ///
 /// # Errors
-/// There is none of that name, or its file is broken.
+/// No theme has that name, or its file is broken.
 pub fn parse_id(id: &str) -> Result<String, String> {
     let themes = load();
     check_id(&themes, id).map(|()| id.into())
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn good_files_are_themes_and_the_others_are_told_with_their_line() {
+    fn broken_themes_are_reported_by_line() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         let good = include_str!("../../assets/themes/night.toml");

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::skip;
 
-/// What the disk does to the writes of one block.
+/// A fault of the disk in the writes of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// This bit of the block is not stored as it was written.
@@ -113,7 +113,7 @@ fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
 struct Stored {
     written: Vec<u8>,
     stored: Vec<u8>,
-    /// Blocks as they were before the round that their data is to be forgotten in.
+    /// Blocks as they were before the round that forgets their data.
     old: HashMap<u64, Vec<u8>>,
     unreadable: BTreeSet<u64>,
 }
@@ -340,7 +340,7 @@ impl Filesystem for Faulty {
     }
 
     fn unlink(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        // What is open stays usable without its name.
+        // An open file stays usable without its name.
         match self.disk().names.remove(name) {
             Some(_) => reply.ok(),
             None => reply.error(Errno::ENOENT),

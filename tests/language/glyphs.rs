@@ -1,5 +1,5 @@
-//! Which characters the screen and reports are drawn with: those that DejaVu Sans Mono, Liberation
-//! Mono and Consolas have, and none that a terminal may draw as an emoji, two columns wide.
+//! The characters of the screen and reports: DejaVu Sans Mono, Liberation Mono and Consolas have
+//! all of them, and terminals draw none as an emoji, two columns wide.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the pictures show: the screens of the real program, driven by keys and a clock of their
+//! Scenes of the pictures: screens of the real program, driven by keys and a clock of their
 //! own. Nothing is read from this machine.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a screen may use besides its own state; never the whole model.
+//! The parts of the model that a screen may use with its own state; never the whole model.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ pub struct RunStatus {
     pub plan: Arc<Plan>,
     /// Index into the plan of the probe being measured.
     pub probe: Option<u32>,
-    /// What keeps it from going on: `pausing…`.
+    /// The request that holds it up: `pausing…`.
     pub request: Option<String>,
     /// Whether a pause was asked for or is in effect.
     pub is_paused: bool,
@@ -41,7 +41,7 @@ impl RunStatus {
     }
 }
 
-/// What an update may read and change besides the state of its screen.
+/// The data that an update may read and change outside the state of its screen.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Since the start.
@@ -95,7 +95,7 @@ impl Context<'_> {
     }
 }
 
-/// What a view may read besides the state of its screen.
+/// The data that a view may read outside the state of its screen.
 #[derive(Debug, Clone, Copy)]
 pub struct ViewContext<'a> {
     /// Since the start.
@@ -106,7 +106,7 @@ pub struct ViewContext<'a> {
     pub run: Option<&'a RunStatus>,
     /// A popup covers the screen and has the focus.
     pub is_covered: bool,
-    /// The message in the last line: not to be said twice.
+    /// The message in the last line, which a screen must not repeat.
     pub told: Option<&'a str>,
     /// Where the mouse is over the charts of the screen.
     pub pointer: Option<Position>,

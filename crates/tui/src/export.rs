@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::text::clean_text;
 use crate::view::list::next_of;
 
-/// What is written.
+/// The data to write.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A session that is shown, kept or not.
@@ -37,7 +37,7 @@ pub struct Export {
     pub replace: bool,
 }
 
-/// What became of it.
+/// The outcome of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Written(PathBuf),
@@ -75,7 +75,7 @@ const STOPS: [Focus; 3] = [Focus::Format, Focus::Path, Focus::Anonymous];
 #[derive(Debug, Clone)]
 pub struct Form {
     what: What,
-    /// What it is called.
+    /// The name of the exported data.
     pub name: String,
     pub choices: Vec<Choice>,
     pub cursor: usize,

@@ -26,7 +26,7 @@ pub struct Binding {
     pub place: Place,
     /// One or two words, for the footer; empty: not in the footer.
     pub short: &'static str,
-    /// What it does, for the help and the palette.
+    /// Its description, for the help and the palette.
     pub help: &'static str,
 }
 
@@ -178,7 +178,7 @@ pub static KEYMAP: &[Binding] = &[
     bind(Action::NextPane, &["tab"], On(&[Setup, Lab, Host]), "next pane", "go to the next pane"),
     bind(Action::NextPane, &["tab", "]"], On(&[Results]), "next tab", "go to the next tab"),
     bind(Action::PreviousPane, &["shift-tab", "["], On(&[Results]), "", "go to the previous tab"),
-    bind(Action::Glance, &["s"], On(&[Results]), "", "show what the session comes down to"),
+    bind(Action::Glance, &["s"], On(&[Results]), "", "show the session at a glance"),
     bind(
         Action::PreviousPane,
         &["shift-tab"],
@@ -214,7 +214,7 @@ pub static KEYMAP: &[Binding] = &[
         &["a"],
         On(&[Results]),
         "",
-        "show or hide the mean (average) beside the median",
+        "show or hide the mean (average) next to the median",
     ),
     bind(Action::Sort, &["S"], On(&[Results, Sessions]), "", "sort by the next column"),
     bind(

@@ -7,20 +7,20 @@
 //! | what | where |
 //! |---|---|
 //! | keys, actions, help, footer: one table | [`keymap`], [`keys`] |
-//! | what the palette finds | [`palette`] |
+//! | entries of the palette | [`palette`] |
 //! | the screens | [`setup`], [`live`], [`results`], [`sessions`], [`compare`], [`lab`], [`host`] |
-//! | what a screen gets besides its own state, and may request from the rest | [`context`] |
+//! | data and requests of a screen outside its own state | [`context`] |
 //! | over the screens | [`popup`], [`popups`], [`start`], [`export`], [`refine`], [`toast`] |
 //! | warnings by kind, and what helps | [`warning_groups`] |
 //! | signs and words, as the help explains them | [`vocabulary`] |
-//! | what texts of the command line say on a screen | [`spoken`] |
+//! | texts of the command line, reworded for a screen | [`spoken`] |
 //! | sessions, as several screens show them | [`session_view`] |
 //! | results as curves, and their charts | [`curves`], [`values`], [`plot`] |
 //! | the mouse over charts | [`read_out`], [`zoom`] |
 //! | colours and glyphs by role | [`theme`] |
 //!
 //! Every screen has the same files: `state`, `update` (actions, clicks, messages), `layout` and
-//! `view`; what else is in its folder is what it alone is made of. [`update`] and [`view`] alone
+//! `view`; the other files in its folder serve that screen alone. [`update`] and [`view`] alone
 //! know the model: an update of a screen gets its state and a [`Context`](context::Context).
 #![forbid(unsafe_code)]
 // A folder's documentation is the map of its rooms, private ones too.

@@ -75,7 +75,7 @@ pub struct Model {
     pub size: (u16, u16),
     /// Time since the start; the shell updates it with every message.
     pub now: Duration,
-    /// The time of day, and when it was that since the start. It is told again with what depends on
+    /// The time of day, and when it was that since the start. It is updated with what depends on
     /// it: `now` stands still while the machine is suspended.
     pub clock: Option<(SystemTime, Duration)>,
     pub look: Look,
@@ -91,7 +91,7 @@ pub struct Model {
     pub looked: Duration,
     pub toasts: Toasts,
     pub presets: Vec<Preset>,
-    /// What was chosen last in the palette, the newest first.
+    /// The last choices in the palette, the newest first.
     pub recent: Vec<Goal>,
     pub setup: Setup,
     pub live: Live,
@@ -190,7 +190,7 @@ impl Model {
         (screens, context)
     }
 
-    /// Returns what the palette is made of.
+    /// Returns the data that the palette lists.
     pub fn palette_sources(&self) -> Sources<'_> {
         Sources {
             screen: self.screen,

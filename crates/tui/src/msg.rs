@@ -1,4 +1,4 @@
-//! What reaches the model, and what the model wants done.
+//! Messages to the model, and effects that the model requests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub enum Msg {
         created: String,
     },
     Event(Event),
-    /// What else measures on the disk of the run that waits, or of the plan on Setup.
+    /// Another run on the disk of the run that waits, or of the plan on Setup.
     OtherRun(Option<String>),
     /// Samples that were dropped because the screen was too slow.
     Dropped(u64),
@@ -61,7 +61,7 @@ pub enum Msg {
     NotBegun(String),
     /// The machine, and the loops for XORs as they were compared on it.
     Host(Box<Host>, crate::facts::XorLoops),
-    /// What was found about this machine and the chosen target.
+    /// Findings about this machine and the chosen target.
     Doctor(Vec<Warning>),
     Listed(Listing),
     /// Facts about the file under the cursor.
@@ -83,7 +83,7 @@ pub enum Msg {
         id: String,
         text: String,
     },
-    /// What became of the export with this number.
+    /// The outcome of the export with this number.
     Exported {
         number: u64,
         result: Outcome,
@@ -93,7 +93,7 @@ pub enum Msg {
         id: String,
         unsaved: Option<String>,
     },
-    /// What probes can be measured here.
+    /// The probes that can be measured here.
     Lab(Box<LocalProbes>),
     /// The plan of the probes that are chosen, by the number of its question.
     LabPlanned {
@@ -103,8 +103,7 @@ pub enum Msg {
     /// A session whose figures are to be marked on the bars.
     MarkedOnLab(Result<Box<MarkedSession>, String>),
     Opened(Result<Box<SessionView>, String>),
-    /// What was done in the intervals of the trials of the cell that was asked for; none where that
-    /// cannot be read.
+    /// The intervals of the trials of the requested cell; empty where they cannot be read.
     Course {
         path: PathBuf,
         cell: u32,
@@ -117,7 +116,7 @@ pub enum Msg {
     /// The plan that adds rounds to a session, to be run.
     Refined(Result<Box<NewRun>, String>),
     PresetSaved(Result<Box<Preset>, String>),
-    /// What became of a text for the clipboard.
+    /// The outcome of a copy to the clipboard.
     Copied(Copied),
     /// The time of day.
     Clock(SystemTime),
@@ -133,7 +132,7 @@ pub enum Msg {
     Renamed {
         id: String,
         name: String,
-        /// What to report.
+        /// The message.
         text: String,
     },
     Failed(String),
@@ -141,7 +140,7 @@ pub enum Msg {
     Panicked(String),
 }
 
-/// What became of a text for the clipboard, in words.
+/// The outcome of a copy to the clipboard, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Copied {
     /// A program says that it has it.
@@ -152,7 +151,7 @@ pub enum Copied {
     Refused(String),
 }
 
-/// What the shell does for the model.
+/// An action that the shell performs for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     Quit(u8),
@@ -203,8 +202,8 @@ pub enum Query {
     },
     Import(String),
     Export(Box<Export>),
-    /// What probes can be measured on this target, or without one, with another machine and with
-    /// these values of parameters.
+    /// The probes that can be measured on this target, or without one, with another machine and
+    /// with these values of parameters.
     Lab {
         file: Option<PathBuf>,
         dir: Option<PathBuf>,
@@ -257,14 +256,14 @@ pub struct Question {
     pub settings: Settings,
 }
 
-/// What is known of a plan before it runs.
+/// Estimates for a plan before it runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outlook {
-    /// What it is expected to reach; empty if no estimate is possible.
+    /// The results to expect; empty if no estimate is possible.
     pub expected: String,
-    /// What its budget buys; empty if nothing is known.
+    /// The number of trials in its budget; empty if unknown.
     pub forecast: String,
-    /// How fast its disk is, by saved runs.
+    /// The speed of its disk, from saved runs.
     pub disk: DiskSpeed,
 }
 
@@ -310,7 +309,7 @@ impl From<Plan> for NewRun {
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldRun {
     pub run: NewRun,
-    /// What is in its way.
+    /// The reason why it is blocked.
     pub why: String,
     /// The number of the plan if it is that of Setup, which then plans again: files may have
     /// changed.
@@ -320,13 +319,13 @@ pub struct HeldRun {
 /// Which session is replayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replayed {
-    /// The one that ships with iotui, as an example.
+    /// The example that ships with iotui.
     Demo,
     /// A kept one, by its id, name or path.
     Kept(String),
 }
 
-/// How often faster than the run a replay is.
+/// The speed of a replay, as a multiple of that of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Speed(u32);
 
@@ -365,7 +364,7 @@ impl Default for Speed {
 pub struct ReplayInput {
     pub of: Replayed,
     pub speed: Speed,
-    /// What Results shows at the end.
+    /// The session that Results shows at the end.
     pub shown: SessionView,
     pub timeline: Timeline,
 }
@@ -375,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn speeds_go_in_steps_from_1_to_100() {
+    fn speeds_step_from_1_to_100() {
         let mut speed = Speed::new(0);
         let mut seen = vec![speed.times()];
         for _ in 0..9 {

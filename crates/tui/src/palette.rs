@@ -1,4 +1,5 @@
-//! What the palette finds: actions of all screens, presets, backends, settings, sessions, files.
+//! The entries of the palette: actions of all screens, presets, backends, settings, sessions,
+//! files.
 
 use std::path::PathBuf;
 
@@ -17,18 +18,18 @@ const MAX_SEARCHED: usize = 500;
 /// Chosen entries that are remembered.
 pub const MAX_RECENT: usize = 9;
 
-/// What the palette is made of.
+/// The data that the palette lists.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'a> {
     pub screen: Screen,
     pub presets: &'a [Preset],
     pub setup: &'a Setup,
     pub sessions: &'a Sessions,
-    /// What was chosen last, the newest first.
+    /// The last choices, the newest first.
     pub recent: &'a [Goal],
 }
 
-/// What choosing an entry does.
+/// The effect of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goal {
     Act(Action),
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_everything_from_everywhere_the_best_first() {
+    fn palette_finds_everything_best_first() {
         let mut stage = Stage::new();
         stage.tell(crate::msg::Msg::Sessions(Ok(crate::sessions::tests::four())));
         let uring = stage.model.setup.infos.iter().position(|info| info.id == "uring").unwrap();
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_told_apart_by_their_age() {
+    fn sessions_are_distinguished_by_age() {
         let mut stage = Stage::new();
         let mut all = crate::sessions::tests::four();
         (all[0].created, all[0].target) = (String::new(), "Ryzen 7".into());
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_its_own_and_says_what_it_is() {
+    fn entries_are_unique_and_described() {
         for screen in Screen::ALL {
             let mut stage = Stage::new();
             stage.model.screen = *screen;

@@ -1,4 +1,4 @@
-//! What is open over a screen. How each popup behaves is in [`popups`](crate::popups).
+//! The popups that are open over a screen. How each popup behaves is in [`popups`](crate::popups).
 
 use tui_input::Input;
 
@@ -6,7 +6,7 @@ use super::export::Form;
 use super::msg::{Effect, HeldRun};
 use super::refine::RefineForm;
 
-/// What a confirmed line of text is for.
+/// The purpose of a confirmed line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
     /// A new preset of the settings.
@@ -21,7 +21,7 @@ pub enum Purpose {
     Values(&'static str),
 }
 
-/// What follows a yes.
+/// The action after a yes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Then {
     Quit,

@@ -200,7 +200,7 @@ mod tests {
         let mut press = |millis, at| pointer.press(Duration::from_millis(millis), at);
         assert!(!press(0, here));
         assert!(press(300, here));
-        assert!(!press(400, here), "a third is none");
+        assert!(!press(400, here), "a third press is no double click");
         assert!(!press(500, there));
         assert!(!press(2000, there));
     }

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::session_view::SessionView;
 use crate::units::{self, show_wait};
 
-/// What is to be planned.
+/// The measurement to plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefineRequest {
     pub what: What,
@@ -95,7 +95,7 @@ fn describe_refusal(session: &Session) -> &'static str {
     }
 }
 
-/// Describes how far a measurement is: `first look: 2 trials of each`.
+/// Describes the progress of a measurement: `first look: 2 trials of each`.
 pub fn describe_first_look(look: &FirstLook) -> String {
     let trials = if look.least == look.most {
         units::show_trials(look.least)
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_far_it_is_reads_as_a_sentence() {
+    fn progress_reads_as_a_sentence() {
         let look =
             FirstLook { least: 2, most: 2, unfinished: 24, cells: 24, missing: 0, share: 0.4 };
         assert_eq!(describe_first_look(&look), "first look: 2 trials of each");

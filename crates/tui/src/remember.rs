@@ -1,4 +1,5 @@
-//! What the full screen remembers from one start to the next: `$XDG_STATE_HOME/iotui/state.toml`.
+//! The state that the full screen keeps from one start to the next:
+//! `$XDG_STATE_HOME/iotui/state.toml`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use crate::plan::Settings;
 pub struct Remembered {
     /// The id of the preset that was chosen; `None` in files from before it was kept.
     pub preset: Option<String>,
-    /// What was changed of it.
+    /// Settings that differ from the preset.
     pub settings: Settings,
     /// Targets, the last one first.
     pub recent: Vec<PathBuf>,

@@ -9,12 +9,12 @@ pub enum Screen {
     Sessions,
     Lab,
     Host,
-    /// Opened from Sessions: it has no key of its own.
+    /// Opened from Sessions; it has no key.
     Compare,
 }
 
 impl Screen {
-    /// Those with a key.
+    /// Screens with a key.
     pub const ALL: &'static [Screen] = &[
         Screen::Setup,
         Screen::Live,

@@ -20,9 +20,9 @@ pub struct SessionView {
     pub results: Vec<CellResult>,
     pub probes: Vec<ProbeResult>,
     pub answer: Answer,
-    /// What the session comes down to.
+    /// The summary of the session.
     pub glance: Glance,
-    /// What limits each result, in their order; `None` where the figures do not show it.
+    /// The limit of each result, in their order; `None` where the figures do not show it.
     pub limits: Vec<Option<LimitCause>>,
     pub skipped: Vec<Skipped>,
     /// How far the measurement is, if more trials are to come.
@@ -133,7 +133,7 @@ pub struct Preview {
 }
 
 /// Returns the label of a session without a name and without a target: its id without the time,
-/// which is shown beside it.
+/// which is shown next to it.
 fn slug(id: &str) -> &str {
     match id.as_bytes() {
         bytes

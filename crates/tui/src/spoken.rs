@@ -1,8 +1,8 @@
-//! What texts of the command line say on a screen: its keys and the names of its settings.
+//! Rewords texts of the command line for a screen: with its keys and the names of its settings.
 
 use crate::plan::{Setting, Settings, ValueKind};
 
-/// Options that are no setting, in the words of a screen.
+/// Options that are not settings, in the words of a screen.
 const OTHERS: [(&str, &str); 4] =
     [("--dir", "the folder"), ("--plan", "r"), ("--refine", "R"), ("FILE", "a file")];
 

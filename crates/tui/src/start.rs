@@ -18,7 +18,7 @@ pub enum Entry<'a> {
     Example,
 }
 
-/// What a question needs.
+/// The target that a question needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// A scratch file.
@@ -113,7 +113,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Describes what is read and written, by what is known of the scratch file.
+    /// Describes what is read and written, from what Setup has found about the scratch file.
     pub fn describe(&self, setup: &Setup) -> String {
         match self.needs() {
             Needs::Scratch => describe_scratch(setup, self.size(), &self.overwriting()),
@@ -140,7 +140,7 @@ fn largest_size(preset: &Preset) -> Option<u64> {
     parts.iter().filter_map(|part| part.size.as_ref()?.values.iter().max().copied()).max()
 }
 
-/// Describes a scratch file of this size, or of the usual one. The plan of Setup tells the folder,
+/// Describes a scratch file of this size, or of the usual one. The plan of Setup gives the folder,
 /// and the size where Setup asks for the same.
 fn describe_scratch(setup: &Setup, size: Option<u64>, overwriting: &str) -> String {
     let gone = "gone afterwards";

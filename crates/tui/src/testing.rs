@@ -276,7 +276,7 @@ pub fn session() -> Session {
     session
 }
 
-/// What a machine reaches.
+/// The ceilings of a machine.
 pub fn ceilings() -> Ceilings {
     Ceilings {
         syscall_nanos: Some(100.0),

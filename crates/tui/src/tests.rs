@@ -54,7 +54,7 @@ fn mouse() -> impl Strategy<Value = Msg> {
     })
 }
 
-/// What an engine tells of a run, in any order and number.
+/// Messages of an engine about a run, in any order and number.
 fn engine() -> impl Strategy<Value = Msg> {
     prop_oneof![
         6 => cell_event(),
@@ -231,7 +231,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_mouse_does_no_harm_anywhere_at_any_size(
+    fn mouse_is_harmless_at_any_size(
         events in prop::collection::vec((mouse(), prop::option::weighted(0.2, key())), 1..40),
         sizes in prop::collection::vec((0..220u16, 0..70u16), 3),
     ) {
@@ -253,7 +253,7 @@ proptest! {
 }
 
 #[test]
-fn megabytes_pasted_anywhere_leave_the_screen_usable() {
+fn large_pastes_leave_the_screen_usable() {
     let paste = "ä日\u{202e}\n; rm -rf / \u{1b}[31m".repeat(100_000);
     for (name, mut stage) in stages() {
         for keys in ["", "/", ":", "?/", "e", "i", "w"] {
@@ -376,7 +376,7 @@ fn a_little_run(stage: &mut Stage) {
 }
 
 #[test]
-fn a_screen_below_the_smallest_says_what_it_needs() {
+fn small_screen_shows_the_needed_size() {
     for (name, mut stage) in stages() {
         for (columns, rows) in [(40, 12), (20, 5)] {
             let picture = stage.snapshot(columns, rows);
@@ -387,7 +387,7 @@ fn a_screen_below_the_smallest_says_what_it_needs() {
 }
 
 #[test]
-fn every_screen_has_its_tabs_and_keys_at_every_size() {
+fn tabs_and_keys_show_everywhere() {
     for (name, mut stage) in stages() {
         for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
             let picture = stage.snapshot(columns, rows);
@@ -440,7 +440,7 @@ fn what_every_screen_looks_like() {
 }
 
 #[test]
-fn what_lies_over_a_screen_looks_like() {
+fn popups_look_as_recorded() {
     for (name, keys) in [
         ("help", "?"),
         ("help_found", "?/pause"),
@@ -455,7 +455,7 @@ fn what_lies_over_a_screen_looks_like() {
 }
 
 #[test]
-fn the_second_page_of_the_help_explains_signs_and_words() {
+fn second_help_page_explains_signs() {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(100, 60)).keys("??");
     let picture = stage.picture(100, 60);

@@ -8,7 +8,7 @@ use super::theme::Role;
 const TOAST_DURATION: Duration = Duration::from_secs(5);
 /// Longer where something went wrong: it has to be read.
 const FAILURE_DURATION: Duration = Duration::from_secs(12);
-/// Who presses a key sooner has not read the message.
+/// A user who presses a key sooner has not read the message.
 const READING_TIME: Duration = Duration::from_millis(800);
 const MAX_WAITING: usize = 9;
 /// Messages that the list of all of them keeps.
@@ -22,9 +22,9 @@ pub struct Toast {
     came: Duration,
 }
 
-/// A message of the past, and when it came.
+/// A past message and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct KeptMessage {
     pub text: String,
     pub role: Role,
     pub at: Duration,
@@ -36,7 +36,7 @@ pub struct Toasts {
     waiting: Vec<Toast>,
     /// Since when it is shown.
     since: Duration,
-    kept: VecDeque<Told>,
+    kept: VecDeque<KeptMessage>,
 }
 
 impl Toasts {
@@ -54,12 +54,12 @@ impl Toasts {
 
     fn push(&mut self, now: Duration, text: String, role: Role, lasts: Duration) {
         self.waiting.retain(|known| known.text != text);
-        // What could be read does not come back: it may hold no more.
+        // A message that could be read does not come back: it may be out of date.
         if now.saturating_sub(self.since) >= READING_TIME {
             self.waiting.pop_if(|shown| shown.role != Role::Wrong);
         }
         if self.kept.back().is_none_or(|last| last.text != text) {
-            self.kept.push_back(Told { text: text.clone(), role, at: now });
+            self.kept.push_back(KeptMessage { text: text.clone(), role, at: now });
         }
         if self.kept.len() > MAX_KEPT {
             self.kept.pop_front();
@@ -87,7 +87,7 @@ impl Toasts {
 
     fn end(&mut self, now: Duration) {
         if let Some(ended) = self.waiting.pop() {
-            // Those of one moment follow each other, and failures have to be read.
+            // Messages that came together follow each other, and failures must be read.
             self.waiting.retain(|toast| {
                 let is_new = now.saturating_sub(toast.came) < toast.lasts;
                 toast.role == Role::Wrong || toast.came == ended.came || is_new
@@ -117,7 +117,7 @@ impl Toasts {
     }
 
     /// Returns the last messages, the newest first.
-    pub fn kept(&self) -> impl DoubleEndedIterator<Item = &Told> {
+    pub fn kept(&self) -> impl DoubleEndedIterator<Item = &KeptMessage> {
         self.kept.iter().rev()
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_shown_at_a_time_and_none_twice() {
+    fn messages_show_singly_and_once() {
         let mut toasts = Toasts::default();
         for n in 0..3 {
             toasts.good(Duration::ZERO, format!("{n}"));
@@ -145,7 +145,7 @@ mod tests {
         toasts.pass(Duration::from_secs(10));
         toasts.pass(Duration::from_secs(15));
         assert!(toasts.is_empty());
-        let kept: Vec<&str> = toasts.kept().map(|told| told.text.as_str()).collect();
+        let kept: Vec<&str> = toasts.kept().map(|message| message.text.as_str()).collect();
         assert_eq!(kept, ["2", "1", "0"]);
         for n in 0..500 {
             toasts.fail(Duration::ZERO, format!("{n}"));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_or_is_old_does_not_come_back() {
+    fn old_messages_do_not_return() {
         let at = Duration::from_millis;
         for second in [2000, 500] {
             let mut toasts = Toasts::default();
@@ -168,7 +168,7 @@ mod tests {
         toasts.good(at(2000), "saved");
         toasts.pass(at(7000));
         assert_eq!(shown(&toasts).0, "not written: no space");
-        // A message that nobody could read comes after the other one.
+        // A message that was shown too briefly to read comes back.
         let mut toasts = Toasts::default();
         toasts.note(at(0), "copied");
         toasts.note(at(500), "all trials are shown");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_ends_when_the_user_goes_on() {
+    fn messages_end_on_user_input() {
         let mut toasts = Toasts::default();
         toasts.fail(Duration::ZERO, "not written: no space");
         toasts.go_on(Duration::from_millis(100));

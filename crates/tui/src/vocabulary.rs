@@ -3,7 +3,7 @@
 
 use super::theme::Look;
 
-/// A sign: for terminals that show Unicode, and for those that do not.
+/// A sign: for terminals that show Unicode, and for other terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sign(&'static str, &'static str);
 
@@ -51,7 +51,7 @@ pub static WORDS: &[(&str, &str)] = &[
     ("ceiling", "what this machine can do at best, measured by a bare loop"),
     ("estimate", "a figure computed before the run, with its reasoning"),
     ("queue depth", "how many operations are in flight at once, per thread"),
-    ("p50, p99", "half, or 99 of 100, of the operations took at most so long"),
+    ("p50, p99", "half, or 99 of 100, of the operations took at most this long"),
     ("knee", "the smallest block size within 5 % of the fastest one"),
     ("calibration", "finding how many operations take the time of a trial"),
     ("budget", "the time that a run may take"),

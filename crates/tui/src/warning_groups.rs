@@ -6,21 +6,21 @@ use crate::record::{Severity, Warning};
 /// A kind of warning with the cells that have it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WarningGroup {
-    /// The most severe one.
+    /// The most severe warning.
     pub example: Warning,
     /// Cells that have it, by their indexes in the plan.
     pub cells: Vec<usize>,
-    /// Those of them whose figure it devalues.
+    /// The cells whose figure it devalues.
     pub faulty: Vec<usize>,
     /// The number of all cells.
     pub all: usize,
-    /// What they have in common, in a few words.
+    /// Their common fault, in a few words.
     pub words: String,
     /// The session can be continued.
     refinable: bool,
 }
 
-/// What a screen can do about a warning.
+/// The remedy that a screen offers for a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fix {
     /// Add rounds to the session.
@@ -30,7 +30,7 @@ pub enum Fix {
 }
 
 impl WarningGroup {
-    /// Returns the cells that are counted: of a fault only those whose figure it devalues.
+    /// Returns the cells to count: of a fault, only cells whose figure it devalues.
     pub fn counted(&self) -> &[usize] {
         if self.faulty.is_empty() { &self.cells } else { &self.faulty }
     }
@@ -63,8 +63,8 @@ impl WarningGroup {
     }
 }
 
-/// Returns the kinds of warnings of cells, the most severe and frequent first, of so many; a cell
-/// is its index in the plan. That one is unfinished comes last: it is no fault.
+/// Returns the kinds of warnings of cells, the most severe and frequent first, of `all` cells; a
+/// cell is its index in the plan. Warnings of unfinished cells come last: they are no fault.
 pub fn group<'a>(
     cells: impl Iterator<Item = (usize, &'a [Warning])>,
     all: usize,

@@ -41,7 +41,7 @@ fn percentages_below_100() {
 #[test]
 fn exit_codes_have_an_order() {
     let mut slow = ruling(2, &[]);
-    // Whatever cell: its number is what counts.
+    // Any cell: only its number counts.
     slow.slower = session_pair();
     let open = Ruling { open: ruling(0, &[false]).open, ..slow.clone() };
     let slow_and_wrong = Ruling { open: ruling(0, &[true]).open, ..slow.clone() };

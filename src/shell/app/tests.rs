@@ -64,7 +64,7 @@ fn run(
 }
 
 #[test]
-fn a_key_is_drawn_at_once_and_data_ten_times_a_second() {
+fn keys_draw_at_once_data_periodically() {
     let mut stage = Stage::new();
     let (code, notes, _) = run(&mut stage, async |keys, sender| {
         press(&keys, "6");
@@ -94,7 +94,7 @@ fn nothing_is_drawn_when_nothing_changes() {
 }
 
 #[test]
-fn a_storm_of_motions_is_drawn_ten_times_a_second_and_only_over_a_chart() {
+fn motions_over_charts_are_rate_limited() {
     use crossterm::event::{KeyModifiers, MouseEvent, MouseEventKind};
     let storm = |rows: std::ops::Range<u16>| {
         let mut stage = Stage::new();
@@ -123,7 +123,7 @@ fn a_storm_of_motions_is_drawn_ten_times_a_second_and_only_over_a_chart() {
 }
 
 #[test]
-fn samples_are_counted_back_and_a_run_is_seen() {
+fn samples_are_acknowledged_and_runs_shown() {
     let mut stage = Stage::new();
     crate::tui::update::run::start(&mut stage.model, std::sync::Arc::new(testing::plan()));
     let (code, notes, picture) = run(&mut stage, async |keys, sender| {
@@ -149,7 +149,7 @@ fn samples_are_counted_back_and_a_run_is_seen() {
 }
 
 #[test]
-fn the_end_of_the_keys_is_a_hang_up() {
+fn end_of_input_is_a_hangup() {
     let mut stage = Stage::new();
     let (code, _, _) = run(&mut stage, async |keys, _tell| drop(keys));
     assert_eq!(code, 129);
@@ -170,7 +170,7 @@ impl EffectHandler for Real {
             Effect::Quit(code) => return Done::Quit(code),
             Effect::Ask(Query::Propose(question)) => {
                 let mut msg = crate::shell::look_up::propose(&question, &self.host);
-                // Whoever else measures here meanwhile: the run is not to wait for an answer.
+                // Ignore other runs on this machine: the run must not wait for an answer.
                 if let Msg::Proposed { findings, .. } = &mut msg {
                     findings.retain(|finding| finding.id != crate::doctor::OTHER_RUN);
                 }
@@ -193,7 +193,7 @@ impl EffectHandler for Real {
 }
 
 #[test]
-fn the_null_backend_runs_from_the_key_to_its_results() {
+fn null_backend_runs_to_its_results() {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(1 << 20).unwrap();
     let mut settings = crate::plan::Settings::default();

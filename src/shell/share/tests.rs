@@ -17,7 +17,7 @@ fn export_of(path: &Path, format: &'static str) -> Export {
 }
 
 #[test]
-fn a_file_is_written_once_and_replaced_only_when_that_was_said() {
+fn files_are_replaced_only_on_request() {
     let dir = tempfile::tempdir().unwrap();
     for format in FORMATS {
         let path = dir.path().join(format!("{}.{}", format.id, format.extension));
@@ -61,7 +61,7 @@ fn what_cannot_be_written_says_why() {
 }
 
 #[test]
-fn an_anonymous_export_leaves_out_whose_run_it_is() {
+fn anonymous_exports_omit_the_user() {
     let dir = tempfile::tempdir().unwrap();
     let mut session = testing::session();
     (session.host.name, session.name) = ("annas-laptop".into(), "annas run".into());
@@ -77,7 +77,7 @@ fn an_anonymous_export_leaves_out_whose_run_it_is() {
 }
 
 #[test]
-fn a_path_without_a_folder_is_here_and_a_tilde_is_home() {
+fn paths_resolve_here_or_from_home() {
     assert_eq!(path_of("x.json"), env::current_dir().unwrap().join("x.json"));
     assert_eq!(path_of("/a/b.json"), Path::new("/a/b.json"));
     if let Some(home) = env::var_os("HOME") {

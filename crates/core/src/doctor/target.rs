@@ -1,4 +1,4 @@
-//! Checks of the target: where its bytes can come from, and what is stored of it.
+//! Checks of the target: where its bytes can come from, and which of them are stored.
 
 use super::Facts;
 use crate::facts::{DirectSupport, ResidencyMethod, TargetKind};

@@ -422,18 +422,18 @@ mod tests {
             predicted(&reads).unwrap().text().contains("cells, assuming a disk speed of 300 MB/s;")
         );
         let slow = DiskSpeed { read: rate(f64::from(150 << 20), 1), ..DiskSpeed::default() };
-        let told = predict_missed(&reads, &slow).unwrap();
-        assert_eq!(told.basis, "if the disk reads 150 MiB/s (as in 1 saved run here)");
-        assert_eq!(told.needs.as_secs(), 41);
+        let prediction = predict_missed(&reads, &slow).unwrap();
+        assert_eq!(prediction.basis, "if the disk reads 150 MiB/s (as in 1 saved run here)");
+        assert_eq!(prediction.needs.as_secs(), 41);
         // Where one direction is known.
         let both = plan(vec![pass(Op::Read), pass(Op::Write)], 5);
-        let told = predict_missed(&both, &slow).unwrap();
+        let prediction = predict_missed(&both, &slow).unwrap();
         let basis =
             "if the disk reads 150 MiB/s (as in 1 saved run here) and writes 300 MB/s (assumed)";
-        assert_eq!(told.basis, basis);
+        assert_eq!(prediction.basis, basis);
         // Where no disk is used.
         let warm = Job { cache: Cache::Warm, ..pass(Op::Read) };
-        let told = predict_missed(&plan(vec![warm; 9], 5), &slow).unwrap();
-        assert!(told.text().contains("cells; "), "{}", told.text());
+        let prediction = predict_missed(&plan(vec![warm; 9], 5), &slow).unwrap();
+        assert!(prediction.text().contains("cells; "), "{}", prediction.text());
     }
 }

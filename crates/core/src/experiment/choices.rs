@@ -23,7 +23,7 @@ impl Choices<'_> {
     /// Returns why no cell can have this value of a setting. Of conflicts that exist without it,
     /// it says nothing.
     pub fn object_to(&self, name: &str, text: &str) -> Option<String> {
-        // How much memory there is, a plan finds out.
+        // A plan determines the size of the memory.
         if name == "memory-share" || text == neutral_value(name) {
             return None;
         }
@@ -120,7 +120,7 @@ fn narrow(settings: &Settings) -> Settings {
     narrow
 }
 
-/// Returns which cell shows that a value has no effect: planning replaced it in all of them.
+/// Returns which cell shows that a value has no effect: planning replaced it in all cells.
 fn describe_loss(
     name: &str,
     settings: &Settings,

@@ -111,7 +111,7 @@ pub(super) fn has(cell: &Job, value: &JobValue, infos: &[&'static Info]) -> bool
 /// Returns what of a plan differs from its preset: with these settings the preset makes the cells
 /// again, on the targets of the plan. The seed is not among them, nor are commands between rounds.
 ///
-/// Where a plan has cells that no one set of settings makes, as those of several presets, the
+/// If no single set of settings makes a plan's cells, such as the cells of several presets, the
 /// settings make these and others. An experiment that picks a method determines its cells again.
 pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Settings {
     let requested = plan.cells.iter().chain(plan.skipped.iter().map(|skipped| &skipped.cell));
@@ -167,7 +167,7 @@ fn given_settings(plan: &Plan, preset: &Preset) -> Option<Settings> {
 }
 
 /// Returns whether a value that a sweep of the preset lists is in no cell, although its sweeps
-/// differ: others were requested for all of them.
+/// differ: other values were requested for all sweeps.
 fn is_for_all_sweeps(option: &str, preset: &Preset, cells: &[Job]) -> bool {
     let of_sweeps: HashSet<Option<String>> =
         preset.parts().iter().map(|part| part.text(option)).collect();
@@ -211,8 +211,8 @@ fn take(
     !needed.is_empty() && settings.set(option, &needed.join(",")).is_ok()
 }
 
-/// Returns those of the values without which a cell would be missing: on some cells an option has
-/// no effect, and the value that they have was requested by nobody.
+/// Returns the values without which a cell would be missing: on some cells an option has no
+/// effect, and nobody requested the value that they have.
 fn needed_values(
     option: &'static str,
     texts: &[String],

@@ -40,7 +40,7 @@ pub enum PlanError {
     AppendRead,
     #[error("--file-per thread applies only to writes; add --op write")]
     OwnFilesRead,
-    #[error("--cold applies only to cold cells, and there are none; add --cache cold")]
+    #[error("--cold applies only to cold cells, and no cell is cold; add --cache cold")]
     ColdOfNone,
     #[error(
         "--{0} applies only to data that iotui writes, and it writes none here; measure a scratch file"

@@ -75,7 +75,7 @@ pub fn fit_trial_time(one: f64, all: f64, cells: usize, first: f64, later: f64) 
     Duration::from_millis((time * 1000.0) as u64)
 }
 
-/// A trial is not shortened below this time to make room for more of them.
+/// A trial is not shortened below this time to make room for more trials.
 pub const MIN_REPEATED_TIME: Duration = Duration::from_millis(50);
 
 /// Minimum of a trial time that is fitted to the budget.
@@ -106,8 +106,8 @@ pub fn verified_share(verify: bool, cells: &[Job]) -> f64 {
     writes as f64 / cells.len().max(1) as f64
 }
 
-/// Returns the values of every axis, the one that varies fastest last: that of block sizes, so that
-/// a table reads downwards as a curve. Several targets vary before the syncs.
+/// Returns the values of every axis, the fastest-varying one last: block sizes, so that a table
+/// reads downwards as a curve. Several targets vary before the syncs.
 ///
 /// # Errors
 /// Values are invalid in every combination.

@@ -96,8 +96,7 @@ impl Axis {
         self.row().always
     }
 
-    /// Returns its place among the axes by which rows are ordered, from the one that groups
-    /// them.
+    /// Returns its place among the axes by which rows are ordered, the grouping axis first.
     pub fn row_order(self) -> u8 {
         self.row().order
     }
@@ -195,7 +194,7 @@ impl Axis {
 
     /// Returns the axes over which these jobs can be drawn, the most useful first: the one that
     /// leaves the fewest curves, for it says most; of equals the one whose values lie farthest
-    /// apart, then the one that is named first.
+    /// apart, then the first listed.
     pub fn choices<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Vec<Axis> {
         let mut varying: Vec<Axis> =
             Axis::NUMBERS.into_iter().filter(|axis| axis.is_drawable(jobs.clone())).collect();

@@ -29,7 +29,7 @@ names! {
 }
 
 impl Metric {
-    /// Returns the quantile of the latency that it is; `None` if it is none.
+    /// Returns which quantile of the latency it is; `None` for other metrics.
     pub fn quantile(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),

@@ -17,7 +17,7 @@ pub struct Job {
     pub block: u64,
     /// Operations per trial over all threads; 0 = one pass to the end; `None` = calibrated.
     pub count: Option<u64>,
-    /// Bytes of the target in use, from its start; of several ranks, those of each.
+    /// Bytes of the target in use, from its start; with several ranks, the bytes of each.
     pub span: u64,
     pub threads: u32,
     pub depth: u32,

@@ -335,7 +335,7 @@ pub struct Presets {
 fn parsed(row: usize) -> Option<&'static Preset> {
     static PARSED: LazyLock<Vec<OnceLock<Option<Preset>>>> =
         LazyLock::new(|| vec![OnceLock::new(); PRESETS.len()]);
-    // A test parses every one of them.
+    // A test parses every one.
     PARSED[row].get_or_init(|| preset(PRESETS[row].0).ok()).as_ref()
 }
 

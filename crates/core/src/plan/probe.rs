@@ -72,8 +72,8 @@ impl ProbeCell {
         }
     }
 
-    /// Returns the parameters for one line: `arguments 3, path libc`, a size by itself; empty where
-    /// there are none.
+    /// Returns the parameters for one line: `arguments 3, path libc`, a size by itself; empty
+    /// without parameters.
     pub fn parameters(&self) -> String {
         self.join_parameters(|name, value| format!("{name} {value}"))
     }
@@ -101,7 +101,7 @@ impl ProbeCell {
     }
 
     /// Returns the parameters for a legend, each in a word or two: `stride 64`, `loopback`, `not
-    /// pinned`; empty where there are none.
+    /// pinned`; empty without parameters.
     pub fn short_words(&self) -> Vec<String> {
         let word = |(name, value): (&String, &Param)| match value {
             Param::Text(text) => text.clone(),
@@ -304,9 +304,8 @@ pub fn set_values(sets: &[ProbeSet], id: &str, name: &str) -> Option<Vec<u64>> {
     set_of(sets, id, name).map(|set| set.values.values.clone())
 }
 
-/// Returns the values of a plan's own cells, as if each had been given for its probe: a plan that
-/// is
-/// run again knows nothing else of them.
+/// Returns the values of a plan's own cells, as if each had been given for its probe: a plan
+/// that is run again contains nothing else about them.
 pub fn sets_of(cells: &[ProbeCell]) -> Vec<ProbeSet> {
     let mut sets: Vec<ProbeSet> = Vec::new();
     for cell in cells {
@@ -508,14 +507,14 @@ mod tests {
 
     #[test]
     fn set_errors_name_valid_choices() {
-        fn told(text: &str) -> Result<(), String> {
+        fn check(text: &str) -> Result<(), String> {
             let sets = parse_sets(text).map_err(|error| error.to_string());
             sets.and_then(|sets| {
                 check_sets(&sets, &[&INFO, &CONTENTION, &LATENCY])
                     .map_err(|error| error.to_string())
             })
         }
-        assert_eq!(told("processes=1..10 latency.bytes=4k"), Ok(()));
+        assert_eq!(check("processes=1..10 latency.bytes=4k"), Ok(()));
         for (text, wanted) in [
             ("processes", "not NAME=VALUES"),
             ("", "not NAME=VALUES"),
@@ -528,7 +527,7 @@ mod tests {
             ("latencey.bytes=4k", "did you mean latency?"),
             ("clock.bytes=4k", "no selected probe has the parameter clock.bytes=4k"),
         ] {
-            let why = told(text).unwrap_err();
+            let why = check(text).unwrap_err();
             assert!(why.contains(wanted) && !why.contains('\n'), "{text}: {why}");
         }
         assert!(

@@ -64,7 +64,9 @@ impl Profile {
         let list = list.map_err(|error| at_line(at, &format!("expect: {error}")))?;
         let condition = |expect| match expect {
             Expect::Condition(condition) => Ok(condition),
-            Expect::Profile(name) => Err(at_line(at, &format!("expect: '{name}' is no condition"))),
+            Expect::Profile(name) => {
+                Err(at_line(at, &format!("expect: '{name}' is not a condition")))
+            }
         };
         let read = |placed| settings(id, text, placed, None).map_err(|error| error.reason());
         Ok(Profile {
@@ -108,8 +110,8 @@ impl Profile {
 }
 
 impl Expectation {
-    /// Returns the options of the cells that it is about; those of a damaged session that no
-    /// version knows are left out.
+    /// Returns the options of the cells that it is about, without unknown ones of a damaged
+    /// session.
     pub fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         for (name, text) in self.by.iter().flat_map(|by| &by.cells) {
@@ -129,7 +131,7 @@ pub struct Profiles {
 impl Profiles {
     /// Returns the built-in profiles.
     pub fn built_in() -> Profiles {
-        // A test parses every one of them.
+        // A test parses every one.
         let all = PROFILES.iter().filter_map(|(id, text)| Profile::parse(id, text).ok());
         Profiles { all: all.collect(), broken: Vec::new() }
     }
@@ -160,7 +162,7 @@ impl Profiles {
     /// Returns the profile of that name.
     ///
     /// # Errors
-    /// There is none, with the nearest ones, or its file is invalid.
+    /// No profile has that name (lists the nearest ones), or its file is invalid.
     pub fn get(&self, id: &str) -> Result<&Profile, String> {
         let broken = || self.broken.iter().find(|broken| broken.id == id);
         match (self.all.iter().find(|profile| profile.id == id), broken()) {
@@ -217,7 +219,7 @@ mod tests {
             assert!(!profile.published.is_empty() && !profile.about.is_empty(), "{id}");
             assert!(profile.about.len() <= 80 && !profile.conditions.is_empty(), "{id}");
             assert_ne!(profile.cells, Settings::default(), "{id}");
-            // What a plan stores describes the same cells.
+            // The stored expectation describes the same cells.
             let mut expectation = profile.expectation();
             assert_eq!(expectation.settings(), profile.cells, "{id}");
             // A key of a newer version excludes no cell.
@@ -245,7 +247,11 @@ mod tests {
             ("etcd", good, "a built-in profile has this name"),
             ("a b", good, "letters"),
             ("bad", "about='a'\nexpect='p99>1s'\n[cells]", "line 2: expect: 'p99>1s': a latency"),
-            ("bad2", "about='a'\nexpect='etcd'\n[cells]", "line 2: expect: 'etcd' is no condition"),
+            (
+                "bad2",
+                "about='a'\nexpect='etcd'\n[cells]",
+                "line 2: expect: 'etcd' is not a condition",
+            ),
             ("bad3", "about='a'\nexpect='p99<1s'", "missing field `cells`"),
             ("bad4", &good.replace("op=", "opp="), "line 4: opp: unknown setting 'opp'"),
         ] {

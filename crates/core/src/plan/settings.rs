@@ -157,8 +157,8 @@ impl Settings {
             "probe", "Probe", ValueKind::Form("ID,..|GROUP|all"),
             default: "none",
             probe: split_list => |v| join(v),
-            "Operating-system probes to run instead of file I/O, or beside that of a preset; see \
-             --list probes",
+            "Operating-system probes to run instead of file I/O, or along with that of a preset; \
+             see --list probes",
         ),
         Setting {
             name: "set",
@@ -420,7 +420,7 @@ impl Settings {
             expect: Expect::parse_list => |v| join(v),
             "What the results must keep to: profiles (see --list profiles) and conditions on \
              p50, p90, p99, p99.9, max, iops, commits or throughput, e.g. 'p99<10ms,iops>=10k' \
-             or '>=500MB/s'; exit 5 if one does not hold, 1 if one cannot be told. A profile \
+             or '>=500MB/s'; exit 5 if one does not hold, 1 if one cannot be judged. A profile \
              also says what to measure if no preset is named",
         ),
     ];

@@ -17,7 +17,7 @@ pub struct Variant {
     pub command: String,
 }
 
-/// Why a text is no variant.
+/// Why a text is not a variant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VariantError {
     #[error("write NAME:COMMAND; the command `true` changes nothing")]

@@ -90,17 +90,16 @@ pub struct Plan {
     pub presets: Vec<String>,
     #[serde(with = "or_null")]
     pub target: TargetSpec,
-    /// Further targets, whose cells are measured in the same rounds; omitted from JSON where there
-    /// are none. All are used over the same span.
+    /// Further targets, whose cells are measured in the same rounds; omitted from JSON if empty.
+    /// All are used over the same span.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<TargetSpec>,
-    /// The variants of the machine that every cell is measured in, in turn; omitted from JSON where
-    /// there are none.
+    /// The variants of the machine that every cell is measured in, in turn; omitted from JSON if
+    /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
     pub cells: Vec<Job>,
-    /// Cells of probes; omitted from JSON where there are none, as are those below that were
-    /// skipped.
+    /// Cells of probes; omitted from JSON if empty, as are the skipped ones below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<ProbeCell>,
     /// Exactly this many rounds; `None` = until every interval is narrower than `goal` or the
@@ -276,8 +275,8 @@ impl Plan {
         Plan { target, ..self.clone() }
     }
 
-    /// Returns the most bytes that files of iotui's take: one that cells overwrite or read, one
-    /// that cells start fresh, and those of single threads are beside each other.
+    /// Returns the most bytes that iotui's files take: the file that cells overwrite or read, the
+    /// file that cells start fresh, and the files of single threads exist at the same time.
     pub fn stored(&self) -> u64 {
         let any = |kind: fn(&Job) -> bool| u64::from(self.cells.iter().any(kind));
         let kinds = u64::from(!self.makes_every_file())
@@ -287,12 +286,12 @@ impl Plan {
     }
 
     /// Returns by how many percent the data compresses that iotui writes, if that is known: blocks
-    /// that are verified differ, others repeat unless something was asked of them.
+    /// that are verified differ, others repeat unless the options request something else.
     pub fn stored_compressible(&self) -> Option<u8> {
         self.compressible.or(self.verify.then_some(0))
     }
 
-    /// Describes the data that iotui writes, if something was asked of it.
+    /// Describes the data that iotui writes, if an option affects it.
     pub fn written_data(&self) -> Option<String> {
         self.stored_compressible().or(self.dedupe)?;
         Some(match (self.compressible.unwrap_or(0), self.dedupe.unwrap_or(0)) {

@@ -185,7 +185,7 @@ pub struct Level {
     pub readings: Vec<Reading>,
     /// Bytes that one reading of the whole file returns.
     pub bytes: u64,
-    /// Why there are no readings, or no more of them.
+    /// Why there are no readings, or no more.
     pub reason: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::stats::sign_test;
 pub struct FirstVisits {
     pub pairs: u32,
     /// Pairs whose first read took at least [`FirstVisits::FACTOR`] times as long as the second,
-    /// and those with the second as much longer.
+    /// and pairs whose second read took that much longer.
     pub slower: u32,
     pub faster: u32,
     /// The time of all first and of all second reads, nanoseconds.

@@ -25,7 +25,7 @@ pub enum Medium {
 pub struct Ground {
     /// The medium of all bytes of the target; unknown where parts of it differ.
     pub medium: Medium,
-    /// Why it is no disk, or unknown: `loop0 is a file on tmpfs`; empty for a disk.
+    /// Why it is not a disk, or unknown: `loop0 is a file on tmpfs`; empty for a disk.
     pub reason: String,
     /// From the file system or device of the target down, depth first.
     pub layers: Vec<Layer>,
@@ -200,8 +200,8 @@ impl Ground {
         [Some(place), self.remark()].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns why it is no disk: `tmpfs is memory`, `unknown: the file of loop0 is gone`; `None`
-    /// if it is one, or was not looked for.
+    /// Returns why it is not a disk: `tmpfs is memory`, `unknown: the file of loop0 is gone`;
+    /// `None` if it is one, or was not looked for.
     pub fn remark(&self) -> Option<String> {
         match self.medium {
             Medium::Unknown if !self.reason.is_empty() => Some(format!("unknown: {}", self.reason)),

@@ -103,7 +103,7 @@ impl LevelChange {
 }
 
 /// Finds the stretches of the values of these trials: the first and the last of each. A last trial
-/// that was cut far too late, at less than half of the rate of the others, is a level of its own:
+/// that was cut far too late, at less than half of the rate of the others, is a separate level:
 /// it lasted as long as several.
 fn find_ranges(trials: &[(usize, &Trial)], values: &[f64]) -> Option<(Kind, Vec<(usize, usize)>)> {
     let ranges = |course: Course| {

@@ -11,7 +11,7 @@ use crate::units::{counted, show_bytes, show_rate, show_share};
 pub struct Try {
     /// Index into the plan's cells.
     pub cell: u32,
-    /// Where the part begins, and the bytes read of it.
+    /// Where the part begins, and the number of bytes read.
     pub offset: u64,
     pub bytes: u64,
     pub nanos: u64,
@@ -132,8 +132,8 @@ impl Pick {
         pick
     }
 
-    /// Returns why the picked method was chosen: `rates` are those of the tries, fastest first;
-    /// `usable` methods could be picked.
+    /// Returns why the picked method was chosen: `rates` holds the rates of the tries, fastest
+    /// first; `usable` methods could be picked.
     fn describe_choice(&self, cells: &[Job], rates: &[(u32, f64)], usable: usize) -> String {
         let job = |way: u32| cells.get(way as usize);
         let describe = |&(way, rate): &(u32, f64)| {

@@ -11,7 +11,7 @@ const ERROR: f64 = 0.05;
 
 /// A ratio of medians, above 0 and finite.
 ///
-/// The interval combines those of the two medians on the logarithmic scale, where a ratio is a
+/// The interval combines the intervals of both medians on the logarithmic scale, where a ratio is a
 /// difference: "the method of variance estimates recovery" (Zou and Donner, "Construction of
 /// confidence limits about effect measures: a general approach", Statistics in Medicine 27, 2008;
 /// for ratios of medians with intervals from order statistics see Price and Bonett,

@@ -144,7 +144,7 @@ impl Histogram {
     /// values.
     ///
     /// Accepts any input: values and counts saturate as in [`Self::record`], and pairs with count 0
-    /// are skipped. `sum`, `min` and `max` are those of the pairs.
+    /// are skipped. `sum`, `min` and `max` are computed from the pairs.
     pub fn from_pairs(pairs: &[(u64, u64)]) -> Self {
         let mut histogram = Self::new();
         for &(nanos, count) in pairs {

@@ -33,7 +33,7 @@ impl Default for Knees {
 
 impl Knees {
     /// Returns the index of the first point whose median is at least `close` times the highest;
-    /// `None` if there is none.
+    /// `None` if no point reaches it.
     pub fn find_knee(curve: &[&Summary], close: f64) -> Option<usize> {
         first(curve.iter().map(|summary| summary.median), close)
     }

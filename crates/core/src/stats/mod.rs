@@ -38,13 +38,13 @@ fn finite_sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Returns the median of the finite values; `None` if there are none.
+/// Returns the median of the finite values; `None` without any.
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&finite_sorted(values))
 }
 
 /// Returns the median of ascending values: the middle one, or the midpoint of the middle two.
-/// `None` if there are none.
+/// `None` without values.
 fn middle(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     if sorted.len() % 2 == 1 {

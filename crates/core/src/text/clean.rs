@@ -75,7 +75,7 @@ pub fn safe_lines(text: &str, instead: Replacement) -> String {
 /// not change its value.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_json<W: ?Sized + Write>(out: &mut W, piece: &str) -> io::Result<()> {
     if piece.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return out.write_all(piece.as_bytes());

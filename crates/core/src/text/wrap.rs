@@ -56,7 +56,7 @@ pub fn find_cut(text: &str, fit: usize, beyond: usize, fits: impl Fn(usize) -> b
     }
 }
 
-/// How far from what fits a cut is looked for at first, bytes.
+/// Initial distance of the search for a cut from the expected one, bytes.
 const FIRST_STEP: usize = 64;
 
 /// Breaks `text` between words into lines of at most `columns`; a longer word is broken.

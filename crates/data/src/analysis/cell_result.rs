@@ -240,9 +240,9 @@ impl CellResult {
         paired::pairs_of_rounds(by_round(base), by_round(self))
     }
 
-    /// Returns how many times as fast as `base` it is: by the pairs of trials of the same rounds,
-    /// in which what the machine does by itself cancels; by the medians where these are too few.
-    /// All that says which cell of a run is faster, or that none is, asks this.
+    /// Returns its speed as a multiple of the speed of `base`: by the pairs of trials of the same
+    /// rounds, in which changes of the machine cancel; by the medians if the pairs are too few.
+    /// Every statement about which cell of a run is faster is based on it.
     pub fn ratio_to(&self, base: &CellResult) -> Option<Ratio> {
         let pairs = self.pairs_with(base);
         let last = &pairs[pairs.len().saturating_sub(MAX_PAIRS)..];

@@ -179,7 +179,7 @@ pub fn axis_of_curves<'a>(jobs: impl Iterator<Item = &'a Job> + Clone) -> Axis {
 
 /// Returns the curves of these results of a plan's `cells`, in the order of the plan, interrupted
 /// where a cell failed or was skipped. With `whole` names, which contain what all curves share,
-/// they can be drawn next to those of other sessions.
+/// they can be drawn next to curves of other sessions.
 pub fn curves(
     cells: &[Job],
     results: &[CellResult],

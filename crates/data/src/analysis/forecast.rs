@@ -125,8 +125,7 @@ pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
     Some(text)
 }
 
-/// Describes what a run until every interval is narrow enough takes. Its budget is a limit, and
-/// says nothing about that.
+/// Describes the cost of a run until every interval is narrow enough. Its budget is only a limit.
 fn describe_until(plan: &Plan, noise: Option<Scatter>) -> String {
     let goal = show_goal(plan.goal);
     let what = format!("trials until every interval is within \u{b1}{goal}");

@@ -1,5 +1,5 @@
 //! Names of cells and of their curves: for sentences, charts and legends. A name has the
-//! settings that distinguish a cell from the others and those that are not the default.
+//! settings that distinguish a cell from the others, and every setting that is not the default.
 
 use crate::catalog::moves_data;
 use crate::plan::{Axis, Job};

@@ -16,7 +16,7 @@ use crate::units::{
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PickedMethod {
     pub cell: Job,
-    /// The XOR of the whole file; `None` if no trial read all of it.
+    /// The XOR of the whole file; `None` if no trial read the whole file.
     pub xor: Option<Xor>,
     /// Median time of a pass, nanoseconds.
     pub nanos: Option<f64>,
@@ -143,7 +143,7 @@ fn tried_methods(session: &Session, pick: &Pick) -> Vec<MethodRate> {
 /// Number of methods without a difference that the text names.
 const MAX_NAMED: usize = 3;
 
-/// Returns ` mmap 2 MiB and pread 2 MiB cannot be told apart from it.`; empty if all differ.
+/// Returns ` The tries show no difference from mmap 2 MiB and pread 2 MiB.`; empty if all differ.
 fn describe_ties(tried: &[MethodRate]) -> String {
     let equals: Vec<String> =
         tried.iter().filter(|m| m.no_difference).map(|m| describe_method(&m.cell)).collect();
@@ -151,7 +151,7 @@ fn describe_ties(tried: &[MethodRate]) -> String {
         return String::new();
     }
     let names = join_names(&equals[..equals.len().min(MAX_NAMED)], equals.len(), ", ");
-    format!(" By their tries, {names} cannot be told apart from it.")
+    format!(" The tries show no difference from {names}.")
 }
 
 /// Returns the upper bound of a read from memory or from a device; `None` if the data came from
@@ -241,7 +241,7 @@ pub(super) fn reason_not_picked(session: &Session, cell: u32) -> Option<String> 
     let (job, rate) = (session.plan.cells.get(cell as usize)?, show_rate(pick.rate(cell)?));
     let tried = tried_methods(session, pick);
     Some(if tried.iter().any(|method| method.no_difference && method.cell == *job) {
-        format!("short tries reached {rate}, which cannot be told apart from the picked method")
+        format!("short tries reached {rate}, no difference from the picked method")
     } else {
         format!("a short try reached {rate}, less than the picked method")
     })

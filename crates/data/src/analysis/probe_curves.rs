@@ -13,8 +13,8 @@ const FIRST: [&str; 2] = ["bytes", "threads"];
 /// One curve of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeCurve {
-    /// What its cells share and those of other curves do not: `stride 64`; empty if it is the only
-    /// curve and there is nothing to name.
+    /// The parameters that its cells share and other curves do not have: `stride 64`; empty if it
+    /// is the only curve and there is nothing to name.
     pub name: String,
     /// Indexes into the results, ascending along the axis.
     pub results: Vec<usize>,

@@ -116,8 +116,8 @@ fn argument(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
-/// Returns the steps of all staircases: those of the memory latency, named by the caches of this
-/// machine, and those of the TLB's reach.
+/// Returns the steps of all staircases: of the memory latency, named by the caches of this machine,
+/// and of the TLB's reach.
 pub fn steps(probes: &[ProbeResult], host: &Host) -> Vec<Step> {
     let mut caches: Vec<&CacheLevel> =
         host.caches.iter().filter(|cache| cache.kind != "instruction").collect();

@@ -71,7 +71,7 @@ static WORDS: &[Words] = &[
     Words("beyond-estimate", "{} the estimate", "far from the estimate"),
     Words("at-least", "", "at least that much"),
     Words("fio-options", "", "options without equivalent"),
-    Words("fio-together", "", "beside other jobs"),
+    Words("fio-together", "", "with other jobs"),
     Words("fio-commit", "", "write and sync apart"),
     Words("fio-completion", "", "latency without submission"),
     Words("reported", "", "from a report"),
@@ -143,8 +143,8 @@ impl CellResult {
         format!("{} of {} trials", self.counted_trials().len(), Plan::ROUNDS)
     }
 
-    /// Returns its warnings that say that the figure misleads or is wrong; that it is unfinished is
-    /// none of them.
+    /// Returns its warnings of a misleading or wrong figure, without the warning that it is
+    /// unfinished.
     pub fn faults(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter().filter(|w| w.severity > Severity::Note && !w.is_unfinished())
     }

@@ -106,7 +106,7 @@ impl PrivateNames {
             let short = name.split('.').next().unwrap_or(&name).to_string();
             [(name, word.clone()), (short, word)]
         });
-        // Before texts of the same length: the name of this machine is one of them.
+        // Before texts of the same length: the name of this machine may be such a text.
         let others = std::mem::take(&mut self.0);
         self.add(machines.filter(|(name, _)| name.len() >= MIN_NAME).chain(others));
     }

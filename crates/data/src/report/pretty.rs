@@ -1,5 +1,5 @@
 //! JSON that is safe on terminals: control characters are escaped. Indented output is fast: a
-//! session of 100,000 trials has seven million lines of it.
+//! session of 100,000 trials has seven million such lines.
 //!
 //! The text is the same as serde_json's, but written in fewer and larger chunks.
 

@@ -83,15 +83,18 @@ impl Reading {
                 Some(_) => show_rate(figure),
                 None => show_count(figure).trim_end().to_string(),
             };
-            let is_told = self.answer.text.contains("Fastest") || self.results.len() == 1;
+            let is_stated = self.answer.text.contains("Fastest") || self.results.len() == 1;
             let stepped = top.level_change.as_ref().is_some_and(|change| change.is_large());
-            if is_told && !stepped && !self.answer.text.contains(&shown) {
+            if is_stated && !stepped && !self.answer.text.contains(&shown) {
                 self.complain(format!("{name}: the median {shown} is not in the answer"));
             }
             for job in &best.alike {
                 let by = self.find(job).and_then(|other| times(other, &top));
                 if by.is_some_and(|by| !(0.95..=1.0527).contains(&by)) {
-                    self.complain(format!("{}: {by:?} of {name} is no difference", job.label()));
+                    self.complain(format!(
+                        "{}: {by:?} of {name} counts as no difference",
+                        job.label()
+                    ));
                 }
             }
             for job in &best.no_difference {
@@ -139,8 +142,8 @@ impl Reading {
         curve
     }
 
-    /// What is smaller than the value that a curve needs is below, what is enough is not, and no
-    /// sentence calls one of the smaller values as fast as the peak.
+    /// Checks that every value smaller than a curve needs is below the peak, that the needed one is
+    /// enough, and that no sentence calls a smaller one as fast as the peak.
     fn check_knees(&mut self) {
         let knees = self.answer.knees.clone();
         for knee in &knees {
@@ -175,8 +178,8 @@ impl Reading {
                 self.complain(format!("{name}: still gains, but its peak is not the last"));
             }
         }
-        let told = self.answer.text.matches(" to come within 5 % of its peak").count();
-        if told > 0 && knees.iter().all(|knee| knee.least.is_none()) {
+        let stated = self.answer.text.matches(" to come within 5 % of its peak").count();
+        if stated > 0 && knees.iter().all(|knee| knee.least.is_none()) {
             self.complain("a need where no curve has intervals");
         }
     }
@@ -197,9 +200,9 @@ impl Reading {
         if reaches && source < 0.9 {
             self.complain(format!("the device reaches, and {source} came from it"));
         }
-        let is_told =
+        let is_stated =
             ["the device reaches", "cold reaches"].map(|text| self.answer.text.contains(text));
-        if is_told.contains(&true)
+        if is_stated.contains(&true)
             && !figure.as_ref().is_some_and(|rate| self.answer.text.contains(rate))
         {
             self.complain(format!("{figure:?}: the cold rate is not in the answer"));
@@ -323,10 +326,10 @@ impl Reading {
         for (at, words) in
             [(" cells have fewer than 5 trials", true), (" cell has fewer than 5 trials", false)]
         {
-            let told =
+            let stated =
                 text.find(at).and_then(|end| text[..end].rsplit(' ').next()?.parse::<usize>().ok());
-            if told.is_some_and(|told| told != few || (told > 1) != words) {
-                self.complain(format!("{told:?} cells of few trials, not {few}"));
+            if stated.is_some_and(|stated| stated != few || (stated > 1) != words) {
+                self.complain(format!("{stated:?} cells of few trials, not {few}"));
             }
         }
         if text.contains("Fewer than 5 trials each")
@@ -336,16 +339,17 @@ impl Reading {
         }
         let failed = self.results.iter().filter(|result| result.error.is_some()).count();
         if let Some(end) = text.find(" cells failed") {
-            let told = text[..end].rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
-            if told.is_some_and(|told| told != failed) {
-                self.complain(format!("{told:?} cells failed, not {failed}"));
+            let stated =
+                text[..end].rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
+            if stated.is_some_and(|stated| stated != failed) {
+                self.complain(format!("{stated:?} cells failed, not {failed}"));
             }
         }
         // The intervals of the answer of one cell.
         if let ([one], Some((_, rest))) = (&self.results[..], text.split_once(" from ")) {
-            let told = first_number(rest).filter(|_| text.contains("95 % interval"));
-            if told.is_some_and(|told| told as usize != one.counted_trials().len()) {
-                self.complain(format!("{told:?} trials: {text}"));
+            let stated = first_number(rest).filter(|_| text.contains("95 % interval"));
+            if stated.is_some_and(|stated| stated as usize != one.counted_trials().len()) {
+                self.complain(format!("{stated:?} trials: {text}"));
             }
         }
     }

@@ -111,7 +111,11 @@ mod tests {
             "{lines:?}"
         );
         assert!(lines.iter().filter(|line| line.starts_with("read")).count() >= 2, "{lines:?}");
-        assert_eq!(super::build_lines(&session, &results[..1]), [""; 0], "a point is no curve");
+        assert_eq!(
+            super::build_lines(&session, &results[..1]),
+            [""; 0],
+            "one point makes no curve"
+        );
         for (name, session) in testing::all() {
             let lines = super::build_lines(&session, &analysis::results(&session));
             assert!(

@@ -133,7 +133,7 @@ impl Damage {
         self.highest + 1
     }
 
-    /// Counts the numbers that are missing after those of the header.
+    /// Counts the missing numbers after the header's.
     fn gaps(&self) -> u64 {
         let seen: u64 = self.seen.iter().map(|bits| u64::from(bits.count_ones())).sum();
         let headers = (1..=HEADERS).filter(|number| self.has(*number)).count() as u64;

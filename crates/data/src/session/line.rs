@@ -100,7 +100,7 @@ pub struct EndLine {
     /// From the first line to this one.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Cells with a trial, including those of probes.
+    /// Cells with a trial, including cells of probes.
     #[serde(default)]
     pub cells: Option<u64>,
     /// Cells with an error.

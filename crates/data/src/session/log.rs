@@ -193,7 +193,7 @@ impl Session {
         verified.into_iter().any(|verified| verified.read_from().is_from_memory())
     }
 
-    /// Returns whether a cell failed, including those of probes.
+    /// Returns whether a cell failed, including cells of probes.
     pub fn has_failed_cell(&self) -> bool {
         self.errors.iter().any(Option::is_some)
             || self.probe_findings.iter().any(|findings| findings.error.is_some())

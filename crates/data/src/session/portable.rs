@@ -66,7 +66,7 @@ fn push(lines: &mut Vec<Value>, line: &impl Serialize) -> Result<(), serde_json:
 }
 
 /// Writes the session that an export contains into an unfinished file in `dir`, which is removed
-/// when it is dropped, and returns both. `None` if the file is no export of a session.
+/// when it is dropped, and returns both. `None` if the file is not an export of a session.
 ///
 /// # Errors
 /// The file cannot be read or is damaged, or the copy cannot be written.

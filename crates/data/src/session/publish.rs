@@ -97,8 +97,8 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Creates one in `dir`. If it holds the lock of that folder, it first removes those that
-    /// killed processes left behind.
+    /// Creates one in `dir`. If it holds the lock of that folder, it first removes the files
+    /// that killed processes left behind.
     pub fn beside(dir: &Path, lock: Option<&FolderLock>) -> io::Result<Unfinished> {
         // Without the lock, a file that is being created may not be locked yet.
         if lock.is_some_and(|lock| lock.0.is_some()) {

@@ -121,7 +121,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// Returns the sessions without a name whose label is `text`, however its signs are written; else
-/// those whose label begins with it.
+/// the sessions whose label begins with it.
 fn find_by_label<'a>(sessions: &'a [Listed], text: &str) -> Vec<&'a Listed> {
     if !text.chars().any(char::is_alphanumeric) {
         return Vec::new();

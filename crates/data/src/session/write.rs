@@ -152,8 +152,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Creates the file again if it is missing: removed with its folder, or there was no room for
-    /// it.
+    /// Creates the file again if it is missing: removed with its folder, or no space was left.
     fn mend(&mut self) {
         let gone = match self.sink.file() {
             None => "",

@@ -138,8 +138,8 @@ impl Verifier {
         bytes[from..] == *piece
     }
 
-    /// Returns the first byte of a piece that differs from the written data, and the number of such
-    /// bytes. If the stamp itself changed, the data came from the most similar area.
+    /// Returns the first byte of a piece that differs from the written data, and the number of
+    /// bytes that differ. If the stamp itself changed, the data came from the most similar area.
     fn find_changes(&mut self, at: u64, pass: u64, index: usize, block: &[u8]) -> (usize, u32) {
         let from = index * PIECE;
         let piece = &block[from..block.len().min(from + PIECE)];
@@ -180,7 +180,7 @@ impl Verifier {
 /// Filled data is a function of offsets that are multiples of this.
 const FILL_UNIT: u64 = 4096;
 
-/// Returns the first byte that differs, and the number of such bytes.
+/// Returns the first byte that differs, and the number of bytes that differ.
 fn differences(found: &[u8], expected: &[u8]) -> (usize, u32) {
     let differs = |at: &usize| found[*at] != expected[*at];
     let mut at = (0..found.len()).filter(differs);

@@ -286,8 +286,8 @@ mod tests {
             assert_eq!(remedy(Some(errno), is_device), wanted, "{errno} {is_device}");
         }
         let denied = std::io::Error::from_raw_os_error(libc::EACCES);
-        let told = describe_unreadable(Path::new("/proc/self/stat"), &denied);
-        assert!(told.ends_with("; choose a file that this user may read"), "{told}");
-        assert!(!told.contains("os error"), "{told}");
+        let message = describe_unreadable(Path::new("/proc/self/stat"), &denied);
+        assert!(message.ends_with("; choose a file that this user may read"), "{message}");
+        assert!(!message.contains("os error"), "{message}");
     }
 }

@@ -76,10 +76,10 @@ fn describe(device: &BlockDevice, next: usize, ground: &Ground) -> CommitDevice 
         "write through" | "none" => Some(false),
         _ => None,
     };
-    let told = device.write_cache.as_deref().and_then(volatile);
+    let reported = device.write_cache.as_deref().and_then(volatile);
     // A user can override the cache of a SCSI disk, and the kernel then reports it everywhere.
-    let asked = told.filter(|told| !told).and_then(|_| scsi::write_cache(&device.name));
-    let volatile_cache = told.filter(|_| asked != Some(WriteCache::Unknown));
+    let asked = reported.filter(|reported| !reported).and_then(|_| scsi::write_cache(&device.name));
+    let volatile_cache = reported.filter(|_| asked != Some(WriteCache::Unknown));
     let claimed = device.claimed_cache.as_deref().is_some_and(|text| text.contains("write back"))
         || asked == Some(WriteCache::On);
     // Without a cache there is nothing to write through: drivers offer FUA only with a cache.

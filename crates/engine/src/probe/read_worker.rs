@@ -187,8 +187,8 @@ mod tests {
         // A `cgroup.procs` that is not writable.
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut refused = ReadWorker::fork(&file, 4096, Some(full.as_raw_fd()), &context).unwrap();
-        let told = refused.request(0, 1).and_then(|()| refused.wait(&context));
-        assert!(told.unwrap_err().to_string().contains("gone"));
+        let outcome = refused.request(0, 1).and_then(|()| refused.wait(&context));
+        assert!(outcome.unwrap_err().to_string().contains("gone"));
         let unreadable = File::options().write(true).open("/dev/null").unwrap();
         let mut reader = ReadWorker::fork(&unreadable, 4096, None, &context).unwrap();
         reader.request(0, 1).unwrap();

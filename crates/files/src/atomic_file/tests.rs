@@ -71,8 +71,8 @@ fn an_irreplaceable_file_is_kept() {
         fs::write(path.join("old"), "old")?;
         out.write_all(b"new")
     });
-    let told = failed.unwrap_err().to_string();
-    assert!(told.contains("a.json.new") && told.contains("is unchanged"), "{told}");
+    let message = failed.unwrap_err().to_string();
+    assert!(message.contains("a.json.new") && message.contains("is unchanged"), "{message}");
     assert_eq!(fs::read_to_string(folder.path().join("a.json.new")).unwrap(), "new");
     assert_eq!(
         (fs::read_to_string(path.join("old")).unwrap().as_str(), names(folder.path()).len()),

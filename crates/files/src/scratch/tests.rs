@@ -129,8 +129,8 @@ fn only_leftovers_are_swept() {
         format!("{PREFIX}0123456789abcdef"),
         ".iotui-0123456789abcdef.tmp".into(),
     ];
-    let told = take_leftover_notes();
-    assert!(gone.iter().all(|name| told.iter().any(|line| line.contains(name))), "{told:?}");
+    let notes = take_leftover_notes();
+    assert!(gone.iter().all(|name| notes.iter().any(|line| line.contains(name))), "{notes:?}");
     let kept: Vec<_> = before.into_iter().filter(|name| !gone.contains(name)).collect();
     assert_eq!(names(dir.path()), kept);
     assert_eq!(fs::read(target).unwrap(), b"x");

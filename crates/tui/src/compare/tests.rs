@@ -237,7 +237,7 @@ fn keys_switch_between_the_views() {
     assert_eq!(stage.keys("j<enter>").take(), [Effect::Ask(Query::Open("b".into()))]);
     stage.keys("<tab>");
     assert!(stage.picture(120, 40).contains("What differs"));
-    // There a metric is no key.
+    // The key of the metric has no effect there.
     stage.keys("o");
     assert!(stage.picture(120, 40).contains("What differs"));
     assert_eq!(stage.keys("<enter>").take(), [Effect::Ask(Query::Open("c".into()))]);
@@ -416,7 +416,8 @@ fn plain_terminals_get_plain_text() {
     stage.tell(Msg::Compared(Box::new(compared(&sessions, true))));
     for keys in ["", "< >", "v", "ve"] {
         stage.keys(keys);
-        // A question mark stands for what such a terminal cannot show; the key of the help is none.
+        // A question mark replaces a character that such a terminal lacks; the last line, which has
+        // the help key, is left out.
         for cell in &stage.drawn(120, 40).content()[..120 * 39] {
             assert!(
                 cell.symbol().is_ascii() && cell.symbol() != "?",

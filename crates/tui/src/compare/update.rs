@@ -32,7 +32,7 @@ fn ask(compare: &Compare, look: &Look) -> Vec<Effect> {
     vec![Effect::Ask(Query::Compare { ids: compare.requested.clone(), look: look.report() })]
 }
 
-/// Takes the requested comparison; drops one that is no longer requested.
+/// Takes the requested comparison; drops an outdated one.
 pub fn handle_message(compare: &mut Compare, _: &mut Context, msg: Msg) -> Vec<Effect> {
     let Msg::Compared(compared) = msg else { return Vec::new() };
     if compared.requested == compare.requested && compare.is_waiting() {

@@ -10,7 +10,7 @@ fn stage() -> Stage {
     let mut stage = Stage::new();
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     stage.take();
-    // At a glance begins with the format of its own.
+    // At a glance has another first format.
     stage.keys("be");
     stage
 }
@@ -34,7 +34,7 @@ fn toast(stage: &Stage) -> String {
 }
 
 #[test]
-fn every_format_is_offered_and_the_name_has_its_extension() {
+fn formats_give_names_their_extension() {
     let mut stage = stage();
     for (at, format) in FORMATS.iter().enumerate() {
         assert_eq!(form(&stage).cursor, at);
@@ -58,7 +58,7 @@ fn every_format_is_offered_and_the_name_has_its_extension() {
 }
 
 #[test]
-fn a_session_without_a_name_gives_its_files_its_id() {
+fn unnamed_session_files_use_its_id() {
     let mut stage = Stage::new();
     let mut shown = testing::shown();
     shown.session.name.clear();
@@ -71,7 +71,7 @@ fn a_session_without_a_name_gives_its_files_its_id() {
 }
 
 #[test]
-fn letters_go_to_the_path_only_where_it_has_the_focus() {
+fn only_a_focused_path_takes_letters() {
     let mut stage = stage();
     stage.keys("<tab><ctrl-u>q e.txt<tab>< ><enter>");
     let export = open_form(&mut stage);
@@ -105,7 +105,7 @@ fn what_became_of_it_is_said() {
     let number = open_form(&mut stage).number;
     stage.tell(Msg::Exported { number, result: Outcome::Written("/w/first.txt".into()) });
     assert!(stage.model.popups.is_empty() && toast(&stage).contains("wrote /w/first.txt"));
-    // One that nobody waits for any more is said too, and closes no other form.
+    // The end of an earlier export is reported too, and closes no other form.
     stage.keys("e").tell(Msg::Exported { number, result: Outcome::Written("/w/late".into()) });
     assert!(toast(&stage).contains("/w/late") && stage.model.popups.len() == 1);
 }

@@ -99,7 +99,7 @@ fn draw_diagram(look: &Look, devices: serde_json::Value) -> String {
 }
 
 #[test]
-fn the_path_leads_from_the_file_down_to_the_disks() {
+fn path_leads_from_file_to_disks() {
     let chain = serde_json::json!([
         device("dm-0", 0, "mapper"),
         device("sda2", 1, "partition"),
@@ -150,7 +150,7 @@ fn the_path_leads_from_the_file_down_to_the_disks() {
 }
 
 #[test]
-fn the_path_leads_through_the_files_between_the_devices() {
+fn path_includes_files_between_devices() {
     let mut target = target(serde_json::json!([device("loop0", 0, "loop")]));
     let layer = |depth: u32, kind: &str, name: &str| serde_json::json!({ "depth": depth, "kind": kind, "name": name });
     target.ground = serde_json::from_value(serde_json::json!({
@@ -183,7 +183,7 @@ fn the_path_leads_through_the_files_between_the_devices() {
 }
 
 #[test]
-fn a_narrow_screen_scrolls_and_tab_goes_from_section_to_section() {
+fn narrow_screen_scrolls_by_section() {
     let mut model = model(12);
     assert!(screen(&model).contains("Machine") && screen(&model).contains("bench"));
     for (step, seen, gone) in [
@@ -205,7 +205,7 @@ fn a_narrow_screen_scrolls_and_tab_goes_from_section_to_section() {
 }
 
 #[test]
-fn a_wide_screen_has_panes_that_scroll_separately() {
+fn wide_screen_panes_scroll_separately() {
     let mut model = model(30);
     model.size = (120, 40);
     keys(&mut model, "<tab><tab>G");
@@ -226,7 +226,7 @@ fn a_wide_screen_has_panes_that_scroll_separately() {
 }
 
 #[test]
-fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
+fn facts_are_not_requested_during_runs() {
     let mut model = model(1);
     let copied = keys(&mut model, "y");
     assert!(
@@ -246,7 +246,7 @@ fn the_report_is_copied_and_facts_are_requested_except_during_a_run() {
 }
 
 #[test]
-fn findings_are_made_again_on_opening_and_say_when() {
+fn opening_refreshes_and_dates_the_findings() {
     let mut stage = crate::testing::Stage::new();
     let at = |secs| Msg::Clock(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(secs));
     stage.keys("6").tell(at(3600));

@@ -1,8 +1,8 @@
-//! What a person can do.
+//! The actions of a user.
 
 use crate::screen::Screen;
 
-/// What a person can do.
+/// An action of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     Help,

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::*;
 
 #[test]
-fn every_key_can_be_read_and_means_one_thing_on_a_screen() {
+fn keys_are_unique_on_each_screen() {
     for binding in KEYMAP {
         assert!(!binding.keys.is_empty() && !binding.help.is_empty());
         for key in binding.keys {
@@ -21,7 +21,7 @@ fn every_key_can_be_read_and_means_one_thing_on_a_screen() {
 }
 
 #[test]
-fn the_keys_of_the_contract_do_what_it_says() {
+fn contract_keys_have_their_actions() {
     let on = |key: &str, screen| action(Key::parse(key).unwrap(), screen);
     assert_eq!(on("r", Setup), Some(Action::Run));
     assert_eq!(on("space", Live), Some(Action::Pause));

@@ -109,8 +109,7 @@ impl<'a> Axis<'a> {
         Axis { loose: true, ..self }
     }
 
-    /// Returns the smallest step of at least `least` that is round on this axis; `None` if there is
-    /// none.
+    /// Returns the smallest step of at least `least` that is round on this axis, if any.
     pub(super) fn step(&self, least: f64) -> Option<f64> {
         let step = match self.step {
             Step::Decimal => ticks::step(least / self.unit),
@@ -245,8 +244,8 @@ impl Scale {
     }
 }
 
-/// Returns the densest round values within `range` that fit, at most `most`; its two ends if there
-/// are none.
+/// Returns the densest round values within `range` that fit, at most `most`; its two ends if no
+/// round value fits.
 pub(super) fn choose_ticks(
     range: &Range,
     axis: &Axis,

@@ -112,7 +112,7 @@ proptest! {
                 let seen = marker(&named, plot, at);
                 prop_assert!(
                     seen.is_none_or(|seen| members.contains(&seen)),
-                    "{} beside {at:?}\n{named:?}", word.text
+                    "{} next to {at:?}\n{named:?}", word.text
                 );
             }
             let is_own = |at: (u16, u16)| {

@@ -172,7 +172,7 @@ mod tests {
         );
         let inside = Track { expected: Some((0.1, 0.1)), ..track() };
         assert_eq!(picture(&look, &inside), "██│███████▒▒ ┊     ■");
-        // Marks for expected values, values beyond the scale, and those that are not numbers.
+        // Marks for expected values, values beyond the scale, and values that are not numbers.
         assert_eq!(
             picture(&look, &Track { expected: Some((0.2, 7.0)), ..Track::default() }),
             "    ├──────────────┤"

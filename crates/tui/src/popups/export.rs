@@ -125,7 +125,7 @@ impl Layer for Form {
             below,
             buf,
         );
-        // What the list had to cut.
+        // The whole description: the list may cut it.
         let about = self.choices.get(self.cursor).map_or("", |choice| choice.about);
         let (said, role) = match &self.error {
             Some(why) => (why.as_str(), Role::Wrong),
@@ -163,7 +163,7 @@ fn formats(look: &Look, form: &Form, list: List, buf: &mut Buffer) {
     list.draw(look, selected, line, buf);
 }
 
-/// Reports what became of an export; its form is closed, asks, or shows why not.
+/// Reports the outcome of an export; closes its form, or shows a question or an error there.
 pub fn finish(model: &mut Model, number: u64, outcome: Outcome) -> Vec<Effect> {
     let own = |popup: &Popup| matches!(popup, Popup::Export(form) if form.asked.as_ref().is_some_and(|asked| asked.number == number));
     let at = model.popups.iter().position(own);

@@ -1,4 +1,4 @@
-//! What to do about a run that another iotui is in the way of.
+//! Asks what to do about a run that another iotui blocks.
 
 use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
@@ -36,7 +36,7 @@ impl Layer for HeldRun {
             _ => return After::Stay(Vec::new()),
         }
         let shows = key_of(Action::Run, Screen::Setup);
-        let why = format!("your run begins when the other one has ended: {shows} shows it");
+        let why = format!("your run begins when the other run has ended: {shows} shows it");
         model.toasts.note(model.now, why);
         model.held = Some(self.clone());
         After::Close(look(model).into_iter().collect())

@@ -142,7 +142,7 @@ pub static SIGNS: &[Meaning] = &[
     },
     Meaning {
         sign: |look| findings::severity(look, Severity::Misleading).1.into(),
-        about: "misleading: the number is right but easily misread; beside a point of a chart: it \
+        about: "misleading: the number is right but easily misread; next to a point of a chart: it \
                 has a warning, enter shows it",
     },
     Meaning {
@@ -224,7 +224,7 @@ mod tests {
     use crate::theme::Glyphs;
 
     #[test]
-    fn every_sign_and_word_has_a_meaning_once() {
+    fn signs_and_words_have_one_meaning() {
         let look = Look::default();
         let signs: Vec<String> = SIGNS.iter().map(|row| (row.sign)(&look)).collect();
         for (at, sign) in signs.iter().enumerate() {

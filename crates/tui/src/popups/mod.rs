@@ -1,8 +1,8 @@
-//! What lies over a screen, one popup a file: how it is drawn, its keys and its clicks.
+//! The popups over a screen, one per file: how each is drawn, its keys and its clicks.
 //!
 //! [`Popup`](crate::popup::Popup) is the state that the model keeps, and a [`Layer`] is how it
-//! behaves. A popup is off the stack while it handles a key, so it may change the whole model; what
-//! it opens lies on top of it.
+//! behaves. A popup is off the stack while it handles a key, so it may change the whole model;
+//! popups that it opens lie on top.
 
 mod export;
 mod held_run;
@@ -212,7 +212,7 @@ pub fn click(model: &mut Model, row: usize) -> Vec<Effect> {
     put_back(model, top, below, after)
 }
 
-/// Puts a popup back below those that it has opened, unless it is closed.
+/// Puts a popup back below the popups that it has opened, unless it is closed.
 fn put_back(model: &mut Model, popup: Popup, below: usize, after: After) -> Vec<Effect> {
     match after {
         After::Close(effects) => effects,

@@ -52,12 +52,12 @@ fn message_lines(model: &Model, columns: u16) -> Vec<Line<'static>> {
     let look = &model.look;
     let room = usize::from(columns).saturating_sub(AGE + 2);
     let mut lines = Vec::new();
-    for told in model.toasts.kept() {
-        let mut age = age(model.now.saturating_sub(told.at));
-        for part in pane::wrap(&told.text, room) {
+    for message in model.toasts.kept() {
+        let mut age = age(model.now.saturating_sub(message.at));
+        for part in pane::wrap(&message.text, room) {
             lines.push(Line::from(vec![
                 look.span(Role::Dim, format!(" {age:>AGE$} ")),
-                look.span(told.role, part),
+                look.span(message.role, part),
             ]));
             age.clear();
         }

@@ -17,7 +17,7 @@ pub struct Window {
     /// The row under the cursor; a text has none.
     pub cursor: Option<usize>,
     pub lines: Vec<Line<'static>>,
-    /// What stands in the list if it is empty.
+    /// The line that an empty list shows.
     pub empty: Line<'static>,
     /// Further lines, and where they are.
     pub notes: (Vec<Line<'static>>, Rect),

@@ -125,7 +125,7 @@ impl Sessions {
         self.oldest_first(self.marks.clone())
     }
 
-    /// Sorts ids by age; those that are not listed yet are the newest.
+    /// Sorts ids by age; ids that are not listed yet are the newest.
     pub fn oldest_first(&self, mut ids: Vec<String>) -> Vec<String> {
         if ids.len() > 1 {
             ids.sort_by_cached_key(|id| {
@@ -243,12 +243,12 @@ pub fn cells_noun(listed: &Listed) -> &'static str {
     units::verb(listed.cells as usize, "cell", "cells")
 }
 
-/// The comparisons that are known.
+/// The known comparisons.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// By the ids of a session and of the run before it.
     known: HashMap<(String, String), Option<f64>>,
-    /// The one that is being made.
+    /// The comparison in progress.
     asked: Option<(String, String)>,
 }
 
@@ -306,7 +306,7 @@ mod tests {
     use crate::sessions::tests::four;
 
     #[test]
-    fn the_run_before_has_the_same_target_and_label_and_as_many_cells() {
+    fn run_before_has_same_target_label() {
         let mut all = four();
         for at in [0, 2, 3] {
             (all[at].target, all[at].label) = ("/a/one.bin".into(), "one.bin · read".into());
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_compared_at_a_time_and_each_once() {
+    fn each_session_is_compared_once() {
         let mut changes = Changes::default();
         let pairs = [("b", "a"), ("c", "b")];
         assert_eq!(changes.ask(pairs.into_iter()), Some(("b".into(), "a".into())));

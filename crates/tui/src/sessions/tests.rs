@@ -145,7 +145,7 @@ fn preview(id: &str) -> Effect {
 }
 
 #[test]
-fn only_what_the_filter_says_is_listed_while_it_is_typed() {
+fn filter_applies_while_typing() {
     for (keys, expected) in [
         ("/iso", vec![3, 2]),
         ("/TWO", vec![3, 1]),
@@ -166,7 +166,7 @@ fn only_what_the_filter_says_is_listed_while_it_is_typed() {
 }
 
 #[test]
-fn the_order_changes_column_by_column_and_the_cursor_stays_on_its_session() {
+fn sorting_keeps_the_selected_session() {
     let mut play = Play::new(four());
     play.keys("j");
     let here = play.here().to_string();
@@ -186,7 +186,7 @@ fn the_order_changes_column_by_column_and_the_cursor_stays_on_its_session() {
 }
 
 #[test]
-fn one_preview_at_a_time_and_none_that_is_late() {
+fn late_previews_are_dropped() {
     let mut play = Play(empty());
     assert_eq!(play.tell(Msg::Sessions(Ok(four()))), [preview(ID[3])]);
     assert_eq!(play.keys("jj"), [], "the first is still awaited");
@@ -203,7 +203,7 @@ fn one_preview_at_a_time_and_none_that_is_late() {
 }
 
 #[test]
-fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
+fn reloading_keeps_the_selected_session() {
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
     play.keys("j");
@@ -219,7 +219,7 @@ fn the_cursor_stays_on_its_session_when_the_list_is_read_again() {
     let mut fewer = four();
     fewer.remove(1);
     play.tell(Msg::Sessions(Ok(fewer)));
-    assert_eq!(play.here(), ID[1], "the one that took its place");
+    assert_eq!(play.here(), ID[1], "the session that took its place");
     play.tell(Msg::Sessions(Ok(Vec::new())));
     assert!(play.screen(80, 24).contains("No sessions yet"));
 }
@@ -259,7 +259,7 @@ fn marks_and_what_is_compared() {
 }
 
 #[test]
-fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
+fn imported_session_gets_the_cursor() {
     let mut play = Play::new(four());
     play.keys("/alpha<enter>i");
     assert!(play.screen(80, 24).contains("an export as jsonl, or the JSON of fio"));
@@ -285,7 +285,7 @@ fn a_session_that_was_taken_in_gets_the_cursor_out_of_a_filter_too() {
 }
 
 #[test]
-fn rename_checks_the_name_in_its_line() {
+fn rename_checks_the_name() {
     let mut play = Play::new(four());
     play.keys("R");
     let shown = matches!(play.0.popups.last(), Some(Popup::Line(TextLine { input, .. })) if input.value() == "delta");
@@ -306,7 +306,7 @@ fn rename_checks_the_name_in_its_line() {
 }
 
 #[test]
-fn a_reference_stays_and_is_hidden_only_after_a_question() {
+fn references_are_hidden_after_a_question() {
     let mut all = four();
     all[0] = session::reference("macbook-2017").unwrap().to_listed();
     let mut play = Play::new(all);
@@ -350,7 +350,7 @@ fn delete_asks_first() {
 }
 
 #[test]
-fn each_visible_session_is_compared_with_the_run_before_it() {
+fn visible_sessions_are_compared_with_predecessors() {
     let mut all = four();
     for (listed, target) in all.iter_mut().zip(["/x", "/y", "/x", "/x"]) {
         (listed.target, listed.label, listed.cells) = (target.into(), "x · read".into(), 3);
@@ -377,7 +377,7 @@ fn each_visible_session_is_compared_with_the_run_before_it() {
 }
 
 #[test]
-fn sessions_have_an_age_where_the_time_is_known() {
+fn sessions_with_a_time_have_ages() {
     let mut play = Play::new(four());
     assert!(play.screen(80, 24).contains("2026-11-21"));
     let later = |hours: u64| {
@@ -391,7 +391,7 @@ fn sessions_have_an_age_where_the_time_is_known() {
 }
 
 #[test]
-fn what_is_done_with_the_session_under_the_cursor() {
+fn actions_use_the_session_under_cursor() {
     for (keys, effect) in [
         ("<enter>", Effect::Ask(Query::Open(ID[3].into()))),
         ("r", Effect::Ask(Query::Again(ID[3].into()))),
@@ -408,7 +408,7 @@ fn what_is_done_with_the_session_under_the_cursor() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
+fn unreadable_files_can_only_be_deleted() {
     let mut all = four();
     all[0].state = State::Unreadable;
     let mut play = Play::new(all);
@@ -424,7 +424,7 @@ fn a_file_that_cannot_be_read_is_listed_and_can_be_deleted_only() {
 }
 
 #[test]
-fn no_preview_is_read_while_a_run_goes_on() {
+fn no_preview_loads_during_a_run() {
     let mut play = Play::new(four());
     play.tell(answer(ID[3]));
     crate::testing::begin(&mut play.0);
@@ -433,7 +433,7 @@ fn no_preview_is_read_while_a_run_goes_on() {
     assert_eq!(
         play.keys("<enter>"),
         [Effect::Ask(Query::Open(ID[2].into()))],
-        "opening is a wish of its own"
+        "opening is a request, not a preview"
     );
     let effects = play.tell(Msg::Over { error: None, unsaved: None });
     assert!(effects.contains(&Effect::Ask(Query::Sessions)), "{effects:?}");
@@ -441,7 +441,7 @@ fn no_preview_is_read_while_a_run_goes_on() {
 }
 
 #[test]
-fn a_click_chooses_and_a_second_one_opens() {
+fn click_selects_and_second_click_opens() {
     use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
     let mut play = Play::new(four());
     let click = |row| MouseEvent {

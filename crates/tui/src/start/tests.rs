@@ -69,7 +69,7 @@ fn is_asking(stage: &Stage) -> bool {
 }
 
 #[test]
-fn the_first_screen_asks_in_words_and_says_what_is_written() {
+fn first_screen_asks_and_describes_writes() {
     let mut stage = stage();
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         stage.tell(Msg::Resize(columns, rows));
@@ -94,7 +94,7 @@ fn the_first_screen_asks_in_words_and_says_what_is_written() {
 }
 
 #[test]
-fn a_question_about_the_disk_is_answered_with_one_key() {
+fn one_key_answers_the_disk_question() {
     let mut stage = stage();
     stage.keys("<enter>");
     let effects = stage.take();
@@ -112,7 +112,7 @@ fn a_question_about_the_disk_is_answered_with_one_key() {
 }
 
 #[test]
-fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
+fn file_question_runs_the_picked_file() {
     let mut stage = stage();
     stage.keys("j<enter>");
     answer(&mut stage);
@@ -139,7 +139,7 @@ fn a_question_about_a_file_lists_files_and_runs_the_one_that_is_picked() {
 }
 
 #[test]
-fn a_question_about_a_file_never_measures_a_scratch_file() {
+fn file_question_never_uses_scratch_files() {
     // The scratch file, by keys and as no path, and one in the folder under the cursor.
     for keys in ["", "g<enter>", "g<space>", "<space>", "i<ctrl-u><enter>", "/scratch<enter>"] {
         let mut stage = stage();
@@ -157,7 +157,7 @@ fn a_question_about_a_file_never_measures_a_scratch_file() {
 }
 
 #[test]
-fn a_file_is_picked_from_the_first_entry_on() {
+fn file_list_starts_at_first_entry() {
     let mut stage = stage();
     stage.keys("j<enter>");
     let browser = &stage.model.setup.browser;
@@ -176,7 +176,7 @@ fn a_file_is_picked_from_the_first_entry_on() {
 }
 
 #[test]
-fn while_a_file_is_picked_keys_act_only_on_what_is_shown() {
+fn file_list_ignores_other_keys() {
     let mut stage = stage();
     stage.keys("j<enter>");
     answer(&mut stage);
@@ -203,7 +203,7 @@ fn while_a_file_is_picked_keys_act_only_on_what_is_shown() {
 }
 
 #[test]
-fn a_question_about_calls_runs_on_lab() {
+fn call_question_runs_on_lab() {
     let mut stage = stage();
     stage.keys("jjjjj<enter>");
     assert_eq!(stage.model.screen, Screen::Lab);
@@ -217,7 +217,7 @@ fn a_question_about_calls_runs_on_lab() {
 }
 
 #[test]
-fn the_questions_are_moved_through_as_every_list() {
+fn questions_move_like_every_list() {
     let mut stage = stage();
     let cursor = |stage: &Stage| match stage.model.popups.last() {
         Some(Popup::Start(Start { cursor })) => *cursor,
@@ -239,7 +239,7 @@ fn an_example_measures_nothing() {
 }
 
 #[test]
-fn other_keys_lead_to_all_settings_to_help_or_out() {
+fn other_keys_leave_the_questions() {
     let mut stage = stage();
     stage.keys("?");
     assert!(matches!(stage.model.popups.last(), Some(Popup::Help(_))));
@@ -256,7 +256,7 @@ fn other_keys_lead_to_all_settings_to_help_or_out() {
 }
 
 #[test]
-fn what_is_chosen_from_the_palette_or_the_help_ends_the_questions() {
+fn palette_and_help_end_the_questions() {
     for (keys, screen) in [
         (":host<enter>", Screen::Host),
         (":preset raw<enter>", Screen::Setup),
@@ -268,7 +268,7 @@ fn what_is_chosen_from_the_palette_or_the_help_ends_the_questions() {
         assert_eq!(stage.model.screen, screen, "{keys}");
         assert!(stage.model.popups.is_empty(), "{keys}: {:?}", stage.model.popups);
     }
-    // What does nothing to the screen leaves them.
+    // Keys that do not change the screen leave the questions open.
     let mut stage = stage();
     stage.keys("?<esc>:<esc>");
     assert!(is_asking(&stage));
@@ -290,8 +290,8 @@ fn a_scratch_file_elsewhere_is_told() {
     let (picture, buffer) = (stage.picture(120, 40), stage.drawn(120, 40));
     assert!(picture.contains(text), "{picture}");
     for (name, value) in [("in ", "/var/tmp"), ("on ", "xfs")] {
-        let told = |line: &str| line.contains(&format!("  {name}")) && line.contains(value);
-        assert!(picture.lines().any(told), "{name} {value}: {picture}");
+        let shows = |line: &str| line.contains(&format!("  {name}")) && line.contains(value);
+        assert!(picture.lines().any(shows), "{name} {value}: {picture}");
     }
     let row = picture.lines().position(|line| line.contains(text)).unwrap() as u16;
     let sign = (0..120).map(|x| &buffer[(x, row)]).find(|cell| cell.symbol() == "!").unwrap();
@@ -299,7 +299,7 @@ fn a_scratch_file_elsewhere_is_told() {
 }
 
 #[test]
-fn the_size_told_is_that_of_the_question_not_of_setup() {
+fn shown_size_is_that_of_question() {
     let mut stage = stage();
     stage.model.setup.settings.set("size", "4g").unwrap();
     stage.model.setup.request_plan();

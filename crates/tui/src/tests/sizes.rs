@@ -19,7 +19,7 @@ fn a_large_size_is_filled() {
 }
 
 #[test]
-fn no_screen_names_an_option_of_the_command_line() {
+fn screens_name_no_command_line_options() {
     for (name, mut stage) in all().into_iter().filter(|(name, _)| *name == "Compare") {
         stage.tell(Msg::Resize(200, 60)).keys("< >");
         assert!(!stage.picture(200, 60).contains("--save"), "{name}");

@@ -99,7 +99,7 @@ impl ThemeFile {
         Ok(ThemeFile { id: id.into(), about: raw.about, background, selected, roles, series })
     }
 
-    /// Returns the theme as a terminal with so many colours shows it; `None` where these are fewer
+    /// Returns the theme as a terminal with these colours shows it; `None` where these are fewer
     /// than it needs.
     pub fn resolve(&self, colours: Colours) -> Option<Theme> {
         let has_many = colours >= Colours::TwoFiftySix;
@@ -114,7 +114,7 @@ impl ThemeFile {
             id: self.id.clone(),
             about: self.about.clone(),
             background: self.background.map(fit),
-            // Reverse video where there are not so many colors.
+            // Reverse video where the terminal has fewer colours.
             selected: self.selected.filter(|_| has_many).map(fit),
             roles: self.roles.map(fit_style),
             series: self.series.map(fit_style),
@@ -122,7 +122,7 @@ impl ThemeFile {
     }
 }
 
-/// Returns the nearest colour of those that the terminal has.
+/// Returns the nearest colour that the terminal has.
 fn fitting(wanted: Color, colours: Colours) -> Color {
     match (wanted, colours) {
         (Color::Rgb(r, g, b), Colours::TwoFiftySix) => Color::Indexed(nearest_index((r, g, b))),

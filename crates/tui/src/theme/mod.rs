@@ -30,7 +30,7 @@ use crate::plan::Cache;
 use crate::report::{self, Graph, Spread};
 use crate::units::Rates;
 
-/// What a piece of the screen is.
+/// The role of a piece of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Text,
@@ -102,7 +102,7 @@ impl Role {
     }
 }
 
-/// What of Unicode the terminal shows.
+/// The characters that the terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Glyphs {
     Unicode,
@@ -119,7 +119,7 @@ pub struct Look {
     pub unit: Rates,
     /// How values are spread along an axis, until it is turned.
     pub scale: Spread,
-    /// What charts are drawn with where the terminal shows Unicode.
+    /// Characters that draw charts where the terminal shows Unicode.
     pub graph: Graph,
 }
 
@@ -170,7 +170,7 @@ impl Look {
         }
     }
 
-    /// Paints the theme's background and text under everything that has no colour of its own.
+    /// Paints the theme's background and text under every cell without a colour.
     pub fn paint(&self, buf: &mut Buffer) {
         let Some(background) = self.theme.background.filter(|_| self.colours != Colours::None)
         else {
@@ -206,7 +206,7 @@ impl Look {
         }
     }
 
-    /// Returns how a report looks that is read beside this screen: without colours.
+    /// Returns the look of a report that is read next to this screen: without colours.
     pub fn report(&self) -> report::Look {
         report::Look {
             ascii: self.glyphs == Glyphs::Ascii,
@@ -261,13 +261,13 @@ impl Look {
         if self.glyphs == Glyphs::Unicode { unicode } else { ascii }
     }
 
-    /// Returns what charts are drawn with.
+    /// Returns the characters that draw charts.
     pub fn graph(&self) -> Graph {
         if self.glyphs == Glyphs::Ascii { Graph::Ascii } else { self.graph }
     }
 
-    /// Returns what a part of a bar is filled with, and the sign of that part in a legend: parts
-    /// differ by it where colours may not.
+    /// Returns the character that fills a part of a bar and marks it in a legend: it
+    /// distinguishes parts whose colours may be alike.
     pub fn texture(&self, part: usize) -> char {
         match self.has_plain_bars() {
             true => ['#', '=', '-', '.'][part % 4],
@@ -276,8 +276,8 @@ impl Look {
         }
     }
 
-    /// Returns whether parts of a bar may look the same by colour: there is none, or one of sixteen
-    /// of which several cannot be read.
+    /// Returns whether parts of a bar may look alike: without colours, or with sixteen, several of
+    /// which cannot be read.
     pub fn has_textures(&self) -> bool {
         self.colours < Colours::TwoFiftySix
     }

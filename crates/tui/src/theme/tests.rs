@@ -241,7 +241,7 @@ fn every_painted_theme_can_be_read() {
 }
 
 #[test]
-fn the_default_theme_is_seen_on_every_background() {
+fn default_theme_is_legible_everywhere() {
     for terminal in terminals() {
         let look = look(DEFAULT, Colours::TwoFiftySix);
         let usual = contrast(terminal.foreground, terminal.background);
@@ -291,7 +291,7 @@ const TOLD_APART: [Role; 8] = [
 ];
 
 #[test]
-fn what_stands_in_one_picture_is_told_apart() {
+fn colours_of_one_picture_differ() {
     let mut near = Vec::new();
     for (name, look, terminal) in all_looks() {
         let least = if look.theme.background.is_some() { APART } else { SOFT_APART };
@@ -302,8 +302,8 @@ fn what_stands_in_one_picture_is_told_apart() {
             .map(|(what, style)| (what, seen(style.fg.unwrap(), &terminal)))
             .collect();
         for (at, (one, color)) in all.iter().enumerate() {
-            for (other, beside) in &all[at + 1..] {
-                let apart = distance(*color, *beside);
+            for (other, neighbour) in &all[at + 1..] {
+                let apart = distance(*color, *neighbour);
                 if apart < least {
                     near.push(format!("{name}: {one} and {other}: {apart:.1}"));
                 }
@@ -314,7 +314,7 @@ fn what_stands_in_one_picture_is_told_apart() {
 }
 
 #[test]
-fn parts_of_a_bar_differ_by_texture_where_colours_may_not() {
+fn textures_distinguish_bar_parts_without_colours() {
     for (colours, glyphs, wanted) in [
         (Colours::None, Glyphs::Unicode, 4),
         (Colours::Sixteen, Glyphs::Unicode, 4),
@@ -330,7 +330,7 @@ fn parts_of_a_bar_differ_by_texture_where_colours_may_not() {
 
 /// With sixteen colours a source may look like another role, but like no curve.
 #[test]
-fn sources_are_no_series_with_sixteen_colours() {
+fn sources_and_series_differ_in_colour() {
     let look = look(DEFAULT, Colours::Sixteen);
     let series: Vec<Style> = (0..HUES).map(|hue| look.series(hue)).collect();
     let colors: HashSet<Option<Color>> = SOURCES.iter().map(|role| look.style(*role).fg).collect();
@@ -350,7 +350,7 @@ fn hints_are_never_stronger_than_text() {
 }
 
 #[test]
-fn a_theme_needs_more_than_16_colours_and_its_choice_stays() {
+fn chosen_theme_stays_with_few_colours() {
     let look = look("night", Colours::Sixteen);
     assert_eq!(look.theme.id, "night");
     assert!(look.theme.background.is_none());
@@ -371,7 +371,7 @@ fn painting_covers_what_has_no_colour() {
 }
 
 #[test]
-fn without_colours_nothing_has_one_and_keys_are_bold() {
+fn colourless_keys_are_bold() {
     let look = Look { colours: Colours::None, ..Look::default() };
     for role in TEXTS.into_iter().chain(MARKS).chain([Role::Selected]) {
         let style = look.style(role);
@@ -383,7 +383,7 @@ fn without_colours_nothing_has_one_and_keys_are_bold() {
 }
 
 #[test]
-fn with_sixteen_colours_a_selection_has_one_of_them() {
+fn selection_reverses_on_sixteen_colours() {
     let text = include_str!("../../../../assets/themes/terminal-16.toml");
     let own = ThemeFile::parse("mine", &format!("selected = \"#283457\"\n{text}")).unwrap();
     let bg = |colours| {
@@ -406,7 +406,7 @@ fn sources_have_one_colour_each() {
 }
 
 #[test]
-fn backends_differ_by_marker_in_every_state_of_the_cache() {
+fn backend_markers_differ_per_cache_state() {
     let all = |look: &Look| -> Vec<char> {
         let signs = BACKENDS.iter().map(|backend| identity(backend.id));
         signs
@@ -424,7 +424,7 @@ fn backends_differ_by_marker_in_every_state_of_the_cache() {
 }
 
 #[test]
-fn further_series_of_a_backend_have_markers_of_their_own() {
+fn further_series_have_their_own_markers() {
     let look = Look::default();
     let of = |extra| {
         let identity = identity("read");
@@ -435,7 +435,7 @@ fn further_series_of_a_backend_have_markers_of_their_own() {
 }
 
 #[test]
-fn things_in_a_row_differ_by_marker() {
+fn neighbours_differ_by_marker() {
     let look = Look::default();
     let markers: HashSet<char> = (0..8).map(|i| look.ordinal(i)).collect();
     assert_eq!(markers.len(), 8);

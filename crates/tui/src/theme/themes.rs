@@ -1,4 +1,4 @@
-//! The list of all themes: those of iotui, and the user's.
+//! The list of all themes: built in, and the user's.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -17,14 +17,14 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("contrast", include_str!("../../../../assets/themes/contrast.toml")),
 ];
 
-/// What a terminal shows that has too few colours for a theme.
+/// The theme for terminals with too few colours for the chosen one.
 const SIXTEEN: &str = include_str!("../../../../assets/themes/terminal-16.toml");
 
 /// Every theme that can be chosen, in the order of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Themes {
     files: Vec<ThemeFile>,
-    /// Files of the user's that are none, in the order of their names.
+    /// Files of the user that hold no theme, in the order of their names.
     pub broken: Vec<Broken>,
 }
 
@@ -64,8 +64,8 @@ impl Themes {
         self.files.iter().position(|file| file.id == id)
     }
 
-    /// Returns a theme as this terminal shows it: the default where there is none of that name, or
-    /// the sixteen colours where the terminal has too few for it.
+    /// Returns a theme as this terminal shows it: the default if no theme has that name, or the
+    /// sixteen colours where the terminal has too few for it.
     pub fn theme(&self, id: &str, colours: Colours) -> &'static Theme {
         let find = |id: &str| self.files.iter().find(|file| file.id == id);
         // The choice stays what it was: it is kept for the next terminal.

@@ -1,4 +1,4 @@
-//! Actions: what is for all screens, and what is for the one that is shown.
+//! Actions: for all screens, and for the shown one.
 
 use super::navigate::{go, leave_start};
 use super::{run, screens};
@@ -41,7 +41,7 @@ fn choose_theme(model: &mut Model) {
     model.popups.push(Popup::Themes(ThemeList { cursor, before }));
 }
 
-/// Closes what is open on the screen; asks while a run is in progress.
+/// Goes back one level, or quits; asks first during a run.
 fn quit(model: &mut Model) -> Vec<Effect> {
     if model.screen == Screen::Compare {
         return go(model, Screen::Sessions);
@@ -49,10 +49,10 @@ fn quit(model: &mut Model) -> Vec<Effect> {
     if screens::back(model) {
         return Vec::new();
     }
-    // Who has stopped it wants no question.
+    // Do not ask a user who has stopped the run.
     if model.running() && !model.live.is_stopping() {
         let question =
-            Popup::question("Quit during a run?", "What was measured so far is saved.", Then::Quit);
+            Popup::question("Quit during a run?", "Results so far are saved.", Then::Quit);
         model.popups.push(question);
         return Vec::new();
     }

@@ -45,7 +45,7 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
 }
 
-/// Returns whether the user does something: what was said has been read.
+/// Returns whether the user does something, and so has read the message.
 fn goes_on(msg: &Msg) -> bool {
     match msg {
         Msg::Key(_) | Msg::Paste(_) => true,
@@ -54,7 +54,7 @@ fn goes_on(msg: &Msg) -> bool {
     }
 }
 
-/// Lets time pass: running and replayed runs are shown as they are now.
+/// Lets time pass: brings running and replayed runs up to date.
 fn tick(model: &mut Model) -> Vec<Effect> {
     if let Some(session) = model.live.take_session_with_new_probes() {
         lab::grow(&mut model.lab, session);

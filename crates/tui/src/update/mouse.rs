@@ -36,7 +36,7 @@ pub fn handle_event(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
         }
         _ => Vec::new(),
     };
-    // What was under the pointer may have moved away.
+    // The chart under the pointer may have moved away.
     model.pointer.over = Some(at).filter(|at| is_over_chart(model, *at));
     effects
 }
@@ -91,7 +91,7 @@ mod tests {
     use crate::testing::Stage;
 
     #[test]
-    fn nothing_is_clicked_where_nothing_is_drawn() {
+    fn clicks_outside_drawings_do_nothing() {
         let mut stage = Stage::new();
         stage.tell(Msg::Resize(SMALLEST.0 - 1, SMALLEST.1));
         for row in 0..SMALLEST.1 {

@@ -74,7 +74,7 @@ fn act_on(model: &mut Model, screen: Screen, action: Action) -> Vec<Effect> {
         return effects;
     }
     let help = keymap::on(screen).find(|binding| binding.action == action);
-    // What follows must fit into the last line.
+    // The message must fit into the last line.
     let name = help.map_or("", |binding| match binding.short {
         "" => binding.help,
         short => short,
@@ -105,7 +105,7 @@ fn find_obstacle(model: &Model, screen: Screen, action: Action) -> &'static str 
         }
         (Screen::Lab, Action::Run) => "a run is in progress",
         (Screen::Lab, Action::Compare) => "there are no other sessions with probes yet",
-        _ => "what is shown has nothing for it",
+        _ => "it does not apply here",
     }
 }
 

@@ -12,7 +12,7 @@ use crate::screen::Screen;
 use crate::session_view::SessionView;
 use crate::{lab, live, sessions};
 
-/// A run of so many seconds rings at its end.
+/// Minimum duration of a run that rings at its end.
 const LONG_RUN_SECONDS: f64 = 30.0;
 
 /// How long leaving waits for a run that hangs in a system call.
@@ -47,7 +47,7 @@ pub fn start(model: &mut Model, run: impl Into<NewRun>) -> Vec<Effect> {
     hold(model, run.into()).map_or_else(Vec::new, |run| begin(model, run))
 }
 
-/// Asks what to do about a run that another one is in the way of; returns the run if none is.
+/// Asks what to do about a run that another one blocks; returns the run if nothing does.
 fn hold(model: &mut Model, mut run: NewRun) -> Option<NewRun> {
     if model.held.is_some() {
         model.popups.push(Popup::WaitingRun(WaitingRun));
@@ -192,7 +192,7 @@ pub fn end_replay(model: &mut Model, shows_results: bool) -> Vec<Effect> {
 /// Rings at the end of a run that took long enough to turn to something else.
 fn ring(model: &Model, seconds: f64, shown: Option<&SessionView>) -> Option<Effect> {
     let end = shown?.session.end;
-    // Who stops a run sits before it.
+    // The user who stops a run is at the terminal.
     if !model.rings || seconds < LONG_RUN_SECONDS || end == Some(End::Interrupted) {
         return None;
     }

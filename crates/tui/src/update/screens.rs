@@ -33,7 +33,7 @@ pub fn act(model: &mut Model, action: Action) -> Vec<Effect> {
     })
 }
 
-/// Goes back one level on the screen; false where there is none.
+/// Goes back one level on the screen; false at the first level.
 pub fn back(model: &mut Model) -> bool {
     match model.screen {
         Screen::Results => results::back(&mut model.results),
@@ -78,7 +78,7 @@ fn chart(model: &mut Model) -> Option<(&mut dyn ZoomChart, &Look)> {
     Some((chart, &model.look))
 }
 
-/// Zooms the chart under the pointer; false where there is none.
+/// Zooms the chart under the pointer; false if no chart is there.
 pub fn wheel(model: &mut Model, at: Position, closer: bool) -> bool {
     let Some(area) = model.hits.chart_at(at) else { return false };
     if let Some((chart, look)) = chart(model) {
@@ -123,7 +123,7 @@ fn share(model: &mut Model, msg: &Msg) {
     }
 }
 
-/// Passes a message to its screen, and what other screens need of it.
+/// Passes a message to its screen, and its data to other screens that need them.
 pub fn handle_message(model: &mut Model, msg: Msg) -> Vec<Effect> {
     share(model, &msg);
     let is_plan = matches!(msg, Msg::Proposed { .. });

@@ -69,7 +69,7 @@ fn q_quits_closes_or_asks() {
 }
 
 #[test]
-fn a_run_that_hangs_does_not_hold_the_way_out() {
+fn hanging_run_does_not_block_quitting() {
     let mut stage = running();
     stage.keys("qy").take();
     assert_eq!(quits(stage.wait(Duration::from_millis(900))), None);
@@ -77,7 +77,7 @@ fn a_run_that_hangs_does_not_hold_the_way_out() {
 }
 
 #[test]
-fn ctrl_c_stops_a_run_and_else_quits() {
+fn ctrl_c_stops_runs_or_quits() {
     let mut stage = running();
     stage.take();
     assert_eq!(stage.keys("<ctrl-c>").take(), [Effect::Stop]);
@@ -104,7 +104,7 @@ fn signals_lead_out_with_their_code() {
 }
 
 #[test]
-fn a_run_without_a_result_is_not_saved() {
+fn runs_without_results_are_not_saved() {
     let mut stage = running();
     stage.tell(Msg::Over { error: None, unsaved: None });
     let toasts = |stage: &Stage| -> Vec<String> {
@@ -118,7 +118,7 @@ fn a_run_without_a_result_is_not_saved() {
 }
 
 #[test]
-fn a_run_that_failed_at_once_goes_back_to_setup() {
+fn immediate_failure_returns_to_setup() {
     let mut stage = running();
     stage.tell(Msg::Over { error: Some("no space".into()), unsaved: None });
     assert_eq!(stage.model.screen, Screen::Setup);
@@ -129,7 +129,7 @@ fn a_run_that_failed_at_once_goes_back_to_setup() {
 }
 
 #[test]
-fn the_end_of_a_run_does_not_take_another_screen_away() {
+fn run_end_keeps_another_screen() {
     let mut stage = running();
     some_trials(&mut stage);
     stage.keys("6");
@@ -191,7 +191,7 @@ fn a_paste_is_text_or_nothing() {
 }
 
 #[test]
-fn a_theme_is_seen_before_it_is_kept_and_can_be_taken_back() {
+fn themes_are_previewed_and_can_revert() {
     let mut stage = Stage::new();
     stage.model.look.colours = crate::theme::Colours::True;
     let id = |stage: &Stage| stage.model.look.theme.id.clone();
@@ -214,7 +214,7 @@ fn a_theme_is_seen_before_it_is_kept_and_can_be_taken_back() {
 }
 
 #[test]
-fn a_popup_scrolled_to_its_end_scrolls_back_at_once() {
+fn popup_scrolls_back_from_its_end() {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(80, 24));
     stage.keys("?G");
@@ -224,7 +224,7 @@ fn a_popup_scrolled_to_its_end_scrolls_back_at_once() {
 }
 
 #[test]
-fn a_question_about_a_run_goes_with_it_and_who_stopped_it_is_not_asked() {
+fn run_end_closes_its_question() {
     let mut stage = running();
     stage.keys("q").tell(Msg::Over { error: None, unsaved: None });
     assert!(stage.model.popups.is_empty());
@@ -235,7 +235,7 @@ fn a_question_about_a_run_goes_with_it_and_who_stopped_it_is_not_asked() {
 }
 
 #[test]
-fn the_answer_after_quitting_is_broken_between_words() {
+fn answer_after_quitting_wraps_between_words() {
     let path = "/home/me/.local/share/iotui/sessions/a-rather-long-name-of-a-session.jsonl";
     let lines =
         vec!["Fastest: mmap at 1 MiB, warm, 24 GiB/s.".to_string(), format!("saved   {path}")];
@@ -247,7 +247,7 @@ fn the_answer_after_quitting_is_broken_between_words() {
 }
 
 #[test]
-fn the_help_does_what_is_under_its_cursor() {
+fn help_runs_the_selected_action() {
     let mut stage = Stage::new();
     stage.keys("?/go to host<enter>");
     assert!(stage.model.popups.is_empty());
@@ -260,7 +260,7 @@ fn the_help_does_what_is_under_its_cursor() {
 }
 
 #[test]
-fn the_palette_goes_where_an_action_applies_or_says_what_is_missing() {
+fn palette_opens_the_screen_of_actions() {
     let mut stage = Stage::new();
     stage.keys(":export<enter>");
     assert_eq!(stage.model.screen, Screen::Results);
@@ -278,14 +278,14 @@ fn the_palette_goes_where_an_action_applies_or_says_what_is_missing() {
     stage.keys("6:uring<enter>");
     assert_ne!(stage.model.setup.settings.text("backend"), before);
     assert_eq!(stage.model.screen, Screen::Setup);
-    // What was chosen last is on top.
+    // The last choice is on top.
     stage.keys("6:");
     let top = stage.picture(80, 24).lines().take(6).collect::<Vec<_>>().join("\n");
     assert!(top.contains("uring"), "{top}");
 }
 
 #[test]
-fn what_the_palette_says_is_true_of_the_screen_it_goes_to() {
+fn palette_messages_fit_the_opened_screen() {
     for (keys, screen, wanted) in [
         ("3:compare<enter>", Screen::Sessions, "mark two sessions or more first"),
         ("3:rename<enter>", Screen::Sessions, "there are no sessions yet"),
@@ -313,7 +313,7 @@ fn what_the_palette_says_is_true_of_the_screen_it_goes_to() {
 }
 
 #[test]
-fn the_palette_takes_a_file_by_its_path() {
+fn palette_accepts_file_paths() {
     use std::os::unix::ffi::OsStrExt;
     let path = Path::new(std::ffi::OsStr::from_bytes(b"/data/\xff one \x1b.bin")).to_path_buf();
     let mut listing = crate::setup::tests::listing("/data");
@@ -356,7 +356,7 @@ fn what_a_popup_covers_is_dim() {
 }
 
 #[test]
-fn a_run_that_does_not_begin_leaves_the_session_that_is_shown() {
+fn refused_run_keeps_the_shown_session() {
     let mut stage = Stage::new();
     stage.tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     let name = |stage: &Stage| stage.model.results.view().map(|view| view.session.id.clone());
@@ -370,7 +370,7 @@ fn a_run_that_does_not_begin_leaves_the_session_that_is_shown() {
 }
 
 #[test]
-fn what_is_being_recorded_is_neither_named_nor_replayed_nor_marked() {
+fn recordings_cannot_be_named_or_marked() {
     let mut stage = running();
     some_trials(&mut stage);
     stage.keys("3").take();
@@ -385,7 +385,7 @@ fn what_is_being_recorded_is_neither_named_nor_replayed_nor_marked() {
 }
 
 #[test]
-fn a_message_over_a_popup_names_no_key_that_is_none_there() {
+fn messages_over_popups_name_valid_keys() {
     let mut stage = Stage::new();
     let now = stage.model.now;
     stage.model.toasts.note(now, "one");
@@ -397,7 +397,7 @@ fn a_message_over_a_popup_names_no_key_that_is_none_there() {
 }
 
 #[test]
-fn help_does_what_it_shows_and_scrolls_no_further() {
+fn help_acts_and_scrolls_within_bounds() {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(80, 24)).keys("3?/G");
     let shown = crate::keymap::find_listed(Screen::Results, "G").len();
@@ -428,7 +428,7 @@ fn click(stage: &mut Stage, text: &str) {
 }
 
 #[test]
-fn rows_of_popups_are_clicked_once_to_be_selected_and_again_to_be_done() {
+fn popup_rows_select_then_act() {
     let mut stage = Stage::new();
     stage.tell(Msg::Resize(120, 40)).keys("?");
     click(&mut stage, "go to Host");
@@ -454,7 +454,7 @@ fn rows_of_popups_are_clicked_once_to_be_selected_and_again_to_be_done() {
     assert_eq!(shown, below(&stage), "it is judged by the screen, which is not dimmed");
     stage.model.popups = popups;
     assert_eq!(stage.model.popups.len(), 1);
-    // What is written is chosen by a click, and written by a key.
+    // A click chooses the format; it writes no file.
     stage.keys("<esc>").tell(Msg::Opened(Ok(Box::new(testing::shown()))));
     stage.keys("e").take();
     for _ in 0..2 {

@@ -48,7 +48,7 @@ mod tests {
     use crate::theme::Glyphs;
 
     #[test]
-    fn no_marker_of_a_chart_is_the_sign_of_a_warning() {
+    fn chart_markers_differ_from_warning_signs() {
         for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
             let look = Look { glyphs, ..Look::default() };
             let signs = [Severity::Misleading, Severity::Wrong].map(|own| severity(&look, own).1);

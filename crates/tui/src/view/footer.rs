@@ -63,7 +63,7 @@ fn of_screen(model: &Model) -> (Items, Items) {
     (shown(offered), shown(always))
 }
 
-/// Returns what a key does now, where that is not always the same.
+/// Returns the short description of a key, which may depend on the state.
 fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
     let is_paused = run.is_some_and(|run| run.is_paused);
     match (model.screen, binding.action) {
@@ -89,7 +89,7 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let mut keys = items(model, area);
     if let Some(toast) = model.toasts.current() {
-        // Help and quit stay; there are none over a popup.
+        // Help and quit stay; a popup has neither.
         keys.retain(|(_, key, _)| is_always(key) && model.popups.is_empty());
         let end = keys.iter().map(|(column, ..)| *column).min().unwrap_or(area.right());
         draw_message(model, toast, Rect { width: end.saturating_sub(area.x), ..area }, buf);
@@ -115,7 +115,8 @@ fn is_always(key: &str) -> bool {
     matches!(key, Some(Action::Help | Action::Quit))
 }
 
-/// Draws the message, and how many wait behind it; where it is cut, the key that shows all of it.
+/// Draws the message and the number that wait behind it; if it is cut, the key that shows it
+/// whole.
 fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
     let look = &model.look;
     let sign = match toast.role {

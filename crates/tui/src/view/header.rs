@@ -92,7 +92,7 @@ pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     Line::from(parts).right_aligned().render(Rect::new(end + GAP, area.y, room as u16, 1), buf);
 }
 
-/// Returns what is measured, or was.
+/// Describes the target that is or was measured.
 fn describe_target(model: &Model) -> String {
     match model.screen {
         _ if model.running() || model.live.replay.is_some() => model.live.target(),
@@ -103,8 +103,7 @@ fn describe_target(model: &Model) -> String {
     }
 }
 
-/// Returns what the shown session was measured on; the last parts are kept where there is little
-/// room.
+/// Describes the target of the shown session; keeps the last parts where room is short.
 fn describe_shown(model: &Model) -> String {
     let Some(view) = model.results.view() else { return String::new() };
     let mut place = view.glance.conditions.place();

@@ -1,5 +1,5 @@
-//! What a frame leaves for the next key or click: where each thing was drawn, and how far lists
-//! scroll.
+//! The layout that a frame leaves for the next key or click: where each thing was drawn, and how
+//! far lists scroll.
 //!
 //! A view lays out once, while it draws, and records the layout in [`Hits`]:
 //!
@@ -42,7 +42,7 @@ pub enum Part {
     Compare,
 }
 
-/// What a click does.
+/// The effect of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// Presses a key.
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_click_hits_what_lies_on_top() {
+    fn clicks_hit_the_topmost_target() {
         let mut hits = Hits::default();
         let pane = Rect::new(0, 0, 20, 6);
         hits.area(pane, Target::Pane(Part::Sessions));

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_scrolls_to_its_last_page() {
+    fn texts_scroll_to_their_last_page() {
         let area = Rect::new(2, 5, 10, 3);
         let text = List::scrolled(99, 12, area);
         assert_eq!((text.first, text.last_page()), (9, 9));

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_terminal_has_the_signs_that_the_help_names() {
+    fn plain_terminal_has_the_help_signs() {
         let mut buf = Buffer::with_lines(["a±2 % ≈3 µs 1–2 x×y · cut…"]);
         plain(&mut buf);
         assert_eq!(buf, Buffer::with_lines(["a~2 % ~3 us 1-2 xxy - cut~"]));

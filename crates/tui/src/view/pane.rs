@@ -1,4 +1,5 @@
-//! What panes share: the frame with its title, a list that scrolls, a text field, text that fits.
+//! Parts that panes share: the frame with its title, lists that scroll, text fields, text that
+//! fits.
 
 pub use crate::text::{width, wrap};
 
@@ -200,7 +201,7 @@ pub fn fit(text: &str, most: usize) -> String {
     text::cut_end(text, most, "…")
 }
 
-/// Returns the text, cut between words where that leaves most of it.
+/// Returns the text, cut between words if most of it is left.
 pub fn fit_words(text: &str, most: usize) -> String {
     let cut = fit(text, most);
     let end = cut
@@ -271,7 +272,7 @@ pub fn cell(text: &str, columns: usize, right: bool, gap: usize, style: Style) -
     Span::styled(text + &" ".repeat(gap), style)
 }
 
-/// Wraps text like [`wrap`], each paragraph on lines of its own.
+/// Wraps each paragraph of a text like [`wrap`].
 pub fn paragraphs(text: &str, columns: usize) -> Vec<String> {
     text.split("\n\n").flat_map(|paragraph| wrap(paragraph, columns)).collect()
 }
@@ -327,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_without_room_ends_in_a_mark() {
+    fn cut_lines_end_in_a_mark() {
         let drawn = |text: &'static str, columns: u16| {
             let mut buf = Buffer::empty(Rect::new(0, 0, columns + 2, 1));
             line(text, 0, Rect::new(1, 0, columns, 1), &mut buf);
@@ -341,12 +342,12 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_begins_on_a_line_of_its_own() {
+    fn paragraphs_begin_on_new_lines() {
         assert_eq!(paragraphs("one two\nthree\n\nfour", 8), ["one two", "three", "four"]);
     }
 
     #[test]
-    fn lines_hang_below_the_text_behind_a_mark() {
+    fn lines_hang_behind_a_mark() {
         let of = |parts: &[&str]| {
             let parts = parts.iter().map(|part| (*part).to_string()).collect();
             let lines = hang(" √ ", parts, Style::new());
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn long_paths_lose_their_front_and_texts_their_end() {
+    fn long_paths_keep_their_end() {
         assert_eq!(fit("abcdef", 4), "abc…");
         assert_eq!(fit_front("/a/long/path/file.iso", 10), "…/file.iso");
         assert_eq!(fit_front("short", 10), "short");
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_goes_as_a_whole() {
+    fn parts_without_room_disappear_whole() {
         assert_eq!(fit_words("one two, three", 10), "one two…");
         assert_eq!(fit_words("a verylongword", 10), "a verylon…");
         assert_eq!(fit_words("short", 5), "short");

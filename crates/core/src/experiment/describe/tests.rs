@@ -190,7 +190,7 @@ fn each_sweep_of_a_preset_counts() {
     assert_eq!(held(&[small.clone(), large.clone()]), Ok(()));
     let added = |option, value: &str| Err(OtherCells::Added { option, value: value.into() });
     assert_eq!(held(std::slice::from_ref(&small)), added("block-size", "1m"));
-    // What differs from the sweep that is nearest.
+    // Names the difference from the nearest sweep.
     let odd = Job { cache: Cache::Cold, ..small.clone() };
     assert!(matches!(held(&[small, large, odd]), Err(OtherCells::LeftOut { option: "cache", .. })));
 }

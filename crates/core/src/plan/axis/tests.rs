@@ -144,14 +144,14 @@ fn axes_without_places_are_not_drawn() {
 
 #[test]
 fn values_have_three_forms() {
-    fn told(axis: Axis, value: u64) -> [String; 3] {
+    fn forms(axis: Axis, value: u64) -> [String; 3] {
         [axis.show(value), axis.tick(value as f64), axis.short(value as f64)]
     }
-    assert_eq!(told(Axis::Block, 4096), ["4 KiB", "4 KiB", "4k"]);
-    assert_eq!(told(Axis::Count, 8 << 20), ["8388608 operations", "8m", "8m"]);
-    assert_eq!(told(Axis::Size, 8 << 20), ["8 MiB of the file", "8 MiB", "8m"]);
-    assert_eq!(told(Axis::Size, 33_285_996_544), ["31 GiB of the file", "31 GiB", "31g"]);
-    assert_eq!(told(Axis::Size, 1_234_567_890), ["1.15 GiB of the file", "1.15 GiB", "1.15g"]);
-    assert_eq!(told(Axis::Mix, 30), ["30 % reads", "30 %", "30"]);
-    assert_eq!(told(Axis::Threads, 1), ["1 thread", "1", "1"]);
+    assert_eq!(forms(Axis::Block, 4096), ["4 KiB", "4 KiB", "4k"]);
+    assert_eq!(forms(Axis::Count, 8 << 20), ["8388608 operations", "8m", "8m"]);
+    assert_eq!(forms(Axis::Size, 8 << 20), ["8 MiB of the file", "8 MiB", "8m"]);
+    assert_eq!(forms(Axis::Size, 33_285_996_544), ["31 GiB of the file", "31 GiB", "31g"]);
+    assert_eq!(forms(Axis::Size, 1_234_567_890), ["1.15 GiB of the file", "1.15 GiB", "1.15g"]);
+    assert_eq!(forms(Axis::Mix, 30), ["30 % reads", "30 %", "30"]);
+    assert_eq!(forms(Axis::Threads, 1), ["1 thread", "1", "1"]);
 }

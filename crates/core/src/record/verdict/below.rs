@@ -3,11 +3,11 @@
 //!
 //! ```text
 //! charged  what the first device moved for this process, where the kernel counts it
-//! outside  what the lowest disks read and other machines sent, for whomever. On a busy disk it
+//! outside  what the lowest disks read and other machines sent, for any program. On a busy disk it
 //!          bounds nothing, and none is known below a layer that compresses. What readahead had
 //!          requested when the trial ended is charged and not yet read: one window of each lane
 //! missing  what was not in the page cache of a backing file, or what entered it since if none of
-//!          it was evicted. Not known where pages were lost meanwhile, which are read twice. Layers
+//!          it was evicted. Unknown where pages were lost and read again during the trial. Layers
 //!          next to each other serve different bytes, so only a chain of layers has this bound
 //! ```
 //! The least of them may have come from a disk. The rest came from a cache below if the caches held
@@ -74,7 +74,7 @@ fn split_by_bounds(
     let cached = stored.saturating_sub(missing);
     let most = stored.min(missing).min(outside);
     let elsewhere = stored - most;
-    // What the caches can have served at most, by what they held or read for the first visit.
+    // The most that the caches can have served, by the data they held or read for the first visit.
     let before = counts.caches.iter().map(|cache| cache.resident_before.get());
     let held = before.sum::<Option<u64>>().map(|all| all.saturating_add(trial.repeat_bytes()));
     let below = match ground.medium {
@@ -90,7 +90,7 @@ fn split_by_bounds(
     Split { device, below, hole, unknown: stored - below - device, elsewhere }
 }
 
-/// Returns what came from outside of this machine's memory at most; `None` if that is not known.
+/// Returns the most bytes that came from outside this machine's memory; `None` if unknown.
 fn outside(
     evidence: &CellEvidence,
     trial: &Trial,
@@ -173,8 +173,8 @@ impl BelowCounts {
 }
 
 impl CacheBelow {
-    /// Returns what it had to read at most for a trial that got `visited` different bytes through
-    /// it; `None` if it lost some of them meanwhile.
+    /// Returns the most bytes that it had to read for a trial that got `visited` different bytes
+    /// through it; `None` if it lost some during the trial.
     fn missing(&self, visited: u64) -> Option<u64> {
         let (before, after) = (self.resident_before.get()?, self.resident_after.get()?);
         let had = before.max(visited.min(self.bytes));

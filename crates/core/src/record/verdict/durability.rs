@@ -21,11 +21,11 @@ use crate::text::clean_text;
 pub struct Durability {
     pub reach: Reach,
     pub reason: String,
-    /// Flushes of the disk per commit, those of all programs; `None` where they are not counted.
+    /// Flushes of the disk per commit, by all programs; `None` where they are not counted.
     pub flushes: Option<f64>,
     /// How long one of them took on average, nanoseconds.
     pub flush_nanos: Option<f64>,
-    /// Bytes that the disk wrote per byte committed, those of all programs: journal and metadata
+    /// Bytes that the disk wrote per byte committed, for all programs: journal and metadata
     /// make it exceed 1.
     pub amplification: Option<f64>,
 }

@@ -140,7 +140,7 @@ pub struct CommitDevice {
     /// Whether it can write through its cache, request by request.
     pub fua: Option<bool>,
     pub rotational: Option<bool>,
-    /// Where its data is, if it is no disk.
+    /// Where its data is, if it is not a disk.
     pub backing: Option<Backing>,
 }
 
@@ -151,7 +151,7 @@ impl CommitDevice {
     }
 }
 
-/// Where the data of a device is that is no disk.
+/// Location of the data of a device that is not a disk.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Backing {

@@ -59,8 +59,8 @@ impl<'a> CellEvidence<'a> {
         self.target.ground.as_ref().is_none_or(Ground::is_disk)
     }
 
-    /// Returns what all disks below the target wrote during a trial; `None` where that is not
-    /// known, or where a layer stores fewer bytes than are written to it.
+    /// Returns the bytes that all disks below the target wrote during a trial; `None` where that is
+    /// not known, or where a layer stores fewer bytes than are written to it.
     pub(super) fn written_to_disks(&self, trial: &Trial) -> Option<u64> {
         let ground = self.target.ground.as_ref().filter(|ground| ground.is_disk())?;
         let compresses = |layer: &Layer| layer.transform.contains("compress");

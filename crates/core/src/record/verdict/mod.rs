@@ -102,7 +102,7 @@ pub fn judge_ranks_of_job(job: &Job, trials: &[Arc<Trial>], grounds: &Grounds) -
     with_evidence(job, &measured, grounds, judge_ranks).unwrap_or_default()
 }
 
-/// Returns what `judge` makes of all that is known of a job; `None` for an unknown backend.
+/// Returns the result of `judge` for all evidence of a job; `None` for an unknown backend.
 fn with_evidence<T>(
     job: &Job,
     measured: &Measured,

@@ -32,7 +32,7 @@ pub fn judge_ranks(evidence: &CellEvidence) -> Vec<RankVerdict> {
         threads: (evidence.job.threads / ranks as u32).max(1),
         ..evidence.job.clone()
     };
-    // Of blocks between those of others, the first rank of a machine looks after the whole file.
+    // With interleaved blocks, the first rank of a machine looks after the whole file.
     let strided = job.layout == Layout::Strided;
     let mut firsts: HashMap<&String, usize> = HashMap::new();
     let of = |rank| {
@@ -95,8 +95,8 @@ mod tests {
     use crate::plan::Cache;
     use crate::record::verdict::testing::{Case, SPAN, cold};
 
-    /// Of a file whose blocks belong to the ranks in turn, only the first rank of a machine knows
-    /// what is cached.
+    /// If the blocks of a file belong to the ranks in turn, only the first rank of a machine knows
+    /// which are cached.
     #[test]
     fn strided_ranks_share_their_machines_cache() {
         let mut case = cold();

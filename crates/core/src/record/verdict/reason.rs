@@ -80,7 +80,7 @@ fn name_server(evidence: &CellEvidence) -> &'static str {
     }
 }
 
-/// Describes what is known of the layers below: how much they had, or why nothing is known.
+/// Describes the layers below: how much they had, or why that is unknown.
 fn below_part(evidence: &CellEvidence, parts: &Parts) -> String {
     let Some(ground) = evidence.target.ground.as_ref() else { return String::new() };
     if parts.elsewhere > 0 {

@@ -10,7 +10,7 @@
 //! page_cache    = the rest
 //! amplification = d / (U - H)
 //! ```
-//! Of what the device moved, the part that came from a disk is found by [`super::below`]. The rest
+//! [`super::below`] finds which part of the device's transfers came from a disk. The rest
 //! is attributed to the page cache only if nothing else can explain it: with compression
 //! or without an extent map, only bytes that were resident before or already read in the same trial
 //! count as page cache, and the others as unknown. Trials are summed in bytes. Writes:

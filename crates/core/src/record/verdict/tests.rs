@@ -141,14 +141,14 @@ fn case_of(row: &Row) -> Case {
 
 #[test]
 fn cached_share_excludes_holes() {
-    let told = |name: &str| {
+    let message_of = |name: &str| {
         let row = MEASURED.iter().find(|row| row.name == name).unwrap();
         let case = case_of(&Row { cache: Cache::AsIs, ..*row });
         let warnings = judge(&case.evidence()).warnings;
         warnings.into_iter().find(|warning| warning.id == "from-cache").unwrap().message
     };
-    assert!(told("half holes warm").starts_with("100 % of the stored bytes came from"));
-    assert!(told("four passes, read ahead").starts_with("50 % of the bytes came from"));
+    assert!(message_of("half holes warm").starts_with("100 % of the stored bytes came from"));
+    assert!(message_of("four passes, read ahead").starts_with("50 % of the bytes came from"));
 }
 
 #[test]

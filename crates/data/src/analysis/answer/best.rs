@@ -22,8 +22,8 @@ pub struct Best {
     /// Rivals with a ratio within 5 %, interval included; the others are
     /// inconclusive.
     pub alike: Vec<Job>,
-    /// It has too few trials, as all cells or ahead of those that have enough: it is the highest so
-    /// far, not the fastest.
+    /// It has too few trials, because all cells have or because it is ahead of cells with enough:
+    /// it is the highest so far, not the fastest.
     #[serde(skip)]
     pub provisional: bool,
     /// The message of its warning, if every cell of the group is marked wrong.
@@ -41,7 +41,7 @@ fn lead_by_pairs(pool: &mut [Point]) {
     }
 }
 
-/// Trials from which on a cell of too few may lead the others, if it is ahead in each of them.
+/// Minimum number of trials for a cell with too few to lead, if it is ahead in each of these.
 const MIN_TRIALS_AHEAD: usize = 3;
 
 /// Returns whether a cell of too few trials is faster in each of them than the best of the others
@@ -52,8 +52,8 @@ fn is_ahead(point: &Point, best: &Point) -> bool {
 }
 
 /// Sorts by median, the highest first. If its interval begins 5 % or more below it, the narrowest
-/// comes to the front of those that reach it within 5 % and are surer: every other cell would be
-/// told to be no slower than one of a wide interval.
+/// of the surer cells within 5 % of it comes to the front: next to a wide interval, no other cell
+/// would count as slower.
 pub fn rank(pool: &mut [Point]) {
     // Stable: of equal cells, the first of the plan wins.
     pool.sort_by(|a, b| b.rate.median.total_cmp(&a.rate.median));

@@ -52,8 +52,8 @@ fn fastest<'a>(results: impl Iterator<Item = &'a CellResult>) -> Option<&'a Cell
     results.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
 }
 
-/// Returns the cell with the method that commits most often and is durable; if none is, one of
-/// which that cannot be told, then any. Methods are compared by one writer that commits each write,
+/// Returns the cell with the method that commits most often and is durable; if none is, one whose
+/// durability is unknown, then any. Methods are compared by one writer that commits each write,
 /// where there is such a cell.
 fn find_cheapest<'a>(results: &[&'a CellResult]) -> Option<&'a CellResult> {
     let is_single = |job: &Job| job.threads == 1 && job.depth == 1 && job.sync_every <= 1;
@@ -74,8 +74,8 @@ fn describe_cheapest(best: &CellResult, names: &CellNames) -> String {
         Some(true) => format!("The cheapest durable commit here: {is}; {reason}."),
         Some(false) => format!("No commit here reaches stable storage: {reason}."),
         None => format!(
-            "Whether a commit is durable here cannot be told: {reason}. The cheapest of those that \
-             may be: {is}."
+            "Whether a commit is durable here is unknown: {reason}. The cheapest that may be \
+             durable: {is}."
         ),
     }
 }
@@ -115,7 +115,7 @@ fn describe_groups(results: &[&CellResult]) -> Option<String> {
     Some(format!("Grouping: {said}, per byte."))
 }
 
-/// Compares several writers with one, for the job that was measured with the most numbers of them.
+/// Compares several writers with one, for the job that was measured with the most writer counts.
 fn describe_writers(results: &[&CellResult]) -> Option<String> {
     let alone = |job: &Job| Job { threads: 1, file_per: FilePer::Run, ..job.clone() };
     let of = |base: &CellResult| -> Vec<&CellResult> {
@@ -184,20 +184,17 @@ mod tests {
     #[test]
     fn unknown_durability_is_not_claimed() {
         let unknown = describe_commits(&[committed(|_| {}, 900, Reach::Unknown)]).unwrap();
-        assert!(
-            unknown.starts_with("Whether a commit is durable here cannot be told"),
-            "{unknown}"
-        );
-        assert!(unknown.contains("The cheapest of those that may be: pread"), "{unknown}");
+        assert!(unknown.starts_with("Whether a commit is durable here is unknown"), "{unknown}");
+        assert!(unknown.contains("The cheapest that may be durable: pread"), "{unknown}");
         let not = describe_commits(&[committed(|_| {}, 9, Reach::NotReached)]).unwrap();
         assert_eq!(not, "No commit here reaches stable storage: sda was flushed once.");
         let mut kept = committed(|_| {}, 9, Reach::NotReached);
-        for (id, is_told) in [("not-durable", true), ("holes", false)] {
+        for (id, is_described) in [("not-durable", true), ("holes", false)] {
             let text = format!(
                 r#"{{"id":"{id}","severity":"wrong","message":"","evidence":"","remedy":""}}"#
             );
             kept.warnings = vec![serde_json::from_str(&text).unwrap()];
-            assert_eq!(describe_commits(&[kept.clone()]).is_some(), is_told, "{id}");
+            assert_eq!(describe_commits(&[kept.clone()]).is_some(), is_described, "{id}");
         }
         assert_eq!(describe_commits(&[]), None);
     }

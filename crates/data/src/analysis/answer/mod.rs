@@ -57,8 +57,8 @@ pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
     let failed = results.iter().filter(|r| r.throughput.is_none() && r.error.is_some());
     let missing: Vec<&Job> =
         skipped.iter().map(|skipped| &skipped.cell).chain(failed.map(|r| &r.cell)).collect();
-    // More reads in a mix are another load, and a part of a file is no remedy for the whole:
-    // neither is more of something that costs.
+    // A mix with more reads is another load, and a part of a file does not replace the whole:
+    // on neither axis does more cost more.
     let axis = axis.filter(|axis| !matches!(axis, Axis::Mix | Axis::Size));
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis, &missing));
     let cold_cost = cold::cost(&trusted, &knees);

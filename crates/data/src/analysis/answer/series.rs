@@ -8,7 +8,7 @@ use crate::analysis::groups::group_by_key;
 use crate::plan::Job;
 use crate::stats::{Knees, Summary};
 
-/// Close to the peak: at least this share of it.
+/// Minimum share of the peak that counts as close to it.
 pub const PEAK_SHARE: f64 = 0.95;
 
 /// Where a curve comes within 5 % of its peak.

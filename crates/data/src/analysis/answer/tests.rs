@@ -389,9 +389,9 @@ fn cold_cost_needs_both_states() {
     // Of a device that is faster at another size, this is not what it reaches.
     let [small_warm, large_warm, small_cold] = results;
     let more = [small_warm, large_warm, small_cold, at("mmap", 1 << 16, Cache::Cold, 3.0)];
-    let told = text(&more);
-    assert!(told.contains("cold reaches 2.00 GiB/s at 4 KiB with read."), "{told}");
-    assert!(!told.contains("the device reaches 2.00 GiB/s"), "{told}");
+    let described = text(&more);
+    assert!(described.contains("cold reaches 2.00 GiB/s at 4 KiB with read."), "{described}");
+    assert!(!described.contains("the device reaches 2.00 GiB/s"), "{described}");
     let same = [at("read", 4096, Cache::Warm, 2.0), at("read", 4096, Cache::Cold, 2.0)];
     let said = "No difference between warm and cold: the device reaches 2.00 GiB/s at 4 KiB with";
     assert!(text(&same).contains(said));

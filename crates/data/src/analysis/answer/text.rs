@@ -257,8 +257,8 @@ fn describe_rising(rising: &[&Knee], names: &CellNames) -> Vec<String> {
         .collect()
 }
 
-/// Describes how much a curve needs, as precisely as its trials show it: what is smaller is surely
-/// below. `None` where they do not show that of any value, nor that the smallest is enough.
+/// Describes how much a curve needs, as precisely as its trials show it: smaller values are surely
+/// below. `None` if they show that of no value, nor that the smallest is enough.
 fn describe_size(knee: &Knee) -> Option<String> {
     let show = |value| knee.axis.show(value);
     let least = knee.least?;

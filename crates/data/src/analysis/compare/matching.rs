@@ -23,8 +23,8 @@ pub struct LoneCell<Cell = Job> {
     pub reason: Option<String>,
 }
 
-/// Reduces a job to what identifies it in a report, which says little about what was read and how
-/// much of it.
+/// Reduces a job to the settings that identify it in a report, which says little about the data
+/// read.
 pub fn reported_key(job: &Job) -> Job {
     Key::Reported.reduce(job)
 }
@@ -43,8 +43,8 @@ enum Key {
     /// Files of another size have other spans: where each session has only one, it is not part of
     /// the match.
     AnySpan,
-    /// A report does not specify what was read and how much of it: span, count and XOR are not
-    /// part of the match.
+    /// A report does not specify which data was read: span, count and XOR are not part of the
+    /// match.
     Reported,
 }
 
@@ -82,9 +82,9 @@ pub fn match_cells<'a>(
     Matched { left_out: left_out.into_iter().collect(), ..found }
 }
 
-/// Matches the cells of a run with those of a reference. Of several candidates the most reliable
-/// wins: one that is not a rough figure, then one of the same count, then the one with the largest
-/// count, which is the steadiest.
+/// Matches the cells of a run with the cells of a reference. Of several candidates the most
+/// reliable wins: one that is not a rough figure, then one of the same count, then the one with the
+/// largest count, which is the steadiest.
 fn with_reference<'a>(
     sessions: [&Session; 2],
     results: [&'a [CellResult]; 2],

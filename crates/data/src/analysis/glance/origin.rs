@@ -151,12 +151,12 @@ pub fn describe_durable(results: &[&CellResult]) -> Statement {
             (Grade::Misleading, format!("no commit here is durable: {}", reason(Some(false))))
         }
         (0, 0, _) => {
-            (Grade::Unfinished, format!("whether commits are durable cannot be told: {unknown}"))
+            (Grade::Unfinished, format!("whether commits are durable is unknown: {unknown}"))
         }
         (_, 0, _) => (
             Grade::Unfinished,
             format!(
-                "commits are durable in {yes} of {cells}; in the others it cannot be told: {unknown}"
+                "commits are durable in {yes} of {cells}; in the others it is unknown: {unknown}"
             ),
         ),
         (_, _, _) => {

@@ -53,7 +53,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounds of all cells of a session; those of a target only where it has one.
+    /// Returns the bounds of all cells of a session; bounds of a target only if it has one.
     pub fn from_session(session: &Session) -> Bounds {
         let facts = session.grounds.as_ref().map(|grounds| &grounds.target);
         Bounds::of_target(session, facts.filter(|_| session.plan.others.is_empty()))
@@ -138,7 +138,7 @@ pub struct Why {
     pub limits: Vec<Option<LimitCause>>,
 }
 
-/// Explains what limits each of these results; `bounds` returns those of a cell.
+/// Explains what limits each of these results; `bounds` returns the bounds of a cell.
 pub fn explain_limits(results: &[CellResult], bounds: impl Fn(&Job) -> Bounds) -> Why {
     let costs = curve::costs(results);
     let devices = Devices::from_results(results);

@@ -23,7 +23,7 @@ fn telling() -> Session {
     session.errors[11] = Some(text.into());
     session.notes.push(text.into());
     session.plan.skipped[0].reason = text.into();
-    testing::warn(&mut session, 1, "told", Severity::Wrong, [text, text, text]);
+    testing::warn(&mut session, 1, "planted", Severity::Wrong, [text, text, text]);
     let trial = Arc::make_mut(&mut session.trials[0]);
     trial.evidence.preparation =
         Some(Preparation::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
@@ -160,7 +160,7 @@ fn anonymizes_every_text_of_every_record() {
             let at = shown.find("secret").map(|at| &shown[at.saturating_sub(200)..]);
             assert_eq!(at, None, "{name}, {}", format.id);
         }
-        // What the file of an anonymous run has.
+        // The events in the file of an anonymous run.
         let mut names = PrivateNames::new(&session.host, &session.plan);
         for event in events(session) {
             let hidden = format!("{:?}", names.anonymize_event(&event));
@@ -171,7 +171,7 @@ fn anonymizes_every_text_of_every_record() {
 }
 
 #[test]
-fn what_was_measured_stays() {
+fn measurements_stay() {
     let session = testing::quick();
     let hidden = anonymize(&session);
     assert_eq!(

@@ -100,11 +100,11 @@ fn texts_of_a_card_never_touch() {
         for (at, (left, right, y, size, text)) in texts.iter().enumerate() {
             values += usize::from(*text == "11.0" && *size > 40.0);
             assert!(*left >= 0.0 && *right <= scene.width, "{text} from {left} to {right}");
-            for (from, to, base, other, beside) in &texts[at + 1..] {
+            for (from, to, base, other, second) in &texts[at + 1..] {
                 let meet =
                     base - other * 0.75 < y + size * 0.2 && y - size * 0.75 < base + other * 0.2;
                 let apart = *left >= to + 2.0 || *from >= right + 2.0;
-                assert!(!meet || apart, "{text} ({left} to {right}) and {beside} ({from} to {to})");
+                assert!(!meet || apart, "{text} ({left} to {right}) and {second} ({from} to {to})");
             }
         }
     }

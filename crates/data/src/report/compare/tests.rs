@@ -35,7 +35,7 @@ fn show(sessions: &[Session], look: Look) -> Vec<String> {
     written(sessions, "table", look).lines().map(String::from).collect()
 }
 
-/// Returns each sample compared with all of them.
+/// Returns each sample compared with all samples.
 fn every() -> Vec<Vec<Session>> {
     let mut all: Vec<Session> = testing::all().into_iter().map(|(_, session)| session).collect();
     all.extend([testing::every(), changed()]);

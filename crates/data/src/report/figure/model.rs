@@ -7,7 +7,7 @@ use crate::plan::Cache;
 use crate::units::column::Unit;
 
 /// The colours of the hues of backends, with a contrast of at least 3:1 to both backgrounds and
-/// unlike those of warnings.
+/// unlike the colours of warnings.
 pub const COLORS: [&str; HUES] = ["#0b86a8", "#c2509a", "#2a8f52", "#7a6fe0", "#7d8a1e", "#64808f"];
 
 /// The colour of expected or reported values, which were not measured.

@@ -77,7 +77,7 @@ fn many_curves_are_split_into_panels() {
     );
     assert_eq!((points(figure), all.len()), (count, 1));
     assert!(figure.panels.iter().all(|panel| panel.curves.len() == 12));
-    // The same backend has the same name and colour on all of them.
+    // A backend has the same name and colour in all figures.
     let names: Vec<&str> = all[0].keys.iter().map(|key| key.name.as_str()).collect();
     assert!(
         names.len() == 12 && names.contains(&"mmap-copy cold") && names.contains(&"stdio warm"),
@@ -259,7 +259,7 @@ fn overlapping_bands_hide_no_curve() {
     let mut session = testing::lab();
     with_latency(&mut session, &[None]);
     let alone = latency(&session);
-    // It is shown beside the figures of a report for the same sizes.
+    // The chart also shows the figures of a report for the same sizes.
     assert_eq!(
         alone.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(),
         ["this run", "reported: xeon-os"]
@@ -335,7 +335,7 @@ fn single_figures_are_dots_on_logarithms() {
     assert_eq!(bars(&log), 0, "{log}");
 }
 
-/// The mark tells the backend, its fill the page cache.
+/// The mark stands for the backend, its fill for the page cache.
 #[test]
 fn bars_have_their_backends_sign() {
     let mut cells: Vec<Job> =

@@ -61,7 +61,7 @@ const WIDEST_BOLD: [u16; 95] = [
     724, 725, 457, 365, 457, 838, 500, 500, 675, 716, 593, 716, 678, 435, 716, 712, 343, 343, 665,
     343, 1042, 712, 687, 716, 716, 493, 595, 478, 712, 652, 924, 645, 652, 582, 712, 365, 712, 838,
 ];
-/// How much wider the other letters of such fonts are.
+/// Assumed width of the other letters of these fonts, as a multiple.
 const WIDER: f64 = 1.2;
 
 /// Returns the font of that weight; `None` only if the file could not be read, which a test rules
@@ -140,8 +140,8 @@ fn trace(contour: &[CurvePoint], outline: &mut Vec<Segment>) {
     outline.push(Segment::Close);
 }
 
-/// Returns the room for a text: where Inter is not installed, a picture is drawn in another font,
-/// whose letters may be wider.
+/// Returns the room for a text: where Inter is not installed, a picture is drawn in another font
+/// that may have wider letters.
 pub fn width(text: &str, size: f64, bold: bool) -> f64 {
     let widest = if bold { &WIDEST_BOLD } else { &WIDEST };
     let Some(font) = font(bold) else { return 0.0 };
@@ -189,7 +189,7 @@ mod tests {
             }
         }
         assert!(drawn_width("10,000", 13.0, true) > drawn_width("1,000", 13.0, true));
-        assert!(width("文書", 13.0, false) > 0.0, "what is missing has a sign");
+        assert!(width("文書", 13.0, false) > 0.0, "a missing letter has a sign");
     }
 
     #[test]

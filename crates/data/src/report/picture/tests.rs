@@ -23,12 +23,12 @@ fn texts_stay_inside_and_apart() {
                 *left >= 0.0 && *right <= scene.width + 1.0 && *y <= scene.height,
                 "{name}: {text} from {left} to {right} at {y}"
             );
-            for (other, to, base, _, beside) in &all[at + 1..] {
+            for (other, to, base, _, second) in &all[at + 1..] {
                 // On the same line.
                 let same = (base - y).abs() < size * 0.6;
                 assert!(
                     !same || *left >= to - 1.0 || *other >= right - 1.0,
-                    "{name}: {text} and {beside} at {y}"
+                    "{name}: {text} and {second} at {y}"
                 );
             }
         }

@@ -109,7 +109,7 @@ fn estimates_are_dotted_and_explained() {
             && text.contains("Dotted: estimates from the cheapest system call, 100 ns"),
         "{text}"
     );
-    assert!(text.contains("estimate: rated speed"), "what was asked for by name is drawn");
+    assert!(text.contains("estimate: rated speed"), "an estimate requested by name is drawn");
     // A value far above the measured ones is not drawn.
     let far = Ceilings { copy: Some(1e15), syscall_nanos: Some(1e-3), ..Ceilings::default() };
     let mut session = testing::quick();

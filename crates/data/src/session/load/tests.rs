@@ -408,7 +408,7 @@ fn check_all(bytes: &[u8]) {
     match parse(bytes) {
         Ok(session) => {
             let text = serde_json::to_string(&crate::analysis::document(&session)).unwrap();
-            assert!(!text.contains("inf") || GOLDEN.contains("inf"), "a number that is none");
+            assert!(!text.contains("inf") || GOLDEN.contains("inf"), "a number is infinite");
         }
         Err(error) => assert!(error.to_string().len() < 500),
     }

@@ -16,7 +16,7 @@ use crate::session::reader::{self, Lines, Place};
 use crate::session::{Session, SessionError, head, load, publish, seal};
 use crate::stats::merge_neighbours;
 
-/// Samples that are kept; those of a trial are merged where there are more.
+/// Maximum number of samples; beyond it, neighbours of a trial are merged.
 const MAX_SAMPLES: usize = 200_000;
 
 /// The id of the session that ships with iotui.
@@ -91,8 +91,8 @@ pub(super) fn of_lines<R: BufRead + Seek>(
     Ok((session, timeline))
 }
 
-/// Adds what the session has although no line of its own says so: notes about damage, and the
-/// grounds, which are known before the first cell.
+/// Adds the parts of a session that have no line of their own: notes about damage, and the grounds,
+/// which are known before the first cell.
 fn add_unread(session: &Session, marks: &mut Marks) {
     let is_read = |text: &str| {
         marks

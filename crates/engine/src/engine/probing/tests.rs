@@ -93,9 +93,9 @@ fn stop_and_budget_keep_results() {
         trials: Some(1_000_000),
         ..Plan::clone(&long)
     });
-    let told = events(&short, &Control::new(&NEVER));
-    assert_eq!(end(&told), End::Budget);
-    assert!(!trials(&told).is_empty());
+    let sent = events(&short, &Control::new(&NEVER));
+    assert_eq!(end(&sent), End::Budget);
+    assert!(!trials(&sent).is_empty());
 }
 
 #[test]
@@ -106,11 +106,11 @@ fn a_skip_takes_one_cell_out() {
     );
     let control = Control::new(&NEVER);
     control.skip(1);
-    let told = events(&plan, &control);
-    let trials = trials(&told);
+    let sent = events(&plan, &control);
+    let trials = trials(&sent);
     let of = |cell| trials.iter().filter(|trial| trial.cell == cell).count();
     assert_eq!((of(0), of(1)), (3, 0), "{trials:?}");
-    assert_eq!([0, 1].map(|cell| last_findings(&told, cell).skipped), [false, true]);
+    assert_eq!([0, 1].map(|cell| last_findings(&sent, cell).skipped), [false, true]);
 }
 
 #[test]

@@ -8,8 +8,7 @@ use crate::engine::{Proposal, propose};
 use crate::experiment::settings_of;
 use crate::plan::{Job, PRESETS, Plan, Preset, Settings, preset};
 
-/// Plans a preset on a file, or on a scratch file in the folder; `None` if that is no plan of a
-/// file.
+/// Plans a preset on a file, or on a scratch file in the folder; `None` without cells.
 fn planned(preset: &Preset, settings: &Settings, file: Option<&Path>, dir: &Path) -> Option<Plan> {
     let proposal = Proposal {
         file,

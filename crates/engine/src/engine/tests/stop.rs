@@ -27,7 +27,7 @@ fn replayed(share: &Share, tally: &crate::backend::work::Tally, data: &[u8]) -> 
 }
 
 /// Returns the same for all lanes together that share their blocks: every claim up to the last,
-/// minus what its lane left of it.
+/// minus the part that its lane left.
 fn claimed(spec: &Spec, ran: &LaneResults, data: &[u8]) -> (u64, u64, u32) {
     let (claims, share) = (spec.claims().unwrap(), spec.share(0));
     let lanes = || ran.lanes.iter().map(|lane| &lane.tally.claimed);

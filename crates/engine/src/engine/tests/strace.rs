@@ -35,16 +35,16 @@ fn counted_calls_match_strace() {
     }
     assert!(output.status.success(), "{output:?}");
     let seen = seen(&log);
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut compared = 0;
-    for line in told.lines().filter_map(|l| l.split_once("counted ").map(|(_, rest)| rest)) {
+    for line in output_text.lines().filter_map(|l| l.split_once("counted ").map(|(_, rest)| rest)) {
         let (index, rest) = line.split_once(' ').unwrap();
         let (calls, label) = rest.split_once(' ').unwrap();
         let (index, calls): (u64, u64) = (index.parse().unwrap(), calls.parse().unwrap());
         assert_eq!(calls, seen.get(&index).copied().unwrap_or(0), "{label}");
         compared += 1;
     }
-    assert!(compared > 40, "{told}");
+    assert!(compared > 40, "{output_text}");
 }
 
 /// Runs in the child: every backend once in each order, announced to strace by an invalid seek.

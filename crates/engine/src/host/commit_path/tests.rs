@@ -16,9 +16,9 @@ fn disk(name: &str, depth: usize, cache: &str) -> BlockDevice {
 }
 
 fn overridden(devices: &[BlockDevice]) -> Vec<String> {
-    let told =
+    let found =
         describe_all(devices, &Ground::default()).into_iter().filter(|device| device.overridden);
-    told.map(|device| device.device).collect()
+    found.map(|device| device.device).collect()
 }
 
 #[test]
@@ -28,13 +28,13 @@ fn an_overridden_cache_is_found() {
     assert_eq!(overridden(&[sda()]), none);
     assert_eq!(overridden(&[disk("sda", 0, "write back")]), none);
     let claims = |text: &str| Some(text.to_string());
-    let told = BlockDevice { claimed_cache: claims("write back"), ..sda() };
-    assert_eq!(overridden(&[told]), ["sda"]);
+    let differs = BlockDevice { claimed_cache: claims("write back"), ..sda() };
+    assert_eq!(overridden(&[differs]), ["sda"]);
     let agrees = BlockDevice { claimed_cache: claims("write through"), ..sda() };
     assert_eq!(overridden(&[agrees]), none);
     // The report of the NVMe driver for the neighbouring disk.
-    let told = BlockDevice { fua: Some(true), ..disk("nvme0n1", 0, "write through") };
-    assert_eq!(overridden(&[told]), ["nvme0n1"]);
+    let differs = BlockDevice { fua: Some(true), ..disk("nvme0n1", 0, "write through") };
+    assert_eq!(overridden(&[differs]), ["nvme0n1"]);
 }
 
 #[test]
@@ -43,10 +43,10 @@ fn a_layer_dropping_flushes_is_found() {
     assert_eq!(overridden(&[layer(), disk("sda", 1, "write back")]), ["dm-0"]);
     assert_eq!(overridden(&[layer(), disk("sda", 1, "write through")]), [""; 0]);
     // The neighbouring disk is not below.
-    let beside = [layer(), disk("sda", 1, "write through"), disk("sdb", 0, "write back")];
-    assert_eq!(overridden(&beside), [""; 0]);
+    let neighbours = [layer(), disk("sda", 1, "write through"), disk("sdb", 0, "write back")];
+    assert_eq!(overridden(&neighbours), [""; 0]);
     assert_eq!(
-        describe_all(&beside, &Ground::default()).iter().filter(|device| device.lowest).count(),
+        describe_all(&neighbours, &Ground::default()).iter().filter(|device| device.lowest).count(),
         2
     );
 }

@@ -30,7 +30,7 @@ pub struct Connection {
     until: Instant,
 }
 
-/// Why there is no connection, or no reply on it. The messages contain neither a secret nor an
+/// Why a connection failed or had no reply. The messages contain neither a secret nor an
 /// address.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {

@@ -131,20 +131,20 @@ pub fn line(look: &Look, table: &Table, versus: &Versus, row: Row) -> Line<'stat
 /// session has.
 pub fn lines_below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let mut told: Vec<(Outcome, &str, Vec<&Pair>)> = Vec::new();
+    let mut reasons: Vec<(Outcome, &str, Vec<&Pair>)> = Vec::new();
     for pair in
         versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Wrong | Outcome::Failed))
     {
         let why = pair.reason.as_deref().unwrap_or("no figure on one side");
-        match told
+        match reasons
             .iter_mut()
             .find(|(outcome, reason, _)| *outcome == pair.outcome && *reason == why)
         {
             Some((.., having)) => having.push(pair),
-            None => told.push((pair.outcome, why, vec![pair])),
+            None => reasons.push((pair.outcome, why, vec![pair])),
         }
     }
-    for (outcome, why, having) in told {
+    for (outcome, why, having) in reasons {
         let more = if having.len() > 1 {
             format!(", and {} more", having.len() - 1)
         } else {

@@ -25,7 +25,7 @@ const fn info(id: &'static str, group: Group, title: &'static str) -> ProbeInfo 
         title,
         about: "one line about it",
         doc: "A paragraph: what it does and why, what is subtracted, and how the number is to be \
-              read beside the others.",
+              read next to the others.",
         makes_files: false,
         params: &[],
     }

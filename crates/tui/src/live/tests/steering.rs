@@ -192,18 +192,18 @@ fn the_title_shows_the_share_done() {
 #[test]
 fn keys_say_what_they_do() {
     let mut bench = Bench::new(plan(Some(1)));
-    let told = |bench: &Bench, text: &str| {
+    let toasted = |bench: &Bench, text: &str| {
         assert!(bench.model.toasts.iter().any(|toast| toast.text.contains(text)), "{text}");
     };
     let footer = |bench: &Bench| bench.screen(140, 40).lines().last().unwrap().to_string();
     bench.key("+");
-    told(&bench, "zoom needs two trials");
+    toasted(&bench, "zoom needs two trials");
     bench.trial(0, 1, 1);
     bench.trial(1, 1, 1);
     bench.phase(Phase::Trial, Some(2), 1, 0.1);
     bench.say(Msg::Tick);
     bench.key("s");
-    told(&bench, "read 1 MiB warm: left out of the rest of the run; results so far are kept");
+    toasted(&bench, "read 1 MiB warm: left out of the rest of the run; results so far are kept");
     // Both messages have had their time.
     for _ in 0..2 {
         bench.now += Duration::from_secs(60);
@@ -217,7 +217,7 @@ fn keys_say_what_they_do() {
     bench.key("0");
     assert!(!footer(&bench).contains("reset zoom"));
     bench.key("-");
-    told(&bench, "all trials are shown already");
+    toasted(&bench, "all trials are shown already");
     bench.now += Duration::from_secs(60);
     bench.key("space");
     bench.say(Msg::Tick);

@@ -23,8 +23,8 @@ const FIGURE_COLUMNS: u16 = 24;
 /// Widest row that the eye can follow.
 const MAX_ROW_COLUMNS: u16 = 2 * FIGURE_COLUMNS + NAME_COLUMNS + 1;
 
-/// Draws the pane in `area`, with what has no pane of its own: the first warning, and the latency
-/// of the last trial.
+/// Draws the pane in `area`, with figures that have no pane: the first warning, and the latency of
+/// the last trial.
 pub fn draw(
     scene: &LiveScene,
     area: Rect,

@@ -15,11 +15,7 @@ fn arrows_walk_through_opened_cells() {
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "mmap 1 MiB warm");
     stage.keys("lll");
-    assert_eq!(
-        opened(&stage),
-        "mmap 1 MiB warm",
-        "the last one failed and is no point of the curve"
-    );
+    assert_eq!(opened(&stage), "mmap 1 MiB warm", "the last one failed and is not on the curve");
     stage.keys("hh");
     assert_eq!(opened(&stage), "mmap 64 KiB warm");
     stage.keys("G");
@@ -69,7 +65,7 @@ fn opened_cells_show_samples_over_time() {
         panic!("nothing was asked: {done:?}")
     };
     assert_eq!((asked, *cell), (&path, 22));
-    // One question at a time; the answer to another one is none.
+    // One question at a time; the answer to another one is ignored.
     stage.keys("h").tell(samples(3));
     assert_eq!(stage.take(), []);
     stage.tell(samples(22));

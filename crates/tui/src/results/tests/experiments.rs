@@ -1,4 +1,4 @@
-//! What experiments show of their own: counts, XOR and times, cache-drop levels.
+//! Figures that only experiments have: counts, XOR and times, cache-drop levels.
 
 use std::sync::Arc;
 

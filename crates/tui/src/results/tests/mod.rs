@@ -289,7 +289,7 @@ fn requested_unit_and_scale_apply_everywhere() {
     assert!(results(&stage).is_log(Metric::Operations) && results(&stage).is_log(Metric::Latency));
     let linear = Stage::looking(Look { scale: Spread::Linear, ..look });
     assert!(Metric::ALL.iter().all(|metric| !results(&linear).is_log(*metric)));
-    // What was turned by an option is not remembered as turned by a key.
+    // A scale set by an option is not remembered as set by a key.
     assert!(
         stage.take().iter().all(|effect| !matches!(effect, Effect::Remember(kept) if kept.log_y))
     );

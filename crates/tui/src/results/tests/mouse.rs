@@ -81,7 +81,7 @@ fn the_pointer_reads_the_nearest_point() {
         if picture.contains("mmap warm  1 MiB  ") {
             let line = picture.lines().find(|line| line.contains("mmap warm  1 MiB  ")).unwrap();
             assert!(line.contains("GiB/s ±") && line.contains(", cache 100 %"), "{line}");
-            // Beside the chart there is none.
+            // Outside the chart no cell is described.
             mouse(&mut stage, MouseEventKind::Moved, x, 29);
             assert!(!stage.picture(100, 30).contains("mmap warm  1 MiB  "));
             // Nor below a popup.
@@ -128,7 +128,7 @@ fn only_drawn_tabs_are_clicked() {
         click(&mut stage, x, y);
         assert_eq!((opened(&stage), results(&stage).tab()), shown);
     }
-    // Without a session there are none either.
+    // Without a session, no tabs are drawn.
     let mut empty = Stage::new();
     empty.keys("3").tell(Msg::Resize(100, 30));
     for (x, y) in tabs {

@@ -62,7 +62,7 @@ fn tried_methods_stand_below_the_pick() {
     }
     let bar = |row: usize| lines[row].matches('█').count();
     assert!(bar(bound) > bar(own) && bar(own) > bar(tried), "{picture}");
-    // Of other figures nothing was tried; where there is no room for all, the picked way is there.
+    // Other figures have no tries; where room is short, the picked way is shown.
     stage.keys("o");
     assert!(!stage.picture(100, 30).contains("briefly tried:"));
     stage.keys("b");
@@ -86,14 +86,14 @@ fn empty_sessions_are_shown() {
         Default::default(),
         testing::plan(),
     );
-    for told in ["of the run", "of a cell"] {
+    for place in ["of the run", "of a cell"] {
         let (mut gone, why) = (session.clone(), "/data/gone.bin: no such file");
-        match told {
+        match place {
             "of the run" => gone.notes.push(why.into()),
             _ => gone.errors = vec![Some(why.into())],
         }
         let view = SessionView::new(gone, None);
-        assert_eq!(view.describe_nothing(), format!("nothing was measured: {why}"), "{told}");
+        assert_eq!(view.describe_nothing(), format!("nothing was measured: {why}"), "{place}");
     }
     let mut stage = stage_of(SessionView::new(session, None));
     let picture = stage.picture(100, 30);

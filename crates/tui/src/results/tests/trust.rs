@@ -75,7 +75,7 @@ fn unfinished_measurements_are_not_warnings() {
     assert!(picture.contains("≈ ") && picture.contains("2 of 5 trials"), "{picture}");
     assert!(!picture.contains("best  "), "too few trials are ranked: {picture}");
     assert!(picture.contains("too few trials to rank"), "{picture}");
-    // At a glance it is said once, with the key.
+    // At a glance it is shown once, with the key.
     let mut disturbed = first_look();
     for verdict in &mut disturbed.verdicts {
         let mut own = (**verdict.as_ref().unwrap()).clone();
@@ -153,7 +153,7 @@ fn refine_offers_ways_to_go_on() {
     });
     assert_eq!(started, Some((earlier.into(), Some("first".into()))));
     assert_eq!(stage.model.screen, Screen::Live);
-    // No second run beside it.
+    // No second run starts meanwhile.
     stage.keys("3R");
     assert!(stage.model.popups.is_empty());
     stage.tell(Msg::Refined(Err("the file was modified".into())));
@@ -209,7 +209,7 @@ fn warning_kinds_offer_their_remedy() {
     stage.keys("<enter>");
     assert_eq!((stage.model.screen, stage.model.setup.focus), (Screen::Setup, SetupPane::Workload));
     assert_eq!(stage.model.setup.current_setting().map(|row| row.name), Some("trial-time"));
-    // What that session measured, and on what.
+    // The question is about the plan and target of that session.
     let plan = &results(&stage).view().unwrap().session.plan;
     let TargetSpec::File { path, .. } = &plan.target else { panic!("{:?}", plan.target) };
     let asked = stage.effects.iter().rev().find_map(|effect| match effect {
@@ -242,7 +242,7 @@ fn warnings_list_their_cells() {
     }
     assert!(groups.iter().any(|group| group.fix().is_none()));
     assert!(groups.iter().any(|group| !group.is_everywhere()));
-    // What the line above the answer counts.
+    // The line above the answer counts the faulty cells.
     for group in groups.iter().filter(|group| !group.faulty.is_empty()) {
         assert_eq!(group.counted(), group.faulty);
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn list_and_preview_name_the_same_best() {
+fn list_and_preview_agree_on_best() {
     let mut play = Play::new(four());
     play.keys("j");
     play.tell(answer(ID[2]));
@@ -12,7 +12,7 @@ fn list_and_preview_name_the_same_best() {
 }
 
 #[test]
-fn what_the_list_has_not_is_taken_from_the_answer() {
+fn missing_best_comes_from_the_answer() {
     // Of a killed run, and of calls that move no bytes.
     for (backend, best) in [("read", "best 2.00 GiB/s"), ("getpid", "best 524 k/s")] {
         let mut play =

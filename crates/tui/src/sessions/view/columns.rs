@@ -31,7 +31,7 @@ const NAME: usize = 20;
 const MAX_NAME: usize = 36;
 const MIN_TARGET: usize = 14;
 
-/// What the rows show besides the sessions themselves.
+/// Context that rows need to show their sessions.
 pub struct Shown<'a> {
     pub look: &'a Look,
     /// The marked sessions, in the order of their letters.
@@ -51,7 +51,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Returns those that a list of this width has room for: by the width alone, so that the names
+    /// Returns the columns that fit in a list of this width: by the width alone, so that the names
     /// do not change them.
     pub fn fit(width: usize) -> Columns {
         let curve = Columns { name: 0, target: 0, cells: 0, curve: 8, verdict: 1, state: 0 };
@@ -70,7 +70,7 @@ impl Columns {
         Columns { name, target, ..fits }
     }
 
-    /// Returns the columns besides names and targets, with their gaps.
+    /// Returns the width of all columns except names and targets, with their gaps.
     fn fixed(&self) -> usize {
         [AGE, self.cells, self.curve, BEST, CHANGE, self.verdict, self.state]
             .iter()
@@ -157,7 +157,7 @@ impl Columns {
     }
 }
 
-/// Returns the name of a session; of a file that is none, that it cannot be read.
+/// Returns the name of a session, or of a file that cannot be read as one.
 pub fn name(listed: &Listed) -> String {
     if listed.state == State::Unreadable {
         return format!("unreadable: {}", listed.id);
@@ -165,7 +165,7 @@ pub fn name(listed: &Listed) -> String {
     session_view::listed_name(listed).into()
 }
 
-/// Returns how old a session is; without a clock its day.
+/// Returns the age of a session, or its day if the time is unknown.
 fn age(listed: &Listed, now: Option<SystemTime>) -> String {
     now.map_or_else(
         || time::to_day(&listed.created).to_string(),
@@ -276,7 +276,7 @@ mod tests {
     use crate::theme::Glyphs;
 
     #[test]
-    fn columns_fill_the_width_and_do_not_depend_on_names() {
+    fn columns_fill_width_regardless_of_names() {
         for width in 70..200 {
             let columns = Columns::fit(width);
             let target = if columns.target > 0 { columns.target + GAP } else { 0 };
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arrow_is_no_letter_of_a_title_in_ascii() {
+    fn ascii_arrow_differs_from_title_letters() {
         let look = Look { glyphs: Glyphs::Ascii, ..Look::default() };
         for (sort, title) in
             [(Sort::When, "age*"), (Sort::Cells, "cells*"), (Sort::Verdict, "verdict*")]
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_a_share_or_a_factor() {
+    fn changes_are_shares_or_factors() {
         for (ratio, expected) in [
             (None, ""),
             (Some(0.88), "-12 %"),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_is_full_and_both_ends_stay() {
+    fn highest_is_full_and_ends_stay() {
         let look = Look::default();
         assert_eq!(draw_curve(&look, &[1, 4, 8], 8), "▁▄█");
         assert_eq!(draw_curve(&look, &[8, 1, 1, 1, 1, 4], 3), "█▁▄");

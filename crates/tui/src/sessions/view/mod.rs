@@ -1,4 +1,4 @@
-//! Draws Sessions: the list, beside or above the preview.
+//! Draws Sessions: the list, left of or above the preview.
 
 mod columns;
 mod preview;
@@ -27,7 +27,7 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, body: Rect, buf: &mut Buffer
     preview::draw(sessions, ctx, preview, buf);
 }
 
-/// Returns how many sessions are shown, of how many, and how many are marked.
+/// Returns the numbers of shown, of all, and of marked sessions.
 fn title(sessions: &Sessions) -> String {
     let marked = match sessions.marks.len() {
         0 => String::new(),

@@ -134,7 +134,7 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
     shown.probes.iter().filter_map(one).collect()
 }
 
-/// Lists the figures of curves of one point: no chart has a shape of them.
+/// Lists the figures of curves of one point, which a chart cannot draw.
 fn figures(look: &Look, metric: Metric, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
     let one = |curve: &Curve| {
         let point = curve.points.first()?;
@@ -154,7 +154,7 @@ fn figure(look: &Look, name: &str, shown: &str, width: usize) -> Line<'static> {
 }
 
 /// Builds curves of throughput, or of the first metric that has values; and the number of figures
-/// that are left out of them.
+/// that they leave out.
 fn build_curves(shown: &SessionView, axis: Axis) -> (Metric, Vec<Curve>, usize) {
     let cells = &shown.session.plan.cells;
     let metric = Metric::Throughput.or_first(shown.results.iter());
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn single_figures_are_counted_and_not_drawn() {
+    fn single_figures_are_counted_not_drawn() {
         let reference = session::reference("macbook-2017").unwrap();
         let stage = previewed(reference.to_listed(), reference.session().clone());
         let picture = stage.picture(160, 45);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_without_a_time_shows_none() {
+    fn reference_without_time_shows_no_time() {
         let reference = session::reference("ryzen-5900hs").unwrap();
         let stage = previewed(reference.to_listed(), reference.session().clone());
         assert!(!stage.picture(160, 45).contains("UTC"), "{}", stage.picture(160, 45));

@@ -126,10 +126,10 @@ fn disturbed() -> Box<NewRun> {
 
 #[test]
 fn every_start_asks_about_another_run() {
-    for told in [Msg::Again(Ok(disturbed())), Msg::Refined(Ok(disturbed()))] {
+    for answer in [Msg::Again(Ok(disturbed())), Msg::Refined(Ok(disturbed()))] {
         let mut model = model(Some("a.bin"));
         keys(&mut model, "4");
-        assert!(!starts(&send(&mut model, told)) && model.screen == Screen::Sessions);
+        assert!(!starts(&send(&mut model, answer)) && model.screen == Screen::Sessions);
         assert!(picture(&model, 80, 24).contains("process 17"));
         assert!(starts(&keys(&mut model, "R")) && model.screen == Screen::Live);
     }

@@ -70,7 +70,7 @@ struct BrowserColumns {
 }
 
 impl BrowserColumns {
-    /// BrowserColumns below which there is no note.
+    /// Minimum number of columns for a note.
     const MIN_NOTED: usize = 34;
 
     fn fit(scene: &SetupScene, rows: &[BrowserRow], width: usize) -> BrowserColumns {

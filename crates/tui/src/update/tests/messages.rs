@@ -1,4 +1,4 @@
-//! What messages look like, and what is said of a copy.
+//! Tests of how messages look, and of messages about copies.
 
 use ratatui::style::{Color, Modifier};
 
@@ -7,7 +7,7 @@ use crate::testing::Stage;
 use crate::theme::Role;
 
 #[test]
-fn copied_is_said_as_good_only_where_it_is_known() {
+fn copy_succeeds_only_when_confirmed() {
     let mut stage = Stage::new();
     let refused = Msg::Copied(Copied::Refused("x".into()));
     assert_eq!(stage.tell(refused).take(), [Effect::SendToTerminal("x".into())]);
@@ -23,7 +23,7 @@ fn copied_is_said_as_good_only_where_it_is_known() {
 }
 
 #[test]
-fn a_message_has_the_colour_of_its_role_and_no_background() {
+fn messages_have_role_colours_without_background() {
     let mut stage = Stage::new();
     let now = stage.model.now;
     stage.model.toasts.note(now, "one");

@@ -6,10 +6,10 @@ use crate::record::verdict::evidence::{CommitDevice, CommitPath};
 use crate::record::verdict::facts::share;
 use crate::record::{CommitTimes, DeviceCounts, Trial};
 
-/// Flush times are counted in whole milliseconds: what each trial may have lost.
+/// Maximum that each trial loses because flush times are counted in whole milliseconds.
 const LOST_NANOS: u64 = 1_000_000;
 
-/// Counts over all trials, those of all programs.
+/// Counts over all trials, of all programs.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     /// Bytes that had to reach the disks, at least.
@@ -22,7 +22,7 @@ pub(super) struct Counts {
     pub flush_nanos: Option<f64>,
     pub flush_nanos_at_most: Option<f64>,
     pub amplification: Option<f64>,
-    /// Flushes per commit of the device above the disks that counts most of them.
+    /// Flushes per commit of the device above the disks that counts the most.
     pub above: Option<(String, f64)>,
 }
 
@@ -72,8 +72,8 @@ impl Flushes {
         })
     }
 
-    /// Returns those of a disk. Of several ways to it any may be flushed, and dm-multipath counts
-    /// that itself.
+    /// Returns the counts of a disk. Any of several paths to it may be flushed, and dm-multipath
+    /// counts that itself.
     fn of_disk(
         evidence: &CellEvidence,
         path: &CommitPath,

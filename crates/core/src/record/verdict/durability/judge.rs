@@ -210,8 +210,8 @@ impl<'a> Judge<'a> {
     fn without_cache(self) -> Option<Found> {
         if let Some(disk) = self.disks().find(|disk| disk.overridden) {
             return unknown(format!(
-                "{} says that it has a volatile cache, but the kernel was told that it has none \
-                 (queue/write_cache)",
+                "{} says that it has a volatile cache, but the kernel was set to assume that \
+                 it has no cache (queue/write_cache)",
                 disk.disk()
             ));
         }

@@ -40,12 +40,11 @@ impl Reach {
             Reach::WrittenThrough => "each commit was written through the device's cache (FUA)",
             Reach::NoCache => "the device says that it has no volatile cache",
             Reach::NotReached => "commits returned without reaching stable storage",
-            Reach::Unknown => "whether commits are durable cannot be told",
+            Reach::Unknown => "whether commits are durable is unknown",
         }
     }
 
-    /// Returns whether the data is durable, as far as the device's own word goes; `None` where that
-    /// cannot be told.
+    /// Returns whether the data is durable, if the device reports correctly; `None` if unknown.
     pub fn is_durable(self) -> Option<bool> {
         match self {
             Reach::Flushed | Reach::WrittenThrough | Reach::NoCache => Some(true),

@@ -39,7 +39,7 @@ fn check_layers_changed(evidence: &CellEvidence) -> Option<Finding> {
         Severity::Wrong,
         "what lies below the file changed while it was measured",
         format!("{what}; {trials}"),
-        "run again without changing devices and mounts meanwhile",
+        "run again without changing devices and mounts during the run",
     )
 }
 

@@ -34,7 +34,7 @@ fn unused_depth_remedy(evidence: &CellEvidence) -> &'static str {
         (true, true) => "use more {threads} or a smaller {block-size}",
         (true, false) => "use more {threads}",
         (false, true) => "use a smaller {block-size}",
-        (false, false) => "use a smaller {depth}: the CPUs cannot submit so many at once",
+        (false, false) => "use a smaller {depth}: the CPUs cannot submit this many at once",
     }
 }
 

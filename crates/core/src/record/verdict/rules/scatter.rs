@@ -316,7 +316,7 @@ pub(super) fn stalls(evidence: &CellEvidence) -> Option<Finding> {
             show_nanos(p50),
             show_nanos(latency.mean)
         ),
-        "read the mean, p99 and maximum beside the median; look for what holds the device up at \
-         these times",
+        "read the mean, p99 and maximum as well as the median; look for what holds the device up \
+         at these times",
     )
 }

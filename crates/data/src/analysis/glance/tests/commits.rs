@@ -43,7 +43,7 @@ fn non_durable_commits_are_never_best() {
     assert_eq!(glance.origin, Statement { grade: Grade::Misleading, text: text.into() });
     let unknown = of(&[committed(|_| {}, 900, Reach::Unknown)]);
     assert_eq!(titles(&unknown), ["commits by 1 writer"]);
-    let text = "whether commits are durable cannot be told: sda was flushed once";
+    let text = "whether commits are durable is unknown: sda was flushed once";
     assert_eq!(unknown.origin, Statement { grade: Grade::Unfinished, text: text.into() });
 }
 

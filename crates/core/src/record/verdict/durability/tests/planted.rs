@@ -1,4 +1,4 @@
-//! What may happen to commits on their way to the disk, and what is to be found of it.
+//! Cases of commits on their way to the disk, with the expected verdicts.
 
 use crate::plan::{Pattern, Sync};
 use crate::record::verdict::Reach;
@@ -42,7 +42,7 @@ pub fn over_file(name: &str, what: &str) -> CommitDevice {
     }
 }
 
-/// What is planted, and what is to be found of it, with a part of the reason.
+/// The name of a case, its change, the expected verdict, and a part of the reason.
 pub type Plant = (&'static str, fn(&mut Case), Reach, &'static str);
 
 pub const PLANTED: &[Plant] = &[
@@ -136,7 +136,7 @@ pub const PLANTED: &[Plant] = &[
         "mounted with nobarrier",
     ),
     (
-        "nobarrier beside others that flush",
+        "nobarrier while other programs flush",
         |c| path(c).no_barrier = Some("barrier=0".into()),
         Reach::NotReached,
         "mounted with barrier=0",
@@ -196,7 +196,7 @@ pub const PLANTED: &[Plant] = &[
         "dm-0 was flushed 1.00 times per commit, but sda was flushed 0.00",
     ),
     (
-        "a layer was told that it has no cache",
+        "a layer was set to have no cache",
         |c| {
             path(c).devices[0] = device("dm-0", false);
             (path(c).devices[0].volatile_cache, path(c).devices[0].overridden) =
@@ -364,10 +364,10 @@ pub const PLANTED: &[Plant] = &[
         "0.00 times",
     ),
     (
-        "a kernel that was told otherwise",
+        "a kernel that was set otherwise",
         |c| (disk(c).volatile_cache, disk(c).overridden) = (Some(false), true),
         Reach::Unknown,
-        "the kernel was told that it has none",
+        "the kernel was set to assume that it has no cache",
     ),
     ("no word of a cache", |c| disk(c).volatile_cache = None, Reach::Unknown, "does not say"),
     (

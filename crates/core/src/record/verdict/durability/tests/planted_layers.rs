@@ -1,4 +1,4 @@
-//! What may happen to commits below layers that hide it, and what is to be found of it.
+//! Cases of commits through layers that hide them, with the expected verdicts.
 
 use super::planted::{Plant, over_file, path, take};
 use crate::record::verdict::Reach;
@@ -27,7 +27,7 @@ pub const PLANTED: &[Plant] = &[
         "300 µs each; but loop0 is a file, so that writes to it do not show how long",
     ),
     (
-        "a file on a file system without barriers, beside another program",
+        "a file on a file system without barriers, while another program runs",
         |c| {
             path(c).devices[0] = over_file("loop0", "a file on ext4");
             let option = Some("nobarrier".into());
@@ -38,7 +38,7 @@ pub const PLANTED: &[Plant] = &[
         "loop0 is a file on a file system mounted with nobarrier, so that no commit empties the",
     ),
     (
-        "a layer that drops writes, beside another program",
+        "a layer that drops writes, while another program runs",
         |c| {
             path(c).devices[0] = device("dm-0", false);
             path(c).devices.insert(1, device("sda1", false));

@@ -137,7 +137,7 @@ pub static BELOW: &[Example] = &[
         |c| below(c, SPAN * 2, SPAN / 2),
         |c| below(c, SPAN - MIB, 0),
     ),
-    // Pages that were lost meanwhile were read again.
+    // Pages that were evicted during the trial were read again.
     example(
         "below-cache",
         Wrong,
@@ -184,7 +184,7 @@ pub static BELOW: &[Example] = &[
         |c| outside(c, SPAN / 4, 0),
         |c| outside(c, SPAN / 2, SPAN / 2),
     ),
-    // What a program reads may be packed.
+    // The data that a program reads may be packed.
     example(
         "below-cache",
         Wrong,

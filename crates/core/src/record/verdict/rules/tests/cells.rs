@@ -14,7 +14,7 @@ pub struct Example {
     pub spares: fn(&mut Case),
 }
 
-/// Creates an example: the change that fires the rule first, then the one that is spared.
+/// Creates an example: the change that fires the rule, then the change that does not.
 pub const fn example(
     id: &'static str,
     severity: Severity,
@@ -252,7 +252,7 @@ pub static TARGET: &[Example] = &[
         },
         |c| c.target.entropy = None,
     ),
-    // Of its own file iotui knows the data: random, unless something else was asked.
+    // iotui knows the data of its own file: random, unless an option changes it.
     example(
         "compressible",
         Note,

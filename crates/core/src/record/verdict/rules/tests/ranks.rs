@@ -5,7 +5,7 @@ use crate::record::RankShare;
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
 
-/// Divides the work among ranks, of whose parts so much is cached before.
+/// Divides the work among ranks; `cached` bytes of each part are in the cache before.
 fn ranks(case: &mut Case, cached: &[u64]) {
     let count = cached.len() as u64;
     let share = |(rank, cached): (usize, &u64)| RankShare {

@@ -466,7 +466,7 @@ fn slow_clock(case: &mut Case) {
     trials_with_note(case, Noted::SlowClock);
 }
 
-/// Returns a read-back with so many bad blocks.
+/// Returns a read-back with `bad` bad blocks.
 fn verified(bad: u64) -> Option<Box<Verified>> {
     let mut verified = Verified::default();
     (0..bad).for_each(|offset| verified.add(BadBlock::new(offset, None, Found::Zeros)));
