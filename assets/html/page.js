@@ -42,10 +42,10 @@
       const right = x + 14 + wide <= whole.width;
       const left = right ? x + 14 : x - 14 - wide;
       // Where neither side has room it stands below or above the point.
-      const beside = left >= 0;
-      const top = beside ? y - high / 2 : y + 14 + high <= whole.height ? y + 14 : y - 14 - high;
+      const sideways = left >= 0;
+      const top = sideways ? y - high / 2 : y + 14 + high <= whole.height ? y + 14 : y - 14 - high;
       readout.style.left = `${Math.max(0, Math.min(left, whole.width - wide))}px`;
-      readout.style.top = `${beside ? Math.max(0, Math.min(top, whole.height - high)) : top}px`;
+      readout.style.top = `${sideways ? Math.max(0, Math.min(top, whole.height - high)) : top}px`;
     };
     const show = (point) => {
       if (point === at) return;

@@ -19,10 +19,6 @@ const LISTED: &[(&[&str], &str)] = &[
         "the hot loops of one lane in three files",
     ),
     (
-        &["plan/probe_info.rs", "plan/probe_param.rs"],
-        "a probe has parameters, and values are checked against a probe",
-    ),
-    (
         &["record/verdict/reason.rs", "record/verdict/source.rs"],
         "the shares of the bytes and the reason for them",
     ),

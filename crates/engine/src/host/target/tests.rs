@@ -73,7 +73,7 @@ fn odd_targets_never_panic() {
 }
 
 #[test]
-fn a_block_device_is_not_memory_although_its_node_is_on_devtmpfs() {
+fn device_node_is_not_memory() {
     let disks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let mut names = disks
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
@@ -101,7 +101,7 @@ fn memory_does_not_support_direct_io() {
 }
 
 #[test]
-fn the_line_of_devices_says_what_is_on_what() {
+fn layers_are_described_in_order() {
     let device = |name: &str, depth: usize| -> BlockDevice {
         serde_json::from_value(serde_json::json!({
             "name": name, "kind": "disk", "major": 8, "minor": 0, "depth": depth
@@ -130,7 +130,7 @@ fn old_sessions_load() {
 }
 
 #[test]
-fn only_ext4_of_newer_kernels_scans_large_folios() {
+fn newer_ext4_scans_large_folios() {
     let walks = |fs: &str, options: &[&str], release: &str| {
         super::walks_folios(
             fs,
@@ -154,7 +154,7 @@ fn only_ext4_of_newer_kernels_scans_large_folios() {
 }
 
 #[test]
-fn the_disk_of_a_file_counts_its_reads() {
+fn file_reads_count_on_its_disk() {
     const LEN: u64 = 4 << 20;
     let Some(file) = testing::file_on_disk(LEN as usize) else {
         return;
@@ -178,7 +178,7 @@ fn memory_has_no_device() {
 }
 
 #[test]
-fn the_devices_of_this_machine_are_described() {
+fn this_machines_devices_are_described() {
     let Some(file) = testing::file_on_disk(1) else {
         return;
     };
