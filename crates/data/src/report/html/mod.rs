@@ -39,7 +39,7 @@ pub(super) const SCRIPT: &str = include_str!("../../../../../assets/html/page.js
 /// SHA-256 of the text between the tags of the style and of the script, as used in the policy; a
 /// test recomputes them.
 const STYLE_HASH: &str = "sha256-Z/DCiRu1Ie8Yu160qc5BuJTx84/3Mw5gu73Lap8+6Rk=";
-const SCRIPT_HASH: &str = "sha256-eGT+NLpzDvObdXRMW2NlePbF8srH5+DGsRkrbDCqE+A=";
+const SCRIPT_HASH: &str = "sha256-J/qT7XkZGf1S82rYxOUlTlP+UACWgd95JMKMGFSfbr8=";
 
 type WriteSection = fn(&HtmlPage, &mut dyn Write) -> io::Result<()>;
 
