@@ -1,6 +1,6 @@
 //! The popups over a screen, one per file: how each is drawn, its keys and its clicks.
 //!
-//! [`Popup`](crate::popup::Popup) is the state that the model keeps, and a [`Layer`] is how it
+//! [`Popup`] is the state that the model keeps, and a [`Layer`] is how it
 //! behaves. A popup is off the stack while it handles a key, so it may change the whole model;
 //! popups that it opens lie on top.
 
