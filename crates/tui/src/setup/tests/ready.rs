@@ -201,7 +201,7 @@ fn runs_wait_for_another_to_end() {
         effects.iter().any(|e| matches!(e, Effect::Ask(Query::FindOtherRun(_))))
     };
     assert!(looks(&keys(&mut model, "r")), "at once");
-    assert!(model.ticks() && picture(&model, 80, 24).contains("begins when the other one has"));
+    assert!(model.ticks() && picture(&model, 80, 24).contains("begins when the other run has"));
     // It is looked for once a second.
     let wait = |model: &mut Model, millis| {
         let now = model.now + Duration::from_millis(millis);
