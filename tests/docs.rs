@@ -14,8 +14,8 @@ const SHELLS: [&str; 5] = ["", "bash", "console", "shell", "zsh"];
 /// The file that the documents name, but small.
 const FILE: &str = "big.iso";
 const FILE_SIZE: usize = 4 << 20;
-/// Options that keep a run short; they replace those of a document, except for the number of
-/// trials.
+/// Options that keep a run short; they replace the options of a document, except for the
+/// number of trials.
 const SHORT: [(&str, &str); 2] = [("--budget", "20s"), ("--trial-time", "1ms")];
 /// Options for a given number of trials: all are done, however busy the machine is.
 const PATIENT: [(&str, &str); 2] = [("--budget", "10m"), SHORT[1]];

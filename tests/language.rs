@@ -9,9 +9,9 @@ use crate::common::pages::{all, root};
 use crate::common::source::folders;
 
 /// Constructions that no text, comment or message may contain, in any letter case; whole words.
-/// They are those of a translation, and each has a plain form: `no disk is free` for `none is
-/// free`, `the report shows` for `it is told`, `ranks that wait` for `those that wait`, `next to`
-/// for `beside`, `this many` for `so many`.
+/// A translation has them, and each has a plain form: `no disk is free` for `none is free`, `the
+/// report shows` for `it is told`, `ranks that wait` for `those that wait`, `next to` for `beside`,
+/// `this many` for `so many`, `at least 80 columns` for `80 columns from which on`.
 const REFUSED: &[&str] = &[
     "is none",
     "are none",
@@ -22,6 +22,10 @@ const REFUSED: &[&str] = &[
     "those that",
     "those which",
     "those who",
+    "those of",
+    "those at",
+    "those whose",
+    "from which on",
     "of such",
     "comes down to",
     "come down to",

@@ -466,7 +466,7 @@ fn guide_commands_start_on_two_cpus() {
         assert!(output.status.success(), "{line}: {printed}");
         tried += 1;
     }
-    assert_eq!(tried, 2, "those of two CPUs");
+    assert_eq!(tried, 2, "the commands for two CPUs");
 }
 
 #[test]

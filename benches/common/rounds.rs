@@ -80,7 +80,7 @@ pub fn interleave(mut yardsticks: Vec<Sample>, mut variants: Vec<Variant>, count
     }
 }
 
-/// Takes `count` samples of each, in turns that go forwards and backwards, and pairs those of the
+/// Takes `count` samples of each, in turns that go forwards and backwards, and pairs samples of the
 /// same turn by `rows`: the name, the yardstick and the sample. For samples so slow that several
 /// rows must share them.
 pub fn cycle(mut samples: Vec<Sample>, rows: &[(String, usize, usize)], count: usize) {

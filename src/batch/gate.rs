@@ -17,7 +17,7 @@ use crate::runner::BaselineError;
 use crate::session;
 use crate::session::Session;
 
-/// The baseline of a run, and the loss from which on it fails.
+/// The baseline of a run, and the loss that fails it.
 pub(super) struct Gate {
     with: Base,
     limit: Option<f64>,

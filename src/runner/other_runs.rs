@@ -3,8 +3,8 @@
 //!
 //! A run binds an abstract Unix socket whose name has the disk and the process. The kernel lists
 //! such names and removes them with their process, however it ends. Runs in another network
-//! namespace, as in most containers, are not seen, nor those of a user whom `/etc/passwd` lists
-//! with a home that no user there has, as tests have.
+//! namespace, as in most containers, are not seen. Runs of a user
+//! in `/etc/passwd` whose home is in no line of it, as in tests, see only each other.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

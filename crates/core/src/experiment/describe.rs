@@ -2,7 +2,7 @@
 //!
 //! A run that is compared with a baseline may repeat the options of the baseline's cells, but not
 //! change them. A screen that opens the plan of a session needs its settings: new plans hold them,
-//! those of older sessions are found from their cells.
+//! and cells of older sessions imply them.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub fn describes(
     cells: &[Job],
     skipped: &[Job],
 ) -> Result<(), OtherCells> {
-    // A preset defines all its axes, including those at their defaults.
+    // A preset defines all its axes, also axes at their defaults.
     let complete = |part: &Settings| usual(&settings.clone().or(part), infos);
     let described = |preset: &Preset| match experiment(&preset.experiment) {
         // Its cells are determined again in every run.

@@ -199,7 +199,7 @@ impl Settings {
             kind: ValueKind::Form("RANGE|auto"),
             default: "auto; without a preset 4k,32k,256k,2m",
             about: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2, up to 1024 | \
-                    auto = those of the preset",
+                    auto = as the preset has it",
             set: |settings, text| {
                 settings.block_size = block_sizes(text)?;
                 Ok(())

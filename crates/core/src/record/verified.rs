@@ -52,7 +52,7 @@ pub struct BadBlocks {
     pub changed: u64,
     /// Nothing: the file ends before.
     pub missing: u64,
-    /// How many of these hold what was written in a part; absent from JSON if none.
+    /// Changed blocks that hold a part of the written data; absent from JSON at 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub torn: u64,
 }
@@ -313,7 +313,7 @@ impl BadBlocks {
         }
     }
 
-    /// Adds those of another trial.
+    /// Adds the counts of another trial.
     pub fn add(&mut self, more: &BadBlocks) {
         let sums = [
             (&mut self.older, more.older),

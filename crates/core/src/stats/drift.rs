@@ -55,7 +55,7 @@ const MIN_SPREADS: f64 = 3.0;
 const APART: f64 = 1.25;
 
 /// Returns the half width, as a logarithm, of the 95 % interval of the ratio of two runs when
-/// nothing changed, from the logarithms of this cell's medians in saved runs and of those of all
+/// nothing changed, from the logarithms of medians in saved runs: of this cell and of all
 /// cells; `None` for fewer than [`MIN_SAVED_RUNS`] runs.
 ///
 /// A few runs estimate the variance of one cell poorly, and all cells run on the same machine: half

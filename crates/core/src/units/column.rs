@@ -55,8 +55,8 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Formats a figure with four significant digits from 0.1 on, for times that are compared with
-/// those of other programs: `0.1638`, `6.276`.
+/// Formats a figure with four significant digits from 0.1 on, for times to compare with
+/// other programs: `0.1638`, `6.276`.
 pub fn four_digits(value: f64) -> String {
     let size = value.abs();
     let decimals = [(999.95, 0), (99.995, 1), (9.9995, 2), (0.99995, 3), (0.1, 4)];

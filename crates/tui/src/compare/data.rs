@@ -33,7 +33,7 @@ pub struct LoadedComparison {
     pub sheets: Vec<Sheet>,
 }
 
-/// The cells of one session next to those of the baseline.
+/// The cells of one session next to the cells of the baseline.
 #[derive(Debug)]
 pub struct Sheet {
     /// Each column with its width, that of the bars with the narrowest ones.

@@ -100,7 +100,7 @@ impl Layer for RefineForm {
 
     fn window(&self, model: &Model, body: Rect) -> Option<Window> {
         const TITLE: &str = "Refine: add rounds until there are";
-        const KEPT: &str = "The trials so far count; the new session has those of both.";
+        const KEPT: &str = "The trials so far count; the new session has all trials.";
         let look = &model.look;
         let rows = self.rows();
         let area = pane::middle(body, 64, rows.len() as u16 + 4);

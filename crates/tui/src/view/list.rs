@@ -35,13 +35,7 @@ impl List {
         (self.first..self.count).zip(self.area.rows())
     }
 
-    /// Returns the row at a place of the screen.
-    pub fn row_at(&self, at: Position) -> Option<usize> {
-        let row = self.area.contains(at).then(|| usize::from(at.y - self.area.y))?;
-        Some(self.first + row).filter(|row| *row < self.count)
-    }
-
-    /// Returns how many rows are visible at most, at least one.
+    /// Returns the number of visible rows, at least one.
     pub fn page(&self) -> usize {
         usize::from(self.area.height).max(1)
     }

@@ -119,8 +119,8 @@ fn stores_random_data(evidence: &CellEvidence) -> bool {
     }
 }
 
-/// Returns the part of `amount` in holes of the backing file, in proportion to those below the
-/// span. The holes of a device's own file are those of the target.
+/// Returns the part of `amount` in holes of the backing file, in proportion to the holes below
+/// the span. A device's own file has the holes of the target.
 fn hole_part(evidence: &CellEvidence, trial: &Trial, counts: &BelowCounts, amount: u64) -> u64 {
     let span = trial.over_parts(evidence.job.span);
     let is_whole = |cache: &&CacheBelow| cache.bytes <= span.saturating_add(span / 50);

@@ -131,7 +131,7 @@ fn keys(value: &serde_json::Value) -> Vec<String> {
     value.as_object().unwrap().keys().cloned().collect()
 }
 
-/// Asserts that a result of one trial has every key, including those whose value is unknown.
+/// Asserts that a result of one trial has every key, also keys with an unknown value.
 fn assert_result(row: &serde_json::Value) {
     let expected = "amplification cell cycles error estimate evidence latency level_change limit operations outliers reference skipped source source_reason syscalls throughput trials \
                     value warnings written";

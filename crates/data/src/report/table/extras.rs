@@ -223,8 +223,8 @@ fn describe_ends(ranks: &[&RanksOf]) -> &'static str {
         0 => "Each rank does the same amount",
         all if all == ranks.len() => "Trials end for all ranks at the same time",
         _ => {
-            "Trials end for all ranks at the same time, but those of one pass over a small file when \
-             each is done"
+            "Trials end for all ranks at the same time, but trials of one pass over a small file end when \
+             each rank is done"
         }
     }
 }

@@ -45,7 +45,7 @@ const MEANINGS: [(&str, &[&str], &str); 14] = [
     ("latency_target", &[], "fio varied the queue depth to keep this latency"),
     ("random_distribution", &["random"], "some blocks come more often, and caches hold them"),
     ("percentage_random", &["100"], "only a part of the blocks is in random order"),
-    ("read_iolog", &[], "the operations are those of a log"),
+    ("read_iolog", &[], "a log has the operations"),
     ("flow", &[], "fio slowed the job down to keep pace with others"),
     ("verify", &[], "fio checked the data in the same time"),
     ("zero_buffers", &[], "zeros were written, which devices may store without writing"),

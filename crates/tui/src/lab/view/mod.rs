@@ -14,7 +14,7 @@ use super::state::{Lab, LabPane};
 use crate::context::ViewContext;
 use crate::view::{Hits, Part, Target};
 
-/// Columns from which on the explanation has room at the right.
+/// Minimum columns of a screen with the explanation at the right.
 const MIN_WIDE: u16 = 110;
 
 pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {

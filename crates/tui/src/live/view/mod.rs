@@ -65,7 +65,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
 /// Rows of Now.
 const NOW_ROWS: u16 = 11;
 
-/// Rows from which on there is room for latency, threads and warnings.
+/// Minimum rows of a screen with latency, threads and warnings.
 const MIN_ROOMY: u16 = 28;
 
 /// Areas of the panes; an empty one is not drawn.

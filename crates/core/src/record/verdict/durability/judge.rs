@@ -246,8 +246,7 @@ impl<'a> Judge<'a> {
         let mean = self.commits.total.mean;
         if mean > 0.0 && mean < flush * MIN_SHARE_OF_FLUSH {
             let text = format!(
-                "{flushed}, but a commit took {} on average: the flushes may be those of other \
-                 programs",
+                "{flushed}, but a commit took {} on average: other programs may have flushed",
                 show_nanos(mean)
             );
             return (Reach::Unknown, text);

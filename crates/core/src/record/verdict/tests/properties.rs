@@ -11,7 +11,7 @@ use crate::record::{
     Verified, Visit,
 };
 
-/// Strategies are boxed because those of a whole case would not fit on a test's stack.
+/// Strategies are boxed because a whole case would not fit on a test's stack.
 fn number() -> BoxedStrategy<u64> {
     prop_oneof![Just(0), 1..10_000u64, Just(SPAN), any::<u64>()].boxed()
 }

@@ -293,7 +293,7 @@ pub const PLANTED: &[Plant] = &[
         "sooner than a flush",
         |c| take(c, 100_000.0),
         Reach::Unknown,
-        "the flushes may be those of other programs",
+        "other programs may have flushed",
     ),
     (
         "a few slow flushes raise their mean",
