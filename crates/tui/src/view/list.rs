@@ -1,7 +1,7 @@
 //! The rows of a list that scrolls: where they are, for drawing and for the mouse.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::pane;

@@ -56,7 +56,7 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Tabl
     let text = "a commit lasts from its first write until its sync has returned. p50 to max: of \
                 every commit of all trials; - where there were too few for the percentile, or \
                 where write and sync cannot be seen apart. Commits: per second, of all threads. Flushes: of the disk, per commit. \
-                Written: bytes per byte committed. Both include all programs";
+                Written: bytes per byte committed. Both include other programs";
     let text = sentences(&committing).fold(text.to_string(), |all, one| format!("{all}. {one}"));
     Some(Table { id: "commits", title: "Commits", columns, text, ..Table::default() })
 }

@@ -23,3 +23,14 @@ fn missing_best_comes_from_the_answer() {
         assert_eq!(screen.matches(best).count(), 1, "{screen}");
     }
 }
+
+#[test]
+fn long_names_leave_the_best_whole() {
+    let name = "read, mmap and uring on the old disk".to_string();
+    let mut play =
+        Play::new(four().into_iter().map(|row| Listed { name: name.clone(), ..row }).collect());
+    play.keys("j");
+    play.tell(answer(ID[2]));
+    let screen = play.screen(120, 40);
+    assert_eq!(screen.matches("best 2.33 GiB/s").count(), 1, "{screen}");
+}

@@ -34,7 +34,10 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
     let best = loaded
         .and_then(|result| result.as_ref().ok())
         .map_or(String::new(), |shown| best(look, listed, shown));
-    let inner = pane::frame(look, &columns::name(listed), &best, false, area, buf);
+    // The best figure is worth more than the end of a name: both have spaces and corners around.
+    let room = usize::from(area.width).saturating_sub(pane::width(&best) + 7);
+    let name = pane::fit(&columns::name(listed), room);
+    let inner = pane::frame(look, &name, &best, false, area, buf);
     let inner = pane::narrow(inner);
     match loaded {
         Some(Ok(shown)) => {
