@@ -36,7 +36,11 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return done(print_version().map(|()| 0));
     }
-    cli::complete();
+    match cli::complete(&argv) {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(why) => return done(Err(anyhow::Error::msg(why))),
+    }
     let asked = match cli::parse(argv) {
         Ok(asked) => asked,
         Err(NoRun::Help(help)) => return done(print(&help).map(|()| 0)),

@@ -245,6 +245,18 @@ fn completion_knows_options_and_saved_names() {
 }
 
 #[test]
+fn impossible_completions_are_one_line() {
+    for (shell, words) in [("tcsh", ""), ("bash", "-- iotui --pre")] {
+        let home = Home::new();
+        let output =
+            home.cmd(words).env("IOTUI_COMPLETE", shell).assert().code(2).get_output().clone();
+        let stderr = common::stderr_of(&output);
+        assert!(stderr.starts_with("iotui: IOTUI_COMPLETE: "), "{shell}: {stderr}");
+        assert_eq!((stderr.lines().count(), stderr.ends_with('\n')), (1, true), "{stderr}");
+    }
+}
+
+#[test]
 fn bash_completes_a_backend() {
     if !has("bash") {
         return without("bash");

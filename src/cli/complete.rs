@@ -1,7 +1,7 @@
 //! Completes command lines: the shell runs iotui and asks for the words that can follow, so the
 //! presets, profiles and sessions of this machine are among them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 
 use clap::{Arg, Command};
@@ -22,9 +22,15 @@ const MAX_SESSIONS: usize = 50;
 /// A word and what it means.
 type Word = (String, String);
 
-/// Answers a shell that asks for words, and exits; returns if no shell asks.
-pub fn complete() {
-    CompleteEnv::with_factory(|| add_completers(command())).var(VARIABLE).complete();
+/// Answers a shell that asks for words; false if no shell asks.
+///
+/// # Errors
+/// The shell is unknown, its request has no word to complete, or stdout cannot be written.
+pub fn complete(argv: &[OsString]) -> Result<bool, String> {
+    let answer = CompleteEnv::with_factory(|| add_completers(command())).var(VARIABLE);
+    answer
+        .try_complete(argv.iter().cloned(), std::env::current_dir().ok().as_deref())
+        .map_err(|error| format!("{VARIABLE}: {}", super::refused::plain(&error)))
 }
 
 /// Writes what makes a shell ask: bash, zsh or fish.

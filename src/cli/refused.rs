@@ -129,7 +129,7 @@ fn name(arg: &str) -> String {
 }
 
 /// Returns the first paragraph of clap's text.
-fn plain(error: &clap::Error) -> String {
+pub(super) fn plain(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
     first.lines().map(str::trim).collect::<Vec<_>>().join(" ")
