@@ -30,8 +30,8 @@ fn a_table_of_the_default_job() {
     asserted
         .stderr(predicate::str::contains("saved ").and(predicate::str::contains(".jsonl")))
         .stdout(
-            predicate::str::starts_with("target ")
-                .and(predicate::str::contains("Highest so far: ")),
+            predicate::str::starts_with("From the device: ")
+                .and(predicate::str::contains(" so far, not yet certain.")),
         );
     let text = home.stdout(&format!("--batch data.bin {QUICK} --quiet"));
     for (backend, block) in ["read", "mmap", "uring"]
@@ -161,7 +161,7 @@ fn saved_session_shows_the_run() {
         assert_eq!(home.json(&format!("sessions show {by}")), shown, "by {by}");
     }
     let table = home.stdout("sessions show first");
-    assert!(table.contains("read") && table.contains("Highest so far: "), "{table}");
+    assert!(table.contains("read") && table.contains("In these few trials "), "{table}");
     // Without a name it has a label, which finds it.
     let other = home.json(&format!("--batch data.bin {QUICK} -b pread -s 4k"));
     let list = home.stdout("sessions list");
@@ -347,7 +347,7 @@ fn data_compresses_and_repeats_as_planned() {
     let unique: std::collections::HashSet<&[u8]> = data.chunks(4096).collect();
     let repeats = 100 - unique.len() * 100 / (data.len() / 4096);
     assert!((23..=27).contains(&repeats), "{repeats}");
-    let table = home.stdout("sessions show made");
+    let table = home.stdout("sessions show made --details");
     assert!(table.contains("60 %"), "{table}");
     // A baseline needs the same plan.
     fs::remove_file(home.path("new.bin")).unwrap();

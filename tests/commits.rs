@@ -46,7 +46,7 @@ fn a_saved_session_keeps_its_commits() {
     let run = home.json(&format!("{line} --save log {QUICK}"));
     let shown = home.json("sessions show log");
     assert_eq!(run["results"][0]["commits"], shown["results"][0]["commits"]);
-    let table = home.stdout("sessions show log --format table");
+    let table = home.stdout("sessions show log --details");
     assert!(table.contains("method") && table.contains("commits: a commit lasts"), "{table}");
 }
 

@@ -27,8 +27,8 @@ fn exit_code_follows_the_expectation() {
     ] {
         let line = format!("--batch data.bin -b pread -s 64k -c warm {QUICK} --expect {expect}");
         let (got, stdout, _) = ran(&home, &format!("{line} --no-save"));
-        let expected = format!("\nexpected: {}: {outcome}: ", expect.replace(',', ", "));
-        assert!(got == code && stdout.contains(&expected), "{expect}: {got}\n{stdout}");
+        let expected = format!("expected: {}: {outcome}: ", expect.replace(',', ", "));
+        assert!(got == code && stdout.starts_with(&expected), "{expect}: {got}\n{stdout}");
     }
     // One trial has no interval, and one pass of 16 operations no 99.9th percentile.
     for expect in ["iops>=1", "p99.9<1h"] {

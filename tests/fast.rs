@@ -113,7 +113,10 @@ fn fast_session_reloads_and_runs_again() {
         serde_json::from_str(&home.stdout("sessions show once --format json")).unwrap();
     assert_eq!((&shown["answer"], &shown["skipped"]), (&result["answer"], &result["skipped"]));
     for format in ["table", "markdown", "html"] {
-        let text = home.stdout(&format!("sessions export once --format {format}"));
+        let text = home.stdout(&match format {
+            "table" => "sessions show once --details".into(),
+            format => format!("sessions export once --format {format}"),
+        });
         assert!(
             text.contains("Picked: ")
                 && text.contains("was picked")

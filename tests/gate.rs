@@ -73,7 +73,7 @@ fn baseline_is_compared_below_the_table() {
     let (table, below) =
         stdout.split_once("\nA  ").unwrap_or_else(|| panic!("no comparison:\n{stdout}"));
     assert!(
-        table.starts_with("target ")
+        table.starts_with("Fastest: ")
             && (below.contains("B against A:") || below.contains("inconclusive"))
             && below.contains("Differences between A and B"),
         "{stdout}"

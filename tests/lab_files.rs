@@ -89,12 +89,12 @@ fn file_system_is_named_above_figures() {
     }
     fs::write(home.path("data.bin"), vec![1; 5000]).unwrap();
     let above = |what: &str| {
-        let line =
-            "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --ceilings never data.bin";
+        let line = "--batch --trials 2 --trial-time 1ms --budget 2m --no-save --ceilings never --details data.bin";
         let output = home.cmd(&format!("{line} {what}")).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
         let text = stdout_of(&output);
-        text.lines().take_while(|line| !line.starts_with("host")).collect::<Vec<_>>().join(" ")
+        let conditions = text.lines().skip_while(|line| !line.starts_with("target"));
+        conditions.take_while(|line| !line.starts_with("host")).collect::<Vec<_>>().join(" ")
     };
     let of_job = above("-b pread -s 4k -c warm");
     assert!(of_job.contains("data.bin, 4.88 KiB, "), "{of_job}");

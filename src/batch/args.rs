@@ -75,6 +75,10 @@ pub struct Args {
     #[command(flatten)]
     pub out: Out,
 
+    /// Print evidence, remedies, notes and costs too (format table)
+    #[arg(long, help_heading = HEADING)]
+    pub details: bool,
+
     /// Save the session under this name; a name in use gets a number
     #[arg(long, value_name = "NAME", conflicts_with = "no_save", help_heading = HEADING)]
     pub save: Option<String>,

@@ -28,7 +28,7 @@ use crate::host::SharedHost;
 use crate::output::{self, print_message};
 use crate::plan::{Plan, Presets, Settings};
 use crate::record::{End, Event, Severity, Throttle};
-use crate::report::{self, Format};
+use crate::report::{self, Format, Look};
 use crate::runner::{self, Measuring, Ranks};
 use crate::session::{Recorder, Session};
 use crate::sys::{scratch, signals};
@@ -362,7 +362,7 @@ fn write(
     below: Option<&str>,
 ) -> anyhow::Result<()> {
     let streamed = format.id == report::JSONL && args.out.output.is_none();
-    let look = args.out.look();
+    let look = Look { details: args.details, ..args.out.look() };
     args.out.write(|to| {
         if streamed {
             report::jsonl::write_results(session, to)?

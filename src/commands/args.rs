@@ -43,6 +43,9 @@ pub enum Sessions {
         /// Exit 5 if one does not hold, 1 if one cannot be judged
         #[arg(long, value_name = "PROFILE|CONDITION,..")]
         expect: Option<String>,
+        /// Print evidence, remedies, notes and costs too (format table)
+        #[arg(long)]
+        details: bool,
         /// Omit host name, user, folders and file names
         #[arg(long)]
         anonymous: bool,

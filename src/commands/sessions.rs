@@ -8,7 +8,7 @@ use anyhow::Context;
 use crate::analysis;
 use crate::output::{self, Out, When, failure, print_message, report_if_slow};
 use crate::plan::Settings;
-use crate::report::{self};
+use crate::report::{self, Look};
 use crate::runner;
 use crate::session::{self, Listed, Session};
 use crate::text::table::{Align, Cell, lay_out};
@@ -30,8 +30,9 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
             let all = report_if_slow(READING, || session::list(&dir)).map_err(failure)?;
             out.text_or_json(|| table(&all, &dir), &all)?;
         }
-        Sessions::Show { session, expect, anonymous, out } => {
-            return show_one(&dir, session, expect.as_deref(), *anonymous, out);
+        Sessions::Show { session, expect, details, anonymous, out } => {
+            let look = Look { details: *details, ..out.look() };
+            return show_one(&dir, session, expect.as_deref(), *anonymous, (out, look));
         }
         Sessions::Export { session, to } => {
             let ExportTo { format, output, expect, anonymous, ascii, shown } = to;
@@ -42,7 +43,8 @@ pub fn run(what: &Sessions) -> anyhow::Result<u8> {
                 color: When::Never,
                 shown: *shown,
             };
-            return show_one(&dir, session, expect.as_deref(), *anonymous, &out);
+            let look = out.look();
+            return show_one(&dir, session, expect.as_deref(), *anonymous, (&out, look));
         }
         Sessions::Compare { base, others, anonymous, out } => {
             compare(&dir, [base].into_iter().chain(others), *anonymous, out)?
@@ -84,7 +86,7 @@ fn show_one(
     text: &str,
     expect: Option<&str>,
     anonymous: bool,
-    out: &Out,
+    (out, look): (&Out, Look),
 ) -> anyhow::Result<u8> {
     let format = out.format()?;
     out.refuse_terminal(format)?;
@@ -96,7 +98,7 @@ fn show_one(
     runner::expect(&mut session.plan, &settings, &[]).context("--expect")?;
     let expected = expect.map_or_else(Vec::new, |_| analysis::expected(&session));
     let session = if anonymous { report::anonymize(&session) } else { session };
-    out.write(|to| (format.write)(&session, &out.look(), to))?;
+    out.write(|to| (format.write)(&session, &look, to))?;
     Ok(expected.iter().map(|one| one.outcome.exit_code()).max().unwrap_or(0))
 }
 

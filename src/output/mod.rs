@@ -140,6 +140,7 @@ impl Out {
             unit: self.shown.unit,
             scale: self.shown.scale,
             graph: self.shown.graph,
+            details: false,
         }
     }
 

@@ -80,6 +80,7 @@ mod tests {
             about: "a \"line\"".into(),
             question: "is it \"fast\"?".into(),
             needs_file: true,
+            first_backend: true,
             doc: String::new(),
             experiment: "sweep".into(),
             settings,

@@ -34,7 +34,7 @@ pub use sweep::{
 use std::collections::HashSet;
 
 use crate::plan::{
-    Cache, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell,
+    Axis, Cache, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell,
     Resolved, Settings, Skipped, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
@@ -83,7 +83,10 @@ fn cells(request: &PlanRequest) -> Result<Cells, PlanError> {
     let (mut seen, mut out) = (HashSet::new(), HashSet::new());
     for part in &request.resolved.parts {
         match (experiment(&part.preset.experiment)?.cells)(&part.settings, request) {
-            Ok((some, left_out)) => {
+            Ok((mut some, mut left_out)) => {
+                if part.preset.first_backend && request.resolved.user.backend.is_none() {
+                    keep_first_backend(&mut some, &mut left_out);
+                }
                 cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
                 skipped.extend(
                     left_out.into_iter().filter(|skipped| out.insert(skipped.cell.clone())),
@@ -103,6 +106,14 @@ fn cells(request: &PlanRequest) -> Result<Cells, PlanError> {
         _ if cells.is_empty() && needs_file(request.resolved.presets) => Err(refusal(&skipped)),
         _ => Ok((cells, skipped)),
     }
+}
+
+/// Keeps, of cells that differ only in their backend, the first: the others would repeat it.
+fn keep_first_backend(cells: &mut Vec<Job>, skipped: &mut Vec<Skipped>) {
+    let (mut seen, mut refused) = (HashSet::new(), HashSet::new());
+    cells.retain(|cell| seen.insert(Axis::Backend.without(cell)));
+    // Says why the first backend does not run.
+    skipped.retain(|skipped| refused.insert(Axis::Backend.without(&skipped.cell)));
 }
 
 /// Returns whether any of these presets measures a file; unknown experiments are rejected later.

@@ -19,6 +19,8 @@ pub struct Preset {
     pub question: String,
     /// Whether the question is about a file that the user picks; otherwise a scratch file will do.
     pub needs_file: bool,
+    /// Whether only the first available one of its backends runs, unless the user names some.
+    pub first_backend: bool,
     pub doc: String,
     pub experiment: String,
     /// Settings of the whole run and of all of its sweeps.
@@ -136,6 +138,8 @@ struct File {
     question: String,
     #[serde(default, rename = "needs-file")]
     needs_file: bool,
+    #[serde(default, rename = "first-backend")]
+    first_backend: bool,
     #[serde(default)]
     doc: String,
     experiment: Spanned<String>,
@@ -152,6 +156,8 @@ struct Written<'a> {
     question: &'a str,
     #[serde(skip_serializing_if = "std::ops::Not::not", rename = "needs-file")]
     needs_file: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not", rename = "first-backend")]
+    first_backend: bool,
     doc: &'a str,
     experiment: &'a str,
     settings: toml::Table,
@@ -210,6 +216,7 @@ impl Preset {
             about: file.about,
             question: file.question,
             needs_file: file.needs_file,
+            first_backend: file.first_backend,
             doc: file.doc,
             experiment: file.experiment.into_inner(),
             settings,
@@ -223,11 +230,20 @@ impl Preset {
             settings.given_values().map(|(name, text)| (name.to_string(), text.into())).collect()
         };
         let Preset { about, question, doc, experiment, .. } = self;
-        let needs_file = self.needs_file;
+        let (needs_file, first_backend) = (self.needs_file, self.first_backend);
         let (settings, sweep) = (table(&self.settings), self.sweeps.iter().map(table).collect());
         // Text and tables of text can always be serialised.
-        toml::to_string(&Written { about, question, needs_file, doc, experiment, settings, sweep })
-            .unwrap_or_default()
+        toml::to_string(&Written {
+            about,
+            question,
+            needs_file,
+            first_backend,
+            doc,
+            experiment,
+            settings,
+            sweep,
+        })
+        .unwrap_or_default()
     }
 
     /// Returns what is swept, one after the other.

@@ -87,6 +87,7 @@ impl Profile {
             about: self.about.clone(),
             question: String::new(),
             needs_file: false,
+            first_backend: false,
             doc: String::new(),
             experiment: "sweep".into(),
             settings: self.cells.clone().or(&self.settings),

@@ -3,6 +3,7 @@
 
 use crate::catalog::moves_data;
 use crate::plan::{Axis, Job};
+use crate::units;
 
 /// The names of cells among others.
 pub struct CellNames {
@@ -63,6 +64,40 @@ impl CellNames {
         in_brackets(name, &self.phrases(job, &[Axis::Backend, Axis::Block, Axis::Cache]))
     }
 
+    /// Names several cells by their settings: ` with read and mmap, warm, whatever the block size`;
+    /// `None` where they are not all combinations of these settings. A setting goes without values
+    /// where `others` have no further ones.
+    pub fn combined<'a>(
+        &self,
+        cells: &[&Job],
+        others: impl Iterator<Item = &'a Job> + Clone,
+    ) -> Option<String> {
+        let (mut words, mut free, mut combinations) = (Vec::new(), Vec::new(), 1);
+        let has_blocks = self.differ(Axis::Block) || cells.iter().any(|job| moves_data(job));
+        for axis in Axis::ALL.into_iter().filter(|axis| has_blocks || *axis != Axis::Block) {
+            let values = distinct(axis, cells.iter().copied());
+            combinations *= values.len();
+            if values.len() > 1 && values.len() == distinct(axis, others.clone()).len() {
+                free.push(axis.title());
+            } else if self.differ(axis) {
+                let mut own = cells.to_vec();
+                own.sort_by_key(|job| axis.value_of(job));
+                words.push(join_values(own.iter().filter_map(|job| axis.phrase_among(job, true))));
+            } else {
+                words.extend(cells.first().and_then(|job| axis.phrase_among(job, false)));
+            }
+        }
+        if combinations != cells.len() {
+            return None;
+        }
+        let with = if words.is_empty() { "" } else { " with " };
+        let free = match free.as_slice() {
+            [] => String::new(),
+            free => format!(", whatever the {}", units::join_names(free, free.len(), ", ")),
+        };
+        Some(format!("{with}{}{free}", words.join(", ")))
+    }
+
     fn differ(&self, axis: Axis) -> bool {
         self.differing.contains(&axis)
     }
@@ -78,6 +113,36 @@ impl CellNames {
 pub fn name_cells(plan: &[Job], cells: &[usize]) -> Vec<String> {
     let names = CellNames::from_jobs(plan.iter());
     cells.iter().filter_map(|at| plan.get(*at)).map(|job| names.full(job)).collect()
+}
+
+/// Returns each value of an axis once.
+fn distinct<'a>(axis: Axis, jobs: impl Iterator<Item = &'a Job>) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for job in jobs {
+        let value = axis.value(job);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// Joins values of one axis, each once: `4 and 8 threads`.
+fn join_values(phrases: impl Iterator<Item = String>) -> String {
+    let mut values: Vec<String> = Vec::new();
+    for phrase in phrases {
+        if !values.contains(&phrase) {
+            values.push(phrase);
+        }
+    }
+    let split: Vec<Option<(&str, &str)>> = values.iter().map(|of| of.split_once(' ')).collect();
+    if let Some(Some((_, unit))) = split.first()
+        && split.iter().all(|of| of.is_some_and(|(_, other)| other == *unit))
+    {
+        let numbers: Vec<&str> = split.iter().flatten().map(|(number, _)| *number).collect();
+        return format!("{} {unit}", units::join_names(&numbers, numbers.len(), ", "));
+    }
+    units::join_names(&values, values.len(), ", ")
 }
 
 fn in_brackets(name: String, parts: &[String]) -> String {

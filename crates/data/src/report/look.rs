@@ -41,6 +41,8 @@ pub struct Look {
     pub scale: Spread,
     /// The characters of bars in text.
     pub graph: Graph,
+    /// The table has evidence, remedies, notes and costs too, not only what fits a screen.
+    pub details: bool,
 }
 
 impl Default for Look {
@@ -52,6 +54,7 @@ impl Default for Look {
             unit: Rates::default(),
             scale: Spread::Auto,
             graph: Graph::default(),
+            details: true,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reports: a session in each format. A new format is one file and its entry in [`FORMATS`].
 
 mod anonymous;
+mod brief;
 mod card;
 mod compare;
 mod content;

@@ -2,7 +2,7 @@
 //! and what explains the figures. Each format writes them in its own form.
 
 use super::table::findings::{GroupedWarning, GroupedWarnings, sign};
-use super::table::grid::{Style, paint};
+use super::table::grid::{self, Style, Table, paint};
 use super::{Look, text};
 use crate::analysis::{self, Bounds, CellResult, Expected, Holds, group_by_key};
 use crate::plan::{Cache, CpuCache, Job, Op, Skipped};
@@ -105,6 +105,18 @@ impl TextLines<'_> {
             self.paragraph(&note.mark, note.style, &note.body);
             let indent = " ".repeat(text::width(&note.mark));
             self.paragraph(&indent, Style::Plain, &note.more);
+        }
+    }
+
+    /// Adds a table with its text.
+    pub fn add_table(&mut self, table: Table) {
+        self.lines.extend(table.narrow.unwrap_or_else(|| {
+            let columns = grid::fit(table.columns, self.look.width);
+            grid::format_lines(&columns, &table.breaks, self.look)
+        }));
+        if !table.text.is_empty() {
+            self.gap();
+            self.paragraph(&format!("{}: ", table.id), Style::Dim, &end_sentence(&table.text));
         }
     }
 
@@ -230,10 +242,13 @@ pub fn ending(session: &Session) -> Vec<ReportNote> {
         let share = time.share * 100.0;
         notes.push(ReportNote::plain(format!("Measured {measured} of {run} ({share:.0} %).")));
     }
-    let own =
-        session.notes.iter().map(|note| ReportNote::new("note: ", Style::Dim, end_sentence(note)));
-    notes.extend(own);
+    notes.extend(of_run(session));
     notes
+}
+
+/// Returns the session's own notes.
+pub fn of_run(session: &Session) -> impl Iterator<Item = ReportNote> {
+    session.notes.iter().map(|note| ReportNote::new("note: ", Style::Dim, end_sentence(note)))
 }
 
 /// The maximum number of curves with a cost line.

@@ -25,6 +25,7 @@ pub(super) use ratio::{Finding, Point, times};
 pub use best::Best;
 pub use cold::ColdCost;
 pub use series::Knee;
+pub(super) use text::join_range;
 pub use text::{Answer, capitalize};
 
 use crate::analysis::verified::describe_verified;

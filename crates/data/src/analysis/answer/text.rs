@@ -44,8 +44,9 @@ pub fn text(results: &[CellResult], answer: &Answer) -> String {
         (_, None) => describe_nothing(results, &names),
         ([one], Some(best)) => describe_single(one, best, &names),
         (_, Some(best)) => {
-            let mut said = vec![describe_fastest(best, answer, &names)];
-            said.extend(answer.also.iter().map(|best| describe_fastest(best, answer, &names)));
+            let bests = std::iter::once(best).chain(&answer.also);
+            let mut said: Vec<String> =
+                bests.map(|best| describe_fastest(results, best, answer, &names)).collect();
             said.extend(describe_targets(&answer.targets));
             said.extend(describe_wrong(results, answer, &names));
             // Too few trials show no order of block sizes either.
@@ -127,9 +128,14 @@ fn figure(best: &Best) -> String {
     }
 }
 
-/// Returns `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s; these trials cannot distinguish it from mmap
-/// at 1 MiB, warm.`
-fn describe_fastest(best: &Best, answer: &Answer, names: &CellNames) -> String {
+/// Returns `Fastest: mmap at 2 MiB, warm, 30.1 GiB/s.`; of cells that do not differ, their range:
+/// `Fastest: 28.7 to 30.1 GiB/s with mmap, warm, at 1 MiB and 2 MiB.`
+fn describe_fastest(
+    results: &[CellResult],
+    best: &Best,
+    answer: &Answer,
+    names: &CellNames,
+) -> String {
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
         (Some(_), _) if best.cell.mix.is_some() => "Fastest mix",
@@ -142,23 +148,47 @@ fn describe_fastest(best: &Best, answer: &Answer, names: &CellNames) -> String {
         let what = what.replacen("Fastest", "Highest", 1);
         return format!("{what} so far: {cell}, about {figure}; too few trials to rank.");
     }
-    let mut text = format!("{what}: {cell}, {figure}");
-    let (alike, open): (Vec<&Job>, Vec<&Job>) =
-        best.no_difference.iter().partition(|job| best.alike.contains(job));
-    let names = |jobs: &[&Job]| {
-        let names: Vec<String> = jobs.iter().take(MAX_NAMED).map(|job| names.full(job)).collect();
-        join_names(&names, jobs.len(), "; ")
+    let mut text = match best.no_difference.as_slice() {
+        [] => format!("{what}: {cell}, {figure}"),
+        _ => format!("{what}: {}", describe_tied(results, best, names)),
     };
-    if !alike.is_empty() {
-        text += &format!("; no difference from {}", names(&alike));
-    }
-    if !open.is_empty() {
-        text += &format!("; these trials cannot distinguish it from {}", names(&open));
-    }
     if let Some(why) = &best.wrong {
         text += &format!(", but this figure is wrong, as are all others: {}", phrase(why));
     }
     text + "."
+}
+
+/// Returns the range of the best cell and of cells that do not differ from it, with what they have
+/// in common: `28.7 to 30.1 GiB/s with mmap, warm, whatever the block size`.
+fn describe_tied(results: &[CellResult], best: &Best, names: &CellNames) -> String {
+    let tied: Vec<&Job> = std::iter::once(&best.cell).chain(&best.no_difference).collect();
+    let rates = results.iter().filter(|result| tied.contains(&&result.cell)).filter_map(|result| {
+        let of = if best.throughput.is_some() { result.throughput } else { result.operations };
+        Some(of?.summary.median)
+    });
+    let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate_of| {
+        (low.min(rate_of), high.max(rate_of))
+    });
+    let range = join_range(&rate(best, low), &rate(best, high));
+    if let Some(shared) = names.combined(&tied, results.iter().map(|result| &result.cell)) {
+        let alike = best.alike.len() == best.no_difference.len();
+        let how = if alike { "equally fast" } else { "no difference shows" };
+        return format!("{range}{shared}; {how}");
+    }
+    let listed: Vec<String> = tied.iter().take(MAX_NAMED).map(|job| names.full(job)).collect();
+    let listed = join_names(&listed, tied.len(), "; ");
+    format!("{range}; no difference shows between {listed}")
+}
+
+/// Returns `28.7 to 30.1 GiB/s`: the unit once where both have it.
+pub fn join_range(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        _ if low == high => high.into(),
+        (Some((number, unit)), Some((_, other))) if unit == other => {
+            format!("{number} to {high}")
+        }
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// Names the highest figure that is marked wrong and was therefore not compared.

@@ -4,12 +4,13 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Answer, ColdCost, Knee, commit_sentences, times};
+use crate::analysis::answer::{Answer, ColdCost, Knee, commit_sentences, join_range, times};
 use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
 use crate::session::Session;
+use crate::units::column::{self, Unit};
 use crate::units::{self, join_names};
 
 /// Rows that are named; more are counted.
@@ -31,6 +32,9 @@ pub fn facts(
     &Shown { columns, rows, workloads }: &Shown,
     answer: &Answer,
 ) -> Vec<String> {
+    if let Some(why) = describe_nothing_valid(results) {
+        return vec![why];
+    }
     if !answer.picked.is_empty() {
         return answer.picked.iter().map(|picked| picked.text.clone()).collect();
     }
@@ -58,6 +62,13 @@ pub fn facts(
     facts
 }
 
+/// Returns `no valid result: 32 MiB of 128 MiB were still in memory`, if all results are wrong.
+fn describe_nothing_valid(results: &[CellResult]) -> Option<String> {
+    let mut wrong = results.iter().map(CellResult::wrong);
+    let first = wrong.next()??;
+    wrong.all(|other| other.is_some()).then(|| format!("no valid result: {}", first.message))
+}
+
 /// Returns what commits cost, with the sentences as parts of a list.
 fn describe_commits(results: &[CellResult]) -> Vec<String> {
     let sentences = commit_sentences(results).into_iter();
@@ -69,7 +80,7 @@ fn place(column: &GlanceColumn) -> String {
     if column.place.is_empty() { column.access.name().into() } else { column.place.clone() }
 }
 
-/// Returns `from memory: mmap is fastest, 1.3x as fast as uring`.
+/// Returns `from memory: 12.1 GiB/s with mmap, 1.3x as fast as uring`.
 fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     let place = place(column);
     let top = column.best_bar()?;
@@ -85,15 +96,18 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     // The best has an interval if any has one: those without are not ranked.
     others.retain(|(_, bar)| bar.figure.is_certain() || !top.figure.is_certain());
     let (second, next) = others.first()?;
+    let show = |rate: f64| show_rate_of(column, rate);
     if others.iter().any(|(_, bar)| bar.ratio.and_then(|ratio| ratio.interval()).is_none()) {
-        return Some(format!("{place}: {} is ahead so far, not yet certain", name(column.best)));
+        let (rate, best) = (show(top.figure.summary.median), name(column.best));
+        return Some(format!("{place}: {rate} with {best} so far, not yet certain"));
     }
     let equal: Vec<&(usize, &GlanceBar)> =
         others.iter().filter(|(_, bar)| bar.no_difference).collect();
     if equal.is_empty() {
         let by = times(next.ratio?.inverse().ratio);
         let (best, second) = (name(column.best), name(*second));
-        return Some(format!("{place}: {best} is fastest, {by} as fast as {second}"));
+        let rate = show(top.figure.summary.median);
+        return Some(format!("{place}: {rate} with {best}, {by} as fast as {second}"));
     }
     let alike = equal.iter().all(|(_, bar)| bar.ratio.is_some_and(|ratio| ratio.is_alike()));
     let names: Vec<&str> =
@@ -101,10 +115,15 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     // One more name takes no more room than its number.
     let shown = if names.len() > MAX_NAMED { MAX_NAMED - 1 } else { names.len() };
     let names = join_names(&names[..shown], names.len(), ", ");
-    Some(match alike {
-        true => format!("{place}: no difference between {names}"),
-        false => format!("{place}: these trials cannot distinguish {names}"),
-    })
+    let tied = equal.iter().map(|(_, bar)| *bar).chain([top]);
+    let (low, high) = tied
+        .map(|bar| bar.figure.summary.median)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+    if alike {
+        return Some(format!("{place}: {}; {names} are equally fast", show(high)));
+    }
+    let range = join_range(&show(low), &show(high));
+    Some(format!("{place}: {range}; no difference shows between {names}"))
 }
 
 /// Returns `from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %`, for the
@@ -155,6 +174,51 @@ fn describe_single(figure: &WorkloadFigure) -> Option<String> {
 /// From this factor between mean and median on, both are shown.
 const MAX_SKEW: f64 = 1.2;
 
+/// Returns the largest figures in sentences, for text: screens show them as digits.
+pub fn headline(shown: &Shown) -> Vec<String> {
+    let alone = shown
+        .columns
+        .iter()
+        .take(COLUMNS)
+        .filter(|column| column.bytes && column.bars.iter().flatten().count() == 1);
+    let alone = alone.filter_map(|column| {
+        let bar = column.best_bar().filter(|bar| !bar.figure.wrong)?;
+        let rate = show_rate_of(column, bar.figure.summary.median);
+        let name = row_name(shown.rows, column.best);
+        let parts = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        Some(format!("{}: {rate} with {parts}", place(column)))
+    });
+    match shown.workloads {
+        [] => alone.collect(),
+        workloads => describe_sequential(workloads).into_iter().collect(),
+    }
+}
+
+fn show_rate_of(column: &GlanceColumn, rate: f64) -> String {
+    match column.bytes {
+        true => units::show_rate(rate),
+        false => format!("{} operations/s", units::show_count(rate).trim_end()),
+    }
+}
+
+/// Units of vendors.
+const DECIMAL: &[Unit] = &[(1e6, "MB/s"), (1e9, "GB/s")];
+
+/// Returns `reads 2.81 GB/s and writes 5.90 GB/s in sequence`.
+fn describe_sequential(workloads: &[Workload]) -> Option<String> {
+    let most = |of: Column, word: &str| {
+        let rows = workloads.iter().filter(|row| !row.random);
+        let rates = rows.filter_map(|row| Some(trusted(of(row))?.figure.summary.median));
+        let most = rates.reduce(f64::max)?;
+        let (factor, unit) = column::unit_for(most, DECIMAL);
+        Some(format!("{word} {} {unit}", column::figure(most / factor)))
+    };
+    let said = [most(|row| row.read.as_ref(), "reads"), most(|row| row.write.as_ref(), "writes")];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| format!("{} in sequence", said.join(" and ")))
+}
+
 /// Returns `one at a time, a read takes 80 µs and a write 280 µs; 62 k reads/s at most`.
 fn describe_extremes(workloads: &[Workload]) -> Option<String> {
     let random = || workloads.iter().filter(|row| row.random);
@@ -204,7 +268,7 @@ fn describe_leaders(workloads: &[Workload]) -> Option<String> {
         backends.iter().map(|(id, count)| format!("{id} is faster in {count} of {all}")).collect();
     if open > 0 {
         said.push(match open == all {
-            true => "these trials show no difference between the backends".into(),
+            true => "no difference shows between the backends".into(),
             false => format!("no difference shown in {open}"),
         });
     }

@@ -36,6 +36,8 @@ pub struct Glance {
     pub workloads: Vec<Workload>,
     /// Label, figure and interval of each probe, if no cell of a file was measured.
     pub probes: Vec<(String, String, String)>,
+    /// The largest figures in sentences, for text: screens show them as digits.
+    pub headline: Vec<String>,
     /// The answer in short sentences, the most important first.
     pub facts: Vec<String>,
     /// Whether the results are as expected, a sentence for each expectation.
@@ -74,18 +76,16 @@ pub fn glance(
     };
     let shown: Vec<&CellResult> =
         indexes.into_iter().filter_map(|index| results.get(index)).collect();
+    let shown_figures = facts::Shown { columns: &columns, rows: &rows, workloads: &workloads };
     let facts = match results.is_empty() && !answer.text.is_empty() {
         true => vec![answer.text.clone()],
-        false => facts::facts(
-            session,
-            results,
-            &facts::Shown { columns: &columns, rows: &rows, workloads: &workloads },
-            answer,
-        ),
+        false => facts::facts(session, results, &shown_figures, answer),
     };
+    let headline = facts::headline(&shown_figures);
     let (trust, warned) = trust::trust(session, &shown, probes);
     Glance {
         conditions: Conditions::of(session),
+        headline,
         facts,
         expected: expected_with(session, results).iter().map(Statement::of_expected).collect(),
         origin: origin::origin(session, results, &columns),
@@ -104,7 +104,7 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
         let summary = probe.value?.summary;
         let trials = probe.counted_trials().len();
         let wrong = probe.wrong().is_some();
-        let figure = GlanceFigure { summary, trials, reported: false, wrong };
+        let figure = GlanceFigure { summary, trials, reported: false, wrong, misleading: false };
         let shown = probe.unit?.show(summary.median);
         Some((probe.cell.label(), shown, figure.describe_certainty()))
     };

@@ -1,6 +1,7 @@
 //! Figures and sentences of a glance.
 
 use crate::analysis::{CellResult, Expected, Holds};
+use crate::record::Severity;
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units;
@@ -44,6 +45,8 @@ pub struct GlanceFigure {
     pub reported: bool,
     /// A warning says that it is wrong.
     pub wrong: bool,
+    /// A warning says that it is easily misread.
+    pub misleading: bool,
 }
 
 impl GlanceFigure {
@@ -54,6 +57,7 @@ impl GlanceFigure {
             trials: result.counted_trials().len(),
             reported: session.reference.is_some(),
             wrong: result.wrong().is_some(),
+            misleading: result.shown_severity() == Some(Severity::Misleading),
         }
     }
 

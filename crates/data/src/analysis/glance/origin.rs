@@ -120,6 +120,7 @@ fn describe(all: &[Account]) -> String {
             false => parts.iter().map(|(name, of)| format!("{name} {}", show_share(*of))).collect(),
         };
         let what = match account.column.access {
+            Access::Read(Cache::AsIs) => account.column.access.name().into(),
             Access::Read(cache) => cache.to_string(),
             access if is_plain => access.name().into(),
             _ => account.column.title(),

@@ -38,8 +38,8 @@ fn cold_and_warm_are_two_columns() {
     assert_eq!(
         glance.facts,
         [
-            "from the device: mmap is fastest, 1.5x as fast as read",
-            "from memory: mmap is fastest, 1.5x as fast as read",
+            "from the device: 1.50 GiB/s with mmap, 1.5x as fast as read",
+            "from memory: 12.0 GiB/s with mmap, 1.5x as fast as read",
             "warm is 8.0x as fast as cold",
             "from memory: 64 KiB is enough for mmap, larger blocks gain less than 5 %",
             "from the device: 64 KiB is enough for mmap, larger blocks gain less than 5 %",
@@ -113,7 +113,7 @@ fn few_trials_rank_nothing() {
         .map(|(backend, gib)| cell(job(backend, 4096, Cache::Warm), gib, 0.01, 2))
         .into();
     let glance = of(&cells);
-    assert_eq!(glance.facts, ["from memory: mmap is ahead so far, not yet certain"]);
+    assert_eq!(glance.facts, ["from memory: 12.0 GiB/s with mmap so far, not yet certain"]);
     assert_eq!(glance.trust.text, "first look: 2 trials of each, 5 give an interval");
     assert_eq!(glance.trust.grade, Grade::Unfinished);
     assert_eq!(glance.columns[0].best_bar().unwrap().figure.describe_interval(), "2 trials");
@@ -144,12 +144,18 @@ fn enough_blocks_need_enough_trials() {
 fn equal_backends_are_called_equal() {
     let even: Vec<CellResult> =
         ["read", "pread", "mmap", "uring"].map(|id| at(id, 4096, Cache::Warm, 8.0)).into();
-    assert_eq!(of(&even).facts, ["from memory: no difference between read, pread and 2 more"]);
+    assert_eq!(
+        of(&even).facts,
+        ["from memory: 8.00 GiB/s; read, pread and 2 more are equally fast"]
+    );
     assert!(of(&even).columns[0].bars.iter().flatten().all(|bar| bar.no_difference));
     let wide: Vec<CellResult> = [("read", 8.0), ("mmap", 9.0)]
         .map(|(id, gib)| cell(job(id, 4096, Cache::Warm), gib, 0.3, 7))
         .into();
-    assert_eq!(of(&wide).facts, ["from memory: these trials cannot distinguish mmap and read"]);
+    assert_eq!(
+        of(&wide).facts,
+        ["from memory: 8.00 to 9.00 GiB/s; no difference shows between mmap and read"]
+    );
     assert_eq!(of(&wide).trust.grade, Grade::Unfinished);
 }
 
@@ -197,7 +203,7 @@ fn rows_ahead_in_every_trial_lead() {
     let glance = of(&[few(18.9), uring()]);
     let top = glance.columns[0].best_bar().unwrap();
     assert_eq!((glance.rows[glance.columns[0].best].name.as_str(), top.figure.trials), ("mmap", 4));
-    assert_eq!(glance.facts, ["from memory: mmap is ahead so far, not yet certain"]);
+    assert_eq!(glance.facts, ["from memory: 18.9 GiB/s with mmap so far, not yet certain"]);
     // Within what the other may be it does not.
     let glance = of(&[few(9.5), uring()]);
     assert_eq!(glance.rows[glance.columns[0].best].name, "uring");
@@ -301,6 +307,7 @@ fn benchmark_rows_pair_reads_and_writes() {
     assert_eq!(random.read.as_ref().and_then(|read| read.leads), None, "nothing else is right");
     assert!(random.write.as_ref().is_some_and(|write| write.figure.wrong));
     let fact = "one at a time, a read takes 238 µs on average; at most 62.9 k random reads/s";
+    assert_eq!(glance.headline, ["reads 1.72 GB/s in sequence"]);
     assert_eq!(glance.facts, [fact], "wrong figures are in no sentence");
     let mut other = rows();
     other.push(at("read", 4096, Cache::Warm, 8.0));

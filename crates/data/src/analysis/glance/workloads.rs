@@ -59,12 +59,12 @@ fn load(job: &Job) -> Load {
 }
 
 impl Workload {
-    /// Returns the unit of the figures of all rows: the requested one, else MiB/s, as storage
-    /// benchmarks print them.
+    /// Returns the unit of the figures of all rows: the requested one, else MB/s, as vendors
+    /// print them.
     pub fn unit(rates: Rates) -> Unit {
         match rates.units() {
             [one] => *one,
-            _ => (1_048_576.0, "MiB/s"),
+            _ => (1e6, "MB/s"),
         }
     }
 

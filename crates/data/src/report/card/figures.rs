@@ -174,7 +174,8 @@ mod tests {
     fn a_wrong_figure_is_faint() {
         for wrong in [false, true] {
             let summary = Summary::from_values(&[1e6; 7]).unwrap();
-            let figure = GlanceFigure { summary, trials: 7, reported: false, wrong };
+            let figure =
+                GlanceFigure { summary, trials: 7, reported: false, wrong, misleading: false };
             let backend = "uring".to_string();
             let (result, hue, operations, p50, leads) = (0, 3, None, None, None);
             let read = WorkloadFigure { result, backend, hue, figure, operations, p50, leads };
@@ -195,7 +196,7 @@ mod tests {
                 |shape| matches!(shape, Shape::Area { ink, .. } if *ink == Ink::Color(COLORS[3])),
             );
             assert!(bar, "the hue of its backend");
-            assert_eq!(ink_of("0.95"), Some(number));
+            assert_eq!(ink_of("1.00"), Some(number));
             assert_eq!(ink_of(certainty.0), Some(certainty.1));
         }
     }

@@ -10,7 +10,7 @@ mod text;
 
 use std::io::{self, Write};
 
-pub use self::text::glance_text;
+pub use self::text::{glance_text, scoreboard};
 
 use self::page::{CardPage, WRONG};
 use super::picture::scene::{Ink, Scene};

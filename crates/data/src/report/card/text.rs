@@ -18,7 +18,7 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
     );
     lines.push(String::new());
     if !glance.workloads.is_empty() {
-        lines.extend(workload_lines(&glance.workloads, look.unit));
+        lines.extend(scoreboard(&glance.workloads, look));
     } else if !glance.columns.is_empty() {
         lines.extend(column_lines(glance, look.unit));
     } else {
@@ -79,9 +79,9 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     lines
 }
 
-/// Returns the rows with both figures side by side.
-fn workload_lines(workloads: &[Workload], rates: Rates) -> Vec<String> {
-    let (factor, unit) = Workload::unit(rates);
+/// Returns the rows with both figures side by side; `!` marks a figure that is easily misread.
+pub fn scoreboard(workloads: &[Workload], look: &Look) -> Vec<String> {
+    let (factor, unit) = Workload::unit(look.unit);
     let mut lines = vec![format!("{:<15}{:<32}write, {unit}", "", format!("read, {unit}"))];
     let describe = |row: &Workload, figure: Option<&WorkloadFigure>| {
         let Some(figure) = figure else { return "-".to_string() };
@@ -92,6 +92,7 @@ fn workload_lines(workloads: &[Workload], rates: Rates) -> Vec<String> {
             let single = figure.p50.filter(|_| row.is_single());
             parts.extend(single.map(show_nanos));
         }
+        parts.extend(figure.figure.misleading.then(|| "!".to_string()));
         parts.join("  ")
     };
     lines.extend(workloads.iter().map(|row| {

@@ -146,6 +146,8 @@ pub struct Table {
     pub narrow: Option<Vec<String>>,
     /// Often empty.
     pub text: String,
+    /// It repeats figures of another table.
+    pub repeats: bool,
 }
 
 impl Table {

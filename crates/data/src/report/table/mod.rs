@@ -1,4 +1,5 @@
-//! The table for people: conditions above, a line per cell, then warnings, gaps and the answer.
+//! The table for people: the answer and the conditions above, a line per cell, then warnings and
+//! gaps.
 
 pub mod axes;
 pub(super) mod column_parts;
@@ -21,9 +22,10 @@ pub use self::extras::extras;
 pub use self::grid::Table;
 
 use self::grid::Style;
+use super::brief;
 use super::content::{ReportContent, content};
 use super::notes::{TextLines, Topic};
-use super::text::{self, end_sentence};
+use super::text;
 use super::{Format, Look};
 use crate::analysis;
 use crate::session::Session;
@@ -38,22 +40,28 @@ pub const FORMAT: Format = Format {
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
-    for line in format_lines(content(session, &results, &probes, look), look) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    let content = content(session, &results, &probes, look);
+    let lines = match look.details {
+        true => format_lines(content, look),
+        false => brief::format_lines(session, &results, &probes, content, look),
+    };
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Returns the lines of the whole report.
+/// Returns the lines of the whole report, the answer first.
 fn format_lines(content: ReportContent, look: &Look) -> Vec<String> {
     let mut page = TextLines { look, lines: Vec::new() };
+    page.plain(&content.answer.text);
+    page.gap();
+    page.add_notes(&content.outcomes);
+    page.gap();
     let wide = content.facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0) + 2;
     for (label, body) in &content.facts {
         page.paragraph(&text::pad_right(label, wide), Style::Dim, body);
     }
     for table in content.tables {
         page.gap();
-        add_table(&mut page, table);
+        page.add_table(table);
     }
     for (topic, notes) in &content.notes {
         page.gap();
@@ -64,23 +72,8 @@ fn format_lines(content: ReportContent, look: &Look) -> Vec<String> {
             page.add_notes(notes);
         }
     }
-    page.gap();
-    page.plain(&content.answer.text);
-    page.gap();
-    page.add_notes(&content.outcomes);
     while page.lines.last().is_some_and(String::is_empty) {
         page.lines.pop();
     }
     page.lines
-}
-
-fn add_table(page: &mut TextLines, table: Table) {
-    let look = page.look;
-    page.lines.extend(table.narrow.unwrap_or_else(|| {
-        grid::format_lines(&grid::fit(table.columns, look.width), &table.breaks, look)
-    }));
-    if !table.text.is_empty() {
-        page.gap();
-        page.paragraph(&format!("{}: ", table.id), Style::Dim, &end_sentence(&table.text));
-    }
 }

@@ -239,8 +239,37 @@ fn a_cut_trial_is_told_once() {
     assert_eq!(told(&session), 1);
 }
 
+/// Returns the page without details.
+fn brief(session: &Session) -> Vec<String> {
+    let mut out = Vec::new();
+    write(session, &Look { details: false, ..look(80) }, &mut out).unwrap();
+    String::from_utf8(out).unwrap().lines().map(String::from).collect()
+}
+
 #[test]
-fn the_answer_comes_last() {
+fn a_brief_page_fits_a_screen() {
+    let quick = brief(&testing::quick());
+    insta::assert_snapshot!("brief_80", quick.join("\n"));
+    assert!(quick.len() <= 45, "{}", quick.len());
+    assert!(quick.iter().all(|line| text::width(line) <= 80));
+    let troubled = brief(&testing::troubled()).join("\n");
+    insta::assert_snapshot!("brief_troubled_80", troubled);
+    assert!(!troubled.contains("Evidence") && troubled.contains("--details"), "{troubled}");
+}
+
+#[test]
+fn pages_without_valid_results_say_so() {
+    let mut session = testing::quick();
+    for cell in 0..session.plan.cells.len() as u32 {
+        let texts = ["the bytes were still in memory", "counted", "write more"];
+        testing::warn(&mut session, cell as usize, "not-on-device", Severity::Wrong, texts);
+    }
+    let page = brief(&session);
+    assert_eq!(page[0], "No valid result: the bytes were still in memory.");
+}
+
+#[test]
+fn the_answer_comes_first() {
     let session = testing::quick();
     let mut out = Vec::new();
     write(&session, &look(80), &mut out).unwrap();
@@ -249,7 +278,7 @@ fn the_answer_comes_last() {
     }
     let answer = analysis::answer(&analysis::results(&session)).text;
     assert!(
-        !answer.is_empty() && words(&String::from_utf8(out).unwrap()).ends_with(&words(&answer))
+        !answer.is_empty() && words(&String::from_utf8(out).unwrap()).starts_with(&words(&answer))
     );
 }
 

@@ -282,8 +282,11 @@ fn requested_unit_and_scale_apply_everywhere() {
     for (screen, keys) in [("chart", ""), ("table", "v"), ("cell", "<enter>")] {
         let picture = stage.keys(keys).picture(120, 40);
         // The sentences choose their own.
-        let figures: String =
-            picture.lines().take_while(|line| !line.contains("─ Answer")).collect();
+        let figures: String = picture
+            .lines()
+            .take_while(|line| !line.contains("─ Answer"))
+            .filter(|line| !line.starts_with("│ ·"))
+            .collect();
         assert!(figures.contains("MB/s") && !figures.contains("iB/s"), "{screen}\n{picture}");
     }
     assert!(results(&stage).is_log(Metric::Operations) && results(&stage).is_log(Metric::Latency));
@@ -386,7 +389,7 @@ fn results_and_tables_are_copied() {
     stage.keys("v");
     let table = copied(&mut stage);
     assert!(
-        table.lines().count() > 24 && table.contains("read ") && table.contains("Fastest: mmap"),
+        table.lines().count() > 24 && table.contains("read ") && table.starts_with("Fastest: "),
         "{table}"
     );
     stage.keys("/failed<enter><enter>");

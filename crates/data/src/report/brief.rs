@@ -1,0 +1,140 @@
+//! The page that people see first: the answer, the table, and a line for each kind of warning.
+//! Evidence, remedies, notes and costs are on the whole page, which `--details` prints.
+
+use super::content::ReportContent;
+use super::notes::{self, TextLines, describe_cells};
+use super::table::axes;
+use super::table::findings::{GroupedWarnings, sign};
+use super::table::grid::{Style, Table};
+use super::text::{end_sentence, safe, width};
+use super::{Look, card};
+use crate::analysis::{self, CellResult, Glance, ProbeResult, capitalize, group_by_key};
+use crate::record::{End, Severity};
+use crate::session::Session;
+use crate::text::wrap;
+use crate::units::counted;
+
+/// Returns the lines of the page.
+pub fn format_lines(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    content: ReportContent,
+    look: &Look,
+) -> Vec<String> {
+    let glance = analysis::glance(session, results, probes, &content.answer);
+    let mut page = TextLines { look, lines: Vec::new() };
+    page.add_notes(&content.outcomes);
+    // The whole answer has the figures, and may begin with the name of a backend.
+    if glance.facts == [content.answer.text.as_str()] {
+        page.plain(&content.answer.text);
+    } else {
+        let facts = glance.headline.iter().chain(&glance.facts);
+        facts.for_each(|fact| page.plain(&end_sentence(&capitalize(fact))));
+    }
+    page.gap();
+    let facts = content.facts.clone();
+    add_tables(&mut page, &glance, content);
+    page.gap();
+    add_warnings(&mut page, results, probes);
+    let skipped = analysis::list_skipped(session);
+    let (rows, _) = axes::sort_rows(results);
+    page.add_notes(&notes::gaps(&rows, &skipped, look.ascii));
+    if !matches!(session.end, Some(End::Finished | End::Budget | End::Goal)) {
+        page.add_notes(&notes::ending(session)[..1]);
+    }
+    page.add_notes(&notes::of_run(session).collect::<Vec<_>>());
+    page.gap();
+    let facts = facts.into_iter().filter(|(label, _)| match *label {
+        "cells" => glance.workloads.is_empty(),
+        label => ["target", "remote", "ranks"].contains(&label),
+    });
+    let below = [
+        ("from", glance.origin.text),
+        ("trust", glance.trust.text),
+        ("on", glance.conditions.machine().join(", ")),
+        ("more", describe_more(session)),
+    ];
+    for (label, body) in facts.chain(below) {
+        if !body.is_empty() {
+            page.paragraph(&format!("{label:<8}"), Style::Dim, &body);
+        }
+    }
+    page.lines
+}
+
+/// Adds the scoreboard, if the session has one, else the table of results, and the small tables
+/// that say more.
+fn add_tables(page: &mut TextLines, glance: &Glance, content: ReportContent) {
+    if !glance.workloads.is_empty() {
+        page.lines.extend(card::scoreboard(&glance.workloads, page.look));
+        return;
+    }
+    for table in content.tables.into_iter().filter(|table| !table.repeats) {
+        page.gap();
+        // The whole page explains the columns.
+        page.add_table(Table { text: String::new(), ..table });
+    }
+}
+
+/// Adds a line for each kind of warning, with the number to which rows refer, and one that counts
+/// the notes.
+fn add_warnings(page: &mut TextLines, results: &[CellResult], probes: &[ProbeResult]) {
+    let (rows, _) = axes::sort_rows(results);
+    let findings = GroupedWarnings::from_rows(&rows);
+    let mut noted: Vec<(&str, usize)> = Vec::new();
+    for (at, found) in findings.0.iter().enumerate() {
+        if found.warning.severity == Severity::Note {
+            noted.push((&found.warning.id, found.cells.len()));
+            continue;
+        }
+        let cells = match found.cells.len() {
+            1 => describe_cells(found.cells.iter().map(|cell| &cell.cell), 0),
+            count => counted(count, "cell"),
+        };
+        let (mark, style) = sign(found.warning.severity, page.look.ascii);
+        add_line(
+            page,
+            &format!("{mark}{}: ", at + 1),
+            style,
+            &format!("{cells}: {}", found.message),
+        );
+    }
+    let of_probes = probes.iter().flat_map(|probe| &probe.warnings);
+    for ((severity, id), all) in group_by_key(of_probes, |warning| (warning.severity, &warning.id))
+    {
+        if severity == Severity::Note {
+            noted.push((id, all.len()));
+            continue;
+        }
+        let messages: Vec<&str> = all.iter().map(|warning| &*warning.message).collect();
+        let (mark, style) = sign(severity, page.look.ascii);
+        let figures = counted(all.len(), "figure");
+        let message = analysis::describe_range(&messages);
+        add_line(page, mark, style, &format!("{figures}: {message}"));
+    }
+    let kinds = group_by_key(noted.into_iter(), |(id, _)| *id);
+    let count = |all: &[(&str, usize)]| all.iter().map(|(_, cells)| cells).sum::<usize>();
+    let kinds: Vec<String> =
+        kinds.iter().map(|(id, all)| format!("{id} ({})", count(all))).collect();
+    if !kinds.is_empty() {
+        page.paragraph("notes: ", Style::Dim, &kinds.join(", "));
+    }
+}
+
+/// Adds a single line, cut where it is too long.
+fn add_line(page: &mut TextLines, mark: &str, style: Style, body: &str) {
+    let room = page.look.width.saturating_sub(width(mark)).max(20);
+    let body = safe(body, page.look);
+    let cut = match width(&body) > room {
+        true => format!("{}..", wrap(&body, room - 2).first().map_or("", String::as_str)),
+        false => body,
+    };
+    page.paragraph(mark, style, &cut);
+}
+
+/// Returns the command that prints everything else.
+fn describe_more(session: &Session) -> String {
+    let id = if session.id.is_empty() { "last" } else { &session.id };
+    format!("iotui sessions show {id} --details")
+}
