@@ -41,8 +41,8 @@ pub fn describe_outrun(session: &Session, results: &[CellResult]) -> Option<Stri
 /// them (20.5 GiB went to the same 512 MiB)`.
 pub fn brief_outrun(session: &Session, results: &[CellResult]) -> Option<String> {
     let most = find(session, results)?;
-    let written = most.describe_written();
-    Some(format!("writes outrun {}: a cache takes them ({written})", most.what))
+    let (what, _) = most.what.split_once(", which").unwrap_or((&most.what, ""));
+    Some(format!("writes outrun {what}: a cache takes them ({})", most.describe_written()))
 }
 
 /// Finds the sequential writes that outrun what they should by the most.
@@ -174,7 +174,7 @@ mod tests {
         let few = [read.clone(), cell(Op::Write, Pattern::Seq, 5904, 2)];
         assert_eq!(
             brief_outrun(&testing::session(1), &few).unwrap(),
-            "writes outrun reads, which reach 2.67 GiB/s: a cache takes them (2 GiB went to the \
+            "writes outrun reads: a cache takes them (2 GiB went to the \
              same 512 MiB)"
         );
         assert_eq!(said(&[read.clone(), cell(Op::Write, Pattern::Seq, 3000, 5)]), None, "1.1x");

@@ -2,7 +2,7 @@
 //! Evidence, remedies, notes and costs are on the whole page, which `--details` prints.
 
 use super::content::ReportContent;
-use super::notes::{self, TextLines, describe_cells};
+use super::notes::{self, TextLines};
 use super::table::axes;
 use super::table::findings::{GroupedWarnings, sign};
 use super::table::grid::{Style, Table};
@@ -88,10 +88,7 @@ fn add_warnings(page: &mut TextLines, results: &[CellResult], probes: &[ProbeRes
             noted.push((&found.warning.id, found.cells.len()));
             continue;
         }
-        let cells = match found.cells.len() {
-            1 => describe_cells(found.cells.iter().map(|cell| &cell.cell), 0),
-            count => counted(count, "cell"),
-        };
+        let cells = counted(found.cells.len(), "cell");
         let (mark, style) = sign(found.warning.severity, page.look.ascii);
         add_line(
             page,

@@ -87,12 +87,15 @@ pub fn scoreboard(workloads: &[Workload], look: &Look) -> Vec<String> {
         let Some(figure) = figure else { return "-".to_string() };
         let mut parts = vec![column::figure(figure.figure.summary.median / factor)];
         parts.push(figure.figure.describe_certainty());
-        if row.random {
-            parts.extend(figure.operations.map(|rate| format!("{} IOPS", show_count(rate))));
-            let single = figure.p50.filter(|_| row.is_single());
-            parts.extend(single.map(show_nanos));
-        }
         parts.extend(figure.figure.misleading.then(|| "!".to_string()));
+        // One at a time, the latency says the same as the rate.
+        match figure.p50.filter(|_| row.random && row.is_single()) {
+            Some(p50) => parts.push(format!("p50 {}", show_nanos(p50))),
+            None if row.random => {
+                parts.extend(figure.operations.map(|rate| format!("{} IOPS", show_count(rate))));
+            }
+            None => {}
+        }
         parts.join("  ")
     };
     lines.extend(workloads.iter().map(|row| {
