@@ -37,7 +37,19 @@ pub fn describes(
     let described = |preset: &Preset| match experiment(&preset.experiment) {
         // Its cells are determined again in every run.
         Ok(experiment) if experiment.picks => vec![option_values(settings, infos)],
-        _ => preset.parts().iter().map(|part| option_values(&complete(part), infos)).collect(),
+        _ => {
+            let parts = preset.parts();
+            let mut all: Vec<Vec<OptionValues>> =
+                parts.iter().map(|part| option_values(&complete(part), infos)).collect();
+            // Only one of its backends runs.
+            if preset.first_backend && settings.backend.is_none() {
+                let ran = |value: &JobValue| cells.first().is_some_and(|of| has(of, value, infos));
+                let backends =
+                    all.iter_mut().flatten().filter(|(option, _)| option.name == "backend");
+                backends.for_each(|(_, values)| values.retain(ran));
+            }
+            all
+        }
     };
     let all: Vec<Vec<OptionValues>> = match presets {
         [] => vec![option_values(settings, infos)],
