@@ -34,8 +34,8 @@ pub use sweep::{
 use std::collections::HashSet;
 
 use crate::plan::{
-    Axis, Cache, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset, ProbeCell,
-    Resolved, Settings, Skipped, TrialTime, Unknown, nearest,
+    Axis, Cache, Choice, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset,
+    ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, nearest,
 };
 use crate::units::short_bytes;
 
@@ -85,7 +85,9 @@ fn cells(request: &PlanRequest) -> Result<Cells, PlanError> {
         match (experiment(&part.preset.experiment)?.cells)(&part.settings, request) {
             Ok((mut some, mut left_out)) => {
                 if part.preset.first_backend && request.resolved.user.backend.is_none() {
-                    keep_first_backend(&mut some, &mut left_out);
+                    let backends = part.settings.backend.as_ref();
+                    let all = backends.map(|of| of.choices(request.infos)).unwrap_or_default();
+                    keep_first_backend(&mut some, &mut left_out, all.first());
                 }
                 cells.extend(some.into_iter().filter(|cell| seen.insert(cell.clone())));
                 skipped.extend(
@@ -108,12 +110,16 @@ fn cells(request: &PlanRequest) -> Result<Cells, PlanError> {
     }
 }
 
-/// Keeps, of cells that differ only in their backend, the first: the others would repeat it.
-fn keep_first_backend(cells: &mut Vec<Job>, skipped: &mut Vec<Skipped>) {
-    let (mut seen, mut refused) = (HashSet::new(), HashSet::new());
+/// Keeps, of cells that differ only in their backend, the first: the others would repeat it. Of the
+/// skipped cells, only the preferred backend's say why it does not run.
+fn keep_first_backend(
+    cells: &mut Vec<Job>,
+    skipped: &mut Vec<Skipped>,
+    preferred: Option<&Choice>,
+) {
+    let mut seen = HashSet::new();
     cells.retain(|cell| seen.insert(Axis::Backend.without(cell)));
-    // Says why the first backend does not run.
-    skipped.retain(|skipped| refused.insert(Axis::Backend.without(&skipped.cell)));
+    skipped.retain(|skipped| preferred.is_none_or(|one| skipped.cell.backend == *one));
 }
 
 /// Returns whether any of these presets measures a file; unknown experiments are rejected later.

@@ -110,7 +110,7 @@ fn add_warnings(page: &mut TextLines, results: &[CellResult], probes: &[ProbeRes
         let message = analysis::describe_range(&messages);
         add_line(page, mark, style, &format!("{figures}: {message}"));
     }
-    let kinds = group_by_key(noted.into_iter(), |(id, _)| *id);
+    let kinds = group_by_key(noted, |(id, _)| *id);
     let count = |all: &[(&str, usize)]| all.iter().map(|(_, cells)| cells).sum::<usize>();
     let kinds: Vec<String> =
         kinds.iter().map(|(id, all)| format!("{id} ({})", count(all))).collect();
