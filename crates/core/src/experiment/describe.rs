@@ -39,16 +39,9 @@ pub fn describes(
         Ok(experiment) if experiment.picks => vec![option_values(settings, infos)],
         _ => {
             let parts = preset.parts();
-            let mut all: Vec<Vec<OptionValues>> =
-                parts.iter().map(|part| option_values(&complete(part), infos)).collect();
-            // Only one of its backends runs.
-            if preset.first_backend && settings.backend.is_none() {
-                let ran = |value: &JobValue| cells.first().is_some_and(|of| has(of, value, infos));
-                let backends =
-                    all.iter_mut().flatten().filter(|(option, _)| option.name == "backend");
-                backends.for_each(|(_, values)| values.retain(ran));
-            }
-            all
+            let all = parts.iter().map(|part| option_values(&complete(part), infos)).collect();
+            let one = preset.first_backend && settings.backend.is_none();
+            if one { keep_backend_of(cells, all, infos) } else { all }
         }
     };
     let all: Vec<Vec<OptionValues>> = match presets {
@@ -90,6 +83,18 @@ pub fn describes(
         }
     }
     Ok(())
+}
+
+/// Keeps, of the backends of each part, the one of these cells: the others do not run.
+fn keep_backend_of(
+    cells: &[Job],
+    mut parts: Vec<Vec<OptionValues>>,
+    infos: &[&'static Info],
+) -> Vec<Vec<OptionValues>> {
+    let ran = |value: &JobValue| cells.first().is_some_and(|cell| has(cell, value, infos));
+    let backends = parts.iter_mut().flatten().filter(|(option, _)| option.name == "backend");
+    backends.for_each(|(_, values)| values.retain(ran));
+    parts
 }
 
 /// An option with the values that settings give it.
