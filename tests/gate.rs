@@ -92,6 +92,20 @@ fn baseline_is_compared_below_the_table() {
 }
 
 #[test]
+fn peak_repeats_its_only_backend() {
+    let home = Home::new();
+    home.file("data.bin", 65536);
+    home.stdout("--batch data.bin -p peak --trials 1 --trial-time 1ms --quiet --save base");
+    let plan = home.json("--batch data.bin -p peak --baseline base --dry-run");
+    let backend = |cell: &Value| cell["backend"]["id"].clone();
+    let cells = plan["cells"].as_array().unwrap();
+    assert!(!cells.is_empty() && cells.iter().all(|cell| backend(cell) == backend(&cells[0])));
+    let other = run(&home, "data.bin -p peak -b uring,aio --baseline base --dry-run");
+    let (code, _, stderr) = texts(&other);
+    assert!(code == 2 && stderr.contains("the baseline has no cell with --backend"), "{stderr}");
+}
+
+#[test]
 fn slower_run_exits_with_3() {
     let home = measured();
     let before = faster(&home, FAR);

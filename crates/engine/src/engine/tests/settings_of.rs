@@ -88,9 +88,13 @@ fn older_plans_recover_their_settings() {
             let before = Plan { settings: None, ..before };
             let found = settings_of(&before, &preset, &infos());
             let context = format!("{id} {line:?} became {:?}", found.argv());
-            let after = planned(&preset, &found, file, folder.path())
-                .unwrap_or_else(|| panic!("no plan: {context}"));
             let has_shares = preset.parts().iter().any(|part| part.memory_share.is_some());
+            let after = match planned(&preset, &found, file, folder.path()) {
+                Some(after) => after,
+                // A share shrinks to fit the disk, a number of bytes does not.
+                None if has_shares => continue,
+                None => panic!("no plan: {context}"),
+            };
             let of = if has_shares { cells_of_shares } else { cells };
             let (had, has) = (of(&before), of(&after));
             let other = had.symmetric_difference(&has).map(|job| job.label());
