@@ -56,7 +56,7 @@ fn usual_variation_is_no_difference() {
         versus.describe()
     );
     assert!(
-        versus.text.contains("2 cells are inconclusive: A and B may differ there by up to"),
+        versus.text.contains("2 cells are inconclusive: a difference of up to"),
         "{}",
         versus.text
     );

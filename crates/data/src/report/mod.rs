@@ -34,8 +34,8 @@ use crate::plan::{Unknown, nearest};
 pub use anonymous::{PrivateNames, anonymize};
 pub use card::glance_text;
 pub use compare::{
-    COMPARISONS, ComparisonFormat, RatioScale, comparison_columns, comparison_text,
-    find_comparison_format, ruling_text,
+    COMPARISONS, ComparisonFormat, INTERVAL_RANK, RatioScale, comparison_columns, comparison_text,
+    describe_beside, describe_unjudged, describe_unmatched, find_comparison_format, ruling_text,
 };
 pub use format::Format;
 pub use look::{Graph, Look, Spread};

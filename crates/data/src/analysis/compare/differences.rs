@@ -46,7 +46,9 @@ pub fn between(
     let mut found = by_name(base, other);
     found.extend(mitigations(sessions));
     if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
-        fold_unreported(&mut found, side);
+        let silent = |one: &Difference| [&one.base, &one.other][side] == "-";
+        // What a report does not state may or may not differ.
+        found.retain(|one| !silent(one));
     }
     found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));
     found.extend(warnings(results));
@@ -72,23 +74,6 @@ fn difference(about: &'static str, what: String, sides: [&str; 2]) -> Difference
     let [base, other] =
         sides.map(|text| if text.is_empty() { "-".into() } else { clean_text(text) });
     Difference { about, what, base, other }
-}
-
-/// Folds the facts that a report does not state into one line: they may or may not differ.
-fn fold_unreported(found: &mut Vec<Difference>, reference: usize) {
-    let silent =
-        |found: &Difference| if reference == 0 { found.base == "-" } else { found.other == "-" };
-    let names: Vec<String> = found
-        .iter()
-        .filter(|one| silent(one))
-        .map(|one| format!("{} {}", one.about, one.what))
-        .collect();
-    found.retain(|one| !silent(one));
-    if !names.is_empty() {
-        let (told, list) = ("-".to_string(), names.join(", "));
-        let (base, other) = if reference == 0 { (told, list) } else { (list, told) };
-        found.push(Difference { about: "settings", what: "not in the report".into(), base, other });
-    }
 }
 
 /// Returns the differences between the machines and kernels of two sessions; needs no results.

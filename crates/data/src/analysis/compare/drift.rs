@@ -219,15 +219,14 @@ fn largest_count(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns) -> usiz
 /// Returns the remedy for intervals that were widened by the change between halves of a run.
 fn remedy(cells: &[Pair], probes: &[ProbePair], kept: &SavedRuns, trusted: bool) -> String {
     if !trusted {
-        return "saved runs cannot improve on it, because these two differ in machine or file"
-            .into();
+        return String::new();
     }
     let had = largest_count(cells, probes, kept);
     let more = match MIN_SAVED_RUNS.saturating_sub(had).max(1) {
         1 => "1 more saved run".into(),
         more => format!("{more} more saved runs"),
     };
-    format!("{more} of these cells (--save) would measure it, and more trials narrow the intervals")
+    format!(" {more} of these cells (--save) would measure that; more trials narrow the intervals.")
 }
 
 /// Describes the variation included in these pairs; `None` if none has a ratio.
@@ -264,8 +263,8 @@ pub fn describe(
         Some(_) => (
             Basis::Halves,
             format!(
-                "The intervals allow for a variation of about {by} from run to run, estimated as \
-                 three times the difference between the halves of each run; {}.",
+                "From run to run, results vary by about {by}, estimated from the halves of both \
+                 runs: the intervals include that.{}",
                 remedy(cells, probes, kept, trusted)
             ),
         ),

@@ -178,9 +178,12 @@ fn pair(
     widen: &drift::Widen,
     steps: &Steps,
 ) -> Pair {
-    let figures = match (base.throughput, other.throughput) {
-        (Some(a), Some(b)) => (Some(a), Some(b)),
-        _ => (base.operations, other.operations),
+    let bytes = (base.throughput, other.throughput);
+    let operations = (base.operations, other.operations);
+    let figures = match (bytes, operations) {
+        ((Some(_), Some(_)), _) => bytes,
+        (_, (Some(_), Some(_))) | ((None, None), _) => operations,
+        _ => bytes,
     };
     let (by, step) = (widen.by(&base.cell), steps.of(&base.cell));
     let ratio = figures

@@ -36,7 +36,7 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
         said.push(format!("Among {} equal cells, chance alone would also show {calls}: repeat the runs before you trust this.", judged.len()));
     }
     let count = |outcome: Outcome| cells.iter().filter(|pair| pair.outcome == outcome).count();
-    said.extend(unclear(letter, cells));
+    said.extend(unclear(cells));
     said.extend(moved_together(cells));
     said.extend(count_cells(
         count(Outcome::TooFew),
@@ -49,16 +49,16 @@ pub fn text(letter: &str, cells: &[Pair], alone: usize) -> String {
 }
 
 /// Counts the inconclusive cells, and states the largest possible difference.
-fn unclear(letter: &str, cells: &[Pair]) -> Option<String> {
+fn unclear(cells: &[Pair]) -> Option<String> {
     let open: Vec<f64> = cells
         .iter()
         .filter(|pair| pair.outcome == Outcome::Unclear)
         .filter_map(|pair| Some(pair.ratio?.max_change()))
         .collect();
     let by = range(&open);
-    let verb = verb(open.len(), "is", "are");
-    let count = count_cells(open.len(), &format!("{verb} inconclusive"))?;
-    Some(format!("{count}: A and {letter} may differ there by up to {by}."))
+    let is = verb(open.len(), "is", "are");
+    let what = format!("{is} inconclusive: a difference of up to {by} could hide in the scatter.");
+    count_cells(open.len(), &what)
 }
 
 /// Says why cells are inconclusive that would differ, had not all of their kind moved together.
@@ -231,14 +231,15 @@ pub fn show_ratio(ratio: &Ratio) -> String {
     format!("{}x{}", times(ratio.ratio), interval.unwrap_or_default())
 }
 
-/// Formats a ratio: `1.31`, `12`, `0.0310`; with three decimals near 1, so that no end of an
+/// Formats a ratio: `1.31`, `12`, `0.031`; with three decimals near 1, so that no end of an
 /// interval looks like 1 without being it.
 pub fn times(ratio: f64) -> String {
     match ratio {
         1e5.. => format!("{ratio:.1e}"),
         9.995.. => format!("{ratio:.0}"),
         _ if (0.99..1.01).contains(&ratio) => format!("{ratio:.3}"),
-        0.1.. => format!("{ratio:.2}"),
+        0.0995.. => format!("{ratio:.2}"),
+        9.95e-3.. => format!("{ratio:.3}"),
         1e-3.. => format!("{ratio:.4}"),
         _ => format!("{ratio:.1e}"),
     }

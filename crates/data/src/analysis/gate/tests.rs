@@ -49,9 +49,9 @@ fn slower_needs_the_whole_interval() {
     let same = ruled(&base, &base);
     assert_eq!((same.slower.len(), same.judged, same.is_open()), (0, 4, false));
     let said = "Gate: none of 4 cells is slower than the baseline by more than 5 %; the intervals detect losses of 7 % or more. \
-                The intervals allow for a variation of about 0.5 % from run to run, estimated as \
-                three times the difference between the halves of each run; 3 more saved runs of these cells (--save) would measure it, \
-                and more trials narrow the intervals.";
+                From run to run, results vary by about 0.5 %, estimated from the halves of both runs: \
+                the intervals include that. 3 more saved runs of these cells (--save) would measure that; \
+                more trials narrow the intervals.";
     assert_eq!(same.text(), said);
     assert!(
         same.seen.is_some_and(|(least, most)| (0.06..0.07).contains(&least) && least <= most),
@@ -62,7 +62,7 @@ fn slower_needs_the_whole_interval() {
     assert_eq!(versus(&base, &steady(&[0.5, 0.945, 0.8, 2.0])).cells[1].outcome, Outcome::Slower);
     let cells: Vec<&str> = found.slower.iter().map(|pair| pair.cell.backend.id.as_str()).collect();
     assert_eq!((cells, found.slower[0].cell.block, found.judged), (vec!["read", "read"], 512, 4));
-    let said = "Gate: 2 of 4 cells are slower than the baseline by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. The intervals ";
+    let said = "Gate: 2 of 4 cells are slower than the baseline by more than 5 %: read 512 B warm 0.50x [0.49-0.51]; read 1 KiB warm 0.80x [0.79-0.81]. From run to run, ";
     assert!(found.text().starts_with(said), "{}", found.text());
     let narrow = judge_run(&base, &versus(&base, &steady(&[0.945; 4])), 0.0);
     assert_eq!(narrow.slower.len(), 4);

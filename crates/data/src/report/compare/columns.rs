@@ -10,10 +10,11 @@ use crate::units;
 use crate::units::column::{self, PER_SECOND, align};
 
 /// The rank of the column of drawn intervals.
-pub const INTERVAL_RANK: u8 = 2;
+pub const INTERVAL_RANK: u8 = 3;
+/// The rank of both medians: they stay longer than the drawn intervals.
+const MEDIAN_RANK: u8 = 2;
 
-/// Returns the cells of a comparison in this order; the bar is the column of rank 2, the outcome
-/// the last one.
+/// Returns the cells of a comparison in this order; the outcome is the last one.
 pub fn columns(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
     let jobs = || pairs.iter().map(|pair| &pair.cell);
     let mut columns: Vec<Column> = Axis::columns()
@@ -35,8 +36,8 @@ pub fn probe_columns(pairs: &[ProbePair], letter: &str, look: &Look) -> Vec<Colu
     fn value(of: Option<SummaryOf>) -> String {
         of.map_or("-".into(), show_value)
     }
-    columns.push(numbers("A", 3, pairs, |pair| value(pair.base)));
-    columns.push(numbers(letter, 3, pairs, |pair| value(pair.other)));
+    columns.push(numbers("A", MEDIAN_RANK, pairs, |pair| value(pair.base)));
+    columns.push(numbers(letter, MEDIAN_RANK, pairs, |pair| value(pair.other)));
     columns.extend(ratio_columns(&pairs.iter().collect::<Vec<_>>(), letter, look));
     make_safe(columns, look)
 }
@@ -95,9 +96,10 @@ fn medians(pairs: &[&Pair], letter: &str, look: &Look) -> Vec<Column> {
         if alike {
             let values: Vec<Option<f64>> =
                 figures.map(|of| of.map(|of| of.summary.median)).collect();
-            return Column::numbers(title, unit.1, 3, align(&values, unit.0));
+            return Column::numbers(title, unit.1, MEDIAN_RANK, align(&values, unit.0));
         }
-        Column::numbers(title, "", 3, figures.map(|of| of.map_or("-".into(), show_value)).collect())
+        let shown = figures.map(|of| of.map_or("-".into(), show_value)).collect();
+        Column::numbers(title, "", MEDIAN_RANK, shown)
     };
     ["A", letter].into_iter().zip(sides).map(column).collect()
 }

@@ -8,12 +8,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{RatioScale, columns as comparison_columns};
+pub use columns::{INTERVAL_RANK, RatioScale, columns as comparison_columns};
 pub use format::ComparisonFormat;
 
 use std::io::{self, Write};
 
 use self::table::MAX_LISTED;
+pub use self::table::{describe_beside, describe_unjudged, describe_unmatched};
 use crate::analysis::{Comparison, Ruling};
 use crate::plan::{Unknown, nearest};
 use crate::report::Look;

@@ -1,5 +1,5 @@
-//! The comparison for people: what else differs, a line per cell with its interval around 1, and
-//! the summary.
+//! The comparison for people: the summary, what else differs, and a line per cell with its interval
+//! around 1.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,6 @@ use crate::report::notes::{TextLines, name_first};
 use crate::report::table::axes;
 use crate::report::table::grid::{self, Style};
 use crate::report::{Look, text};
-use crate::units::counted;
 
 /// Lines of a list; further ones are only counted.
 pub const MAX_LISTED: usize = 20;
@@ -33,6 +32,7 @@ fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Resul
     for other in &comparison.others {
         add_comparison(&mut page, other);
     }
+    while page.lines.pop_if(|line| line.is_empty()).is_some() {}
     page.lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
@@ -49,6 +49,8 @@ pub fn describe_side(side: &Side) -> String {
 }
 
 fn add_comparison(page: &mut TextLines, versus: &Versus) {
+    page.gap();
+    page.plain(&versus.describe());
     page.gap();
     if versus.side.variant.is_none() {
         add_differences(page, &versus.differences, &versus.side.letter);
@@ -67,8 +69,6 @@ fn add_comparison(page: &mut TextLines, versus: &Versus) {
     }
     add_list(page, Style::Red, describe_unjudged(&versus.probes, ProbeCell::label));
     add_list(page, Style::Dim, describe_unmatched(&versus.probes_alone, ProbeCell::label));
-    page.gap();
-    page.plain(&versus.describe());
 }
 
 /// States that only the figures differ.
@@ -147,17 +147,15 @@ pub fn describe_beside(versus: &Versus) -> impl Iterator<Item = (String, String)
     })
 }
 
-/// Describes the cells without a partner, up to [`MAX_LISTED`]: the side, and the cell.
+/// Describes the cells without a partner by reason: the side, then the cells and the reason.
 pub fn describe_unmatched<Cell>(
     alone: &[LoneCell<Cell>],
     label: fn(&Cell) -> String,
 ) -> impl Iterator<Item = (String, String)> {
-    let listed = alone.iter().take(MAX_LISTED).map(move |cell| {
-        let why = cell.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-        (format!("only in {}: ", cell.only_in), format!("{}{why}", label(&cell.cell)))
-    });
-    let more = alone.len().saturating_sub(MAX_LISTED);
-    listed.chain((more > 0).then(|| {
-        (String::new(), format!("and {} that only one side measured", counted(more, "more cell")))
-    }))
+    let groups = group_by_key(alone.iter(), |cell| (&*cell.only_in, cell.reason.as_deref()));
+    groups.into_iter().map(move |((only_in, why), cells)| {
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        let named = name_first(&label(&cells[0].cell), cells.len());
+        (format!("only in {only_in}: "), named + &why)
+    })
 }

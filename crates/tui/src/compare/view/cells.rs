@@ -5,8 +5,11 @@ use ratatui::text::{Line, Span};
 
 use crate::analysis::{Outcome, Pair, Versus};
 use crate::compare::data::{Row, Sheet};
-use crate::report::RatioScale;
+use crate::plan::Job;
 use crate::report::table::grid::Column;
+use crate::report::{
+    INTERVAL_RANK, RatioScale, describe_beside, describe_unjudged, describe_unmatched,
+};
 use crate::spoken::speak;
 use crate::theme::{Look, Role};
 use crate::view::pane;
@@ -21,9 +24,6 @@ pub struct Table<'a> {
 /// The widest bar: a wider one shows no more.
 const MAX_BAR: usize = 61;
 
-/// The rank of the column that holds the interval bar.
-const BAR_RANK: u8 = 2;
-
 impl<'a> Table<'a> {
     /// Chooses the columns; the bars get what they leave.
     pub fn fit(sheet: &'a Sheet, versus: &Versus, width: usize) -> Table<'a> {
@@ -31,7 +31,7 @@ impl<'a> Table<'a> {
         let total: usize = columns.iter().map(|(_, width)| width + gap).sum();
         let mut columns: Vec<(&Column, usize)> =
             columns.into_iter().map(|(column, width)| (column, *width)).collect();
-        let bar = columns.iter_mut().find(|(column, _)| column.rank == BAR_RANK);
+        let bar = columns.iter_mut().find(|(column, _)| column.rank == INTERVAL_RANK);
         let narrow = bar.as_ref().map_or(0, |(_, width)| *width);
         let room = (narrow + (width + gap).saturating_sub(total)).min(MAX_BAR);
         let scale = RatioScale::with_width(versus.cells.iter().map(|pair| pair.ratio), room);
@@ -45,7 +45,7 @@ impl<'a> Table<'a> {
     pub fn head(&self, look: &Look) -> [Line<'static>; 2] {
         let title = self.scale.title();
         let unit = |column: &'a Column| {
-            if column.rank == BAR_RANK { title.clone() } else { column.unit.clone() }
+            if column.rank == INTERVAL_RANK { title.clone() } else { column.unit.clone() }
         };
         let line = |text: &dyn Fn(&'a Column) -> String, role: Role| {
             let parts = self
@@ -73,7 +73,7 @@ impl<'a> Table<'a> {
                 .flatten()
                 .map(|(_, text)| text.as_str())
                 .collect();
-            if column.rank == BAR_RANK {
+            if column.rank == INTERVAL_RANK {
                 let bar = self.scale.bar(pair.ratio.as_ref(), look.has_plain_bars());
                 parts.extend(interval_bar(look, &bar, *width, outcome));
                 parts.push(Span::raw(" ".repeat(self.gap)));
@@ -127,50 +127,18 @@ pub fn line(look: &Look, table: &Table, versus: &Versus, row: Row) -> Line<'stat
     }
 }
 
-/// Lists below the table why pairs have no verdict, grouped by reason, and the cells that only one
-/// session has.
+/// Lists below the table the cells that differ in one axis, why pairs have no verdict, and the
+/// cells that only one session has.
 pub fn lines_below(look: &Look, versus: &Versus, width: usize) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    let mut reasons: Vec<(Outcome, &str, Vec<&Pair>)> = Vec::new();
-    for pair in
-        versus.cells.iter().filter(|pair| matches!(pair.outcome, Outcome::Wrong | Outcome::Failed))
-    {
-        let why = pair.reason.as_deref().unwrap_or("no figure on one side");
-        match reasons
-            .iter_mut()
-            .find(|(outcome, reason, _)| *outcome == pair.outcome && *reason == why)
-        {
-            Some((.., having)) => having.push(pair),
-            None => reasons.push((pair.outcome, why, vec![pair])),
-        }
-    }
-    for (outcome, why, having) in reasons {
-        let more = if having.len() > 1 {
-            format!(", and {} more", having.len() - 1)
-        } else {
-            String::new()
-        };
-        let text = format!("{}{more}: {}", having[0].cell.label(), speak(why));
-        lines.extend(paragraph(
-            look,
-            &format!(" {}: ", outcome.name()),
-            role(outcome),
-            &text,
-            width,
-        ));
-    }
-    for cell in &versus.alone {
-        let why =
-            cell.reason.as_ref().map_or(String::new(), |reason| format!(": {}", speak(reason)));
-        let text = format!("{}{why}", cell.cell.label());
-        lines.extend(paragraph(
-            look,
-            &format!(" only in {}: ", cell.only_in),
-            Role::Dim,
-            &text,
-            width,
-        ));
-    }
+    let dim = |list: Vec<(String, String)>| list.into_iter().map(|one| (Role::Dim, one));
+    let unjudged = describe_unjudged(&versus.cells, Job::label).into_iter();
+    let mut lines: Vec<Line<'static>> = dim(describe_beside(versus).collect())
+        .chain(unjudged.map(|one| (Role::Wrong, one)))
+        .chain(dim(describe_unmatched(&versus.alone, Job::label).collect()))
+        .flat_map(|(role, (mark, text))| {
+            paragraph(look, &format!(" {mark}"), role, &speak(&text), width)
+        })
+        .collect();
     if !lines.is_empty() {
         lines.insert(0, Line::default());
     }

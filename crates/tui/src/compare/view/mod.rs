@@ -157,6 +157,8 @@ fn draw_page(
     }
     let summary = summarize(look, got, compare.other, (versus, sheet), inner);
     put(&summary.sessions, &mut at, inner, buf);
+    divide(look, "Summary", "", &mut at, inner, buf);
+    put(&summary.conclusion, &mut at, inner, buf);
     let (shown, all) = (summary.differences.len(), versus.differences.len());
     let more = if all > shown {
         format!("{shown} of {all}, {} shows all", key_of(Action::Toggle, Screen::Compare))
@@ -169,8 +171,6 @@ fn draw_page(
         put(&[look.line(Role::Dim, pane::fit(text, width))], &mut at, inner, buf);
     }
     put(&summary.differences, &mut at, inner, buf);
-    divide(look, "Summary", "", &mut at, inner, buf);
-    put(&summary.conclusion, &mut at, inner, buf);
     divide(look, "Cells", &sheet.common, &mut at, inner, buf);
     let table = Table::fit(sheet, versus, width.saturating_sub(2));
     if !sheet.rows.is_empty() {
