@@ -56,14 +56,6 @@ pub fn list(dir: PathBuf) -> Listing {
     Listing { dir, file_system: FileSystem { fs, space }, result }
 }
 
-/// Returns whether no run has been saved yet.
-pub fn is_first_start() -> bool {
-    let is_session = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b".");
-    let Ok(folder) = session::folder() else { return true };
-    fs::read_dir(folder)
-        .map_or(true, |mut all| !all.any(|one| one.is_ok_and(|one| is_session(&one.file_name()))))
-}
-
 /// Returns the paths at which no file exists.
 pub fn find_gone(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let is_gone = |path: &PathBuf| {

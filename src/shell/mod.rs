@@ -35,7 +35,7 @@ use crate::text::clean_text;
 use crate::tui::lab;
 use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Msg, Query, Replayed, Speed};
-use crate::tui::popup::{Popup, Start};
+use crate::tui::popup::Popup;
 use crate::tui::remember::Remembered;
 use crate::tui::setup::Setup;
 use crate::tui::theme::DEFAULT;
@@ -173,7 +173,8 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     let (files, folder) = split_folder(files);
     // A user who names a target needs no questions.
     let names_target = folder.is_some() || !files.is_empty();
-    let guides = fresh && !names_target && probes.is_none() && may_ask_first(args);
+    let is_watching = args.demo || args.replay.is_some();
+    let guides = fresh && !names_target && probes.is_none() && !is_watching;
     let dir = dir.or_else(|| folder.clone().filter(|folder| look_up::is_writable(folder)));
     let mut files = files.into_iter();
     let mut setup = Setup::new(files.next(), dir, base, settings)
@@ -184,8 +185,10 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
     }
     let mut model = Model::new(look, presets.iter().cloned().collect(), setup);
     model.rings = !args.no_bell;
-    if guides {
-        model.popups.push(Popup::Start(Start { cursor: 0 }));
+    // Changed settings are what the user came back for.
+    if guides && !model.setup.is_changed() {
+        let popup = Popup::start(&model.presets, remembered.preset.as_deref().unwrap_or_default());
+        model.popups.push(popup);
     }
     for why in lost.into_iter().chain(runner::describe_unrestored()) {
         model.toasts.fail(model.now, why);
@@ -198,11 +201,6 @@ fn begin(args: &Screen, asked: Asked) -> anyhow::Result<(Model, Vec<Effect>)> {
         first.extend(go(&mut model, crate::tui::screen::Screen::Lab));
     }
     Ok((model, first))
-}
-
-/// Returns whether nothing was measured yet, and nothing is replayed.
-fn may_ask_first(args: &Screen) -> bool {
-    !args.demo && args.replay.is_none() && look_up::is_first_start()
 }
 
 /// Splits off the folder to open, which is named in place of a file.

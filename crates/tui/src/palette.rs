@@ -276,7 +276,7 @@ fn is_start(word: &str, name: &str) -> bool {
 }
 
 fn sessions<'a>(sources: &'a Sources<'a>) -> impl Iterator<Item = Entry> + 'a {
-    sources.sessions.from(0).take(MAX_SEARCHED).map(|listed| Entry {
+    sources.sessions.listed().take(MAX_SEARCHED).map(|listed| Entry {
         title: clean_text(session_view::listed_name(listed)),
         about: match listed.created.as_str() {
             // A reference.

@@ -4,7 +4,9 @@ use tui_input::Input;
 
 use super::export::Form;
 use super::msg::{Effect, HeldRun};
+use super::plan::Preset;
 use super::refine::RefineForm;
+use super::start::entries;
 
 /// The purpose of a confirmed line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,11 +42,10 @@ pub enum Popup {
     WaitingRun(WaitingRun),
     Line(TextLine),
     Export(Box<Form>),
-    Presets(PresetList),
     Refine(Box<RefineForm>),
     /// Kinds of warnings of the shown session, and what helps.
     Warnings(WarningList),
-    /// The guided start: questions instead of settings.
+    /// The guided start: questions instead of settings, then all presets.
     Start(Start),
     /// Others on the bars of Lab.
     Marks(MarkList),
@@ -88,11 +89,6 @@ pub struct TextLine {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct PresetList {
-    pub cursor: usize,
-}
-
-#[derive(Debug, Clone, Default)]
 pub struct WarningList {
     pub cursor: usize,
 }
@@ -100,6 +96,7 @@ pub struct WarningList {
 #[derive(Debug, Clone, Default)]
 pub struct Start {
     pub cursor: usize,
+    pub filter: Option<Input>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -125,6 +122,13 @@ pub struct MessageList {
 }
 
 impl Popup {
+    /// Opens the guided start on the row of a preset, or on its first row.
+    pub fn start(presets: &[Preset], id: &str) -> Popup {
+        let rows = entries(presets, "");
+        let cursor = rows.iter().position(|row| !id.is_empty() && row.id() == id).unwrap_or(0);
+        Popup::Start(Start { cursor, filter: None })
+    }
+
     pub fn question(text: impl Into<String>, detail: impl Into<String>, then: Then) -> Popup {
         Popup::Question(Question { text: text.into(), detail: detail.into(), then })
     }

@@ -1,5 +1,5 @@
-//! The guided start: what a user may want to know. Each question is one of a preset, and the last
-//! shows an example.
+//! The guided start: what a user may want to know, then every preset. A question is that of a
+//! preset or a [`Task`]; an example comes last.
 
 use std::time::Duration;
 
@@ -14,15 +14,77 @@ use iotui_core::doctor::OTHER_RUN;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Entry<'a> {
     Preset(&'a Preset),
+    Task(Task),
     /// A finished run, replayed without measuring anything.
     Example,
+    /// The title of the presets below.
+    Heading,
+    /// A preset that is taken to Setup or Lab.
+    Listed(&'a Preset),
 }
+
+/// A question that no preset alone answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Whether commits are as fast as the makers of a program ask for.
+    Profile,
+    TwoDisks,
+    /// Whether a disk is slower than in an earlier run.
+    Slower,
+}
+
+impl Task {
+    const ALL: [Task; 3] = [Task::Profile, Task::TwoDisks, Task::Slower];
+
+    fn question(self) -> &'static str {
+        match self {
+            Task::Profile => "Is this disk fast enough for etcd?",
+            Task::TwoDisks => "Which of two disks is faster?",
+            Task::Slower => "Is it slower than before?",
+        }
+    }
+
+    /// Returns the option that does the same, or what it uses.
+    fn id(self) -> &'static str {
+        match self {
+            Task::Profile => "--expect",
+            Task::TwoDisks => "--dir, --dir",
+            Task::Slower => "--baseline",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Task::Profile => {
+                "The makers of etcd ask that 99 of 100 commits of its log take less than 10 ms. \
+                 Setup has the bounds of other programs, and yours, in its row Expect."
+            }
+            Task::TwoDisks => {
+                "Mark a folder on each disk. A scratch file in each is measured in the same \
+                 rounds, so that what disturbs one run disturbs both."
+            }
+            Task::Slower => {
+                "Runs the plan of a saved session again and compares both, cell by cell, as far \
+                 as the machine's own variation allows."
+            }
+        }
+    }
+}
+
+/// The profile of [`Task::Profile`].
+pub const PROFILE: &str = "etcd";
+/// The preset of [`Task::TwoDisks`].
+pub const DISKS: &str = "peak";
 
 /// The target that a question needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// A scratch file.
     Scratch,
+    /// A folder on each of two disks.
+    Folders,
+    /// A session of this machine.
+    Session,
     /// A file that the user picks.
     File,
     /// Neither a file nor a disk.
@@ -36,56 +98,76 @@ pub fn sort_by_question(presets: &mut [Preset]) {
     presets.sort_by_key(|preset| preset.question.is_empty());
 }
 
-/// Returns the rows of the guided start.
-pub fn entries(presets: &[Preset]) -> Vec<Entry<'_>> {
-    let asked = presets.iter().filter(|preset| !preset.question.is_empty());
-    asked.map(Entry::Preset).chain([Entry::Example]).collect()
+/// Returns the rows of the guided start that contain a text: the questions, then all presets.
+pub fn entries<'a>(presets: &'a [Preset], wanted: &str) -> Vec<Entry<'a>> {
+    let asked = presets.iter().filter(|preset| !preset.question.is_empty()).map(Entry::Preset);
+    let tasks = Task::ALL.into_iter().map(Entry::Task);
+    let listed = presets.iter().map(Entry::Listed);
+    let wanted = wanted.to_lowercase();
+    let found = |text: &str| text.to_lowercase().contains(&wanted);
+    asked
+        .chain(tasks)
+        .chain([Entry::Example, Entry::Heading])
+        .chain(listed)
+        .filter(|entry| wanted.is_empty() || found(entry.question()) || found(entry.id()))
+        .collect()
 }
 
 impl Entry<'_> {
     pub fn question(&self) -> &str {
         match self {
             Entry::Preset(preset) => &preset.question,
+            Entry::Task(task) => task.question(),
             Entry::Example => "Show me an example",
+            Entry::Heading => "",
+            Entry::Listed(preset) => &preset.about,
         }
     }
 
-    /// Returns the id of the preset.
+    /// Returns the id of the preset, or the option that does the same.
     pub fn id(&self) -> &str {
         match self {
-            Entry::Preset(preset) => &preset.id,
-            Entry::Example => "",
+            Entry::Preset(preset) | Entry::Listed(preset) => &preset.id,
+            Entry::Task(task) => task.id(),
+            Entry::Example | Entry::Heading => "",
         }
     }
 
     pub fn needs(&self) -> Needs {
         match self {
-            Entry::Example => Needs::Nothing,
-            Entry::Preset(preset) if is_probe_preset(preset) => Needs::NoFile,
-            Entry::Preset(preset) if preset.needs_file => Needs::File,
-            Entry::Preset(_) => Needs::Scratch,
+            Entry::Example | Entry::Heading => Needs::Nothing,
+            Entry::Task(Task::TwoDisks) => Needs::Folders,
+            Entry::Task(Task::Slower) => Needs::Session,
+            Entry::Preset(preset) | Entry::Listed(preset) if is_probe_preset(preset) => {
+                Needs::NoFile
+            }
+            Entry::Preset(preset) | Entry::Listed(preset) if preset.needs_file => Needs::File,
+            Entry::Task(Task::Profile) | Entry::Preset(_) | Entry::Listed(_) => Needs::Scratch,
         }
     }
 
     /// Returns the longest time it takes; empty if nothing is measured.
     pub fn time(&self) -> String {
-        match self {
-            Entry::Preset(_) => show_wait(self.budget()),
-            Entry::Example => String::new(),
+        match self.budget() {
+            Duration::ZERO => String::new(),
+            budget => show_wait(budget),
         }
     }
 
     /// Returns the longest time that it takes; zero if nothing is measured.
     fn budget(&self) -> Duration {
         match self {
-            Entry::Preset(preset) => preset.settings.budget.unwrap_or(Plan::BUDGET),
-            Entry::Example => Duration::ZERO,
+            Entry::Preset(preset) | Entry::Listed(preset) => {
+                preset.settings.budget.unwrap_or(Plan::BUDGET)
+            }
+            Entry::Task(Task::Profile | Task::TwoDisks) => Plan::BUDGET,
+            Entry::Task(Task::Slower) | Entry::Example | Entry::Heading => Duration::ZERO,
         }
     }
 
     /// Says how long the scratch file is written to after it was filled; empty if it is only read.
     fn overwriting(&self) -> String {
-        let Entry::Preset(preset) = self else { return String::new() };
+        let (Entry::Preset(preset) | Entry::Listed(preset)) = self else { return String::new() };
         let parts = preset.parts();
         let writing = parts.iter().filter(|part| part.op == Some(Op::Write)).count();
         if writing == 0 {
@@ -98,8 +180,8 @@ impl Entry<'_> {
     /// Returns the size that it asks for, if any.
     fn size(&self) -> Option<u64> {
         match self {
-            Entry::Preset(preset) => largest_size(preset),
-            Entry::Example => None,
+            Entry::Preset(preset) | Entry::Listed(preset) => largest_size(preset),
+            Entry::Task(_) | Entry::Example | Entry::Heading => None,
         }
     }
 
@@ -107,6 +189,8 @@ impl Entry<'_> {
     pub fn target(&self) -> &'static str {
         match self.needs() {
             Needs::Scratch => "a scratch file here",
+            Needs::Folders => "a folder on each",
+            Needs::Session => "a session of yours",
             Needs::File => "a file that you pick",
             Needs::NoFile => "no file, no disk",
             Needs::Nothing => "a finished run",
@@ -117,6 +201,8 @@ impl Entry<'_> {
     pub fn describe(&self, setup: &Setup) -> String {
         match self.needs() {
             Needs::Scratch => describe_scratch(setup, self.size(), &self.overwriting()),
+            Needs::Folders => "writes a file without a name in each folder; gone afterwards".into(),
+            Needs::Session => "opens the list of sessions; measures nothing yet".into(),
             Needs::File => "reads a file that you pick next; writes nothing".into(),
             Needs::NoFile => "reads and writes no file".into(),
             Needs::Nothing => "replays a run that was measured elsewhere; measures nothing".into(),
@@ -126,7 +212,9 @@ impl Entry<'_> {
     /// Describes the measurement.
     pub fn about(&self) -> &str {
         match self {
-            Entry::Preset(preset) => &preset.doc,
+            Entry::Preset(preset) | Entry::Listed(preset) => &preset.doc,
+            Entry::Task(task) => task.about(),
+            Entry::Heading => "",
             Entry::Example => {
                 "A run as it looks while it measures, and its results, to look around in. A run of \
                  your own is saved, so you can return to it later."

@@ -21,13 +21,25 @@ fn keys_are_unique_on_each_screen() {
 }
 
 #[test]
-fn contract_keys_have_their_actions() {
+fn keys_mean_one_thing_everywhere() {
     let on = |key: &str, screen| action(Key::parse(key).unwrap(), screen);
     assert_eq!(on("r", Setup), Some(Action::Run));
     assert_eq!(on("space", Live), Some(Action::Pause));
     assert_eq!(on("space", Setup), Some(Action::Toggle));
     assert_eq!(on("x", Live), Some(Action::Stop));
-    assert_eq!(on("x", Setup), None);
+    let meanings = |key: &str| -> HashSet<Action> {
+        Screen::ALL.iter().chain([&Compare]).filter_map(|screen| on(key, *screen)).collect()
+    };
+    for (key, meant) in [
+        ("x", &[Action::Stop][..]),
+        ("s", &[Action::Skip]),
+        ("R", &[Action::Refine]),
+        ("+", &[Action::ZoomIn]),
+        ("w", &[Action::SaveAs, Action::Rename]),
+        ("f2", &[Action::SaveAs, Action::Rename]),
+    ] {
+        assert_eq!(meanings(key), meant.iter().copied().collect(), "{key}");
+    }
     assert_eq!(on("f1", Host), Some(Action::Help));
     assert_eq!(on("c", Sessions), Some(Action::Compare));
     assert_eq!(

@@ -12,7 +12,7 @@ use crate::export::{Form, What};
 use crate::keymap::{Action, key_of};
 use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Group, Plan, ProbeSet, check_sets, set_of};
-use crate::popup::{MarkList, Popup, PresetList, Purpose};
+use crate::popup::{MarkList, Popup, Purpose};
 use crate::screen::Screen;
 use crate::session::{self, Listed, Session};
 use crate::session_view::{self, SessionView};
@@ -66,12 +66,7 @@ pub fn act(lab: &mut Lab, ctx: &mut Context, action: Action) -> Vec<Effect> {
             ctx.request(Request::Steer(action));
         }
         Action::Preset => {
-            let cursor = ctx
-                .presets
-                .iter()
-                .position(|preset| preset.id == lab.choice.preset.id)
-                .unwrap_or(0);
-            ctx.popups.push(Popup::Presets(PresetList { cursor }));
+            ctx.popups.push(Popup::start(ctx.presets, &lab.choice.preset.id));
         }
         Action::Compare => {
             ctx.popups.push(Popup::Marks(MarkList { cursor: 0 }));

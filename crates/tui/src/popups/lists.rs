@@ -1,4 +1,4 @@
-//! Lists: presets, ways to add rounds, sessions that can be marked on the bars of Lab.
+//! Lists: ways to add rounds, sessions that can be marked on the bars of Lab.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -9,71 +9,12 @@ use crate::keymap::Action;
 use crate::lab::{self, MarkEntry};
 use crate::model::Model;
 use crate::msg::{Effect, Query};
-use crate::popup::{MarkList, PresetList};
+use crate::popup::MarkList;
 use crate::refine::RefineForm;
 use crate::theme::{Look, Role};
-use crate::update::palette::choose_preset;
 use crate::update::run;
 use crate::view::list::List;
 use crate::view::pane;
-
-impl Layer for PresetList {
-    fn footer(&self, _: &Model) -> KeyNames {
-        &[("enter", "choose"), ("down", "next"), ("esc", "close")]
-    }
-
-    fn opened_by(&self) -> Option<Action> {
-        Some(Action::Preset)
-    }
-
-    fn row(&mut self) -> Option<&mut usize> {
-        Some(&mut self.cursor)
-    }
-
-    fn choose(&mut self, model: &mut Model) -> After {
-        let chosen = model.presets.get(self.cursor).map(|preset| preset.id.clone());
-        After::Close(chosen.map_or_else(Vec::new, |id| choose_preset(model, &id)))
-    }
-
-    /// Lists the presets, with how the answer of the selected one is read.
-    fn window(&self, model: &Model, body: Rect) -> Option<Window> {
-        let look = &model.look;
-        let area = pane::middle(body, 104, (model.presets.len() as u16 + 16).max(10));
-        let inner = pane::inside(area);
-        let doc = model.presets.get(self.cursor).map_or("", |preset| preset.doc.as_str());
-        let columns = usize::from(inner.width.saturating_sub(2));
-        let mut doc = pane::paragraphs(doc, columns);
-        // A long paragraph leaves some of the list, and says where it was cut.
-        let most = usize::from(inner.height.saturating_sub(6)).max(4);
-        if doc.len() > most {
-            doc.truncate(most);
-            if let Some(last) = doc.last_mut() {
-                *last = pane::fit(&format!("{last} ..."), columns);
-            }
-        }
-        let below =
-            [Constraint::Min(3), Constraint::Length(1), Constraint::Length(doc.len() as u16)];
-        let [list, _, text] = Layout::vertical(below).areas(inner);
-        let room = usize::from(list.width).saturating_sub(22);
-        let lines = model.presets.iter().map(|preset| {
-            let (about, role) = match preset.question.as_str() {
-                "" => (preset.about.as_str(), Role::Dim),
-                question => (question, Role::Text),
-            };
-            Line::from(vec![
-                look.span(Role::Number, format!(" {:<20}", preset.id)),
-                look.span(role, pane::fit(about, room)),
-            ])
-        });
-        let lines = lines.collect();
-        let list = List::around(self.cursor, model.presets.len(), list);
-        let doc = doc.into_iter().map(|part| look.line(Role::Text, format!(" {part}"))).collect();
-        Some(Window {
-            notes: (doc, text),
-            ..Window::new("Presets", area, list, Some(self.cursor), lines)
-        })
-    }
-}
 
 impl Layer for RefineForm {
     fn footer(&self, _: &Model) -> KeyNames {

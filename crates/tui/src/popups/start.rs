@@ -1,22 +1,26 @@
 //! The guided start: the questions, and what the selected one measures, reads and writes.
 
+use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
+use tui_input::Input;
 
 use super::{After, KeyNames, Layer};
-use crate::keymap::Action;
-use crate::keys::Key;
+use crate::keymap::{Action, key_of};
+use crate::keys::{Key, edit};
 use crate::model::Model;
-use crate::msg::{Replayed, Speed};
-use crate::plan::{Preset, Settings};
+use crate::msg::{Effect, Replayed, Speed};
+use crate::plan::{Preset, Presets, Profiles, Settings};
 use crate::popup::{Help, Popup, Start};
 use crate::screen::Screen;
-use crate::start::{Entry, Needs, disturbances, entries};
+use crate::setup::SetupPane;
+use crate::start::{DISKS, Entry, Needs, PROFILE, Task, disturbances, entries};
 use crate::theme::Role;
 use crate::update::act::act;
 use crate::update::navigate::go;
+use crate::update::palette::choose_preset;
 use crate::update::run;
 use crate::update::screens::with_screens;
 use crate::view::hits::{Hits, Part};
@@ -25,7 +29,7 @@ use crate::view::pane;
 use crate::{lab, setup};
 
 /// Columns of the window where there is room.
-const COLUMNS: u16 = 100;
+const COLUMNS: u16 = 106;
 /// Rows below the list: a rule and the description.
 const MAX_BELOW: u16 = 12;
 
@@ -33,7 +37,8 @@ impl Layer for Start {
     fn footer(&self, _: &Model) -> KeyNames {
         &[
             ("enter", "start"),
-            ("down", "next"),
+            ("space", "change it"),
+            ("/", "filter"),
             ("e", "all settings"),
             ("?", "the words"),
             ("q", "quit"),
@@ -44,34 +49,59 @@ impl Layer for Start {
         Some(&mut self.cursor)
     }
 
-    /// Starts what answers the selected question.
+    /// Starts what answers the selected question, or takes the selected preset.
     fn choose(&mut self, model: &mut Model) -> After {
-        let all = entries(&model.presets);
-        let Some(entry) = all.get(self.cursor) else { return After::Stay(Vec::new()) };
-        let (needs, preset) = match entry {
-            Entry::Preset(preset) => (entry.needs(), Preset::clone(preset)),
-            Entry::Example => {
-                let speed = Speed::default();
-                return After::Close(run::ask_for_replay(model, Replayed::Demo, speed));
+        let all = entries(&model.presets, self.wanted());
+        match all.get(self.cursor).copied() {
+            None | Some(Entry::Heading) => After::Stay(Vec::new()),
+            Some(Entry::Example) => {
+                After::Close(run::ask_for_replay(model, Replayed::Demo, Speed::default()))
             }
-        };
-        if needs != Needs::NoFile {
-            let answer = |screens: crate::model::Screens, ctx: &mut crate::context::Context| {
-                setup::answer(screens.setup, ctx, preset)
-            };
-            return After::Close(with_screens(model, answer));
+            Some(Entry::Listed(preset)) => {
+                let id = preset.id.clone();
+                After::Close(choose_preset(model, &id))
+            }
+            Some(Entry::Task(task)) => After::Close(start_task(model, task)),
+            Some(entry @ Entry::Preset(preset)) => {
+                let (needs, preset) = (entry.needs(), preset.clone());
+                After::Close(start_preset(model, needs, preset))
+            }
         }
-        model.lab.choose(preset, Settings::default());
-        let mut effects = go(model, Screen::Lab);
-        effects.extend(with_screens(model, |screens, ctx| lab::act(screens.lab, ctx, Action::Run)));
-        After::Close(effects)
+    }
+
+    fn field(&mut self) -> Option<&mut Input> {
+        self.filter.as_mut()
+    }
+
+    fn field_changed(&mut self) {
+        self.cursor = 0;
+    }
+
+    fn opened_by(&self) -> Option<Action> {
+        Some(Action::Preset)
     }
 
     fn press(&mut self, model: &mut Model, key: Key, action: Option<Action>) -> After {
+        let moves = matches!(
+            key.code,
+            KeyCode::Enter | KeyCode::Up | KeyCode::Down | KeyCode::PageUp | KeyCode::PageDown
+        );
         match action {
+            Some(Action::Back) if self.filter.is_some() => {
+                (self.filter, self.cursor) = (None, 0);
+            }
+            _ if !moves && self.filter.is_some() => {
+                if self.filter.as_mut().is_some_and(|input| edit(input, key)) {
+                    self.field_changed();
+                }
+            }
+            _ if key.letter() == Some('/') => {
+                (self.filter, self.cursor) = (Some(Input::default()), 0);
+            }
             _ if key.letter() == Some('e') => return After::Close(Vec::new()),
-            Some(Action::Back) => return After::Close(Vec::new()),
-            Some(Action::Enter | Action::Toggle | Action::Right | Action::Run) => {
+            Some(Action::Back | Action::Preset) => return After::Close(Vec::new()),
+            Some(Action::Toggle) => return After::Close(self.take_to_setup(model)),
+            Some(Action::Enter | Action::Right | Action::Run) => {
                 return self.choose(model);
             }
             // The words come first: the footer shows the keys.
@@ -88,7 +118,16 @@ impl Layer for Start {
                 | Action::Suspend
                 | Action::Interrupt),
             ) => return After::Stay(act(model, action)),
-            _ => self.move_row(model, action),
+            _ => {
+                let before = self.cursor;
+                self.move_row(model, action);
+                // A heading is nothing to choose.
+                let rows = entries(&model.presets, self.wanted());
+                if rows.get(self.cursor) == Some(&Entry::Heading) {
+                    let next = if self.cursor > before { self.cursor + 1 } else { self.cursor - 1 };
+                    self.cursor = next.min(rows.len() - 1);
+                }
+            }
         }
         After::Stay(Vec::new())
     }
@@ -97,10 +136,14 @@ impl Layer for Start {
         let look = &model.look;
         // Nothing of the screen below is of use yet.
         Clear.render(body, buf);
-        let (area, list) = places(model, body);
+        let (area, list) = self.places(model, body);
         let inner = pane::frame(look, "What do you want to know?", "", true, area, buf);
-        let rows = entries(&model.presets);
-        let names = rows.iter().map(|row| pane::width(row.question())).max().unwrap_or(0);
+        if let Some(input) = &self.filter {
+            pane::filter(look, input, true, Rect { height: 1, ..inner }, buf);
+        }
+        let rows = entries(&model.presets, self.wanted());
+        let questions = rows.iter().filter(|row| !matches!(row, Entry::Listed(_)));
+        let names = questions.map(|row| pane::width(row.question())).max().unwrap_or(40);
         let width = usize::from(list.width);
         let line = |at: usize| row_line(model, &rows[at], names, at == self.cursor, width);
         let questions = List::around(self.cursor, rows.len(), list);
@@ -114,37 +157,106 @@ impl Layer for Start {
     }
 }
 
-/// Returns the window and the list in it.
-fn places(model: &Model, body: Rect) -> (Rect, Rect) {
-    let rows = entries(&model.presets).len() as u16;
-    let columns = COLUMNS.min(body.width.saturating_sub(2));
-    let airy = body.height >= rows + MAX_BELOW + 4;
-    let height = (rows + 2 + MAX_BELOW + 2 * u16::from(airy)).min(body.height);
-    let area = Rect::new(
-        body.x + (body.width - columns) / 2,
-        body.y + (body.height - height) / 2,
-        columns,
-        height,
-    );
-    let list = Rect::new(
-        area.x + 1,
-        area.y + 1 + u16::from(airy),
-        area.width.saturating_sub(2),
-        rows.min(area.height.saturating_sub(4)),
-    );
-    (area, list)
+impl Start {
+    /// Returns the text that rows must contain.
+    fn wanted(&self) -> &str {
+        self.filter.as_ref().map_or("", |input| input.value())
+    }
+
+    /// Takes the preset of the selected row to Setup, without a run.
+    fn take_to_setup(&self, model: &mut Model) -> Vec<Effect> {
+        let all = entries(&model.presets, self.wanted());
+        let chosen = match all.get(self.cursor) {
+            Some(Entry::Preset(preset) | Entry::Listed(preset)) => preset.id.clone(),
+            _ => return Vec::new(),
+        };
+        if chosen == model.setup.preset.id { Vec::new() } else { choose_preset(model, &chosen) }
+    }
+
+    /// Returns the window and the list in it.
+    fn places(&self, model: &Model, body: Rect) -> (Rect, Rect) {
+        let rows = entries(&model.presets, "").len() as u16;
+        let columns = COLUMNS.min(body.width.saturating_sub(2));
+        let height = (rows + 2 + MAX_BELOW).min(body.height);
+        let area = Rect::new(
+            body.x + (body.width - columns) / 2,
+            body.y + (body.height - height) / 2,
+            columns,
+            height,
+        );
+        let above = u16::from(self.filter.is_some());
+        // The description keeps a third of a low window.
+        let below = MAX_BELOW.min(height / 3);
+        let list = Rect::new(
+            area.x + 1,
+            area.y + 1 + above,
+            area.width.saturating_sub(2),
+            (area.height.saturating_sub(2 + above)).saturating_sub(below),
+        );
+        (area, list)
+    }
+}
+
+fn start_preset(model: &mut Model, needs: Needs, preset: Preset) -> Vec<Effect> {
+    if needs != Needs::NoFile {
+        return with_screens(model, |screens, ctx| {
+            setup::answer(screens.setup, ctx, preset, Settings::default())
+        });
+    }
+    model.lab.choose(preset, Settings::default());
+    let mut effects = go(model, Screen::Lab);
+    effects.extend(with_screens(model, |screens, ctx| lab::act(screens.lab, ctx, Action::Run)));
+    effects
+}
+
+fn start_task(model: &mut Model, task: Task) -> Vec<Effect> {
+    match task {
+        Task::Profile => {
+            let profiles = Profiles::built_in();
+            let Ok(profile) = profiles.get(PROFILE) else { return Vec::new() };
+            let usual = |preset: &&Preset| preset.id == Presets::DEFAULT;
+            let Some(preset) = model.presets.iter().find(usual).cloned() else {
+                return Vec::new();
+            };
+            let mut settings = profile.preset().settings;
+            let _ = settings.set("expect", PROFILE);
+            with_screens(model, |screens, ctx| setup::answer(screens.setup, ctx, preset, settings))
+        }
+        Task::TwoDisks => {
+            let effects = choose_preset(model, DISKS);
+            model.setup.focus_on(SetupPane::Target);
+            let [mark, run] =
+                [Action::Mark, Action::Run].map(|action| key_of(action, Screen::Setup));
+            let text = format!("{mark} marks a folder on each disk, then {run} runs");
+            model.toasts.note(model.now, text);
+            effects
+        }
+        Task::Slower => {
+            let effects = go(model, Screen::Sessions);
+            let [again, mark, compare] = [Action::RunAgain, Action::Mark, Action::Compare]
+                .map(|action| key_of(action, Screen::Sessions));
+            let text = format!("{again} runs a session again; {mark} on both, then {compare}");
+            model.toasts.note(model.now, text);
+            effects
+        }
+    }
 }
 
 fn row_line(model: &Model, entry: &Entry, names: usize, here: bool, width: usize) -> Line<'static> {
     let look = &model.look;
-    let question = pane::fit(entry.question(), width.saturating_sub(4));
+    if *entry == Entry::Heading {
+        let text = format!(" all {} presets", model.presets.len());
+        return look.line(Role::Dim, text);
+    }
+    let question = pane::fit(entry.question(), names.min(width.saturating_sub(4)));
     let gap = " ".repeat(names.saturating_sub(pane::width(&question)) + 3);
     let mark = if here { look.glyph(" ► ", " > ") } else { "   " };
-    let mut spans = vec![
-        look.span(Role::Focus, mark),
-        look.span(if here { Role::Selected } else { Role::Text }, question),
-        Span::raw(gap),
-    ];
+    let role = match entry {
+        _ if here => Role::Selected,
+        Entry::Listed(_) => Role::Dim,
+        _ => Role::Text,
+    };
+    let mut spans = vec![look.span(Role::Focus, mark), look.span(role, question), Span::raw(gap)];
     let room = width.saturating_sub(names + 6);
     if room >= 40 {
         spans.push(look.span(Role::Dim, format!("{:<22}", entry.target())));

@@ -51,10 +51,13 @@ struct Row {
 pub struct Sessions {
     /// As listed: the newest first.
     rows: Vec<Row>,
-    /// Indexes into `rows` of the sessions that match the filter, sorted.
-    shown: Vec<usize>,
+    /// Indexes into `rows` of the sessions that match the filter, sorted; `None` is the heading of
+    /// the published machines, which come last.
+    shown: Vec<Option<usize>>,
     /// Index into `shown`.
     pub cursor: usize,
+    /// The published machines are listed below their heading.
+    pub unfolded: bool,
     pub sort: Sort,
     pub filter: Input,
     /// Letters go to the filter.
@@ -88,32 +91,38 @@ impl Sessions {
         self.rows.len()
     }
 
-    /// Returns the listed sessions, starting at a row.
-    pub fn from(&self, first: usize) -> impl Iterator<Item = &Listed> {
-        self.rows_from(first).map(|row| &row.listed)
+    /// Returns the listed sessions.
+    pub fn listed(&self) -> impl Iterator<Item = &Listed> {
+        self.shown.iter().flatten().map(|at| &self.rows[*at].listed)
     }
 
-    /// Returns the listed sessions, starting at a row, each with its ratio to the run before it,
-    /// where that is a difference.
-    pub fn from_with_change(&self, first: usize) -> impl Iterator<Item = (&Listed, Option<f64>)> {
-        self.rows_from(first).map(|row| {
-            let ratio = |before| self.changes.ratio(&row.listed.id, before);
-            (&row.listed, row.before.as_deref().and_then(ratio))
-        })
+    /// Returns the session of a line, with its ratio to the run before it, where that is a
+    /// difference; `None` for the heading.
+    pub fn line(&self, line: usize) -> Option<(&Listed, Option<f64>)> {
+        let row = &self.rows[(*self.shown.get(line)?)?];
+        let ratio = |before| self.changes.ratio(&row.listed.id, before);
+        Some((&row.listed, row.before.as_deref().and_then(ratio)))
     }
 
-    fn rows_from(&self, first: usize) -> impl Iterator<Item = &Row> {
-        self.shown.iter().skip(first).map(|at| &self.rows[*at])
-    }
-
-    /// Returns the number of sessions that match the filter.
-    pub fn matching(&self) -> usize {
+    /// Returns the number of lines.
+    pub fn lines(&self) -> usize {
         self.shown.len()
     }
 
     /// Returns the session under the cursor.
     pub fn current(&self) -> Option<&Listed> {
-        self.from(self.cursor).next()
+        self.line(self.cursor).map(|(listed, _)| listed)
+    }
+
+    /// Returns the number of published machines.
+    pub fn references(&self) -> usize {
+        self.rows.iter().filter(|row| row.listed.state == State::Reference).count()
+    }
+
+    /// Shows or hides the published machines.
+    pub fn fold(&mut self) {
+        self.unfolded = !self.unfolded;
+        self.arrange();
     }
 
     pub fn get(&self, id: &str) -> Option<&Listed> {
@@ -139,12 +148,13 @@ impl Sessions {
 
     /// Returns the ratio of the session under the cursor to the run before it.
     pub fn current_change(&self) -> Option<f64> {
-        self.from_with_change(self.cursor).next()?.1
+        self.line(self.cursor)?.1
     }
 
     /// Chooses a visible session and the run before it to compare next.
     pub fn ask_change(&mut self, first: usize, rows: usize) -> Option<(String, String)> {
-        let visible = self.shown.iter().skip(first).take(rows).map(|at| &self.rows[*at]);
+        let visible = self.shown.iter().skip(first).take(rows).flatten();
+        let visible = visible.map(|at| &self.rows[*at]);
         let pairs =
             visible.filter_map(|row| Some((row.listed.id.as_str(), row.before.as_deref()?)));
         self.changes.ask(pairs)
@@ -185,13 +195,14 @@ impl Sessions {
     pub fn go_to(&mut self, id: &str) {
         if self.get(id).is_some() && self.row_of(id).is_none() {
             self.filter = Input::default();
+            self.unfolded |= self.get(id).is_some_and(|own| own.state == State::Reference);
             self.arrange();
         }
         self.cursor = self.row_of(id).unwrap_or(self.cursor);
     }
 
     fn row_of(&self, id: &str) -> Option<usize> {
-        self.shown.iter().position(|at| self.rows[*at].listed.id == id)
+        self.shown.iter().position(|at| at.is_some_and(|at| self.rows[at].listed.id == id))
     }
 
     fn arrange(&mut self) {
@@ -199,23 +210,30 @@ impl Sessions {
             self.filter.value().split_whitespace().map(str::to_lowercase).collect();
         let rows = &self.rows;
         let passes = |at: &usize| words.iter().all(|word| rows[*at].text.contains(word.as_str()));
-        self.shown = (0..rows.len()).filter(passes).collect();
+        let mut shown: Vec<usize> = (0..rows.len()).filter(passes).collect();
         let listed = |at: &usize| &rows[*at].listed;
         // Stable: the newest first among equals.
         match self.sort {
             Sort::When => {}
-            Sort::Name => self
-                .shown
-                .sort_by_cached_key(|at| session_view::listed_name(listed(at)).to_lowercase()),
-            Sort::Target => self.shown.sort_by(|a, b| listed(a).target.cmp(&listed(b).target)),
-            Sort::Cells => self.shown.sort_by_key(|at| Reverse(listed(at).cells)),
-            Sort::Best => self.shown.sort_by(|a, b| {
+            Sort::Name => {
+                shown.sort_by_cached_key(|at| session_view::listed_name(listed(at)).to_lowercase())
+            }
+            Sort::Target => shown.sort_by(|a, b| listed(a).target.cmp(&listed(b).target)),
+            Sort::Cells => shown.sort_by_key(|at| Reverse(listed(at).cells)),
+            Sort::Best => shown.sort_by(|a, b| {
                 listed(b).best.unwrap_or(0.0).total_cmp(&listed(a).best.unwrap_or(0.0))
             }),
-            Sort::Verdict => {
-                self.shown.sort_by_key(|at| Reverse(severity_rank(listed(at).verdict)))
-            }
-            Sort::State => self.shown.sort_by_key(|at| listed(at).state.name()),
+            Sort::Verdict => shown.sort_by_key(|at| Reverse(severity_rank(listed(at).verdict))),
+            Sort::State => shown.sort_by_key(|at| listed(at).state.name()),
+        }
+        let is_own = |at: &usize| listed(at).state != State::Reference;
+        let (own, published): (Vec<usize>, Vec<usize>) = shown.into_iter().partition(is_own);
+        self.shown = own.into_iter().map(Some).collect();
+        if !published.is_empty() {
+            self.shown.push(None);
+            // A text that is looked for is found wherever it is.
+            let shows = self.unfolded || !words.is_empty();
+            self.shown.extend(published.into_iter().filter(|_| shows).map(Some));
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
         Action::Left | Action::Right => {}
         _ if action.moves() => {
             let page = ctx.hits.drawn(Part::Sessions).page();
-            sessions.cursor = move_cursor(sessions.cursor, sessions.matching(), action, page);
+            sessions.cursor = move_cursor(sessions.cursor, sessions.lines(), action, page);
         }
         _ => return on_current(sessions, ctx, action),
     }
@@ -44,7 +44,12 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
 
 /// Performs an action on the session under the cursor.
 fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
-    let Some(listed) = sessions.current() else { return Vec::new() };
+    let Some(listed) = sessions.current() else {
+        if matches!(action, Action::Enter | Action::Mark) {
+            sessions.fold();
+        }
+        return Vec::new();
+    };
     let id = listed.id.clone();
     match action {
         Action::Enter => return vec![Effect::Ask(Query::Open(id))],
@@ -199,7 +204,7 @@ fn ask(sessions: &mut Sessions, ctx: &Context) -> Vec<Effect> {
     }
     // The preview is of more interest than what the list adds to it.
     let page = ctx.hits.drawn(Part::Sessions).page();
-    let first = first_row(sessions.cursor, sessions.matching(), page);
+    let first = first_row(sessions.cursor, sessions.lines(), page);
     let pair = sessions.ask_change(first, page);
     pair.map(|(id, before)| Effect::Ask(Query::Change { id, before })).into_iter().collect()
 }
@@ -284,7 +289,8 @@ pub fn is_offered(sessions: &Sessions, action: Action) -> bool {
         }
         Action::Delete => state.is_some_and(|state| state != State::Reference),
         Action::Export => state.is_some_and(|state| state != State::Unreadable),
-        Action::Enter | Action::Mark | Action::Copy => state.is_some(),
+        Action::Enter => sessions.lines() > 0,
+        Action::Mark | Action::Copy => state.is_some(),
         Action::Filter | Action::Sort => sessions.count() > 0,
         _ => true,
     }

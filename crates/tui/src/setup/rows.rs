@@ -4,16 +4,22 @@ use std::sync::LazyLock;
 
 use super::objection::Constraints;
 use super::state::Setup;
+use crate::experiment::usual;
 use crate::plan::{Info, Plan, Setting, Settings, ValueKind};
 use crate::units::short_time;
+use crate::view::pane;
 
-/// The settings changed most often; all others follow in the order of the help.
-const FIRST: &[&str] = &[
-    "op", "pattern", "cache", "threads", "depth", "direct", "xor", "trials", "budget", "size",
-    "count", "sync",
+/// The settings changed most often, which are always shown.
+const COMMON: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct", "xor", "budget"];
+/// The others by group, in the order of the help; the last group has the rest.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "Writes",
+        &["sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"],
+    ),
+    ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "fresh"]),
+    ("Other", &[]),
 ];
-/// Number of these that are always shown.
-const COMMON: usize = 10;
 /// Settings that have a pane of their own.
 const WITH_PANE: [&str; 2] = ["backend", "block-size"];
 
@@ -25,11 +31,28 @@ pub fn settings() -> impl Iterator<Item = &'static Setting> {
 
 /// All rows in order.
 pub static ROWS: LazyLock<Vec<&'static Setting>> = LazyLock::new(|| {
-    let rank = |s: &&Setting| FIRST.iter().position(|name| *name == s.name).unwrap_or(FIRST.len());
+    let rank = |s: &&Setting| match COMMON.iter().position(|name| *name == s.name) {
+        Some(at) => at,
+        None => COMMON.len() + group_of(s.name),
+    };
     let mut rows: Vec<&Setting> = settings().filter(|s| !WITH_PANE.contains(&s.name)).collect();
     rows.sort_by_key(rank);
     rows
 });
+
+/// Returns the index of the group of a setting that is not common.
+fn group_of(name: &str) -> usize {
+    let found = GROUPS.iter().position(|(_, names)| names.contains(&name));
+    found.unwrap_or(GROUPS.len() - 1)
+}
+
+/// A line of the workload.
+#[derive(Clone, Copy)]
+pub enum WorkloadLine {
+    Setting(&'static Setting),
+    /// The heading of a group.
+    Heading(&'static str),
+}
 
 /// A list whose rare rows are folded away, behind a last line that shows or hides them.
 pub struct FoldList<T> {
@@ -120,27 +143,7 @@ pub fn parts(
     let text = constraints.settings.text(setting.name);
     let why = |item: &str| constraints.object_to(setting.name, item);
     match kind(setting) {
-        RowKind::OneOf(items) => {
-            let now = text.unwrap_or_default();
-            let part = |item: &'static str, is_current: bool| {
-                let mark = check[usize::from(!is_current)];
-                let text = format!("{mark}{} ", display_value(item));
-                RowPart { item: Some(item), text, on: is_current, why: why(item) }
-            };
-            let all: Vec<RowPart> = items.iter().map(|item| part(item, *item == now)).collect();
-            if !items.contains(&now.as_str()) {
-                let text =
-                    if now.is_empty() { default_text(setting, constraints, plan) } else { now };
-                return vec![RowPart {
-                    item: None,
-                    text: format!("{}{text} ", check[0]),
-                    on: true,
-                    why: None,
-                }];
-            }
-            let fits = all.iter().map(|part| part.text.chars().count()).sum::<usize>() <= room;
-            if fits { all } else { all.into_iter().filter(|part| part.on).collect() }
-        }
+        RowKind::OneOf(items) => one_of(setting, &items, constraints, plan, (room, check)),
         RowKind::SomeOf(items) => {
             let now: Vec<&str> =
                 text.as_deref().map(|t| t.split(',').collect()).unwrap_or_default();
@@ -168,23 +171,84 @@ pub fn parts(
     }
 }
 
+/// Returns the items of a row of which one is chosen.
+fn one_of(
+    setting: &'static Setting,
+    items: &[&'static str],
+    constraints: &Constraints,
+    plan: Option<&Plan>,
+    (room, check): (usize, [&str; 2]),
+) -> Vec<RowPart> {
+    let text = constraints.settings.text(setting.name);
+    let why = |item: &str| constraints.object_to(setting.name, item);
+    let is_switch = setting.kind == ValueKind::Switch;
+    let now = text.unwrap_or_else(|| if is_switch { "false" } else { "" }.into());
+    let part = |item: &'static str, is_current: bool| {
+        let mark = check[usize::from(!is_current)];
+        let text = format!("{mark}{} ", display_value(item));
+        RowPart { item: Some(item), text, on: is_current, why: why(item) }
+    };
+    let all: Vec<RowPart> = items.iter().map(|item| part(item, *item == now)).collect();
+    if !items.contains(&now.as_str()) {
+        let text = if now.is_empty() { default_text(setting, constraints, plan) } else { now };
+        return vec![RowPart {
+            item: None,
+            text: format!("{}{text} ", check[0]),
+            on: true,
+            why: None,
+        }];
+    }
+    if is_switch && now == "false" && all.iter().any(|part| part.why.is_some()) {
+        return vec![refused_switch(all, check[1], room)];
+    }
+    // The space behind the last one need not fit.
+    let width = all.iter().map(|part| part.text.chars().count()).sum::<usize>();
+    if width <= room + 1 {
+        return all;
+    }
+    let more = format!("+{} ", all.len() - 1);
+    let current = all.into_iter().filter(|part| part.on);
+    current.chain([RowPart { item: None, text: more, on: false, why: None }]).collect()
+}
+
+/// Returns a switch that is off and cannot be on, with the reason where there is room.
+fn refused_switch(all: Vec<RowPart>, off: &str, room: usize) -> RowPart {
+    let why = all.into_iter().find_map(|part| part.why).unwrap_or_default();
+    let no = format!("{off}no ");
+    let left = room.saturating_sub(no.len() + 1);
+    let said = if left < 20 { String::new() } else { pane::fit_words(&why, left) };
+    RowPart { item: Some("true"), text: no + &said, on: false, why: Some(why) }
+}
+
 impl Setup {
-    /// Returns the common settings and the settings that are set, or all.
-    pub fn workload_rows(&self) -> FoldList<&'static Setting> {
+    /// Returns the common settings and the settings that are set; or all, by group.
+    pub fn workload_rows(&self) -> FoldList<WorkloadLine> {
         let parts = self.preset.parts();
         let is_set = |name: &str| {
             self.settings.text(name).is_some() || parts.iter().any(|part| part.text(name).is_some())
         };
-        let is_shown = |at: usize, name: &str| self.all_settings || at < COMMON || is_set(name);
-        let rows = ROWS.iter().copied().enumerate();
-        let shown: Vec<_> =
-            rows.filter(|(at, row)| is_shown(*at, row.name)).map(|(_, row)| row).collect();
-        FoldList { hidden: ROWS.len() - shown.len(), shown }
+        let mut shown = Vec::new();
+        let (mut count, mut group) = (0, None);
+        for (at, row) in ROWS.iter().enumerate() {
+            let own = (at >= COMMON.len()).then(|| group_of(row.name));
+            if !self.all_settings && own.is_some() && !is_set(row.name) {
+                continue;
+            }
+            if self.all_settings && own != group {
+                shown.extend(own.map(|at| WorkloadLine::Heading(GROUPS[at].0)));
+                group = own;
+            }
+            shown.push(WorkloadLine::Setting(row));
+            count += 1;
+        }
+        FoldList { hidden: ROWS.len() - count, shown }
     }
 
     /// Returns the line of a setting, if it is shown.
     pub fn find_line(&self, name: &str) -> Option<usize> {
-        self.workload_rows().shown.iter().position(|row| row.name == name)
+        let is_here =
+            |line: &WorkloadLine| matches!(line, WorkloadLine::Setting(row) if row.name == name);
+        self.workload_rows().shown.iter().position(is_here)
     }
 
     /// Returns the line of the workload with the cursor: the last one if there are fewer now.
@@ -192,17 +256,18 @@ impl Setup {
         self.row.min(self.workload_rows().len() - 1)
     }
 
-    /// Returns the setting under the cursor; `None` on the line that folds.
+    /// Returns the setting under the cursor; `None` on a heading and the line that folds.
     pub fn current_setting(&self) -> Option<&'static Setting> {
-        self.workload_rows().get(self.workload_cursor())
+        match self.workload_rows().get(self.workload_cursor())? {
+            WorkloadLine::Setting(setting) => Some(setting),
+            WorkloadLine::Heading(_) => None,
+        }
     }
 
-    /// Returns the common and the selected backends, or all; the common ones first.
+    /// Returns the selected and the preset's backends, or all with the common ones first.
     pub fn backend_rows(&self) -> FoldList<&'static Info> {
         let selected = self.selected_ids();
-        let is_shown = |info: &&Info| {
-            self.all_backends || info.common || selected.iter().any(|id| id == info.id)
-        };
+        let is_shown = |info: &&Info| self.all_backends || selected.iter().any(|id| id == info.id);
         let mut shown: Vec<_> = self.infos.iter().copied().filter(is_shown).collect();
         shown.sort_by_key(|info| !info.common);
         FoldList { hidden: self.infos.len() - shown.len(), shown }
@@ -218,11 +283,12 @@ impl Setup {
         self.backend_rows().get(self.backend_cursor())
     }
 
-    /// Returns the ids of the backends of the plan, in any sweep.
+    /// Returns the ids of the backends of the plan and of the preset, in any sweep.
     fn selected_ids(&self) -> Vec<String> {
-        let effective = self.effective_settings();
+        let [effective, preset] =
+            [self.effective_settings(), usual(&self.preset.settings, &self.infos)];
         let sweeps = self.preset.sweeps.iter().filter_map(|sweep| sweep.backend.as_ref());
-        let backends = effective.backend.iter().chain(sweeps);
+        let backends = effective.backend.iter().chain(&preset.backend).chain(sweeps);
         backends.flat_map(|list| list.choices(&self.infos)).map(|choice| choice.id).collect()
     }
 }
@@ -250,18 +316,20 @@ mod tests {
     #[test]
     fn every_setting_has_a_place() {
         assert_eq!(ROWS.len() + WITH_PANE.len(), settings().count());
-        assert!(FIRST.iter().zip(ROWS.iter()).all(|(name, row)| *name == row.name));
+        assert!(COMMON.iter().zip(ROWS.iter()).all(|(name, row)| *name == row.name));
     }
 
     #[test]
     fn rare_settings_are_folded_unless_set() {
         let quick = crate::plan::preset("quick").unwrap();
         let mut setup = Setup::new(None, None, quick, Settings::default());
-        assert_eq!(setup.workload_rows().shown.len(), COMMON);
-        assert_eq!(setup.workload_rows().hidden, ROWS.len() - COMMON);
+        assert_eq!(setup.workload_rows().shown.len(), COMMON.len());
+        assert_eq!(setup.workload_rows().hidden, ROWS.len() - COMMON.len());
         setup.settings.set("seed", "1").unwrap();
-        assert_eq!(setup.workload_rows().shown[COMMON].name, "seed");
+        assert_eq!(setup.find_line("seed"), Some(COMMON.len()));
         setup.all_settings = true;
-        assert_eq!(setup.workload_rows().len(), ROWS.len() + 1);
+        assert_eq!(setup.workload_rows().len(), ROWS.len() + GROUPS.len() + 1);
+        assert!(setup.find_line("verify") < setup.find_line("seed"));
+        assert!(setup.find_line("seed") < setup.find_line("size"));
     }
 }

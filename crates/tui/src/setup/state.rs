@@ -11,9 +11,11 @@ use super::slider::{Band, BandEnd};
 use crate::catalog;
 use crate::experiment::usual;
 use crate::facts::TargetFacts;
+use crate::keymap::{Action, key_of};
 use crate::msg::{Effect, Query, Question};
 use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
 use crate::record::Warning;
+use crate::screen::Screen;
 use crate::spoken::describe_settings;
 use crate::text::show_path;
 use crate::theme::Look;
@@ -52,7 +54,7 @@ pub struct Given {
 #[derive(Debug)]
 pub struct Setup {
     pub file: Option<PathBuf>,
-    /// Further files, measured in the same rounds.
+    /// Further files, or without a file further folders, measured in the same rounds.
     pub others: Vec<PathBuf>,
     pub dir: Option<PathBuf>,
     /// Only what the user chose; the preset fills the gaps.
@@ -60,6 +62,9 @@ pub struct Setup {
     pub preset: Preset,
     pub focus: SetupPane,
     pub browser: Browser,
+    /// Sweeps of the preset that the user took out, and the row of the table under the cursor.
+    pub rows_out: Vec<usize>,
+    pub sweep: usize,
     /// Cursors: a line of the backends and of the workload, an item of that line.
     pub backend: usize,
     pub row: usize,
@@ -103,6 +108,8 @@ impl Setup {
             preset,
             focus,
             browser: Browser::new(PathBuf::from("/")),
+            rows_out: Vec::new(),
+            sweep: 0,
             backend: 0,
             row: 0,
             mark: 0,
@@ -165,12 +172,19 @@ impl Setup {
 
     /// Returns the command line for the current choices.
     pub fn command(&self) -> String {
-        build_command(&self.files(), self.dir.as_deref(), &self.preset, &self.settings)
+        build_command(&self.files(), &self.folders(), &self.preset, &self.settings)
     }
 
     /// Returns the chosen files; none is a scratch file.
     pub fn files(&self) -> Vec<PathBuf> {
-        self.file.iter().chain(&self.others).cloned().collect()
+        let others = self.others.iter().filter(|_| self.file.is_some());
+        self.file.iter().chain(others).cloned().collect()
+    }
+
+    /// Returns the chosen folders of scratch files.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let all = self.dir.iter().chain(&self.others);
+        all.filter(|_| self.file.is_none()).cloned().collect()
     }
 
     /// Describes the target for the header. The name comes last, as text that does not fit is cut
@@ -179,7 +193,11 @@ impl Setup {
         let settled = self.planning.is_settled();
         let facts = if settled { self.facts() } else { None };
         let plan = if settled { self.plan() } else { None };
-        let size = plan.map(|plan| show_bytes(plan.target.size()));
+        let least = plan.and_then(|plan| plan.targets().map(TargetSpec::size).min());
+        let size = least.map(|size| match self.others.is_empty() {
+            true => show_bytes(size),
+            false => format!("{} of each", show_bytes(size)),
+        });
         let name = match &self.file {
             Some(_) if !self.others.is_empty() => format!("{} files", 1 + self.others.len()),
             Some(path) => path
@@ -187,6 +205,7 @@ impl Setup {
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy()
                 .replace(crate::text::is_unsafe_char, "?"),
+            None if !self.others.is_empty() => format!("{} folders", 1 + self.others.len()),
             None => "scratch file".into(),
         };
         let dot = look.glyph(" · ", " - ");
@@ -194,15 +213,9 @@ impl Setup {
         on.into_iter().chain(size).chain([name]).collect::<Vec<_>>().join(dot)
     }
 
-    /// Returns the row of the guided start that the preset answers.
-    pub fn question_index(&self, presets: &[Preset]) -> usize {
-        let asked = presets.iter().filter(|preset| !preset.question.is_empty());
-        asked.into_iter().position(|preset| preset.id == self.preset.id).unwrap_or(0)
-    }
-
     /// Returns whether a setting differs from the preset's.
     pub fn is_changed(&self) -> bool {
-        self.settings != Settings::default()
+        self.settings != Settings::default() || !self.rows_out.is_empty()
     }
 
     /// Returns whether the default preset is chosen without changes.
@@ -279,9 +292,39 @@ impl Setup {
             file: self.file.clone(),
             others: self.others.clone(),
             dir: if self.file.is_none() { self.dir.clone() } else { None },
-            preset: self.preset.clone(),
+            preset: self.chosen_preset(),
             settings: self.settings.clone(),
         }
+    }
+
+    /// Returns the preset without the sweeps that were taken out.
+    fn chosen_preset(&self) -> Preset {
+        let mut preset = self.preset.clone();
+        let mut at = 0..;
+        preset.sweeps.retain(|_| at.next().is_some_and(|at| !self.rows_out.contains(&at)));
+        preset
+    }
+
+    /// Returns whether the sweeps are rows of a table, each with block sizes of its own.
+    pub fn has_table(&self) -> bool {
+        self.sweep_values("block-size").is_some()
+    }
+
+    /// Takes a row of the table out, or puts it back; one row stays.
+    pub fn toggle_sweep(&mut self, at: usize) -> bool {
+        match self.rows_out.iter().position(|out| *out == at) {
+            Some(out) => drop(self.rows_out.remove(out)),
+            None if self.rows_out.len() + 1 < self.preset.sweeps.len() => self.rows_out.push(at),
+            None => return false,
+        }
+        true
+    }
+
+    /// Returns why no command line does the same, if so.
+    pub fn lacks_command(&self) -> Option<String> {
+        let key = key_of(Action::SaveAs, Screen::Setup);
+        (!self.rows_out.is_empty())
+            .then(|| format!("{key} saves these rows as a preset, for the command line"))
     }
 
     /// Returns the settings that apply, with all gaps filled.
@@ -321,7 +364,7 @@ impl Setup {
                 distinct.push(text);
             }
         }
-        if distinct.len() < 2 {
+        if distinct.len() < 2 || self.has_table() {
             String::new()
         } else {
             format!("{} sweeps: {}", distinct.len(), distinct.join("; "))
@@ -376,12 +419,15 @@ impl Setup {
     /// Returns which of the targets a row of the browser is.
     pub fn target_index(&self, row: BrowserRow) -> Option<u8> {
         match row {
-            BrowserRow::Scratch => self.file.is_none().then_some(0),
+            BrowserRow::Scratch => (self.file.is_none() && self.others.is_empty()).then_some(0),
             BrowserRow::Recent(_) | BrowserRow::Entry(_) => {
                 let path = self.browser.path(row)?;
                 let start = &self.browser.start;
-                let mut files = (0..).zip(self.file.iter().chain(&self.others));
-                files.find(|(_, file)| start.join(file) == path).map(|(index, _)| index)
+                // A single folder is not marked: its scratch file is.
+                let first =
+                    self.file.as_ref().or(self.dir.as_ref().filter(|_| !self.others.is_empty()));
+                let mut marked = (0..).zip(first.into_iter().chain(&self.others));
+                marked.find(|(_, own)| start.join(own) == path).map(|(index, _)| index)
             }
             _ => None,
         }

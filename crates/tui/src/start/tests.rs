@@ -27,7 +27,7 @@ fn stage() -> Stage {
     );
     let mut stage = Stage::new();
     stage.model = Model::new(Look::default(), presets.iter().cloned().collect(), setup);
-    stage.model.popups.push(Popup::Start(Start { cursor: 0 }));
+    stage.model.popups.push(Popup::start(&[], ""));
     stage.effects = stage.model.setup.start();
     stage.tell(Msg::Listed(listing("/data")));
     answer(&mut stage);
@@ -90,7 +90,7 @@ fn first_screen_asks_and_describes_writes() {
         }
         assert!(!text.contains("Backends"), "{text}");
     }
-    assert!(stage.keys("jjjjj").picture(120, 40).contains("reads and writes no file"));
+    assert!(stage.keys("jjjjjj").picture(120, 40).contains("reads and writes no file"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn file_question_runs_the_picked_file() {
         _ => None,
     });
     assert_ne!(remembered.unwrap().preset.as_deref(), Some("file"));
-    assert!(matches!(stage.model.popups.last(), Some(Popup::Start(Start { cursor: 1 }))));
+    assert!(matches!(stage.model.popups.last(), Some(Popup::Start(Start { cursor: 1, .. }))));
     stage.keys("<enter>j<enter>");
     stage.take();
     answer(&mut stage);
@@ -198,14 +198,14 @@ fn file_list_ignores_other_keys() {
     assert_eq!(stage.model.setup.file, Some(PathBuf::from("/data/b.iso")));
     // Another preset answers another question.
     let mut stage = self::stage();
-    stage.keys("j<enter>p<enter>");
+    stage.keys("j<enter>pj<space>");
     assert!(!stage.model.setup.picks && stage.picture(120, 40).contains("Backends"));
 }
 
 #[test]
 fn call_question_runs_on_lab() {
     let mut stage = stage();
-    stage.keys("jjjjj<enter>");
+    stage.keys("jjjjjj<enter>");
     assert_eq!(stage.model.screen, Screen::Lab);
     let effects = stage.take();
     assert!(
@@ -220,12 +220,12 @@ fn call_question_runs_on_lab() {
 fn questions_move_like_every_list() {
     let mut stage = stage();
     let cursor = |stage: &Stage| match stage.model.popups.last() {
-        Some(Popup::Start(Start { cursor })) => *cursor,
+        Some(Popup::Start(Start { cursor, .. })) => *cursor,
         _ => panic!("no questions"),
     };
-    let last = entries(&stage.model.presets).len() - 1;
+    let last = entries(&stage.model.presets, "").len() - 1;
     for (keys, wanted) in
-        [("j", 1), ("<pgdn>", last), ("k", last - 1), ("<pgup>", 0), ("G", last), ("gh", 0)]
+        [("j", 1), ("G", last), ("k", last - 1), ("gh", 0), ("jjjjjjjjjjj", 12), ("k", 10)]
     {
         assert_eq!(cursor(stage.keys(keys)), wanted, "{keys}");
     }
@@ -234,7 +234,7 @@ fn questions_move_like_every_list() {
 #[test]
 fn an_example_measures_nothing() {
     let mut stage = stage();
-    stage.keys("G<enter>");
+    stage.keys("/example<enter>");
     assert!(matches!(&stage.take()[..], [Effect::Ask(Query::Replay { of: Replayed::Demo, .. })]));
 }
 
@@ -318,7 +318,7 @@ fn shown_size_is_that_of_question() {
 fn the_presets_begin_with_the_questions() {
     let mut stage = stage();
     stage.keys("ep");
-    let text = stage.picture(120, 40);
+    let text = stage.picture(120, 60);
     let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("{wanted}\n{text}"));
     assert!(at("How fast is this disk?") < at("What does a system call cost?"));
     assert!(at("What does a system call cost?") < at("larger-than-memory"));

@@ -173,16 +173,22 @@ pub fn end_replay(model: &mut Model, shows_results: bool) -> Vec<Effect> {
     let Some(replay) = live::end_replay(&mut model.live) else { return Vec::new() };
     let (from, of) = (replay.from, replay.of.clone());
     let mut effects = vec![Effect::Title("iotui".into())];
+    let (shown, remark) = replay.finish();
     if !shows_results {
+        // Results keep the cursor if the replay began there.
+        if from != Screen::Results {
+            show(model, shown);
+        }
         effects.extend(go(model, from));
         return effects;
     }
-    let (shown, remark) = replay.finish();
     if let Some(remark) = remark {
         model.toasts.note(model.now, remark);
     } else if of == Replayed::Demo {
         let key = key_of(Action::Go(Screen::Setup), Screen::Results);
-        model.toasts.note(model.now, format!("that was an example: {key} measures here"));
+        model
+            .toasts
+            .note(model.now, format!("That was an example. Press {key} to measure this machine."));
     }
     let screen = show(model, shown);
     effects.extend(go(model, screen));
@@ -206,11 +212,8 @@ pub fn show(model: &mut Model, shown: SessionView) -> Screen {
     if !shown.session.plan.probes.is_empty() {
         lab::show(&mut model.lab, &shown);
     }
-    if probes_only {
-        return Screen::Lab;
-    }
     model.results.show(shown);
-    Screen::Results
+    if probes_only { Screen::Lab } else { Screen::Results }
 }
 
 fn describe_unsaved(why: &str) -> String {

@@ -225,7 +225,7 @@ pub fn perform(model: &mut Model, request: Request) -> Vec<Effect> {
         Request::CopyProbes(probes) => {
             let (file, dir) = probe_target(&model.setup, &probes);
             let ProbeChoice { preset, settings, .. } = &*probes;
-            let line = build_command(file.as_slice(), dir.as_deref(), preset, settings);
+            let line = build_command(file.as_slice(), dir.as_slice(), preset, settings);
             vec![Effect::Copy(line)]
         }
     }

@@ -67,7 +67,6 @@ fn of_screen(model: &Model) -> (Items, Items) {
 fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &'static str {
     let is_paused = run.is_some_and(|run| run.is_paused);
     match (model.screen, binding.action) {
-        (Screen::Live, Action::Stop) if model.live.replay.is_some() => "results",
         (Screen::Live, Action::Pause)
             if model.live.replay.is_some() && !model.live.is_playing() =>
         {

@@ -306,7 +306,8 @@ fn presets_lead_to_their_screen() {
     }
     for id in ["lab/cpu", "quick", "lab"] {
         let to = at(&stage, id);
-        stage.keys(&format!("pg{}<enter>", "j".repeat(to)));
+        let from_end = stage.model.presets.len() - 1 - to;
+        stage.keys(&format!("pG{}<enter>", "k".repeat(from_end)));
         let own = id.starts_with("lab");
         assert_eq!(stage.model.screen, if own { Screen::Lab } else { Screen::Setup }, "{id}");
         if own {

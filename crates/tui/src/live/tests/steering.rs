@@ -357,7 +357,7 @@ fn results_of_runs_have_not_ended() {
     bench.trial(0, 1, 3);
     bench.say(Msg::Tick);
     for (key, said) in
-        [("b", "5 skipped (not measured yet, ..)"), ("s", "first look"), ("b", "read")]
+        [("b", "5 skipped (not measured yet, ..)"), ("A", "first look"), ("b", "read")]
     {
         bench.key(key);
         let screen = bench.screen(120, 40);

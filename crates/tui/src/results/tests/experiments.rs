@@ -80,9 +80,9 @@ fn x_switches_to_the_next_axis() {
     };
     assert_eq!(data(&stage), (Axis::Count, curves(&["read 1 B", "read 2 B"], 5)));
     let picture = stage.picture(120, 40);
-    assert!(picture.contains("x over number of operations") && picture.contains("4m"), "{picture}");
+    assert!(picture.contains("X over number of operations") && picture.contains("4m"), "{picture}");
     let under = results(&stage).under_cursor();
-    stage.keys("x");
+    stage.keys("X");
     let names = [10, 13, 16, 19, 22].map(|power| format!("read {} operations", 1u64 << power));
     assert_eq!(data(&stage), (Axis::Block, curves(&names.each_ref().map(String::as_str), 2)));
     assert_eq!(results(&stage).under_cursor(), under, "the cursor stays on its cell");
@@ -91,7 +91,7 @@ fn x_switches_to_the_next_axis() {
     for curve in &data_now.curves {
         assert!(curve.points.iter().all(|point| data_now.signs[point.result] == curve.sign));
     }
-    stage.keys("x");
+    stage.keys("X");
     assert_eq!(data(&stage).0, Axis::Count);
 }
 

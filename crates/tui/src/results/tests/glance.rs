@@ -103,16 +103,16 @@ fn tab_walks_through_the_tabs() {
     assert_eq!(results(&stage).tab(), Some(Tab::Table));
     stage.keys("v");
     assert_eq!(results(&stage).tab(), Some(Tab::Plot(Metric::Operations)));
-    stage.keys("s");
+    stage.keys("A");
     assert_eq!(results(&stage).tab(), Some(Tab::Glance));
     stage.keys("<enter>");
     assert_eq!(opened(&stage), "mmap 1 MiB warm", "the best cell");
     stage.keys("<esc>");
     assert_eq!(results(&stage).tab(), Some(Tab::Glance));
     // Wherever the cursors of the chart and the table were.
-    stage.keys("bggkkks<enter>");
+    stage.keys("bggkkkA<enter>");
     assert_eq!(opened(&stage), "mmap 1 MiB warm");
-    stage.keys("<esc>vGs<enter>");
+    stage.keys("<esc>vGA<enter>");
     assert_eq!(opened(&stage), "mmap 1 MiB warm");
     stage.keys("<esc>");
     stage.keys("/mm");
@@ -248,7 +248,7 @@ fn hidden_curves_name_only_bound_keys() {
     let mut stage = stage();
     stage.keys("< >k< >k< >k< >");
     assert!(stage.picture(200, 60).contains("all curves are hidden: space"));
-    stage.keys("s");
+    stage.keys("A");
     let picture = stage.picture(200, 60);
     assert!(picture.contains("all curves are hidden") && !picture.contains("space"), "{picture}");
 }

@@ -285,7 +285,7 @@ fn live_and_sessions_refine_too() {
     stage.model.live.session_id = "of-the-run".into();
     stage.keys("2R");
     assert!(stage.model.popups.is_empty());
-    stage.keys("4+");
+    stage.keys("4R");
     assert!(stage.model.popups.is_empty(), "nothing is loaded to be refined");
     // During a run: what it has so far.
     testing::begin(&mut stage.model);

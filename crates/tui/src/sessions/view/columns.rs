@@ -79,6 +79,13 @@ impl Columns {
             .sum()
     }
 
+    /// Returns the first column of the curves, and their width.
+    pub fn curve_place(&self) -> (u16, u16) {
+        let before = [self.name, self.target, AGE, self.cells];
+        let used = before.iter().filter(|width| **width > 0).map(|width| width + GAP);
+        ((MARK_COLUMNS + used.sum::<usize>()) as u16, self.curve as u16)
+    }
+
     /// Draws the titles, with an arrow at the sort key.
     pub fn head(&self, look: &Look, sorted: Sort) -> Line<'static> {
         // A letter would be part of the title.
@@ -226,7 +233,8 @@ pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) 
         None => return (if word { "-".into() } else { String::new() }, Role::Dim),
         Some(Worst::Ok) => (Role::Good, look.glyph("√", "*")),
         Some(Worst::Note) => findings::severity(look, Severity::Note),
-        Some(Worst::Misleading) => findings::severity(look, Severity::Misleading),
+        // The list does not know whether a headline figure is among these.
+        Some(Worst::Misleading) => (Role::Dim, findings::severity(look, Severity::Misleading).1),
         Some(Worst::Wrong) => findings::severity(look, Severity::Wrong),
     };
     match worst {

@@ -7,13 +7,16 @@ use columns::{Columns, Shown};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 use super::state::Sessions;
 use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
 use crate::screen::Screen;
+use crate::session::{Listed, State};
 use crate::theme::{Look, Role};
+use crate::units::counted;
 use crate::view::list::List;
 use crate::view::{Hits, Part, Target, pane};
 
@@ -33,9 +36,11 @@ fn title(sessions: &Sessions) -> String {
         0 => String::new(),
         marks => format!("{marks} marked, "),
     };
-    match (sessions.matching(), sessions.count()) {
-        (shown, all) if shown < all => format!("{marked}{shown} of {all}"),
-        (_, all) => format!("{marked}{all}"),
+    let all = sessions.count() - sessions.references();
+    let is_own = |listed: &&Listed| listed.state != State::Reference;
+    match sessions.listed().filter(is_own).count() {
+        shown if shown < all => format!("{marked}{shown} of {all}"),
+        _ => format!("{marked}{all}"),
     }
 }
 
@@ -56,19 +61,36 @@ fn draw_list(
     }
     let columns = Columns::fit(usize::from(inner.width));
     pane::line(columns.head(look, sessions.sort), u16::from(has_filter), head, buf);
-    let list = List::around(sessions.cursor, sessions.matching(), rows);
+    let list = List::around(sessions.cursor, sessions.lines(), rows);
     hits.list(Part::Sessions, list);
     let shown = Shown { look, marked: sessions.marked(), now: ctx.time };
-    let mut visible = sessions.from_with_change(list.first);
     let line = |at: usize| {
-        let line = visible.next().map(|session| columns.row(&shown, session)).unwrap_or_default();
+        let line = match sessions.line(at) {
+            Some(session) => columns.row(&shown, session),
+            None => heading(sessions, look),
+        };
         if at == sessions.cursor { pane::lit(look, line) } else { line }
     };
     list.draw(look, Some(sessions.cursor), line, buf);
-    if sessions.matching() == 0 {
+    // Bars that are reversed are gaps.
+    if let Some((_, place)) = list.rows().find(|(at, _)| *at == sessions.cursor)
+        && sessions.current().is_some()
+    {
+        let (x, width) = columns.curve_place();
+        let curve = Rect { x: place.x + x, width, ..place }.intersection(place);
+        buf.set_style(curve, Style::new().remove_modifier(Modifier::REVERSED));
+    }
+    if sessions.lines() == 0 {
         let text = "   no session matches; esc shows all";
         pane::line(look.line(Role::Dim, text), 0, list.area, buf);
     }
+}
+
+/// Returns the line above the published machines.
+fn heading(sessions: &Sessions, look: &Look) -> Line<'static> {
+    let sign = if sessions.unfolded { look.glyph("▼", "v") } else { look.glyph("►", ">") };
+    let count = counted(sessions.references(), "published machine");
+    look.line(Role::Dim, format!(" {sign} {count}"))
 }
 
 /// Draws a text where there is nothing to list.

@@ -1,13 +1,14 @@
 //! The session under the cursor: its facts, its curves, its answer as text.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::columns;
-use crate::analysis::{Axis, ProbeResult, SummaryOf};
+use crate::analysis::{Axis, Grade, ProbeResult, SummaryOf, Workload, WorkloadFigure};
 use crate::context::ViewContext;
 use crate::curves::{self, Axes, Curve, Drawn, Metric};
+use crate::record::{Severity, Warning};
 use crate::session::Listed;
 use crate::session_view::SessionView;
 use crate::sessions::state::{Sessions, cells, cells_noun};
@@ -88,37 +89,35 @@ fn draw_preview(
     let axis = curves::axis_of_curves(shown.results.iter().map(|result| &result.cell));
     let (metric, curves, singles) = build_curves(shown, axis);
     let facts = facts(look, listed, change, shown, width);
-    let legend = legend(look, &curves, singles, width);
-    let answer = pane::wrap(&speak(&shown.answer.text), width);
+    let figures = figures(look, metric, &curves, shown, width);
+    let has_chart = figures.is_empty();
+    let legend = if has_chart { legend(look, &curves, singles, width) } else { Vec::new() };
+    let answer = shown.glance.facts.first().unwrap_or(&shown.answer.text);
+    let answer = pane::wrap(&speak(answer), width);
     // The words get at most a third, so that the chart is not crowded out.
     let answer_rows = answer.len().min((area.height / 3).max(2).into()) as u16;
     let legend_rows = legend.len().min((area.height / 6).into()) as u16;
     let facts_rows = facts.len() as u16 + 1;
-    let roomy = area.height > MIN_CHART_ROWS + legend_rows + answer_rows + facts_rows;
+    let middle = if has_chart { MIN_CHART_ROWS } else { figures.len() as u16 };
+    let roomy = area.height > middle + legend_rows + answer_rows + facts_rows;
+    let main = if has_chart { Constraint::Min(0) } else { Constraint::Max(middle) };
     let [above, plot, below, last] = Layout::vertical([
         Constraint::Length(if roomy { facts_rows } else { 0 }),
-        Constraint::Min(0),
+        main,
         Constraint::Length(legend_rows + u16::from(roomy)),
         Constraint::Length(answer_rows),
     ])
+    .flex(Flex::Start)
     .areas(area);
     pane::lines(facts, 0, above, buf);
-    let looks = |curve: &Curve| (look.series(curve.sign.hue()), look.marker(curve.sign));
-    let drawn: Vec<Drawn> = curves.iter().map(|curve| Drawn::new(curve, looks(curve))).collect();
-    if drawn.is_empty() {
-        pane::lines(probes(look, shown, width), 0, plot, buf);
-    } else if curves.iter().all(|curve| curve.points.len() < 2) {
-        pane::lines(figures(look, metric, &curves, width), 0, plot, buf);
-    } else {
-        curves::draw_curves(
-            look,
-            Axes { along: axis, metric, log: false, between: None },
-            &drawn,
-            None,
-            plot,
-            buf,
-        );
+    if has_chart {
+        let looks = |curve: &Curve| (look.series(curve.sign.hue()), look.marker(curve.sign));
+        let drawn: Vec<Drawn> =
+            curves.iter().map(|curve| Drawn::new(curve, looks(curve))).collect();
+        let axes = Axes { along: axis, metric, log: false, between: None };
+        curves::draw_curves(look, axes, &drawn, None, plot, buf);
     }
+    pane::lines(figures, 0, plot, buf);
     pane::lines(legend, 0, below, buf);
     let cut = answer.len() > usize::from(answer_rows);
     let mut answer: Vec<String> = answer.into_iter().take(answer_rows.into()).collect();
@@ -126,6 +125,44 @@ fn draw_preview(
         *end = pane::fit_more(end, width);
     }
     pane::lines(answer.into_iter().map(|part| look.line(Role::Text, part)), 0, last, buf);
+}
+
+/// Lists what a chart cannot draw: the scoreboard, probes, or single figures; empty for curves.
+fn figures(
+    look: &Look,
+    metric: Metric,
+    curves: &[Curve],
+    shown: &SessionView,
+    width: usize,
+) -> Vec<Line<'static>> {
+    if !shown.glance.workloads.is_empty() {
+        return scoreboard(look, &shown.glance.workloads, width);
+    }
+    if curves.is_empty() {
+        return probes(look, shown, width);
+    }
+    match curves.iter().all(|curve| curve.points.len() < 2) {
+        true => single_figures(look, metric, curves, width),
+        false => Vec::new(),
+    }
+}
+
+/// Lists each row of a storage benchmark, read and written.
+fn scoreboard(look: &Look, rows: &[Workload], width: usize) -> Vec<Line<'static>> {
+    let (scale, unit) = Workload::unit(look.unit);
+    let column = (width.saturating_sub(16) / 2).clamp(8, 14);
+    let show = |figure: &Option<WorkloadFigure>| {
+        let of = figure.as_ref().map(|figure| figure.figure.summary.median / scale);
+        let text = of.map_or("-".into(), units::three_digits);
+        look.span(Role::Number, format!("{text:>column$}"))
+    };
+    let title = format!("{:<16}{:>column$}{:>column$}  {unit}", "", "read", "write");
+    std::iter::once(look.line(Role::Dim, title))
+        .chain(rows.iter().map(|row| {
+            let name = format!("{:<8}{:<8}", row.name, row.load);
+            Line::from(vec![look.span(Role::Text, name), show(&row.read), show(&row.write)])
+        }))
+        .collect()
 }
 
 /// Lists probes and their medians in the order of the plan.
@@ -138,7 +175,12 @@ fn probes(look: &Look, shown: &SessionView, width: usize) -> Vec<Line<'static>> 
 }
 
 /// Lists the figures of curves of one point, which a chart cannot draw.
-fn figures(look: &Look, metric: Metric, curves: &[Curve], width: usize) -> Vec<Line<'static>> {
+fn single_figures(
+    look: &Look,
+    metric: Metric,
+    curves: &[Curve],
+    width: usize,
+) -> Vec<Line<'static>> {
     let one = |curve: &Curve| {
         let point = curve.points.first()?;
         Some(figure(look, &curve.name, &metric.show(point.y, look.unit), width))
@@ -185,10 +227,7 @@ fn facts(
     }
     parts.extend(listed.seconds.map(|seconds| counted(units::three_digits(seconds), "s")));
     parts.push(counted(cells(listed), cells_noun(listed)));
-    if listed.verdict.is_some() {
-        let (badge, role) = columns::verdict(look, listed.verdict, true);
-        parts.push(vec![look.span(role, badge)]);
-    }
+    parts.push(vec![verdict(look, listed, shown)]);
     parts.push(vec![look.span(columns::state(listed.state), listed.state.name())]);
     if let (figure, role) = columns::change(change)
         && !figure.is_empty()
@@ -208,6 +247,29 @@ fn facts(
     std::iter::once(target)
         .chain(flow(parts, &Span::styled(look.glyph(" · ", " - "), dim), width))
         .collect()
+}
+
+/// Counts the results that are wrong or easily misread; amber and red only where the headline
+/// figures are among them.
+fn verdict(look: &Look, listed: &Listed, shown: &SessionView) -> Span<'static> {
+    let count = |severity: Severity| {
+        let of = |warnings: &[Warning]| warnings.iter().map(|one| one.severity).max();
+        let cells = shown.results.iter().map(|result| of(&result.warnings));
+        let probes = shown.probes.iter().map(|probe| of(&probe.warnings));
+        cells.chain(probes).filter(|worst| *worst == Some(severity)).count()
+    };
+    let all = shown.results.len() + shown.probes.len();
+    let grade = shown.glance.trust.grade;
+    let (many, what, role) = match (count(Severity::Wrong), count(Severity::Misleading)) {
+        (0, 0) => {
+            let (badge, role) = columns::verdict(look, listed.verdict, true);
+            return look.span(role, badge);
+        }
+        (0, misread) => (misread, "easily misread", Role::Misleading),
+        (wrong, _) => (wrong, "wrong", Role::Wrong),
+    };
+    let is_headline = grade >= Grade::Misleading;
+    look.span(if is_headline { role } else { Role::Dim }, format!("{many} of {all} {what}"))
 }
 
 /// Parts in a row, on as many lines as they need.
@@ -258,7 +320,9 @@ mod tests {
         stage.tell(Msg::Resize(160, 45)).keys("4");
         let result = Ok(Box::new(SessionView::new(session, None)));
         let preview = Preview { id: listed.id.clone(), result };
-        stage.tell(Msg::Sessions(Ok(vec![listed]))).tell(Msg::Preview(preview));
+        let is_folded = listed.state == session::State::Reference;
+        stage.tell(Msg::Sessions(Ok(vec![listed])));
+        stage.keys(if is_folded { "<enter>j" } else { "" }).tell(Msg::Preview(preview));
         stage
     }
 

@@ -148,9 +148,9 @@ fn keys_become_a_command_line() {
         (".jjj<enter>", "iotui --batch /data/.secret"),
         ("jj<space>", "iotui --batch --dir /data/sub"),
         // Backends.
-        ("<tab>j<space>", "iotui --batch -b read,pread,mmap,uring"),
+        ("<tab>j<space>", "iotui --batch -b read,uring"),
         ("<tab>j<space><space>", "iotui --batch"),
-        ("<tab><space>jjj<enter>", "iotui --batch -b uring"),
+        ("<tab><space>j<enter>", "iotui --batch -b uring"),
         ("<tab>G<space>jjjjjj", "iotui --batch"),
         ("<tab>i<ctrl-u>stdio+buf=64k,null<enter>", "iotui --batch -b stdio+buf=64k,null"),
         // Workload.
@@ -166,12 +166,12 @@ fn keys_become_a_command_line() {
         ("<tab><tab>jjjjjl", "iotui --batch --direct"),
         ("<tab><tab>jjjjjlh", "iotui --batch"),
         ("<tab><tab>jjjjjj<space>", "iotui --batch --xor"),
-        ("<tab><tab>jjjjjjjlll", "iotui --batch --trials 3"),
-        ("<tab><tab>jjjjjjjlh", "iotui --batch"),
-        ("<tab><tab>jjjjjjjjh", "iotui --batch --budget 30s"),
-        ("<tab><tab>G<space>Gkkkkl", "iotui --batch --seed 0"),
-        ("<tab><tab>G<space>Gkkkki7<enter>", "iotui --batch --seed 7"),
-        ("<tab><tab>G<space>Gkkkll", "iotui --batch --ceilings always"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkkkklll", "iotui --batch --trials 3"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkkkklh", "iotui --batch"),
+        ("<tab><tab>jjjjjjjh", "iotui --batch --budget 30s"),
+        ("<tab><tab>G<space>Gkkkkkkkkkkl", "iotui --batch --seed 0"),
+        ("<tab><tab>G<space>Gkkkkkkkkkki7<enter>", "iotui --batch --seed 7"),
+        ("<tab><tab>G<space>Gkkkkkkkkkll", "iotui --batch --ceilings always"),
         ("<tab><tab>G<space>Gkki3500MB/s<enter>", "iotui --batch --rated 3500000000/s"),
         ("<tab><tab>G<space>Gkietcd,iops>=10k<enter>", "iotui --batch --expect 'etcd,iops>=10k'"),
         // Block sizes.
@@ -184,10 +184,10 @@ fn keys_become_a_command_line() {
         ("<tab><tab><tab>ljji<ctrl-u><enter>", "iotui --batch"),
         ("<tab><tab><tab>G", "iotui --batch -s '4k..128m*8'"),
         // Presets take the place of what was changed.
-        ("<tab><tab>lpj<enter>", "iotui --batch -p random"),
+        ("<tab><tab>lpj<space>", "iotui --batch -p random"),
         ("<tab><tab>ljl0", "iotui --batch"),
-        ("pjjjjj<enter>0", "iotui --batch"),
-        ("pjjjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
+        ("pjjjjjjjjjjjjjjjjj<enter>0", "iotui --batch"),
+        ("pjjjjjjjjjjjjjjjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
     ] {
         let mut model = model(None);
         answer_plan(&mut model);
@@ -221,9 +221,13 @@ fn refused_choices_change_nothing() {
     for (script, reason, unwanted) in [
         ("jjj<enter><tab><tab>l", "writes only to files it creates", "write"),
         ("jjjjj<enter>", "is not a regular file", "pipe"),
-        ("<tab>jjjj<space><space>", "unavailable: EPERM", "uring"),
-        ("<tab>jjjj<space><tab>jjjjl", "is synchronous", "-q"),
-        ("<tab><tab>jjjjjl<tab><tab><tab><tab>jj<space>", "does not support direct I/O", "stdio"),
+        ("<tab>jj<space><space>", "unavailable: EPERM", "uring"),
+        ("<tab>jj<space><tab>jjjjl", "is synchronous", "-q"),
+        (
+            "<tab><tab>jjjjjl<tab><tab><tab><tab>G<space>gjj<space>",
+            "does not support direct I/O",
+            "stdio",
+        ),
         ("<tab><tab>jj<space>jjjl", "bypasses the page cache", "--direct"),
         ("<tab><tab>G<space>jl<space>", "Sync applies only to writes", "--sync"),
     ] {

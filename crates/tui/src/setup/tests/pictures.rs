@@ -23,12 +23,12 @@ fn clicks_focus_select_and_toggle() {
     click_at(&mut model, at);
     click_at(&mut model, at);
     assert_eq!(model.setup.file.as_deref(), Some(Path::new("/data/a.bin")));
-    let at = find(&model, "pread");
+    let at = find(&model, "mmap");
     click_at(&mut model, at);
     let at = find(&model, "warm");
     click_at(&mut model, at);
     assert_eq!(model.setup.settings.cache, Some(vec![Cache::Cold]));
-    assert_eq!(command_of(&model), "iotui --batch /data/a.bin -b read,pread,mmap,uring -c cold");
+    assert_eq!(command_of(&model), "iotui --batch /data/a.bin -b read,uring -c cold");
     let at = find(&model, "128m");
     click_at(&mut model, (at.0 + 3, at.1 - 1));
     assert!(command_of(&model).contains("..128m"), "{}", command_of(&model));
@@ -131,8 +131,7 @@ fn sweeps_show_their_settings() {
         "{seen}"
     );
     assert!(
-        seen.contains("4 KiB to 1 MiB, 3 sizes, by sweep")
-            && seen.contains("8 sweeps: Block size 1m, Operation read, Queue depth 8;"),
+        seen.contains("√ SEQ1M    Q8      read") && seen.contains("√ RND4K    Q32T16  write"),
         "{seen}"
     );
     // An override applies to all sweeps, with a note.

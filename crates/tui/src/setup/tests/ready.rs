@@ -309,7 +309,7 @@ fn hints_judge_the_shown_block_sizes() {
     model.setup.settings.set("size", "64k").unwrap();
     model.setup.focus_on(SetupPane::Blocks);
     let text = picture(&model, 120, 40);
-    assert!(text.contains("4 KiB to 1 MiB, 3 sizes, by sweep"), "{text}");
+    assert!(text.contains("SEQ1M    Q8      read"), "{text}");
     assert!(text.contains("a block of 1 MiB is larger than the measured span of 64 KiB"), "{text}");
 }
 

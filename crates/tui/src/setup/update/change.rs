@@ -391,16 +391,23 @@ pub fn take_preset(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<
 pub(super) fn use_preset(setup: &mut Setup, preset: Preset) {
     setup.preset = preset;
     setup.settings = Settings::default();
+    (setup.rows_out, setup.sweep) = (Vec::new(), 0);
     setup.forget_given();
     setup.picks = false;
 }
 
-/// Answers a question of the guided start: runs its preset on a scratch file, or on the file that
-/// is picked next.
-pub fn answer(setup: &mut Setup, ctx: &mut Context, preset: Preset) -> Vec<Effect> {
+/// Answers a question of the guided start: runs its preset, with settings of the question, on a
+/// scratch file, or on the file that is picked next.
+pub fn answer(
+    setup: &mut Setup,
+    ctx: &mut Context,
+    preset: Preset,
+    settings: Settings,
+) -> Vec<Effect> {
     let picks = preset.needs_file;
     let before = (setup.preset.clone(), setup.settings.clone());
     use_preset(setup, preset);
+    setup.settings = settings;
     setup.before_pick = picks.then(|| before.into());
     if picks {
         setup.focus_on(SetupPane::Target);

@@ -18,7 +18,7 @@ use crate::experiment::settings_of;
 use crate::keymap::Action;
 use crate::msg::{Effect, Msg, NewRun, Query, Refusal};
 use crate::plan::{Plan, Presets, TargetSpec};
-use crate::popup::{Popup, PresetList, Purpose, Start};
+use crate::popup::{Popup, Purpose};
 use crate::view::list::{move_cursor, next_of};
 use crate::view::{Part, Target};
 
@@ -30,15 +30,13 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::NextPane => setup.focus_on(next_of(SetupPane::ALL, setup.focus, false)),
         Action::PreviousPane => setup.focus_on(next_of(SetupPane::ALL, setup.focus, true)),
         Action::Preset => {
-            let cursor =
-                ctx.presets.iter().position(|preset| preset.id == setup.preset.id).unwrap_or(0);
-            ctx.popups.push(Popup::Presets(PresetList { cursor }));
+            ctx.popups.push(Popup::start(ctx.presets, &setup.preset.id));
         }
         Action::SaveAs => {
             let hint = "a name for iotui --preset NAME and for p here";
             ctx.popups.push(Popup::line("Save as a preset", hint, "", Purpose::Preset));
         }
-        Action::Copy => return copy(setup),
+        Action::Copy => return copy(setup, ctx),
         Action::Filter => open_filter(setup),
         Action::Hidden => {
             setup.browser.hidden = !setup.browser.hidden;
@@ -48,7 +46,7 @@ pub fn act(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> 
         Action::Edit => return change::edit(setup, ctx),
         Action::Back if !back(setup) && setup.picks => {
             setup.picks = false;
-            ctx.popups.push(Popup::Start(Start { cursor: setup.question_index(ctx.presets) }));
+            ctx.popups.push(Popup::start(ctx.presets, &setup.preset.id));
             // Nothing was chosen.
             if let Some((preset, settings)) = setup.before_pick.take().map(|before| *before) {
                 (setup.preset, setup.settings) = (preset, settings);
@@ -151,7 +149,27 @@ fn act_on_workload(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<
     }
 }
 
+/// Moves in the table of sweeps; Space takes a row out, or puts it back.
+fn act_on_sweeps(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    if action.moves_rows() {
+        let page = ctx.hits.drawn(Part::Setup(SetupPane::Blocks)).page();
+        setup.sweep = move_cursor(setup.sweep, setup.preset.sweeps.len(), action, page);
+        return Vec::new();
+    }
+    if !matches!(action, Action::Toggle | Action::Enter) {
+        return Vec::new();
+    }
+    if setup.toggle_sweep(setup.sweep) {
+        return setup.replan(ctx.now);
+    }
+    ctx.note("one row must stay");
+    Vec::new()
+}
+
 fn act_on_blocks(setup: &mut Setup, ctx: &mut Context, action: Action) -> Vec<Effect> {
+    if setup.has_table() {
+        return act_on_sweeps(setup, ctx, action);
+    }
     let end = setup.end;
     match action {
         Action::Left => change::slide(setup, ctx, false),
@@ -306,9 +324,9 @@ pub fn open_plan(setup: &mut Setup, ctx: &mut Context, plan: &Plan) -> Vec<Effec
     let settings = settings_of(plan, &preset, &setup.infos);
     let (file, others, dir) = list_places(plan, &setup.browser.start);
     let absolute = |path: &PathBuf| setup.browser.start.join(path);
-    let files: Vec<PathBuf> = file.iter().chain(&others).cloned().collect();
     let is_same = (&setup.preset, &setup.settings) == (&preset, &settings)
-        && setup.files().iter().map(absolute).eq(files)
+        && setup.file.as_ref().map(absolute) == file
+        && setup.others.iter().map(absolute).eq(others.iter().cloned())
         && setup.dir.as_ref().map(absolute) == dir;
     if is_same {
         return Vec::new();
@@ -318,18 +336,20 @@ pub fn open_plan(setup: &mut Setup, ctx: &mut Context, plan: &Plan) -> Vec<Effec
     pick::set_targets(setup, ctx, file, others, dir)
 }
 
-/// Returns the files of a plan, or the folder of its scratch file if it is not the one where iotui
-/// was started.
+/// Returns the file of a plan, its further files or folders, and the folder of its scratch file if
+/// it is not the only one and the one where iotui was started.
 fn list_places(plan: &Plan, start: &Path) -> (Option<PathBuf>, Vec<PathBuf>, Option<PathBuf>) {
-    let mut files = plan.targets().filter_map(|target| match target {
+    let mut places = plan.targets().filter_map(|target| match target {
         TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => Some(path.clone()),
-        TargetSpec::Scratch { .. } | TargetSpec::None => None,
+        TargetSpec::Scratch { dir, .. } => Some(dir.clone()),
+        TargetSpec::None => None,
     });
-    let dir = match &plan.target {
-        TargetSpec::Scratch { dir, .. } => Some(dir.clone()).filter(|dir| dir != start),
-        _ => None,
-    };
-    (files.next(), files.collect(), dir)
+    let (first, others) = (places.next(), places.collect::<Vec<_>>());
+    if matches!(plan.target, TargetSpec::Scratch { .. }) {
+        let dir = first.filter(|dir| dir != start || !others.is_empty());
+        return (None, others, dir);
+    }
+    (first, others, None)
 }
 
 pub fn run(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
@@ -364,7 +384,11 @@ fn run_ready(setup: &mut Setup, ctx: &mut Context) {
 }
 
 /// Copies the command line to the clipboard.
-pub fn copy(setup: &Setup) -> Vec<Effect> {
+pub fn copy(setup: &Setup, ctx: &mut Context) -> Vec<Effect> {
+    if let Some(why) = setup.lacks_command() {
+        ctx.note(why);
+        return Vec::new();
+    }
     vec![Effect::Copy(setup.command())]
 }
 
@@ -396,6 +420,10 @@ pub fn click(setup: &mut Setup, ctx: &mut Context, target: Target) -> Vec<Effect
             setup.backend = row;
             change::press_backend(setup, ctx, row)
         }
+        (SetupPane::Blocks, Target::Row(_, row)) => {
+            setup.sweep = row;
+            act_on_sweeps(setup, ctx, Action::Toggle)
+        }
         (SetupPane::Workload, Target::Row(_, row)) => {
             (setup.row, setup.mark) = (row, 0);
             setup.all_settings ^= setup.current_setting().is_none();
@@ -410,7 +438,7 @@ pub fn click(setup: &mut Setup, ctx: &mut Context, target: Target) -> Vec<Effect
         }
         (_, Target::BlockSize(power)) => move_nearest_end(setup, ctx, power),
         (_, Target::Plan(Action::Run)) => run(setup, ctx),
-        (_, Target::Plan(_)) => copy(setup),
+        (_, Target::Plan(_)) => copy(setup, ctx),
         _ => Vec::new(),
     }
 }

@@ -88,36 +88,42 @@ fn choose(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     }
 }
 
-/// Adds the file under the cursor to the targets, or removes it from them.
+/// Adds the file or folder under the cursor to the targets of its kind, or removes it from them.
 fn mark(setup: &mut Setup, ctx: &mut Context) -> Vec<Effect> {
     let browser = &setup.browser;
     let Some(row) = browser.row() else { return Vec::new() };
-    let path = match (browser.objection(), browser.folder(row), browser.path(row)) {
-        (Some(why), ..) => {
+    let path = match (browser.objection(), browser.path(row)) {
+        (Some(why), _) => {
             ctx.fail(why);
             return Vec::new();
         }
-        (None, None, Some(path)) => path.to_path_buf(),
-        _ => {
-            ctx.note("only files can be compared: mark two or more");
+        (None, Some(path)) => path.to_path_buf(),
+        (None, None) => {
+            ctx.note("mark two files or more, or two folders, to compare them");
             return Vec::new();
         }
     };
-    let mut files = setup.files();
-    match setup.target_index(row) {
-        Some(index) => {
-            files.remove(index.into());
-        }
-        None if files.len() == Plan::MAX_TARGETS => {
-            ctx.note(format!("{} files are the limit", Plan::MAX_TARGETS));
+    let is_folder = browser.folder(row).is_some();
+    let mut marked = if is_folder { setup.folders() } else { setup.files() };
+    match marked.iter().position(|own| browser.start.join(own) == path) {
+        Some(index) => drop(marked.remove(index)),
+        None if marked.len() == Plan::MAX_TARGETS => {
+            ctx.note(format!("{} targets are the limit", Plan::MAX_TARGETS));
             return Vec::new();
         }
-        None => files.push(path),
+        None => marked.push(path),
     }
-    let mut files = files.into_iter();
-    let (file, dir) = (files.next(), setup.dir.clone());
-    let others = files.collect();
-    set_targets(setup, ctx, file, others, dir)
+    if is_folder && marked.len() == 1 {
+        ctx.note("mark a folder of another disk too: a scratch file in each is compared");
+    }
+    let mut marked = marked.into_iter();
+    let first = marked.next();
+    let others = marked.collect();
+    if is_folder {
+        return set_targets(setup, ctx, None, others, first);
+    }
+    let dir = setup.dir.clone();
+    set_targets(setup, ctx, first, others, dir)
 }
 
 /// Sets an existing file as the target, or the scratch file. If a question waits for a file, it is

@@ -56,7 +56,7 @@ pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let names = names.min(usize::from(inner.width).saturating_sub(4));
     let line = |at: usize| match rows.get(at) {
         Some(info) => row_line(scene, info, names, usize::from(inner.width)),
-        None => scene.fold_line(rows.hidden, "backends"),
+        None => scene.fold_line(rows.hidden, if area.width < 24 { "" } else { "backends" }),
     };
     let selected = Some(cursor).filter(|_| scene.focused(SetupPane::Backends));
     let list = List::around(cursor, rows.len(), inner);
@@ -84,7 +84,8 @@ fn row_line(scene: &SetupScene, info: &Info, names: usize, width: usize) -> Line
     let beside = if room < 7 {
         String::new()
     } else {
-        pane::fit(&why.clone().unwrap_or_else(|| info.title.into()), room)
+        let short = why.as_deref().map(|why| shorten(why, info.id));
+        pane::fit(&short.unwrap_or_else(|| info.title.into()), room)
     };
     let mark_role = if why.is_some() { Role::Off } else { mark_role };
     Line::from(vec![
@@ -92,6 +93,13 @@ fn row_line(scene: &SetupScene, info: &Info, names: usize, width: usize) -> Line
         scene.look.span(role, pane::pad(&name, names + 2)),
         scene.look.span(if why.is_some() { Role::Off } else { Role::Dim }, beside),
     ])
+}
+
+/// Shortens the reason against a backend for the place next to its name: `no direct I/O`.
+fn shorten(why: &str, id: &str) -> String {
+    let first = why.split(';').next().unwrap_or(why);
+    let own = first.strip_prefix(id).map_or(first, str::trim_start);
+    own.replace("does not support", "no")
 }
 
 /// Draws the description of the backend under the cursor.
@@ -105,7 +113,8 @@ fn draw_about(scene: &SetupScene, info: &Info, area: Rect, buf: &mut Buffer) {
         push(Role::Misleading, &why);
     }
     push(Role::Dim, info.doc);
-    for option in info.options {
+    // Options are for the few who look for them here.
+    for option in info.options.iter().filter(|_| scene.focused(SetupPane::Backends)) {
         let value = option.value.map(|value| format!("={}", value.word)).unwrap_or_default();
         push(Role::Text, &format!("+{}{value}  {}", option.name, option.about));
     }

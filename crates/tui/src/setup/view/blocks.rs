@@ -1,14 +1,18 @@
-//! The slider of block sizes.
+//! The slider of block sizes, or the table of a preset whose sweeps have block sizes of their own.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 
 use super::scene::SetupScene;
+use crate::plan::Settings;
 use crate::setup::slider::{BandEnd, MAX_POWER, position};
 use crate::setup::state::SetupPane;
+use crate::spoken::describe_settings;
 use crate::theme::Role;
 use crate::units::{short_bytes, show_bytes};
-use crate::view::{Hits, Target, pane};
+use crate::view::list::List;
+use crate::view::{Hits, Part, Target, pane};
 
 /// Returns the first column and the width of the rail.
 fn rail(inner: Rect) -> (u16, u16) {
@@ -27,18 +31,74 @@ fn power_at(inner: Rect, at: u16) -> u32 {
     (along * f64::from(MAX_POWER)).round() as u32
 }
 
-pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
-    let by_sweep = scene.setup.sweep_values("block-size").is_some();
-    let mut right = describe(&blocks(scene));
-    if by_sweep {
-        right += ", by sweep";
+/// Draws a line per sweep: `√ SEQ1M Q8 read`.
+fn draw_table(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let setup = scene.setup;
+    let sweeps = &setup.preset.sweeps;
+    let out = setup.rows_out.len();
+    let right = match out {
+        0 => sweeps.len().to_string(),
+        _ => format!("{} of {}", sweeps.len() - out, sweeps.len()),
+    };
+    let inner = scene.frame(SetupPane::Blocks, "Rows", &right, area, buf);
+    let list = List::around(setup.sweep, sweeps.len(), inner);
+    hits.list(Part::Setup(SetupPane::Blocks), list);
+    let [on, off] = scene.checks();
+    let line = |at: usize| {
+        let (mark, role, text) = match setup.rows_out.contains(&at) {
+            true => (off, Role::Dim, Role::Dim),
+            false => (on, Role::Good, Role::Text),
+        };
+        let name = pane::fit(&name_sweep(&sweeps[at]), usize::from(inner.width).saturating_sub(4));
+        Line::from(vec![scene.look.span(role, format!(" {mark} ")), scene.look.span(text, name)])
+    };
+    let selected = Some(setup.sweep).filter(|_| scene.focused(SetupPane::Blocks));
+    scene.draw_list(list, selected, line, buf);
+}
+
+/// Settings that the short name of a sweep has.
+const NAMED: [&str; 5] = ["op", "block-size", "pattern", "depth", "threads"];
+
+/// Names a sweep as storage benchmarks do, `RND4K Q32T16 write`; another one by its settings.
+fn name_sweep(sweep: &Settings) -> String {
+    let sizes = sweep.block_size.as_ref().map(|range| &range.values[..]);
+    let order = match sweep.text("pattern").as_deref() {
+        None | Some("seq") => "SEQ",
+        Some("random") => "RND",
+        Some(_) => "",
+    };
+    let is_known = sweep.given_values().all(|(name, _)| NAMED.contains(&name));
+    match sizes {
+        Some([size]) if is_known && !order.is_empty() => {
+            let number = |name: &str, letter: &str| match sweep.text(name) {
+                Some(text) if text != "1" => format!("{letter}{text}"),
+                _ => String::new(),
+            };
+            let load = match (number("depth", "Q"), number("threads", "T")) {
+                (depth, threads) if depth.is_empty() => format!("Q1{threads}"),
+                (depth, threads) => depth + &threads,
+            };
+            let op = sweep.text("op").unwrap_or_else(|| "read".into());
+            let size = short_bytes(*size).to_uppercase();
+            format!("{:<8} {load:<7} {op}", format!("{order}{size}"))
+        }
+        _ => describe_settings(sweep),
     }
+}
+
+pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    if scene.setup.has_table() {
+        return draw_table(scene, area, buf, hits);
+    }
+    let right = describe(&blocks(scene));
     let inner = scene.frame(SetupPane::Blocks, "Block size", &right, area, buf);
     for column in inner.columns() {
         hits.area(column, Target::BlockSize(power_at(inner, column.x)));
     }
     draw_rail(scene, inner, buf);
-    draw_scale(scene, inner, buf);
+    if inner.height > 1 {
+        draw_scale(scene, inner, buf);
+    }
 }
 
 /// Returns the block sizes that are measured.
@@ -71,8 +131,7 @@ fn draw_rail(scene: &SetupScene, inner: Rect, buf: &mut Buffer) {
     let (low, high) = (column(inner, position(band.low)), column(inner, position(band.high)));
     let focused = scene.focused(SetupPane::Blocks);
     let role = if focused { Role::Focus } else { Role::Text };
-    let by_sweep = scene.setup.sweep_values("block-size").is_some();
-    for at in (low..=high).filter(|_| !by_sweep) {
+    for at in low..=high {
         put(buf, at, y, thick, scene.style(role));
     }
     for value in blocks(scene) {
@@ -121,6 +180,15 @@ fn draw_scale(scene: &SetupScene, inner: Rect, buf: &mut Buffer) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sweeps_have_benchmark_names() {
+        let peak = crate::plan::preset("peak").unwrap();
+        let names: Vec<String> = peak.sweeps.iter().map(name_sweep).collect();
+        assert_eq!(names[0], "SEQ1M    Q8      read");
+        assert_eq!(names[6], "RND4K    Q32T16  write");
+        assert_eq!(names[7], "RND4K    Q1      write");
+    }
 
     #[test]
     fn sizes_are_described_in_words() {

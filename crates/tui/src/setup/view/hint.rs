@@ -60,8 +60,11 @@ fn target_hint(scene: &SetupScene) -> Hint {
         Some(row) if browser.folder(row).is_some() && scene.setup.picks => "enter open",
         Some(BrowserRow::Scratch) if scene.setup.picks => "pick a file · / filter",
         _ if scene.setup.picks => "enter measures it · / filter · esc back to the questions",
-        Some(row) if browser.folder(row).is_some() => "enter open · space scratch file here",
-        Some(_) => "enter choose",
+        Some(row) if browser.folder(row).is_some() => {
+            "enter open · space scratch file here · m compare folders"
+        }
+        Some(BrowserRow::Scratch) => "enter choose",
+        Some(_) => "enter choose · m compare files",
         None => "esc all files",
     };
     let facts =
@@ -107,6 +110,10 @@ fn blocks_hint(scene: &SetupScene) -> Hint {
     let sizes =
         scene.setup.shown_blocks(scene.effective()).map_or(Vec::new(), |range| range.values);
     let why = sizes.iter().rev().find_map(|size| scene.constraints.object_to_block(*size));
+    if scene.setup.has_table() {
+        let keys = "space takes a row out, or puts it back · i block sizes of all rows";
+        return (why, keys.into());
+    }
     let keys = "left/right move the marked end · space other end · up/down fewer or more sizes · \
          i type";
     (why, keys.into())

@@ -29,7 +29,7 @@ use crate::view::{Hits, Part, Target, findings, pane};
 fn command_lines(scene: &SetupScene, inner: Rect) -> Vec<String> {
     let columns = usize::from(inner.width.saturating_sub(4)).max(10);
     let max = if inner.height >= 9 { 3 } else { 2 };
-    let text = scene.setup.command();
+    let text = scene.setup.lacks_command().unwrap_or_else(|| scene.setup.command());
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -331,6 +331,15 @@ fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
         TargetSpec::File { path, .. } => {
             format!("reads {}, {size}; writes nothing", show_path(path))
         }
+        TargetSpec::Scratch { .. } if !plan.others.is_empty() => {
+            let folders: Vec<String> = plan.targets().filter_map(scratch_folder).collect();
+            format!(
+                "writes {up_to}{size} to each of {} scratch files, in {}{rewrites}, removed \
+                 afterwards",
+                folders.len(),
+                folders.join(" and ")
+            )
+        }
         TargetSpec::Scratch { dir, .. } => {
             let path = setup.scratch_folder().unwrap_or_else(|| dir.clone());
             format!(
@@ -344,6 +353,13 @@ fn describe_target(setup: &Setup, proposed: &Proposed) -> String {
                 show_path(path)
             )
         }
+    }
+}
+
+fn scratch_folder(target: &TargetSpec) -> Option<String> {
+    match target {
+        TargetSpec::Scratch { dir, .. } => Some(show_path(dir)),
+        _ => None,
     }
 }
 

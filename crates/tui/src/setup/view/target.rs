@@ -140,8 +140,7 @@ fn describe_row(scene: &SetupScene, row: BrowserRow) -> (String, String, String,
         }
         BrowserRow::Recent(at) => {
             let path = &browser.recent[at];
-            let name =
-                clean(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned());
+            let name = clean(show_path(path));
             let facts = browser.facts.get(path);
             let size = facts
                 .and_then(|facts| facts.as_ref().ok())
@@ -151,7 +150,7 @@ fn describe_row(scene: &SetupScene, row: BrowserRow) -> (String, String, String,
                 name,
                 size,
                 "recent".into(),
-                if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Text },
+                if matches!(facts, Some(Err(_))) { Role::Off } else { Role::Dim },
             )
         }
         BrowserRow::Last => (

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::SetupScene;
 use crate::plan::Setting;
-use crate::setup::rows::{self, RowKind, RowPart, TITLE_COLUMNS};
+use crate::setup::rows::{self, RowKind, RowPart, TITLE_COLUMNS, WorkloadLine};
 use crate::setup::state::SetupPane;
 use crate::theme::Role;
 use crate::view::list::List;
@@ -43,14 +43,17 @@ pub fn draw(scene: &SetupScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let (rows, cursor) = (setup.workload_rows(), setup.workload_cursor());
     let is_focused = scene.focused(SetupPane::Workload);
     let line = |at: usize| match rows.get(at) {
-        Some(row) => row_line(scene, row, at == cursor && is_focused, usize::from(inner.width)),
+        Some(WorkloadLine::Setting(row)) => {
+            row_line(scene, row, at == cursor && is_focused, usize::from(inner.width))
+        }
+        Some(WorkloadLine::Heading(title)) => scene.look.line(Role::Dim, format!(" {title}")),
         None => scene.fold_line(rows.hidden, "settings"),
     };
-    let selected = Some(cursor).filter(|at| is_focused && rows.get(*at).is_none());
+    let selected = Some(cursor).filter(|_| is_focused && setup.current_setting().is_none());
     let list = List::around(cursor, rows.len(), inner);
     hits.list(Part::Setup(SetupPane::Workload), list);
     for (at, place) in list.rows() {
-        if let Some(setting) = rows.get(at) {
+        if let Some(WorkloadLine::Setting(setting)) = rows.get(at) {
             record_items(scene, at, setting, place, hits);
         }
     }
