@@ -159,16 +159,31 @@ fn dispatch(asked: Asked) -> anyhow::Result<u8> {
     }
 }
 
-/// Prints the man page, or what makes a shell ask iotui for completions.
+/// Writes man pages, or prints what makes a shell ask iotui for completions.
 fn generate(what: Generate, out: &Out) -> anyhow::Result<u8> {
+    let shell = match what {
+        Generate::Man => return write_man(out),
+        Generate::Bash => "bash",
+        Generate::Zsh => "zsh",
+        Generate::Fish => "fish",
+    };
     let mut text = Vec::new();
-    match what {
-        Generate::Man => clap_mangen::Man::new(cli::command()).render(&mut text)?,
-        Generate::Bash => cli::write_registration("bash", &mut text)?,
-        Generate::Zsh => cli::write_registration("zsh", &mut text)?,
-        Generate::Fish => cli::write_registration("fish", &mut text)?,
-    }
+    cli::write_registration(shell, &mut text)?;
     out.write(|to| to.write_all(&text))?;
+    Ok(0)
+}
+
+/// Writes the main page, or all pages into a folder.
+fn write_man(out: &Out) -> anyhow::Result<u8> {
+    let pages = cli::man_pages()?;
+    let Some(folder) = out.output.as_ref().filter(|path| path.is_dir()) else {
+        out.write(|to| to.write_all(&pages[0].1))?;
+        return Ok(0);
+    };
+    for (name, text) in pages {
+        let out = Out { output: Some(folder.join(name)), ..out.clone() };
+        out.write(|to| to.write_all(&text))?;
+    }
     Ok(0)
 }
 
@@ -205,6 +220,9 @@ fn full_screen(cli: Cli, settings: Settings) -> anyhow::Result<u8> {
     }
     if run.dir.len() > 1 {
         anyhow::bail!("more than one --dir is for headless runs: add --batch");
+    }
+    for choice in settings.backend.iter().flat_map(|backends| backends.choices(&[])) {
+        engine::Executor::from_choice(&choice).context("--backend")?;
     }
     // Lab would take an unknown name for all probes.
     if let Some(words) = &settings.probe {

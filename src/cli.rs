@@ -3,6 +3,8 @@
 //! The options of a measurement are not listed again: they are made from [`Settings::ALL`].
 
 mod complete;
+mod help;
+mod man;
 mod refused;
 
 use std::ffi::{OsStr, OsString};
@@ -19,13 +21,20 @@ use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::output::{LIST_FORMATS, Out};
 use crate::plan::{Setting, Settings, ValueKind};
 use crate::shell::Screen;
-use crate::text::show_path;
 
 pub use complete::{complete, write_registration};
+pub use man::{ENVIRONMENT, FILES, pages as man_pages};
 
-/// Measures how fast storage is, by backend and block size, and proves where the bytes came from.
+/// Measures how fast storage is, and proves where the bytes came from.
 #[derive(Debug, Parser)]
-#[command(name = "iotui", version, args_conflicts_with_subcommands = true, max_term_width = 100, after_help = EXAMPLES)]
+#[command(
+    name = "iotui",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Sub>,
@@ -40,37 +49,16 @@ pub struct Cli {
     #[arg(long)]
     pub batch: bool,
 
-    /// List backends, peers (external programs), probes, presets, experiments, references
-    /// (published results to compare with) or profiles (of --expect), and why any of them is
-    /// unavailable here
-    #[arg(long, value_name = "WHAT", help_heading = OTHER)]
+    /// List what there is: backends, peers (external programs), probes, presets, experiments,
+    /// references (published results to compare with), themes or profiles (of --expect), and why
+    /// any of them is unavailable here
+    #[arg(long, value_name = "WHAT")]
     pub list: Option<Lists>,
 
-    /// Print the man page or shell completions
-    #[arg(long, value_name = "WHAT", help_heading = OTHER)]
+    /// Print the man page or shell completions; man with -o FOLDER writes a page for each command
+    #[arg(long, value_name = "WHAT")]
     pub generate: Option<Generate>,
 }
-
-const WHAT: &str = "What to measure";
-const OTHER: &str = "Other";
-
-const EXAMPLES: &str = "\
-Examples:
-  iotui --batch                          sweep a scratch file, cold and warm; report what is fastest
-  iotui --batch big.iso                  the same on your own file, opened read-only
-  iotui --batch -b pread,uring -s 512..1m --direct big.iso
-  iotui --batch -b uring -s 4k --pattern random -q 1..64 --direct
-  iotui --batch --op write --size 1g --sync end -b pread -s 4k,1m
-  iotui --batch --baseline main --fail-if-slower 5%
-  iotui --batch --expect etcd --dir /var/lib
-  iotui sessions list                    list the saved runs
-Exit status:
-  0  success                           3  slower than the baseline (--fail-if-slower)
-  1  a cell or the run failed, or      4  a wrong number (--strict)
-     data is wrong (--verify)
-  2  wrong usage                       5  not as expected (--expect)
-                                       129, 130, 143  stopped by SIGHUP, SIGINT, SIGTERM
-                                       131  the full screen was left by SIGQUIT";
 
 #[derive(Debug, Subcommand)]
 pub enum Sub {
@@ -84,12 +72,13 @@ pub enum Sub {
         #[command(flatten)]
         out: Out,
     },
-    /// Serve the network probes of another machine (iotui --probe network --remote HOST)
+    /// Serve the network probes of another machine
     ///
-    /// Listens on the loopback interface by default, opens no connections of its own, and serves up
-    /// to 32 clients at once, within limits of size and time. SIGINT or SIGTERM stops it. Clients
-    /// authenticate with a shared secret: both ends derive a key from it (32 MiB of memory, about
-    /// 0.1 s, once) and prove that they hold the key. The test traffic itself is not encrypted.
+    /// There, iotui --probe network --remote HOST measures to it. Listens on the loopback interface
+    /// by default, opens no connections of its own, and serves up to 32 clients at once, within
+    /// limits of size and time. SIGINT or SIGTERM stops it. Clients authenticate with a shared
+    /// secret: both ends derive a key from it (32 MiB of memory, about 0.1 s, once) and prove that
+    /// they hold the key. The test traffic itself is not encrypted.
     Serve(Serve),
 }
 
@@ -143,19 +132,16 @@ pub fn command() -> Command {
             .mut_arg("unit", |arg| arg.hide(true))
             .mut_arg("scale", |arg| arg.hide(true))
     };
-    Cli::command()
-        .args(Settings::ALL.iter().map(option))
+    let command = Cli::command().args(Settings::ALL.iter().map(option));
+    help::arrange(command)
         .mut_subcommand("host", lists)
         .mut_subcommand("sessions", |sessions| sessions.mut_subcommand("list", lists))
 }
 
 /// Returns the option of a setting.
 fn option(setting: &Setting) -> Arg {
-    let option = Arg::new(setting.name)
-        .long(setting.name)
-        .help(setting.help())
-        .help_heading(WHAT)
-        .action(ArgAction::Set);
+    let option =
+        Arg::new(setting.name).long(setting.name).help(setting.help()).action(ArgAction::Set);
     let option = match setting.kind.placeholder() {
         // With `=` only: what follows after a space is the file.
         None => option
@@ -194,7 +180,9 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
     let argv: Vec<OsString> = argv.into_iter().collect();
     let refused = |error: clap::Error| {
         if error.use_stderr() {
-            NoRun::Refused(refused::describe_error(&error, &argv, &command()))
+            let command = command();
+            let describe = || refused::describe_error(&error, &argv, &command);
+            NoRun::Refused(refused::nearly_command(&argv, &command).unwrap_or_else(describe))
         } else {
             NoRun::Help(error)
         }
@@ -206,32 +194,21 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
         let settings = Settings::default();
         return Ok(Asked { cli, settings, misplaced: None });
     }
-    if let Some(why) = late_command(&cli.run.files, &argv) {
+    let settings = settings(&matches)?;
+    // A new file may have any name.
+    let writes = settings.op.is_some() || settings.mix.is_some() || settings.writes.is_some();
+    let creates = writes || !cli.run.preset.is_empty();
+    let command = Cli::command();
+    let nearly = || refused::nearly_command(&argv, &command).filter(|_| !creates);
+    if let Some(why) = refused::late_command(&cli.run.files, &argv, &command).or_else(nearly) {
         return Err(NoRun::Refused(why));
     }
-    let settings = settings(&matches)?;
     let misplaced = if cli.batch {
         first_given(&Screen::augment_args(Command::new("screen")), &[], &matches)
     } else {
         first_given(&Args::augment_args(Command::new("run")), &FULL_SCREEN, &matches)
     };
     Ok(Asked { cli, settings, misplaced })
-}
-
-/// Returns the message for a command after a file or an option, which clap takes for a file.
-fn late_command(files: &[PathBuf], argv: &[OsString]) -> Option<String> {
-    if files.len() < 2 {
-        return None;
-    }
-    let words = || argv.iter().take_while(|word| *word != "--");
-    let command = Cli::command();
-    let is_late = |file: &&PathBuf| {
-        command.find_subcommand(file).is_some() && words().any(|word| word == file.as_os_str())
-    };
-    let late = show_path(files.iter().find(is_late)?);
-    Some(format!(
-        "{late} is a command: put it first, without options of a run (see iotui {late} --help)"
-    ))
 }
 
 fn settings(matches: &ArgMatches) -> Result<Settings, NoRun> {
@@ -361,6 +338,24 @@ mod tests {
         ] {
             let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
             assert_eq!(args(line).unwrap().cli.run.files, files, "{line}");
+        }
+    }
+
+    #[test]
+    fn mistyped_command_is_understood() {
+        for (line, meant) in [
+            ("session list", "iotui sessions list"),
+            ("hots", "iotui host"),
+            ("sevre --listen ::1", "iotui serve --listen ::1"),
+            ("batch big.iso", "iotui --batch big.iso"),
+        ] {
+            let typed = line.split(' ').next().unwrap();
+            let wanted = format!("{typed}: no such file; did you mean '{meant}'?");
+            assert_eq!(args(line).unwrap_err(), wanted);
+        }
+        for line in ["src", "Cargo.toml", "test", "big.iso session", "session --op write", "./host"]
+        {
+            assert!(args(line).is_ok(), "{line}");
         }
     }
 

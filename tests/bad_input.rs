@@ -47,6 +47,8 @@ fn targets_that_cannot_be_measured() {
     for (line, words) in [
         ("missing.bin", &["missing.bin: no such file", "--op write"][..]),
         ("folder/missing.bin", &["folder/missing.bin: no such file"]),
+        ("/dev/missing", &["/dev/missing: no such device; lsblk lists them"]),
+        ("/dev/disk/missing --op write", &["/dev/disk/missing: no such device"]),
         ("data.bin/below", &["data.bin/below: "]),
         ("empty.bin", &["empty.bin is empty"]),
         ("folder", &["folder is a directory", "--dir"]),
@@ -362,7 +364,6 @@ fn failed_output_is_reported_once() {
         "host",
         "sessions list",
         "--list backends",
-        "--generate man",
         "--generate zsh",
     ];
     for line in lines {

@@ -193,6 +193,16 @@ fn is_placeholder(part: &str) -> bool {
 }
 
 #[test]
+fn reference_lists_files_and_variables() {
+    let known = codes_in(&blocks(&read("docs/reference.md")).1);
+    let man = iotui::cli::FILES.iter().chain(&iotui::cli::ENVIRONMENT);
+    for name in man.flat_map(|(names, _)| names.split([' ', ','])).filter(|name| !name.is_empty()) {
+        let is_there = known.iter().any(|code| code.starts_with(name)) || name.starts_with('(');
+        assert!(is_there, "docs/reference.md lacks {name}");
+    }
+}
+
+#[test]
 fn the_readme_counts_the_backends() {
     let count = iotui::backend::BACKENDS.len();
     assert!(read("README.md").contains(&format!("{count} backends")), "there are {count} backends");

@@ -3,10 +3,13 @@
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::plan::nearest;
+use crate::plan::{is_near, nearest};
+use crate::text::show_path;
 
 /// Describes the error that clap found in `argv`, in one line.
 pub(super) fn describe_error(
@@ -176,4 +179,37 @@ fn no_command(argv: &[OsString], command: &clap::Command) -> String {
     let names: Vec<&str> =
         of.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "help").collect();
     format!("{}: a command is missing: {}", of.get_name(), names.join(", "))
+}
+
+/// Returns the message for a command after a file or an option, which clap takes for a file.
+pub(super) fn late_command(
+    files: &[PathBuf],
+    argv: &[OsString],
+    command: &Command,
+) -> Option<String> {
+    if files.len() < 2 {
+        return None;
+    }
+    let words = || argv.iter().take_while(|word| *word != "--");
+    let is_late = |file: &&PathBuf| {
+        command.find_subcommand(file).is_some() && words().any(|word| word == file.as_os_str())
+    };
+    let late = show_path(files.iter().find(is_late)?);
+    Some(format!(
+        "{late} is a command: put it first, without options of a run (see iotui {late} --help)"
+    ))
+}
+
+/// Returns the message for a first word that names no file, but a command with up to two wrong
+/// letters: fewer than half of its letters.
+pub(super) fn nearly_command(argv: &[OsString], command: &Command) -> Option<String> {
+    let typed = argv.get(1)?.to_str().filter(|word| !word.starts_with('-'))?;
+    if Path::new(typed).symlink_metadata().is_ok() || command.find_subcommand(typed).is_some() {
+        return None;
+    }
+    let names = command.get_subcommands().map(Command::get_name).chain(["--batch"]);
+    let meant = names.into_iter().find(|name| is_near(typed, name))?;
+    let words = argv[2..].iter().map(|word| show_path(word.as_ref()));
+    let line: Vec<String> = ["iotui", meant].map(String::from).into_iter().chain(words).collect();
+    Some(format!("{typed}: no such file; did you mean '{}'?", line.join(" ")))
 }

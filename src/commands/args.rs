@@ -38,6 +38,7 @@ pub enum Sessions {
     },
     /// Show a session in any format
     Show {
+        /// Session to show: its id, a prefix of it, its name, last, last~1, a path or a reference
         session: String,
         /// Judge it by these profiles and conditions, not by the saved ones; see --expect of a run.
         /// Exit 5 if one does not hold, 1 if one cannot be judged
@@ -55,8 +56,10 @@ pub enum Sessions {
     /// Compare the cells of sessions with the same cells of a base session
     #[command(mut_arg("format", compare_formats))]
     Compare {
-        /// Session to compare the others with; alone, one of --between, whose variants are compared
+        /// Session to compare the others with. A session of --between needs no other: its two
+        /// variants are compared
         base: String,
+        /// Sessions or references to compare with it
         others: Vec<String>,
         /// Omit host name, user, folders and file names
         #[arg(long)]
@@ -66,16 +69,28 @@ pub enum Sessions {
     },
     /// Export a session to stdout or a file
     Export {
+        /// Session to export: its id, a prefix of it, its name, last, last~1, a path or a reference
         session: String,
         #[command(flatten)]
         to: ExportTo,
     },
     /// Rename a session
-    Rename { session: String, name: String },
+    Rename {
+        /// Session to rename: its id, a prefix of it, its name, last, last~1 or a path
+        session: String,
+        /// New name; a name in use gets a number
+        name: String,
+    },
     /// Delete a session
-    Delete { session: String },
+    Delete {
+        /// Session to delete: its id, a prefix of it, its name, last, last~1 or a path
+        session: String,
+    },
     /// Import a session file, or the output of fio --output-format=json or json+
-    Import { file: PathBuf },
+    Import {
+        /// File to import
+        file: PathBuf,
+    },
 }
 
 /// Where an export goes, and as what.

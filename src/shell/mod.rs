@@ -45,22 +45,22 @@ use crate::tui::update::{begin_replay, go};
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Screen {
     /// Do not capture the mouse
-    #[arg(long, help_heading = SCREEN)]
+    #[arg(long)]
     pub no_mouse: bool,
-    /// Do not ring the terminal's bell at the end of a long run
-    #[arg(long, help_heading = SCREEN)]
+    /// Do not ring the bell at the end of a long run
+    #[arg(long)]
     pub no_bell: bool,
     /// Color theme: terminal, night, paper, ember, contrast, or one of yours
-    #[arg(long, help_heading = SCREEN, value_name = "NAME", value_parser = themes::parse_id)]
+    #[arg(long, value_name = "NAME", value_parser = themes::parse_id)]
     pub theme: Option<String>,
     /// Replay the run of a saved session, without measuring: its id, name, `last` or path
-    #[arg(long, value_name = "SESSION", help_heading = SCREEN, conflicts_with = "demo")]
+    #[arg(long, value_name = "SESSION", conflicts_with = "demo")]
     pub replay: Option<String>,
     /// Replay an example; reads and writes no file
-    #[arg(long, help_heading = SCREEN)]
+    #[arg(long)]
     pub demo: bool,
     /// Speed of a replay, 1 to 100 times that of the run [default: 10]
-    #[arg(long, value_name = "TIMES", help_heading = SCREEN, value_parser = speeds())]
+    #[arg(long, value_name = "TIMES", value_parser = speeds())]
     pub speed: Option<u32>,
 }
 
@@ -85,8 +85,6 @@ impl Screen {
 fn speeds() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(Speed::MAX))
 }
-
-const SCREEN: &str = "Full screen";
 
 /// One of the symbols of `--graph octant`, which few terminals know.
 const OCTANT: char = '\u{1cd00}';

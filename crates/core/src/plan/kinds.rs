@@ -310,6 +310,12 @@ pub fn nearest<'a>(
     Unknown { kind, name: name.into(), near, all }
 }
 
+/// Returns whether a word is a name with up to two wrong letters, fewer than half of them.
+pub fn is_near(typed: &str, name: &str) -> bool {
+    let wrong = strsim::osa_distance(typed, name);
+    wrong <= 2 && 2 * wrong < name.trim_start_matches('-').len()
+}
+
 /// Returns whose data each rank reads, by the numbers of their machines: that of the rank as many
 /// places further on as the largest machine has ranks. A machine with more than half of them reads
 /// some of its own.

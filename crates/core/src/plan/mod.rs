@@ -39,7 +39,7 @@ pub use job_option::{JobOption, JobValue, target_values};
 pub(crate) use kinds::names;
 pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Unknown, Writes,
-    nearest, shifted,
+    is_near, nearest, shifted,
 };
 pub use preset::{Broken, Names, PRESETS, Part, Preset, PresetError, Presets, Resolved, preset};
 pub use probe::{

@@ -198,8 +198,8 @@ impl Settings {
             title: "Block size",
             kind: ValueKind::Form("RANGE|auto"),
             default: "auto; without a preset 4k,32k,256k,2m",
-            about: "Block sizes: 4k | 512,4k,1m | 1k..8m (doubling) | 1k..8m*4 | 1..9+2, up to 1024 | \
-                    auto = as the preset has it",
+            about: "Block sizes, such as 4k or 1k..8m (doubling); also 512,4k,1m | 1k..8m*4 | \
+                    1..9+2, up to 1024 | auto = as the preset has it",
             set: |settings, text| {
                 settings.block_size = block_sizes(text)?;
                 Ok(())
@@ -257,7 +257,7 @@ impl Settings {
             "xor", "XOR", ValueKind::Switch,
             default: "",
             xor: switch => |v| v.to_string(),
-            "Compute the 32-bit XOR of the data within the timed work; =no overrides a preset",
+            "Compute the 32-bit XOR of the data, within the timed work; =no overrides a preset",
         ),
         setting!(
             "size", "Size", ValueKind::Form("RANGE"),
@@ -285,14 +285,14 @@ impl Settings {
             "sync-every", "Sync every", ValueKind::Form("RANGE"),
             default: "1",
             sync_every: |t| some_of(t, super::Job::MAX_SYNC_EVERY.into()) => Range::to_string,
-            "Writes of a thread from one fdatasync, fsync or msync to the next",
+            "Writes of a thread for each sync (fdatasync, fsync or msync)",
         ),
         setting!(
             "writes", "Writes", ValueKind::SomeOf(&["overwrite", "append", "preallocated"]),
             default: "overwrite",
             writes: some_names::<Writes> => |v| join(v),
-            "Overwrite existing data, or append to a file that is empty before each pass, or write \
-             into space that is allocated before each pass (fallocate)",
+            "How a file is written: over existing data, at the end of a file that is empty before \
+             each pass, or into space that is allocated before each pass (fallocate)",
         ),
         setting!(
             "file-per", "File per", ValueKind::SomeOf(&["run", "thread"]),
@@ -304,20 +304,21 @@ impl Settings {
             "ranks", "Ranks", ValueKind::Form("RANGE"),
             default: "all that were started",
             ranks: |t| some_of(t, super::Job::MAX_RANKS.into()) => Range::to_string,
-            "For iotui-mpi: how many of the processes that mpirun started measure at the same time",
+            "How many ranks measure at the same time (iotui-mpi), of the processes that mpirun \
+             started",
         ),
         setting!(
             "layout", "Layout", ValueKind::OneOf(&["per-rank", "segmented", "strided"]),
             default: "per-rank; segmented for a named file",
             layout: |t: &str| t.parse::<Layout>() => |v| v.to_string(),
-            "For iotui-mpi: each rank has a file of its own, or one piece of a file that all \
-             share, or every n-th block of that file",
+            "How ranks share files (iotui-mpi): each has a file of its own, or one piece of a file \
+             that all share, or every n-th block of that file",
         ),
         setting!(
             "shift", "Shift", ValueKind::Switch,
             default: "yes if there are several machines",
             shift: switch => |v| v.to_string(),
-            "For iotui-mpi: read what a rank of another machine wrote, which is not in this one's \
+            "Read what a rank of another machine wrote (iotui-mpi), which is not in this one's \
              page cache",
         ),
         setting!(
@@ -330,14 +331,14 @@ impl Settings {
             "dedupe", "Dedupe", ValueKind::Form("PERCENT"),
             default: "0, but a write cell repeats one block",
             dedupe: percent => |v| v.to_string(),
-            "How much of the data that iotui writes repeats earlier blocks, as deduplication sees it",
+            "Share of written data that repeats earlier blocks, as deduplication sees it",
         ),
         setting!(
             "verify", "Verify", ValueKind::Switch,
             default: "",
             verify: switch => |v| v.to_string(),
-            "After each trial, drop the file from the page cache, read back what was written and \
-             compare every byte; exit 1 if it differs; =no overrides a preset",
+            "Read back and compare every written byte: after each trial, once the file is dropped \
+             from the page cache; exit 1 if it differs; =no overrides a preset",
         ),
         setting!(
             "fresh", "Fresh", ValueKind::Switch,
@@ -376,8 +377,8 @@ impl Settings {
             "until", "Until", ValueKind::Form("PERCENT"),
             default: "2%",
             until: until => |v| format!("{}%", f64::from(*v) / 100.0),
-            "Run until every interval is within PERCENT of its median; without --budget for up to \
-             an hour",
+            "Run until every interval is narrow: within PERCENT of its median; without --budget \
+             for up to an hour",
         ),
         setting!(
             "budget", "Budget", ValueKind::Form("TIME"),
@@ -405,14 +406,14 @@ impl Settings {
             "ceilings", "Ceilings", ValueKind::OneOf(&["auto", "always", "never"]),
             default: "auto",
             ceilings: |t: &str| t.parse::<MeasureCeilings>() => |v| v.to_string(),
-            "Measure this machine's memory bandwidth and call costs, in the first three runs \
+            "Measure memory bandwidth and call costs of this machine, in the first three runs \
              after a boot; auto = before a plan of 5 s or more",
         ),
         setting!(
             "rated", "Rated speed", ValueKind::Form("SPEED"),
             default: "none",
             rated: units::parse_rate => |v| format!("{}/s", units::short_bytes(*v)),
-            "The vendor's rated speed, e.g. 3500MB/s; shown as a reference line",
+            "The vendor's rated speed, such as 3500MB/s; shown as a reference line",
         ),
         setting!(
             "expect", "Expect", ValueKind::Form("PROFILE|CONDITION,.."),

@@ -21,6 +21,8 @@ use crate::units::show_bytes;
 pub enum PlaceError {
     #[error("{}: no such file; add --op write to create it", .0.display())]
     Missing(PathBuf),
+    #[error("{}: no such device; lsblk lists them", .0.display())]
+    NoDevice(PathBuf),
     #[error("{}", describe_unreadable(.path, .error))]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error(
@@ -120,6 +122,7 @@ pub fn locate_target(
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(PlaceError::Unreadable { path: path.into(), error })
             }
+            Err(_) if is_in_dev(path) => Err(PlaceError::NoDevice(path.into())),
             Err(_) if !write => Err(PlaceError::Missing(path.into())),
             Err(_) if path.is_symlink() => Err(PlaceError::Dangling(path.into())),
             Err(_) => {
@@ -130,6 +133,15 @@ pub fn locate_target(
             }
         },
     }
+}
+
+/// Returns whether a path can only name a device: it is in /dev, but on no other file system there,
+/// as that of /dev/shm.
+fn is_in_dev(path: &Path) -> bool {
+    let path = absolute(path);
+    let disk = |of: &Path| fs::metadata(of).map(|meta| meta.dev()).ok();
+    let folder = || path.parent().and_then(disk);
+    path.starts_with("/dev") && folder().is_none_or(|folder| Some(folder) == disk("/dev".as_ref()))
 }
 
 /// Returns whether `path` is the target's own file, under this or another name.
