@@ -46,9 +46,10 @@ pub struct Farewell {
 impl Farewell {
     /// Returns the lines broken between words, as reports are; paths stay whole.
     pub fn wrap(&self, columns: usize) -> Vec<String> {
-        let parts = |line: &String| match line.starts_with(SAVED) {
-            true => vec![line.clone()],
-            false => crate::text::wrap(line, columns),
+        let parts = |line: &String| {
+            // The columns of a line that fits stay aligned.
+            let stays = line.starts_with(SAVED) || crate::text::width(line) <= columns;
+            if stays { vec![line.clone()] } else { crate::text::wrap(line, columns) }
         };
         self.lines.iter().flat_map(parts).collect()
     }
@@ -105,7 +106,7 @@ pub struct Model {
     pub leaving: Option<Leaving>,
     /// The end of a long run rings.
     pub rings: bool,
-    /// Path and answer of the last run, for the farewell.
+    /// Path and scoreboard of the last run, for the farewell.
     pub last_session: Option<(PathBuf, String)>,
 }
 
@@ -257,12 +258,11 @@ impl Model {
     /// Returns what to print on the normal screen at the end.
     pub fn farewell(&self) -> Farewell {
         let lines = self.last_session.iter().flat_map(|(path, answer)| {
-            let answer = (!answer.is_empty()).then(|| answer.clone());
             let saved = match self.live.unsaved() {
                 None => format!("{SAVED}{}", crate::text::show_path(path)),
                 Some(why) => format!("this run is saved only in part: {why}"),
             };
-            answer.into_iter().chain([saved])
+            answer.lines().map(String::from).chain([saved])
         });
         Farewell { lines: lines.collect() }
     }

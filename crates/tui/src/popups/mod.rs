@@ -31,7 +31,7 @@ use crate::keymap::{self, Action};
 use crate::keys::Key;
 use crate::model::Model;
 use crate::msg::Effect;
-use crate::popup::Popup;
+use crate::popup::{Popup, Question, Then};
 use crate::view::hits::{Hits, Part};
 use crate::view::list::move_cursor;
 
@@ -191,8 +191,10 @@ pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let Some(mut top) = model.popups.pop() else { return Vec::new() };
     let below = model.popups.len();
     let popup = layer_mut(&mut top);
-    let closes =
-        key.code == KeyCode::Esc || (popup.field().is_none() && action == Some(Action::Quit));
+    let quits = popup.field().is_none() && action == Some(Action::Quit);
+    // The key that asks whether to quit also says yes.
+    let asked = matches!(&top, Popup::Question(Question { then: Then::Quit, .. }));
+    let closes = key.code == KeyCode::Esc || quits && !asked;
     let after = if closes && !matches!(top, Popup::Start(_)) {
         layer_mut(&mut top).close(model);
         After::Close(Vec::new())

@@ -26,11 +26,12 @@ impl Layer for Question {
         ask(&model.look, [&self.text, &self.detail, "y yes    n no"], body, buf);
     }
 
-    /// `y` or Enter means yes, `n` means no.
+    /// `y` or Enter means yes, as `q` does where it asked, and `n` means no.
     fn press(&mut self, model: &mut Model, key: Key, _: Option<Action>) -> After {
         match key.letter().map(|letter| letter.to_ascii_lowercase()) {
             Some('n') => return After::Close(Vec::new()),
             Some('y') => {}
+            Some('q') if matches!(self.then, Then::Quit) => {}
             _ if key.code == KeyCode::Enter => {}
             _ => return After::Stay(Vec::new()),
         }

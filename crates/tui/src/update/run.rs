@@ -8,6 +8,7 @@ use crate::model::{Leaving, Model};
 use crate::msg::{Effect, HeldRun, NewRun, Query, ReplayInput, Replayed, Speed};
 use crate::popup::{Popup, Question, Then, WaitingRun};
 use crate::record::End;
+use crate::report::{Look, glance_text};
 use crate::screen::Screen;
 use crate::session_view::SessionView;
 use crate::{lab, live, sessions};
@@ -89,6 +90,15 @@ pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
     effects
 }
 
+/// Returns what stays in the terminal: the scoreboard, or the answer where there are only probes.
+fn describe_end(shown: &SessionView, look: &Look) -> String {
+    let glance = &shown.glance;
+    match glance.workloads.is_empty() && glance.columns.is_empty() {
+        true => shown.answer.text.clone(),
+        false => glance_text(glance, look),
+    }
+}
+
 /// Handles the end of a run: shows its results unless the user has left its screen.
 pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) -> Vec<Effect> {
     let seconds = model.live.run_seconds();
@@ -120,7 +130,8 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
     effects.extend(ring(model, seconds, shown.as_ref()));
     if let Some(shown) = shown {
         if !is_empty {
-            model.last_session = shown.path.clone().map(|path| (path, shown.answer.text.clone()));
+            let said = describe_end(&shown, &model.look.report());
+            model.last_session = shown.path.clone().map(|path| (path, said));
         }
         if let Some(path) = &shown.path
             && unsaved.is_none()

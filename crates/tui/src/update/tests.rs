@@ -63,8 +63,10 @@ fn q_quits_closes_or_asks() {
     assert!(matches!(stage.model.popups.last(), Some(Popup::Question(_))));
     stage.keys("n");
     assert!(stage.model.popups.is_empty() && stage.model.running());
-    assert_eq!(quits(stage.keys("qy")), None, "the run is stopped first");
-    assert!(stage.model.leaving.is_some());
+    stage.keys("q<esc>");
+    assert!(stage.model.popups.is_empty() && stage.model.leaving.is_none());
+    assert_eq!(quits(stage.keys("qq")), None, "the run is stopped first");
+    assert!(stage.model.leaving.is_some() && stage.take().contains(&Effect::Stop));
     assert_eq!(quits(stage.tell(Msg::Over { error: None, unsaved: None })), Some(0));
 }
 
@@ -85,7 +87,12 @@ fn ctrl_c_stops_runs_or_quits() {
     stage.tell(Msg::Event(Event::End { reason: End::Interrupted, seconds: None }));
     stage.tell(Msg::Over { error: None, unsaved: None });
     assert_eq!(stage.model.screen, Screen::Results);
-    assert!(stage.model.farewell().lines.iter().any(|line| line.contains("/s/x.jsonl")));
+    let farewell = stage.model.farewell();
+    assert!(farewell.lines.iter().any(|line| line.contains("/s/x.jsonl")));
+    let glance = &stage.model.results.data.as_ref().unwrap().view.glance;
+    let board = crate::report::glance_text(glance, &stage.model.look.report());
+    assert!(board.lines().count() > 3 && board.lines().any(|line| line.contains("  ")), "{board}");
+    assert_eq!(farewell.wrap(80).join("\n"), format!("{board}saved   /s/x.jsonl"));
     stage.take();
     assert_eq!(quits(stage.keys("<ctrl-c>")), Some(0));
     // Whatever has the focus.
