@@ -14,13 +14,13 @@ mod message;
 pub use message::{print_message, report_if_slow};
 
 use crate::report::pretty::pretty;
-use crate::report::{COMPARISONS, FORMATS, Format, Graph, Look, Spread};
+use crate::report::{COMPARISONS, FORMATS, Format, Graph, Look, Spread, format_of_file};
 use crate::sys::output::{self, probe, to_file};
 use crate::text::{Replacement, safe_lines, show_path};
 use crate::units::Rates;
 
 /// The heading of these options in the help text.
-pub const HEADING: &str = "Output";
+const HEADING: &str = "Output";
 
 /// The formats of lists.
 pub const LIST_FORMATS: [&str; 2] = ["table", "json"];
@@ -54,8 +54,8 @@ pub struct Out {
 /// Units and scales of figures.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct DisplayArgs {
-    /// Unit of throughput on screen, in tables, HTML and pictures: auto, MiB/s, GiB/s .., MB/s,
-    /// GB/s ..; machine-readable formats use B/s
+    /// Unit of throughput: auto, MiB/s, GiB/s .., MB/s, GB/s ..; on screen, in tables, HTML and
+    /// pictures; machine-readable formats use B/s
     #[arg(long, value_name = "UNIT", default_value = "auto", help_heading = HEADING)]
     pub unit: Rates,
 
@@ -146,7 +146,8 @@ impl Out {
 
     /// Returns the requested format.
     pub fn format(&self) -> anyhow::Result<&'static Format> {
-        crate::report::find_format(&self.format).context(FORMAT_OPTION)
+        let format = crate::report::find_format(&self.format).context(FORMAT_OPTION)?;
+        Ok(self.output.as_ref().map_or(format, |path| format_of_file(format, path)))
     }
 
     /// Rejects a binary format that would be written to a terminal.

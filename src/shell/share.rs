@@ -86,6 +86,7 @@ fn write(export: &Export, path: &Path) -> Result<(), Why> {
         What::Kept(id) => &load(id)?,
     };
     let format = report::find_format(export.format).map_err(|error| error.to_string())?;
+    let format = report::format_of_file(format, path);
     put(path, export.replace, |to| (format.write)(session, &look, to))
 }
 

@@ -29,6 +29,8 @@ pub mod table;
 mod testing;
 mod text;
 
+use std::path::Path;
+
 use crate::plan::{Unknown, nearest};
 
 pub use anonymous::{PrivateNames, anonymize};
@@ -75,6 +77,12 @@ pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {
         .iter()
         .find(|f| f.id == id)
         .ok_or_else(|| nearest("format", id, FORMATS.iter().map(|f| f.id)))
+}
+
+/// Returns the format in which a file of this name is written: a card called .svg is one.
+pub fn format_of_file(format: &'static Format, path: &Path) -> &'static Format {
+    let is_svg = path.extension().is_some_and(|extension| extension == "svg");
+    if is_svg && format.id == card::FORMAT.id { &card::AS_SVG } else { format }
 }
 
 #[cfg(test)]

@@ -27,7 +27,11 @@ const PIXEL_RATIO: f32 = 2.0;
 const MAX_HEIGHT: f32 = 16_000.0;
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let scene = picture::scene(session, look);
+    write_scene(&picture::scene(session, look), out)
+}
+
+/// Writes a picture as pixels.
+pub fn write_scene(scene: &Scene, out: &mut dyn Write) -> io::Result<()> {
     let dense = PIXEL_RATIO.min(MAX_HEIGHT / scene.height as f32);
     let pixels = |length: f64| ((length as f32 * dense).ceil() as u32).max(1);
     fn too_large() -> std::io::Error {
@@ -38,7 +42,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         dense,
     };
     canvas.pixels.fill(color(Ink::Back, 1.0));
-    canvas.scene(&scene);
+    canvas.scene(scene);
     out.write_all(&canvas.pixels.encode_png().map_err(io::Error::other)?)
 }
 

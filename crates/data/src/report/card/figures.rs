@@ -154,7 +154,7 @@ pub fn draw_workloads(page: &mut CardPage, workloads: &[Workload], rates: Rates)
 }
 
 /// Returns two lines next to a figure: operations and latency; interval and backend.
-fn details(workload: &Workload, figure: &WorkloadFigure) -> (String, String) {
+pub fn details(workload: &Workload, figure: &WorkloadFigure) -> (String, String) {
     let operations = figure.operations.map(|rate| format!("{} IOPS", show_count(rate)));
     let p50 = figure.p50.map(|nanos| format!("p50 {}", show_nanos(nanos)));
     let first = [operations, p50].into_iter().flatten().filter(|_| workload.random);

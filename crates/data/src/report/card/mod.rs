@@ -8,32 +8,35 @@ mod page;
 mod tests;
 mod text;
 
-use std::io::{self, Write};
-
+pub use self::figures::details;
 pub use self::text::{glance_text, scoreboard};
 
 use self::page::{CardPage, WRONG};
 use super::picture::scene::{Ink, Scene};
-use super::{Format, Look, anonymize, svg};
+use super::{Format, Look, anonymize, png, svg};
 use crate::analysis::{self, Glance, Grade, Statement};
 use crate::plan::TargetSpec;
 use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "card",
-    about: "the session at a glance as a small SVG picture, for a forum post",
+    about: "the session at a glance as a small picture, for a forum post; SVG in a file .svg",
+    extension: "card.png",
+    binary: true,
+    write: |session, look, out| png::write_scene(&scene(&glance_of(session), look), out),
+};
+
+/// The card for a file that is called .svg.
+pub static AS_SVG: Format = Format {
     extension: "card.svg",
     binary: false,
-    write,
+    write: |session, look, out| svg::write_scene(&scene(&glance_of(session), look), out),
+    ..FORMAT
 };
 
 /// The colours of grades, legible on both backgrounds.
 const GOOD: Ink = Ink::Color("#0a9270");
 const MISLEADING: Ink = Ink::Color("#b07a00");
-
-fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    svg::write_scene(&scene(&glance_of(session), look), out)
-}
 
 /// Returns the glance of a session without private names, except for its file and variants.
 fn glance_of(session: &Session) -> Glance {

@@ -1,11 +1,24 @@
 use super::*;
 use crate::report::picture::scene::Shape;
-use crate::report::testing;
+use crate::report::{find_format, format_of_file, testing};
 
 fn svg(session: &Session) -> String {
     let mut out = Vec::new();
-    (FORMAT.write)(session, &Look::default(), &mut out).unwrap();
+    let named = format_of_file(find_format("card").unwrap(), "a.card.svg".as_ref());
+    (named.write)(session, &Look::default(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn cards_are_pixels_unless_called_svg() {
+    for (name, session) in testing::all() {
+        let mut out = Vec::new();
+        let format = format_of_file(find_format("card").unwrap(), "card.png".as_ref());
+        (format.write)(&session, &Look::default(), &mut out).unwrap();
+        assert!(out.starts_with(b"\x89PNG"), "{name}");
+    }
+    let card = svg(&testing::every());
+    insta::assert_snapshot!("card", card.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 #[test]
