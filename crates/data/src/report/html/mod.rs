@@ -38,7 +38,7 @@ pub(super) const SCRIPT: &str = include_str!("../../../../../assets/html/page.js
 
 /// SHA-256 of the text between the tags of the style and of the script, as used in the policy; a
 /// test recomputes them.
-const STYLE_HASH: &str = "sha256-Z/DCiRu1Ie8Yu160qc5BuJTx84/3Mw5gu73Lap8+6Rk=";
+const STYLE_HASH: &str = "sha256-Ov4WolHsj66sCAgGJEgiEEU7yAHEARB0eq1Foc6nD5c=";
 const SCRIPT_HASH: &str = "sha256-J/qT7XkZGf1S82rYxOUlTlP+UACWgd95JMKMGFSfbr8=";
 
 type WriteSection = fn(&HtmlPage, &mut dyn Write) -> io::Result<()>;
@@ -68,7 +68,7 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
          <meta name=\"color-scheme\" content=\"light dark\"/>\n<meta name=\"generator\" content=\"iotui {}\"/>\n\
          <title>{} · iotui</title>\n<style>{style}</style>\n</head>\n<body>\n<main>",
         env!("CARGO_PKG_VERSION"),
-        text::xml(page.name()),
+        text::xml(&page.title()),
     )?;
     for section in SECTIONS {
         section(&page, out)?;

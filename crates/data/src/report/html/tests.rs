@@ -4,7 +4,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::plan::TargetSpec;
+use crate::plan::{Cache, Job, Op, Pattern, TargetSpec};
 use crate::record::Severity;
 use crate::report::svg::contrast;
 use crate::report::testing;
@@ -26,6 +26,36 @@ fn all<'a, 'i>(page: &'a Document<'i>, name: &'a str, class: &'a str) -> Vec<Nod
             || class.is_empty()
     };
     page.descendants().filter(|node| node.tag_name().name() == name && has(node)).collect()
+}
+
+#[test]
+fn peak_pages_begin_with_the_scoreboard() {
+    let row = |block, pattern, depth, op| Job {
+        op,
+        pattern,
+        depth,
+        direct: true,
+        ..testing::job("uring", block, Cache::AsIs)
+    };
+    let mut cells = Vec::new();
+    for op in [Op::Read, Op::Write] {
+        cells.push(row(1 << 20, Pattern::Seq, 8, op));
+        cells.push(row(4096, Pattern::Random, 1, op));
+    }
+    let mut session = testing::measured(cells, 7, testing::Like::new(40_000.0, 1.0, None));
+    (session.plan.presets, session.name) = (vec!["peak".into()], String::new());
+    let text = show(&session);
+    let page = parse(&text);
+    let title = all(&page, "h1", "")[0].text().unwrap();
+    assert!(title.starts_with("How fast is this disk? · ubuntu.iso, 512 MiB"), "{title}");
+    let tiles: Vec<&str> = all(&page, "h3", "").iter().filter_map(|node| node.text()).collect();
+    let board = ["read SEQ1M Q8T1", "read RND4K Q1T1", "write SEQ1M Q8T1", "write RND4K Q1T1"];
+    assert_eq!(tiles[..4], board);
+    let about = all(&page, "li", "tile")[1].descendants().filter_map(|node| node.text());
+    let about: String = about.collect();
+    assert!(about.contains("IOPS") && about.contains("uring") && about.contains('±'), "{about}");
+    session.name = "mine".into();
+    assert!(show(&session).contains("<title>mine · iotui</title>"));
 }
 
 fn sessions() -> Vec<(&'static str, Session)> {

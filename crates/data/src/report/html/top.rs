@@ -5,16 +5,18 @@ use std::io::{self, Write};
 use super::page::HtmlPage;
 use super::parts::begin_section;
 use crate::analysis;
-use crate::analysis::{Best, SummaryOf, times};
+use crate::analysis::{Best, SummaryOf, Workload, times};
+use crate::plan::Op;
 use crate::record::{Severity, Warning};
 use crate::report;
+use crate::report::card::details;
 use crate::report::host::HostItem;
 use crate::report::text::{join_nonempty, xml};
-use crate::units::{counted, show_count, show_rate};
+use crate::units::{column, counted, show_count, show_rate};
 
 pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     let session = page.session;
-    writeln!(out, "<header>\n<p class=\"brand\">iotui</p>\n<h1>{}</h1>", xml(page.name()))?;
+    writeln!(out, "<header>\n<p class=\"brand\">iotui</p>\n<h1>{}</h1>", xml(&page.title()))?;
     writeln!(out, "<p class=\"when\"><time>{}</time></p>", xml(&session.created))?;
     let facts = page.content.facts.iter();
     for (label, body) in facts.filter(|(label, _)| ["target", "host"].contains(label)) {
@@ -27,7 +29,10 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
         "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">",
         xml(&page.content.answer.text)
     )?;
-    for best in page.content.answer.best.iter().chain(&page.content.answer.also) {
+    write_workloads(page, out)?;
+    let answer = &page.content.answer;
+    for best in answer.best.iter().chain(&answer.also).filter(|_| page.glance.workloads.is_empty())
+    {
         write_fastest(best, out)?;
     }
     if let Some(cost) = &page.content.answer.cold_cost {
@@ -51,6 +56,24 @@ fn write_tile(
         xml(figure),
         xml(about)
     )
+}
+
+/// Writes the rows that storage benchmarks print, reads before writes.
+fn write_workloads(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
+    let (factor, unit) = Workload::unit(page.unit);
+    for op in [Op::Read, Op::Write] {
+        for row in &page.glance.workloads {
+            let own = if op == Op::Read { &row.read } else { &row.write };
+            let Some(own) = own else { continue };
+            let title = xml(&format!("{} {} {}", op.name(), row.name, row.load));
+            let figure = format!("{} {unit}", column::figure(own.figure.summary.median / factor));
+            let (about, certainty) = details(row, own);
+            let about = join_nonempty([certainty, about]);
+            let class = if own.figure.wrong { "wrong" } else { "" };
+            write_tile(out, class, &title, &figure, &about)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
