@@ -440,9 +440,9 @@ fn bound_ranks_know_their_machine() {
 
 /// Open MPI refuses more ranks than CPUs without an option that allows it.
 #[test]
-fn guide_commands_start_on_two_cpus() {
+fn documented_commands_start_on_two_cpus() {
     let home = Home::new();
-    let guide = fs::read_to_string("docs/guide.md").unwrap().replace("\\\n", "");
+    let guide = fs::read_to_string("docs/clusters.md").unwrap().replace("\\\n", "");
     let begins = guide.match_indices("mpirun ").map(|(at, _)| &guide[at..]);
     let ends = begins.map(|rest| rest.split(['`', '\n']).next().unwrap());
     let mut tried = 0;
