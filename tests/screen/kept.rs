@@ -84,7 +84,7 @@ fn impossible_session_action_is_reported() {
     let file = home.sessions().pop().unwrap();
     fs::rename(&file, home.path("elsewhere.jsonl")).unwrap();
     // Its file disappears while it is listed.
-    for keys in ["Rother\r", "Dy", "r", "\r", "e\r"] {
+    for keys in ["wother\r", "Dy", "r", "\r", "e\r"] {
         fs::copy(home.path("elsewhere.jsonl"), &file).unwrap();
         let mut terminal = on_sessions(&home, "only");
         fs::remove_file(&file).unwrap();
@@ -165,7 +165,7 @@ fn unwritable_folder_keeps_sessions() {
         fs::copy(home.sessions().pop().unwrap(), home.path("elsewhere.jsonl")).unwrap();
         kernel::remount_read_only(&home.sessions_dir());
         for (keys, said) in [
-            ("Rother\r", "cannot change "),
+            ("wother\r", "cannot change "),
             ("Dy", "cannot remove "),
             ("ielsewhere.jsonl\r", "not imported: cannot create "),
         ] {

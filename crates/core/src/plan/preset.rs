@@ -491,8 +491,8 @@ mod tests {
         let mut questions: Vec<&str> =
             presets.iter().map(|p| p.question.as_str()).filter(|q| !q.is_empty()).collect();
         let count = questions.len();
-        assert!((5..=7).contains(&count), "{questions:?}");
-        assert!(questions.iter().all(|q| q.ends_with('?') && q.len() <= 40), "{questions:?}");
+        assert!((5..=8).contains(&count), "{questions:?}");
+        assert!(questions.iter().all(|q| q.ends_with('?') && q.len() <= 44), "{questions:?}");
         questions.sort_unstable();
         questions.dedup();
         assert_eq!(questions.len(), count);

@@ -47,7 +47,7 @@ pub fn between(
     found.extend(mitigations(sessions));
     if let Some(side) = sessions.iter().position(|session| session.reference.is_some()) {
         let silent = |one: &Difference| [&one.base, &one.other][side] == "-";
-        // What a report does not state may or may not differ.
+        // A report may not state it although it differs.
         found.retain(|one| !silent(one));
     }
     found.sort_by_key(|difference| ORDER.iter().position(|about| *about == difference.about));

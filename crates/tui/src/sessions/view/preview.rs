@@ -8,6 +8,7 @@ use super::columns;
 use crate::analysis::{Axis, Grade, ProbeResult, SummaryOf, Workload, WorkloadFigure};
 use crate::context::ViewContext;
 use crate::curves::{self, Axes, Curve, Drawn, Metric};
+use crate::plan::Op;
 use crate::record::{Severity, Warning};
 use crate::session::Listed;
 use crate::session_view::SessionView;
@@ -156,7 +157,8 @@ fn scoreboard(look: &Look, rows: &[Workload], width: usize) -> Vec<Line<'static>
         let text = of.map_or("-".into(), units::three_digits);
         look.span(Role::Number, format!("{text:>column$}"))
     };
-    let title = format!("{:<16}{:>column$}{:>column$}  {unit}", "", "read", "write");
+    let title =
+        format!("{:<16}{:>column$}{:>column$}  {unit}", "", Op::Read.name(), Op::Write.name());
     std::iter::once(look.line(Role::Dim, title))
         .chain(rows.iter().map(|row| {
             let name = format!("{:<8}{:<8}", row.name, row.load);

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::scene::SetupScene;
-use crate::plan::Settings;
+use crate::plan::{Op, Settings};
 use crate::setup::slider::{BandEnd, MAX_POWER, position};
 use crate::setup::state::SetupPane;
 use crate::spoken::describe_settings;
@@ -78,7 +78,7 @@ fn name_sweep(sweep: &Settings) -> String {
                 (depth, threads) if depth.is_empty() => format!("Q1{threads}"),
                 (depth, threads) => depth + &threads,
             };
-            let op = sweep.text("op").unwrap_or_else(|| "read".into());
+            let op = sweep.text("op").unwrap_or_else(|| Op::Read.name().into());
             let size = short_bytes(*size).to_uppercase();
             format!("{:<8} {load:<7} {op}", format!("{order}{size}"))
         }
