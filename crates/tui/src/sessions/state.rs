@@ -56,7 +56,7 @@ pub struct Sessions {
     shown: Vec<Option<usize>>,
     /// Index into `shown`.
     pub cursor: usize,
-    /// The published machines are listed below their heading.
+    /// The published machines are listed even if there are own sessions and no filter.
     pub unfolded: bool,
     pub sort: Sort,
     pub filter: Input,
@@ -116,7 +116,16 @@ impl Sessions {
 
     /// Returns the number of published machines.
     pub fn references(&self) -> usize {
-        self.rows.iter().filter(|row| row.listed.state == State::Reference).count()
+        (0..self.rows.len()).filter(|row| self.is_reference(*row)).count()
+    }
+
+    /// Returns whether the published machines are listed below their heading.
+    pub fn shows_references(&self) -> bool {
+        matches!(self.shown.last(), Some(Some(at)) if self.is_reference(*at))
+    }
+
+    fn is_reference(&self, row: usize) -> bool {
+        self.rows[row].listed.state == State::Reference
     }
 
     /// Shows or hides the published machines.
@@ -226,13 +235,13 @@ impl Sessions {
             Sort::Verdict => shown.sort_by_key(|at| Reverse(severity_rank(listed(at).verdict))),
             Sort::State => shown.sort_by_key(|at| listed(at).state.name()),
         }
-        let is_own = |at: &usize| listed(at).state != State::Reference;
+        let is_own = |at: &usize| !self.is_reference(*at);
         let (own, published): (Vec<usize>, Vec<usize>) = shown.into_iter().partition(is_own);
+        // A text that is looked for is found wherever it is.
+        let shows = self.unfolded || !words.is_empty() || own.is_empty();
         self.shown = own.into_iter().map(Some).collect();
         if !published.is_empty() {
             self.shown.push(None);
-            // A text that is looked for is found wherever it is.
-            let shows = self.unfolded || !words.is_empty();
             self.shown.extend(published.into_iter().filter(|_| shows).map(Some));
         }
     }

@@ -131,7 +131,7 @@ fn glance_is_copied_and_exported() {
     stage.keys("e");
     let Some(Popup::Export(form)) = stage.model.popups.last() else { panic!("no form") };
     assert_eq!(form.choices[form.cursor].id, "card");
-    assert!(form.path.value().ends_with(".svg"), "{}", form.path.value());
+    assert!(form.path.value().ends_with(".png"), "{}", form.path.value());
 }
 
 #[test]
