@@ -115,24 +115,35 @@ fn cold_trial_drops_the_image() {
             let of = |access: &str| {
                 measure(&home, &format!("{access} --size 16m --dir {}", at.display()))
             };
-            let (cold, direct, warm) = (of("-c cold"), of("--direct"), of("-c warm"));
-            assert_is_from_disk(&cold);
+            assert_is_from_disk(|| of("-c cold"));
+            let (direct, warm) = (of("--direct"), of("-c warm"));
             assert_eq!(severity(&direct, "below-cache"), Some("wrong"), "{}", describe(&direct));
             assert!(share(&warm, "page_cache") >= 0.98, "{fs}: {}", describe(&warm));
             if set_direct(device, true) {
-                assert_is_from_disk(&of("-c cold"));
-                assert_is_from_disk(&of("--direct"));
+                assert_is_from_disk(|| of("-c cold"));
+                assert_is_from_disk(|| of("--direct"));
             }
         });
     }
 }
 
-/// Asserts that all bytes came from a disk, without a warning.
-fn assert_is_from_disk(result: &Value) {
-    assert!(share(result, "device") >= 0.98, "{}", describe(result));
-    for id in ["below-cache", "not-cold", "memory", "holes", "not-direct"] {
-        assert_eq!(severity(result, id), None, "{}", describe(result));
+/// Asserts that all bytes came from a disk, without a warning. The kernel may keep pages that it is
+/// asked to drop while others use the machine: one of three runs must succeed.
+fn assert_is_from_disk(measure: impl Fn() -> Value) {
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let result = measure();
+        if is_from_disk(&result) {
+            return;
+        }
+        seen.push(describe(&result));
     }
+    panic!("{}", seen.join("\n"));
+}
+
+fn is_from_disk(result: &Value) -> bool {
+    let warned = ["below-cache", "not-cold", "memory", "holes", "not-direct"];
+    share(result, "device") >= 0.98 && warned.iter().all(|id| severity(result, id).is_none())
 }
 
 #[test]
@@ -157,9 +168,10 @@ fn overlay_leads_to_its_disk() {
             return skip(&format!("no overlay can be mounted: {error}"));
         }
         let file = at.join("file");
-        assert_is_from_disk(&measure(&home, &format!("-c cold {}", file.display())));
-        assert_is_from_disk(&measure(&home, &format!("--direct {}", file.display())));
-        let warm = measure(&home, &format!("-c warm {}", file.display()));
+        let of = |access: &str| measure(&home, &format!("{access} {}", file.display()));
+        assert_is_from_disk(|| of("-c cold"));
+        assert_is_from_disk(|| of("--direct"));
+        let warm = of("-c warm");
         assert!(share(&warm, "page_cache") >= 0.98, "{}", describe(&warm));
         unmount(&at);
     });
@@ -207,7 +219,7 @@ fn packed_file_systems_report_compression() {
     ero.arg("--quiet").arg(&erofs).arg(&folder);
     for (fs, pack) in [("squashfs", &mut squash), ("erofs", &mut ero)] {
         let Some([random, text]) = measure_packed(&home, fs, pack) else { continue };
-        assert_is_from_disk(&random);
+        assert!(is_from_disk(&random), "{}", describe(&random));
         assert_eq!(severity(&random, "nearly-full"), None, "{}", describe(&random));
         let reason = text["source_reason"].as_str().unwrap();
         assert!(fs != "squashfs" || reason.contains(":1 (squashfs)"), "{reason}");

@@ -45,7 +45,8 @@ pub fn act(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Ef
 /// Performs an action on the session under the cursor.
 fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec<Effect> {
     let Some(listed) = sessions.current() else {
-        if matches!(action, Action::Enter | Action::Mark) {
+        // Before the list is read, there is no heading either.
+        if matches!(action, Action::Enter | Action::Mark) && sessions.cursor < sessions.lines() {
             sessions.fold();
         }
         return Vec::new();

@@ -88,7 +88,8 @@ fn draw_list(
 
 /// Returns the line above the published machines.
 fn heading(sessions: &Sessions, look: &Look) -> Line<'static> {
-    let sign = if sessions.shows_references() { look.glyph("▼", "v") } else { look.glyph("►", ">") };
+    let sign =
+        if sessions.shows_references() { look.glyph("▼", "v") } else { look.glyph("►", ">") };
     let count = counted(sessions.references(), "published machine");
     look.line(Role::Dim, format!(" {sign} {count}"))
 }
