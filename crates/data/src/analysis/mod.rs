@@ -38,7 +38,7 @@ mod why;
 mod written;
 
 pub use crate::plan::Axis;
-pub use answer::{Answer, Best, ColdCost, Knee, answer, capitalize};
+pub use answer::{Answer, Best, ColdCost, Knee, answer, capitalize, end_sentence};
 pub use cell_result::{
     CellResult, CommitsOf, FirstBad, LatencyOf, NodeOf, RankOf, RanksOf, SKIPPED_BY_USER,
     SummaryOf, TrialWork, VerifiedOf, WriteTimes,
@@ -58,8 +58,8 @@ pub use first_look::{Aim, FirstLook, Refinement, first_look, is_refinable, refin
 pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
 pub use glance::{
-    Access, Conditions, Glance, GlanceBar, GlanceColumn, GlanceFigure, GlanceRow, Grade, Statement,
-    Workload, WorkloadFigure, glance,
+    Access, Board, BoardCell, BoardColumn, Conditions, Glance, GlanceBar, GlanceColumn,
+    GlanceFigure, GlanceRow, Grade, Statement, Workload, WorkloadFigure, glance,
 };
 pub use groups::group_by_key;
 pub use measured_time::{MeasuredTime, measured_time};

@@ -6,9 +6,9 @@ use super::notes::{self, TextLines};
 use super::table::axes;
 use super::table::findings::{GroupedWarnings, sign};
 use super::table::grid::{Style, Table};
-use super::text::{end_sentence, safe, width};
+use super::text::{safe, width};
 use super::{Look, card};
-use crate::analysis::{self, CellResult, Glance, ProbeResult, capitalize, group_by_key};
+use crate::analysis::{self, CellResult, Glance, ProbeResult, group_by_key};
 use crate::record::{End, Severity};
 use crate::session::Session;
 use crate::text::wrap;
@@ -25,13 +25,7 @@ pub fn format_lines(
     let glance = analysis::glance(session, results, probes, &content.answer);
     let mut page = TextLines { look, lines: Vec::new() };
     page.add_notes(&content.outcomes);
-    // The whole answer has the figures, and may begin with the name of a backend.
-    if glance.facts == [content.answer.text.as_str()] {
-        page.plain(&content.answer.text);
-    } else {
-        let facts = glance.headline.iter().chain(&glance.facts);
-        facts.for_each(|fact| page.plain(&end_sentence(&capitalize(fact))));
-    }
+    glance.sentences(&content.answer).iter().for_each(|said| page.plain(said));
     page.gap();
     let facts = content.facts.clone();
     add_tables(&mut page, &glance, content);
@@ -66,8 +60,8 @@ pub fn format_lines(
 /// Adds the scoreboard, if the session has one, else the table of results, and the small tables
 /// that say more.
 fn add_tables(page: &mut TextLines, glance: &Glance, content: ReportContent) {
-    if !glance.workloads.is_empty() {
-        page.lines.extend(card::scoreboard(&glance.workloads, page.look));
+    if let Some(lines) = card::picture_lines(glance, page.look) {
+        page.lines.extend(lines);
         return;
     }
     for table in content.tables.into_iter().filter(|table| !table.repeats) {

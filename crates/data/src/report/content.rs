@@ -6,7 +6,7 @@ use super::notes::{self, ReportNote, Topic};
 use super::table::findings::GroupedWarnings;
 use super::table::grid::Table;
 use super::table::{axes, columns, conditions, extras, grid, probes};
-use crate::analysis::{self, Answer, CellResult, ProbeResult};
+use crate::analysis::{self, Answer, CellResult, Glance, ProbeResult};
 use crate::session::Session;
 
 /// The content of a report, in order.
@@ -21,6 +21,19 @@ pub struct ReportContent {
     pub answer: Answer,
     /// Whether the results are as expected.
     pub outcomes: Vec<ReportNote>,
+}
+
+impl ReportContent {
+    /// Returns the answer, behind the figure that its question asks for.
+    pub fn answer_with(&self, glance: &Glance) -> String {
+        let answer = &self.answer.text;
+        match glance.table() {
+            Some(_) => [&glance.sentences(&self.answer)[..], std::slice::from_ref(answer)]
+                .concat()
+                .join(" "),
+            None => answer.clone(),
+        }
+    }
 }
 
 /// Returns what a report says of a session, with columns for this destination.

@@ -8,9 +8,9 @@ use super::content::content;
 use super::notes::ReportNote;
 use super::table::grid::Table;
 use super::table::grid::{Column, row_count};
-use super::text::{end_sentence, safe, squeeze};
+use super::text::{safe, squeeze};
 use super::{Format, Look, sparks};
-use crate::analysis::{self, capitalize};
+use crate::analysis::{self, capitalize, end_sentence};
 use crate::session::Session;
 
 pub const FORMAT: Format = Format {
@@ -52,7 +52,8 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     let notes = content.notes.iter().flat_map(|(_, notes)| notes);
     write_notes(&notes.collect::<Vec<_>>(), &look, out)?;
-    writeln!(out, "**Answer**: {}", escape(&safe(&content.answer.text, &look)))?;
+    let glance = analysis::glance(session, &results, &probes, &content.answer);
+    writeln!(out, "**Answer**: {}", escape(&safe(&content.answer_with(&glance), &look)))?;
     if !content.outcomes.is_empty() {
         writeln!(out)?;
     }

@@ -4,10 +4,9 @@
 use super::table::findings::{GroupedWarning, GroupedWarnings, sign};
 use super::table::grid::{self, Style, Table, paint};
 use super::{Look, text};
-use crate::analysis::{self, Bounds, CellResult, Expected, Holds, group_by_key};
+use crate::analysis::{self, Bounds, CellResult, Expected, Holds, end_sentence, group_by_key};
 use crate::plan::{Cache, CpuCache, Job, Op, Skipped};
 use crate::record::{End, Severity, Trial, Warning, Xor};
-use crate::report::text::end_sentence;
 use crate::session::Session;
 use crate::stats::median;
 use crate::units::{self, show_count};

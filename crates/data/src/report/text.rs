@@ -28,16 +28,6 @@ pub fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Ends the text with a full stop unless it has one.
-pub fn end_sentence(body: &str) -> String {
-    let body = body.trim();
-    if body.is_empty() || body.ends_with(['.', '!', '?']) {
-        body.into()
-    } else {
-        format!("{body}.")
-    }
-}
-
 /// Joins the parts that are not empty by commas.
 pub fn join_nonempty(parts: impl IntoIterator<Item = String>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")

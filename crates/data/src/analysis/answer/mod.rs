@@ -20,13 +20,13 @@ mod writes;
 
 pub(super) use best::best_of;
 pub(super) use commits::{commit_sentences, is_durable};
-pub(super) use ratio::{Finding, Point, times};
+pub(super) use ratio::{Finding, Point, times, times_as_fast};
 
 pub use best::Best;
 pub use cold::ColdCost;
 pub use series::Knee;
 pub(super) use text::join_range;
-pub use text::{Answer, capitalize};
+pub use text::{Answer, capitalize, end_sentence};
 
 use crate::analysis::verified::describe_verified;
 use crate::analysis::{CellNames, CellResult, Network, TrialWork};

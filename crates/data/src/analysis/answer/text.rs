@@ -312,6 +312,16 @@ pub fn capitalize(text: &str) -> String {
     })
 }
 
+/// Ends the text with a full stop unless it has one.
+pub fn end_sentence(body: &str) -> String {
+    let body = body.trim();
+    if body.is_empty() || body.ends_with(['.', '!', '?']) {
+        body.into()
+    } else {
+        format!("{body}.")
+    }
+}
+
 /// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` Where a
 /// cell that was not measured warm is faster, the device reaches more.
 fn describe_cold(cost: &ColdCost) -> String {

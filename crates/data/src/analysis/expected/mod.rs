@@ -211,7 +211,7 @@ impl Expected {
     }
 
     /// Names the first cells with an outcome, which is named too unless it is that of all.
-    fn name_cells(&self, outcome: Holds) -> String {
+    pub(super) fn name_cells(&self, outcome: Holds) -> String {
         let cells = self.cells.iter().filter(|cell| cell.outcome == outcome);
         let mut named: Vec<String> = cells.take(MAX_NAMED).map(describe).collect();
         let more = self.count(outcome) - named.len();

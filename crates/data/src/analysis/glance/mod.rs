@@ -2,6 +2,7 @@
 //! can be trusted. The screen, the copied text and the card show it, so that they agree.
 
 mod access;
+mod board;
 mod columns;
 mod conditions;
 mod facts;
@@ -13,13 +14,14 @@ mod trust;
 mod workloads;
 
 pub use access::Access;
+pub use board::{Board, BoardCell, BoardColumn};
 pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
 pub use model::{GlanceFigure, Grade, Statement};
 pub use workloads::{Workload, WorkloadFigure};
 
-use crate::analysis::{Answer, CellResult, ProbeResult, expected_with};
+use crate::analysis::{Answer, CellResult, ProbeResult, capitalize, end_sentence, expected_with};
 use crate::session::Session;
 use crate::units;
 
@@ -34,6 +36,9 @@ pub struct Glance {
     /// The rows that storage benchmarks print, if that is what was measured: then they are shown
     /// in place of the columns.
     pub workloads: Vec<Workload>,
+    /// The picture of a question that bytes per second do not answer. With rows it stands in place
+    /// of the columns, else above them.
+    pub board: Option<Board>,
     /// Label, figure and interval of each probe, if no cell of a file was measured.
     pub probes: Vec<(String, String, String)>,
     /// The largest figures in sentences, for text: screens show them as digits.
@@ -50,6 +55,21 @@ pub struct Glance {
 }
 
 impl Glance {
+    /// Returns the sentences that a text begins with: the largest figures and what follows from
+    /// them, or the whole answer, which has both.
+    pub fn sentences(&self, answer: &Answer) -> Vec<String> {
+        if self.facts == [answer.text.as_str()] {
+            return self.facts.clone();
+        }
+        let said = self.headline.iter().chain(&self.facts).filter(|said| !said.is_empty());
+        said.map(|said| end_sentence(&capitalize(said))).collect()
+    }
+
+    /// Returns the board whose table stands in place of the columns.
+    pub fn table(&self) -> Option<&Board> {
+        self.board.as_ref().filter(|board| !board.rows.is_empty())
+    }
+
     /// Describes the best bar of a column: `mmap, 256 KiB`, `p99 1.2 ms, pread fsync, 4 KiB`.
     pub fn caption(&self, column: &GlanceColumn) -> String {
         let Some(bar) = column.best_bar() else { return String::new() };
@@ -69,19 +89,28 @@ pub fn glance(
 ) -> Glance {
     let (columns, rows) = columns::columns(session, results);
     let workloads = workloads::workloads(session, results);
+    let board = board::board(session, results, probes, answer);
+    let board = board.filter(|board| board.rows.is_empty() || workloads.is_empty());
+    let table = board.as_ref().filter(|board| !board.rows.is_empty());
     let bars = || columns.iter().flat_map(|column| column.bars.iter().flatten());
-    let indexes: Vec<usize> = match workloads.is_empty() {
-        true => bars().map(|bar| bar.result).collect(),
-        false => workloads.iter().flat_map(Workload::results).collect(),
+    let indexes: Vec<usize> = match table {
+        Some(table) => table.results().collect(),
+        None if workloads.is_empty() => bars().map(|bar| bar.result).collect(),
+        None => workloads.iter().flat_map(Workload::results).collect(),
     };
     let shown: Vec<&CellResult> =
         indexes.into_iter().filter_map(|index| results.get(index)).collect();
     let shown_figures = facts::Shown { columns: &columns, rows: &rows, workloads: &workloads };
-    let facts = match results.is_empty() && !answer.text.is_empty() {
-        true => vec![answer.text.clone()],
-        false => facts::facts(session, results, &shown_figures, answer),
+    let (headline, facts) = match table {
+        Some(table) => (vec![table.headline()], table.facts.clone()),
+        None if results.is_empty() && !answer.text.is_empty() => {
+            (Vec::new(), vec![answer.text.clone()])
+        }
+        None => {
+            let facts = facts::facts(session, results, &shown_figures, answer);
+            (facts::headline(&shown_figures), facts)
+        }
     };
-    let headline = facts::headline(&shown_figures);
     let (trust, warned) = trust::trust(session, &shown, probes);
     Glance {
         conditions: Conditions::of(session),
@@ -92,6 +121,7 @@ pub fn glance(
         trust,
         warned,
         probes: if results.is_empty() { describe_probes(probes) } else { Vec::new() },
+        board,
         columns,
         rows,
         workloads,

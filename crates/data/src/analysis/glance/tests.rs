@@ -1,3 +1,4 @@
+mod board;
 mod commits;
 
 use super::*;

@@ -2,7 +2,7 @@
 //! print.
 
 use super::page::{CONTENT, CardPage, MARGIN, SMALL, TEXT, certainty_ink};
-use crate::analysis::{Glance, GlanceColumn, Workload, WorkloadFigure};
+use crate::analysis::{Board, Glance, GlanceColumn, Workload, WorkloadFigure};
 use crate::plan::Op;
 use crate::report::figure::COLORS;
 use crate::report::picture::font::{cut, width};
@@ -109,6 +109,55 @@ fn draw_bar(
     page.text((left + figures + room + 8.0, page.y), &interval, Ink::Soft, SMALL);
 }
 
+/// Draws the large figure with the sentences next to it, and the table below.
+pub fn draw_board(page: &mut CardPage, board: &Board) {
+    page.text((MARGIN, page.y), &clean(&board.title), Ink::Soft, TEXT);
+    let base = page.y + 14.0 + DIGITS;
+    let firm = board.figure.is_none_or(|figure| figure.is_firm());
+    let side = page.digits((MARGIN, base), &board.number, DIGITS, firm) + 6.0;
+    page.text((side, base - 18.0), &board.unit, Ink::Text, TEXT + 2.0);
+    if let Some(figure) = &board.figure {
+        page.text((side, base), &figure.describe_certainty(), certainty_ink(figure), TEXT);
+    }
+    let beside = side + 90.0;
+    for (row, said) in board.beside.iter().take(3).enumerate() {
+        let said = cut(&clean(said), TEXT, false, MARGIN + CONTENT - beside);
+        page.text((beside, base - 36.0 + 18.0 * row as f64), &said, Ink::Text, TEXT);
+    }
+    page.y = base + 34.0;
+    if board.rows.is_empty() {
+        return;
+    }
+    let each = (CONTENT - NAMES) / board.columns.len().max(1) as f64;
+    page.text((MARGIN, page.y), board.axis, Ink::Soft, SMALL);
+    for (at, column) in board.columns.iter().enumerate() {
+        let left = MARGIN + NAMES + at as f64 * each;
+        let (unit, texts) = column.texts();
+        let title = format!("{}, {unit}", column.title);
+        page.text_end((left + FIGURE, page.y), &title, Ink::Soft, SMALL);
+        for (row, text) in texts.iter().enumerate().take(MAX_ROWS) {
+            let y = page.y + ROW * (row + 1) as f64;
+            page.text_end((left + FIGURE, y), text.trim(), Ink::Text, TEXT);
+            page.text((left + FIGURE + 8.0, y), &column.describe_certainty(row), Ink::Soft, SMALL);
+        }
+    }
+    for (row, name) in board.rows.iter().enumerate().take(MAX_ROWS) {
+        let y = page.y + ROW * (row + 1) as f64;
+        let name = cut(&clean(name), TEXT, board.lead == Some(row), NAMES - 8.0);
+        match board.lead == Some(row) {
+            true => page.scene.bold((MARGIN, y), &name, Ink::Text, TEXT),
+            false => page.text((MARGIN, y), &name, Ink::Text, TEXT),
+        }
+    }
+    page.y += ROW * (board.rows.len().min(MAX_ROWS) + 1) as f64;
+    if let Some(more) = board.rows.len().checked_sub(MAX_ROWS).filter(|more| *more > 0) {
+        page.text((MARGIN, page.y), &format!("and {more} more"), Ink::Soft, SMALL);
+        page.y += ROW;
+    }
+}
+
+/// Where the figures of a column of a board end, from its left edge.
+const FIGURE: f64 = 96.0;
 const NAMES: f64 = 116.0;
 const WORKLOAD_DIGITS: f64 = 30.0;
 const WORKLOAD_ROW: f64 = 66.0;

@@ -9,7 +9,7 @@ mod tests;
 mod text;
 
 pub use self::figures::details;
-pub use self::text::{glance_text, scoreboard};
+pub use self::text::{glance_text, picture_lines};
 
 use self::page::{CardPage, WRONG};
 use super::picture::scene::{Ink, Scene};
@@ -62,7 +62,12 @@ fn glance_of(session: &Session) -> Glance {
 /// Lays out the card from the top down.
 fn scene(glance: &Glance, look: &Look) -> Scene {
     let mut page = CardPage::new(&glance.conditions);
-    if !glance.workloads.is_empty() {
+    if let Some(board) = &glance.board {
+        figures::draw_board(&mut page, board);
+    }
+    if glance.table().is_some() {
+        // It stands in place of the others.
+    } else if !glance.workloads.is_empty() {
         figures::draw_workloads(&mut page, &glance.workloads, look.unit);
     } else if !glance.columns.is_empty() {
         figures::draw_columns(&mut page, glance, look.unit);

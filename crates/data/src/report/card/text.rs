@@ -1,6 +1,6 @@
 //! A session at a glance as text, to be pasted where letters have one width.
 
-use crate::analysis::{Glance, Workload, WorkloadFigure};
+use crate::analysis::{Board, BoardColumn, Glance, Workload, WorkloadFigure};
 use crate::report::Look;
 use crate::report::text::{clean, pad_right, show_with, width, wrap};
 use crate::units::column;
@@ -17,15 +17,16 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
         head.iter().filter(|line| !line.is_empty()).flat_map(|line| wrap(line, look.width)),
     );
     lines.push(String::new());
-    if !glance.workloads.is_empty() {
-        lines.extend(scoreboard(&glance.workloads, look));
+    if let Some(table) = picture_lines(glance, look) {
+        lines.extend(table);
     } else if !glance.columns.is_empty() {
         lines.extend(column_lines(glance, look.unit));
     } else {
         lines.extend(probe_lines(&glance.probes));
     }
     lines.push(String::new());
-    let below = glance.facts.iter().chain([&glance.origin.text, &glance.trust.text]);
+    let headline = glance.headline.iter().filter(|_| glance.table().is_some());
+    let below = headline.chain(&glance.facts).chain([&glance.origin.text, &glance.trust.text]);
     for said in below.filter(|text| !text.is_empty()) {
         let parts = wrap(said, look.width.saturating_sub(2));
         lines.extend(parts.iter().enumerate().map(|(at, part)| match at {
@@ -77,6 +78,53 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
         }));
     }
     lines
+}
+
+/// Returns the lines of the table that stands in place of the columns, if there is one.
+pub fn picture_lines(glance: &Glance, look: &Look) -> Option<Vec<String>> {
+    if !glance.workloads.is_empty() {
+        return Some(scoreboard(&glance.workloads, look));
+    }
+    glance.table().map(board_lines)
+}
+
+/// Returns the rows of a board, each column with its unit.
+fn board_lines(board: &Board) -> Vec<String> {
+    let names: Vec<String> = [board.axis]
+        .into_iter()
+        .chain(board.rows.iter().map(String::as_str))
+        .map(Into::into)
+        .collect();
+    let columns = board.columns.iter().map(column_texts);
+    let mut lines = vec![String::new(); names.len()];
+    for texts in std::iter::once(names).chain(columns) {
+        let wide = texts.iter().map(|text| width(text)).max().unwrap_or(0) + 3;
+        for (line, text) in lines.iter_mut().zip(texts) {
+            line.push_str(&pad_right(&text, wide));
+        }
+    }
+    for (row, line) in lines.iter_mut().skip(1).enumerate() {
+        let is_lead = board.lead == Some(row);
+        *line = format!("{} {}", if is_lead { ">" } else { " " }, line.trim_end());
+    }
+    if let Some(head) = lines.first_mut() {
+        *head = format!("  {}", head.trim_end());
+    }
+    lines
+}
+
+/// Returns title with unit, then each figure with its interval; `!` marks one that is easily
+/// misread.
+fn column_texts(column: &BoardColumn) -> Vec<String> {
+    let (unit, texts) = column.texts();
+    let cell = |(row, text): (usize, String)| {
+        let figure = column.cells.get(row).and_then(Option::as_ref).map(|cell| cell.figure);
+        let mark = figure.filter(|figure| figure.misleading && !figure.wrong).map_or("", |_| "!");
+        let parts = [text.as_str(), &column.describe_certainty(row), mark];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let cells = texts.into_iter().enumerate().map(cell);
+    std::iter::once(format!("{}, {unit}", column.title)).chain(cells).collect()
 }
 
 /// Returns the rows with both figures side by side; `!` marks a figure that is easily misread.

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use super::page::HtmlPage;
-use crate::analysis::{CellResult, capitalize};
+use crate::analysis::{CellResult, capitalize, end_sentence};
 use crate::record::Source;
 use crate::report::notes::{ReportNote, Topic};
 use crate::report::table::grid::Table;
 use crate::report::table::grid::{Cell, Column, Style, row_count};
-use crate::report::text::{end_sentence, squeeze, xml};
+use crate::report::text::{squeeze, xml};
 
 /// Begins a section with its heading.
 pub fn begin_section(id: &str, title: &str, out: &mut dyn Write) -> io::Result<()> {

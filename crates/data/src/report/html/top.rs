@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::page::HtmlPage;
 use super::parts::begin_section;
 use crate::analysis;
-use crate::analysis::{Best, SummaryOf, Workload, times};
+use crate::analysis::{Best, SummaryOf, Workload, capitalize, times};
 use crate::plan::Op;
 use crate::record::{Severity, Warning};
 use crate::report;
@@ -27,8 +27,17 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">",
-        xml(&page.content.answer.text)
+        xml(&page.content.answer_with(&page.glance))
     )?;
+    if let Some(board) = &page.glance.board {
+        let certainty = board.figure.map(|figure| figure.describe_certainty());
+        let about = join_nonempty(certainty.into_iter().chain(board.beside.iter().cloned()));
+        let is_wrong = board.figure.is_some_and(|figure| figure.wrong);
+        let class = if is_wrong { "wrong" } else { "" };
+        let figure = format!("{} {}", board.number, board.unit);
+        let title = xml(&capitalize(&board.title));
+        write_tile(out, class, &title, figure.trim_end(), &about)?;
+    }
     write_workloads(page, out)?;
     let answer = &page.content.answer;
     for best in answer.best.iter().chain(&answer.also).filter(|_| page.glance.workloads.is_empty())

@@ -6,12 +6,12 @@ use super::findings::sign;
 use super::grid::Table;
 use super::grid::{self, Cell, Column, Style};
 use crate::analysis;
-use crate::analysis::{ProbeResult, SKIPPED_BY_USER};
+use crate::analysis::{ProbeResult, SKIPPED_BY_USER, end_sentence};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Severity, Unit};
 use crate::report::Look;
 use crate::report::notes::{ReportNote, group_by_text, name_first};
-use crate::report::text::{end_sentence, safe};
+use crate::report::text::safe;
 use crate::units::column::{self, PER_SECOND, RATE, TIME, figure, short_figure};
 
 /// Returns the table of probes, with the short one as lines where the full one does not fit.

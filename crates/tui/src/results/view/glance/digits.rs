@@ -1,4 +1,4 @@
-//! Digits of blocks: a bitmap of half cells, or strokes on an ASCII terminal.
+//! Digits, and the letters of YES and NO, of blocks: a bitmap of half cells, or strokes on an ASCII terminal.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,8 +11,8 @@ use crate::theme::Look;
 /// Rows of a digit at its smallest size.
 pub const ROWS: u16 = 3;
 
-/// Each digit in 6 rows of half a cell.
-const BITMAPS: [(char, [&str; 6]); 12] = [
+/// Each character in 6 rows of half a cell.
+const BITMAPS: [(char, [&str; 6]); 18] = [
     ('0', [".##.", "#..#", "#..#", "#..#", "#..#", ".##."]),
     ('1', [".#.", "##.", ".#.", ".#.", ".#.", "###"]),
     ('2', [".##.", "#..#", "...#", "..#.", ".#..", "####"]),
@@ -25,10 +25,16 @@ const BITMAPS: [(char, [&str; 6]); 12] = [
     ('9', [".##.", "#..#", "#..#", ".###", "...#", ".##."]),
     ('.', [".", ".", ".", ".", ".", "#"]),
     ('-', ["...", "...", "...", "###", "...", "..."]),
+    ('E', ["####", "#...", "###.", "#...", "#...", "####"]),
+    ('N', ["#..#", "##.#", "##.#", "#.##", "#.##", "#..#"]),
+    ('O', [".##.", "#..#", "#..#", "#..#", "#..#", ".##."]),
+    ('S', [".###", "#...", ".##.", "...#", "...#", "###."]),
+    ('Y', ["#...#", ".#.#.", "..#..", "..#..", "..#..", "..#.."]),
+    ('?', [".##.", "#..#", "...#", "..#.", "....", "..#."]),
 ];
 
 /// The same as strokes.
-const STROKES: [(char, [&str; 3]); 12] = [
+const STROKES: [(char, [&str; 3]); 18] = [
     ('0', [" _ ", "| |", "|_|"]),
     ('1', [" ", "|", "|"]),
     ('2', [" _ ", " _|", "|_ "]),
@@ -41,6 +47,12 @@ const STROKES: [(char, [&str; 3]); 12] = [
     ('9', [" _ ", "|_|", " _|"]),
     ('.', [" ", " ", "."]),
     ('-', ["   ", " _ ", "   "]),
+    ('E', [" _ ", "|_ ", "|_ "]),
+    ('N', ["    ", "|\\ |", "| \\|"]),
+    ('O', [" _ ", "| |", "|_|"]),
+    ('S', [" _ ", "|_ ", " _|"]),
+    ('Y', ["   ", "\\_/", " | "]),
+    ('?', ["_ ", " |", ". "]),
 ];
 
 /// Returns the rows of a number, `scale` times as large; characters without a picture are left
@@ -100,7 +112,7 @@ mod tests {
     #[test]
     fn digit_rows_have_equal_widths() {
         for look in [Look::default(), Look { glyphs: Glyphs::Ascii, ..Look::default() }] {
-            for c in "0123456789.-".chars() {
+            for c in "0123456789.-YESNO?".chars() {
                 for scale in 1..3 {
                     let lines = rows(&look, &c.to_string(), scale);
                     let width = lines[0].chars().count();

@@ -2,6 +2,7 @@
 //! trusted.
 
 mod below;
+mod board;
 mod columns;
 pub mod digits;
 mod workloads;
@@ -48,7 +49,8 @@ pub fn draw(
 
 /// Returns whether the cells lie along an axis that is worth a chart here.
 fn has_chart(data: &Data) -> bool {
-    data.is_curve() && data.view.glance.workloads.is_empty()
+    let glance = &data.view.glance;
+    data.is_curve() && glance.workloads.is_empty() && glance.table().is_none()
 }
 
 fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
@@ -106,13 +108,18 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
     let facts = below::facts(look, glance, body.width);
     let progress = answer::progress_line(look, data, usize::from(body.width));
     let statements = below::statements(look, glance, progress, body.width);
-    let (least, most) = if !glance.workloads.is_empty() {
+    let (least, most) = if let Some(table) = glance.table() {
+        board::heights(table)
+    } else if !glance.workloads.is_empty() {
         workloads::heights(glance)
     } else if !glance.columns.is_empty() {
         columns::heights(look, glance, body.width)
     } else {
         below::probe_heights(glance)
     };
+    let head = glance.board.as_ref().filter(|_| glance.table().is_none());
+    let above = if head.is_some() { board::HEAD + 1 } else { 0 };
+    let (least, most) = (least + above, most + above);
     let rows = share(body.height, least, most, facts.len() as u16, statements.len() as u16);
     let mut y = body.y;
     let mut next = |height: u16| {
@@ -125,8 +132,15 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
         pane::line(conditions(look, data, body.width), 0, place, buf);
     }
     next(rows.gaps[0]);
-    let place = next(rows.figures);
-    if !glance.workloads.is_empty() {
+    let mut place = next(rows.figures);
+    if let Some(head) = head {
+        board::draw_head(look, head, place, buf);
+        place.y += above.min(place.height);
+        place.height = place.height.saturating_sub(above);
+    }
+    if let Some(table) = glance.table() {
+        board::draw(look, table, place, buf);
+    } else if !glance.workloads.is_empty() {
         workloads::draw(look, data, place, buf);
     } else if !glance.columns.is_empty() {
         columns::draw(look, data, place, buf);

@@ -1,0 +1,466 @@
+//! The picture of a question that bytes per second do not answer: one large figure in the unit of
+//! the question, and the small table that proves it.
+
+use super::model::GlanceFigure;
+use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
+use crate::analysis::groups::group_by_key;
+use crate::analysis::{CellResult, Expected, Holds, ProbeResult, expected_with};
+use crate::catalog::moves_data;
+use crate::experiment::CALLS;
+use crate::plan::{Axis, Cache, Job, Op, Pattern};
+use crate::session::Session;
+use crate::stats::Summary;
+use crate::units::column::{self, Unit};
+use crate::units::{self, join_names, show_nanos};
+
+/// The block size in which people ask for the latency of a read.
+const USUAL_BLOCK: u64 = 4096;
+/// Blocks up to this size cost no more than the call itself.
+const SMALL: u64 = 64;
+/// From this ratio of times on, a backend is worth a sentence of its own.
+const FAR_SLOWER: f64 = 2.0;
+
+/// A large figure, the table below it, and the sentences of its question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Board {
+    /// What the figure is: `one random read of 4 KiB, direct, takes`.
+    pub title: String,
+    /// `69`, `64`, `NO`.
+    pub number: String,
+    /// `µs`, `KiB`.
+    pub unit: String,
+    /// The figure behind the number; `None` if it is not a measured one.
+    pub figure: Option<GlanceFigure>,
+    /// Sentences next to the number: `half of them take up to 63 µs`.
+    pub beside: Vec<String>,
+    /// Sentences of the answer in place of the usual ones, where a table replaces their picture.
+    pub facts: Vec<String>,
+    /// The axis of the rows.
+    pub axis: &'static str,
+    /// The names of the rows; none if the number stands above the usual picture.
+    pub rows: Vec<String>,
+    /// The row of the number.
+    pub lead: Option<usize>,
+    pub columns: Vec<BoardColumn>,
+}
+
+/// Figures of one unit, one for each row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoardColumn {
+    /// `direct`, `p99`.
+    pub title: String,
+    /// The units of its figures, smallest first.
+    pub units: &'static [Unit],
+    /// Its figures have intervals: percentiles of latency have none.
+    pub intervals: bool,
+    pub cells: Vec<Option<BoardCell>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoardCell {
+    /// An index into the results.
+    pub result: usize,
+    pub figure: GlanceFigure,
+}
+
+impl BoardColumn {
+    fn new(title: &str, units: &'static [Unit], cells: Vec<Option<BoardCell>>) -> BoardColumn {
+        BoardColumn { title: title.into(), units, intervals: true, cells }
+    }
+
+    /// Returns the interval of a row's figure, or why it has none; empty for an empty row.
+    pub fn describe_certainty(&self, row: usize) -> String {
+        let figure = self.cells.get(row).and_then(Option::as_ref).map(|cell| &cell.figure);
+        match figure {
+            Some(figure) if self.intervals || figure.wrong => figure.describe_certainty(),
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the unit and the text of each row, with aligned decimal points.
+    pub fn texts(&self) -> (&'static str, Vec<String>) {
+        let values: Vec<Option<f64>> =
+            self.cells.iter().map(|cell| Some(cell.as_ref()?.figure.summary.median)).collect();
+        let (factor, unit) = column::unit(values.iter().flatten().copied(), self.units);
+        (unit, column::align_with(&values, factor, column::short_figure))
+    }
+
+    /// Returns whether more is better.
+    pub fn is_rate(&self) -> bool {
+        self.units == column::PER_SECOND
+    }
+
+    /// Returns the largest figure.
+    pub fn highest(&self) -> f64 {
+        self.cells.iter().flatten().map(|cell| cell.figure.summary.median).fold(0.0, f64::max)
+    }
+}
+
+impl Board {
+    /// Returns the indexes of the results that it shows.
+    pub fn results(&self) -> impl Iterator<Item = usize> {
+        let cells = self.columns.iter().flat_map(|column| column.cells.iter().flatten());
+        cells.map(|cell| cell.result)
+    }
+
+    /// Returns the large figure in a sentence; empty above a picture that has its own.
+    pub fn headline(&self) -> String {
+        if self.rows.is_empty() {
+            return String::new();
+        }
+        let interval = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
+        let said = format!("{} {} {} {interval}", self.title, self.number, self.unit);
+        [&[said.trim_end().to_string()], self.beside.as_slice()].concat().join(", ")
+    }
+
+    /// Sets the large figure, and the row that has it.
+    fn lead_by(self, row: Option<usize>, figure: GlanceFigure, units: &'static [Unit]) -> Board {
+        let (factor, unit) = column::unit_for(figure.summary.median, units);
+        let number = column::figure(figure.summary.median / factor);
+        Board { lead: row, number, unit: unit.into(), figure: Some(figure), ..self }
+    }
+}
+
+/// Returns the board of the question that the session asks; `None` if the usual picture answers it.
+pub fn board(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    answer: &Answer,
+) -> Option<Board> {
+    let expected = expected_with(session, results);
+    if !expected.is_empty() {
+        return judge(&expected);
+    }
+    if results.is_empty() {
+        return system_call(session, probes);
+    }
+    if results.iter().all(|result| result.wrong().is_some()) {
+        return None;
+    }
+    let of = Ladder { session, results };
+    let jobs = || results.iter().map(|result| &result.cell);
+    let axis = Axis::best(jobs());
+    if !answer.picked.is_empty() {
+        return None;
+    }
+    let is_single = |job: &Job| job.depth == 1 && job.threads == 1 && job.mix.is_none();
+    let is_random = |job: &Job| job.pattern == Pattern::Random && job.op == Op::Read;
+    if session.plan.experiment == CALLS {
+        return of.calls();
+    }
+    if !jobs().all(|job| moves_data(job) && job.target.is_none() && job.variant.is_none()) {
+        return None;
+    }
+    match axis {
+        _ if jobs().all(|job| is_single(job) && is_random(job)) => of.latency(),
+        Some(axis @ (Axis::Depth | Axis::Mix)) => of.load(axis, answer),
+        Some(Axis::Block) if jobs().all(|job| job.op == Op::Read && is_single(job)) => {
+            of.block_size(answer)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether everything is as expected.
+fn judge(expected: &[Expected]) -> Option<Board> {
+    // The gravest outcome is that of all.
+    let gravest = expected.iter().max_by_key(|one| one.outcome)?;
+    let number = match gravest.outcome {
+        Holds::Pass => "YES",
+        Holds::CannotTell => "?",
+        Holds::Fail => "NO",
+    };
+    let names: Vec<String> = expected.iter().map(|one| one.expectation.describe()).collect();
+    let title = format!("{} as expected", names.join(", "));
+    let beside = vec![gravest.name_cells(gravest.outcome)];
+    Some(Board { title, number: number.into(), beside, ..Board::default() })
+}
+
+/// Returns what a system call takes, if that was measured.
+fn system_call(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
+    let is_it = |probe: &&ProbeResult| {
+        let is = |name: &str, value: &str| probe.cell.params.get(name) == Some(&value.into());
+        probe.cell.probe == "syscall" && is("call", "getpid") && is("path", "inline")
+    };
+    let probe = probes.iter().find(is_it)?;
+    let figure = GlanceFigure {
+        summary: probe.value?.summary,
+        trials: probe.counted_trials().len(),
+        reported: session.reference.is_some(),
+        wrong: probe.wrong().is_some(),
+        misleading: false,
+    };
+    let title = "a system call takes".into();
+    Some(Board { title, ..Board::default() }.lead_by(None, figure, column::TIME))
+}
+
+/// Builds tables of results along an axis.
+struct Ladder<'a> {
+    session: &'a Session,
+    results: &'a [CellResult],
+}
+
+/// Results with their indexes, by operations per second.
+type Cells<'a> = Vec<(usize, Point<'a>)>;
+
+impl<'a> Ladder<'a> {
+    fn points(&self) -> Cells<'a> {
+        let all = self.results.iter().enumerate();
+        all.filter_map(|(at, result)| Some((at, Point::calls(result)?))).collect()
+    }
+
+    fn figure(&self, result: &CellResult, summary: Summary) -> GlanceFigure {
+        GlanceFigure::of(self.session, result, summary)
+    }
+
+    /// Returns the mean time of an operation of the fastest of these results.
+    fn time(&self, cells: &[(usize, Point)]) -> Option<BoardCell> {
+        let (_, result, top) = best_of(cells)?;
+        let summary = times_of(&top.rate)?;
+        Some(BoardCell { result, figure: self.figure(top.result, summary) })
+    }
+
+    /// How long one random read takes, by block size and state of the cache.
+    fn latency(&self) -> Option<Board> {
+        let points = self.points();
+        let blocks = group_by_key(points.iter().copied(), |(_, of)| of.result.cell.block);
+        let states = group_by_key(points.iter().copied(), |(_, of)| state(&of.result.cell));
+        let mut blocks: Vec<u64> = blocks.into_iter().map(|(block, _)| block).collect();
+        blocks.sort_unstable();
+        let mut states: Vec<(u8, String)> = states.into_iter().map(|(of, _)| of).collect();
+        states.sort();
+        let of = |block: u64, state_of: &(u8, String)| -> Cells<'a> {
+            let is_it = |(_, point): &&(usize, Point)| {
+                let job = &point.result.cell;
+                job.block == block && state(job) == *state_of
+            };
+            points.iter().filter(is_it).copied().collect()
+        };
+        let columns = states.iter().map(|state| BoardColumn {
+            title: state.1.clone(),
+            units: column::TIME,
+            intervals: true,
+            cells: blocks.iter().map(|block| self.time(&of(*block, state))).collect(),
+        });
+        let columns: Vec<BoardColumn> = columns.collect();
+        let usual = blocks.iter().position(|block| *block >= USUAL_BLOCK);
+        let lead = usual.unwrap_or(blocks.len().checked_sub(1)?);
+        let (state, column) = states.iter().zip(&columns).next()?;
+        let cell = column.cells.get(lead)?.clone()?;
+        let block = units::show_bytes(*blocks.get(lead)?);
+        let title = format!("one random read of {block}, {}, takes", state.1);
+        let mut beside = self.percentiles(cell.result);
+        let warm = columns.iter().find(|column| column.title == Cache::Warm.to_string());
+        let warm = warm.filter(|own| *own != column).and_then(|own| own.cells.get(lead)?.as_ref());
+        beside.extend(warm.map(|warm| {
+            let (slow, fast) = (cell.figure.summary.median, warm.figure.summary.median);
+            format!("from memory {} ({} as fast)", show_nanos(fast), times(slow / fast))
+        }));
+        let own = of(*blocks.get(lead)?, state);
+        let facts = self.describe_backends(&own, &format!("at {block}, {}", state.1));
+        let rows = blocks.into_iter().map(units::show_bytes).collect();
+        let board =
+            Board { title, beside, facts, axis: Axis::Block.column(), rows, ..Board::default() };
+        let board = board.lead_by(Some(lead), cell.figure, column::TIME);
+        Some(Board { columns, ..board })
+    }
+
+    /// How many operations per second a queue depth or a mix of reads and writes reaches, and how
+    /// long they take.
+    fn load(&self, axis: Axis, answer: &Answer) -> Option<Board> {
+        let points = self.points();
+        let rest = group_by_key(points.iter().copied(), |(_, of)| of.result.cell.block);
+        let (block, points) = rest.into_iter().min_by_key(|(block, _)| *block)?;
+        let steps = group_by_key(points, |(_, of)| axis.value_of(&of.result.cell));
+        let mut steps: Vec<(u64, Cells)> = steps;
+        steps.sort_by_key(|(value, _)| *value);
+        let best: Vec<Option<(usize, Point)>> =
+            steps.iter().map(|(_, cells)| best_of(cells).map(|(_, at, top)| (at, top))).collect();
+        let cells = |summary: &dyn Fn(&Point) -> Option<Summary>| {
+            let cell = |(result, point): &(usize, Point)| {
+                let figure = self.figure(point.result, summary(point)?);
+                Some(BoardCell { result: *result, figure })
+            };
+            best.iter().map(|of| of.as_ref().and_then(cell)).collect::<Vec<_>>()
+        };
+        let percentile = |title: &str, of: fn(&CellResult) -> Option<f64>| {
+            let cells = cells(&move |point: &Point| Summary::from_values(&[of(point.result)?]));
+            BoardColumn { intervals: false, ..BoardColumn::new(title, column::TIME, cells) }
+        };
+        let operations = cells(&|of| Some(of.rate));
+        let mut columns = vec![BoardColumn::new("operations", column::PER_SECOND, operations)];
+        columns.push(percentile("p50", |of| of.latency?.p50));
+        columns.push(percentile("p99", |of| of.latency?.p99));
+        columns.retain(|column| column.cells.iter().any(Option::is_some));
+        let operations = columns.first()?;
+        let knee = self.knee(axis, answer).filter(|knee| knee.holds && !knee.rising);
+        let at = knee.and_then(|knee| steps.iter().position(|(value, _)| *value == knee.at));
+        let most = || {
+            (0..steps.len()).max_by(|a, b| value(operations, *a).total_cmp(&value(operations, *b)))
+        };
+        let lead = at.or_else(most)?;
+        let cell = operations.cells.get(lead)?.clone()?;
+        let job = &self.results.get(cell.result)?.cell;
+        let rows: Vec<String> = steps.iter().map(|(value, _)| axis.tick(*value as f64)).collect();
+        let step = axis.show(steps.get(lead)?.0);
+        let (order, op) = (order(job), if axis == Axis::Mix { "operations" } else { op_name(job) });
+        let title = format!("{order}{op} of {} at {step} reach", units::show_bytes(block));
+        let mut facts: Vec<String> = match (axis, at) {
+            (Axis::Depth, Some(_)) if lead + 1 < steps.len() => {
+                vec![format!("from {step} on no more operations, only longer waiting")]
+            }
+            _ => Vec::new(),
+        };
+        facts.extend(self.describe_backends(&steps.get(lead)?.1, &format!("at {step}")));
+        let beside = self.percentiles(cell.result);
+        let board = Board { title, beside, facts, axis: axis.column(), rows, ..Board::default() };
+        let board = board.lead_by(Some(lead), cell.figure, column::PER_SECOND);
+        Some(Board { columns, ..board })
+    }
+
+    /// What a call costs, by backend: of reads the smallest, from memory where that was measured.
+    fn calls(&self) -> Option<Board> {
+        let points = self.points();
+        let reads =
+            || points.iter().map(|(_, point)| &point.result.cell).filter(|job| moves_data(job));
+        let least = reads().map(|job| job.block).min().filter(|block| *block <= SMALL);
+        let state = reads().map(|job| job.cache).max_by_key(|cache| *cache == Cache::Warm);
+        let is_shown = |(_, point): &&(usize, Point)| {
+            let job = &point.result.cell;
+            !moves_data(job) || (Some(job.block), Some(job.cache)) == (least, state)
+        };
+        let shown = points.iter().filter(is_shown).copied();
+        let groups = group_by_key(shown, |(_, point)| point.result.cell.backend.to_string());
+        let best = |(name, cells): (String, Cells<'a>)| {
+            best_of(&cells).map(|(_, result, top)| (name, result, top))
+        };
+        let best: Vec<(String, usize, Point)> = groups.into_iter().filter_map(best).collect();
+        let cells = |summary: fn(&Summary) -> Option<Summary>| {
+            let cell = |(_, result, top): &(String, usize, Point)| {
+                let figure = self.figure(top.result, summary(&top.rate)?);
+                Some(BoardCell { result: *result, figure })
+            };
+            best.iter().map(cell).collect::<Vec<_>>()
+        };
+        let columns = vec![
+            BoardColumn::new("one call", column::TIME, cells(times_of)),
+            BoardColumn::new("calls", column::PER_SECOND, cells(|rate| Some(*rate))),
+        ];
+        let lead = best.iter().position(|(_, _, top)| moves_data(&top.result.cell)).unwrap_or(0);
+        let (base, _, top) = best.get(lead)?;
+        let figure = columns.first()?.cells.get(lead)?.as_ref()?.figure;
+        let what = least.map_or(String::new(), |block| format!(" of {}", units::show_bytes(block)));
+        let title = format!("a call of {base}{what} takes");
+        let others = best.iter().enumerate().filter(|(row, _)| *row != lead);
+        let said = others.filter_map(|(_, (name, _, point))| {
+            Some(times_as_fast((name, base), &point.ratio(top)?, ["is", "was"], false))
+        });
+        let facts = vec![said.collect::<Vec<_>>().join("; ")];
+        let rows = best.iter().map(|(name, ..)| name.clone()).collect();
+        let board = Board { title, facts, axis: Axis::Backend.column(), rows, ..Board::default() };
+        Some(Board { columns, ..board.lead_by(Some(lead), figure, column::TIME) })
+    }
+
+    /// Which block size is enough, above the usual picture.
+    fn block_size(&self, answer: &Answer) -> Option<Board> {
+        let mut backends = self.results.iter().map(|result| &result.cell.backend);
+        let first = backends.next()?;
+        let knee = self.knee(Axis::Block, answer)?;
+        let is_shown = backends.all(|other| other == first)
+            && (knee.holds, knee.rising, knee.most) == (true, false, Some(knee.at));
+        is_shown.then(|| {
+            let cache = knee.cell.cache;
+            let shown = units::show_bytes(knee.at);
+            let (number, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
+            let title = format!("block size that is enough for {first}, {cache}");
+            let beside = vec!["larger blocks gain less than 5 %".into()];
+            let (number, unit) = (number.into(), unit.into());
+            Board { title, number, unit, beside, ..Board::default() }
+        })
+    }
+
+    /// Returns the knee of the slowest state of the cache, where the block size costs most.
+    fn knee<'b>(&self, axis: Axis, answer: &'b Answer) -> Option<&'b Knee> {
+        let own = answer.knees.iter().filter(|knee| knee.axis == axis);
+        own.min_by_key(|knee| state(&knee.cell).0)
+    }
+
+    /// Returns what half of the operations and one in a hundred take.
+    fn percentiles(&self, result: usize) -> Vec<String> {
+        let latency = self.results.get(result).and_then(|result| result.latency);
+        let Some(latency) = latency else { return Vec::new() };
+        let half = latency.p50.map(|p50| format!("half of them up to {}", show_nanos(p50)));
+        let slow = latency.p99.map(|p99| format!("1 in 100 over {}", show_nanos(p99)));
+        half.into_iter().chain(slow).collect()
+    }
+
+    /// Compares the backends of one row: the fastest, and those that are far slower.
+    fn describe_backends(&self, cells: &[(usize, Point)], place: &str) -> Vec<String> {
+        let Some((best, _, top)) = best_of(cells) else { return Vec::new() };
+        let name = |job: &Job| job.backend.to_string();
+        let others =
+            || cells.iter().map(|(_, point)| point).filter(|of| of.result.cell != best.cell);
+        let differs = |of: &&Point| matches!(of.compare(&top), Some((Finding::Differs, false)));
+        let slower: Vec<&Point> = others().filter(differs).collect();
+        let mut said = Vec::new();
+        if others().count() > 0 && others().all(|of| of.compare(&top).is_some()) {
+            let mut alike = vec![name(&best.cell)];
+            alike.extend(others().filter(|of| !differs(of)).map(|of| name(&of.result.cell)));
+            said.push(match alike.as_slice() {
+                [one] => format!("{place}: {one} is the fastest"),
+                some => format!(
+                    "{place}: no difference shows between {}",
+                    join_names(some, some.len(), ", ")
+                ),
+            });
+        }
+        said.extend(slower.iter().filter_map(|of| {
+            let (ratio, time) = (top.rate.median / of.rate.median, times_of(&of.rate)?.median);
+            let name = name(&of.result.cell);
+            let how =
+                format!("{place}: {name} takes {}, {} as long", show_nanos(time), times(ratio));
+            (ratio >= FAR_SLOWER).then_some(how)
+        }));
+        said
+    }
+}
+
+fn value(column: &BoardColumn, row: usize) -> f64 {
+    let cell = column.cells.get(row).and_then(Option::as_ref);
+    cell.map_or(0.0, |cell| cell.figure.summary.median)
+}
+
+/// Returns the order and name of the state that a job finds its data in, the slowest first.
+fn state(job: &Job) -> (u8, String) {
+    match (job.direct, job.cache) {
+        (true, _) => (0, Axis::Direct.column().into()),
+        (false, Cache::Cold) => (1, job.cache.to_string()),
+        (false, Cache::AsIs) => (2, job.cache.to_string()),
+        (false, Cache::Warm) => (3, job.cache.to_string()),
+    }
+}
+
+fn order(job: &Job) -> &'static str {
+    if job.pattern == Pattern::Random { "random " } else { "" }
+}
+
+fn op_name(job: &Job) -> &'static str {
+    if job.op == Op::Write { "writes" } else { "reads" }
+}
+
+/// Returns the time of one operation, nanoseconds, from operations per second.
+fn times_of(rate: &Summary) -> Option<Summary> {
+    let time = |rate: f64| 1e9 / rate;
+    let of = |rate: Option<f64>| rate.filter(|rate| *rate > 0.0).map(time);
+    let median = of(Some(rate.median))?;
+    Some(Summary {
+        median,
+        low: of(rate.high),
+        high: of(rate.low),
+        mean: median,
+        stddev: rate.stddev / rate.median * median,
+        min: of(Some(rate.max)).unwrap_or(median),
+        max: of(Some(rate.min)).unwrap_or(median),
+    })
+}

@@ -1,0 +1,120 @@
+//! The picture of each question.
+
+use super::*;
+use crate::experiment::CALLS;
+
+fn random(backend: &str, block: u64, cache: Cache, micros: f64) -> CellResult {
+    let job = Job { pattern: Pattern::Random, ..job(backend, block, cache) };
+    // The operations of the fixture are 4 KiB each, whatever the block.
+    cell(job, 4096e6 / micros / crate::analysis::answer::testing::GIB, 0.005, 7)
+}
+
+fn rows(board: &Board) -> Vec<(&str, Vec<String>)> {
+    let texts: Vec<Vec<String>> = board.columns.iter().map(|column| column.texts().1).collect();
+    let of_row = |at: usize| texts.iter().map(|of| of[at].trim().to_string()).collect();
+    board.rows.iter().enumerate().map(|(at, name)| (name.as_str(), of_row(at))).collect()
+}
+
+#[test]
+fn random_reads_show_their_time() {
+    let mut cells = Vec::new();
+    for (block, cold, warm) in [(512, 71.0, 0.3), (4096, 80.0, 0.4), (65536, 210.0, 6.0)] {
+        cells.push(random("pread", block, Cache::Cold, cold));
+        cells.push(random("pread", block, Cache::Warm, warm));
+        cells.push(random("mmap", block, Cache::Cold, 8000.0));
+    }
+    cells[3].latency = Some(LatencyOf {
+        mean: 80e3,
+        p50: Some(63e3),
+        p90: None,
+        p99: Some(206e3),
+        p999: None,
+        max: 1e6,
+        every: 1,
+        unit: "ns",
+    });
+    let glance = of(&cells);
+    let board = glance.table().unwrap();
+    assert_eq!(board.title, "one random read of 4 KiB, cold, takes");
+    assert_eq!((board.number.as_str(), board.unit.as_str(), board.lead), ("80.0", "µs", Some(1)));
+    let half = "half of them up to 63.0 µs";
+    assert_eq!(board.beside, [half, "1 in 100 over 206 µs", "from memory 400 ns (200x as fast)"]);
+    let titles: Vec<&str> = board.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles, ["cold", "warm"]);
+    let times = |texts: [&str; 2]| texts.map(String::from).to_vec();
+    assert_eq!(
+        rows(board),
+        [
+            ("512 B", times(["71.0", "0.30"])),
+            ("4 KiB", times(["80.0", "0.40"])),
+            ("64 KiB", times(["210", "6.00"]))
+        ]
+    );
+    assert_eq!(
+        glance.facts,
+        [
+            "at 4 KiB, cold: pread is the fastest",
+            "at 4 KiB, cold: mmap takes 8.00 ms, 100x as long"
+        ]
+    );
+    assert!(glance.headline[0].starts_with("one random read of 4 KiB, cold, takes 80.0 µs ±"));
+    assert!(glance.trust.text.starts_with("7 trials of each"), "{}", glance.trust.text);
+}
+
+#[test]
+fn a_depth_is_enough_from_its_knee() {
+    let rates = [(1, 0.1), (4, 0.3), (16, 0.6), (64, 0.601)];
+    let depth = |(depth, gib)| {
+        let job = Job { pattern: Pattern::Random, depth, ..job("uring", 4096, Cache::AsIs) };
+        cell(job, gib, 0.005, 7)
+    };
+    let glance = of(&rates.map(depth));
+    let board = glance.table().unwrap();
+    assert_eq!(
+        (board.title.as_str(), board.lead),
+        ("random reads of 4 KiB at queue depth 16 reach", Some(2))
+    );
+    assert_eq!(glance.facts, ["from queue depth 16 on no more operations, only longer waiting"]);
+    assert!(board.columns[0].is_rate() && board.columns.len() == 1, "no latency, no column");
+}
+
+#[test]
+fn calls_are_compared_with_a_read() {
+    let mut session = sessions::session(0);
+    session.plan.experiment = CALLS.into();
+    let cells = [
+        cell(job("read", 1, Cache::Warm), 8.0, 0.005, 7),
+        cell(Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) }, 16.0, 0.005, 7),
+    ];
+    session.plan.cells = cells.iter().map(|result| result.cell.clone()).collect();
+    let glance = glance(&session, &cells, &[], &crate::analysis::answer(&cells));
+    let board = glance.table().unwrap();
+    assert_eq!(board.title, "a call of read of 1 B takes");
+    assert_eq!((board.number.as_str(), board.unit.as_str()), ("477", "ns"));
+    assert_eq!(glance.facts, ["seek is 2.0x as fast as read"]);
+}
+
+#[test]
+fn a_sure_block_size_is_the_figure() {
+    let curve = |factor: f64| {
+        [(4096, 0.5), (65536, 1.0), (1 << 20, 1.001)]
+            .map(|(block, gib)| at("read", block, Cache::Cold, gib * factor))
+    };
+    let glance_of = |cells: &[CellResult]| of(cells).board;
+    let board = glance_of(&curve(1.0)).unwrap();
+    assert_eq!((board.number.as_str(), board.unit.as_str()), ("64", "KiB"));
+    assert!(board.rows.is_empty() && of(&curve(1.0)).table().is_none(), "above the usual picture");
+    let mut wide = curve(1.0);
+    wide[2] = cell(wide[2].cell.clone(), 1.0, 0.6, 7);
+    assert_eq!(glance_of(&wide), None, "no size is surely enough");
+}
+
+#[test]
+fn wrong_results_have_no_board() {
+    let mut cells = [random("pread", 4096, Cache::Cold, 80.0)];
+    assert!(of(&cells).board.is_some());
+    cells[0].warnings = vec![wrong()];
+    let glance = of(&cells);
+    assert_eq!((glance.board, glance.headline.len()), (None, 0));
+    assert!(glance.facts[0].starts_with("no valid result"), "{:?}", glance.facts);
+}
