@@ -5,6 +5,7 @@
 //! | the run, its clock and pending requests | [`run`] |
 //! | a replay: a run paced by the clock of the screen, and its keys | [`replay`], [`replay_keys`] |
 //! | the drawn run | [`run_view`], with [`series`], [`phases`], [`counter`], [`run_warnings`] |
+//! | results as a table or rows, where nothing forms a curve | [`rows`] |
 //! | the trials as bars, which of them, and their axis | [`strip`] |
 //! | the state of the screen | [`state`] |
 //! | key and message handlers | [`update`] |
@@ -14,6 +15,7 @@ mod counter;
 mod phases;
 mod replay;
 mod replay_keys;
+mod rows;
 mod run;
 mod run_view;
 mod run_warnings;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::rows::Picture;
 use super::run_view::{RunStep, RunView};
 use crate::analysis::{self, Bounds, CellResult};
 use crate::curves;
@@ -260,7 +261,8 @@ impl LiveRun {
             };
             self.view.narrow = self.results.iter().filter(is_narrow).count();
         }
-        if last || !due.is_empty() {
+        if last || !due.is_empty() || self.refreshed_at.is_none() {
+            self.view.picture = Picture::new(&self.session, &self.results, self.view.axis);
             // A cell that is not measured yet makes no gap: a curve grows between its points.
             let skipped = if last { analysis::list_skipped(&self.session) } else { Vec::new() };
             self.view.curves = curves::curves(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::counter::Counter;
 use super::phases::Phases;
+use super::rows::Picture;
 use super::run_warnings::RunWarnings;
 use super::series::{Measure, TrialSeries, per_second};
 use super::strip;
@@ -97,6 +98,7 @@ pub struct RunView {
     pub phases: Phases,
     pub axis: Axis,
     pub curves: Vec<Curve>,
+    pub picture: Picture,
     /// Estimates, available once the ceilings of the machine are known.
     pub expected: Vec<Expected>,
     /// Bytes per second that machine and disk reach at most, by name.
@@ -135,6 +137,7 @@ impl RunView {
             phases: Phases::default(),
             axis,
             curves: Vec::new(),
+            picture: Picture::default(),
             expected: Vec::new(),
             ceilings: Vec::new(),
             known: 0,

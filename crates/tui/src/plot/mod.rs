@@ -14,6 +14,7 @@ mod frame;
 mod histogram;
 mod overlay;
 mod render;
+mod sparkline;
 mod strip;
 mod track;
 
@@ -21,6 +22,7 @@ pub use axis::{Axis, Scale, Step, round_end};
 pub use bars::{Bar, Bars, Part};
 pub use chart::{Chart, Draw, Point, Rule, Series};
 pub use histogram::Histogram;
+pub use sparkline::sparkline;
 pub use strip::{Fill, Strip, StripBar, StripRule};
 pub use track::{Mark, Track, column};
 

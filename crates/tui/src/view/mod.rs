@@ -1,6 +1,8 @@
 //! `view`: draws the model, and changes nothing.
 
 mod areas;
+pub mod board;
+pub mod digits;
 pub mod findings;
 pub mod footer;
 pub mod header;

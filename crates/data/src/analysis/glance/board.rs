@@ -1,6 +1,8 @@
 //! The picture of a question that bytes per second do not answer: one large figure in the unit of
 //! the question, and the small table that proves it.
 
+use std::collections::BTreeSet;
+
 use super::model::GlanceFigure;
 use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
 use crate::analysis::groups::group_by_key;
@@ -114,14 +116,21 @@ impl Board {
     }
 
     /// Sets the large figure, and the row that has it.
-    fn lead_by(self, row: Option<usize>, figure: GlanceFigure, units: &'static [Unit]) -> Board {
+    fn lead_by(
+        self,
+        row: Option<usize>,
+        figure: Option<GlanceFigure>,
+        units: &'static [Unit],
+    ) -> Board {
+        let Some(figure) = figure else { return Board { lead: row, ..self } };
         let (factor, unit) = column::unit_for(figure.summary.median, units);
         let number = column::figure(figure.summary.median / factor);
         Board { lead: row, number, unit: unit.into(), figure: Some(figure), ..self }
     }
 }
 
-/// Returns the board of the question that the session asks; `None` if the usual picture answers it.
+/// Returns the board of the question that the session asks; `None` if the usual picture answers it,
+/// or if the figure of the question is not known.
 pub fn board(
     session: &Session,
     results: &[CellResult],
@@ -135,15 +144,19 @@ pub fn board(
     if results.is_empty() {
         return system_call(session, probes);
     }
-    if results.iter().all(|result| result.wrong().is_some()) {
+    if results.iter().all(|result| result.wrong().is_some()) || !answer.picked.is_empty() {
         return None;
     }
-    let of = Ladder { session, results };
+    let board = growing_board(session, results, &answer.knees)?;
+    Some(board).filter(|board| !board.number.is_empty())
+}
+
+/// Returns the board with the rows of all these results, measured or not: while a run goes on, each
+/// has its place from the beginning.
+pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
+    let of = Ladder { session, results, knees };
     let jobs = || results.iter().map(|result| &result.cell);
     let axis = Axis::best(jobs());
-    if !answer.picked.is_empty() {
-        return None;
-    }
     let is_single = |job: &Job| job.depth == 1 && job.threads == 1 && job.mix.is_none();
     let is_random = |job: &Job| job.pattern == Pattern::Random && job.op == Op::Read;
     if session.plan.experiment == CALLS {
@@ -154,9 +167,9 @@ pub fn board(
     }
     match axis {
         _ if jobs().all(|job| is_single(job) && is_random(job)) => of.latency(),
-        Some(axis @ (Axis::Depth | Axis::Mix)) => of.load(axis, answer),
+        Some(axis @ (Axis::Depth | Axis::Mix)) => of.load(axis),
         Some(Axis::Block) if jobs().all(|job| job.op == Op::Read && is_single(job)) => {
-            of.block_size(answer)
+            of.block_size()
         }
         _ => None,
     }
@@ -192,22 +205,34 @@ fn system_call(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
         misleading: false,
     };
     let title = "a system call takes".into();
-    Some(Board { title, ..Board::default() }.lead_by(None, figure, column::TIME))
+    Some(Board { title, ..Board::default() }.lead_by(None, Some(figure), column::TIME))
 }
 
 /// Builds tables of results along an axis.
 struct Ladder<'a> {
     session: &'a Session,
     results: &'a [CellResult],
+    knees: &'a [Knee],
 }
 
 /// Results with their indexes, by operations per second.
 type Cells<'a> = Vec<(usize, Point<'a>)>;
 
 impl<'a> Ladder<'a> {
-    fn points(&self) -> Cells<'a> {
-        let all = self.results.iter().enumerate();
-        all.filter_map(|(at, result)| Some((at, Point::calls(result)?))).collect()
+    fn jobs(&self) -> impl Iterator<Item = &'a Job> {
+        self.results.iter().map(|result| &result.cell)
+    }
+
+    /// Returns each value of the jobs once, the smallest first.
+    fn values<T: Ord>(&self, of: impl Fn(&Job) -> T) -> Vec<T> {
+        let values: BTreeSet<T> = self.jobs().map(of).collect();
+        values.into_iter().collect()
+    }
+
+    /// Returns the measured results of these jobs.
+    fn points(&self, is_it: impl Fn(&Job) -> bool) -> Cells<'a> {
+        let own = self.results.iter().enumerate().filter(|(_, result)| is_it(&result.cell));
+        own.filter_map(|(at, result)| Some((at, Point::calls(result)?))).collect()
     }
 
     fn figure(&self, result: &CellResult, summary: Summary) -> GlanceFigure {
@@ -223,60 +248,45 @@ impl<'a> Ladder<'a> {
 
     /// How long one random read takes, by block size and state of the cache.
     fn latency(&self) -> Option<Board> {
-        let points = self.points();
-        let blocks = group_by_key(points.iter().copied(), |(_, of)| of.result.cell.block);
-        let states = group_by_key(points.iter().copied(), |(_, of)| state(&of.result.cell));
-        let mut blocks: Vec<u64> = blocks.into_iter().map(|(block, _)| block).collect();
-        blocks.sort_unstable();
-        let mut states: Vec<(u8, String)> = states.into_iter().map(|(of, _)| of).collect();
-        states.sort();
-        let of = |block: u64, state_of: &(u8, String)| -> Cells<'a> {
-            let is_it = |(_, point): &&(usize, Point)| {
-                let job = &point.result.cell;
-                job.block == block && state(job) == *state_of
-            };
-            points.iter().filter(is_it).copied().collect()
+        let (blocks, states) = (self.values(|job| job.block), self.values(state));
+        let of = |block: u64, own: &(u8, String)| {
+            self.points(|job| job.block == block && state(job) == *own)
         };
-        let columns = states.iter().map(|state| BoardColumn {
-            title: state.1.clone(),
-            units: column::TIME,
-            intervals: true,
-            cells: blocks.iter().map(|block| self.time(&of(*block, state))).collect(),
-        });
-        let columns: Vec<BoardColumn> = columns.collect();
+        let column = |own: &(u8, String)| {
+            let cells = blocks.iter().map(|block| self.time(&of(*block, own)));
+            BoardColumn::new(&own.1, column::TIME, cells.collect())
+        };
+        let columns: Vec<BoardColumn> = states.iter().map(column).collect();
         let usual = blocks.iter().position(|block| *block >= USUAL_BLOCK);
         let lead = usual.unwrap_or(blocks.len().checked_sub(1)?);
         let (state, column) = states.iter().zip(&columns).next()?;
-        let cell = column.cells.get(lead)?.clone()?;
+        let cell = column.cells.get(lead)?.as_ref();
         let block = units::show_bytes(*blocks.get(lead)?);
         let title = format!("one random read of {block}, {}, takes", state.1);
-        let mut beside = self.percentiles(cell.result);
+        let mut beside = cell.map_or(Vec::new(), |cell| self.percentiles(cell.result));
         let warm = columns.iter().find(|column| column.title == Cache::Warm.to_string());
         let warm = warm.filter(|own| *own != column).and_then(|own| own.cells.get(lead)?.as_ref());
-        beside.extend(warm.map(|warm| {
+        beside.extend(cell.zip(warm).map(|(cell, warm)| {
             let (slow, fast) = (cell.figure.summary.median, warm.figure.summary.median);
             format!("from memory {} ({} as fast)", show_nanos(fast), times(slow / fast))
         }));
+        let figure = cell.map(|cell| cell.figure);
         let own = of(*blocks.get(lead)?, state);
         let facts = self.describe_backends(&own, &format!("at {block}, {}", state.1));
         let rows = blocks.into_iter().map(units::show_bytes).collect();
         let board =
             Board { title, beside, facts, axis: Axis::Block.column(), rows, ..Board::default() };
-        let board = board.lead_by(Some(lead), cell.figure, column::TIME);
-        Some(Board { columns, ..board })
+        Some(Board { columns, ..board.lead_by(Some(lead), figure, column::TIME) })
     }
 
     /// How many operations per second a queue depth or a mix of reads and writes reaches, and how
     /// long they take.
-    fn load(&self, axis: Axis, answer: &Answer) -> Option<Board> {
-        let points = self.points();
-        let rest = group_by_key(points.iter().copied(), |(_, of)| of.result.cell.block);
-        let (block, points) = rest.into_iter().min_by_key(|(block, _)| *block)?;
-        let steps = group_by_key(points, |(_, of)| axis.value_of(&of.result.cell));
-        let mut steps: Vec<(u64, Cells)> = steps;
-        steps.sort_by_key(|(value, _)| *value);
-        let best: Vec<Option<(usize, Point)>> =
-            steps.iter().map(|(_, cells)| best_of(cells).map(|(_, at, top)| (at, top))).collect();
+    fn load(&self, axis: Axis) -> Option<Board> {
+        let block = *self.values(|job| job.block).first()?;
+        let steps = self.values(|job| axis.value_of(job));
+        let of = |step: u64| self.points(|job| job.block == block && axis.value_of(job) == step);
+        let best = steps.iter().map(|step| best_of(&of(*step)).map(|(_, at, top)| (at, top)));
+        let best: Vec<Option<(usize, Point)>> = best.collect();
         let cells = |summary: &dyn Fn(&Point) -> Option<Summary>| {
             let cell = |(result, point): &(usize, Point)| {
                 let figure = self.figure(point.result, summary(point)?);
@@ -292,18 +302,19 @@ impl<'a> Ladder<'a> {
         let mut columns = vec![BoardColumn::new("operations", column::PER_SECOND, operations)];
         columns.push(percentile("p50", |of| of.latency?.p50));
         columns.push(percentile("p99", |of| of.latency?.p99));
-        columns.retain(|column| column.cells.iter().any(Option::is_some));
+        let is_known = |column: &BoardColumn| column.intervals || column.highest() > 0.0;
+        columns.retain(is_known);
         let operations = columns.first()?;
-        let knee = self.knee(axis, answer).filter(|knee| knee.holds && !knee.rising);
-        let at = knee.and_then(|knee| steps.iter().position(|(value, _)| *value == knee.at));
+        let knee = self.knee(axis).filter(|knee| knee.holds && !knee.rising);
+        let at = knee.and_then(|knee| steps.iter().position(|step| *step == knee.at));
         let most = || {
             (0..steps.len()).max_by(|a, b| value(operations, *a).total_cmp(&value(operations, *b)))
         };
         let lead = at.or_else(most)?;
-        let cell = operations.cells.get(lead)?.clone()?;
-        let job = &self.results.get(cell.result)?.cell;
-        let rows: Vec<String> = steps.iter().map(|(value, _)| axis.tick(*value as f64)).collect();
-        let step = axis.show(steps.get(lead)?.0);
+        let cell = operations.cells.get(lead)?.as_ref();
+        let job = self.jobs().next()?;
+        let rows: Vec<String> = steps.iter().map(|step| axis.tick(*step as f64)).collect();
+        let step = axis.show(*steps.get(lead)?);
         let (order, op) = (order(job), if axis == Axis::Mix { "operations" } else { op_name(job) });
         let title = format!("{order}{op} of {} at {step} reach", units::show_bytes(block));
         let mut facts: Vec<String> = match (axis, at) {
@@ -312,49 +323,49 @@ impl<'a> Ladder<'a> {
             }
             _ => Vec::new(),
         };
-        facts.extend(self.describe_backends(&steps.get(lead)?.1, &format!("at {step}")));
-        let beside = self.percentiles(cell.result);
+        facts.extend(self.describe_backends(&of(*steps.get(lead)?), &format!("at {step}")));
+        let beside = cell.map_or(Vec::new(), |cell| self.percentiles(cell.result));
+        let figure = cell.map(|cell| cell.figure);
         let board = Board { title, beside, facts, axis: axis.column(), rows, ..Board::default() };
-        let board = board.lead_by(Some(lead), cell.figure, column::PER_SECOND);
-        Some(Board { columns, ..board })
+        Some(Board { columns, ..board.lead_by(Some(lead), figure, column::PER_SECOND) })
     }
 
     /// What a call costs, by backend: of reads the smallest, from memory where that was measured.
     fn calls(&self) -> Option<Board> {
-        let points = self.points();
-        let reads =
-            || points.iter().map(|(_, point)| &point.result.cell).filter(|job| moves_data(job));
+        let reads = || self.jobs().filter(|job| moves_data(job));
         let least = reads().map(|job| job.block).min().filter(|block| *block <= SMALL);
         let state = reads().map(|job| job.cache).max_by_key(|cache| *cache == Cache::Warm);
-        let is_shown = |(_, point): &&(usize, Point)| {
-            let job = &point.result.cell;
-            !moves_data(job) || (Some(job.block), Some(job.cache)) == (least, state)
+        let is_shown =
+            |job: &Job| !moves_data(job) || (Some(job.block), Some(job.cache)) == (least, state);
+        let shown = self.jobs().filter(|job| is_shown(job));
+        let names = group_by_key(shown, |job| job.backend.to_string());
+        let of = |name: &str| self.points(|job| is_shown(job) && job.backend.to_string() == name);
+        let best = |(name, jobs): (String, Vec<&'a Job>)| {
+            let top = best_of(&of(&name)).map(|(_, result, top)| (result, top));
+            (name, jobs, top)
         };
-        let shown = points.iter().filter(is_shown).copied();
-        let groups = group_by_key(shown, |(_, point)| point.result.cell.backend.to_string());
-        let best = |(name, cells): (String, Cells<'a>)| {
-            best_of(&cells).map(|(_, result, top)| (name, result, top))
-        };
-        let best: Vec<(String, usize, Point)> = groups.into_iter().filter_map(best).collect();
+        let best: Vec<_> = names.into_iter().map(best).collect();
         let cells = |summary: fn(&Summary) -> Option<Summary>| {
-            let cell = |(_, result, top): &(String, usize, Point)| {
+            let cell = |(result, top): &(usize, Point)| {
                 let figure = self.figure(top.result, summary(&top.rate)?);
                 Some(BoardCell { result: *result, figure })
             };
-            best.iter().map(cell).collect::<Vec<_>>()
+            best.iter().map(|(.., top)| top.as_ref().and_then(cell)).collect::<Vec<_>>()
         };
         let columns = vec![
             BoardColumn::new("one call", column::TIME, cells(times_of)),
             BoardColumn::new("calls", column::PER_SECOND, cells(|rate| Some(*rate))),
         ];
-        let lead = best.iter().position(|(_, _, top)| moves_data(&top.result.cell)).unwrap_or(0);
+        let is_read = |jobs: &[&Job]| jobs.iter().any(|job| moves_data(job));
+        let lead = best.iter().position(|(_, jobs, _)| is_read(jobs)).unwrap_or(0);
         let (base, _, top) = best.get(lead)?;
-        let figure = columns.first()?.cells.get(lead)?.as_ref()?.figure;
+        let figure = columns.first()?.cells.get(lead)?.as_ref().map(|cell| cell.figure);
         let what = least.map_or(String::new(), |block| format!(" of {}", units::show_bytes(block)));
         let title = format!("a call of {base}{what} takes");
         let others = best.iter().enumerate().filter(|(row, _)| *row != lead);
         let said = others.filter_map(|(_, (name, _, point))| {
-            Some(times_as_fast((name, base), &point.ratio(top)?, ["is", "was"], false))
+            let ratio = point.as_ref()?.1.ratio(&top.as_ref()?.1)?;
+            Some(times_as_fast((name, base), &ratio, ["is", "was"], false))
         });
         let facts = vec![said.collect::<Vec<_>>().join("; ")];
         let rows = best.iter().map(|(name, ..)| name.clone()).collect();
@@ -363,10 +374,10 @@ impl<'a> Ladder<'a> {
     }
 
     /// Which block size is enough, above the usual picture.
-    fn block_size(&self, answer: &Answer) -> Option<Board> {
+    fn block_size(&self) -> Option<Board> {
         let mut backends = self.results.iter().map(|result| &result.cell.backend);
         let first = backends.next()?;
-        let knee = self.knee(Axis::Block, answer)?;
+        let knee = self.knee(Axis::Block)?;
         let is_shown = backends.all(|other| other == first)
             && (knee.holds, knee.rising, knee.most) == (true, false, Some(knee.at));
         is_shown.then(|| {
@@ -381,8 +392,8 @@ impl<'a> Ladder<'a> {
     }
 
     /// Returns the knee of the slowest state of the cache, where the block size costs most.
-    fn knee<'b>(&self, axis: Axis, answer: &'b Answer) -> Option<&'b Knee> {
-        let own = answer.knees.iter().filter(|knee| knee.axis == axis);
+    fn knee(&self, axis: Axis) -> Option<&'a Knee> {
+        let own = self.knees.iter().filter(|knee| knee.axis == axis);
         own.min_by_key(|knee| state(&knee.cell).0)
     }
 

@@ -14,12 +14,12 @@ mod trust;
 mod workloads;
 
 pub use access::Access;
-pub use board::{Board, BoardCell, BoardColumn};
+pub use board::{Board, BoardCell, BoardColumn, growing_board};
 pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
 pub use model::{GlanceFigure, Grade, Statement};
-pub use workloads::{Workload, WorkloadFigure};
+pub use workloads::{Workload, WorkloadFigure, workloads};
 
 use crate::analysis::{Answer, CellResult, ProbeResult, capitalize, end_sentence, expected_with};
 use crate::session::Session;
@@ -88,7 +88,7 @@ pub fn glance(
     answer: &Answer,
 ) -> Glance {
     let (columns, rows) = columns::columns(session, results);
-    let workloads = workloads::workloads(session, results);
+    let workloads = workloads(session, results);
     let board = board::board(session, results, probes, answer);
     let board = board.filter(|board| board.rows.is_empty() || workloads.is_empty());
     let table = board.as_ref().filter(|board| !board.rows.is_empty());

@@ -51,7 +51,7 @@ pub struct GlanceFigure {
 
 impl GlanceFigure {
     /// Returns the figure of a result by one of its summaries.
-    pub(super) fn of(session: &Session, result: &CellResult, summary: Summary) -> GlanceFigure {
+    pub fn of(session: &Session, result: &CellResult, summary: Summary) -> GlanceFigure {
         GlanceFigure {
             summary,
             trials: result.counted_trials().len(),

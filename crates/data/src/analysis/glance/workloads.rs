@@ -54,6 +54,13 @@ const KNOWN: [(Pattern, u64, u32, u32); 6] = [
 
 type Load = (Pattern, u64, u32, u32);
 
+/// Returns the names of a load: `SEQ1M`, `Q8T1`.
+fn name((pattern, block, depth, threads): Load) -> [String; 2] {
+    let order = if pattern == Pattern::Random { "RND" } else { "SEQ" };
+    let block = short_bytes(block).to_uppercase();
+    [format!("{order}{block}"), format!("Q{depth}T{threads}")]
+}
+
 fn load(job: &Job) -> Load {
     (job.pattern, job.block, job.depth, job.threads)
 }
@@ -71,6 +78,11 @@ impl Workload {
     /// Returns whether one operation at a time was in flight.
     pub fn is_single(&self) -> bool {
         self.load == "Q1T1"
+    }
+
+    /// Returns the name of the row of a job: `SEQ1M Q8T1`.
+    pub fn name_of(job: &Job) -> String {
+        name(load(job)).join(" ")
     }
 
     pub fn figures(&self) -> impl Iterator<Item = &WorkloadFigure> {
@@ -103,13 +115,11 @@ pub fn workloads(session: &Session, results: &[CellResult]) -> Vec<Workload> {
         return Vec::new();
     }
     let row = |load: Load| {
-        let (pattern, block, depth, threads) = load;
-        let random = pattern == Pattern::Random;
-        let order = if random { "RND" } else { "SEQ" };
+        let [name, shown] = name(load);
         Workload {
-            name: format!("{order}{}", short_bytes(block).to_uppercase()),
-            load: format!("Q{depth}T{threads}"),
-            random,
+            name,
+            load: shown,
+            random: load.0 == Pattern::Random,
             read: fastest(session, results, load, Op::Read),
             write: fastest(session, results, load, Op::Write),
         }

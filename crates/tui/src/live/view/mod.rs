@@ -5,6 +5,7 @@ mod lanes;
 mod latency;
 mod now;
 mod replay;
+mod rows;
 mod scene;
 mod strip;
 mod warnings;
@@ -15,6 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::text::Line;
 
+use super::rows::Picture;
 use super::run_view::RunView;
 use super::series::Measure;
 use super::state::Live;
@@ -25,7 +27,7 @@ use crate::lab;
 use crate::plan::Job;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
-use crate::view::{Hits, pane};
+use crate::view::{Hits, board, pane};
 use crate::zoom::{Zoom, ZoomChart};
 
 pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
@@ -47,7 +49,14 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
     let (warnings_apart, latency_apart) = (!panes.warnings.is_empty(), !panes.latency.is_empty());
     now::draw(&scene, panes.now, !warnings_apart, !latency_apart, buf);
     strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
-    curve::draw(&scene, panes.curve, buf);
+    match &view.picture {
+        Picture::Curves => curve::draw(&scene, panes.curve, buf),
+        Picture::Rows { rows, known } => rows::draw(&scene, rows, *known, panes.curve, buf),
+        Picture::Board(board) => {
+            let inner = pane::frame(look, "So far", "", false, panes.curve, buf);
+            board::draw(look, board, inner, buf);
+        }
+    }
     if latency_apart {
         latency::draw(&scene, panes.latency, buf);
     }

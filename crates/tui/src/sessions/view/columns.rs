@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::{letter, times};
+use crate::plot::sparkline;
 use crate::record::Severity;
-use crate::report::{BARS, PLAIN_BARS};
 use crate::session::{Listed, State, Worst};
 use crate::session_view;
 use crate::sessions::state::{Sort, cells};
@@ -260,22 +260,15 @@ const FLAT: f64 = 0.1;
 /// Draws values from the smallest to the largest, or from 0 where they are alike; of more than
 /// there is room for, both ends and those evenly between.
 pub fn draw_curve(look: &Look, values: &[u64], width: usize) -> String {
-    let bars = if look.has_plain_bars() { PLAIN_BARS } else { BARS };
     let highest = values.iter().copied().max().unwrap_or(0);
     let shown = values.len().min(width).min(MAX_CURVE);
     if shown < 2 || highest == 0 {
         return String::new();
     }
     let (lowest, highest) = (values.iter().copied().min().unwrap_or(0) as f64, highest as f64);
-    let bar = |value: u64| {
-        let share = if highest - lowest < FLAT * highest {
-            value as f64 / highest
-        } else {
-            (value as f64 - lowest) / (highest - lowest)
-        };
-        bars[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
-    };
-    (0..shown).map(|at| bar(values[at * (values.len() - 1) / (shown - 1)])).collect()
+    let lowest = if highest - lowest < FLAT * highest { 0.0 } else { lowest };
+    let shown = (0..shown).map(|at| values[at * (values.len() - 1) / (shown - 1)] as f64);
+    sparkline(look, shown, (lowest, highest))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::digits;
 use crate::analysis::{Glance, GlanceColumn};
 use crate::keymap::{Action, key_of};
 use crate::plot::{Bar, Bars};
@@ -15,6 +14,7 @@ use crate::results::data::Data;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::units::{self, column};
+use crate::view::digits;
 use crate::view::{findings, pane};
 use crate::vocabulary::APPROXIMATE;
 

@@ -2,9 +2,7 @@
 //! trusted.
 
 mod below;
-mod board;
 mod columns;
-pub mod digits;
 mod workloads;
 
 use ratatui::buffer::Buffer;
@@ -15,7 +13,7 @@ use super::{answer, chart, frame};
 use crate::results::data::Data;
 use crate::results::state::Results;
 use crate::theme::{Look, Role};
-use crate::view::{Hits, pane};
+use crate::view::{Hits, board, pane};
 
 /// From this width on the chart is at the right of the figures, else below them.
 const MIN_BESIDE: u16 = 150;

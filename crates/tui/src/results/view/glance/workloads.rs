@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::digits;
 use crate::analysis::{Glance, Workload, WorkloadFigure};
 use crate::plan::Op;
 use crate::plot::{Bar, Bars};
 use crate::results::data::Data;
 use crate::theme::{Look, Role};
 use crate::units::{column, show_count, show_nanos};
+use crate::view::digits;
 use crate::view::pane;
 
 /// Columns of a name: `SEQ128K Q32T1`.

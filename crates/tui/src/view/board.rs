@@ -6,13 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::digits;
+use super::{digits, findings, pane};
 use crate::analysis::{Board, BoardColumn};
 use crate::plot::{Bar, Bars};
 use crate::record::Severity;
 use crate::theme::{Look, Role};
 use crate::units::counted;
-use crate::view::{findings, pane};
 
 /// Rows of the large figure with its title.
 pub const HEAD: u16 = digits::ROWS + 1;
