@@ -34,7 +34,7 @@ pub struct CellRow {
 pub enum Picture {
     #[default]
     Curves,
-    Board(Board),
+    Board(Box<Board>),
     /// `known`: with the names and the unit of storage benchmarks.
     Rows {
         rows: Vec<CellRow>,
@@ -48,7 +48,7 @@ impl Picture {
         let plan = &session.plan;
         let board = growing_board(session, results, &[]);
         if let Some(board) = board.filter(|board| !board.rows.is_empty()) {
-            return Picture::Board(board);
+            return Picture::Board(board.into());
         }
         if plan.cells.len() > MAX_ROWS || has_curves(plan, axis) {
             return Picture::Curves;

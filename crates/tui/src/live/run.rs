@@ -86,7 +86,7 @@ impl LiveRun {
     pub fn new(host: Host, plan: &Arc<Plan>, now: Duration) -> LiveRun {
         let mut clock = RunClock::default();
         clock.start(now);
-        LiveRun {
+        let mut run = LiveRun {
             session: Session::new(
                 String::new(),
                 String::new(),
@@ -110,7 +110,13 @@ impl LiveRun {
             refreshed_at: None,
             view: RunView::new(Arc::clone(plan)),
             shown_percent: None,
-        }
+        };
+        run.update_picture();
+        run
+    }
+
+    fn update_picture(&mut self) {
+        self.view.picture = Picture::new(&self.session, &self.results, self.view.axis);
     }
 
     /// Returns whether the engine has paused.
@@ -163,6 +169,7 @@ impl LiveRun {
             let now = self.view.now;
             self.view = RunView::new(plan);
             self.view.now = now;
+            self.update_picture();
         }
     }
 
@@ -261,8 +268,8 @@ impl LiveRun {
             };
             self.view.narrow = self.results.iter().filter(is_narrow).count();
         }
-        if last || !due.is_empty() || self.refreshed_at.is_none() {
-            self.view.picture = Picture::new(&self.session, &self.results, self.view.axis);
+        if last || !due.is_empty() {
+            self.update_picture();
             // A cell that is not measured yet makes no gap: a curve grows between its points.
             let skipped = if last { analysis::list_skipped(&self.session) } else { Vec::new() };
             self.view.curves = curves::curves(

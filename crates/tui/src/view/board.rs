@@ -104,8 +104,7 @@ fn draw_column(
     area: Rect,
     buf: &mut Buffer,
 ) -> u16 {
-    let (unit, texts) = column.texts();
-    let title = format!("{}, {unit}", column.title);
+    let (title, texts) = column.texts();
     let figures = texts.iter().map(|text| pane::width(text)).max().unwrap_or(0);
     let certainties: Vec<String> =
         (0..column.cells.len()).map(|row| column.describe_certainty(row)).collect();

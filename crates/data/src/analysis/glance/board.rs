@@ -79,12 +79,16 @@ impl BoardColumn {
         }
     }
 
-    /// Returns the unit and the text of each row, with aligned decimal points.
-    pub fn texts(&self) -> (&'static str, Vec<String>) {
+    /// Returns the title with the unit, and the text of each row with aligned decimal points.
+    pub fn texts(&self) -> (String, Vec<String>) {
         let values: Vec<Option<f64>> =
             self.cells.iter().map(|cell| Some(cell.as_ref()?.figure.summary.median)).collect();
         let (factor, unit) = column::unit(values.iter().flatten().copied(), self.units);
-        (unit, column::align_with(&values, factor, column::short_figure))
+        let title = match self.highest() > 0.0 {
+            true => format!("{}, {unit}", self.title),
+            false => self.title.clone(),
+        };
+        (title, column::align_with(&values, factor, column::short_figure))
     }
 
     /// Returns whether more is better.

@@ -132,8 +132,7 @@ pub fn draw_board(page: &mut CardPage, board: &Board) {
     page.text((MARGIN, page.y), board.axis, Ink::Soft, SMALL);
     for (at, column) in board.columns.iter().enumerate() {
         let left = MARGIN + NAMES + at as f64 * each;
-        let (unit, texts) = column.texts();
-        let title = format!("{}, {unit}", column.title);
+        let (title, texts) = column.texts();
         page.text_end((left + FIGURE, page.y), &title, Ink::Soft, SMALL);
         for (row, text) in texts.iter().enumerate().take(MAX_ROWS) {
             let y = page.y + ROW * (row + 1) as f64;

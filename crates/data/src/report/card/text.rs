@@ -116,7 +116,7 @@ fn board_lines(board: &Board) -> Vec<String> {
 /// Returns title with unit, then each figure with its interval; `!` marks one that is easily
 /// misread.
 fn column_texts(column: &BoardColumn) -> Vec<String> {
-    let (unit, texts) = column.texts();
+    let (title, texts) = column.texts();
     let cell = |(row, text): (usize, String)| {
         let figure = column.cells.get(row).and_then(Option::as_ref).map(|cell| cell.figure);
         let mark = figure.filter(|figure| figure.misleading && !figure.wrong).map_or("", |_| "!");
@@ -124,7 +124,7 @@ fn column_texts(column: &BoardColumn) -> Vec<String> {
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
     let cells = texts.into_iter().enumerate().map(cell);
-    std::iter::once(format!("{}, {unit}", column.title)).chain(cells).collect()
+    std::iter::once(title).chain(cells).collect()
 }
 
 /// Returns the rows with both figures side by side; `!` marks a figure that is easily misread.

@@ -480,3 +480,53 @@ fn double_clicks_open_cells() {
     let gap = (first..last).find(|column| !bars.contains(column)).unwrap();
     assert_eq!(double_click(gap).0, Screen::Live);
 }
+
+/// Returns the line of the pane So far that has this text.
+fn row_with(bench: &Bench, text: &str) -> String {
+    let screen = bench.screen(120, 40);
+    let line = screen.lines().find(|line| line.contains(text));
+    line.unwrap_or_else(|| panic!("no {text}\n{screen}")).rsplit('│').nth(1).unwrap().into()
+}
+
+#[test]
+fn rows_keep_their_place() {
+    let random = |block, depth| Job {
+        pattern: crate::plan::Pattern::Random,
+        direct: true,
+        depth,
+        ..job("uring", block)
+    };
+    let cells = vec![Job { depth: 8, direct: true, ..job("uring", 1 << 20) }, random(4096, 1)];
+    let mut bench = Bench::new(Plan { cells, ..plan(None) });
+    bench.say(Msg::Tick);
+    let places = |bench: &Bench| {
+        let screen = bench.screen(120, 40);
+        let at = |text: &str| screen.lines().position(|line| line.contains(text));
+        (at("SEQ1M Q8T1"), at("RND4K Q1T1"))
+    };
+    let before = places(&bench);
+    assert!(before.0 < before.1 && before.0.is_some(), "{before:?}");
+    for round in 1..=6 {
+        bench.trial(1, round, 2);
+    }
+    bench.say(Msg::Tick);
+    assert_eq!(places(&bench), before);
+    let row = row_with(&bench, "RND4K Q1T1");
+    assert!(row.contains("► read RND4K Q1T1") && row.contains("±<1 %"), "{row}");
+    assert!(row.contains("1049") && row.contains('█'), "{row}");
+}
+
+#[test]
+fn live_shows_the_table_of_its_question() {
+    let cells = [512, 4096]
+        .map(|block| Job { pattern: crate::plan::Pattern::Random, ..job("pread", block) });
+    let mut bench = Bench::new(Plan { cells: cells.into(), ..plan(None) });
+    bench.say(Msg::Tick);
+    assert!(row_with(&bench, "4 KiB ").contains('-'), "not measured yet");
+    for round in 1..=5 {
+        bench.trial(1, round, 1);
+    }
+    bench.say(Msg::Tick);
+    assert!(bench.screen(120, 40).contains("one random read of 4 KiB, warm, takes"));
+    assert!(row_with(&bench, "4 KiB ").contains("3.91"));
+}

@@ -95,8 +95,10 @@ impl LivePanes {
         let threads = scene.view.plan.cells.iter().map(|job| job.threads).max().unwrap_or(1);
         // The part of each thread is not kept, and the bar of one thread would always be full.
         let threads = if is_replay || threads == 1 { 0 } else { threads };
+        // Rows have longer names than the ends of curves.
+        let share = if scene.view.picture == Picture::Curves { 55 } else { 40 };
         let [left, right] =
-            Layout::horizontal([Constraint::Percentage(55), Constraint::Min(0)]).areas(area);
+            Layout::horizontal([Constraint::Percentage(share), Constraint::Min(0)]).areas(area);
         let (mut below, mut found) = (0, 0);
         if area.height >= MIN_ROOMY {
             let lanes = u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(2);
