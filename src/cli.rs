@@ -19,7 +19,7 @@ use clap::{
 use crate::batch::Args;
 use crate::commands::{Generate, Lists, Serve, Sessions};
 use crate::output::{LIST_FORMATS, Out};
-use crate::plan::{Setting, Settings, ValueKind};
+use crate::plan::{Op, Setting, Settings, ValueKind, Writes};
 use crate::shell::Screen;
 
 pub use complete::{complete, write_registration};
@@ -44,6 +44,10 @@ pub struct Cli {
 
     #[command(flatten)]
     pub screen: Screen,
+
+    /// Create FILE by writing at its end, block size x count bytes: --op write --writes append
+    #[arg(long, conflicts_with_all = ["op", "writes", "mix"])]
+    pub create: bool,
 
     /// Run without the full screen: results on stdout, progress on stderr
     #[arg(long)]
@@ -194,7 +198,10 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
         let settings = Settings::default();
         return Ok(Asked { cli, settings, misplaced: None });
     }
-    let settings = settings(&matches)?;
+    let mut settings = settings(&matches)?;
+    if cli.create {
+        (settings.op, settings.writes) = (Some(Op::Write), Some(vec![Writes::Append]));
+    }
     // A new file may have any name.
     let writes = settings.op.is_some() || settings.mix.is_some() || settings.writes.is_some();
     let creates = writes || !cli.run.preset.is_empty();
@@ -274,9 +281,10 @@ mod tests {
     fn switch_takes_an_optional_value() {
         for (line, direct) in [
             ("", None),
-            ("--direct", Some(true)),
-            ("--direct=yes", Some(true)),
-            ("--direct=no", Some(false)),
+            ("--direct", Some(vec![true])),
+            ("--direct=yes", Some(vec![true])),
+            ("--direct=no", Some(vec![false])),
+            ("--direct=yes,no", Some(vec![false, true])),
         ] {
             let asked = args(&format!("--batch {line} file")).unwrap();
             assert_eq!(
@@ -293,6 +301,14 @@ mod tests {
         );
         assert!(args("--batch --direct=").unwrap_err().contains("--direct"));
         assert!(args("--batch --direct --direct=no").is_err(), "both cannot hold");
+    }
+
+    #[test]
+    fn create_is_short_for_appending() {
+        let asked = args("--batch --create -s 512 -n 9 new.bin").unwrap();
+        assert_eq!(asked.settings.argv().join(" "), "-s 512 -n 9 --op write --writes append");
+        assert_eq!((asked.misplaced, args("--create new.bin").unwrap().misplaced), (None, None));
+        assert!(args("--batch --create --op read x").unwrap_err().contains("--op"));
     }
 
     #[test]

@@ -11,7 +11,11 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
         "threads depth count size dir probe xor fresh",
         "set remote secret_file memory-share cpu-cache cold",
     ),
-    (Some("Writes"), "sync writes file-per mix verify compressible", "sync-every dedupe keep"),
+    (
+        Some("Writes"),
+        "create sync writes file-per mix verify compressible",
+        "sync-every dedupe keep",
+    ),
     (Some("How long"), "trials until trial-time dry_run", "seed ceilings"),
     (Some("Compare and repeat"), "plan refine baseline between fail_if_slower rated", ""),
     (Some("Clusters (iotui-mpi)"), "ranks layout shift", ""),

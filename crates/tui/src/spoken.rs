@@ -45,7 +45,7 @@ pub fn describe_settings(settings: &Settings) -> String {
         let (title, text) = (setting.title, setting.text(settings)?);
         Some(match (setting.kind, text.as_str()) {
             (ValueKind::Switch, "true") => title.into(),
-            (ValueKind::Switch, _) => format!("no {title}"),
+            (ValueKind::Switch, "false") => format!("no {title}"),
             _ => format!("{title} {text}"),
         })
     });

@@ -37,7 +37,7 @@ fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells, PlanError>
         .max(1);
     // Direct I/O needs multiples of the sector size, so its blocks are not reduced: it is
     // skipped if the file is smaller than one block.
-    let reduces = settings.direct != Some(true);
+    let reduces = settings.direct.as_deref() != Some(&[true]);
     if let (Some(blocks), true) = (&mut settings.block_size, reduces) {
         blocks.values.iter_mut().for_each(|block| *block = (*block).min(least));
     }

@@ -233,7 +233,11 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let budget = whole.budget.unwrap_or(usual);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
-    let fits = sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified);
+    // A preset may need longer trials than usual.
+    let usual = TrialTime::default().low;
+    let most = whole.trial_time.map_or(usual, |time| time.low.max(usual));
+    let fits =
+        sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified, most);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),

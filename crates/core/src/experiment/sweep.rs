@@ -23,6 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells, PlanError> {
     let backends = backends(settings, request.infos)?;
     let axes = axes(settings, request)?;
+    let buffered_too = settings.direct.as_ref().is_some_and(|both| both.len() > 1);
     let (mut cells, mut skipped, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     let plain = Job { count: None, ..Job::plain(Choice::plain(""), Op::Read) };
     for job in cross(plain, &axes) {
@@ -30,7 +31,9 @@ pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells,
             continue;
         };
         let job = sensible(info, job);
-        if !seen.insert(job.clone()) {
+        // Of both kinds of I/O, warm is the buffered one's.
+        let is_moot = buffered_too && job.direct && job.cache == Cache::Warm;
+        if is_moot || !seen.insert(job.clone()) {
             continue;
         }
         match refusal(info, &job, request) {
@@ -41,7 +44,7 @@ pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells,
     Ok((cells, skipped))
 }
 
-/// Returns the default trial time: 0.3 s, or less so that calibration and `rounds` rounds fit in
+/// Returns the default trial time: `most`, or less so that calibration and `rounds` rounds fit in
 /// the budget along with `starts`, the start-up time of peers in one round. `fixed`: more rounds
 /// than these are not made. `verified` is the share of the cells that are read back.
 pub(super) fn trial_time(
@@ -51,6 +54,7 @@ pub(super) fn trial_time(
     rounds: u32,
     fixed: bool,
     verified: f64,
+    most: Duration,
 ) -> TrialTime {
     let spare = |starts: Duration| budget.saturating_sub(starts).as_secs_f64();
     // Peers start once to calibrate, and once per round.
@@ -61,7 +65,7 @@ pub(super) fn trial_time(
         FIRST_ROUND + verified,
         later_trials(cells, rounds, fixed, verified),
     );
-    TrialTime::from_duration(time.clamp(MIN_TRIAL_TIME, TrialTime::default().low))
+    TrialTime::from_duration(time.clamp(MIN_TRIAL_TIME, most))
 }
 
 /// Returns the trial time that fits a budget, in seconds: `one` for the first trials of `cells`, or
@@ -162,7 +166,7 @@ fn check(all: &Settings, size: u64) -> Result<(), PlanError> {
     if reads && all.mix.is_some() {
         return Err(PlanError::MixRead);
     }
-    if all.direct == Some(true) && all.cache.as_deref() == Some(&[Cache::Warm]) {
+    if all.direct.as_deref() == Some(&[true]) && all.cache.as_deref() == Some(&[Cache::Warm]) {
         return Err(PlanError::WarmDirect);
     }
     Ok(())
@@ -223,7 +227,7 @@ pub fn usual(settings: &Settings, infos: &[&'static Info]) -> Settings {
     let resolved = backends(settings, infos).unwrap_or_default();
     let op =
         *all.op.get_or_insert_with(|| usual_op(settings, resolved.iter().map(|(_, info)| *info)));
-    let direct = *all.direct.get_or_insert(false);
+    let direct = *all.direct.get_or_insert_with(|| vec![false]) == [true];
     all.backend.get_or_insert_with(|| {
         Backends::These(resolved.into_iter().map(|(choice, _)| choice).collect())
     });

@@ -89,8 +89,8 @@ pub(super) static ROWS: [Row; 20] = [
         place: 0,
         order: 9,
         always: true,
-        value: |job| job.backend.to_string(),
-        phrase: |job| Some(job.backend.to_string()),
+        value: |job| job.way(),
+        phrase: |job| Some(job.way()),
         clear: |job| job.backend = super::Choice::plain(""),
         options: &[JobOption {
             name: "backend",
@@ -144,6 +144,8 @@ pub(super) static ROWS: [Row; 20] = [
         // named by its call.
         phrase: |job| match job.op {
             Op::Read if job.mix.is_some() => Some("reads alone".into()),
+            // The way says it already.
+            Op::Write if job.way().starts_with(job.action()) => None,
             Op::Write if job.mix.is_none() => Some(job.action().into()),
             _ => None,
         },
@@ -216,7 +218,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| job.direct.then(|| "direct".into()),
         default: Some("buffered"),
         clear: |job| job.direct = false,
-        options: &[option!("direct", 2, Some("false"), one direct => direct)],
+        options: &[option!("direct", 2, Some("false"), list direct => direct)],
         ..plain("direct")
     },
     Row {

@@ -219,6 +219,17 @@ impl Job {
         Job { span: self.bytes_per_file(), threads: 1, file_per: FilePer::Run, ..self.clone() }
     }
 
+    /// Returns the name of its backend, as the call that it makes: that of `read` writes with
+    /// write(2).
+    pub fn way(&self) -> String {
+        match (self.op, self.backend.id.as_str()) {
+            (Op::Write, "read") if self.mix.is_none() => {
+                Choice { id: Op::Write.name().into(), ..self.backend.clone() }.to_string()
+            }
+            _ => self.backend.to_string(),
+        }
+    }
+
     /// Returns what it does, in a word: `read`, `write`, `append`, `preallocated`, `seek`.
     pub fn action(&self) -> &'static str {
         if self.starts_fresh() { self.writes.name() } else { self.op.name() }
@@ -256,6 +267,27 @@ mod tests {
             assert!(serde_json::from_str::<Job>(&both).is_err(), "{both}");
             assert!(serde_json::from_str::<Job>(&text.replacen(key, "program", 1)).is_err());
         }
+    }
+
+    #[test]
+    fn writes_are_called_after_their_call() {
+        let label = |backend: &str, op, writes| {
+            let job = Job::plain(Choice::parse(backend).unwrap(), op);
+            Job { writes, ..job }.label()
+        };
+        for (backend, op, writes, said) in [
+            ("read", Op::Read, Writes::Overwrite, "read 4 KiB"),
+            ("read", Op::Write, Writes::Overwrite, "write 4 KiB"),
+            ("read", Op::Write, Writes::Append, "write 4 KiB append"),
+            ("read+libc", Op::Write, Writes::Append, "write+libc 4 KiB append"),
+            ("read+libc", Op::Write, Writes::Overwrite, "write+libc 4 KiB"),
+            ("pread", Op::Write, Writes::Overwrite, "pread 4 KiB write"),
+        ] {
+            assert_eq!(label(backend, op, writes), said);
+        }
+        let written = Job::plain(Choice::plain("read"), Op::Write);
+        let text = serde_json::to_string(&written).unwrap();
+        assert!(text.starts_with("{\"backend\":\"read\""), "files keep the name: {text}");
     }
 
     #[test]

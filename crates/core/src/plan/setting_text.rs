@@ -88,6 +88,23 @@ pub(super) fn switch(text: &str) -> Result<bool, SettingError> {
     }
 }
 
+/// Parses `yes`, `no`, or both as `no,yes`.
+pub(super) fn switches(text: &str) -> Result<Vec<bool>, SettingError> {
+    let each = text.split(',').map(|one| switch(one.trim()));
+    let mut all: Vec<bool> = each.collect::<Result<_, _>>()?;
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// Returns one value as it is in a preset, and several as they are in an option.
+pub(super) fn show_switches(all: &Vec<bool>) -> String {
+    match all.as_slice() {
+        [one] => one.to_string(),
+        _ => "no,yes".into(),
+    }
+}
+
 pub(super) fn trials(text: &str) -> Result<u32, SettingError> {
     match text.trim().parse() {
         Ok(n) if (1..=1_000_000).contains(&n) => Ok(n),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::probe::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, percent, percents, positive, seed, shares, some_names, some_of,
-    split_list, switch, trial_time, trials, until,
+    backends, block_sizes, percent, percents, positive, seed, shares, show_switches, some_names,
+    some_of, split_list, switch, switches, trial_time, trials, until,
 };
 use super::{
     Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
@@ -26,7 +26,7 @@ pub struct Settings {
     pub threads: Option<Range>,
     pub depth: Option<Range>,
     pub cache: Option<Vec<Cache>>,
-    pub direct: Option<bool>,
+    pub direct: Option<Vec<bool>>,
     pub xor: Option<bool>,
     pub size: Option<Range>,
     /// Percentages of the memory available to this process.
@@ -250,8 +250,8 @@ impl Settings {
         setting!(
             "direct", "Direct I/O", ValueKind::Switch,
             default: "",
-            direct: switch => |v| v.to_string(),
-            "Use direct I/O (O_DIRECT); =no overrides a preset",
+            direct: switches => show_switches,
+            "Use direct I/O (O_DIRECT); =no overrides a preset, =no,yes compares both",
         ),
         setting!(
             "xor", "XOR", ValueKind::Switch,
@@ -491,7 +491,8 @@ impl Settings {
             let option = format!("--{}", setting.name);
             match setting.kind {
                 ValueKind::Switch if text == "true" => argv.push(option),
-                ValueKind::Switch => argv.push(option + "=no"),
+                ValueKind::Switch if text == "false" => argv.push(option + "=no"),
+                ValueKind::Switch => argv.push(option + "=" + &text),
                 ValueKind::Forms(_) => {
                     argv.extend(text.split(' ').flat_map(|value| [option.clone(), value.into()]));
                 }

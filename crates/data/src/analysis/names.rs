@@ -19,7 +19,7 @@ impl CellNames {
 
     /// Returns the name of a cell: `mmap at 2 MiB, warm, 4 threads`.
     pub fn full(&self, job: &Job) -> String {
-        let mut text = job.backend.to_string();
+        let mut text = job.way();
         if self.differ(Axis::Block) || moves_data(job) {
             text += &format!(" at {}", Axis::Block.value(job));
         }
@@ -32,7 +32,7 @@ impl CellNames {
     /// Returns the name of a curve along an axis in a legend: `read warm`. A `whole` name also
     /// has the settings that all curves share.
     pub fn series(&self, job: &Job, along: Axis, whole: bool) -> String {
-        let mut words = vec![job.backend.to_string()];
+        let mut words = vec![job.way()];
         for axis in Axis::ALL.into_iter().filter(|axis| ![Axis::Backend, along].contains(axis)) {
             if whole || self.differ(axis) {
                 words.extend(axis.phrase_among(job, self.differ(axis)));
@@ -55,7 +55,7 @@ impl CellNames {
         if !self.differ(Axis::Block) {
             but.push(Axis::Block);
         }
-        in_brackets(job.backend.to_string(), &self.phrases(job, &but))
+        in_brackets(job.way(), &self.phrases(job, &but))
     }
 
     /// Names a curve over the block size, with its cache state: `read cold (CPU caches flushed)`.

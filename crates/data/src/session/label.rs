@@ -45,7 +45,7 @@ fn special(plan: &Plan) -> String {
     }
     let mut backends: Vec<String> = Vec::new();
     for job in &plan.cells {
-        let backend = job.backend.to_string();
+        let backend = job.way();
         if !backends.contains(&backend) {
             backends.push(backend);
         }
@@ -53,7 +53,8 @@ fn special(plan: &Plan) -> String {
     let names: Vec<&str> = backends.iter().map(String::as_str).collect();
     let writes = plan.cells.iter().all(|job| job.op == Op::Write);
     let names = listed(&names, "backends");
-    if writes { format!("write with {names}") } else { names }
+    let is_call = names == Op::Write.name();
+    if writes && !is_call { format!("write with {names}") } else { names }
 }
 
 fn listed(names: &[&str], what: &str) -> String {

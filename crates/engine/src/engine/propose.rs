@@ -20,7 +20,7 @@ use crate::experiment::{
 };
 use crate::facts::TargetFacts;
 use crate::plan::{
-    Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Resolved, Settings,
+    Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Range, Resolved, Settings,
     TargetSpec, Variant, find_probes, target_name,
 };
 use crate::probe::{self, ProbeContext};
@@ -367,6 +367,9 @@ fn place_target(
         // A size the user requested is not reduced.
         sizes.truncate(1);
     }
+    if sizes.is_empty() && asked.file.is_some() && !there {
+        sizes.extend(counted_size(parts));
+    }
     let most = user.ranks.as_ref().and_then(|ranks| ranks.values.iter().max().copied());
     let files = asked.ranks.map(|of| of.at_most(most));
     let place =
@@ -379,6 +382,18 @@ fn place_target(
         }
     }
     first.map_or_else(|| place(None), Err)
+}
+
+/// Returns block size x count, the largest, where all parts have counts: a new file is as large as
+/// what is written to it.
+fn counted_size(parts: &[Part]) -> Option<u64> {
+    let of = |part: &Part| {
+        let most = |range: &Option<Range>| range.as_ref()?.values.iter().max().copied();
+        let counts = part.settings.count.as_ref().filter(|of| !of.values.contains(&0));
+        counts?;
+        most(&part.settings.block_size)?.checked_mul(most(&part.settings.count)?)
+    };
+    parts.iter().map(of).collect::<Option<Vec<u64>>>()?.into_iter().max()
 }
 
 /// Returns every backend and peer that cannot do a plain job of `op` on this target, and why.
@@ -433,6 +448,41 @@ mod tests {
 
     fn asked<'a>(file: &'a Path, presets: &'a [Preset], settings: &'a Settings) -> Proposal<'a> {
         Proposal { file: Some(file), survey: true, ..Proposal::new(presets, settings) }
+    }
+
+    #[test]
+    fn counts_give_new_files_their_size() {
+        let folder = tempfile::tempdir_in(".").unwrap();
+        let size = |presets: &[Preset], line: &str| {
+            let settings = Settings::from_words(line);
+            let new = folder.path().join("new.bin");
+            propose(&asked(&new, presets, &settings)).unwrap().plan.target.size()
+        };
+        let basics = [preset("basics").unwrap()];
+        assert_eq!(size(&basics, "count=2048"), 1 << 20);
+        assert_eq!(size(&[], "op=write writes=append block-size=4k,8k count=9,16"), 128 << 10);
+        for line in ["size=2m count=16", "count=0 size=2m"] {
+            assert_eq!(size(&basics, line), 2 << 20, "{line}");
+        }
+    }
+
+    #[test]
+    fn direct_is_an_axis() {
+        let (file, ..) = crate::backend::testing::file(1 << 20, 1);
+        let settings = Settings::from_words("backend=pread block-size=4k direct=yes,no");
+        let plan = propose(&asked(file.path(), &[], &settings)).unwrap().plan;
+        let all: Vec<(bool, Cache)> =
+            plan.cells.iter().map(|job| (job.direct, job.cache)).collect();
+        let buffered = [(false, Cache::Cold), (false, Cache::Warm)];
+        // Where direct I/O does not work, it is skipped with the reason.
+        let direct = plan.skipped.iter().map(|of| (of.cell.direct, of.cell.cache));
+        let of = |is_direct: bool| {
+            let mut own: Vec<_> =
+                all.iter().copied().chain(direct.clone()).filter(|of| of.0 == is_direct).collect();
+            own.sort_unstable();
+            own
+        };
+        assert_eq!((of(false), of(true)), (buffered.to_vec(), vec![(true, Cache::Cold)]));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn compare_writes(results: &[CellResult]) -> Option<String> {
         } else {
             ""
         };
-        format!("At {} with {}: {clause}{until}.", show_bytes(job.block), job.backend)
+        format!("At {} with {}: {clause}{until}.", show_bytes(job.block), job.way())
     });
     let said: Vec<String> = said.collect();
     (!said.is_empty()).then(|| said.join(" "))

@@ -275,7 +275,7 @@ impl Names {
         // Of commits, direct I/O is the method, and buffered the usual.
         let is_named = |axis: Axis| !(self.shapes && axis == Axis::Direct);
         let phrases = self.own.iter().filter_map(|axis| axis.phrase_among(job, is_named(*axis)));
-        std::iter::once(job.backend.to_string()).chain(phrases).collect::<Vec<_>>().join(" ")
+        std::iter::once(job.way()).chain(phrases).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the settings that a name leaves out: block size, pattern, threads.

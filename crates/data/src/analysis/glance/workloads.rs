@@ -150,7 +150,7 @@ fn fastest(
     let leads = verdicts.collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|on| *on));
     Some(WorkloadFigure {
         result,
-        backend: best.cell.backend.to_string(),
+        backend: best.cell.way(),
         hue: identity(&best.cell.backend.id).hue,
         figure: GlanceFigure::of(session, top.result, top.rate),
         operations: best.operations.map(|of| of.summary.median),
