@@ -111,20 +111,26 @@ pub(super) fn not_on_device(evidence: &CellEvidence) -> Option<Finding> {
     if evidence.job.direct {
         return check_left_below(evidence);
     }
-    let remedy = if evidence.job.sync == Sync::None { UNSYNCED } else { EARLY };
+    // Without a sync that is what was asked for, and what the figure is called.
+    let to_page_cache = evidence.job.sync == Sync::None;
+    let remedy = if to_page_cache { UNSYNCED } else { EARLY };
     let warn = |severity, message: String, facts: String| finding(severity, message, facts, remedy);
     let written = |t: &Trial| evidence.split_bytes(t).map_or(0, |(_, written)| written);
 
     let left = evidence.sum(|t| t.evidence.unwritten_bytes.get().unwrap_or(0));
     let all = evidence.sum(written);
     if falls_short(all.saturating_sub(left), all) {
-        let message = format!(
+        let left = format!(
             "{} of {} written bytes were still in memory at the end",
             size(left.min(all)),
             size(all)
         );
+        let (severity, message) = match to_page_cache {
+            true => (Severity::Note, format!("these are writes to the page cache: {left}")),
+            false => (Severity::Wrong, left),
+        };
         return warn(
-            Severity::Wrong,
+            severity,
             message,
             format!("dirty or under writeback, with --sync {}", evidence.job.sync),
         );
@@ -137,17 +143,16 @@ pub(super) fn not_on_device(evidence: &CellEvidence) -> Option<Finding> {
     let counted = evidence.trials().all(|t| t.evidence.disk_write_bytes.is_some());
     if counted && !target.remote && target.compresses.is_none() && falls_short(reached, all) {
         let facts = format!("all writes of the disk meanwhile, with --sync {}", evidence.job.sync);
-        return warn(
-            Severity::Wrong,
-            format!("only {} of {} written bytes reached the device", size(reached), size(all)),
-            facts,
-        );
+        let severity = if to_page_cache { Severity::Note } else { Severity::Wrong };
+        let message =
+            format!("only {} of {} written bytes reached the device", size(reached), size(all));
+        return warn(severity, message, facts);
     }
     let is_unproved =
         !counted && evidence.trials().any(|t| t.evidence.unwritten_bytes.get().is_none());
-    if is_unproved && evidence.job.sync == Sync::None && all > 0 {
+    if is_unproved && to_page_cache && all > 0 {
         return warn(
-            Severity::Misleading,
+            Severity::Note,
             "the trials did not wait for the device, and nothing proves that the bytes reached it"
                 .into(),
             format!("{} written with --sync none; no counter is available", size(all)),

@@ -356,7 +356,17 @@ pub static WORK: &[Example] = &[
     ),
     example(
         "not-on-device",
-        Misleading,
+        Note,
+        write,
+        |c| {
+            c.job.sync = Sync::None;
+            c.each(|t| t.evidence.unwritten_bytes = (SPAN / 2).into())
+        },
+        |c| c.job.sync = Sync::None,
+    ),
+    example(
+        "not-on-device",
+        Note,
         write,
         |c| {
             c.job.sync = Sync::None;
