@@ -14,6 +14,7 @@ use super::target::OpenTarget;
 use crate::experiment::LEVELS;
 use crate::plan::{Cache, Cold, Plan, TargetSpec};
 use crate::record::{DropLevel, Level, Reading};
+use crate::sys::residency::residency_if_known;
 use crate::sys::{cold, fd};
 
 /// Readings of each level.
@@ -116,8 +117,7 @@ fn measure(
     let mut levels: Vec<Level> = DropLevel::ALL.iter().map(level).collect();
     for _ in 0..READINGS {
         for level in levels.iter_mut().filter(|level| level.reason.is_none()) {
-            match drop_to_level(path, level.dropped, limit).and_then(|()| time_reading(path, limit))
-            {
+            match take_reading(path, level.dropped, limit) {
                 Ok((reading, bytes)) => {
                     level.readings.push(reading);
                     level.bytes = bytes;
@@ -136,6 +136,25 @@ fn measure(
         level.reason = Some("the time did not suffice; use a longer --budget".into());
     }
     levels
+}
+
+/// Attempts of a reading, as other programs may read the file meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// Takes a reading from the level, which the page cache proves before the first read.
+fn take_reading(
+    path: &Path,
+    dropped: DropLevel,
+    limit: &ReadingLimit,
+) -> io::Result<(Reading, u64)> {
+    for _ in 0..ATTEMPTS {
+        drop_to_level(path, dropped, limit)?;
+        let taken = time_reading(path, dropped == DropLevel::Nothing, limit)?;
+        if let Some(reading) = taken {
+            return Ok(reading);
+        }
+    }
+    Err(io::Error::other("another process read the file after its pages were dropped"))
 }
 
 /// Brings the file's caches to a level, and closes it.
@@ -170,8 +189,12 @@ fn drop_to_level(path: &Path, dropped: DropLevel, limit: &ReadingLimit) -> io::R
 }
 
 /// Times opening the file, reading its start, and reading the rest in order. Also returns the bytes
-/// read.
-fn time_reading(path: &Path, limit: &ReadingLimit) -> io::Result<(Reading, u64)> {
+/// read. `None` if it is not `warm` and pages of it are cached.
+fn time_reading(
+    path: &Path,
+    warm: bool,
+    limit: &ReadingLimit,
+) -> io::Result<Option<(Reading, u64)>> {
     let mut buffer = vec![1u8; READ_SIZE];
     fn nanos(begin: Instant) -> u64 {
         begin.elapsed().min(Duration::from_secs(3600)).as_nanos() as u64
@@ -179,8 +202,13 @@ fn time_reading(path: &Path, limit: &ReadingLimit) -> io::Result<(Reading, u64)>
     let begin = Instant::now();
     let file = fd::open_named(path)?;
     let open = nanos(begin);
+    if !warm && residency_if_known(&file, 0..MAX_BYTES, None)?.is_some_and(|of| of.cached > 0) {
+        return Ok(None);
+    }
+    // The check is no part of the reading.
+    let begin = Instant::now();
     let mut at = file.read_at(&mut buffer[..FIRST_READ], 0)? as u64;
-    let first = nanos(begin).saturating_sub(open);
+    let first = nanos(begin);
     while at > 0 && at < MAX_BYTES {
         limit.check()?;
         let want = READ_SIZE.min((MAX_BYTES - at) as usize);
@@ -191,7 +219,7 @@ fn time_reading(path: &Path, limit: &ReadingLimit) -> io::Result<(Reading, u64)>
             Err(error) => return Err(error),
         }
     }
-    Ok((Reading { open, first, whole: nanos(begin) }, at))
+    Ok(Some((Reading { open, first, whole: open.saturating_add(nanos(begin)) }, at)))
 }
 
 #[cfg(test)]
@@ -260,6 +288,18 @@ mod tests {
                 ),
             }
         }
+    }
+
+    #[test]
+    fn cached_pages_refuse_a_reading() {
+        let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
+        file.write_all(&vec![7; 1 << 20]).unwrap();
+        let limit = ReadingLimit { deadline: later(), stop: &|| false };
+        let taken = |warm| time_reading(file.path(), warm, &limit).unwrap();
+        crate::sys::testing::with_page_cache(Path::new("."), || {
+            file.as_file().read_at(&mut [0; 4096], 0).unwrap();
+            assert!(taken(false).is_none() && taken(true).is_some());
+        });
     }
 
     #[test]
