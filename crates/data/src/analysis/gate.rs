@@ -150,7 +150,7 @@ fn open(pair: &Pair) -> Option<UnjudgedCell> {
             ("its interval reaches down to 0: some trial moved nothing".into(), false)
         }
         Outcome::Wrong => (why(), true),
-        Outcome::Failed => (why(), false),
+        Outcome::Failed | Outcome::OtherJob => (why(), false),
     };
     Some(UnjudgedCell { cell: pair.cell.clone(), why, wrong, together: false })
 }

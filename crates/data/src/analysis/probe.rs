@@ -7,7 +7,7 @@ use crate::analysis::probe_rules;
 use crate::analysis::result::{describe_end, mark_reached};
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Severity, Unit, Warning};
-use crate::session::{Reference, Session, references};
+use crate::session::{OTHER_EXPERIMENT, Reference, Session, references};
 use crate::stats::Summary;
 
 /// The figure that another machine reports for the same cell.
@@ -43,6 +43,12 @@ impl ProbeResult {
     /// Returns the first warning that the figure is not what it claims to be.
     pub fn wrong(&self) -> Option<&Warning> {
         self.warnings.iter().find(|w| w.severity == Severity::Wrong)
+    }
+
+    /// Returns the warning that a report measured something else under this name.
+    pub fn other_experiment(&self) -> Option<&Warning> {
+        let is_it = |warning: &&Warning| warning.id == OTHER_EXPERIMENT;
+        self.warnings.iter().find(is_it).filter(|of| of.severity > Severity::Note)
     }
 
     /// Returns whether it has not failed and is not marked wrong.
@@ -113,12 +119,14 @@ pub fn probes(session: &Session) -> Vec<ProbeResult> {
     let reached =
         cells.filter(|((_, trials), findings)| !trials.is_empty() || findings.error.is_some());
     let known = |mut result: ProbeResult| {
-        result.reference = reported(&result.cell, result.unit, session);
+        let known = reported(&result.cell, result.unit, session);
         // Figures of a report are not judged.
         if session.reference.is_none() {
+            result.warnings.extend(known.iter().filter_map(|(id, of)| note_other(id, of)));
             let found = probe_rules::warnings(&result);
             result.warnings.extend(found);
         }
+        result.reference = known.iter().filter_map(|(id, of)| to_value(id, of)).collect();
         result
     };
     reached.map(|((cell, trials), findings)| known(result(cell, trials, findings))).collect()
@@ -132,17 +140,31 @@ fn own_result(session: &Session, cell: &ProbeCell) -> Option<ProbeResult> {
     Some(result(cell, trials, session.probe_findings.get(at)?))
 }
 
-/// Returns the figures of references for a probe's cell, without the requesting session.
-fn reported(cell: &ProbeCell, unit: Option<Unit>, asking: &Session) -> Vec<ReferenceValue> {
+/// Returns what references have of a probe's cell, by their ids, without the requesting session.
+fn reported(
+    cell: &ProbeCell,
+    unit: Option<Unit>,
+    asking: &Session,
+) -> Vec<(&'static str, ProbeResult)> {
     let others = references()
         .iter()
         .filter(|reference| asking.reference.is_none_or(|own| own != reference.machine));
     let value = |reference: &Reference| {
         let found = own_result(reference.session(), cell)?;
-        let value = found.value.filter(|_| unit.is_none_or(|unit| found.unit == Some(unit)))?;
-        Some(ReferenceValue { session: reference.id.into(), value: value.summary.median })
+        unit.is_none_or(|unit| found.unit == Some(unit)).then_some((reference.id, found))
     };
     others.filter_map(value).collect()
+}
+
+fn to_value(id: &str, of: &ProbeResult) -> Option<ReferenceValue> {
+    Some(ReferenceValue { session: id.into(), value: of.value?.summary.median })
+}
+
+/// Returns a note that the figure next to the result is one of another experiment.
+fn note_other(id: &str, of: &ProbeResult) -> Option<Warning> {
+    let other = of.other_experiment()?;
+    let message = format!("{id} has {}", other.message).into();
+    Some(Warning { severity: Severity::Note, message, ..other.clone() })
 }
 
 /// Lists the probes that were not measured and why: excluded from the plan, or never reached.

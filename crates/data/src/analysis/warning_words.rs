@@ -77,6 +77,8 @@ static WORDS: &[Words] = &[
     Words("reported", "", "from a report"),
     Words("approximate", "", "a rough figure"),
     Words("rounded", "", "rounded figure"),
+    Words("slip", "", "a slip of the report"),
+    Words("other-experiment", "", "another experiment"),
 ];
 
 /// Returns a warning in a few words; its id if it is of a newer iotui.

@@ -44,7 +44,7 @@ pub use load::{Samples, load, samples};
 pub use log::Session;
 pub use naming::{check_name, path_of};
 pub use portable::{INDEX, portable_lines};
-pub use references::{Reference, reference, references};
+pub use references::{OTHER_EXPERIMENT, Reference, reference, references};
 pub use store::{find, folder, open};
 pub use timeline::{DEMO_ID, Timeline, demo, demo_lines, timeline};
 pub use unrestored::{Unrestored, find_unrestored};

@@ -301,6 +301,19 @@ fn single_figures_are_only_counted() {
 }
 
 #[test]
+fn other_thread_counts_are_laid_together() {
+    let two = ["m1-container", "m5d-metal"]
+        .map(|id| crate::session::reference(id).unwrap().session().clone());
+    let picture = stage(&two).tell(Msg::Resize(120, 40)).keys("").picture(120, 40);
+    for said in [
+        "not the same job: pread 2 MiB cold: A 20 threads: 1.58 GiB/s | B 192 threads: 2.95 GiB/s",
+        "not the same job: pread 2 MiB warm: A 20 threads: 6.78 GiB/s | B 192 threads: 27.8 GiB/s",
+    ] {
+        assert!(picture.contains(said), "{picture}");
+    }
+}
+
+#[test]
 fn single_figures_of_named_curves_stay() {
     let mut few = changed("b", "few", |_, _| {});
     // Of each curve, one size.

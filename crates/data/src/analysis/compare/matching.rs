@@ -7,7 +7,7 @@ use std::hash::Hash;
 use serde::Serialize;
 
 use crate::analysis::{Axis, CellResult, list_skipped};
-use crate::plan::Job;
+use crate::plan::{Cache, Job, Op};
 use crate::record::Severity;
 use crate::session::Session;
 use crate::text::clean_text;
@@ -92,17 +92,28 @@ fn with_reference<'a>(
 ) -> Matched<'a> {
     let (run, reported) = if sessions[1].reference.is_some() { (0, 1) } else { (1, 0) };
     let mut free: Vec<&CellResult> = results[reported].iter().collect();
-    let mut pairs = Vec::new();
-    for own in results[run] {
+    let mut pairs: Vec<(&CellResult, &CellResult)> = Vec::new();
+    // A cache that the report does not state may have been warm.
+    let as_reported = |own: &Job| Key::Reported.reduce(own);
+    let unstated = |own: &Job| match (own.op, own.cache) {
+        (Op::Read, Cache::Warm) => Job { cache: Cache::AsIs, ..Key::Reported.reduce(own) },
+        _ => Key::Reported.reduce(own),
+    };
+    let keys: [&dyn Fn(&Job) -> Job; 2] = [&as_reported, &unstated];
+    for (key, own) in keys.iter().flat_map(|key| results[run].iter().map(move |own| (key, own))) {
+        if pairs.iter().any(|(a, b)| std::ptr::eq(*a, own) || std::ptr::eq(*b, own)) {
+            continue;
+        }
         fn rough(other: &CellResult) -> bool {
             other.warnings.iter().any(|warning| warning.severity >= Severity::Misleading)
         }
         let rank = |other: &CellResult| {
             (rough(other), other.cell.count != own.cell.count, Reverse(other.cell.count))
         };
-        let same = free.iter().enumerate().filter(|(_, other)| {
-            Key::Reported.reduce(&other.cell) == Key::Reported.reduce(&own.cell)
-        });
+        let same = free
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| Key::Reported.reduce(&other.cell) == key(&own.cell));
         if let Some(at) = same.min_by_key(|(_, other)| rank(other)).map(|(at, _)| at) {
             let other = free.remove(at);
             pairs.push(if run == 0 { (own, other) } else { (other, own) });
@@ -115,13 +126,16 @@ fn with_reference<'a>(
     };
     let alone = results.map(|all| all.iter().filter(|result| !paired(result)).collect());
     let alone = describe_alone(sessions, alone, letter, &Job::clone);
-    let left_out = differing(&pairs);
+    let left_out = differing(&pairs, reported);
     Matched { pairs, alone, left_out }
 }
 
 /// Returns what the match with a reference ignored: each value of the paired cells, or that there
-/// are several.
-fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String; 2])> {
+/// are several. `reported` is the side of the reference.
+fn differing(
+    pairs: &[(&CellResult, &CellResult)],
+    reported: usize,
+) -> Vec<(&'static str, [String; 2])> {
     fn join_values(mut values: Vec<String>) -> String {
         values.dedup();
         if values.len() > 1 { "several".into() } else { values.pop().unwrap_or_default() }
@@ -134,7 +148,14 @@ fn differing(pairs: &[(&CellResult, &CellResult)]) -> Vec<(&'static str, [String
         ];
         differs.then(|| (axis.column(), both.map(join_values)))
     };
-    UNREPORTED.into_iter().filter_map(of).collect()
+    let ignored = UNREPORTED.into_iter().filter_map(of);
+    let cells = |side: usize| pairs.iter().map(move |pair| &[pair.0, pair.1][side].cell);
+    let unstated = cells(0).zip(cells(1)).any(|(a, b)| a.cache != b.cache).then(|| {
+        let mut both = [Cache::Warm, Cache::Warm].map(|cache| cache.to_string());
+        both[reported] = "not stated".into();
+        (Axis::Cache.column(), both)
+    });
+    ignored.chain(unstated).collect()
 }
 
 /// Pairs cells with the same key.

@@ -24,6 +24,8 @@ pub enum Outcome {
     TooFew,
     /// A side has a warning that it is wrong.
     Wrong,
+    /// A report has it of another experiment.
+    OtherJob,
     /// A side has no figure above 0, or failed.
     Failed,
 }
@@ -53,6 +55,11 @@ impl Outcome {
         }
     }
 
+    /// Returns whether there is a reason that it has no verdict.
+    pub fn is_unjudged(self) -> bool {
+        matches!(self, Outcome::Wrong | Outcome::OtherJob | Outcome::Failed)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Faster => "faster",
@@ -63,6 +70,7 @@ impl Outcome {
             Outcome::Smaller => "smaller",
             Outcome::TooFew => "too few trials",
             Outcome::Wrong => "wrong",
+            Outcome::OtherJob => "another experiment",
             Outcome::Failed => "failed",
         }
     }

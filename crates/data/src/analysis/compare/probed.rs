@@ -52,13 +52,18 @@ fn pair(
         .map(|of| of.widened(by.unwrap_or(0.0)));
     let speed = unit.and_then(|unit| unit.more_is_faster());
     let ratio = ratio.map(|of| if speed == Some(false) { of.inverse() } else { of });
+    let apart = base.other_experiment().or(other.other_experiment());
+    let ratio = ratio.filter(|_| apart.is_none());
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());
     let units = (unit.is_none() && base.unit.is_some() && other.unit.is_some())
         .then(|| "the units differ".into());
     ProbePair {
         cell: base.cell.clone(),
-        outcome: Outcome::from_ratio(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
+        outcome: match apart {
+            Some(_) => Outcome::OtherJob,
+            None => Outcome::from_ratio(failed.is_some(), wrong.is_some(), ratio, speed.is_some()),
+        },
         ratio,
         drift: by.filter(|_| ratio.is_some()).map(f64::exp),
         step: None,
@@ -69,6 +74,7 @@ fn pair(
         reason: failed
             .map(|error| clean_text(error))
             .or(wrong.map(|warning| clean_text(&warning.message)))
+            .or(apart.map(|warning| clean_text(&warning.message)))
             .or(units),
     }
 }
@@ -92,7 +98,7 @@ pub fn text(letter: &str, pairs: &[ProbePair], alone: usize) -> Option<String> {
         (count(&[Outcome::Same]), "no difference in"),
         (count(&[Outcome::Unclear]), "inconclusive in"),
         (count(&[Outcome::TooFew]), "too few trials to tell in"),
-        (count(&[Outcome::Wrong, Outcome::Failed]), "not judged"),
+        (pairs.iter().filter(|pair| pair.outcome.is_unjudged()).count(), "not judged in"),
     ];
     said.extend(
         rest.into_iter()

@@ -230,7 +230,21 @@ fn probes_have_figures_of_references() {
     let cell = lab.plan.probes[0].clone();
     let mine = Session { reference: None, ..lab.clone() };
     let found = reported(&cell, Some(Unit::Nanos), &mine);
-    assert_eq!(found.iter().map(|known| known.session.as_str()).collect::<Vec<_>>(), ["xeon-os"]);
+    assert_eq!(found.iter().map(|(id, _)| *id).collect::<Vec<_>>(), ["xeon-os"]);
     assert_eq!(reported(&cell, Some(Unit::Bytes), &mine), []);
     assert_eq!(reported(&cell, Some(Unit::Nanos), &lab), []);
+    // Its program reads lines of text, one by one: the probe reads blocks.
+    let mut mine = mine;
+    let at = |of: &&ProbeCell| of.probe == "file-read";
+    mine.plan.probes = lab.plan.probes.iter().filter(at).cloned().collect();
+    mine.probe_findings = vec![ProbeFindings::default(); mine.plan.probes.len()];
+    let trial = |cell: usize| ProbeTrial { cell: cell as u32, ..lab.probe_trials[0] };
+    mine.probe_trials = (0..mine.plan.probes.len()).map(trial).collect();
+    let own = probes(&mine);
+    let noted = own.iter().filter(|of| of.warnings.iter().any(|of| of.id == "other-experiment"));
+    assert_eq!((noted.count(), own[0].reference.len()), (own.len(), 1));
+    let versus = crate::analysis::compare(&[&lab, &mine]).unwrap().others.remove(0);
+    let pairs = versus.probes.iter();
+    assert!(pairs.clone().count() == 20 && pairs.clone().all(|pair| pair.ratio.is_none()));
+    assert!(!versus.text.contains("faster"), "{}", versus.text);
 }

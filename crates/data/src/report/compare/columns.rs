@@ -75,7 +75,7 @@ fn style(outcome: Outcome) -> Style {
     match outcome {
         Outcome::Faster | Outcome::Larger => Style::Bold,
         Outcome::Slower | Outcome::Smaller => Style::Yellow,
-        Outcome::Same | Outcome::Unclear | Outcome::TooFew => Style::Dim,
+        Outcome::Same | Outcome::Unclear | Outcome::TooFew | Outcome::OtherJob => Style::Dim,
         Outcome::Wrong | Outcome::Failed => Style::Red,
     }
 }

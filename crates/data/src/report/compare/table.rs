@@ -129,7 +129,7 @@ pub fn describe_unjudged<Cell>(
     label: fn(&Cell) -> String,
 ) -> Vec<(String, String)> {
     let unjudged = pairs.iter();
-    let unjudged = unjudged.filter(|of| matches!(of.outcome, Outcome::Wrong | Outcome::Failed));
+    let unjudged = unjudged.filter(|of| of.outcome.is_unjudged());
     let groups = group_by_key(unjudged, |pair| (pair.outcome, pair.reason.as_deref()));
     let describe = |((outcome, why), affected): ((Outcome, Option<&str>), Vec<&Pair<Cell>>)| {
         let cells = name_first(&label(&affected[0].cell), affected.len());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::file::{Column, File, Jobs, Machine, Probes, Unit};
+use crate::catalog::info;
 use crate::facts::Host;
 use crate::plan::{Choice, Job, Param, Plan, ProbeCell, TargetSpec, TrialTime};
 use crate::record::{
@@ -15,6 +16,8 @@ use crate::units;
 /// A rounding of at most this share of the figure is not worth a warning.
 const ROUNDED: f64 = 0.05;
 const SECOND: f64 = 1e9;
+/// Marks figures of a report that the probe of the same name does not measure.
+pub const OTHER_EXPERIMENT: &str = "other-experiment";
 
 /// One reference: its id, and the facts that lists show.
 #[derive(Debug)]
@@ -145,11 +148,15 @@ fn cell(table: &Jobs, row: &[f64], cell: u32) -> Result<(Job, Vec<Trial>), Strin
     let count = of(Column::Count)?;
     let bytes = of(Column::Bytes)?.or(table.bytes).or(count.map(|count| count * block));
     let choice = Choice::parse(&table.backend).map_err(|error| error.to_string())?;
+    let choice = match info(&choice) {
+        Some(info) => choice.normalize(info),
+        None => choice,
+    };
     let threads = of(Column::Threads)?.unwrap_or(1) as u32;
     let span = bytes.unwrap_or(0);
-    let (cache, xor) = (table.cache, table.xor);
+    let (cache, xor, writes) = (table.cache, table.xor, table.writes);
     let plain = Job::plain(choice, table.op);
-    let job = Job { block, count, span, threads, cache, xor, ..plain };
+    let job = Job { block, count, span, threads, cache, xor, writes, ..plain };
     let figures = table.columns.iter().copied().zip(row.iter().copied());
     let figures = figures.filter(|(column, _)| is_figure(*column));
     let said = table.seconds.map(|seconds| (Column::Seconds, seconds));
@@ -194,6 +201,12 @@ fn verdict(table: &Jobs, row: &[f64], source: &str) -> Verdict {
     let rates = rates.filter(|(column, of)| **column == Column::Rate && of.fract() == 0.0);
     let least = rates.map(|(_, value)| *value).fold(f64::MAX, f64::min);
     let mut warnings = reported(source, table.approximate.as_ref());
+    warnings.splice(
+        0..0,
+        table.wrong.as_deref().map(|why| {
+            warning("slip", Severity::Wrong, "the figure is probably a slip of the report", why)
+        }),
+    );
     if 0.5 / least > ROUNDED {
         let evidence = format!("{least} MiB/s may be {} to {}", least - 0.5, least + 0.5);
         let message = "the report rounds to whole MiB/s, which is coarse here";
@@ -243,9 +256,14 @@ fn read_findings(table: &Probes, file: &File) -> Result<ProbeFindings, String> {
         let reason = of.reason.clone();
         Ok::<_, String>(Estimate { low: one.min(two), high: one.max(two), reason })
     });
+    let other = table.other.as_ref().map(|what| {
+        let message = format!("a figure of another experiment: {what}");
+        warning(OTHER_EXPERIMENT, Severity::Misleading, &message, &file.source)
+    });
+    let reported = reported(&file.source, table.approximate.as_ref());
     Ok(ProbeFindings {
         estimate: estimate.transpose()?,
-        warnings: reported(&file.source, table.approximate.as_ref()),
+        warnings: other.into_iter().chain(reported).collect(),
         ..ProbeFindings::default()
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::plan::{Cache, Op, Param};
+use crate::plan::{Cache, Op, Param, Writes};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,12 +64,16 @@ pub struct Jobs {
     pub cache: Cache,
     #[serde(default)]
     pub xor: bool,
+    #[serde(default)]
+    pub writes: Writes,
     pub block: Option<u64>,
     pub bytes: Option<u64>,
     /// The duration of each row, if the table does not have one per row.
     pub seconds: Option<f64>,
     /// Why the figures are not exact.
     pub approximate: Option<String>,
+    /// Why the figures cannot be right.
+    pub wrong: Option<String>,
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<f64>>,
 }
@@ -105,6 +109,8 @@ pub struct Probes {
     pub unit: Unit,
     pub estimate: Option<Estimate>,
     pub approximate: Option<String>,
+    /// What differs from the probe of this name.
+    pub other: Option<String>,
     pub rows: Vec<Vec<f64>>,
 }
 

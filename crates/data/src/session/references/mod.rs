@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-pub use build::Reference;
+pub use build::{OTHER_EXPERIMENT, Reference};
 
 macro_rules! files {
     ($($id:literal),+ $(,)?) => { &[$(($id, include_str!(concat!("../../../../../assets/references/", $id, ".toml")))),+] };

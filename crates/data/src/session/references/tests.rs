@@ -92,6 +92,33 @@ fn figures_are_those_of_the_reports() {
 }
 
 #[test]
+fn slips_and_other_experiments_are_marked() {
+    let ryzen = results(&of("ryzen-5900hs"));
+    let slip = cell(&ryzen, |job| job.block == 16384);
+    assert_eq!(slip.wrong().map(|of| of.id.as_ref()), Some("slip"));
+    assert_eq!(ryzen.iter().filter(|of| of.wrong().is_some()).count(), 1);
+    let best = crate::analysis::answer(&ryzen).best.unwrap();
+    assert_eq!(best.cell.block, 131_072, "{best:?}");
+    // dd is a peer here as in a run, and a write is called as one.
+    let m1 = results(&of("m1-container"));
+    let dd = cell(&m1, |job| job.backend.peer);
+    assert!((rate(dd) / 1e9 - 4.294967296 / 3.4376).abs() < 1e-6 && dd.cell.cache == Cache::Warm);
+    let one = cell(&m1, |job| job.count == Some(1_048_576) && !job.backend.peer);
+    assert_eq!(one.trials.len(), 1, "two programs are not two trials");
+    let written = results(&of("macbook-2017"));
+    let written = cell(&written, |job| job.op == Op::Write);
+    assert_eq!(written.cell.label(), "write 512 B append");
+    let timed = results(&of("macbook-2017"));
+    let timed = cell(&timed, |job| job.count == Some(32768) && job.cache == Cache::Cold);
+    assert!((rate(timed) / 1_048_576.0 - 4096.0 / 7.217).abs() < 1.0, "{}", rate(timed));
+    let cloud = results(&of("m5d-metal"));
+    let warm = cell(&cloud, |job| job.cache == Cache::Warm);
+    assert!((rate(warm) / 1_073_741_824.0 - 27.8).abs() < 0.05);
+    let lab = probes(&of("xeon-os"));
+    assert_eq!(lab.iter().filter(|of| of.other_experiment().is_some()).count(), 40);
+}
+
+#[test]
 fn the_lab_has_cycles_and_estimates() {
     let lab = probes(&of("xeon-os"));
     let find = |name: &str| {

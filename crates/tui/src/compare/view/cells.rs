@@ -110,9 +110,12 @@ pub fn role(outcome: Outcome) -> Role {
     match outcome {
         Outcome::Faster => Role::Good,
         Outcome::Slower => Role::Misleading,
-        Outcome::Same | Outcome::Unclear | Outcome::Larger | Outcome::Smaller | Outcome::TooFew => {
-            Role::Dim
-        }
+        Outcome::Same
+        | Outcome::Unclear
+        | Outcome::Larger
+        | Outcome::Smaller
+        | Outcome::TooFew
+        | Outcome::OtherJob => Role::Dim,
         Outcome::Wrong | Outcome::Failed => Role::Wrong,
     }
 }

@@ -76,6 +76,34 @@ fn a_run_is_compared_with_reports() {
 }
 
 #[test]
+fn unstated_caches_match_warm_cells() {
+    let ryzen = references().iter().find(|of| of.id == "ryzen-5900hs").unwrap().session();
+    let cells = |cache| (0..28).map(move |n| (job("read", 1 << n, cache), 100 + n)).collect();
+    let found = versus(ryzen, &run(cells(Cache::Warm)));
+    assert_eq!(
+        (found.cells.len(), found.alone.iter().filter(|of| of.only_in == "B").count()),
+        (28, 0)
+    );
+    let settings = found.differences.iter().filter(|of| of.about == "settings");
+    let said: Vec<_> =
+        settings.map(|of| (of.what.as_str(), of.base.as_str(), of.other.as_str())).collect();
+    assert!(said.contains(&("cache", "not stated", "warm")), "{said:?}");
+    assert!(said.contains(&("XOR", "several", "no")), "{said:?}");
+    let turned = versus(&run(cells(Cache::Warm)), ryzen);
+    let cache = turned.differences.iter().find(|of| of.what == "cache").unwrap();
+    assert_eq!((cache.base.as_str(), cache.other.as_str()), ("warm", "not stated"));
+    // Cold is another state than what a report leaves open, and an equal state comes first.
+    assert!(versus(ryzen, &run(cells(Cache::Cold))).cells.is_empty());
+    let both = [Cache::Warm, Cache::AsIs].map(|cache| (job("read", 4096, cache), 100)).to_vec();
+    let found = versus(ryzen, &run(both));
+    assert_eq!(
+        (found.cells.len(), found.alone.iter().filter(|of| of.only_in == "B").count()),
+        (1, 1)
+    );
+    assert!(found.differences.iter().all(|of| of.what != "cache"));
+}
+
+#[test]
 fn calibrated_runs_match_the_largest_count() {
     let calls = |cache| Job { op: Op::Read, ..job("read", 1, cache) };
     let seeks = Job { op: Op::Seek, ..job("seek", 1, Cache::AsIs) };
