@@ -272,6 +272,17 @@ pub fn join_names<S: std::borrow::Borrow<str>>(names: &[S], count: usize, betwee
     }
 }
 
+/// Returns `28.7 to 30.1 GiB/s`: the unit once where both have it.
+pub fn join_range(low: &str, high: &str) -> String {
+    match (low.split_once(' '), high.split_once(' ')) {
+        _ if low == high => high.into(),
+        (Some((number, unit)), Some((_, other))) if unit == other => {
+            format!("{number} to {high}")
+        }
+        _ => format!("{low} to {high}"),
+    }
+}
+
 /// Returns the plural of a noun: `cells`, `batches`, `queries`.
 fn plural(one: &str) -> String {
     match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {

@@ -38,7 +38,9 @@ mod why;
 mod written;
 
 pub use crate::plan::Axis;
-pub use answer::{Answer, Best, ColdCost, Knee, answer, capitalize, end_sentence};
+pub use answer::{
+    Answer, Best, ColdCost, Effect, FileNeeded, Knee, answer, capitalize, end_sentence, file_needed,
+};
 pub use cell_result::{
     CellResult, CommitsOf, FirstBad, LatencyOf, NodeOf, RankOf, RanksOf, SKIPPED_BY_USER,
     SummaryOf, TrialWork, VerifiedOf, WriteTimes,

@@ -1,6 +1,7 @@
 //! The share of the disk's rated speed that was reached.
 
 use crate::analysis::CellResult;
+use crate::analysis::why::Devices;
 use crate::session::Session;
 use crate::units::{show_bytes, show_rate, show_share};
 
@@ -21,7 +22,16 @@ pub fn rated(session: &Session, results: &[CellResult]) -> Option<String> {
             let (cell, shown) = (best.cell.label(), show_rate(rate));
             let more = if share > TOLERANCE { EXCEEDED } else { "" };
             let share = show_share(share);
-            format!("The device reached {share} of the rated {name}: {cell}, {shown}.{more}")
+            match Devices::from_results(results).is_cpu_limited(best) {
+                false => {
+                    format!(
+                        "The device reached {share} of the rated {name}: {cell}, {shown}.{more}"
+                    )
+                }
+                true => format!(
+                    "Cells reached {share} of the rated {name}: {cell}, {shown}, where the CPU takes the time, not the device.{more}"
+                ),
+            }
         }
         None => {
             format!("Not compared with the rated {name}: no cell's data came from the device.")

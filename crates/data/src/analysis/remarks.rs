@@ -5,8 +5,9 @@ use crate::analysis::ProbeResult;
 use crate::facts::{CacheLevel, Host};
 use crate::plan::{Param, ProbeCell};
 use crate::record::Unit;
+use crate::session::OTHER_EXPERIMENT;
 use crate::stats::{Plateau, Ratio, Summary, plateaus};
-use crate::units::{show_bytes, show_nanos};
+use crate::units::{join_names, show_bytes, show_nanos};
 
 /// A level stretch of a probe's curve, with a name.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +28,9 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     let steps = steps(probes, host);
     let caches = staircase(&steps, "latency", "A load takes, by the size of the data");
     let reach = staircase(&steps, "tlb", "A load takes, by the number of pages touched");
-    let said = [calls(probes), argument(probes), caches, reach, waits(probes), crowd(probes)];
-    said.into_iter().flatten().chain(penalty(probes)).collect()
+    let said = [calls(probes), argument(probes), caches, reach, file_cache(probes), held(probes)];
+    let said = said.into_iter().chain([waits(probes), crowd(probes), other(probes)]);
+    said.flatten().chain(penalty(probes)).collect()
 }
 
 /// Returns the probes of that name whose times are usable: without errors, and without warnings
@@ -193,6 +195,57 @@ fn waits(probes: &[ProbeResult]) -> Option<String> {
     })
 }
 
+/// States how much file data the page cache held: of the file that was read, or of the largest that
+/// was read again without a wait.
+fn file_cache(probes: &[ProbeResult]) -> Option<String> {
+    let all = probes.iter().filter(|of| of.cell.probe == "file-cache" && of.is_sound());
+    let found = all.clone().find(|of| of.unit == Some(Unit::Bytes))?;
+    let size = show_bytes(found.value?.summary.median as u64);
+    let why = found.estimate.as_ref().map(|of| format!(" ({})", of.reason)).unwrap_or_default();
+    let is_bound = found.warnings.iter().any(|warning| warning.id == "at-least");
+    Some(match is_bound {
+        true => format!("The page cache holds at least {size}, all that was tried{why}."),
+        false => format!("The page cache holds {size}{why}."),
+    })
+}
+
+/// States of which probes a reference has figures of another experiment.
+fn other(probes: &[ProbeResult]) -> Option<String> {
+    let noted = |probe: &ProbeResult| {
+        let mut all = probe.warnings.iter();
+        let note = all.find(|warning| warning.id == OTHER_EXPERIMENT)?;
+        Some((probe.cell.probe.clone(), note.message.clone()))
+    };
+    let mut all: Vec<_> = probes.iter().filter_map(noted).collect();
+    all.dedup();
+    let (_, message) = all.first()?;
+    let names: Vec<&str> = all.iter().map(|(probe, _)| probe.as_str()).collect();
+    Some(format!("Of {}, {message}.", join_names(&names, names.len(), ", ")))
+}
+
+/// A second read that takes this many times as long does not come from the cache.
+const UNCACHED: f64 = 3.0;
+
+/// States which of several files were still cached when they were read again.
+fn held(probes: &[ProbeResult]) -> Option<String> {
+    let points = along(probes, "file-cache", "bytes", &[]);
+    let [(_, least), _, ..] = points.as_slice() else { return None };
+    let is_held = |of: &Summary| of.median < UNCACHED * least.median;
+    let cut = points.iter().position(|(_, of)| !is_held(of)).unwrap_or(points.len());
+    let (most, of) = points[..cut].last()?;
+    let (most, quick) = (show_bytes(*most), show_nanos(of.median));
+    Some(match points.get(cut) {
+        Some((size, slow)) => format!(
+            "A file of {most} is read again in {quick} per 4 KiB, one of {size} in {}: the page cache holds between {most} and {size}.",
+            show_nanos(slow.median),
+            size = show_bytes(*size)
+        ),
+        None => format!(
+            "A file of {most} is read again in {quick} per 4 KiB, as fast as smaller ones: the page cache holds at least {most}."
+        ),
+    })
+}
+
 /// Compares processes that read at the same time with a single one.
 fn crowd(probes: &[ProbeResult]) -> Option<String> {
     let points = along(probes, "contention", "processes", &[]);
@@ -201,7 +254,7 @@ fn crowd(probes: &[ProbeResult]) -> Option<String> {
     let (begin, takes) =
         if is_sure { ("With", "takes") } else { ("In these few batches, with", "took") };
     Some(format!(
-        "{begin} {most} processes reading at once, a block {takes} each {longer} as long as a single process."
+        "{begin} {most} processes reading at once, a block {takes} {longer} as long as with one."
     ))
 }
 

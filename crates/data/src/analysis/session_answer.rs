@@ -11,11 +11,11 @@ use crate::session::Session;
 use crate::text::clean_text;
 use crate::units::{counted, verb};
 
-/// Returns the answer of a session: for its jobs, picked methods first; for probes, which of them
-/// cost the least and the most, and what they show together.
+/// Returns the answer of a session: for its jobs, picked methods first; for probes, what they show
+/// together, or which of them cost the least and the most.
 pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeResult]) -> Answer {
     let mut answer = answer_beside(results, &list_skipped(session));
-    if let Some(text) = answer_experiment(session, results, &answer.text) {
+    if let Some(text) = answer_experiment(session, results, &answer) {
         answer.text = clean_text(&text);
     }
     answer.picked = picked::picked_methods(session, &results.iter().collect::<Vec<_>>());
@@ -35,11 +35,10 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     answer.network = network(probes);
     if !probes.is_empty() {
         let own = (!results.is_empty()).then(|| std::mem::take(&mut answer.text));
-        let sentences = own
-            .into_iter()
-            .chain([sum(probes)])
-            .chain(remarks::remarks(probes, &session.host))
-            .chain(answer.network.sentence());
+        let remarks = remarks::remarks(probes, &session.host);
+        let said: Vec<String> = remarks.into_iter().chain(answer.network.sentence()).collect();
+        let sum = said.is_empty().then(|| sum(probes));
+        let sentences = own.into_iter().chain(sum).chain(said);
         answer.text = clean_text(&sentences.collect::<Vec<_>>().join(" "));
     }
     answer

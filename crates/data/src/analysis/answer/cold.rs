@@ -8,7 +8,8 @@ use super::best::rank;
 use super::ratio::{Point, times_as_fast};
 use super::series::Knee;
 use crate::analysis::Axis;
-use crate::plan::{Cache, Job};
+use crate::analysis::why::Devices;
+use crate::plan::{Cache, Job, Op};
 use crate::stats::Ratio;
 
 /// The warm peak compared with the cold peak, over the jobs measured in both states.
@@ -25,9 +26,12 @@ pub struct ColdCost {
     pub throughput: f64,
     /// At least 90 % of the bytes of the cold peak came from the device.
     pub device: bool,
-    /// No other cold cell was faster.
+    /// No other cell that reads from the device was faster, with direct I/O neither.
     #[serde(skip)]
     pub fastest: bool,
+    /// The CPU, not the device, limits the cold peak.
+    #[serde(skip)]
+    pub cpu: bool,
     /// The block size from which the cold curve stays within 5 % of its peak.
     pub from: Option<u64>,
 }
@@ -48,7 +52,7 @@ fn first_ranked<'a, 'b: 'a>(points: impl Iterator<Item = &'a Point<'b>>) -> Opti
 }
 
 /// Computes the cost of a cold cache; `None` if no job was measured both cold and warm.
-pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
+pub fn cost(trusted: &[Point], knees: &[Knee], devices: &Devices) -> Option<ColdCost> {
     fn either(job: &Job) -> Job {
         Job { cache: Cache::AsIs, ..job.clone() }
     }
@@ -58,6 +62,9 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         let twins = jobs(state).filter(|point| both.contains(&either(&point.result.cell)));
         first_ranked(twins)
     };
+    fn reads_device(job: &Job) -> bool {
+        job.op == Op::Read && (job.direct || job.cache == Cache::Cold)
+    }
     let (warm, cold) = (peak(Cache::Warm, Cache::Cold)?, peak(Cache::Cold, Cache::Warm)?);
     let ratio = warm.ratio(&cold)?;
     let curve = |knee: &&Knee| {
@@ -71,9 +78,15 @@ pub fn cost(trusted: &[Point], knees: &[Knee]) -> Option<ColdCost> {
         warm: warm.result.cell.clone(),
         cold: cold.result.cell.clone(),
         throughput: cold.rate.median,
-        fastest: first_ranked(jobs(Cache::Cold))
+        fastest: first_ranked(trusted.iter().filter(|point| reads_device(&point.result.cell)))
             .is_some_and(|first| first.result.cell == cold.result.cell),
         device: cold.result.is_from_device(),
-        from: knees.iter().find(curve).filter(|knee| knee.holds).map(|knee| knee.at),
+        cpu: devices.is_cpu_limited(cold.result),
+        // Named only if the trials are sure of it.
+        from: knees
+            .iter()
+            .find(curve)
+            .filter(|knee| knee.holds && knee.most == Some(knee.at))
+            .map(|knee| knee.at),
     })
 }

@@ -7,6 +7,8 @@
 mod best;
 mod cold;
 mod commits;
+mod counts;
+mod effect;
 mod ratio;
 mod series;
 mod targets;
@@ -24,17 +26,18 @@ pub(super) use ratio::{Finding, Point, times, times_as_fast};
 
 pub use best::Best;
 pub use cold::ColdCost;
+pub use counts::{FileNeeded, file_needed};
+pub use effect::{Effect, describe_effects};
 pub use series::Knee;
-pub(super) use text::join_range;
 pub use text::{Answer, capitalize, end_sentence};
 
 use crate::analysis::verified::describe_verified;
-use crate::analysis::{CellNames, CellResult, Network, TrialWork};
+use crate::analysis::why::Devices;
+use crate::analysis::{CellNames, CellResult, Network};
 use crate::catalog::{moves_data, only_loops};
 use crate::experiment::{CALLS, COMMIT, MEASURE};
 use crate::plan::{Axis, Job, Op, Skipped};
 use crate::session::Session;
-use crate::units;
 
 /// Returns the answer that these results support.
 pub fn answer(results: &[CellResult]) -> Answer {
@@ -62,13 +65,15 @@ pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
     // on neither axis does more cost more.
     let axis = axis.filter(|axis| !matches!(axis, Axis::Mix | Axis::Size));
     let knees = axis.map_or_else(Vec::new, |axis| series::knees(&trusted, axis, &missing));
-    let cold_cost = cold::cost(&trusted, &knees);
+    let devices = Devices::from_results(results);
+    let cold_cost = cold::cost(&trusted, &knees, &devices);
     let mut answer = Answer {
         text: String::new(),
         best,
         also,
         knees,
         cold_cost,
+        effects: effect::effects(results, &devices),
         picked: Vec::new(),
         targets: targets::compare_targets(results),
         network: Network::default(),
@@ -82,16 +87,18 @@ pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
 pub fn answer_experiment(
     session: &Session,
     results: &[CellResult],
-    general: &str,
+    general: &Answer,
 ) -> Option<String> {
-    let (calls, peers) = (ways::compare_calls(results), ways::compare_peers(results));
     let own = match session.plan.experiment.as_str() {
-        MEASURE => describe_counts(results)?,
-        CALLS => calls?,
+        MEASURE => counts::describe_counts(&session.plan, results)?,
+        CALLS => ways::compare_calls(results)?,
         COMMIT => commits::describe_commits(results)?,
         _ => {
+            let effects = describe_effects(&general.effects);
+            let effects: Vec<String> = effects.iter().map(|said| capitalize(said) + ".").collect();
             let said: Vec<String> = [
-                calls.or(peers),
+                describe_ways(results),
+                Some(effects.join(" ")),
                 commits::describe_commits(results),
                 writes::compare_writes(results),
                 writes::describe_read_back(results),
@@ -99,8 +106,9 @@ pub fn answer_experiment(
             ]
             .into_iter()
             .flatten()
+            .filter(|said| !said.is_empty())
             .collect();
-            return (!said.is_empty()).then(|| format!("{general} {}", said.join(" ")));
+            return (!said.is_empty()).then(|| format!("{} {}", general.text, said.join(" ")));
         }
     };
     let failed = text::describe_failures(
@@ -110,30 +118,11 @@ pub fn answer_experiment(
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// Returns `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`
-fn describe_counts(results: &[CellResult]) -> Option<String> {
-    let found: Vec<(&CellResult, TrialWork)> =
-        results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
-    let told = |(result, work): &(&CellResult, TrialWork)| {
-        format!(
-            "{} at {} ({})",
-            work.count,
-            units::show_bytes(result.cell.block),
-            units::show_nanos(work.nanos)
-        )
-    };
-    let (least, most) = (
-        found.iter().min_by_key(|(result, _)| result.cell.block)?,
-        found.iter().max_by_key(|(result, _)| result.cell.block)?,
-    );
-    Some(match found.len() {
-        1 => format!("A reasonable count is {}.", told(least)),
-        all => format!(
-            "Reasonable counts range from {} to {}; the table of counts lists all {all}.",
-            told(least),
-            told(most)
-        ),
-    })
+/// Returns the ratios of the speeds of calls, of other programs, or else of the ways to read.
+pub fn describe_ways(results: &[CellResult]) -> Option<String> {
+    ways::compare_calls(results)
+        .or_else(|| ways::compare_peers(results))
+        .or_else(|| ways::compare_ways(results))
 }
 
 /// Returns the cells of an operation that move bytes.

@@ -1,7 +1,9 @@
 use super::testing::{GIB, at, cell};
+use std::time::Duration;
+
 use super::*;
 use crate::analysis::result;
-use crate::plan::{Cache, Job};
+use crate::plan::{Cache, Job, TargetSpec, TrialTime};
 use crate::record::{Severity, Trial, Warning};
 use crate::session::testing::job;
 
@@ -237,7 +239,7 @@ fn writes_are_not_compared_with_reads() {
     ];
     assert_eq!(
         text(&results),
-        "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest write: pread at 4 KiB, write, 20.0 GiB/s."
+        "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest write to the page cache: pread at 4 KiB, write, 20.0 GiB/s."
     );
 }
 
@@ -394,7 +396,8 @@ fn cold_cost_needs_both_states() {
     assert!(described.contains("cold reaches 2.00 GiB/s at 4 KiB with read."), "{described}");
     assert!(!described.contains("the device reaches 2.00 GiB/s"), "{described}");
     let same = [at("read", 4096, Cache::Warm, 2.0), at("read", 4096, Cache::Cold, 2.0)];
-    let said = "No difference between warm and cold: the device reaches 2.00 GiB/s at 4 KiB with";
+    // It does not wait for the device.
+    let said = "No difference between warm and cold: cold reaches 2.00 GiB/s at 4 KiB with read, where the CPU";
     assert!(text(&same).contains(said));
 }
 
@@ -493,6 +496,16 @@ fn short_trials_do_not_rank_calls() {
             .contains("in these few trials lseek was 2.0x as fast as read")
     );
     assert_eq!(ways::compare_calls(&results[..2]), None);
+    // A wrong row hides no other.
+    results[0] = warned(results[0].clone(), Severity::Wrong);
+    results[1] = warned(results[1].clone(), Severity::Wrong);
+    let two = |mut of: CellResult| {
+        of.cell.block = 2;
+        of
+    };
+    results.push(two(calling("read", 1 << 20, Cache::Warm, 300.0, 7)));
+    results.push(two(calling("seek", 1 << 20, Cache::AsIs, 150.0, 7)));
+    assert!(ways::compare_calls(&results).unwrap().starts_with("At 2 B, warm: read makes"));
 }
 
 #[test]
@@ -500,8 +513,65 @@ fn measure_answers_with_its_counts() {
     let mut session = crate::session::testing::session(1);
     session.plan.experiment = MEASURE.into();
     let results = [calling("read", 1 << 24, Cache::Warm, 300.0, 1)];
-    let said = answer_experiment(&session, &results, "Fastest: x.").unwrap();
-    assert_eq!(said, "A reasonable count is 16777216 at 1 B (5.08 s).");
+    session.plan.trial_time =
+        TrialTime { low: Duration::from_secs(5), high: Duration::from_secs(15) };
+    let said = |session: &Session, results: &[CellResult]| {
+        answer_experiment(session, results, &answer(results))
+    };
+    assert_eq!(
+        said(&session, &results).unwrap(),
+        "A reasonable count is 16777216 at 1 B (5.08 s)."
+    );
+    let mut short = calling("read", 1 << 20, Cache::Warm, 300.0, 1);
+    short.cell.span = 1 << 20;
+    session.plan.target = TargetSpec::File { path: "a".into(), size: 1 << 20 };
+    let own = said(&session, &[short.clone()]).unwrap();
+    assert_eq!(
+        own,
+        "The file's 1 MiB are read in less than 5s: a file of 15.7 MiB would last that long (--size 16m without a file makes one)."
+    );
+    let both = said(&session, &[results[0].clone(), short]).unwrap();
+    assert!(
+        both.starts_with("A reasonable count is 16777216 at 1 B (5.08 s). The file's"),
+        "{both}"
+    );
+    assert!(both.contains("less than 5s at 1 of 2 block sizes"), "{both}");
     session.plan.experiment = "sweep".into();
-    assert_eq!(answer_experiment(&session, &results, "Fastest: x."), None);
+    assert_eq!(said(&session, &results), None);
+}
+
+/// Returns a cell of a way that makes so many system calls for a thousand operations.
+fn way(backend: &str, block: u64, cache: Cache, gib: f64, calls: u64) -> CellResult {
+    let mut result = at(backend, block, cache, gib);
+    for trial in &mut result.trials {
+        let trial = std::sync::Arc::make_mut(trial);
+        (trial.ops, trial.syscalls) = (1000, calls.into());
+    }
+    result
+}
+
+#[test]
+fn ways_have_ratio_and_reason() {
+    let results = [
+        way("read", 64, Cache::Warm, 0.18, 1000),
+        way("stdio", 64, Cache::Warm, 1.72, 141),
+        way("pread", 64, Cache::Warm, 0.18, 1000),
+        way("mmap", 64, Cache::Warm, 3.6, 0),
+        way("read", 4096, Cache::Warm, 5.0, 1000),
+        way("stdio", 4096, Cache::Warm, 5.0, 1000),
+        way("read", 64, Cache::Cold, 0.1, 1000),
+    ];
+    assert_eq!(
+        ways::compare_ways(&results).unwrap(),
+        "At 64 B, warm: stdio is 9.6x [9.5-9.6] as fast as read (7.1x fewer system calls); \
+         mmap is 20x [20-20] as fast as read (hardly a system call); no difference shows between read and pread."
+    );
+    // mmap has no 4 KiB: the smallest size of all is compared.
+    assert_eq!(ways::compare_ways(&results[..1]), None);
+    assert!(
+        ways::compare_ways(&results[4..]).unwrap().starts_with("At 4 KiB, warm: no difference")
+    );
+    let few: Vec<CellResult> =
+        results.iter().map(|of| cell(of.cell.clone(), 1.0, 0.1, 3)).collect();
+    assert_eq!(ways::compare_ways(&few), None, "no interval");
 }

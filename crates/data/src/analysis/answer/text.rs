@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use super::best::Best;
 use super::cold::ColdCost;
+use super::effect::Effect;
 use super::series::Knee;
 use super::targets::{TargetRatio, describe_targets};
 use crate::analysis::{CellNames, CellResult, Network, PickedMethod};
-use crate::plan::{Cache, Job, Op};
+use crate::plan::{Cache, Job, Op, Sync};
 use crate::stats::Summary;
 use crate::text::clean_text;
-use crate::units::{self, counted, join_names, verb};
+use crate::units::{self, counted, join_names, join_range, verb};
 
 /// The answer of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +26,9 @@ pub struct Answer {
     /// Where each curve comes within 5 % of its peak.
     pub knees: Vec<Knee>,
     pub cold_cost: Option<ColdCost>,
+    /// The worth of a warm page cache, of direct I/O and of the CPU caches, on each curve.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
     /// The methods that were picked among several: what each reached, and why it was picked.
     pub picked: Vec<PickedMethod>,
     /// Each further target compared with the first; omitted from JSON where there is only one.
@@ -92,6 +96,9 @@ fn describe_single(result: &CellResult, best: &Best, names: &CellNames) -> Strin
         }
         None => format!("{}: {}{interval}", names.full(&best.cell), figure(best)),
     };
+    if is_to_page_cache(&best.cell) {
+        text += ", until all data was in the page cache";
+    }
     if let Some(why) = &best.wrong {
         text += &format!(", but this figure is wrong: {}", phrase(why));
     }
@@ -99,6 +106,11 @@ fn describe_single(result: &CellResult, best: &Best, names: &CellNames) -> Strin
         text += &format!(", then it failed: {}", phrase(error));
     }
     text + "."
+}
+
+/// Returns whether it writes without waiting for the device.
+fn is_to_page_cache(job: &Job) -> bool {
+    job.op == Op::Write && !job.direct && job.sync == Sync::None && job.mix.is_none()
 }
 
 /// Returns a warning or an error inside a sentence.
@@ -139,6 +151,7 @@ fn describe_fastest(
     let what = match (&best.throughput, best.cell.op) {
         (None, _) => "Fastest call",
         (Some(_), _) if best.cell.mix.is_some() => "Fastest mix",
+        (_, Op::Write) if is_to_page_cache(&best.cell) => "Fastest write to the page cache",
         (_, Op::Write) => "Fastest write",
         _ if answer.also.is_empty() => "Fastest",
         _ => "Fastest read",
@@ -178,17 +191,6 @@ fn describe_tied(results: &[CellResult], best: &Best, names: &CellNames) -> Stri
     let listed: Vec<String> = tied.iter().take(MAX_NAMED).map(|job| names.full(job)).collect();
     let listed = join_names(&listed, tied.len(), "; ");
     format!("{range}; no difference shows between {listed}")
-}
-
-/// Returns `28.7 to 30.1 GiB/s`: the unit once where both have it.
-pub fn join_range(low: &str, high: &str) -> String {
-    match (low.split_once(' '), high.split_once(' ')) {
-        _ if low == high => high.into(),
-        (Some((number, unit)), Some((_, other))) if unit == other => {
-            format!("{number} to {high}")
-        }
-        _ => format!("{low} to {high}"),
-    }
 }
 
 /// Names the highest figure that is marked wrong and was therefore not compared.
@@ -322,16 +324,18 @@ pub fn end_sentence(body: &str) -> String {
     }
 }
 
-/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` Where a
-/// cell that was not measured warm is faster, the device reaches more.
+/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` It reaches
+/// more where a cell that was not measured warm is faster, or where the CPU takes the time.
 fn describe_cold(cost: &ColdCost) -> String {
-    let gives = if cost.device && cost.fastest { "the device reaches" } else { "cold reaches" };
+    let is_device = cost.device && cost.fastest && !cost.cpu;
+    let gives = if is_device { "the device reaches" } else { "cold reaches" };
     let rate = units::show_rate(cost.throughput);
     let from = match cost.from {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
         _ => format!(" at {}", describe_best(&cost.cold)),
     };
-    format!("{}: {gives} {rate}{from}.", capitalize(&cost.describe()))
+    let cpu = if cost.cpu { ", where the CPU takes the time, not the device" } else { "" };
+    format!("{}: {gives} {rate}{from}{cpu}.", capitalize(&cost.describe()))
 }
 
 fn describe_best(job: &Job) -> String {

@@ -4,14 +4,16 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
-use crate::analysis::answer::{Answer, ColdCost, Knee, commit_sentences, join_range, times};
+use crate::analysis::answer::{
+    Answer, ColdCost, Knee, commit_sentences, describe_effects, describe_ways, times,
+};
 use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
 use crate::session::Session;
 use crate::units::column::{self, Unit};
-use crate::units::{self, join_names};
+use crate::units::{self, join_names, join_range};
 
 /// Rows that are named; more are counted.
 const MAX_NAMED: usize = 3;
@@ -51,6 +53,9 @@ pub fn facts(
         facts.extend(
             shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
         );
+        facts.extend(describe_effects(&answer.effects));
+        let ways = describe_ways(results);
+        facts.extend(ways.map(|said| said.trim_end_matches('.').replacen("At", "at", 1)));
     } else {
         facts.extend(brief_outrun(session, results));
         facts.extend(describe_extremes(workloads));

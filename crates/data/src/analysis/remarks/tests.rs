@@ -3,6 +3,7 @@
 use super::*;
 use crate::analysis::SummaryOf;
 use crate::plan::ProbeCell;
+use crate::record::{Estimate, Severity, Warning};
 use crate::stats::Summary;
 
 fn probe(id: &str, params: &[(&'static str, Param)], nanos: f64) -> ProbeResult {
@@ -193,7 +194,7 @@ fn devices_and_crowds_are_ratios() {
     assert_eq!(
         said(&crowd(&[1, 2, 4])),
         [
-            "In these few batches, with 4 processes reading at once, a block took each 4.0 times as long as a single process."
+            "In these few batches, with 4 processes reading at once, a block took 4.0 times as long as with one."
         ]
     );
     assert!(said(&crowd(&[1])).is_empty() && said(&crowd(&[2, 4])).is_empty());
@@ -220,6 +221,46 @@ fn far_steps_have_no_cache_name() {
         step(18, 20, 26),
         [
             "A load takes, by the size of the data: 20.0 ns up to 1 MiB (L2), 160 ns up to 64 MiB (L3 and memory)."
+        ]
+    );
+}
+
+#[test]
+fn the_file_cache_has_a_size() {
+    let bytes = |bound: bool| {
+        let mut found = probe("file-cache", &[], f64::from(256 << 20));
+        found.unit = Some(Unit::Bytes);
+        let reason = "all free memory, 22 GiB, may hold file data; 256 MiB is tried".into();
+        found.estimate = Some(Estimate { low: 0.0, high: 1.0, reason });
+        found.warnings.extend(bound.then(|| Warning {
+            id: "at-least".into(),
+            severity: Severity::Misleading,
+            message: "a lower bound".into(),
+            evidence: String::new(),
+            remedy: "".into(),
+        }));
+        said(&[found]).remove(0)
+    };
+    let reason = " (all free memory, 22 GiB, may hold file data; 256 MiB is tried).";
+    let least = "The page cache holds at least 256 MiB, all that was tried";
+    assert_eq!(bytes(true), format!("{least}{reason}"));
+    assert_eq!(bytes(false), format!("The page cache holds 256 MiB{reason}"));
+    let again = |nanos: &[f64]| {
+        let one = |(n, nanos): (u32, &f64)| {
+            probe("file-cache", &[("bytes", (1_u64 << (30 + n)).into())], *nanos)
+        };
+        said(&(0..).zip(nanos).map(one).collect::<Vec<_>>())
+    };
+    assert_eq!(
+        again(&[380.0, 420.0, 9000.0]),
+        [
+            "A file of 2 GiB is read again in 420 ns per 4 KiB, one of 4 GiB in 9.00 µs: the page cache holds between 2 GiB and 4 GiB."
+        ]
+    );
+    assert_eq!(
+        again(&[380.0, 420.0]),
+        [
+            "A file of 2 GiB is read again in 420 ns per 4 KiB, as fast as smaller ones: the page cache holds at least 2 GiB."
         ]
     );
 }

@@ -8,7 +8,7 @@ use crate::analysis::{Axis, CellResult};
 use crate::catalog::moves_data;
 use crate::plan::Job;
 use crate::stats::Cost;
-use crate::units::{show_bytes, show_nanos, show_rate, show_share};
+use crate::units::{join_range, show_bytes, show_nanos, show_rate, show_share, three_digits};
 
 /// A line that misses a point by more than its interval and more than this does not describe the
 /// curve.
@@ -102,14 +102,76 @@ pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
     let curves = group_by_key(points, |(result, _)| Axis::Block.without(&result.cell));
     let names = CellNames::from_jobs(curves.iter().map(|(cell, _)| cell));
     let of_curve = |(cell, points): &(Job, Vec<(&CellResult, Point)>)| {
+        let typical = typical_times(points);
         let points: Vec<Point> = points.iter().map(|(_, point)| *point).collect();
-        curve(&points, cell, &names)
+        curve(&points, &typical, cell, &names)
     };
     curves.iter().filter_map(of_curve).collect()
 }
 
-fn curve(points: &[Point], cell: &Job, names: &CellNames) -> Option<CurveCost> {
+/// Returns the time of an operation at each block size, ascending: the median of the operations
+/// where all sizes have it, which interruptions hardly move; else that of the rate.
+fn typical_times(points: &[(&CellResult, Point)]) -> Vec<(f64, f64)> {
+    let half = |(result, point): &(&CellResult, Point)| {
+        Some((point.bytes, result.latency.and_then(|of| of.p50)?))
+    };
+    let all: Option<Vec<(f64, f64)>> = points.iter().map(half).collect();
+    let mut all =
+        all.unwrap_or_else(|| points.iter().map(|(_, point)| (point.bytes, point.nanos)).collect());
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all
+}
+
+/// Up to this factor, times are called about the same.
+const ABOUT: f64 = 1.25;
+
+/// Explains the shape of a curve without a model: where the time of an operation stays, and where it
+/// grows with the bytes. Where neither shows, it compares the smallest block with the largest.
+fn describe_shape(times: &[(f64, f64)]) -> Option<String> {
+    let ([(small, first), ..], [.., (large, last)]) = (times, times) else { return None };
+    let about = |values: &[f64]| {
+        let (low, high) = values
+            .iter()
+            .fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
+        (high <= ABOUT * low).then_some((low, high))
+    };
+    let each: Vec<f64> = times.iter().map(|(_, nanos)| *nanos).collect();
+    let rates: Vec<f64> = times.iter().map(|(bytes, nanos)| bytes / nanos * 1e9).collect();
+    let end = times.len();
+    let flat = (2..=end).rev().find_map(|to| Some((to - 1, about(&each[..to])?)));
+    let steep = (0..end - 1).find_map(|from| Some((from, about(&rates[from..])?)));
+    let flat = flat.map(|(last, (low, high))| {
+        let range = join_range(&show_nanos(low), &show_nanos(high));
+        let to = show_bytes(times[last].0 as u64);
+        format!("up to {to} an operation takes {range} whatever its size")
+    });
+    let steep = steep.map(|(first, (low, high))| {
+        let from = show_bytes(times[first].0 as u64);
+        let rate = join_range(&show_rate(low), &show_rate(high));
+        format!("from {from} on the time grows with the bytes, {rate}")
+    });
+    let said: Vec<String> = flat.into_iter().chain(steep).collect();
+    Some(match said.is_empty() {
+        false => said.join("; "),
+        true => format!(
+            "{} times the bytes, {} instead of {}, take {} times as long",
+            three_digits(large / small),
+            show_bytes(*large as u64),
+            show_bytes(*small as u64),
+            three_digits(last / first)
+        ),
+    })
+}
+
+fn curve(
+    points: &[Point],
+    typical: &[(f64, f64)],
+    cell: &Job,
+    names: &CellNames,
+) -> Option<CurveCost> {
     let (model, cost) = explain_curve(points)?;
+    let shape = describe_shape(typical).filter(|_| matches!(model, Model::Unknown | Model::Misfit));
+    let shape = shape.map_or(String::new(), |shape| format!("; {shape}"));
     let known = matches!(model, Model::Both | Model::Bandwidth);
     Some(CurveCost {
         cell: cell.clone(),
@@ -117,7 +179,7 @@ fn curve(points: &[Point], cell: &Job, names: &CellNames) -> Option<CurveCost> {
         model,
         bandwidth: cost.bandwidth().filter(|_| known),
         half: cost.half().filter(|_| model == Model::Both),
-        text: text(model, &cost, points, cell.all_threads()),
+        text: text(model, &cost, points, cell.all_threads()) + &shape,
         name: names.curve_of_blocks(cell),
     })
 }

@@ -22,7 +22,7 @@ use crate::stats::Cost;
 use crate::text::clean_text;
 
 pub use curve::{CurveCost, Model};
-use device::Devices;
+pub use device::Devices;
 #[cfg(test)]
 use estimate::describe_within;
 pub use estimate::{

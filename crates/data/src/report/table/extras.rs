@@ -4,7 +4,7 @@ use super::column_parts::{distinguishing_columns, figures, numbers, words};
 use super::grid::Column;
 use super::grid::Table;
 use super::{runs, tried, writes};
-use crate::analysis::{CellResult, RanksOf};
+use crate::analysis::{CellResult, RanksOf, file_needed};
 use crate::experiment::MEASURE;
 use crate::record::{DropLevel, Level, Reading};
 use crate::report::Look;
@@ -65,33 +65,22 @@ fn build_counts(session: &Session, rows: &[&CellResult], _: Rates) -> Option<Tab
     let times: Vec<Option<f64>> = calibrations.iter().map(|found| Some(found.nanos)).collect();
     let (factor, name) = unit(times.iter().flatten().copied(), TIME);
     columns.push(Column::numbers("time", name, 0, align_with(&times, factor, four_digits)));
-    let low = session.plan.trial_time.low;
     let mut text = format!(
         "each row is one trial; to repeat one, use its block size and count, as in -s {} -n {}: it takes the time in its row",
         short_bytes(last.row.cell.block),
         last.count
     );
-    let larger = |found: &CalibratedCell| {
-        (found.bytes as f64 * low.as_nanos() as f64 / found.nanos.max(1.0)) as u64
-    };
-    // A slightly shorter time is within chance.
-    let ended: Vec<&CalibratedCell> = calibrations
-        .iter()
-        .filter(|found| {
-            found.nanos < 0.9 * low.as_nanos() as f64 && found.bytes >= found.row.cell.span
-        })
-        .collect();
-    if let Some(need) = ended.iter().map(|found| larger(found)).max() {
-        let size = show_bytes(session.plan.target.size());
-        let whose = if ended.len() == calibrations.len() {
+    if let Some(needed) = file_needed(&session.plan, counted_rows.iter().copied()) {
+        let whose = if needed.cells == calibrations.len() {
             "every row".into()
         } else {
-            format!("{} of {} rows", ended.len(), calibrations.len())
+            format!("{} of {} rows", needed.cells, calibrations.len())
         };
         text += &format!(
-            ". In {whose} the file ended first: its {size} take less than {}; a file of {} would last that long",
-            short_time(low),
-            show_bytes(need)
+            ". In {whose} the file ended first: its {} take less than {}; a file of {} would last that long",
+            show_bytes(session.plan.target.size()),
+            short_time(session.plan.trial_time.low),
+            show_bytes(needed.bytes)
         );
     }
     Some(Table { id: "counts", title: "Counts", columns, text, ..Table::default() })

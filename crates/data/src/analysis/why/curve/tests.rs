@@ -156,3 +156,26 @@ fn ambiguous_sizes_are_not_separated() {
         "cannot be separated into a fixed cost and a bandwidth with these 3 sizes"
     );
 }
+
+#[test]
+fn shapes_explain_curves_without_fit() {
+    let said = |times: &[(f64, f64)]| describe_shape(times).unwrap();
+    // A call of 300 ns, then 10 GiB/s: one point was disturbed, but the shape shows.
+    let both = [
+        (1.0, 290.0),
+        (64.0, 310.0),
+        (1024.0, 360.0),
+        (65536.0, 6900.0),
+        (262144.0, 25000.0),
+        (1048576.0, 101000.0),
+    ];
+    assert_eq!(
+        said(&both),
+        "up to 1 KiB an operation takes 290 to 360 ns whatever its size; from 64 KiB on the time grows with the bytes, 8.85 to 9.77 GiB/s"
+    );
+    assert_eq!(
+        said(&[(1024.0, 380.0), (8192.0, 1000.0), (65536.0, 5000.0)]),
+        "64.0 times the bytes, 64 KiB instead of 1 KiB, take 13.2 times as long"
+    );
+    assert_eq!(describe_shape(&[]), None);
+}
