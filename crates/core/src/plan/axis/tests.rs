@@ -107,7 +107,7 @@ fn labels_omit_implied_values() {
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));
     assert_eq!(Axis::Direct.phrase_among(&plain, false), None);
     let grouped = Job { op: Op::Write, sync: Sync::Fsync, sync_every: 8, ..plain.clone() };
-    assert_eq!(grouped.label(), "read 4 KiB write fsync after every 8 writes");
+    assert_eq!(grouped.label(), "write 4 KiB fsync after every 8 writes");
     assert_eq!(Axis::SyncEvery.show(8), "8 writes per sync");
     let unsized_job = Job { span: 0, count: None, ..plain.clone() };
     for axis in [Axis::Size, Axis::Count] {

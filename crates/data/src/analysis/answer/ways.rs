@@ -95,10 +95,11 @@ pub fn compare_ways(results: &[CellResult]) -> Option<String> {
             _ => same.push(name),
         }
     }
-    clauses.extend((!same.is_empty()).then(|| {
+    if !same.is_empty() {
+        same.insert(0, base.cell.backend.to_string());
         let names = join_names(&same, same.len(), ", ");
-        format!("no difference shows between {} and {names}", base.cell.backend)
-    }));
+        clauses.push(format!("no difference shows between {names}"));
+    }
     let state = if job.cache == Cache::AsIs { String::new() } else { format!(", {}", job.cache) };
     Some(format!("At {}{state}: {}.", show_bytes(job.block), clauses.join("; ")))
 }

@@ -54,7 +54,8 @@ pub fn facts(
             shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
         );
         facts.extend(describe_effects(&answer.effects));
-        let ways = describe_ways(results);
+        // That none differs is said of the best already.
+        let ways = describe_ways(results).filter(|said| said.contains("as fast as"));
         facts.extend(ways.map(|said| said.trim_end_matches('.').replacen("At", "at", 1)));
     } else {
         facts.extend(brief_outrun(session, results));

@@ -333,7 +333,7 @@ mod tests {
         let reference = session::reference("macbook-2017").unwrap();
         let stage = previewed(reference.to_listed(), reference.session().clone());
         let picture = stage.picture(160, 45);
-        assert!(picture.contains("15 single figures, in its table"), "{picture}");
+        assert!(picture.contains("17 single figures, in its table"), "{picture}");
         assert!(!picture.contains("count "), "{picture}");
     }
 
