@@ -32,6 +32,7 @@ pub use sweep::{
 };
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use crate::plan::{
     Axis, Cache, Choice, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset,
@@ -185,12 +186,13 @@ fn trials(user: &Settings, whole: &Settings) -> Result<Option<u32>, PlanError> {
 }
 
 /// Returns the trial time, and whether it is fitted to the budget: the user's value; else that of a
-/// preset, unless the user's budget is too short for it; else `fits`, fitted.
-fn trial_time(user: &Settings, whole: &Settings, fits: TrialTime) -> (TrialTime, bool) {
+/// preset, unless the user's budget is too short for it; else what `fits`, by default up to 0.3 s.
+fn trial_time(user: &Settings, whole: &Settings, fits: Duration) -> (TrialTime, bool) {
     match (user.trial_time, whole.trial_time) {
         (Some(time), _) => (time, false),
-        (None, Some(time)) if user.budget.is_none() || time.low <= fits.low => (time, false),
-        _ => (fits, true),
+        (None, Some(time)) if user.budget.is_none() || time.low <= fits => (time, false),
+        (None, Some(_)) => (TrialTime::from_duration(fits), true),
+        (None, None) => (TrialTime::from_duration(fits.min(TrialTime::default().low)), true),
     }
 }
 
@@ -233,11 +235,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let budget = whole.budget.unwrap_or(usual);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
-    // A preset may need longer trials than usual.
-    let usual = TrialTime::default().low;
-    let most = whole.trial_time.map_or(usual, |time| time.low.max(usual));
-    let fits =
-        sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified, most);
+    let fits = sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),

@@ -8,7 +8,7 @@ use super::plan_error::{MAX_CELLS, PlanError};
 use super::refusal::refusal;
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, JobOption, JobValue, Moves,
-    Op, Plan, Range, Settings, Skipped, Sync, TrialTime, Writes, nearest, target_values,
+    Op, Plan, Range, Settings, Skipped, Sync, Writes, nearest, target_values,
 };
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -44,9 +44,9 @@ pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells,
     Ok((cells, skipped))
 }
 
-/// Returns the default trial time: `most`, or less so that calibration and `rounds` rounds fit in
-/// the budget along with `starts`, the start-up time of peers in one round. `fixed`: more rounds
-/// than these are not made. `verified` is the share of the cells that are read back.
+/// Returns the longest trial time with which calibration and `rounds` rounds fit in the budget along
+/// with `starts`, the start-up time of peers in one round. `fixed`: more rounds than these are not
+/// made. `verified` is the share of the cells that are read back.
 pub(super) fn trial_time(
     cells: usize,
     budget: Duration,
@@ -54,8 +54,7 @@ pub(super) fn trial_time(
     rounds: u32,
     fixed: bool,
     verified: f64,
-    most: Duration,
-) -> TrialTime {
+) -> Duration {
     let spare = |starts: Duration| budget.saturating_sub(starts).as_secs_f64();
     // Peers start once to calibrate, and once per round.
     let time = fit_trial_time(
@@ -65,7 +64,7 @@ pub(super) fn trial_time(
         FIRST_ROUND + verified,
         later_trials(cells, rounds, fixed, verified),
     );
-    TrialTime::from_duration(time.clamp(MIN_TRIAL_TIME, most))
+    time.max(MIN_TRIAL_TIME)
 }
 
 /// Returns the trial time that fits a budget, in seconds: `one` for the first trials of `cells`, or

@@ -163,7 +163,7 @@ fn to_value(id: &str, of: &ProbeResult) -> Option<ReferenceValue> {
 /// Returns a note that the figure next to the result is one of another experiment.
 fn note_other(id: &str, of: &ProbeResult) -> Option<Warning> {
     let other = of.other_experiment()?;
-    let message = format!("{id} has {}", other.message).into();
+    let message = format!("{id} has {}", other.message);
     Some(Warning { severity: Severity::Note, message, ..other.clone() })
 }
 
