@@ -56,7 +56,7 @@ const SETTINGS: [Setting; 3] = [
     Setting {
         axis: Axis::Direct,
         names: ["direct", "buffered"],
-        // What is cached says nothing about the device.
+        // Cached data says nothing about the device.
         other: |job| job.direct.then(|| Job { direct: false, cache: Cache::Cold, ..job.clone() }),
     },
     Setting {

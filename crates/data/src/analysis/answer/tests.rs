@@ -540,7 +540,7 @@ fn measure_answers_with_its_counts() {
     assert_eq!(said(&session, &results), None);
 }
 
-/// Returns a cell of a way that makes so many system calls for a thousand operations.
+/// Returns a cell of a way that makes this number of system calls for a thousand operations.
 fn way(backend: &str, block: u64, cache: Cache, gib: f64, calls: u64) -> CellResult {
     let mut result = at(backend, block, cache, gib);
     for trial in &mut result.trials {

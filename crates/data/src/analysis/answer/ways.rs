@@ -117,7 +117,7 @@ const FEWER: f64 = 1.3;
 /// From this factor on, there are hardly any.
 const HARDLY: f64 = 1000.0;
 
-/// Returns ` (7.0x fewer system calls)` where the faster of two ways makes so many fewer.
+/// Returns ` (7.0x fewer system calls)` where the faster of two ways makes fewer.
 fn describe_calls(ratio: &Ratio, [own, base]: [Option<f64>; 2]) -> String {
     let Some((own, base)) = own.zip(base) else { return String::new() };
     let (fast, slow) = if ratio.ratio > 1.0 { (own, base) } else { (base, own) };

@@ -109,7 +109,7 @@ pub struct Probes {
     pub unit: Unit,
     pub estimate: Option<Estimate>,
     pub approximate: Option<String>,
-    /// What differs from the probe of this name.
+    /// The difference from the probe of this name.
     pub other: Option<String>,
     pub rows: Vec<Vec<f64>>,
 }
