@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::Histogram;
+use crate::stats::{Histogram, tail_limits};
+
+/// Half the width of a bucket of latencies, as a share of its value.
+const HALF_BUCKET: f64 = 0.005;
 
 /// The times of the commits of a cell: each waits until what was written before it is durable.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -35,6 +38,24 @@ pub struct Latency {
 }
 
 impl Latency {
+    /// Returns the 95 % interval of a percentile, nanoseconds, from the ranks of the latencies, as
+    /// if they were independent; `None` for an end that too few operations were timed for.
+    pub fn interval(&self, quantile: f64) -> (Option<f64>, Option<f64>) {
+        let recorded: u64 = self.buckets.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n));
+        let (few, many) = tail_limits(recorded, 1.0 - quantile);
+        // The first bucket from above with more than `beyond` values in it and above.
+        let reach = |beyond: u64| {
+            let mut above = 0u64;
+            self.buckets.iter().rev().find_map(|(nanos, count)| {
+                above = above.saturating_add(*count);
+                (above > beyond).then_some(*nanos as f64)
+            })
+        };
+        let low = reach(many.saturating_sub(1)).map(|low| low * (1.0 - HALF_BUCKET));
+        let high = few.and_then(reach).map(|high| (high * (1.0 + HALF_BUCKET)).min(self.max));
+        (low, high)
+    }
+
     /// Summarizes a histogram; one operation in `every` was timed. `None` where none was.
     pub fn from_histogram(h: &Histogram, every: u32) -> Option<Latency> {
         let at = |q| h.quantile(q).map(|nanos| nanos as f64);

@@ -8,18 +8,12 @@ use crate::plan::Job;
 use crate::record::{
     BadBlock, BadBlocks, Durability, LevelChange, ReadFrom, Severity, Source, Trial, Warning,
 };
-use crate::stats::{self, Ratio, Summary, paired};
+use crate::stats::paired::{self, Series};
+use crate::stats::{self, Ratio, Summary};
 use crate::units::show_trials;
 
 /// Why a cell was not measured, or not any more.
 pub const SKIPPED_BY_USER: &str = "skipped by the user";
-
-/// With one pair fewer, 7 % of 24 equal cells were called slower than the fastest of them, which is
-/// picked among many.
-const MIN_PAIRS: usize = paired::MIN_PAIRS + 1;
-
-/// The time for a ratio grows with the square of the pairs; the last ones are used.
-const MAX_PAIRS: usize = 200;
 
 /// Bytes count as one source's, such as the device, where at least this share came from it. With
 /// less, their rate is that of two sources together, and no limit explains it.
@@ -231,25 +225,19 @@ impl CellResult {
         self.counted().into_iter().map(speed).collect()
     }
 
-    /// Returns the speeds in the rounds that both have a counted trial of, this one's last.
-    pub fn pairs_with(&self, base: &CellResult) -> Vec<(f64, f64)> {
-        fn by_round(result: &CellResult) -> impl Iterator<Item = (u32, f64)> {
-            let rounds = result.counted().into_iter().map(|trial| trial.round);
-            rounds.zip(result.speeds())
-        }
-        paired::pairs_of_rounds(by_round(base), by_round(self))
+    /// Returns the speed of each counted trial, with its round.
+    pub fn series(&self) -> Series {
+        self.counted().into_iter().map(|trial| trial.round).zip(self.speeds()).collect()
     }
 
-    /// Returns its speed as a multiple of the speed of `base`: by the pairs of trials of the same
-    /// rounds, in which changes of the machine cancel; by the medians if the pairs are too few.
-    /// Every statement about which cell of a run is faster is based on it.
+    /// Returns the speeds in the rounds that both have a counted trial of, this one's last.
+    pub fn pairs_with(&self, base: &CellResult) -> Vec<(f64, f64)> {
+        paired::pairs_of_rounds(base.series(), self.series())
+    }
+
+    /// Returns its speed as a multiple of the speed of `base` by [`paired::ratio`].
     pub fn ratio_to(&self, base: &CellResult) -> Option<Ratio> {
-        let pairs = self.pairs_with(base);
-        let last = &pairs[pairs.len().saturating_sub(MAX_PAIRS)..];
-        paired::from_pairs(last).filter(|_| last.len() >= MIN_PAIRS).or_else(|| {
-            let summary = |result: &CellResult| Summary::from_values(&result.speeds());
-            Ratio::from_summaries(&summary(self)?, &summary(base)?)
-        })
+        paired::ratio(&self.series(), &base.series())
     }
 
     /// Returns the CPU time per byte over its trials, nanoseconds; `None` if no bytes are moved.

@@ -3,11 +3,8 @@
 use crate::analysis::{CellResult, MIN_TRIALS};
 use crate::plan::Metric;
 use crate::record::{Latency, Severity, TargetEvidence, Warning};
-use crate::stats::tail_limits;
 use crate::units::{counted, show_trials};
 
-/// Half the width of a bucket of latencies, as a share of its value.
-const HALF_BUCKET: f64 = 0.005;
 /// A write with this warning did not reach the device, whatever its severity.
 const NOT_ON_DEVICE: &str = "not-on-device";
 
@@ -109,17 +106,7 @@ fn percentile(latency: &Latency, metric: Metric, q: f64) -> Figure {
         let few = Some("the distribution of its latencies is unknown".into());
         return Figure { value, few, ..Figure::default() };
     }
-    let (few, many) = tail_limits(recorded, 1.0 - q);
-    // The first bucket from above with more than `beyond` values in it and above.
-    let reach = |beyond: u64| {
-        let mut above = 0u64;
-        latency.buckets.iter().rev().find_map(|(nanos, count)| {
-            above = above.saturating_add(*count);
-            (above > beyond).then_some(*nanos as f64)
-        })
-    };
-    let low = reach(many.saturating_sub(1)).map(|low| low * (1.0 - HALF_BUCKET));
-    let high = few.and_then(reach).map(|high| (high * (1.0 + HALF_BUCKET)).min(latency.max));
+    let (low, high) = latency.interval(q);
     let needs = (10.0 / (1.0 - q)).round() as usize;
     Figure {
         value,
