@@ -23,6 +23,8 @@ pub(super) struct Bar {
     /// The current step and the time left, as last reported.
     now: String,
     left: String,
+    /// The run may end sooner.
+    is_limit: bool,
 }
 
 impl Bar {
@@ -41,7 +43,8 @@ impl Bar {
         let labels = plan.cells.iter().map(|c| c.label()).collect();
         let probes = plan.probes.iter().map(|p| p.label()).collect();
         let line = (!quiet && !is_terminal).then(Instant::now);
-        Bar { bar, line, labels, probes, now: String::new(), left: String::new() }
+        let is_limit = plan.has_goal();
+        Bar { bar, line, labels, probes, now: String::new(), left: String::new(), is_limit }
     }
 
     /// Shows an event; without a terminal, prints a line now and then.
@@ -67,7 +70,9 @@ impl Bar {
             Event::Progress(progress) => {
                 self.bar.set_position((progress.share * 1000.0) as u64);
                 self.now = self.describe_cell(progress);
-                self.left = units::show_wait(Duration::from_nanos(progress.left));
+                let at_most = if self.is_limit { "at most " } else { "" };
+                let left = units::show_wait(Duration::from_nanos(progress.left));
+                self.left = format!("{at_most}{left}");
                 self.bar.set_message(format!("{}  {} left", self.now, self.left));
             }
             Event::Sample { sample, .. } if sample.nanos > 0 => {

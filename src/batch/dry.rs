@@ -37,7 +37,7 @@ pub(super) fn text(plan: &Plan, known: &Outlook) -> String {
         put(&mut text, "fills", why.text());
     }
     // The time to reach a goal is unknown.
-    let about = if plan.until && plan.trials.is_none() { "at least" } else { "about" };
+    let about = if plan.has_goal() { "at least" } else { "about" };
     let (time, budget) = (show_wait(estimate(plan)), show_wait(plan.budget));
     put(&mut text, "time", format!("{about} {time}, at most {budget}"));
     if let Some(missed) = predict_missed(plan, &known.disk) {
@@ -68,6 +68,7 @@ fn push_work(plan: &Plan, places: &[String], text: &mut String) {
         }
         Some(n) if plan.pick => format!("{} of the fastest", show_trials(n as usize)),
         Some(n) => format!("{} of each", show_trials(n as usize)),
+        None if plan.settles().is_some() => "rounds until the answer is settled".into(),
         None => format!(
             "rounds until every interval is within {} or the budget ends",
             show_goal(plan.goal)

@@ -85,8 +85,9 @@ pub fn refine(
         seconds: session.seconds.unwrap_or(0.0),
     };
     let mut plan = replan(session, &[], &[], false, settings)?;
-    // More trials were requested, whatever is in memory.
+    // More trials were requested, whatever is in memory, and however certain the answer is.
     (plan.once_uncached, plan.span_may_shrink) = (false, false);
+    plan.settle = plan.settle.filter(|_| until.is_some());
     plan.trials = match (trials, until, session.plan.trials) {
         (Some(more), ..) | (None, None, Some(more)) => Some(earlier.rounds().saturating_add(more)),
         _ => None,
@@ -139,7 +140,8 @@ mod tests {
         };
         let more = |n| Settings { trials: Some(n), ..Settings::default() };
         assert_eq!(refined(&session, &more(4)).unwrap(), Some(done + 4));
-        let until = Settings { until: Some(300), ..Settings::default() };
+        let until =
+            Settings { until: Some(crate::plan::Until::Within(300)), ..Settings::default() };
         assert_eq!(refined(&session, &until).unwrap(), None);
         let other = Settings { xor: Some(true), ..Settings::default() };
         assert!(matches!(refined(&session, &other), Err(RefineError::Other)));

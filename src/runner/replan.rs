@@ -82,12 +82,14 @@ pub fn replan(
     plan.others = targets.split_off(1);
     plan.target = targets.remove(0);
     plan.seed = settings.seed.unwrap_or(plan.seed);
-    match (settings.trials, settings.goal()) {
+    match (settings.trials, settings.until) {
         (Some(_), Some(_)) => return Err(PlanError::UntilTrials.into()),
         (Some(trials), None) => plan.trials = Some(trials),
-        (None, Some(goal)) => {
-            (plan.trials, plan.goal, plan.until) = (None, goal, true);
-            plan.budget = Plan::UNTIL_BUDGET;
+        (None, Some(until)) => {
+            (plan.trials, plan.settle) = (None, until.tolerance());
+            plan.until = until.goal().is_some();
+            plan.goal = until.goal().unwrap_or(Plan::TARGET_HALF_WIDTH);
+            plan.budget = if plan.until { Plan::UNTIL_BUDGET } else { plan.budget };
         }
         (None, None) => {}
     }
@@ -174,7 +176,8 @@ mod tests {
         let moved =
             replan(&session, &[file.path().into()], &["/tmp".into()], false, &Settings::default());
         assert!(matches!(moved, Err(ReplanError::NotScratch(_))), "{moved:?}");
-        let until = Settings { until: Some(500), ..Settings::default() };
+        let until =
+            Settings { until: Some(crate::plan::Until::Within(500)), ..Settings::default() };
         let plan = run(&until).unwrap();
         assert_eq!((plan.trials, plan.goal, plan.until), (None, 0.05, true));
         assert_eq!(plan.budget, Plan::UNTIL_BUDGET);

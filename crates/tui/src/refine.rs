@@ -2,7 +2,7 @@
 
 use crate::analysis::{Aim, FirstLook, Refinement, refinements};
 use crate::export::What;
-use crate::plan::{Plan, Settings};
+use crate::plan::{Plan, Settings, Until};
 use crate::session::Session;
 use crate::session_view::SessionView;
 use crate::units::{self, show_wait};
@@ -52,7 +52,9 @@ impl RefineForm {
                 })),
                 ..Settings::default()
             },
-            Aim::Interval(precision) => Settings { until: Some(precision), ..Settings::default() },
+            Aim::Interval(precision) => {
+                Settings { until: Some(Until::Within(precision)), ..Settings::default() }
+            }
         };
         Some(RefineRequest { what: self.what.clone(), settings })
     }

@@ -10,7 +10,7 @@ use super::sweep::sensible;
 use super::{estimate, experiment, usual};
 use crate::plan::{
     Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Settings,
-    TargetSpec, ValueKind,
+    TargetSpec, Until, ValueKind,
 };
 
 /// How options differ from the cells that they should describe.
@@ -262,7 +262,8 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         own.filter(|own| of_preset.as_ref() != Some(own))
     }
     let known = &preset.settings;
-    let until = plan.until.then(|| (plan.goal * 1e4).round() as u32);
+    let goal = plan.until.then(|| Until::Within((plan.goal * 1e4).round() as u32));
+    let until = goal.or(plan.settle.map(|_| Until::Answer));
     let usual = if plan.until {
         Plan::UNTIL_BUDGET
     } else {

@@ -12,6 +12,7 @@ mod lab;
 mod plan_error;
 mod refusal;
 mod schedule;
+mod settling;
 mod sweep;
 
 pub use budget_reach::{
@@ -26,6 +27,7 @@ pub use plan_error::{MAX_CELLS, PlanError};
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };
+pub use settling::{Measurements, Settling};
 pub use sweep::{
     FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate,
     fit_trial_time, later_trials, spans, usual, verified_share,
@@ -36,7 +38,7 @@ use std::time::Duration;
 
 use crate::plan::{
     Axis, Cache, Choice, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset,
-    ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, nearest,
+    ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
 };
 use crate::units::short_bytes;
 
@@ -228,14 +230,25 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     if user.until.is_some() && cells.is_empty() {
         return Err(PlanError::UntilOfNone);
     }
-    let goal = whole.goal().filter(|_| trials.is_none());
+    let until = whole.until.filter(|_| trials.is_none());
+    let goal = until.and_then(Until::goal);
+    // A ratio of variants has no contest, and a method that is picked has none left.
+    let is_compared = !pick && request.variants.is_empty() && !cells.is_empty();
+    let settle = until.and_then(Until::tolerance).filter(|_| is_compared);
     // Each variant has as much time as a run of its own.
     let variants = request.variants.len().max(1) as u32;
     let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET * variants };
     let budget = whole.budget.unwrap_or(usual);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
-    let fits = sweep::trial_time(cells.len(), budget, starts, rounds, trials.is_some(), verified);
+    let fits = sweep::trial_time(
+        cells.len(),
+        (budget, Plan::kept_time(settle, budget)),
+        starts,
+        rounds,
+        trials.is_some(),
+        verified,
+    );
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),
@@ -247,6 +260,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         trials,
         goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),
         until: goal.is_some(),
+        settle,
         trial_time,
         fitted,
         budget,

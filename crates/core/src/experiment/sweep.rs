@@ -49,7 +49,7 @@ pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells,
 /// made. `verified` is the share of the cells that are read back.
 pub(super) fn trial_time(
     cells: usize,
-    budget: Duration,
+    (budget, kept): (Duration, Duration),
     starts: Duration,
     rounds: u32,
     fixed: bool,
@@ -59,7 +59,7 @@ pub(super) fn trial_time(
     // Peers start once to calibrate, and once per round.
     let time = fit_trial_time(
         spare(starts * 2),
-        spare(starts.saturating_mul(rounds.saturating_add(1))),
+        spare(starts.saturating_mul(rounds.saturating_add(1)).saturating_add(kept)),
         cells,
         FIRST_ROUND + verified,
         later_trials(cells, rounds, fixed, verified),

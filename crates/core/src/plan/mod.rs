@@ -50,7 +50,7 @@ pub use profile::{PROFILES, Profile, Profiles};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
 pub use setting_error::SettingError;
-pub use settings::{Setting, Settings, ValueKind};
+pub use settings::{Setting, Settings, Until, ValueKind};
 pub use trial_time::TrialTime;
 pub use variant::{Variant, VariantError, VariantName};
 pub use work::{Fresh, Plan, Skipped, TargetSpec};

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Backends, Choice, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown};
+use super::{
+    Backends, Choice, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown, Until,
+};
 use crate::units;
 
 pub(super) fn bad<T>(text: &str, wanted: &str) -> Result<T, SettingError> {
@@ -112,13 +114,18 @@ pub(super) fn trials(text: &str) -> Result<u32, SettingError> {
     }
 }
 
-/// Parses a share in percent, `5%` or `0.5`, to hundredths of a percent.
-pub(super) fn until(text: &str) -> Result<u32, SettingError> {
+/// Parses `answer`, or a share in percent, `5%` or `0.5`.
+pub(super) fn until(text: &str) -> Result<Until, SettingError> {
     let text = text.trim();
+    if text == "answer" {
+        return Ok(Until::Answer);
+    }
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     match number.parse::<f64>().map(|percent| (percent * 100.0).round()) {
-        Ok(hundredths) if (1.0..=10_000.0).contains(&hundredths) => Ok(hundredths as u32),
-        _ => bad(text, "a percentage from 0.01 to 100"),
+        Ok(hundredths) if (1.0..=10_000.0).contains(&hundredths) => {
+            Ok(Until::Within(hundredths as u32))
+        }
+        _ => bad(text, "answer or a percentage from 0.01 to 100"),
     }
 }
 

@@ -10,10 +10,34 @@ use super::setting_text::{
     some_of, split_list, switch, switches, trial_time, trials, until,
 };
 use super::{
-    Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
+    Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern, Plan,
     ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
 };
 use crate::units;
+
+/// When a run without a number of trials ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// No trial can change the answer any more.
+    Answer,
+    /// Every interval has this half width, in hundredths of a percent.
+    Within(u32),
+}
+
+impl Until {
+    /// Returns the half width of the intervals, as a share of the median.
+    pub fn goal(self) -> Option<f64> {
+        match self {
+            Until::Answer => None,
+            Until::Within(hundredths) => Some(f64::from(hundredths) / 10_000.0),
+        }
+    }
+
+    /// Returns the tolerance of the answer, as a share.
+    pub fn tolerance(self) -> Option<f64> {
+        (self == Until::Answer).then_some(Plan::TOLERANCE)
+    }
+}
 
 /// The requested settings. `None` = not given, so a preset or the default decides.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,8 +69,7 @@ pub struct Settings {
     pub verify: Option<bool>,
     pub fresh: Option<bool>,
     pub trials: Option<u32>,
-    /// Half width of the intervals at which the run may end, in hundredths of a percent.
-    pub until: Option<u32>,
+    pub until: Option<Until>,
     pub budget: Option<Duration>,
     pub trial_time: Option<TrialTime>,
     pub seed: Option<u64>,
@@ -136,11 +159,6 @@ impl Setting {
 }
 
 impl Settings {
-    /// Returns the goal of `until`, as a share of the median.
-    pub fn goal(&self) -> Option<f64> {
-        self.until.map(|hundredths| f64::from(hundredths) / 10_000.0)
-    }
-
     /// Every setting, in the order of the help text.
     pub const ALL: &'static [Setting] = &[
         setting!(
@@ -369,20 +387,24 @@ impl Settings {
         ),
         setting!(
             "trials", "Trials", ValueKind::Form("N"),
-            default: "until the intervals are narrow or the budget is used up",
+            default: "see --until",
             trials: trials => |v| v.to_string(),
             "Exactly N trials of every cell",
         ),
         setting!(
-            "until", "Until", ValueKind::Form("PERCENT"),
-            default: "2%",
-            until: until => |v| format!("{}%", f64::from(*v) / 100.0),
-            "Run until every interval is narrow: within PERCENT of its median; without --budget \
-             for up to an hour",
+            "until", "Until", ValueKind::Form("answer|PERCENT"),
+            default: "of most presets: answer, else 2%",
+            until: until => |v| match v {
+                Until::Answer => "answer".into(),
+                Until::Within(hundredths) => format!("{}%", f64::from(*hundredths) / 100.0),
+            },
+            "Run until the answer is settled: until more trials would change it by at most 10 %, \
+             or every interval is within PERCENT of its median; the latter without --budget for \
+             up to an hour",
         ),
         setting!(
             "budget", "Budget", ValueKind::Form("TIME"),
-            default: "50s, with --until 1h",
+            default: "50s, with --until PERCENT 1h",
             budget: positive => |v| units::short_time(*v),
             "Time limit of the run, once the plan is made",
         ),

@@ -110,6 +110,10 @@ pub struct Plan {
     /// The user requested the goal; omitted from JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until: bool,
+    /// The run ends when its answer is settled: at a difference of this share between cells that
+    /// more trials do not decide; omitted from JSON if it ends otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<f64>,
     pub trial_time: TrialTime,
     /// The trial time was chosen to fit the budget, so a run may shorten it; omitted from JSON if
     /// requested.
@@ -193,6 +197,11 @@ impl Plan {
     pub const MIN_FOR_CEILINGS: Duration = Duration::from_secs(5);
     /// Half width of the interval at which more trials would not change an answer.
     pub const TARGET_HALF_WIDTH: f64 = 0.02;
+    /// A smaller difference changes no answer, where a run ends when its answer is settled.
+    pub const TOLERANCE: f64 = 0.1;
+    /// Share of the budget that the first rounds of such a run may take; the rest is for the cells
+    /// that can still change the answer.
+    pub const FIRST_SHARE: f64 = 0.3;
     pub const BUDGET: Duration = Duration::from_secs(50);
     /// The budget of a run that is to reach a given precision.
     pub const UNTIL_BUDGET: Duration = Duration::from_secs(3600);
@@ -317,6 +326,7 @@ impl Plan {
             trials: None,
             goal: Plan::TARGET_HALF_WIDTH,
             until: false,
+            settle: None,
             trial_time: TrialTime::default(),
             fitted: false,
             span_may_shrink: false,
@@ -355,6 +365,22 @@ impl Plan {
             .iter()
             .find(|skipped| skipped.cell.is_far())
             .map(|skipped| skipped.reason.as_str())
+    }
+
+    /// Returns the tolerance at which the answer is settled, if that ends the run.
+    pub fn settles(&self) -> Option<f64> {
+        self.settle.filter(|tolerance| self.trials.is_none() && (0.0..1.0).contains(tolerance))
+    }
+
+    /// Returns whether a goal ends the run, before its budget does.
+    pub fn has_goal(&self) -> bool {
+        self.until && self.trials.is_none() || self.settles().is_some()
+    }
+
+    /// Returns the time that a run keeps for the cells that can still change the answer, if it ends
+    /// when that is settled.
+    pub fn kept_time(settle: Option<f64>, budget: Duration) -> Duration {
+        settle.map_or(Duration::ZERO, |_| budget.mul_f64(1.0 - Plan::FIRST_SHARE))
     }
 
     /// Returns the maximum number of rounds of this plan.

@@ -5,6 +5,7 @@
 
 pub mod chance;
 pub mod compare;
+pub mod contest;
 pub mod cost;
 pub mod course;
 pub mod drift;

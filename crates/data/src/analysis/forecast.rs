@@ -103,6 +103,13 @@ pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
         return Some(describe_until(plan, noise.of_plan(plan)));
     }
     let trials = expected_trials(plan).max(1);
+    if plan.settles().is_some() {
+        let first = show_trials(trials.min(Plan::ROUNDS) as usize);
+        return Some(match trials < Plan::ROUNDS {
+            true => format!("about {first} of each, too few to settle the answer"),
+            false => format!("{first} of each, then of those that can change the answer"),
+        });
+    }
     let about = if plan.trials.is_none() { "about " } else { "" };
     let mut text = format!("{about}{} of each", show_trials(trials as usize));
     let Some(noise) = noise.of_plan(plan).filter(|noise| noise.median > 0.0) else {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::executor::Executor;
 use crate::backend::Commits;
 use crate::backend::meter::Timed;
+use crate::experiment::Measurements;
 use crate::plan::{Cache, CpuCache, Job, Plan};
 use crate::record::{
     CommitTimes, Grounds, Latency, Measured, Trial, Verdict, Visit, complete, judge_job, rates,
@@ -54,6 +55,8 @@ pub(super) struct Cell {
     pub once: bool,
     /// Excluded from the run: it failed, was skipped by the user, or has all its trials.
     pub out: bool,
+    /// Its last verdict calls it wrong.
+    pub wrong: bool,
     /// How long the last trial took, with its preparation; zero before the first.
     pub cost: Duration,
     /// The half width of its interval, and the number of trials that it is from.
@@ -102,6 +105,7 @@ impl Cell {
             every: 0,
             once: false,
             out: false,
+            wrong: false,
             cost: Duration::ZERO,
             width: (None, 0),
             judged: 0,
@@ -116,10 +120,23 @@ impl Cell {
     /// Returns the rates of this cell and another one in the rounds in which both have a complete
     /// trial.
     pub fn pair_rates(&self, other: &Cell) -> Vec<(f64, f64)> {
-        fn by_round(cell: &Cell) -> impl Iterator<Item = (u32, f64)> {
-            complete(&cell.trials).map(|trial| trial.round).zip(rates(&cell.trials))
+        paired::pairs_of_rounds(self.rates_by_round(), other.rates_by_round())
+    }
+
+    /// Returns the rate of each complete trial, with its round.
+    fn rates_by_round(&self) -> impl Iterator<Item = (u32, f64)> {
+        complete(&self.trials).map(|trial| trial.round).zip(rates(&self.trials))
+    }
+
+    /// Returns its measurements for the decision whether the answer is settled; `None` if it gets
+    /// no more trials, or none that could be compared.
+    pub fn measured(&self, with_latency: bool) -> Option<Measurements> {
+        if self.out || self.wrong && self.trials.len() >= Plan::ROUNDS as usize {
+            return None;
         }
-        paired::pairs_of_rounds(by_round(self), by_round(other))
+        let of_commits = self.commits.as_ref().and_then(summarize_commits).map(|of| of.total);
+        let latency = if with_latency { of_commits.or_else(|| self.latency()) } else { None };
+        Some(Measurements { rates: self.rates_by_round().collect(), latency })
     }
 
     /// Adds a trial; the only one requested ends the work of the cell.

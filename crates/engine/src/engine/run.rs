@@ -31,10 +31,10 @@ use super::targets::Targets;
 use super::trial::{self, RankRole, Together, TrialStage, overran};
 use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
-use crate::experiment::{order_of_pairs, order_of_round};
+use crate::experiment::{Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
 use crate::plan::Plan;
-use crate::record::{Earlier, End, Event, Grounds, Latency, Phase, Throttle};
+use crate::record::{Earlier, End, Event, Grounds, Latency, Phase, Severity, Throttle, Warning};
 use crate::stats::random::mix;
 
 /// The result of a step.
@@ -64,6 +64,10 @@ struct Run<'a> {
     /// The precision that ends the run; `None` if the number of trials is fixed.
     precision: Option<Precision>,
     ratios: Ratios,
+    /// The questions of the answer, if the run ends when they are settled.
+    settling: Option<Settling>,
+    /// Whether each cell can still change the answer, once that is known.
+    open: Vec<bool>,
     reserve: Reserve,
     /// The unread blocks, if each block is read once.
     unread: Option<Unread>,
@@ -117,13 +121,26 @@ impl<'a> Run<'a> {
             }
             self.send_verdicts(false);
             self.ratios.update(&self.cells);
-            let precision =
-                self.precision.filter(|_| round >= Plan::least_rounds(&self.plan.variants));
+            let is_early = round < Plan::least_rounds(&self.plan.variants);
+            if !is_early && self.is_settled() {
+                return Ok(End::Goal);
+            }
+            let precision = self.precision.filter(|_| !is_early);
             if precision.is_some_and(|p| p.is_reached(self.ratios.measured(&self.cells))) {
                 return Ok(End::Goal);
             }
         }
         Ok(End::Finished)
+    }
+
+    /// Finds the cells that can still change the answer; returns whether there are none.
+    fn is_settled(&mut self) -> bool {
+        let Some(settling) = &self.settling else { return false };
+        let with_latency = settling.needs_latencies();
+        let measured = |cell: &Option<Cell>| cell.as_ref()?.measured(with_latency);
+        let cells: Vec<_> = self.cells.iter().map(measured).collect();
+        self.open = settling.open(&cells);
+        !self.open.contains(&true)
     }
 
     /// Runs a trial of every cell. In the first round a cache state with others after it takes no
@@ -186,6 +203,9 @@ impl<'a> Run<'a> {
         let cost = self.cells[index].as_ref().map_or(Duration::ZERO, |cell| cell.cost);
         if self.reserve.is_needed(cost, self.pace.budget()) {
             return true;
+        }
+        if let Some(is_open) = self.open.get(index) {
+            return !is_open;
         }
         let precision = self.precision.filter(|_| round > Plan::least_rounds(&self.plan.variants));
         precision
@@ -524,10 +544,10 @@ impl<'a> Run<'a> {
         for (index, cell) in self.cells.iter_mut().enumerate() {
             let Some(cell) = cell else { continue };
             if cell.needs_verdict(at_end) {
-                self.sink.event(Event::Verdict {
-                    cell: index as u32,
-                    verdict: Arc::new(cell.verdict(&self.grounds)),
-                });
+                let verdict = Arc::new(cell.verdict(&self.grounds));
+                let is_wrong = |warning: &Warning| warning.severity == Severity::Wrong;
+                cell.wrong = verdict.warnings.iter().any(is_wrong);
+                self.sink.event(Event::Verdict { cell: index as u32, verdict });
             }
         }
     }

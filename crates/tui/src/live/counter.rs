@@ -18,6 +18,8 @@ pub struct Counter {
     pub share: f64,
     /// Seconds left; `None` while unknown.
     pub left: Option<f64>,
+    /// The run may end sooner.
+    pub is_limit: bool,
 }
 
 impl Counter {
@@ -39,7 +41,9 @@ impl Counter {
 
     pub fn describe_left(&self) -> Option<String> {
         self.left.filter(|left| left.is_finite()).map(|left| {
-            format!("{} left", units::show_wait(Duration::from_secs_f64(left.max(0.0))))
+            let at_most = if self.is_limit { "at most " } else { "" };
+            let left = units::show_wait(Duration::from_secs_f64(left.max(0.0)));
+            format!("{at_most}{left} left")
         })
     }
 
@@ -77,7 +81,14 @@ mod tests {
 
     #[test]
     fn counters_shorten_to_fit() {
-        let counter = Counter { trial: 49, known: 20, cells: 96, share: 0.721, left: Some(3.0) };
+        let counter = Counter {
+            trial: 49,
+            known: 20,
+            cells: 96,
+            share: 0.721,
+            left: Some(3.0),
+            is_limit: false,
+        };
         assert_eq!(counter.to_string(), "trial 49 · 20 of 96 cells known · 3 s left");
         let shown = [60, 40, 30, 20, 15, 4].map(|room| counter.describe(" - ", room));
         assert_eq!(

@@ -238,6 +238,7 @@ impl RunView {
             left: estimate
                 .map(|(_, left)| left)
                 .filter(|left| self.outcome.is_none() && left.is_finite()),
+            is_limit: self.plan.has_goal(),
         }
     }
 
@@ -385,6 +386,7 @@ impl RunView {
         Some(match self.outcome? {
             End::Finished => "done",
             End::Budget => "done: the time budget is used up",
+            End::Goal if self.plan.settles().is_some() => "done: the answer is settled",
             End::Goal => "done: every interval is narrow enough",
             End::Interrupted => "stopped before the end",
             End::Failed => "failed before the end",

@@ -110,6 +110,7 @@ pub fn display_value(text: &str) -> &str {
 /// Returns the text of a row that has no value, so that the plan decides.
 pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&Plan>) -> String {
     match setting.name {
+        "trials" if plan.is_some_and(|plan| plan.settles().is_some()) => "until settled".into(),
         "trials" => "until precise".into(),
         "count" => "by trial time".into(),
         "size" if constraints.exists => "whole file".into(),
@@ -225,7 +226,9 @@ impl Setup {
     pub fn workload_rows(&self) -> FoldList<WorkloadLine> {
         let parts = self.preset.parts();
         let is_set = |name: &str| {
-            self.settings.text(name).is_some() || parts.iter().any(|part| part.text(name).is_some())
+            // Most presets end alike.
+            let of_preset = || parts.iter().any(|part| part.text(name).is_some());
+            self.settings.text(name).is_some() || name != "until" && of_preset()
         };
         let mut shown = Vec::new();
         let (mut count, mut group) = (0, None);

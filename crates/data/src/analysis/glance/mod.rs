@@ -8,6 +8,7 @@ mod conditions;
 mod facts;
 mod model;
 mod origin;
+mod settled;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -111,7 +112,8 @@ pub fn glance(
             (facts::headline(&shown_figures), facts)
         }
     };
-    let (trust, warned) = trust::trust(session, &shown, probes);
+    let settled = settled::settled(session, results);
+    let (trust, warned) = trust::trust(session, &shown, probes, settled);
     Glance {
         conditions: Conditions::of(session),
         headline,

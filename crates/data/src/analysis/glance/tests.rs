@@ -1,11 +1,13 @@
 mod board;
 mod commits;
 
+use std::time::Duration;
+
 use super::*;
 use crate::analysis::answer::testing::{at, cell};
 use crate::analysis::{LatencyOf, answer_with, list_skipped, results};
 use crate::plan::{Cache, Job, Op, Pattern, Sync};
-use crate::record::Source;
+use crate::record::{End, Source};
 use crate::session::testing::{self as sessions, job};
 
 /// The glance of results that no session has.
@@ -51,6 +53,35 @@ fn cold_and_warm_are_two_columns() {
     assert_eq!(glance.origin, Statement { grade: Grade::Good, text: text.into() });
     assert_eq!(glance.trust.text, "7 trials of each, every interval within ±1 %");
     assert_eq!(glance.trust.grade, Grade::Good);
+}
+
+/// Returns the trust in a run of two cells with these trials, of at most 50 s.
+fn trust_of(trials: [[u64; 5]; 2], end: End) -> Statement {
+    let mut session = sessions::session(2);
+    (session.plan.settle, session.plan.trials) = (Some(0.1), None);
+    (session.plan.budget, session.seconds) = (Duration::from_secs(50), Some(24.0));
+    session.end = Some(end);
+    for (cell, rates) in (0..).zip(trials) {
+        let trial = |(round, rate)| sessions::trial(cell, round, rate).into();
+        session.trials.extend((1..).zip(rates.map(|rate| rate << 20)).map(trial));
+    }
+    let results = results(&session);
+    glance(&session, &results, &[], &crate::analysis::answer(&results)).trust
+}
+
+#[test]
+fn reports_say_when_answers_settled() {
+    let apart = [[100, 101, 99, 100, 102], [50, 51, 49, 50, 52]];
+    let trust = trust_of(apart, End::Goal);
+    let text = "5 trials, every interval within ±2 %; settled after 24 s of at most 50 s: \
+                no answer would change with 95 % confidence at 10 %";
+    assert_eq!((trust.grade, trust.text.as_str()), (Grade::Good, text));
+    assert!(!trust_of(apart, End::Interrupted).text.contains("settled"));
+    let near = [[100, 150, 60, 120, 80], [90, 140, 70, 110, 60]];
+    let trust = trust_of(near, End::Budget);
+    let text = "5 trials, intervals up to ±50 %; not settled within 50 s: 2 cells can still \
+                change an answer";
+    assert_eq!((trust.grade, trust.text.as_str()), (Grade::Unfinished, text));
 }
 
 #[test]

@@ -17,12 +17,13 @@ struct Shown<'a> {
     warnings: &'a [Warning],
 }
 
-/// Returns `9 trials of each, every interval within ±4 %`, or why the figures are less certain;
-/// and the other warnings about figures of too few trials.
+/// Returns `9 trials of each, every interval within ±4 %`, or why the figures are less certain,
+/// with what ended the run; and the other warnings about figures of too few trials.
 pub fn trust(
     session: &Session,
     results: &[&CellResult],
     probes: &[ProbeResult],
+    settled: Option<(bool, String)>,
 ) -> (Statement, Option<Statement>) {
     if session.reference.is_some() {
         let text = "figures of a published report, without intervals".into();
@@ -42,7 +43,11 @@ pub fn trust(
     if shown.is_empty() {
         shown = of_probes.collect();
     }
-    let (sure, counts) = describe_counts(&shown);
+    let (mut sure, mut counts) = describe_counts(&shown);
+    if let Some((is_settled, end)) = settled {
+        sure |= is_settled;
+        counts += &format!("; {end}");
+    }
     let is_first_look = shown.iter().any(|figure| figure.trials < MIN_TRIALS);
     match describe_warnings(&shown) {
         Some((grade, said)) => {

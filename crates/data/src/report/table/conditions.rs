@@ -167,6 +167,7 @@ fn describe_end(end: Option<End>, plan: &Plan) -> &'static str {
         Some(End::Finished) if plan.trials.is_some() => "as requested",
         Some(End::Finished) => "finished",
         Some(End::Budget) => "budget used up",
+        Some(End::Goal) if plan.settles().is_some() => "its answer is settled",
         Some(End::Goal) => "every interval is narrow enough",
         Some(End::Failed) => "failed",
         Some(End::Interrupted) | None => "interrupted",

@@ -21,8 +21,9 @@ pub(super) struct Fitting {
     later: f64,
     /// The time that one round takes to read the file into the page cache.
     reading: Duration,
-    /// The time that all rounds take for that.
-    warming: Duration,
+    /// The time that all rounds take for that, and what is kept for cells that can still change the
+    /// answer after them.
+    aside: Duration,
     /// The remaining budget when calibration began.
     begun: Option<Duration>,
     /// Sum of the trial times that were granted since.
@@ -41,7 +42,9 @@ impl Fitting {
             planned: plan.trial_time,
             fitted: plan.fitted,
             reading,
-            warming: reading.saturating_mul(rounds),
+            aside: reading
+                .saturating_mul(rounds)
+                .saturating_add(Plan::kept_time(plan.settles(), plan.budget)),
             first: FIRST_ROUND + verified,
             later: later_trials(plan.cells.len(), rounds, fixed, verified),
             begun: None,
@@ -66,7 +69,7 @@ impl Fitting {
             (spent / self.granted.as_secs_f64()).max(self.first)
         };
         let without = |time: Duration| budget.saturating_sub(time).as_secs_f64();
-        let (one, all) = (without(self.reading), without(self.warming));
+        let (one, all) = (without(self.reading), without(self.aside));
         let fits = fit_trial_time(one, all, uncalibrated, first, self.later);
         let low = fits.clamp(MIN_TRIAL_TIME.min(self.planned.low), self.planned.low);
         self.granted += low;

@@ -22,6 +22,7 @@ use crate::engine::ranks::{Link, Ranks};
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink, levels, probing, target};
+use crate::experiment::Settling;
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{Earlier, End, Event, Grounds, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
@@ -168,6 +169,8 @@ fn run_jobs(
         fitting: Fitting::new(plan, earlier.rounds_left(plan), reading),
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
+        settling: Settling::new(plan),
+        open: Vec::new(),
         reserve: Reserve::default(),
         unread,
     };

@@ -10,6 +10,7 @@ mod latency;
 mod mixed;
 mod pause;
 mod settings_of;
+mod settled;
 mod shapes;
 mod shrink;
 mod stop;

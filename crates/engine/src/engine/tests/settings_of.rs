@@ -32,7 +32,7 @@ fn cells_of_shares(plan: &Plan) -> HashSet<Job> {
     cells.iter().map(|job| Job { span: number(job), ..job.clone() }).collect()
 }
 
-const LINES: [&str; 11] = [
+const LINES: [&str; 12] = [
     "",
     "block-size=4k,1m cache=warm",
     "backend=read,seek",
@@ -41,6 +41,7 @@ const LINES: [&str; 11] = [
     "op=write sync=fsync size=1m",
     "op=write sync=fdatasync,dsync sync-every=1,4 size=1m",
     "until=3 rated=2g",
+    "until=answer budget=9s",
     "backend=pread,uring depth=1,8 direct=true",
     "mix=70 size=1m",
     "op=write verify=true compressible=50 size=1m",
@@ -101,7 +102,13 @@ fn older_plans_recover_their_settings() {
             let other: Vec<String> = other.take(3).collect();
             assert!(other.is_empty(), "{context}: {other:?}");
             let once = |plan: &Plan| {
-                (plan.trials, plan.until, plan.budget, plan.rated, plan.ceilings, plan.fitted)
+                (
+                    (plan.trials, plan.until, plan.settle),
+                    plan.budget,
+                    plan.rated,
+                    plan.ceilings,
+                    plan.fitted,
+                )
             };
             assert_eq!(once(&after), once(&before), "{context}");
             // A scratch file has the size that it had, a share of the memory as many bytes.

@@ -141,7 +141,10 @@ fn refine_offers_ways_to_go_on() {
     stage.keys("Rj<enter>");
     let effects = stage.take();
     let [Effect::Ask(Query::Refine(request))] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!(request.settings, Settings { until: Some(1000), ..Settings::default() });
+    assert_eq!(
+        request.settings,
+        Settings { until: Some(crate::plan::Until::Within(1000)), ..Settings::default() }
+    );
     // The plan that comes back is run after the trials that are there.
     let earlier = Earlier { trials: first_look().trials, ..Earlier::default() };
     let name = Some("first".into());

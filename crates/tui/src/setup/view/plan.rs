@@ -177,7 +177,7 @@ fn push_what_runs(
         }
         None if !outlook.forecast.is_empty() => {
             // A run with a goal is not ended by its budget.
-            let buys = if proposed.plan.until { "runs " } else { "the budget buys " };
+            let buys = if proposed.plan.has_goal() { "runs " } else { "the budget buys " };
             push(" ", Role::Dim, &format!("{buys}{}", outlook.forecast), Role::Text);
         }
         None => {}
@@ -262,7 +262,7 @@ fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
     // The most important figures come first: a narrow pane cuts the end.
     let (dot, time) = (scene.dot(), estimate(plan));
     // The time until a goal is unknown.
-    let is_open = plan.until && plan.trials.is_none();
+    let is_open = plan.has_goal();
     push(
         String::new(),
         match () {
@@ -287,6 +287,9 @@ fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
                 (_, true) => " trials of the fastest",
             },
         ),
+        None if plan.settles().is_some() => {
+            push(String::new(), &format!("{dot}until the answer is settled"))
+        }
         None => push(String::new(), &format!("{dot}repeated until precise")),
     }
     push(String::new(), dot);
