@@ -4,7 +4,7 @@ use super::kind::{AvailableProbes, PlanRequest};
 use super::plan_error::PlanError;
 use super::{plan, sweep, usual};
 use crate::plan::{
-    Cache, Info, Job, JobOption, Op, Plan, Preset, Range, Resolved, Settings, TargetSpec,
+    Cache, Info, Job, JobOption, Op, Plan, Preset, Range, Resolved, Settings, TargetSpec, Until,
 };
 
 /// The choices, and the facts that they are checked against.
@@ -51,6 +51,8 @@ impl Choices<'_> {
             settings.backend = None;
         }
         settings.memory_share = None;
+        // The usual end of a preset gives way to a number of trials.
+        settings.until = settings.until.filter(|until| *until != Until::Answer);
         // Probes need no file, and are checked elsewhere.
         settings.probe = None;
         settings

@@ -211,6 +211,13 @@ fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
     }
 }
 
+/// Returns the budget of a run with this goal, if no other is requested.
+fn usual_budget(goal: Option<f64>, variants: usize) -> Duration {
+    // Each variant has as much time as a run of its own.
+    let each = Plan::BUDGET * variants.max(1) as u32;
+    if goal.is_some() { Plan::UNTIL_BUDGET } else { each }
+}
+
 /// Builds the plan of all presets together: the union of their cells, each once.
 ///
 /// # Errors
@@ -230,25 +237,16 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     if user.until.is_some() && cells.is_empty() {
         return Err(PlanError::UntilOfNone);
     }
-    let until = whole.until.filter(|_| trials.is_none());
-    let goal = until.and_then(Until::goal);
     // A ratio of variants has no contest, and a method that is picked has none left.
     let is_compared = !pick && request.variants.is_empty() && !cells.is_empty();
+    let until = whole.until.filter(|_| trials.is_none());
     let settle = until.and_then(Until::tolerance).filter(|_| is_compared);
-    // Each variant has as much time as a run of its own.
-    let variants = request.variants.len().max(1) as u32;
-    let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET * variants };
-    let budget = whole.budget.unwrap_or(usual);
+    let goal = until.and_then(Until::goal);
+    let budget = whole.budget.unwrap_or(usual_budget(goal, request.variants.len()));
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
-    let fits = sweep::trial_time(
-        cells.len(),
-        (budget, Plan::kept_time(settle, budget)),
-        starts,
-        rounds,
-        trials.is_some(),
-        verified,
-    );
+    let times = (budget, Plan::kept_time(settle, budget));
+    let fits = sweep::trial_time(cells.len(), times, starts, rounds, trials.is_some(), verified);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),

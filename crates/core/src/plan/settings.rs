@@ -10,7 +10,7 @@ use super::setting_text::{
     some_of, split_list, switch, switches, trial_time, trials, until,
 };
 use super::{
-    Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern, Plan,
+    Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
     ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
 };
 use crate::units;
@@ -25,6 +25,9 @@ pub enum Until {
 }
 
 impl Until {
+    /// A smaller difference changes no answer.
+    pub const TOLERANCE: f64 = 0.1;
+
     /// Returns the half width of the intervals, as a share of the median.
     pub fn goal(self) -> Option<f64> {
         match self {
@@ -35,7 +38,7 @@ impl Until {
 
     /// Returns the tolerance of the answer, as a share.
     pub fn tolerance(self) -> Option<f64> {
-        (self == Until::Answer).then_some(Plan::TOLERANCE)
+        (self == Until::Answer).then_some(Until::TOLERANCE)
     }
 }
 

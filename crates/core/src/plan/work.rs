@@ -197,10 +197,8 @@ impl Plan {
     pub const MIN_FOR_CEILINGS: Duration = Duration::from_secs(5);
     /// Half width of the interval at which more trials would not change an answer.
     pub const TARGET_HALF_WIDTH: f64 = 0.02;
-    /// A smaller difference changes no answer, where a run ends when its answer is settled.
-    pub const TOLERANCE: f64 = 0.1;
-    /// Share of the budget that the first rounds of such a run may take; the rest is for the cells
-    /// that can still change the answer.
+    /// Share of the budget for the first rounds of a run that ends when its answer is settled; the
+    /// rest is for the cells that can still change it.
     pub const FIRST_SHARE: f64 = 0.3;
     pub const BUDGET: Duration = Duration::from_secs(50);
     /// The budget of a run that is to reach a given precision.

@@ -67,7 +67,7 @@ fn contenders(settings: &[&Series], reach: f64) -> Option<Vec<usize>> {
 
 /// Settings that may be equal.
 struct Group {
-    /// By how much each round is above the median, as a logarithm, and how many trials show it.
+    /// The distance of each round from the median, as a logarithm, and how many trials show it.
     drift: BTreeMap<u32, (f64, usize)>,
     /// The median of each setting as a logarithm, without that drift, and its standard error.
     places: Vec<(f64, f64)>,

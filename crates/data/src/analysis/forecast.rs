@@ -107,7 +107,7 @@ pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
         let first = show_trials(trials.min(Plan::ROUNDS) as usize);
         return Some(match trials < Plan::ROUNDS {
             true => format!("about {first} of each, too few to settle the answer"),
-            false => format!("{first} of each, then of those that can change the answer"),
+            false => format!("{first} of each, then of cells that can change the answer"),
         });
     }
     let about = if plan.trials.is_none() { "about " } else { "" };

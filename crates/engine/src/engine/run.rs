@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         Ok(End::Finished)
     }
 
-    /// Finds the cells that can still change the answer; returns whether there are none.
+    /// Finds the cells that can still change the answer; returns whether none is left.
     fn is_settled(&mut self) -> bool {
         let Some(settling) = &self.settling else { return false };
         let with_latency = settling.needs_latencies();

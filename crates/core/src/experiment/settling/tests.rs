@@ -1,10 +1,10 @@
 use super::*;
-use crate::plan::{Cache, Choice, Op, Pattern, TargetSpec};
+use crate::plan::{Cache, Choice, Op, Pattern, TargetSpec, Until};
 use crate::stats::testing::Rng;
 use crate::stats::{Summary, median};
 
 fn plan(cells: Vec<Job>) -> Plan {
-    let settle = Some(Plan::TOLERANCE);
+    let settle = Some(Until::TOLERANCE);
     Plan { cells, settle, ..Plan::plain("sweep", TargetSpec::None) }
 }
 
@@ -87,7 +87,7 @@ fn agrees(settling: &Settling, cells: &[Option<Measurements>], truth: &[f64]) ->
     settling.contests.iter().all(|group| {
         let series: Vec<&Series> =
             group.iter().map(|at| &cells[*at].as_ref().unwrap().rates).collect();
-        let found = standing(&series, Plan::TOLERANCE).unwrap();
+        let found = standing(&series, Until::TOLERANCE).unwrap();
         let named: Vec<f64> = match found.contenders[..] {
             // A figure by itself has its interval.
             [one] => {

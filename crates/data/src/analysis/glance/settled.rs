@@ -8,8 +8,8 @@ use crate::record::End;
 use crate::session::Session;
 use crate::units::{counted, show_share, show_wait};
 
-/// Returns whether the answer is settled, with `settled after 24 s of at most 50 s: ...`; `None` for
-/// a run that ends otherwise, that was stopped, or that has no valid result.
+/// Returns whether the answer is settled, with `settled after 24 s of at most 50 s: ...`; `None`
+/// for a run that ends otherwise, that was stopped, or that has no valid result.
 pub fn settled(session: &Session, results: &[CellResult]) -> Option<(bool, String)> {
     let settling = Settling::new(&session.plan)?;
     let budget = show_wait(session.plan.budget);
