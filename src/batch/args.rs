@@ -12,8 +12,8 @@ use crate::units;
 #[command(group(ArgGroup::new("compared").args(["baseline", "between"])))]
 pub struct Args {
     /// Files or block devices, opened read-only; with --op write, new files to create. Several are
-    /// measured in turn, in the same rounds. Of a folder the full screen lists the files, and
-    /// iotui-mpi makes its own there [default: a scratch file]
+    /// measured in turn, in the same rounds. Given a folder, the full screen lists its files, and
+    /// iotui-mpi creates its own there [default: a scratch file]
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

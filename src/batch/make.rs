@@ -88,7 +88,7 @@ fn make_new(
     let alone = ranks.is_none() || args.files.len() != 1;
     let folder = args.files.first().filter(|first| !alone && first.is_dir());
     let (file, others) = match (&args.files[..], &args.dir[..]) {
-        // Of ranks, a folder in place of a file is that of their scratch files.
+        // Ranks put their scratch files into a folder that is named in place of a file.
         _ if folder.is_some() && args.dir.is_empty() => (None, &[][..]),
         ([first, others @ ..], _) => (Some(first.as_path()), others),
         ([], [_, others @ ..]) => (None, others),

@@ -25,7 +25,7 @@ pub struct Serve {
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = listen)]
     pub listen: Option<SocketAddr>,
 
-    /// File with the shared secret; without it that of the variable IOTUI_SECRET
+    /// File with the shared secret [default: the environment variable IOTUI_SECRET]
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
 

@@ -218,8 +218,8 @@ fn show_theme(model: &mut Model, chosen: Option<&str>) {
     }
 }
 
-/// Returns the preset of the last time, or `base` with a word on what became of it. A file that is
-/// named is there to be read.
+/// Returns the preset of the last start, or `base` with a note if that is gone; also `base` if it
+/// would write to the `named` file.
 fn last_preset(
     remembered: &Remembered,
     presets: &Presets,

@@ -112,7 +112,7 @@ mod tests {
         let mine = themes.iter().find(|file| file.id == "mine").unwrap();
         assert!(!mine.about.contains('\x1b'), "{}", mine.about);
         for wanted in [
-            "typo.toml: line 4: \"#c0caf\" is no color",
+            "typo.toml: line 4: \"#c0caf\" is not a color",
             "key.toml: line 5: unknown field `dimm`",
             "few.toml: line 16: series has 5 colors, and 6 are needed",
             "syntax.toml: line 1: ",

@@ -178,8 +178,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
         if is_shared && ![geteuid().as_raw(), around.uid()].contains(&link.uid()) {
             return Err(io::Error::new(
                 ErrorKind::PermissionDenied,
-                "it is a link of another user in a folder that everyone may write to; name the file \
-                 that it leads to",
+                "it is another user's link in a world-writable folder; name the file it points to",
             ));
         }
         path = folder.join(fs::read_link(&path)?);

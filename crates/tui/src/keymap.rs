@@ -130,7 +130,7 @@ pub static KEYMAP: &[Binding] = &[
         &["enter"],
         On(&[Compare]),
         "open",
-        "open the compared session, or that of the selected curve",
+        "open the compared session, or the session of the selected curve",
     ),
     bind(
         Action::Enter,

@@ -311,7 +311,7 @@ pub struct HeldRun {
     pub run: NewRun,
     /// The reason why it is blocked.
     pub why: String,
-    /// The number of the plan if it is that of Setup, which then plans again: files may have
+    /// The plan number if the run came from Setup, which plans again because files may have
     /// changed.
     pub setup: Option<u64>,
 }

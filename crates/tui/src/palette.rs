@@ -79,7 +79,7 @@ pub fn find(sources: &Sources, text: &str) -> Vec<Entry> {
         let here = i32::from(matches!(entry.goal, Goal::Act(_))) * 10;
         found.push((rated + recent + here, entry));
     }
-    // Stable: what is equal stays in the order of the table.
+    // A stable sort: equal entries stay in the order of the table.
     found.sort_by_key(|(rated, _)| -rated);
     valued(&words).into_iter().chain(found.into_iter().map(|(_, entry)| entry)).collect()
 }

@@ -57,7 +57,7 @@ pub enum Popup {
 
 #[derive(Debug, Clone, Default)]
 pub struct Help {
-    /// The page of signs and words, not that of keys.
+    /// Shows the page of signs and words instead of the keys.
     pub words: bool,
     pub scroll: usize,
     pub filter: Option<Input>,

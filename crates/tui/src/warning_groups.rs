@@ -64,7 +64,7 @@ impl WarningGroup {
 }
 
 /// Returns the kinds of warnings of cells, the most severe and frequent first, of `all` cells; a
-/// cell is its index in the plan. Warnings of unfinished cells come last: they are no fault.
+/// cell is its index in the plan. Warnings of unfinished cells come last: they are not faults.
 pub fn group<'a>(
     cells: impl Iterator<Item = (usize, &'a [Warning])>,
     all: usize,

@@ -50,7 +50,7 @@ pub fn zoom_at(zoom: Zoom, places: usize, place: usize, least: usize, closer: bo
     }
     let inside = place.clamp(from, from + span) - from;
     let before = (inside * wanted + span / 2) / span;
-    // Of few places, one between the ends would be moved to an end.
+    // With few places, rounding would move one between the ends to an end.
     let is_between = 0 < inside && inside < span && wanted > 1;
     let before = if is_between { before.clamp(1, wanted - 1) } else { before };
     let first = place.saturating_sub(before).min(last - wanted);

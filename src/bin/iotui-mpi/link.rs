@@ -43,7 +43,7 @@ fn world() -> SimpleCommunicator {
     SimpleCommunicator::world()
 }
 
-/// Waits, asleep, until something is so.
+/// Sleeps until a condition holds.
 fn sleep_until(so: impl Fn() -> bool) {
     let mut sleep = FIRST_SLEEP;
     while !so() {

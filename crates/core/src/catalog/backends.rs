@@ -454,7 +454,7 @@ pub const SEQUENTIAL: Opt = Opt::flag(
 
 pub const RANDOM: Opt = Opt::flag(
     "random",
-    "advises the kernel of random access, so that it reads nothing ahead \
+    "advises the kernel of random access, which turns readahead off \
             (POSIX_FADV_RANDOM, or madvise)",
 );
 

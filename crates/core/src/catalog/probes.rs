@@ -310,7 +310,7 @@ pub static NETWORK_BANDWIDTH: ProbeInfo = ProbeInfo {
     id: "net-bandwidth",
     group: Group::Network,
     title: "network bandwidth",
-    about: "TCP throughput to the far end, by message size, over the loopback and to --remote",
+    about: "TCP throughput by message size, over loopback and to --remote",
     doc: "Writes messages into a TCP connection as fast as it accepts them, until the far end \
           confirms that it has read all of them; the confirmation adds one network traversal per \
           batch. Cells without a size write 1 MiB at a time, which is the peak on most machines: \

@@ -20,8 +20,8 @@ pub struct Choices<'a> {
 }
 
 impl Choices<'_> {
-    /// Returns why no cell can have this value of a setting. Of conflicts that exist without it,
-    /// it says nothing.
+    /// Returns why no cell can have this value of a setting, ignoring conflicts that exist without
+    /// it.
     pub fn object_to(&self, name: &str, text: &str) -> Option<String> {
         // A plan determines the size of the memory.
         if name == "memory-share" || text == neutral_value(name) {

@@ -125,8 +125,8 @@ pub(super) fn has(cell: &Job, value: &JobValue, infos: &[&'static Info]) -> bool
     info.map_or(with.clone(), |info| sensible(info.of(&with.backend), with)) == *cell
 }
 
-/// Returns what of a plan differs from its preset: with these settings the preset makes the cells
-/// again, on the targets of the plan. The seed is not among them, nor are commands between rounds.
+/// Returns the settings in which a plan differs from its preset: with them the preset makes the
+/// same cells, on the targets of the plan. They leave out the seed and commands between rounds.
 ///
 /// If no single set of settings makes a plan's cells, such as the cells of several presets, the
 /// settings make these and others. An experiment that picks a method determines its cells again.

@@ -113,8 +113,8 @@ fn cells(request: &PlanRequest) -> Result<Cells, PlanError> {
     }
 }
 
-/// Keeps, of cells that differ only in their backend, the first: the others would repeat it. Of the
-/// skipped cells, only the preferred backend's say why it does not run.
+/// Keeps the first of the cells that differ only in their backend: the others would repeat it. Only
+/// skipped cells of the preferred backend stay, to say why it does not run.
 fn keep_first_backend(
     cells: &mut Vec<Job>,
     skipped: &mut Vec<Skipped>,
@@ -177,8 +177,8 @@ fn measures_levels(request: &PlanRequest) -> bool {
     request.resolved.presets.first().is_some_and(|preset| preset.experiment == LEVELS)
 }
 
-/// Returns the fixed number of trials. The user's `--until` replaces that of a preset, and the
-/// user's `--trials` the `--until` of one.
+/// Returns the fixed number of trials. The user's `--until` or `--trials` replaces whichever the
+/// preset sets.
 fn trials(user: &Settings, whole: &Settings) -> Result<Option<u32>, PlanError> {
     match (user.until, user.trials) {
         (Some(_), Some(_)) => Err(PlanError::UntilTrials),

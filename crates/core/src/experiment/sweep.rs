@@ -95,9 +95,8 @@ pub const LATER_ROUND: f64 = 1.35;
 /// shared ones change by a third within a minute. What is left over makes more rounds.
 const MAX_SLOWDOWN: f64 = 1.3;
 
-/// Returns the trials of `rounds` rounds after the first, in such ones that nothing is read back
-/// of, where that is done for this share of the cells: it takes about as long as writing. `fixed`:
-/// more rounds are not made.
+/// Returns the cost of the rounds after the first, in trials that read nothing back. `verified` is
+/// the share of cells that do: it takes about as long as writing. `fixed`: no rounds are added.
 pub fn later_trials(cells: usize, rounds: u32, fixed: bool, verified: f64) -> f64 {
     let cost = (1.0 + verified / LATER_ROUND) * if fixed { 1.0 } else { MAX_SLOWDOWN };
     cells as f64 * f64::from(rounds.saturating_sub(1)) * cost
@@ -330,7 +329,7 @@ pub(super) fn expected_trials(plan: &Plan) -> u32 {
 pub fn estimate(plan: &Plan) -> Duration {
     let cost = 1.3 + verified_share(plan.verify, &plan.cells);
     let once = plan.trial_time.low.as_secs_f64() * cost * plan.cells.len() as f64;
-    // Of methods to pick from, all but one are only tried.
+    // All but one of the methods to pick from are only tried.
     let rounds = f64::from(if plan.pick { 1 } else { plan.rounds() });
     // Each batch of a probe is prepared again, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;

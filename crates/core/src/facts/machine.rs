@@ -269,7 +269,7 @@ pub fn version(release: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// CPU numbers from this one on make a list invalid.
+/// A list with a CPU number this large is invalid.
 const MAX_CPUS: u32 = 65_536;
 
 /// Parses a list of CPUs such as `0-3,8,10-11`; an invalid list is empty.

@@ -140,8 +140,8 @@ pub(super) static ROWS: [Row; 20] = [
         order: 0,
         // Calls that seek nothing, such as getpid(2), have this operation, too.
         value: |job| if job.op == Op::Seek { "call".into() } else { job.action().into() },
-        // The share of reads implies both; a report may list their figures separately. A seek is
-        // named by its call.
+        // A mix is named by its share of reads; a report may list reads and writes separately. A
+        // seek is named by its call.
         phrase: |job| match job.op {
             Op::Read if job.mix.is_some() => Some("reads alone".into()),
             // The way says it already.

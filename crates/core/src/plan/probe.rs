@@ -78,8 +78,8 @@ impl ProbeCell {
         self.join_parameters(|name, value| format!("{name} {value}"))
     }
 
-    /// Returns the same where there is little room: `arguments 3, libc`. A word says by itself what
-    /// it is, but for that of the CPUs.
+    /// Returns the parameters where there is little room: `arguments 3, libc`. Words go without
+    /// their names, except for `cpus`.
     pub fn short_parameters(&self) -> String {
         self.join_parameters(|name, value| match value {
             Param::Flag(true) => name.into(),

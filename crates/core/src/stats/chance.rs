@@ -2,15 +2,15 @@
 
 /// Chance of an error on each side of an interval of 95 %.
 const CHANCE: f64 = 0.025;
-/// From this many expected values on the binomial distribution is as good as normal, and below it
-/// no term of it underflows.
+/// Expected count at which the normal distribution replaces the binomial: close enough above, and
+/// no term underflows below.
 const MANY: f64 = 100.0;
 /// Standard deviations that a normal distribution exceeds by [`CHANCE`].
 const DEVIATIONS: f64 = 1.959_964;
 
-/// Returns the limits of the number of `count` independent values that lie beyond a quantile, of
-/// which each does with the probability `share`: up to the first, the true quantile lies below all
-/// of them; from the second on, above the smallest of them. `None`: too few values to tell.
+/// Returns the 95 % limits, exclusive, of how many of `count` independent values lie beyond a
+/// quantile that each exceeds with the probability `share`. The first is `None` for too few
+/// values.
 pub fn tail_limits(count: u64, share: f64) -> (Option<u64>, u64) {
     let expected = count as f64 * share;
     if !(expected > 0.0 && share < 1.0) {

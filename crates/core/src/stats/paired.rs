@@ -125,7 +125,7 @@ mod tests {
     use crate::stats::testing::Rng;
 
     #[test]
-    fn critical_values_are_those_of_counting() {
+    fn critical_values_match_enumeration() {
         // By counting subsets of the ranks: the largest sum with a probability of at most
         // 1 %, and so as many averages outside the interval.
         for (pairs, expected) in [(6, 0), (7, 0), (8, 1), (9, 3), (10, 5), (15, 19), (20, 43)] {

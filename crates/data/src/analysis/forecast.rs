@@ -32,7 +32,7 @@ fn is_write(job: &Job) -> bool {
 }
 
 impl Noise {
-    /// Measures the noise of these runs; `None` of what has no cell of 5 trials or more.
+    /// Measures the noise of these runs; a kind without a cell of 5 trials or more has none.
     pub fn from_sessions<'a>(sessions: impl Iterator<Item = &'a Session>) -> Noise {
         let of_runs: Vec<[Vec<f64>; 2]> = sessions
             .map(|session| {
@@ -47,7 +47,7 @@ impl Noise {
         Noise { reads: of(0), writes: of(1) }
     }
 
-    /// Returns that of the cells of a plan; of one with writes, that of writes.
+    /// Returns the scatter to expect of a plan: of writes if it has any, else of reads.
     pub fn of_plan(&self, plan: &Plan) -> Option<Scatter> {
         if plan.cells.iter().any(is_write) { self.writes } else { self.reads }
     }

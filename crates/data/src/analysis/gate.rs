@@ -58,7 +58,7 @@ pub fn judge_run(base: &Session, versus: &Versus, limit: f64) -> Ruling {
     Ruling { unheld, ..judge(sound, versus, limit) }
 }
 
-/// Judges like [`judge_run`] a further variant of a run against the first, its baseline.
+/// Judges a variant of a run against the first one, its baseline, like [`judge_run`].
 pub fn judge_variants(session: &Session, versus: &Versus, limit: f64) -> Ruling {
     let measured = session.plan.variants.first().map(|base| results_in(base, &results(session)));
     let measured = measured.unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::stats::{Ratio, Summary};
 use crate::units::{short_bytes, show_bytes, show_rate};
 
-/// From this ratio on, writes are too fast for a disk that reads as it does.
+/// Minimum ratio of write to read rate at which a cache must be absorbing the writes.
 const MIN_RATIO: f64 = 1.2;
 /// Factor by which a rate may exceed that of the link, for inexact clocks.
 const LINK_TOLERANCE: f64 = 1.03;

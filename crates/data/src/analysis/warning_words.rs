@@ -36,7 +36,7 @@ static WORDS: &[Words] = &[
     Words("not-on-device", "{} not on the device", "not on the device"),
     Words("not-read-back", "", "other data read back"),
     Words("not-durable", "", "commits not durable"),
-    Words("not-ours", "", "not written: no file of iotui"),
+    Words("not-ours", "", "not written: not iotui's file"),
     Words("large-folios", "", "large folios"),
     Words("nearly-full", "file system {} full", "file system nearly full"),
     Words("few", "", "fewer than 5 trials"),

@@ -5,8 +5,8 @@ use crate::plan::{Op, Sync};
 use crate::record::Trial;
 use crate::stats::{Summary, median};
 
-/// Returns what the trials of a cell show about it; `None` for cells that do not write, that also
-/// read, or that were not measured.
+/// Returns the write times of a cell; `None` for cells that do not write, that also read, or that
+/// were not measured.
 pub fn write_times(result: &CellResult) -> Option<WriteTimes> {
     let job = &result.cell;
     let counted = result.counted();

@@ -200,7 +200,7 @@ impl First<'_> {
     pub fn host(&self) -> Result<Host, String> {
         let Some(text) = self.host.map(RawValue::get) else { return Ok(Host::default()) };
         if text.len() > LARGEST_HOST {
-            return Err(format!("its host is larger than {} MiB", LARGEST_HOST >> 20));
+            return Err(format!("its facts about the host exceed {} MiB", LARGEST_HOST >> 20));
         }
         from_str(text).map_err(|error| format!("host: {}", error::describe_json(&error)))
     }

@@ -73,7 +73,7 @@ impl Loading {
         cell.is_some()
     }
 
-    /// Returns whether a plan is not that of the trials before it.
+    /// Returns whether the trials before a plan belong to another plan.
     fn is_late(&self, plan: &Plan) -> bool {
         self.session.has_trials() && *plan != self.session.plan
     }

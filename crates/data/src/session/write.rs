@@ -238,8 +238,7 @@ impl Recorder {
         self.rewrite = Some(with);
     }
 
-    /// Writes what the file records of an event: the plan, trials, verdicts, errors, notes, the
-    /// end.
+    /// Writes the recorded parts of an event: the plan, trials, verdicts, errors, notes, the end.
     pub fn record(&mut self, event: &Event) {
         if self.ended {
             return;

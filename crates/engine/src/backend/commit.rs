@@ -41,7 +41,7 @@ struct CommitTicks {
 }
 
 impl Committer {
-    /// Returns what counts the writes of a job whose sync method follows writes.
+    /// Returns the committer of a job whose sync method follows writes.
     pub fn for_job(job: &Job) -> Option<Committer> {
         let every = job.writes_per_commit();
         job.syncs_after_writes().then(|| Committer {
@@ -131,8 +131,8 @@ impl Committer {
         self.left = 1;
     }
 
-    /// Hands the commits to the lane's result, and returns how the work ended: a failed sync is no
-    /// failed write. The next trial begins with a new group.
+    /// Hands the commits to the lane's result, and returns how the work ended; a failed sync is not
+    /// a failed write. The next trial begins with a new group.
     fn finish(
         &mut self,
         work: &mut Work,

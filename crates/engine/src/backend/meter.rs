@@ -55,7 +55,7 @@ impl Commits {
 pub(super) struct Meter {
     clock: Clock,
     chained: bool,
-    /// N where one operation in N is timed, by ordered readings; 0 = all or none are.
+    /// Times one operation in N, with ordered clock readings; 0 = all or none.
     one_in: u64,
     /// The index, in the current pass or claim, of the next timed operation: 0 where all are,
     /// `u64::MAX` where none is.

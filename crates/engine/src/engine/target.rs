@@ -138,7 +138,7 @@ impl OpenTarget {
         }
     }
 
-    /// Fills a part of a file of iotui's; the error is in words.
+    /// Fills a part of a file that iotui created; the error is in words.
     pub fn fill_part(&self, part: Range<u64>, stop: &dyn Fn() -> bool) -> Result<(), String> {
         if !self.target.writable {
             return Err("iotui fills only files it created".into());
@@ -412,7 +412,7 @@ struct MadeFiles {
 #[derive(Debug)]
 struct LaneFile {
     file: Arc<File>,
-    /// How many bytes from its start hold data of iotui's; 0 once it started fresh.
+    /// Bytes at the start of the file that iotui has filled; 0 once it started fresh.
     filled: AtomicU64,
     _scratch: Option<Scratch>,
 }

@@ -106,7 +106,7 @@ impl ProbeContext {
         self.stop.is_set()
     }
 
-    /// Returns an error once a stop was requested, for `?` between parts of long work.
+    /// Fails once a stop has been requested; use `?` between the steps of long work.
     pub fn check_stop(&self) -> Result<(), ProbeError> {
         if self.is_stopping() { Err(ProbeError::Stopped) } else { Ok(()) }
     }

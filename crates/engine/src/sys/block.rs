@@ -66,8 +66,8 @@ pub fn named(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// Returns the number of the device with this folder, 0:0 for a path to a disk; `None` if it is no
-/// device.
+/// Returns the number of the device with this folder, 0:0 for a path to a disk; `None` if it is
+/// not a device.
 pub fn number_of(dir: &Path) -> Option<(u64, u64)> {
     match line(dir.join("dev")) {
         Some(text) => numbers(&text),

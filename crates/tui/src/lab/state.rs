@@ -201,7 +201,7 @@ impl Lab {
         })
     }
 
-    /// Moves the cursor of the bars to a slot, and that of the list with it.
+    /// Moves the cursor of the bars to a slot; the cursor of the list follows.
     pub fn go_to(&mut self, slot: usize) {
         if slot != self.slot {
             self.scroll = 0;

@@ -31,7 +31,7 @@ pub struct LastTrial {
     pub minor_faults: u64,
     pub major_faults: u64,
     pub latency: Option<Arc<Latency>>,
-    /// Commits per second, if it commits; the latency is that of a commit then.
+    /// Commits per second, if the cell commits; `latency` is then per commit.
     pub commits: Option<f64>,
 }
 

@@ -98,7 +98,7 @@ impl<'f> Curve<'f> {
         self.piece.truncate(merged);
     }
 
-    /// Draws the markers, and one for each point that no line shows; returns their cells.
+    /// Draws the markers, including one for each point without a line; returns their cells.
     pub fn draw_markers(&self, series: &Series, canvas: &mut Canvas) -> Vec<(u16, u16)> {
         let style = series_style(series);
         let marker = if series.marker.width() == Some(1) { series.marker } else { '*' };

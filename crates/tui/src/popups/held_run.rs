@@ -50,7 +50,7 @@ impl Layer for WaitingRun {
 
     fn draw(&self, model: &Model, body: Rect, buf: &mut Buffer, _: &mut Hits) {
         let why = model.held.as_ref().map_or("", |held| &held.why);
-        let detail = "A run of yours waits and begins when that has ended.";
+        let detail = "Your run waits and begins when that has ended.";
         let keys = "R runs it now    n gives it up    esc closes";
         ask(&model.look, [why, detail, keys], body, buf);
     }

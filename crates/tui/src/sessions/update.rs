@@ -254,7 +254,7 @@ pub fn ask_before_hiding(popups: &mut Vec<Popup>, effects: Vec<Effect>) -> Vec<E
     }
     popups.push(Popup::question(
         format!("Name it {name}?"),
-        "A reference has this name: it is hidden as long as a session of yours has it.",
+        "A reference has this name: it is hidden while one of your sessions has it.",
         Then::Do(effects[0].clone()),
     ));
     Vec::new()

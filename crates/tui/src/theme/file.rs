@@ -59,7 +59,7 @@ impl ThemeFile {
             let Some(value) = value else { return Ok(None) };
             match parse_rgb(value.get_ref()) {
                 None => {
-                    let why = format!("{:?} is no color like \"#1a1b26\"", value.get_ref());
+                    let why = format!("{:?} is not a color like \"#1a1b26\"", value.get_ref());
                     Err(error(value.span().start, &why))
                 }
                 color => Ok(color),
@@ -143,7 +143,7 @@ fn parse_style(text: &str) -> Result<Style, String> {
         (name == "default").then_some(Color::Reset).or_else(|| parse_rgb(name)).or_else(named);
     let Some(color) = color else {
         return Err(format!(
-            "{name:?} is no color: use \"#1a1b26\", \"default\", or one like \"red\" or \"bright-red\""
+            "{name:?} is not a color: use \"#1a1b26\", \"default\", or one like \"red\" or \"bright-red\""
         ));
     };
     let mut style = Style::new().fg(color);

@@ -159,8 +159,8 @@ impl Look {
         Line::styled(text, self.style(role))
     }
 
-    /// Returns the style of a selection, in one colour so that the row looks even: reversed where
-    /// the theme has no colour for it.
+    /// Returns the style of the selected row: one colour across the row, or reverse video where
+    /// the theme has no colour.
     fn selected(&self) -> Style {
         let text = self.coloured(self.theme.roles[Role::Text.of_theme()]);
         let bold = text.add_modifier(Modifier::BOLD).remove_modifier(Modifier::DIM);

@@ -84,7 +84,7 @@ fn file_form() {
 }
 
 #[test]
-fn contradicting_file_forms_follow_the_pairs() {
+fn contradictory_extremes_are_ignored() {
     let expected = Histogram::from_pairs(&[(1000, 2)]);
     for exact in [
         r#""sum":18446744073709551615,"min":1000,"max":1000"#,

@@ -70,9 +70,9 @@ fn is_sure(point: &Point) -> bool {
     point.rate.low.is_some_and(|low| low >= point.rate.median * (1.0 - Ratio::TOLERANCE))
 }
 
-/// Returns the cell with the highest median, or a sure one that reaches it within 5 %; one that is
-/// marked wrong or that failed only if all are so, and one that has too few trials if all are so,
-/// or if it is ahead in each of some.
+/// Returns the cell with the highest median, or a sure one within 5 % of it. Cells that are marked
+/// wrong or failed count only if there are no others; a cell with too few trials also if each of
+/// them beats the best finished cell.
 pub fn find_best(group: &[Point]) -> Option<Best> {
     let pool = prefer(group.to_vec(), |point| point.result.wrong().is_none());
     let pool = prefer(pool, |point| point.result.error.is_none());

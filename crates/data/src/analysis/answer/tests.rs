@@ -55,7 +55,7 @@ fn a_sweep_gets_plain_sentences() {
 }
 
 #[test]
-fn overlapping_intervals_are_no_difference() {
+fn overlapping_intervals_count_as_equal() {
     let results = [
         at("read", 4096, Cache::Warm, 10.0),
         at("mmap", 4096, Cache::Warm, 10.02),

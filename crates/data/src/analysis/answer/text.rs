@@ -289,8 +289,8 @@ fn describe_rising(rising: &[&Knee], names: &CellNames) -> Vec<String> {
         .collect()
 }
 
-/// Describes how much a curve needs, as precisely as its trials show it: smaller values are surely
-/// below. `None` if they show that of no value, nor that the smallest is enough.
+/// Describes how much a curve needs, as precisely as its trials show it. `None` if they neither
+/// rule out a smaller value nor show that the smallest is enough.
 fn describe_size(knee: &Knee) -> Option<String> {
     let show = |value| knee.axis.show(value);
     let least = knee.least?;

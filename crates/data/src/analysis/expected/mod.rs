@@ -36,7 +36,7 @@ impl Holds {
         }
     }
 
-    /// Returns it in words.
+    /// Returns the outcome in words.
     pub fn words(self) -> &'static str {
         match self {
             Holds::Pass => "pass",

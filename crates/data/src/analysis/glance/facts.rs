@@ -177,7 +177,7 @@ fn describe_single(figure: &WorkloadFigure) -> Option<String> {
     })
 }
 
-/// From this factor between mean and median on, both are shown.
+/// Maximum ratio of mean to median for which the mean alone is shown.
 const MAX_SKEW: f64 = 1.2;
 
 /// Returns the largest figures in sentences, for text: screens show them as digits.

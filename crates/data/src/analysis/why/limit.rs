@@ -70,22 +70,22 @@ impl LimitCause {
     }
 }
 
-/// From this share on, a rate is at a ceiling.
+/// Minimum share of a ceiling at which a rate counts as limited by it.
 const MIN_CEILING_SHARE: f64 = 0.85;
-/// From this share of the highest rate of any cell on, the device is at its best.
+/// Minimum share of the highest rate of any cell at which the device is at its best.
 const BEST: f64 = 0.85;
-/// From this share of the time on, a CPU is busy.
+/// Minimum share of the time that makes a CPU busy.
 const BUSY: f64 = 0.85;
-/// From this share on, a part of an operation is decisive.
+/// Minimum share of an operation that makes one part decisive.
 const MIN_DECISIVE_SHARE: f64 = 0.5;
-/// From this share of a bare copy's rate on, the copy is decisive: the kernel also finds and locks
-/// each page.
+/// Minimum share of a bare copy's rate that makes the copy decisive: the kernel also finds and
+/// locks each page.
 const COPYING: f64 = 0.55;
 
-/// From this share of a ceiling on, a cell was not limited by it: no loop over memory is that much
-/// faster than another, and no device than its link or its rated speed.
+/// Maximum share of a ceiling that can have limited a cell: no loop over memory beats another by
+/// more, nor does a device beat its link or rated speed.
 const MAX_CEILING_SHARE: f64 = 1.15;
-/// From this share of the time on, waiting for a CPU is worth a word.
+/// Minimum share of the time spent waiting for a CPU that is worth reporting.
 const MIN_KEPT_SHARE: f64 = 0.1;
 /// Warnings that decide what limits a cell.
 const RATE_LIMITED: &str = "rate-limited";

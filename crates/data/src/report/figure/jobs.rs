@@ -294,7 +294,7 @@ fn across(axis: Axis, places: &[f64]) -> Across {
     Across::new(axis.title().into(), axis.is_log() && !even, places.iter().copied(), show)
 }
 
-/// From this value on, counts have prefixes.
+/// Smallest count that is written with a prefix.
 const MIN_PREFIXED: f64 = 8192.0;
 
 fn decimal(count: f64) -> String {

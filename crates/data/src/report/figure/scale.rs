@@ -9,7 +9,7 @@ use crate::units::{show_wait, ticks};
 
 /// An interval that reaches further than this beyond the values is cut: it would flatten them.
 const MAX_INTERVAL_REACH: f64 = 1.5;
-/// Labels from this value on are too long to read: 100,000 ns.
+/// Smallest value whose label is too long to read: 100,000 ns.
 const MIN_LONG_LABEL: f64 = 1e5;
 /// Labels on a vertical axis.
 const MAX_TICKS: usize = 7;

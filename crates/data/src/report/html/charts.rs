@@ -95,7 +95,7 @@ fn write_legend(group: &FigureGroup, first: usize, out: &mut dyn Write) -> io::R
     writeln!(out, "</ul>")
 }
 
-/// Ids made unique by a number from the second on.
+/// Ids of the charts so far; repeated ones get a number.
 #[derive(Default)]
 struct ChartIds(Vec<&'static str>);
 

@@ -14,7 +14,7 @@ pub struct Part<'a> {
     pub job: &'a FioJob,
     pub asked: JobOptions<'a>,
     pub threads: u32,
-    /// Its work in both directions, without the file.
+    /// The reads and the writes, each as a job without a file.
     kind: [(Job, Vec<Remark>); 2],
 }
 

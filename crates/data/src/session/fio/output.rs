@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Options as fio prints them: a flag may have no value.
 pub type Options = BTreeMap<String, Option<String>>;
 
-/// Bytes of the unit in which fio before 2.21 counts bytes.
+/// The unit of byte counts before fio 2.21.
 const KIB: u64 = 1024;
 
 #[derive(Debug, Deserialize)]

@@ -18,7 +18,7 @@ pub struct Found {
     pub documents: Vec<Output>,
     /// The text before the first one.
     pub before: String,
-    /// Why nothing is read from the next one on.
+    /// The error that ended reading.
     pub error: Option<String>,
 }
 

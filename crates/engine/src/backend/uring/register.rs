@@ -24,7 +24,7 @@ pub(super) struct RingMemory<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Registered {
     Nothing,
-    /// The buffer; and as a second one that of the reads of a mix.
+    /// The whole buffer, and the read buffer of a mix as a second one.
     Whole,
     /// The part of each slot by itself, in their order. The kernel finds the pages of a read at the
     /// start of its buffer, without a search, and 1 GiB may be registered for each.

@@ -164,8 +164,8 @@ impl JointOpening<'_> {
         self.plan.cells.iter().any(Job::shares_its_file)
     }
 
-    /// Opens the target of each rank, and what it reads of others. `own` opens that of this one; a
-    /// file that all share has only rank 0 to open it.
+    /// Opens the target of each rank, and the files of others that it reads. `own` opens this
+    /// rank's target; only rank 0 opens a file that all share.
     pub fn open(
         &self,
         own: &mut dyn FnMut() -> Result<Option<Targets>, String>,

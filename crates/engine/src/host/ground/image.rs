@@ -47,7 +47,7 @@ impl World {
     pub fn block_device(&self, path: &Path) -> Result<u64, String> {
         let (_, meta) = self.find(path)?;
         let is_device = meta.file_type().is_block_device();
-        if is_device { Ok(meta.rdev()) } else { Err("is no block device".into()) }
+        if is_device { Ok(meta.rdev()) } else { Err("is not a block device".into()) }
     }
 
     /// Follows the symbolic links of a path.

@@ -39,7 +39,7 @@ pub fn frame(
     inner
 }
 
-/// Draws the tabs, that of commits only if some were made; returns their end.
+/// Draws the tabs, with Commits only if there were any; returns their end.
 fn draw_tabs(
     look: &Look,
     results: &Results,

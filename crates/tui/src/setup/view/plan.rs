@@ -297,8 +297,8 @@ fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Describes of what a plan has every combination: `3 backends × 4 block sizes`; `None` if it does
-/// not.
+/// Describes a plan that has every combination of its values: `3 backends × 4 block sizes`; `None`
+/// if some are missing.
 fn describe_product(plan: &Plan, times: &str) -> Option<String> {
     let mut varied = Vec::new();
     for axis in Axis::ALL {

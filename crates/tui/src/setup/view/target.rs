@@ -222,7 +222,7 @@ pub fn facts_at_cursor(scene: &SetupScene) -> Vec<(&'static str, String)> {
             shown.extend(facts.space.map(|space| ("free", show_bytes(space.available))));
         }
         None if matches!(row, BrowserRow::Scratch) => describe_scratch(scene, &mut shown),
-        // Of a folder or file that was not inspected nothing is known: it may be a mount.
+        // A folder or file that was not inspected may be a mount.
         None => {}
     }
     shown

@@ -147,7 +147,7 @@ pub(super) fn disturbed(evidence: &CellEvidence) -> Option<Finding> {
         format!(
             "other processes moved {} on the same disk{}",
             size(sum),
-            // Of a single trial, the count says nothing.
+            // The count means nothing for a single trial.
             if evidence.trials.len() > 1 {
                 format!(" {}", evidence.in_trials(bad.len()))
             } else {

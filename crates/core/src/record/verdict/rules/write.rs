@@ -142,7 +142,7 @@ pub(super) fn not_on_device(evidence: &CellEvidence) -> Option<Finding> {
     let reached = evidence.sum(|t| t.evidence.disk_write_bytes.unwrap_or(0));
     let counted = evidence.trials().all(|t| t.evidence.disk_write_bytes.is_some());
     if counted && !target.remote && target.compresses.is_none() && falls_short(reached, all) {
-        let facts = format!("all writes of the disk meanwhile, with --sync {}", evidence.job.sync);
+        let facts = format!("all writes to it in the trials, with --sync {}", evidence.job.sync);
         let severity = if to_page_cache { Severity::Note } else { Severity::Wrong };
         let message =
             format!("only {} of {} written bytes reached the device", size(reached), size(all));
@@ -196,7 +196,7 @@ fn check_left_below(evidence: &CellEvidence) -> Option<Finding> {
     finding(
         Severity::Wrong,
         format!("only {} of {} written bytes reached the disks", size(reached), size(taken)),
-        format!("all writes of the disks below meanwhile, {sync}"),
+        format!("all writes to the disks below in the trials, {sync}"),
         remedy,
     )
 }

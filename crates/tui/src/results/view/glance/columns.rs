@@ -20,7 +20,7 @@ use crate::vocabulary::APPROXIMATE;
 
 /// Minimum width of a column: digits, unit and interval.
 const MIN_WIDTH: u16 = 24;
-/// From this width on the digits may be twice as large, and each bar has its interval and its cell.
+/// Minimum width for digits of double size, and for bars with their interval and cell.
 const WIDE: u16 = 46;
 const MAX_NAME: usize = 24;
 /// Minimum width of the figure before a bar.

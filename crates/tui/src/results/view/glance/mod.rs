@@ -15,7 +15,7 @@ use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::view::{Hits, board, pane};
 
-/// From this width on the chart is at the right of the figures, else below them.
+/// Minimum width for the chart to the right of the figures; below them if narrower.
 const MIN_BESIDE: u16 = 150;
 const MIN_CHART_ROWS: u16 = 9;
 /// Maximum width of the figures at the left of a chart.
