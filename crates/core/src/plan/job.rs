@@ -219,12 +219,12 @@ impl Job {
         Job { span: self.bytes_per_file(), threads: 1, file_per: FilePer::Run, ..self.clone() }
     }
 
-    /// Returns the name of its backend, as the call that it makes: that of `read` writes with
-    /// write(2).
+    /// Returns the name of its backend, as the call that it makes: one that is called like the
+    /// operation of reading writes by the other call.
     pub fn way(&self) -> String {
-        match (self.op, self.backend.id.as_str()) {
-            (Op::Write, "read") if self.mix.is_none() => {
-                Choice { id: Op::Write.name().into(), ..self.backend.clone() }.to_string()
+        match self.op {
+            Op::Write if self.mix.is_none() && self.backend.id == Op::Read.name() => {
+                Choice { id: self.op.name().into(), ..self.backend.clone() }.to_string()
             }
             _ => self.backend.to_string(),
         }

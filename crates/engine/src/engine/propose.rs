@@ -460,7 +460,9 @@ mod tests {
         };
         let basics = [preset("basics").unwrap()];
         assert_eq!(size(&basics, "count=2048"), 1 << 20);
-        assert_eq!(size(&[], "op=write writes=append block-size=4k,8k count=9,16"), 128 << 10);
+        let quick = [preset("quick").unwrap()];
+        let appended = "backend=pread op=write writes=append block-size=4k,8k count=9,16";
+        assert_eq!(size(&quick, appended), 128 << 10);
         for line in ["size=2m count=16", "count=0 size=2m"] {
             assert_eq!(size(&basics, line), 2 << 20, "{line}");
         }
@@ -470,7 +472,8 @@ mod tests {
     fn direct_is_an_axis() {
         let (file, ..) = crate::backend::testing::file(1 << 20, 1);
         let settings = Settings::from_words("backend=pread block-size=4k direct=yes,no");
-        let plan = propose(&asked(file.path(), &[], &settings)).unwrap().plan;
+        let quick = [preset("quick").unwrap()];
+        let plan = propose(&asked(file.path(), &quick, &settings)).unwrap().plan;
         let all: Vec<(bool, Cache)> =
             plan.cells.iter().map(|job| (job.direct, job.cache)).collect();
         let buffered = [(false, Cache::Cold), (false, Cache::Warm)];

@@ -1,4 +1,5 @@
-//! Digits, and the letters of YES and NO, of blocks: a bitmap of half cells, or strokes on an ASCII terminal.
+//! Digits, and the letters of YES and NO, of blocks: a bitmap of half cells, or strokes on an ASCII
+//! terminal.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -324,8 +324,8 @@ pub fn end_sentence(body: &str) -> String {
     }
 }
 
-/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` It reaches
-/// more where a cell that was not measured warm is faster, or where the CPU takes the time.
+/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` It
+/// reaches more where a cell that was not measured warm is faster, or where the CPU takes the time.
 fn describe_cold(cost: &ColdCost) -> String {
     let is_device = cost.device && cost.fastest && !cost.cpu;
     let gives = if is_device { "the device reaches" } else { "cold reaches" };

@@ -125,8 +125,8 @@ fn typical_times(points: &[(&CellResult, Point)]) -> Vec<(f64, f64)> {
 /// Up to this factor, times are called about the same.
 const ABOUT: f64 = 1.25;
 
-/// Explains the shape of a curve without a model: where the time of an operation stays, and where it
-/// grows with the bytes. Where neither shows, it compares the smallest block with the largest.
+/// Explains the shape of a curve without a model: where the time of an operation stays, and where
+/// it grows with the bytes. Where neither shows, it compares the smallest block with the largest.
 fn describe_shape(times: &[(f64, f64)]) -> Option<String> {
     let ([(small, first), ..], [.., (large, last)]) = (times, times) else { return None };
     let about = |values: &[f64]| {

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Bounds;
-use super::limit::{Limit, limit};
 use crate::analysis::CellResult;
 use crate::catalog::moves_data;
 use crate::plan::{Cache, Job, Op};
@@ -38,13 +36,6 @@ impl Devices {
     /// Returns the device of a job that is among the results.
     pub fn of(&self, job: &Job) -> &Device {
         &self.0[&job.target]
-    }
-
-    /// Returns whether the CPU limits one of the results, and not the device or memory: by its own
-    /// figures and by the other results.
-    pub fn is_cpu_limited(&self, result: &CellResult) -> bool {
-        let limit = limit(result, None, self.of(&result.cell), &Bounds::default());
-        limit.is_some_and(|of| of.by == Limit::OneCpu)
     }
 }
 

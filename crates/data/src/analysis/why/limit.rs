@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Bounds;
-use super::device::{Device, MAX_HELD_SPREAD, in_any_state, throughput};
+use super::device::{Device, Devices, MAX_HELD_SPREAD, in_any_state, throughput};
 use crate::analysis::CellResult;
 use crate::catalog::{moves_data, only_loops};
 use crate::plan::{Op, Pattern};
@@ -391,4 +391,12 @@ impl<'a> Cell<'a> {
 
 fn show_threads(threads: u32) -> String {
     if threads > 1 { format!("{threads} threads") } else { "one thread".into() }
+}
+impl Devices {
+    /// Returns whether the CPU limits one of the results, and not the device or memory: by its own
+    /// figures and by the other results.
+    pub fn is_cpu_limited(&self, result: &CellResult) -> bool {
+        let limit = limit(result, None, self.of(&result.cell), &Bounds::default());
+        limit.is_some_and(|of| of.by == Limit::OneCpu)
+    }
 }
