@@ -211,11 +211,21 @@ fn probes(request: &PlanRequest) -> Result<(Vec<ProbeCell>, Vec<Skipped<ProbeCel
     }
 }
 
-/// Returns the budget of a run with this goal, if no other is requested.
-fn usual_budget(goal: Option<f64>, variants: usize) -> Duration {
+/// Returns the ends of a run: the precision and the tolerance of its answer, if requested, and its
+/// budget.
+fn ends(
+    request: &PlanRequest,
+    pick: bool,
+    until: Option<Until>,
+) -> (Option<f64>, Option<f64>, Duration) {
+    let goal = until.and_then(Until::goal);
+    // A ratio of variants has no contest, and a method that is picked has none left.
+    let is_compared = !pick && request.variants.is_empty();
     // Each variant has as much time as a run of its own.
-    let each = Plan::BUDGET * variants.max(1) as u32;
-    if goal.is_some() { Plan::UNTIL_BUDGET } else { each }
+    let variants = request.variants.len().max(1) as u32;
+    let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET * variants };
+    let budget = request.resolved.whole.budget.unwrap_or(usual);
+    (goal, until.and_then(Until::tolerance).filter(|_| is_compared), budget)
 }
 
 /// Builds the plan of all presets together: the union of their cells, each once.
@@ -237,12 +247,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     if user.until.is_some() && cells.is_empty() {
         return Err(PlanError::UntilOfNone);
     }
-    // A ratio of variants has no contest, and a method that is picked has none left.
-    let is_compared = !pick && request.variants.is_empty() && !cells.is_empty();
-    let until = whole.until.filter(|_| trials.is_none());
-    let settle = until.and_then(Until::tolerance).filter(|_| is_compared);
-    let goal = until.and_then(Until::goal);
-    let budget = whole.budget.unwrap_or(usual_budget(goal, request.variants.len()));
+    let (goal, settle, budget) = ends(request, pick, whole.until.filter(|_| trials.is_none()));
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
     let times = (budget, Plan::kept_time(settle, budget));

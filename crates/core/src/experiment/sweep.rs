@@ -45,8 +45,8 @@ pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells,
 }
 
 /// Returns the longest trial time with which calibration and `rounds` rounds fit in the budget,
-/// along with `starts`, the start-up time of peers in one round. `fixed`: more rounds than these are not
-/// made. `verified` is the share of the cells that are read back.
+/// along with `starts`, the start-up time of peers in one round. `fixed`: more rounds than these
+/// are not made. `verified` is the share of the cells that are read back.
 pub(super) fn trial_time(
     cells: usize,
     (budget, kept): (Duration, Duration),

@@ -24,6 +24,7 @@ mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod trial_time;
+mod until;
 mod variant;
 mod work;
 
@@ -50,7 +51,8 @@ pub use profile::{PROFILES, Profile, Profiles};
 pub use range::{Range, RangeError, RangeOf};
 pub use remote::Remote;
 pub use setting_error::SettingError;
-pub use settings::{Setting, Settings, Until, ValueKind};
+pub use settings::{Setting, Settings, ValueKind};
 pub use trial_time::TrialTime;
+pub use until::Until;
 pub use variant::{Variant, VariantError, VariantName};
 pub use work::{Fresh, Plan, Skipped, TargetSpec};

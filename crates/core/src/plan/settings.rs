@@ -11,36 +11,9 @@ use super::setting_text::{
 };
 use super::{
     Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
-    ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Writes, nearest,
+    ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Until, Writes, nearest,
 };
 use crate::units;
-
-/// When a run without a number of trials ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
-    /// No trial can change the answer any more.
-    Answer,
-    /// Every interval has this half width, in hundredths of a percent.
-    Within(u32),
-}
-
-impl Until {
-    /// A smaller difference changes no answer.
-    pub const TOLERANCE: f64 = 0.1;
-
-    /// Returns the half width of the intervals, as a share of the median.
-    pub fn goal(self) -> Option<f64> {
-        match self {
-            Until::Answer => None,
-            Until::Within(hundredths) => Some(f64::from(hundredths) / 10_000.0),
-        }
-    }
-
-    /// Returns the tolerance of the answer, as a share.
-    pub fn tolerance(self) -> Option<f64> {
-        (self == Until::Answer).then_some(Until::TOLERANCE)
-    }
-}
 
 /// The requested settings. `None` = not given, so a preset or the default decides.
 #[derive(Debug, Clone, Default, PartialEq)]

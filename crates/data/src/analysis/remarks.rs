@@ -80,10 +80,15 @@ fn times_as_long(of: &Summary, base: &Summary) -> Option<(String, bool)> {
     })
 }
 
-fn calls(probes: &[ProbeResult]) -> Option<String> {
+/// Returns the time of the cheapest system call.
+pub(super) fn system_call(probes: &[ProbeResult]) -> Option<&ProbeResult> {
     let getpid = [("call", "getpid".into()), ("path", "inline".into())];
-    let (call, syscall) =
-        (nanos(probes, "call", &[("arguments", 0.into())])?, nanos(probes, "syscall", &getpid)?);
+    times(probes, "syscall").find(|of| has(&of.cell, &getpid, 0))
+}
+
+fn calls(probes: &[ProbeResult]) -> Option<String> {
+    let syscall = system_call(probes)?.value?.summary.median;
+    let call = nanos(probes, "call", &[("arguments", 0.into())])?;
     (call > 0.0).then(|| {
         format!(
             "A system call ({}) costs as much as {:.0} function calls ({}).",

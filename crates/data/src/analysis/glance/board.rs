@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::model::GlanceFigure;
 use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
 use crate::analysis::groups::group_by_key;
+use crate::analysis::remarks;
 use crate::analysis::{CellResult, Expected, Holds, ProbeResult, expected_with};
 use crate::catalog::moves_data;
 use crate::experiment::CALLS;
@@ -25,7 +26,7 @@ const FAR_SLOWER: f64 = 2.0;
 /// A large figure, the table below it, and the sentences of its question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Board {
-    /// What the figure is: `one random read of 4 KiB, direct, takes`.
+    /// Names the figure: `one random read of 4 KiB, direct, takes`.
     pub title: String,
     /// `69`, `64`, `NO`.
     pub number: String,
@@ -196,11 +197,7 @@ fn judge(expected: &[Expected]) -> Option<Board> {
 
 /// Returns what a system call takes, if that was measured.
 fn system_call(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
-    let is_it = |probe: &&ProbeResult| {
-        let is = |name: &str, value: &str| probe.cell.params.get(name) == Some(&value.into());
-        probe.cell.probe == "syscall" && is("call", "getpid") && is("path", "inline")
-    };
-    let probe = probes.iter().find(is_it)?;
+    let probe = remarks::system_call(probes)?;
     let figure = GlanceFigure {
         summary: probe.value?.summary,
         trials: probe.counted_trials().len(),
@@ -334,7 +331,7 @@ impl<'a> Ladder<'a> {
         Some(Board { columns, ..board.lead_by(Some(lead), figure, column::PER_SECOND) })
     }
 
-    /// What a call costs, by backend: of reads the smallest, from memory where that was measured.
+    /// The cost of a call, by backend: of reads the smallest, from memory where that was measured.
     fn calls(&self) -> Option<Board> {
         let reads = || self.jobs().filter(|job| moves_data(job));
         let least = reads().map(|job| job.block).min().filter(|block| *block <= SMALL);

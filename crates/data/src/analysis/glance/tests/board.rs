@@ -62,7 +62,7 @@ fn random_reads_show_their_time() {
 }
 
 #[test]
-fn a_depth_is_enough_from_its_knee() {
+fn depth_is_enough_from_its_knee() {
     let rates = [(1, 0.1), (4, 0.3), (16, 0.6), (64, 0.601)];
     let depth = |(depth, gib)| {
         let job = Job { pattern: Pattern::Random, depth, ..job("uring", 4096, Cache::AsIs) };
@@ -95,7 +95,7 @@ fn calls_are_compared_with_a_read() {
 }
 
 #[test]
-fn a_sure_block_size_is_the_figure() {
+fn sure_block_size_is_the_figure() {
     let curve = |factor: f64| {
         [(4096, 0.5), (65536, 1.0), (1 << 20, 1.001)]
             .map(|(block, gib)| at("read", block, Cache::Cold, gib * factor))
