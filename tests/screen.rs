@@ -13,7 +13,7 @@ const WIDE: (u16, u16) = (120, 40);
 /// A run that takes some seconds, and one that runs until it is stopped.
 const SHORT: &str = "-b pread,mmap -s 4k,64k -c warm --trials 5 --trial-time 20ms --budget 1m";
 const ENDLESS: &str =
-    "-b pread,mmap -s 4k,64k -c warm --trials 100000 --trial-time 150ms --budget 1h";
+    "-b pread,mmap -s 4k,16k,64k -c warm --trials 100000 --trial-time 150ms --budget 1h";
 
 fn home_with_file() -> Home {
     let home = Home::new();

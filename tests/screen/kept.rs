@@ -121,7 +121,7 @@ fn impossible_session_action_is_reported() {
 /// Waits for a first result: a run without results has no answer.
 fn measured(terminal: &Terminal) {
     terminal.until("a result", |screen| {
-        (1..=4).any(|cells| screen.contents().contains(&format!("{cells} of 4 cells")))
+        (1..=6).any(|cells| screen.contents().contains(&format!("{cells} of 6 cells")))
     });
 }
 

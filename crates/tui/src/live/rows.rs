@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{self, Unit};
 
-/// Points from which on a curve is worth drawing.
+/// Fewest points of a curve that is worth drawing.
 const MIN_POINTS: usize = 3;
 /// More rows have no room.
 const MAX_ROWS: usize = 40;

@@ -407,7 +407,7 @@ impl<'a> Ladder<'a> {
         half.into_iter().chain(slow).collect()
     }
 
-    /// Compares the backends of one row: the fastest, and those that are far slower.
+    /// Compares the backends of one row: the fastest, and each that is far slower.
     fn describe_backends(&self, cells: &[(usize, Point)], place: &str) -> Vec<String> {
         let Some((best, _, top)) = best_of(cells) else { return Vec::new() };
         let name = |job: &Job| job.backend.to_string();

@@ -517,7 +517,7 @@ fn rows_keep_their_place() {
 }
 
 #[test]
-fn live_shows_the_table_of_its_question() {
+fn live_shows_its_questions_table() {
     let cells = [512, 4096]
         .map(|block| Job { pattern: crate::plan::Pattern::Random, ..job("pread", block) });
     let mut bench = Bench::new(Plan { cells: cells.into(), ..plan(None) });
