@@ -89,7 +89,7 @@ fn four_ranks_make_one_session() {
     assert!(results.iter().all(|result| result["ranks"]["by_time"] == true));
     assert_sums(&document, 4);
     assert_eq!(home.sessions().len(), 1, "one session of all ranks");
-    let shown = home.stdout("sessions show four");
+    let shown = home.stdout("sessions show four --details");
     assert!(shown.contains("4, each with a file of its own: 4 on "), "{shown}");
     assert!(shown.contains("MPI") || shown.contains("MPICH"), "{shown}");
     let csv = home.stdout("sessions show four --format csv");
@@ -433,7 +433,7 @@ fn bound_ranks_know_their_machine() {
     let Ok(output) = command.output() else { return skip("mpirun is not installed") };
     let document = document(&output);
     assert_eq!(document["host"]["cpu"]["allowed"].as_u64(), Some(cpus as u64));
-    let shown = home.stdout("sessions show bound");
+    let shown = home.stdout("sessions show bound --details");
     assert!(shown.contains(&format!("{cpus} CPUs")), "{shown}");
     assert!(shown.contains("2 threads of a rank share 1 CPU"), "{shown}");
 }
