@@ -205,7 +205,7 @@ fn time_reading(
     if !warm && residency_if_known(&file, 0..MAX_BYTES, None)?.is_some_and(|of| of.cached > 0) {
         return Ok(None);
     }
-    // The check is no part of the reading.
+    // The check is not timed.
     let begin = Instant::now();
     let mut at = file.read_at(&mut buffer[..FIRST_READ], 0)? as u64;
     let first = nanos(begin);

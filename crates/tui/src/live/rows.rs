@@ -6,12 +6,15 @@ use crate::analysis::{
 };
 use crate::curves::Metric;
 use crate::plan::{Job, Op, Plan};
+use crate::record::Trial;
 use crate::session::Session;
 use crate::units::Rates;
 use crate::units::column::{self, Unit};
 
 /// Fewest points of a curve that is worth drawing.
 const MIN_POINTS: usize = 3;
+/// Of more cells the table would take too long to build again and again.
+const MAX_TABLE: usize = 256;
 /// More rows have no room.
 const MAX_ROWS: usize = 40;
 /// Trials of a row that are kept for its ticks.
@@ -46,6 +49,9 @@ impl Picture {
     /// Returns the picture of results of which some may have no trials yet.
     pub fn new(session: &Session, results: &[CellResult], axis: Axis) -> Picture {
         let plan = &session.plan;
+        if plan.cells.len() > MAX_TABLE {
+            return Picture::Curves;
+        }
         let board = growing_board(session, results, &[]);
         if let Some(board) = board.filter(|board| !board.rows.is_empty()) {
             return Picture::Board(board.into());
@@ -64,9 +70,12 @@ impl Picture {
         let row = |(cell, result): (usize, &CellResult)| {
             let rate = result.throughput.or(result.operations);
             let figure = rate.map(|of| GlanceFigure::of(session, result, of.summary));
-            let speeds = result.speeds();
-            let ticks = speeds[speeds.len().saturating_sub(TICKS)..].to_vec();
-            CellRow { cell: cell as u32, name: name(&result.cell), figure, ticks }
+            CellRow {
+                cell: cell as u32,
+                name: name(&result.cell),
+                figure,
+                ticks: last_speeds(result),
+            }
         };
         let mut rows: Vec<CellRow> = results.iter().enumerate().map(row).collect();
         if known {
@@ -75,6 +84,13 @@ impl Picture {
         }
         Picture::Rows { rows, known }
     }
+}
+
+/// Returns the speeds of the last trials: of a hundred thousand, only these are looked at.
+fn last_speeds(result: &CellResult) -> Vec<f64> {
+    let speed = if result.throughput.is_some() { Trial::throughput } else { Trial::operations };
+    let last = &result.trials[result.trials.len().saturating_sub(TICKS)..];
+    last.iter().map(|trial| speed(trial)).collect()
 }
 
 /// Returns the unit of the figures of rows.

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{digits, findings, pane};
-use crate::analysis::{Board, BoardColumn};
+use crate::analysis::{Board, BoardColumn, Holds};
 use crate::plot::{Bar, Bars};
 use crate::record::Severity;
 use crate::theme::{Look, Role};
@@ -58,11 +58,11 @@ pub fn draw_head(look: &Look, board: &Board, area: Rect, buf: &mut Buffer) {
 
 /// Returns the role of the large figure: that of its outcome, or of its certainty.
 fn role(board: &Board) -> Role {
-    match (board.figure, board.number.as_str()) {
+    match (board.figure, board.outcome) {
         (Some(figure), _) if figure.wrong => Role::Wrong,
         (Some(figure), _) if !figure.is_firm() => Role::Text,
-        (None, "NO") => Role::Wrong,
-        (None, "YES") => Role::Good,
+        (_, Some(Holds::Fail)) => Role::Wrong,
+        (_, Some(Holds::Pass)) => Role::Good,
         _ => Role::Number,
     }
 }
@@ -114,7 +114,7 @@ fn draw_column(
     // A column that follows has about as much text.
     let room = area.width.saturating_sub(1 + text + left as u16 * (text + GAP));
     let bar = if column.is_rate() && room >= BAR.0 { room.min(BAR.1) } else { 0 };
-    let max = column.highest();
+    let (max, gap) = (column.highest(), if bar > 0 { bar + 1 } else { 0 });
     pane::line(look.line(Role::Dim, title.clone()), 0, area, buf);
     for (at, row) in shown.enumerate() {
         let figure = column.cells[row].as_ref().map(|cell| cell.figure);
@@ -125,7 +125,6 @@ fn draw_column(
             let place = Rect { width: bar.min(place.width), ..place };
             Bars::new(look, &bars).max(max).render(place, buf);
         }
-        let gap = if bar > 0 { bar + 1 } else { 0 };
         let beside = Rect { x: place.x + gap, width: place.width.saturating_sub(gap), ..place };
         let role =
             if figure.is_some_and(|figure| figure.is_firm()) { Role::Number } else { Role::Text };
@@ -144,6 +143,5 @@ fn draw_column(
         }
         pane::line(line, 0, beside, buf);
     }
-    let gap = if bar > 0 { bar + 1 } else { 0 };
     (gap + text).max(pane::width(&title) as u16)
 }

@@ -1,7 +1,8 @@
 //! The picture of a question that bytes per second do not answer: one large figure in the unit of
 //! the question, and the small table that proves it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 
 use super::model::GlanceFigure;
 use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
@@ -34,6 +35,8 @@ pub struct Board {
     pub unit: String,
     /// The figure behind the number; `None` if it is not a measured one.
     pub figure: Option<GlanceFigure>,
+    /// The outcome behind the word that stands in place of a number.
+    pub outcome: Option<Holds>,
     /// Sentences next to the number: `half of them take up to 63 µs`.
     pub beside: Vec<String>,
     /// Sentences of the answer in place of the usual ones, where a table replaces their picture.
@@ -164,17 +167,27 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
     let axis = Axis::best(jobs());
     let is_single = |job: &Job| job.depth == 1 && job.threads == 1 && job.mix.is_none();
     let is_random = |job: &Job| job.pattern == Pattern::Random && job.op == Op::Read;
+    // Of cells that differ in anything else, the fastest would stand for several kinds of work.
+    let only = |known: &[Axis]| {
+        Axis::ALL.into_iter().all(|axis| known.contains(&axis) || !axis.differs(jobs()))
+    };
     if session.plan.experiment == CALLS {
         return of.calls();
     }
-    if !jobs().all(|job| moves_data(job) && job.target.is_none() && job.variant.is_none()) {
+    if !jobs().all(moves_data) {
         return None;
     }
+    let are_single = jobs().all(is_single);
     match axis {
-        _ if jobs().all(|job| is_single(job) && is_random(job)) => of.latency(),
-        Some(axis @ (Axis::Depth | Axis::Mix)) => of.load(axis),
-        Some(Axis::Block) if jobs().all(|job| job.op == Op::Read && is_single(job)) => {
-            of.block_size()
+        _ if are_single && jobs().all(is_random) => {
+            let known = [Axis::Backend, Axis::Block, Axis::Cache, Axis::Direct];
+            only(&known).then(|| of.latency())?
+        }
+        Some(axis @ (Axis::Depth | Axis::Mix)) => {
+            only(&[axis, Axis::Backend, Axis::Block]).then(|| of.load(axis))?
+        }
+        Some(Axis::Block) if are_single && jobs().all(|job| job.op == Op::Read) => {
+            only(&[Axis::Block, Axis::Cache]).then(|| of.block_size())?
         }
         _ => None,
     }
@@ -192,7 +205,8 @@ fn judge(expected: &[Expected]) -> Option<Board> {
     let names: Vec<String> = expected.iter().map(|one| one.expectation.describe()).collect();
     let title = format!("{} as expected", names.join(", "));
     let beside = vec![gravest.name_cells(gravest.outcome)];
-    Some(Board { title, number: number.into(), beside, ..Board::default() })
+    let outcome = Some(gravest.outcome);
+    Some(Board { title, number: number.into(), outcome, beside, ..Board::default() })
 }
 
 /// Returns what a system call takes, if that was measured.
@@ -230,32 +244,39 @@ impl<'a> Ladder<'a> {
         values.into_iter().collect()
     }
 
-    /// Returns the measured results of these jobs.
-    fn points(&self, is_it: impl Fn(&Job) -> bool) -> Cells<'a> {
-        let own = self.results.iter().enumerate().filter(|(_, result)| is_it(&result.cell));
-        own.filter_map(|(at, result)| Some((at, Point::calls(result)?))).collect()
+    /// Returns the measured results by a key of their jobs.
+    fn points<K: Clone + Eq + Hash>(&self, key: impl Fn(&Job) -> K) -> HashMap<K, Cells<'a>> {
+        let all = self.results.iter().enumerate();
+        let points = all.filter_map(|(at, result)| Some((at, Point::calls(result)?)));
+        group_by_key(points, |(_, point)| key(&point.result.cell)).into_iter().collect()
+    }
+
+    /// Returns a cell of each of these results, with a figure from its operations per second.
+    fn cells(
+        &self,
+        best: &[Option<(usize, Point)>],
+        summary: impl Fn(&Point) -> Option<Summary>,
+    ) -> Vec<Option<BoardCell>> {
+        let cell = |(result, point): &(usize, Point)| {
+            let figure = self.figure(point.result, summary(point)?);
+            Some(BoardCell { result: *result, figure })
+        };
+        best.iter().map(|of| of.as_ref().and_then(cell)).collect()
     }
 
     fn figure(&self, result: &CellResult, summary: Summary) -> GlanceFigure {
         GlanceFigure::of(self.session, result, summary)
     }
 
-    /// Returns the mean time of an operation of the fastest of these results.
-    fn time(&self, cells: &[(usize, Point)]) -> Option<BoardCell> {
-        let (_, result, top) = best_of(cells)?;
-        let summary = times_of(&top.rate)?;
-        Some(BoardCell { result, figure: self.figure(top.result, summary) })
-    }
-
     /// How long one random read takes, by block size and state of the cache.
     fn latency(&self) -> Option<Board> {
         let (blocks, states) = (self.values(|job| job.block), self.values(state));
-        let of = |block: u64, own: &(u8, String)| {
-            self.points(|job| job.block == block && state(job) == *own)
-        };
+        let points = self.points(|job| (job.block, state(job)));
+        let of = |block: u64, own: &(u8, String)| points.get(&(block, own.clone()));
         let column = |own: &(u8, String)| {
-            let cells = blocks.iter().map(|block| self.time(&of(*block, own)));
-            BoardColumn::new(&own.1, column::TIME, cells.collect())
+            let best: Vec<_> = blocks.iter().map(|block| find_top(of(*block, own))).collect();
+            let cells = self.cells(&best, |point| times_of(&point.rate));
+            BoardColumn::new(&own.1, column::TIME, cells)
         };
         let columns: Vec<BoardColumn> = states.iter().map(column).collect();
         let usual = blocks.iter().position(|block| *block >= USUAL_BLOCK);
@@ -273,7 +294,7 @@ impl<'a> Ladder<'a> {
         }));
         let figure = cell.map(|cell| cell.figure);
         let own = of(*blocks.get(lead)?, state);
-        let facts = self.describe_backends(&own, &format!("at {block}, {}", state.1));
+        let facts = describe_backends(own, &format!("at {block}, {}", state.1));
         let rows = blocks.into_iter().map(units::show_bytes).collect();
         let board =
             Board { title, beside, facts, axis: Axis::Block.column(), rows, ..Board::default() };
@@ -285,21 +306,14 @@ impl<'a> Ladder<'a> {
     fn load(&self, axis: Axis) -> Option<Board> {
         let block = *self.values(|job| job.block).first()?;
         let steps = self.values(|job| axis.value_of(job));
-        let of = |step: u64| self.points(|job| job.block == block && axis.value_of(job) == step);
-        let best = steps.iter().map(|step| best_of(&of(*step)).map(|(_, at, top)| (at, top)));
-        let best: Vec<Option<(usize, Point)>> = best.collect();
-        let cells = |summary: &dyn Fn(&Point) -> Option<Summary>| {
-            let cell = |(result, point): &(usize, Point)| {
-                let figure = self.figure(point.result, summary(point)?);
-                Some(BoardCell { result: *result, figure })
-            };
-            best.iter().map(|of| of.as_ref().and_then(cell)).collect::<Vec<_>>()
-        };
+        let points = self.points(|job| (job.block, axis.value_of(job)));
+        let of = |step: u64| points.get(&(block, step));
+        let best: Vec<_> = steps.iter().map(|step| find_top(of(*step))).collect();
         let percentile = |title: &str, of: fn(&CellResult) -> Option<f64>| {
-            let cells = cells(&move |point: &Point| Summary::from_values(&[of(point.result)?]));
+            let cells = self.cells(&best, |point| Summary::from_values(&[of(point.result)?]));
             BoardColumn { intervals: false, ..BoardColumn::new(title, column::TIME, cells) }
         };
-        let operations = cells(&|of| Some(of.rate));
+        let operations = self.cells(&best, |point| Some(point.rate));
         let mut columns = vec![BoardColumn::new("operations", column::PER_SECOND, operations)];
         columns.push(percentile("p50", |of| of.latency?.p50));
         columns.push(percentile("p99", |of| of.latency?.p99));
@@ -324,7 +338,7 @@ impl<'a> Ladder<'a> {
             }
             _ => Vec::new(),
         };
-        facts.extend(self.describe_backends(&of(*steps.get(lead)?), &format!("at {step}")));
+        facts.extend(describe_backends(of(*steps.get(lead)?), &format!("at {step}")));
         let beside = cell.map_or(Vec::new(), |cell| self.percentiles(cell.result));
         let figure = cell.map(|cell| cell.figure);
         let board = Board { title, beside, facts, axis: axis.column(), rows, ..Board::default() };
@@ -340,52 +354,39 @@ impl<'a> Ladder<'a> {
             |job: &Job| !moves_data(job) || (Some(job.block), Some(job.cache)) == (least, state);
         let shown = self.jobs().filter(|job| is_shown(job));
         let names = group_by_key(shown, |job| job.backend.to_string());
-        let of = |name: &str| self.points(|job| is_shown(job) && job.backend.to_string() == name);
-        let best = |(name, jobs): (String, Vec<&'a Job>)| {
-            let top = best_of(&of(&name)).map(|(_, result, top)| (result, top));
-            (name, jobs, top)
-        };
-        let best: Vec<_> = names.into_iter().map(best).collect();
-        let cells = |summary: fn(&Summary) -> Option<Summary>| {
-            let cell = |(result, top): &(usize, Point)| {
-                let figure = self.figure(top.result, summary(&top.rate)?);
-                Some(BoardCell { result: *result, figure })
-            };
-            best.iter().map(|(.., top)| top.as_ref().and_then(cell)).collect::<Vec<_>>()
-        };
+        let points = self.points(|job| (job.backend.to_string(), is_shown(job)));
+        let best: Vec<_> =
+            names.iter().map(|(name, _)| find_top(points.get(&(name.clone(), true)))).collect();
         let columns = vec![
-            BoardColumn::new("one call", column::TIME, cells(times_of)),
-            BoardColumn::new("calls", column::PER_SECOND, cells(|rate| Some(*rate))),
+            BoardColumn::new("one call", column::TIME, self.cells(&best, |of| times_of(&of.rate))),
+            BoardColumn::new("calls", column::PER_SECOND, self.cells(&best, |of| Some(of.rate))),
         ];
-        let is_read = |jobs: &[&Job]| jobs.iter().any(|job| moves_data(job));
-        let lead = best.iter().position(|(_, jobs, _)| is_read(jobs)).unwrap_or(0);
-        let (base, _, top) = best.get(lead)?;
+        let is_read = |(_, jobs): &(String, Vec<&Job>)| jobs.iter().any(|job| moves_data(job));
+        let lead = names.iter().position(is_read).unwrap_or(0);
+        let (base, _) = names.get(lead)?;
         let figure = columns.first()?.cells.get(lead)?.as_ref().map(|cell| cell.figure);
         let what = least.map_or(String::new(), |block| format!(" of {}", units::show_bytes(block)));
         let title = format!("a call of {base}{what} takes");
-        let others = best.iter().enumerate().filter(|(row, _)| *row != lead);
-        let said = others.filter_map(|(_, (name, _, point))| {
-            let ratio = point.as_ref()?.1.ratio(&top.as_ref()?.1)?;
+        let others = names.iter().zip(&best).filter(|((name, _), _)| name != base);
+        let said = others.filter_map(|((name, _), top)| {
+            let ratio = top.as_ref()?.1.ratio(&best[lead].as_ref()?.1)?;
             Some(times_as_fast((name, base), &ratio, ["is", "was"], false))
         });
         let facts = vec![said.collect::<Vec<_>>().join("; ")];
-        let rows = best.iter().map(|(name, ..)| name.clone()).collect();
+        let rows = names.iter().map(|(name, _)| name.clone()).collect();
         let board = Board { title, facts, axis: Axis::Backend.column(), rows, ..Board::default() };
         Some(Board { columns, ..board.lead_by(Some(lead), figure, column::TIME) })
     }
 
     /// Which block size is enough, above the usual picture.
     fn block_size(&self) -> Option<Board> {
-        let mut backends = self.results.iter().map(|result| &result.cell.backend);
-        let first = backends.next()?;
         let knee = self.knee(Axis::Block)?;
-        let is_shown = backends.all(|other| other == first)
-            && (knee.holds, knee.rising, knee.most) == (true, false, Some(knee.at));
-        is_shown.then(|| {
-            let cache = knee.cell.cache;
+        let is_sure = (knee.holds, knee.rising, knee.most) == (true, false, Some(knee.at));
+        is_sure.then(|| {
+            let (backend, cache) = (&knee.cell.backend, knee.cell.cache);
             let shown = units::show_bytes(knee.at);
             let (number, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
-            let title = format!("block size that is enough for {first}, {cache}");
+            let title = format!("block size that is enough for {backend}, {cache}");
             let beside = vec!["larger blocks gain less than 5 %".into()];
             let (number, unit) = (number.into(), unit.into());
             Board { title, number, unit, beside, ..Board::default() }
@@ -406,36 +407,40 @@ impl<'a> Ladder<'a> {
         let slow = latency.p99.map(|p99| format!("1 in 100 over {}", show_nanos(p99)));
         half.into_iter().chain(slow).collect()
     }
+}
 
-    /// Compares the backends of one row: the fastest, and each that is far slower.
-    fn describe_backends(&self, cells: &[(usize, Point)], place: &str) -> Vec<String> {
-        let Some((best, _, top)) = best_of(cells) else { return Vec::new() };
-        let name = |job: &Job| job.backend.to_string();
-        let others =
-            || cells.iter().map(|(_, point)| point).filter(|of| of.result.cell != best.cell);
-        let differs = |of: &&Point| matches!(of.compare(&top), Some((Finding::Differs, false)));
-        let slower: Vec<&Point> = others().filter(differs).collect();
-        let mut said = Vec::new();
-        if others().count() > 0 && others().all(|of| of.compare(&top).is_some()) {
-            let mut alike = vec![name(&best.cell)];
-            alike.extend(others().filter(|of| !differs(of)).map(|of| name(&of.result.cell)));
-            said.push(match alike.as_slice() {
-                [one] => format!("{place}: {one} is the fastest"),
-                some => format!(
-                    "{place}: no difference shows between {}",
-                    join_names(some, some.len(), ", ")
-                ),
-            });
-        }
-        said.extend(slower.iter().filter_map(|of| {
-            let (ratio, time) = (top.rate.median / of.rate.median, times_of(&of.rate)?.median);
-            let name = name(&of.result.cell);
-            let how =
-                format!("{place}: {name} takes {}, {} as long", show_nanos(time), times(ratio));
-            (ratio >= FAR_SLOWER).then_some(how)
-        }));
-        said
+/// Returns the fastest of the measured results of a row.
+fn find_top<'a>(cells: Option<&Cells<'a>>) -> Option<(usize, Point<'a>)> {
+    best_of(cells?).map(|(_, result, top)| (result, top))
+}
+
+/// Compares the backends of one row: the fastest, and each that is far slower.
+fn describe_backends(cells: Option<&Cells>, place: &str) -> Vec<String> {
+    let Some(cells) = cells else { return Vec::new() };
+    let Some((best, _, top)) = best_of(cells) else { return Vec::new() };
+    let name = |job: &Job| job.backend.to_string();
+    let others = || cells.iter().map(|(_, point)| point).filter(|of| of.result.cell != best.cell);
+    let differs = |of: &&Point| matches!(of.compare(&top), Some((Finding::Differs, false)));
+    let slower: Vec<&Point> = others().filter(differs).collect();
+    let mut said = Vec::new();
+    if others().count() > 0 && others().all(|of| of.compare(&top).is_some()) {
+        let mut alike = vec![name(&best.cell)];
+        alike.extend(others().filter(|of| !differs(of)).map(|of| name(&of.result.cell)));
+        said.push(match alike.as_slice() {
+            [one] => format!("{place}: {one} is the fastest"),
+            some => format!(
+                "{place}: no difference shows between {}",
+                join_names(some, some.len(), ", ")
+            ),
+        });
     }
+    said.extend(slower.iter().filter_map(|of| {
+        let (ratio, time) = (top.rate.median / of.rate.median, times_of(&of.rate)?.median);
+        let name = name(&of.result.cell);
+        let how = format!("{place}: {name} takes {}, {} as long", show_nanos(time), times(ratio));
+        (ratio >= FAR_SLOWER).then_some(how)
+    }));
+    said
 }
 
 fn value(column: &BoardColumn, row: usize) -> f64 {

@@ -65,14 +65,12 @@ fn scene(glance: &Glance, look: &Look) -> Scene {
     if let Some(board) = &glance.board {
         figures::draw_board(&mut page, board);
     }
-    if glance.table().is_some() {
-        // It stands in place of the others.
-    } else if !glance.workloads.is_empty() {
-        figures::draw_workloads(&mut page, &glance.workloads, look.unit);
-    } else if !glance.columns.is_empty() {
-        figures::draw_columns(&mut page, glance, look.unit);
-    } else {
-        draw_probes(&mut page, &glance.probes);
+    match (&glance.workloads[..], &glance.columns[..]) {
+        // The table stands in place of the others.
+        _ if glance.table().is_some() => {}
+        ([_, ..], _) => figures::draw_workloads(&mut page, &glance.workloads, look.unit),
+        (_, [_, ..]) => figures::draw_columns(&mut page, glance, look.unit),
+        ([], []) => draw_probes(&mut page, &glance.probes),
     }
     page.rule();
     for fact in &glance.facts {

@@ -118,3 +118,15 @@ fn wrong_results_have_no_board() {
     assert_eq!((glance.board, glance.headline.len()), (None, 0));
     assert!(glance.facts[0].starts_with("no valid result"), "{:?}", glance.facts);
 }
+
+#[test]
+fn different_work_shares_no_row() {
+    let depth = |depth, op| {
+        let job = Job { pattern: Pattern::Random, depth, op, ..job("uring", 4096, Cache::AsIs) };
+        cell(job, 0.1, 0.005, 7)
+    };
+    let reads = [1, 4, 16].map(|of| depth(of, Op::Read));
+    assert!(of(&reads).table().is_some());
+    let writes = [1, 4, 16].map(|of| depth(of, Op::Write));
+    assert_eq!(of(&[reads, writes].concat()).board, None, "reads and writes are two answers");
+}
