@@ -21,7 +21,7 @@ const FOLDER: &str = "/dev/shm";
 const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 1024;
 const SPAN: u64 = BLOCKS * BLOCK;
-/// Of one sample: more than one, for a random order that no CPU learns by heart.
+/// Different orders in one sample: no CPU can learn a single random order by heart.
 const PASSES: u64 = 8;
 /// Operations of one sample.
 const OPS: u64 = PASSES * BLOCKS;

@@ -170,7 +170,7 @@ impl<'a> Lines<'a> {
         let of = |kind: &str| -> Vec<&str> {
             text.lines().filter(|line| line.contains(&format!("{{\"kind\":\"{kind}\""))).collect()
         };
-        // Of usual length: a trial of 0.3 s has three samples.
+        // The usual length: a trial of 0.3 s has three samples.
         let sample =
             r#"{"at":100000000,"nanos":100000000,"bytes":268435456,"ops":65536,"syscalls":65536}"#;
         let samples = format!("\"samples\":[{sample},{sample},{sample}]}}");

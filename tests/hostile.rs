@@ -66,7 +66,7 @@ fn opened(home: &Home, file: &Path, refused: Option<&str>) {
 #[test]
 fn export_time_is_linear_in_text() {
     let home = Home::new();
-    // Of an hour and more where each letter is measured with all before it.
+    // This takes an hour and more where each letter is measured with all before it.
     let letters = "A".repeat(300_000);
     let words = "word ".repeat(200_000);
     let fields = ["\"target\":\"", "\"fs\":\"", "\"label\":\"", "\"message\":\""];

@@ -378,7 +378,7 @@ fn space_of_all_ranks_is_checked() {
             assert_eq!(output.status.code(), Some(2), "{line}: {printed}");
         }
     }
-    // Of a plan, each rank finds out by itself.
+    // Each rank reads the plan by itself.
     let line = format!("{} --dir small --save plan", SHORT.replace("--size 1m", "--size 12m"));
     let made = start(&home, 4, &line).unwrap();
     assert!(made.status.success(), "{}", stderr_of(&made));

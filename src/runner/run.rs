@@ -165,7 +165,7 @@ fn measure_machine(host: &Host, plan: &Plan, how: &Measuring) -> MachineEvidence
     let measure = || ceilings::measure_or_load(host.last_cache());
     let ceilings = plan.ceilings.then(|| match how {
         Measuring::Alone(_) => measure(),
-        // Of the machine, not of the CPUs that the launcher left to this rank.
+        // Counts the machine, not the CPUs that the launcher left to this rank.
         Measuring::Together(_) => run_unbound(measure),
     });
     MachineEvidence { ceilings, ..host.evidence() }

@@ -93,7 +93,7 @@ fn rate(entry: &Entry, words: &[&str]) -> Option<i32> {
         let place = rate_word(word, &entry.place.to_lowercase()).map(|r| r / 2);
         sum += both.into_iter().chain([place]).flatten().max()?;
     }
-    // Of two titles with the word, the shorter one is meant.
+    // The shorter one of two titles with the word is meant.
     Some(sum - (title.len() as i32 / 8).min(10) * i32::from(!words.is_empty()))
 }
 

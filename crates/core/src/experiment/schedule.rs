@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(
                 (now.len(), now[1]),
                 (2, next[0]),
-                "the last of a round goes on in the next"
+                "the last of a round continues in the next"
             );
         }
     }

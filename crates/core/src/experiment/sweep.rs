@@ -31,7 +31,7 @@ pub(super) fn cells(settings: &Settings, request: &PlanRequest) -> Result<Cells,
             continue;
         };
         let job = sensible(info, job);
-        // Of both kinds of I/O, warm is the buffered one's.
+        // Where both kinds of I/O are measured, warm belongs to buffered I/O.
         let is_moot = buffered_too && job.direct && job.cache == Cache::Warm;
         if is_moot || !seen.insert(job.clone()) {
             continue;

@@ -1,4 +1,4 @@
-//! The machine: CPUs, memory, kernel, and what goes on at the moment.
+//! The machine: CPUs, memory, kernel, and its load now.
 
 use serde::{Deserialize, Serialize};
 

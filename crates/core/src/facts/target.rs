@@ -10,11 +10,11 @@ use crate::record::{Ground, LinkCeiling};
 /// Alignments for direct I/O in bytes, from statx(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectAlign {
-    /// Of the buffer address.
+    /// Alignment of the buffer address.
     pub mem: u32,
-    /// Of file offset and length.
+    /// Alignment of file offset and length.
     pub offset: u32,
-    /// Of file offset and length for reads, if smaller and reported (Linux 6.14).
+    /// Alignment of file offset and length for reads, if smaller and reported (Linux 6.14).
     pub read_offset: Option<u32>,
 }
 

@@ -12,7 +12,7 @@ use crate::plan::names;
 pub struct Verified {
     /// Bytes that the trial wrote, each block once however often it was overwritten.
     pub written: u64,
-    /// Of these, what was read back and compared: less where the budget or a signal ended it.
+    /// Bytes that were read back and compared: fewer where the budget or a signal ended it.
     pub bytes: u64,
     pub blocks: u64,
     /// Bytes of the file that were still in the page cache after it was dropped; `None` = unknown.

@@ -366,7 +366,7 @@ pub struct NodeOf {
     pub ranks: usize,
     /// The sum of the rates of its ranks.
     pub rate: f64,
-    /// Of the bytes of all its ranks.
+    /// The bytes of all its ranks.
     pub source: Option<Source>,
     /// The most trials of one of its ranks.
     pub cached_trials: u32,

@@ -76,7 +76,7 @@ fn columns() -> Vec<CsvColumn> {
     columns.extend(probe_columns());
     columns.extend(written_columns());
     columns.extend([
-        // Of the median trial: repeats x count operations, their bytes and seconds.
+        // The median trial: repeats x count operations, their bytes and seconds.
         job("repeats", |r| r.work().map_or(Field::Empty, |work| integer(work.repeats))),
         job("bytes", |r| number(r.work().map(|work| work.bytes))),
         job("seconds", |r| number(r.work().map(|work| work.nanos / 1e9))),

@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((damage.lost_lines(), damage.unnumbered()), (4, 1));
         damage.end();
         assert_eq!(damage.lost_lines(), 3);
-        // Of the header and its copy, one is enough.
+        // The header or its copy is enough.
         assert_eq!((sealed(&[2, 3]).lost_lines(), sealed(&[1, 3]).lost_lines()), (0, 0));
     }
 

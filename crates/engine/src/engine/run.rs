@@ -371,7 +371,7 @@ impl<'a> Run<'a> {
         let known = self.grounds.targets().map(|target| &target.throttle);
         let of_disk = known.zip(&now).find(|(before, after)| before != after).map(describe_disk);
         let (quota, known) = (cpu_quota(), self.grounds.machine.cpu_quota);
-        // Of several ranks, the quota of the first one.
+        // With several ranks, the quota of the first one.
         let of_cpu = (quota != known).then(|| [known, quota].map(describe_cpu));
         let Some([before, after]) = of_disk.or(of_cpu) else { return };
         let text = format!(

@@ -308,7 +308,7 @@ mod tests {
         if offered("/sys/kernel/mm/transparent_hugepage/enabled")
             && offered("/sys/kernel/mm/transparent_hugepage/hugepages-2048kB/enabled")
         {
-            // Of ten some are, unless memory is fragmented all over.
+            // Some of ten are, unless memory is fragmented all over.
             let huge = (0..10).filter(|_| Buffer::for_direct(64 << 10).unwrap().huge);
             assert!(huge.count() > 0);
         }

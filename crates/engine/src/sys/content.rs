@@ -214,7 +214,7 @@ mod tests {
                 Content::new(compressible, 0).fill_block(3, 0, &mut block);
                 let zeros = block.iter().filter(|byte| **byte == 0).count() as f64;
                 let wanted = len as f64 * f64::from(compressible) / 100.0;
-                // Of the random bytes, one in 256 is zero.
+                // One random byte in 256 is zero.
                 let spread = 2.0 + 0.02 * len as f64;
                 assert!((zeros - wanted).abs() <= spread, "{len} {compressible}: {zeros}");
             }

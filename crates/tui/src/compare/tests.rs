@@ -316,7 +316,7 @@ fn other_thread_counts_are_laid_together() {
 #[test]
 fn single_figures_of_named_curves_stay() {
     let mut few = changed("b", "few", |_, _| {});
-    // Of each curve, one size.
+    // One size of each curve.
     few.trials.retain(|trial| few.plan.cells[trial.cell as usize].block == 4096);
     let mut stage = stage(&[changed("a", "whole", |_, _| {}), few.clone()]);
     stage.keys("v");

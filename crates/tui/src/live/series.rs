@@ -87,7 +87,7 @@ pub fn per_second(amount: u64, nanos: u64) -> f64 {
 /// The lowest and the highest rate that was seen, for the ends of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Extremes {
-    /// Of whole trials, above 0; `None` before the first.
+    /// Rates of whole trials, above 0; `None` before the first.
     pub low: Option<f64>,
     pub high: f64,
 }
@@ -115,7 +115,7 @@ pub struct TrialSeries {
     trials: u32,
     /// How far the samples of the current trial reach, nanoseconds from its start.
     reached: Option<u64>,
-    /// Of the whole run: bytes, operations, system calls.
+    /// Totals of the whole run: bytes, operations, system calls.
     extremes: [Extremes; 3],
 }
 

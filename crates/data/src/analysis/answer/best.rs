@@ -127,7 +127,7 @@ fn keep_longest<'a>(group: &[Point<'a>]) -> Vec<Point<'a>> {
         count: None,
         ..point.result.cell.clone()
     });
-    // Of equals the first.
+    // The first of equals.
     let longest = |(_, all): (Job, Vec<Point<'a>>)| all.into_iter().rev().max_by_key(operations);
     groups.into_iter().filter_map(longest).collect()
 }

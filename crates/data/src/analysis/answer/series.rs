@@ -84,7 +84,7 @@ fn knee(curve: &mut [Point], axis: Axis, sure: &Knees) -> Option<Knee> {
     let share = |point: &Point| point.ratio(peak).and_then(|ratio| ratio.interval());
     let is_below = |point: &Point| share(point).is_some_and(|(_, high)| high < PEAK_SHARE);
     let least = peak.interval().and_then(|_| curve.iter().find(|point| !is_below(point)));
-    // Of the peak itself, too: it may be the highest by chance.
+    // The interval of the peak counts, too: it may be the highest by chance.
     let is_enough = |point: &Point| {
         let low = |other: &Point| Some(point.ratio(other)?.interval()?.0);
         let mut others = curve.iter().filter(|other| value(other) != value(point));

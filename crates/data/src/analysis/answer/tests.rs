@@ -389,7 +389,7 @@ fn cold_cost_needs_both_states() {
         "{}",
         text(&results)
     );
-    // Of a device that is faster at another size, this is not what it reaches.
+    // A device that is faster at another size does not reach its peak here.
     let [small_warm, large_warm, small_cold] = results;
     let more = [small_warm, large_warm, small_cold, at("mmap", 1 << 16, Cache::Cold, 3.0)];
     let described = text(&more);

@@ -73,7 +73,7 @@ pub fn compare_ways(results: &[CellResult]) -> Option<String> {
     let mut groups = group_by_key(reads, |result| Axis::Backend.without(&result.cell));
     let most = groups.iter().map(|(_, group)| group.len()).max().filter(|most| *most > 1)?;
     groups.retain(|(_, group)| group.len() == most);
-    // Of equals the first of the plan.
+    // The first of equals, in the order of the plan.
     let (job, mut group) =
         groups.into_iter().min_by_key(|(job, _)| (job.cache != Cache::Warm, job.block))?;
     let place = |result: &&CellResult| {

@@ -22,7 +22,7 @@ use crate::units::show_share;
 /// Medians of cells in other saved runs on the same machine and file, as logarithms.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SavedRuns {
-    /// Of each run that has some of the jobs.
+    /// One for each run that has some of the jobs.
     jobs: Vec<HashMap<Job, f64>>,
     probes: HashMap<ProbeCell, Vec<f64>>,
     runs: usize,

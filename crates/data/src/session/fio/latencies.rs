@@ -8,9 +8,9 @@ use crate::record::{CommitTimes, Latency};
 /// The latencies of each job and run of a cell.
 #[derive(Default)]
 pub struct Parts {
-    /// Of reads or writes.
+    /// Latency of reads or writes.
     pub blocks: Vec<Times>,
-    /// Of the calls that make the writes durable.
+    /// Latency of the calls that make the writes durable.
     pub syncs: Vec<Times>,
 }
 

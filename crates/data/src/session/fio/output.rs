@@ -72,7 +72,7 @@ pub struct Job {
     /// Seconds since fio started, rounded up; absent in client mode.
     #[serde(default)]
     pub elapsed: u64,
-    /// Of the server, in client mode.
+    /// Name of the server, in client mode.
     #[serde(default)]
     pub hostname: String,
     #[serde(default)]

@@ -36,7 +36,7 @@ pub fn demo_lines() -> Vec<u8> {
 /// Returns the session in `path` and the events of its run.
 ///
 /// # Errors
-/// As [`load`](load::load); nothing in it can be replayed, or its run goes on.
+/// As [`load`](load::load); nothing in it can be replayed, or its run has not ended.
 pub fn timeline(path: &Path) -> Result<(Session, Timeline), SessionError> {
     // Before reading: a run that ends at the same time may be read without its end.
     let running = publish::is_locked(&reader::open(path)?.0);

@@ -170,7 +170,7 @@ proptest! {
     ) {
         let mut verifier = verifier(len);
         let bytes = &bytes[..bytes.len().min(len as usize)];
-        // Of one byte, one in 256 is right.
+        // A random byte is right in one case of 256.
         let seen = verifier.compare(0, 1, bytes);
         prop_assert!(seen.is_some() || bytes.len() < 8);
     }

@@ -14,7 +14,7 @@ use crate::sys::block;
 use crate::sys::mounts::{self, MountEntry};
 
 impl Walk<'_> {
-    /// Goes on with the file system of this mount; `file` is the one in it that the target lies in.
+    /// Continues with the file system of this mount; the target lies in its file `file`.
     pub fn file_system(&mut self, entry: &MountEntry, file: Option<&File>, place: WalkPlace) {
         if !self.has_room(&place) {
             return;
@@ -80,7 +80,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on with a device that a file system has, by the path of its node.
+    /// Continues with a device of a file system, given the path of its node.
     fn source(&mut self, fs: &str, path: &str, place: WalkPlace) {
         match (self.world.node)(self.world, Path::new(path)) {
             Ok(number) => self.number(number, place),
@@ -90,7 +90,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on with all devices of btrfs, one of which is known by its path.
+    /// Continues with all devices of a btrfs, given the path of one.
     fn btrfs(&mut self, entry: &MountEntry, place: WalkPlace) {
         let one = (self.world.node)(self.world, Path::new(&entry.source)).map(|number| {
             let number = (nix::sys::stat::major(number), nix::sys::stat::minor(number));

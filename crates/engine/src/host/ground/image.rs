@@ -118,7 +118,7 @@ pub(super) fn open(found: &File) -> Result<Arc<File>, String> {
 }
 
 impl Walk<'_> {
-    /// Goes on below a loop device; `place` is that of its file.
+    /// Continues below a loop device; `place` is where its file lies.
     pub fn loop_device(&mut self, dir: &Path, name: &str, number: (u64, u64), place: WalkPlace) {
         let path = block::backing_file(dir);
         let unknown = |walk: &mut Self, why: String| {
@@ -160,7 +160,7 @@ impl Walk<'_> {
         self.image(path.as_deref(), &found, place);
     }
 
-    /// Goes on with a file of which device and inode are known.
+    /// Continues with a file, given its device and inode.
     fn image(&mut self, path: Option<&Path>, is: &LoopFile, place: WalkPlace) {
         let found = path.ok_or_else(|| "has no name".to_string()).and_then(|path| {
             let (file, meta) = self.world.find(path)?;
@@ -175,7 +175,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on with a file that was found.
+    /// Continues with a file that was found.
     pub fn file_below(&mut self, path: &Path, file: &File, meta: &fs::Metadata, place: WalkPlace) {
         if !self.has_room(&place) {
             return;
@@ -197,7 +197,7 @@ impl Walk<'_> {
         self.file(file, meta, WalkPlace { part, ..place.under() });
     }
 
-    /// Goes on with a file of which only the device is known that it is on.
+    /// Continues with a file of unknown name, given the device that stores it.
     fn unseen_image(&mut self, device: u64, why: String, place: WalkPlace) {
         let name = place.above.as_ref().map(|above| above.name.clone()).unwrap_or_default();
         if mounts::is_unnamed_memory(device) {
@@ -217,7 +217,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes on with a block device that is the file of a loop device.
+    /// Continues with a block device that backs a loop device.
     fn block_image(&mut self, path: Option<&Path>, number: u64, place: WalkPlace) {
         let Some(dir) = block::folder(&self.world.sys, (major(number), minor(number))) else {
             return self.number(number, place);

@@ -60,7 +60,7 @@ fn split(value: &[u8]) -> Vec<PathBuf> {
 }
 
 impl Walk<'_> {
-    /// Goes on with the file that serves this one of an overlay, or with all folders that may.
+    /// Continues with the file that serves this one of an overlay, or with all folders that may.
     pub fn overlay(&mut self, entry: &MountEntry, file: Option<&File>, place: WalkPlace) {
         let folders = Folders::of(&entry.options);
         let meta = file.and_then(|file| file.metadata().ok());

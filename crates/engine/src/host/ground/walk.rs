@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
         has_room
     }
 
-    /// Goes on with the block device of this number (st_rdev).
+    /// Continues with the block device of this number (st_rdev).
     pub fn number(&mut self, number: u64, place: WalkPlace) {
         let (major, minor) = (major(number), minor(number));
         match block::folder(&self.world.sys, (major, minor)) {
@@ -230,7 +230,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on with the block device of this sysfs folder.
+    /// Continues with the block device of this sysfs folder.
     pub fn device(&mut self, dir: &Path, place: WalkPlace) {
         if !self.has_room(&place) {
             return;
@@ -315,7 +315,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on with the file system of a file.
+    /// Continues with the file system of a file.
     pub fn file(&mut self, file: &File, meta: &fs::Metadata, place: WalkPlace) {
         match mounts::entry_of(file, meta, &self.world.mounts) {
             Some(entry) => self.file_system(entry, Some(file), place),
@@ -351,7 +351,7 @@ fn describe(dir: &Path, name: &str) -> (LayerKind, Option<(Medium, String)>) {
             (LayerKind::Memory, Medium::Memory, "NAME is compressed memory")
         }
         DeviceKind::Memory => (LayerKind::Memory, Medium::Memory, "NAME is memory"),
-        // Of the module scsi_debug.
+        // The module scsi_debug reports these.
         DeviceKind::Disk if is("/pseudo_") => {
             (LayerKind::Memory, Medium::Memory, "NAME is memory (scsi_debug)")
         }

@@ -313,7 +313,7 @@ fn pictures_of_a_first_look() {
     insta::assert_snapshot!("warnings_80", stage.snapshot(80, 24));
 }
 
-/// Of five trials each, but for mmap, which is faster after two.
+/// Five trials each, but two for mmap, which is faster.
 #[test]
 fn unfinished_cells_prevent_a_best() {
     let session = testing::session();

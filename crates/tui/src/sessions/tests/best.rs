@@ -13,7 +13,7 @@ fn list_and_preview_agree_on_best() {
 
 #[test]
 fn missing_best_comes_from_the_answer() {
-    // Of a killed run, and of calls that move no bytes.
+    // A killed run, and calls that move no bytes.
     for (backend, best) in [("read", "best 2.00 GiB/s"), ("getpid", "best 524 k/s")] {
         let mut play =
             Play::new(four().into_iter().map(|row| Listed { best: None, ..row }).collect());

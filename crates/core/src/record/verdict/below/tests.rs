@@ -114,7 +114,7 @@ fn programs_serve_from_memory() {
     assert_eq!(shares(&case), UNKNOWN);
     case.each(|t| t.evidence.below.as_mut().unwrap().read_bytes = (SPAN / 4).into());
     assert_eq!(shares(&case), [0.0, 0.75, 0.0, 0.25, 0.0]);
-    // Of a transport that is not counted nothing is known.
+    // Nothing is known about a transport without counters.
     case.each(|t| t.evidence.below.as_mut().unwrap().received_bytes = None.into());
     assert_eq!(shares(&case), UNKNOWN);
 }

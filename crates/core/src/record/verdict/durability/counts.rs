@@ -32,7 +32,7 @@ impl Counts {
         let written = u64::try_from(written).unwrap_or(u64::MAX);
         let per_commit = |flushes: &Flushes| share(flushes.count, commits.total.count);
         let disks = disks(path);
-        // Of several disks, each has to be flushed.
+        // Each of several disks has to be flushed.
         let least = disks
             .iter()
             .map(|ways| Flushes::of_disk(evidence, path, ways))

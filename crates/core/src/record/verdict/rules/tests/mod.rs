@@ -114,7 +114,7 @@ fn remedies_name_existing_options_only() {
         "--dedupe",
         "--fresh",
         "--shift",
-        // Of losetup.
+        // As losetup makes them.
         "--direct-io=on",
     ];
     for example in examples() {
