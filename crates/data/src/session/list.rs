@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
 use super::line::{self, EndLine, Entry, Worst};
+use super::publish::is_locked;
 use super::reader::{self, Lines};
 use super::seal::{self, Seal};
 use super::{NAME_LENGTH, SCHEMA, SUFFIX, SessionError, label, load};
@@ -32,7 +33,9 @@ pub enum State {
     Finished,
     Budget,
     Goal,
-    /// Stopped, killed, or still running.
+    /// A process is writing the file.
+    Running,
+    /// Stopped or killed.
     Interrupted,
     Failed,
     /// Ships with iotui and never changes.
@@ -60,6 +63,7 @@ impl State {
             State::Finished => "finished",
             State::Budget => "budget",
             State::Goal => "goal",
+            State::Running => "running",
             State::Interrupted => "interrupted",
             State::Failed => "failed",
             State::Reference => "reference",
@@ -216,7 +220,7 @@ fn describe(path: &Path, ends: bool) -> Listed {
     listed.created = clean::brief(&head.created, 40);
     listed.nanos = head.nanos;
     (listed.cells, listed.probes) = (head.cells, head.probes);
-    listed.state = State::Interrupted;
+    listed.state = if is_locked(&file) { State::Running } else { State::Interrupted };
     if let Some(end) = ends.then(|| tail(&file, length)).flatten() {
         listed.state = end.reason.into();
         (listed.seconds, listed.measured, listed.failed, listed.verdict) =
@@ -378,7 +382,7 @@ mod tests {
             .map(|s| (s.id.as_str(), s.name.as_str(), s.cells, s.measured, s.state.name()))
             .collect();
         let expected = [
-            (open.id(), "", 70, None, "interrupted"),
+            (open.id(), "", 70, None, "running"),
             (done.as_str(), "done", 2, Some(2), "finished"),
             ("20300101-000000-bad", "", 0, None, "unreadable"),
         ];
@@ -388,6 +392,8 @@ mod tests {
             ("/data/file", "2026-11-21T09:30:11Z")
         );
         assert!(all[1].seconds.is_some_and(|seconds| seconds < 60.0));
+        drop(open);
+        assert_eq!(list(dir).unwrap()[0].state, State::Interrupted);
     }
 
     #[test]

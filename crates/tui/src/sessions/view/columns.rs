@@ -149,6 +149,7 @@ impl Columns {
     fn end(&self, look: &Look, listed: &Listed) -> Vec<Span<'static>> {
         let (badge, role) = match (self.state, listed.state) {
             // Without its own column, the state shows here if it is not a good one.
+            (0, State::Running) => (look.glyph("►", ">").into(), Role::Text),
             (0, State::Interrupted) => (look.glyph("…", "~").into(), Role::Misleading),
             (0, State::Failed | State::Unreadable) => {
                 (findings::severity(look, Severity::Wrong).1.into(), Role::Wrong)
@@ -246,6 +247,7 @@ pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) 
 pub fn state(state: State) -> Role {
     match state {
         State::Finished | State::Budget | State::Goal | State::Reference => Role::Dim,
+        State::Running => Role::Text,
         State::Interrupted => Role::Misleading,
         State::Failed | State::Unreadable => Role::Wrong,
     }

@@ -91,7 +91,7 @@ fn draw_preview(
     let (metric, curves, singles) = build_curves(shown, axis);
     let facts = facts(look, listed, change, shown, width);
     let figures = figures(look, metric, &curves, shown, width);
-    let has_chart = figures.is_empty();
+    let has_chart = figures.is_empty() && curves.iter().any(|curve| curve.points.len() > 1);
     let legend = if has_chart { legend(look, &curves, singles, width) } else { Vec::new() };
     let answer = shown.glance.facts.first().unwrap_or(&shown.answer.text);
     let answer = pane::wrap(&speak(answer), width);
@@ -358,6 +358,15 @@ mod tests {
         let picture = stage.picture(160, 45);
         let figure = picture.lines().any(|line| line.contains("read  ") && line.contains("GiB/s"));
         assert!(figure && !picture.contains("800000"), "{picture}");
+    }
+
+    #[test]
+    fn no_result_has_no_chart() {
+        let reference = session::reference("macbook-2017").unwrap().to_listed();
+        let stage = previewed(Listed { id: "x".into(), ..reference }, testing::session(4));
+        let picture = stage.picture(160, 45);
+        assert!(picture.contains("Nothing was measured"), "{picture}");
+        assert!(!picture.contains('┤'), "{picture}");
     }
 
     #[test]
