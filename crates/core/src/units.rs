@@ -204,13 +204,14 @@ pub fn show_nanos(nanos: f64) -> String {
     format!("{} ns", three_digits(nanos))
 }
 
-/// Formats a waiting time: `0.4 s`, `48 s`, `2 min 05 s`, `1 h 10 min`.
+/// Formats a waiting time: `0.4 s`, `48 s`, `2 min 05 s`, `10 min`, `1 h 10 min`.
 pub fn show_wait(time: Duration) -> String {
     let exact = time.as_secs_f64();
     let seconds = exact.round() as u64;
     match seconds {
         _ if exact > 0.0 && exact < 0.95 => format!("{:.1} s", exact.max(0.1)),
         0..=99 => format!("{seconds} s"),
+        100..=5999 if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
         100..=5999 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
@@ -389,6 +390,7 @@ mod tests {
         assert_eq!(show_share(1.0), "100 %");
         assert_eq!([0.04, 9.94, 9.96, 100.0].map(show_percent), ["0.0", "9.9", "10", "100"]);
         assert_eq!(show_wait(Duration::from_secs(125)), "2 min 05 s");
+        assert_eq!(show_wait(Duration::from_secs(600)), "10 min");
         assert_eq!(show_wait(Duration::from_millis(400)), "0.4 s");
         assert_eq!(show_wait(Duration::from_millis(960)), "1 s");
         assert_eq!(show_wait(Duration::ZERO), "0 s");
