@@ -49,7 +49,14 @@ impl Settling {
                 conditions.extend(own.map(|one| (at, job.clone(), one.clone())));
             }
         }
-        Some(Settling { tolerance, contests: rivals(&plan.cells), conditions })
+        // With conditions, the question is whether they hold, not what is the fastest.
+        let contests = if conditions.is_empty() { rivals(&plan.cells) } else { Vec::new() };
+        Some(Settling { tolerance, contests, conditions })
+    }
+
+    /// Returns whether the question is if conditions hold.
+    pub fn has_conditions(&self) -> bool {
+        !self.conditions.is_empty()
     }
 
     /// Returns whether a plan's conditions read latencies.

@@ -82,7 +82,8 @@ impl CellNames {
             } else if self.differ(axis) {
                 let mut own = cells.to_vec();
                 own.sort_by_key(|job| axis.value_of(job));
-                words.push(join_values(own.iter().filter_map(|job| axis.phrase_among(job, true))));
+                let phrases = own.iter().filter_map(|job| axis.phrase_among(job, true));
+                words.push(join_values(phrases));
             } else {
                 words.extend(cells.first().and_then(|job| axis.phrase_among(job, false)));
             }
@@ -90,6 +91,7 @@ impl CellNames {
         if combinations != cells.len() {
             return None;
         }
+        words.retain(|values| !values.is_empty());
         let with = if words.is_empty() { "" } else { " with " };
         let free = match free.as_slice() {
             [] => String::new(),

@@ -51,6 +51,11 @@ impl ProbeResult {
         self.warnings.iter().find(is_it).filter(|of| of.severity > Severity::Note)
     }
 
+    /// Returns the warning that the value is a lower bound.
+    pub fn lower_bound(&self) -> Option<&Warning> {
+        self.warnings.iter().find(|warning| warning.id == "at-least")
+    }
+
     /// Returns whether it has not failed and is not marked wrong.
     pub fn is_sound(&self) -> bool {
         self.error.is_none() && self.wrong().is_none()

@@ -28,7 +28,13 @@ pub fn remarks(probes: &[ProbeResult], host: &Host) -> Vec<String> {
     let steps = steps(probes, host);
     let caches = staircase(&steps, "latency", "A load takes, by the size of the data");
     let reach = staircase(&steps, "tlb", "A load takes, by the number of pages touched");
-    let said = [calls(probes), argument(probes), caches, reach, file_cache(probes), held(probes)];
+    let said = [
+        calls(probes),
+        argument(probes),
+        caches,
+        reach,
+        file_cache(probes).or_else(|| held(probes)),
+    ];
     let said = said.into_iter().chain([waits(probes), crowd(probes), other(probes)]);
     said.flatten().chain(penalty(probes)).collect()
 }
@@ -207,8 +213,7 @@ fn file_cache(probes: &[ProbeResult]) -> Option<String> {
     let found = all.clone().find(|of| of.unit == Some(Unit::Bytes))?;
     let size = show_bytes(found.value?.summary.median as u64);
     let why = found.estimate.as_ref().map(|of| format!(" ({})", of.reason)).unwrap_or_default();
-    let is_bound = found.warnings.iter().any(|warning| warning.id == "at-least");
-    Some(match is_bound {
+    Some(match found.lower_bound().is_some() {
         true => format!("The page cache holds at least {size}, all that was tried{why}."),
         false => format!("The page cache holds {size}{why}."),
     })

@@ -28,10 +28,19 @@ pub fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
         cells: Some(reached.len() as u64),
         failed: (failed_jobs + failed_probes) as u64,
         worst: judged.then(|| session.worst().into()),
-        best: medians.iter().copied().flatten().reduce(f64::max),
+        best: highest(&medians),
         curve: curve(session, &medians),
         unrestored: session.unrestored,
     }
+}
+
+/// Returns the highest median that is not wrong, bytes per second.
+pub fn best(session: &Session) -> Option<f64> {
+    highest(&medians(session))
+}
+
+fn highest(medians: &[Option<f64>]) -> Option<f64> {
+    medians.iter().copied().flatten().reduce(f64::max)
 }
 
 /// Returns the median throughput of each cell that moves data and has no warning that its figure is

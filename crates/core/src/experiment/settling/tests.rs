@@ -193,6 +193,16 @@ fn figures_near_their_bound_stay_open() {
 }
 
 #[test]
+fn conditions_alone_are_the_question() {
+    let mut plan = plan(vec![job("read", 4096, Cache::Warm)]);
+    let scattered = || measured(&[3.0e6, 6.0e6, 4.5e6, 9.0e6, 5.0e6]);
+    assert_eq!(Settling::new(&plan).unwrap().open(&[scattered()]), [true]);
+    let conditions = vec![">=1MB/s".parse().unwrap()];
+    plan.expect = vec![crate::plan::Expectation { conditions, by: None }];
+    assert_eq!(Settling::new(&plan).unwrap().open(&[scattered()]), [false], "it surely holds");
+}
+
+#[test]
 fn other_plans_are_not_settled() {
     let settled = quick();
     assert!(Settling::new(&Plan { trials: Some(5), ..settled.clone() }).is_none());

@@ -52,7 +52,8 @@ fn pair(
         .map(|of| of.widened(by.unwrap_or(0.0)));
     let speed = unit.and_then(|unit| unit.more_is_faster());
     let ratio = ratio.map(|of| if speed == Some(false) { of.inverse() } else { of });
-    let apart = base.other_experiment().or(other.other_experiment());
+    let bound = base.lower_bound().or(other.lower_bound());
+    let apart = base.other_experiment().or(other.other_experiment()).or(bound);
     let ratio = ratio.filter(|_| apart.is_none());
     let failed = base.error.as_ref().or(other.error.as_ref());
     let wrong = base.wrong().or(other.wrong());

@@ -21,6 +21,10 @@ use crate::units::{self, join_names, show_nanos};
 const USUAL_BLOCK: u64 = 4096;
 /// Blocks up to this size cost no more than the call itself.
 const SMALL: u64 = 64;
+/// A median is close to the highest from this share on: the tolerance of a question.
+const CLOSE_SHARE: f64 = 0.9;
+/// Wider intervals, relative to the median, leave open what is close.
+const MOST_UNCERTAIN: f64 = 0.2;
 /// From this ratio of times on, a backend is worth a sentence of its own.
 const FAR_SLOWER: f64 = 2.0;
 
@@ -203,7 +207,7 @@ fn judge(expected: &[Expected]) -> Option<Board> {
         Holds::Fail => "NO",
     };
     let names: Vec<String> = expected.iter().map(|one| one.expectation.describe()).collect();
-    let title = format!("{} as expected", names.join(", "));
+    let title = format!("does {} hold?", names.join(" and "));
     let beside = vec![gravest.name_cells(gravest.outcome)];
     let outcome = Some(gravest.outcome);
     Some(Board { title, number: number.into(), outcome, beside, ..Board::default() })
@@ -382,15 +386,51 @@ impl<'a> Ladder<'a> {
     fn block_size(&self) -> Option<Board> {
         let knee = self.knee(Axis::Block)?;
         let is_sure = (knee.holds, knee.rising, knee.most) == (true, false, Some(knee.at));
-        is_sure.then(|| {
-            let (backend, cache) = (&knee.cell.backend, knee.cell.cache);
-            let shown = units::show_bytes(knee.at);
-            let (number, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
-            let title = format!("block size that is enough for {backend}, {cache}");
-            let beside = vec!["larger blocks gain less than 5 %".into()];
-            let (number, unit) = (number.into(), unit.into());
-            Board { title, number, unit, beside, ..Board::default() }
-        })
+        let (at, beside) = match is_sure {
+            true => (Some(knee.at), "larger blocks gain less than 5 %".into()),
+            false => self.size_near_peak(knee)?,
+        };
+        let shown = at.map_or("?".into(), units::show_bytes);
+        let (number, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
+        let title =
+            format!("block size that is enough for {}, {}", knee.cell.backend, knee.cell.cache);
+        let (number, unit, beside) = (number.into(), unit.into(), vec![beside]);
+        let outcome = at.is_none().then_some(Holds::CannotTell);
+        Some(Board { title, number, unit, outcome, beside, ..Board::default() })
+    }
+
+    /// Returns the smallest block size from which on every median of this curve is close to the
+    /// highest, and a sentence about it; no size if the intervals are too wide for that.
+    ///
+    /// `None` for published figures, which have no intervals.
+    fn size_near_peak(&self, knee: &Knee) -> Option<(Option<u64>, String)> {
+        let is_own =
+            |of: &&CellResult| knee.axis.without(&of.cell) == knee.axis.without(&knee.cell);
+        let sound = self.results.iter().filter(|of| of.wrong().is_none()).filter(is_own);
+        let mut curve: Vec<(u64, &Summary)> = sound
+            .filter_map(|of| Some((of.cell.block, &of.throughput.as_ref()?.summary)))
+            .collect();
+        curve.sort_by_key(|(block, _)| *block);
+        let peak = curve.iter().map(|(_, rate)| rate.median).max_by(f64::total_cmp)?;
+        if self.session.reference.is_some() {
+            return None;
+        }
+        let widths = curve.iter().map(|(_, rate)| rate.half_width().unwrap_or(f64::INFINITY));
+        let widest = widths.fold(0.0, f64::max);
+        if widest == f64::INFINITY {
+            return Some((None, "too few trials to tell".into()));
+        }
+        if widest > MOST_UNCERTAIN {
+            let percent = units::show_percent(widest * 100.0);
+            return Some((None, format!("intervals up to \u{b1}{percent} % are too wide to tell")));
+        }
+        let is_far = |(_, rate): &(u64, &Summary)| rate.median < CLOSE_SHARE * peak;
+        let at = curve.iter().rposition(is_far).map_or(0, |last| last + 1);
+        let why = match at + 1 == curve.len() {
+            true => "the largest tried; larger blocks may gain more",
+            false => "from here on all are within 10 % of the fastest",
+        };
+        Some((Some(curve.get(at)?.0), why.into()))
     }
 
     /// Returns the knee of the slowest state of the cache, where the block size costs most.

@@ -15,12 +15,18 @@ pub fn settled(session: &Session, results: &[CellResult]) -> Option<(bool, Strin
     let budget = show_wait(session.plan.budget);
     if session.end == Some(End::Goal) && results.iter().any(CellResult::is_sound) {
         let seconds = Duration::try_from_secs_f64(session.seconds?).ok()?;
-        let said = format!(
-            "settled after {} of at most {budget}: no answer would change with 95 % confidence at {}",
-            show_wait(seconds),
-            show_share(session.plan.settles()?)
-        );
-        return Some((true, said));
+        let time = format!("settled after {} of at most {budget}", show_wait(seconds));
+        let sure = "would change with 95 % confidence";
+        return Some((
+            true,
+            match settling.has_conditions() {
+                true => format!("{time}: no verdict {sure}"),
+                false => {
+                    let tolerance = show_share(session.plan.settles()?);
+                    format!("{time}: no answer {sure} at {tolerance}")
+                }
+            },
+        ));
     }
     if session.end != Some(End::Budget) {
         return None;

@@ -109,11 +109,13 @@ pub fn costs(results: &[CellResult]) -> Vec<CurveCost> {
     curves.iter().filter_map(of_curve).collect()
 }
 
-/// Returns the time of an operation at each block size, ascending: the median of the operations
-/// where all sizes have it, which interruptions hardly move; else that of the rate.
+/// Returns the time of an operation at each block size, ascending: the median of operations from
+/// memory where all sizes have it, which interruptions hardly move; else that of the rate. Where
+/// the device works ahead, most operations find their bytes in memory.
 fn typical_times(points: &[(&CellResult, Point)]) -> Vec<(f64, f64)> {
     let half = |(result, point): &(&CellResult, Point)| {
-        Some((point.bytes, result.latency.and_then(|of| of.p50)?))
+        let latency = result.latency.filter(|_| result.is_from_memory())?;
+        Some((point.bytes, latency.p50?))
     };
     let all: Option<Vec<(f64, f64)>> = points.iter().map(half).collect();
     let mut all =

@@ -110,6 +110,20 @@ fn a_curve_has_two_costs() {
 }
 
 #[test]
+fn read_ahead_does_not_shape_curves() {
+    let sizes = [(4096, 2000.0), (65536, 40_000.0), (262_144, 90_000.0), (1 << 20, 800_000.0)];
+    let cold = sizes.map(|(block, nanos)| {
+        let mut cold = cell(job("read", block, Cache::Cold), Op1 { nanos, ..DISK }, 0.01);
+        // Half of the operations find what was read ahead, at 10 GB/s.
+        cold.latency.as_mut().unwrap().p50 = Some(block as f64 / 10.0);
+        cold
+    });
+    let why = explain_limits(&cold, &bounds());
+    let [curve] = &why.costs[..] else { panic!("{why:?}") };
+    assert!(curve.text.ends_with("take 400 times as long"), "{}", curve.text);
+}
+
+#[test]
 fn small_blocks_wait_for_calls() {
     let found = limits(&warm("pread"), &bounds());
     // At 3.66 KiB both cost the same: 1 B to 1 KiB are below it.

@@ -10,7 +10,7 @@ use crate::plan::{Choice, Job, Param, Plan, ProbeCell, TargetSpec, TrialTime};
 use crate::record::{
     self, End, Estimate, ProbeFindings, ProbeTrial, Severity, Source, Trial, Verdict, Warning,
 };
-use crate::session::{Listed, Session, State};
+use crate::session::{Listed, Session, State, end_line};
 use crate::units;
 
 /// A rounding of at most this share of the figure is not worth a warning.
@@ -48,22 +48,12 @@ impl Reference {
             probes,
             measured: Some(cells),
             verdict: self.session.worst().map(|worst| Some(worst).into()),
-            best: best(&self.session),
+            best: end_line::best(&self.session),
             lost_lines: Some(0),
             state: State::Reference,
             ..Listed::default()
         }
     }
-}
-
-/// Returns the highest throughput of a session, bytes per second; a report has one trial per cell.
-fn best(session: &Session) -> Option<f64> {
-    session
-        .trials
-        .iter()
-        .map(|trial| trial.throughput())
-        .filter(|rate| *rate > 0.0)
-        .reduce(f64::max)
 }
 
 /// Returns the reference in `text`.

@@ -99,6 +99,8 @@ fn slips_and_other_experiments_are_marked() {
     assert_eq!(ryzen.iter().filter(|of| of.wrong().is_some()).count(), 1);
     let best = crate::analysis::answer(&ryzen).best.unwrap();
     assert_eq!(best.cell.block, 131_072, "{best:?}");
+    let listed = crate::session::reference("ryzen-5900hs").unwrap().to_listed().best;
+    assert_eq!(listed, Some(best.throughput.unwrap().summary.median), "the slip is not the best");
     // dd is a peer here as in a run, and a write is called as one.
     let m1 = results(&of("m1-container"));
     let dd = cell(&m1, |job| job.backend.peer);

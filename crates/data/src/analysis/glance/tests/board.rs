@@ -1,6 +1,7 @@
 //! The picture of each question.
 
 use super::*;
+use crate::analysis::Holds;
 use crate::experiment::CALLS;
 
 fn random(backend: &str, block: u64, cache: Cache, micros: f64) -> CellResult {
@@ -106,7 +107,24 @@ fn sure_block_size_is_the_figure() {
     assert!(board.rows.is_empty() && of(&curve(1.0)).table().is_none(), "above the usual picture");
     let mut wide = curve(1.0);
     wide[2] = cell(wide[2].cell.clone(), 1.0, 0.6, 7);
-    assert_eq!(glance_of(&wide), None, "no size is surely enough");
+    let board = glance_of(&wide).unwrap();
+    assert_eq!((board.number.as_str(), board.outcome), ("?", Some(Holds::CannotTell)));
+    assert!(board.beside[0].ends_with("too wide to tell"), "{:?}", board.beside);
+}
+
+#[test]
+fn scatter_leaves_a_near_size() {
+    let number = |rates: [f64; 4]| {
+        let cells = [(4096, 0), (16384, 1), (65536, 2), (1 << 20, 3)]
+            .map(|(block, at)| cell(job("read", block, Cache::Cold), rates[at], 0.12, 7));
+        let board = of(&cells).board.unwrap();
+        (format!("{} {}", board.number, board.unit), board.beside[0].clone())
+    };
+    let all = "from here on all are within 10 % of the fastest";
+    assert_eq!(number([2.0, 2.1, 1.95, 2.05]), ("4 KiB".into(), all.into()));
+    assert_eq!(number([1.2, 1.85, 2.1, 2.0]), ("64 KiB".into(), all.into()));
+    let last = "the largest tried; larger blocks may gain more";
+    assert_eq!(number([0.5, 0.9, 1.2, 1.5]), ("1 MiB".into(), last.into()));
 }
 
 #[test]
