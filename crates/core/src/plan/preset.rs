@@ -7,7 +7,10 @@ use std::sync::{LazyLock, OnceLock};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Backends, ChoiceError, Info, Op, SettingError, Settings, Unknown, nearest};
+use super::{
+    Backends, ChoiceError, Expectation, Info, Op, Plan, SettingError, Settings, Unknown, nearest,
+};
+use crate::units;
 
 /// A preset as written.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -424,6 +427,29 @@ impl Presets {
             return Ok(vec![self.get(if probes { Self::LAB } else { Self::DEFAULT })?.clone()]);
         }
         names.iter().map(|name| self.get(name).cloned()).collect()
+    }
+}
+
+impl Plan {
+    /// Returns the question that it asks: whether conditions hold, else the one of its preset;
+    /// `None` if it has none, or was given settings of its own without a preset.
+    pub fn question(&self) -> Option<String> {
+        let profiles: Vec<&str> =
+            self.expect.iter().filter_map(|one| Some(one.by.as_ref()?.profile.as_str())).collect();
+        if !profiles.is_empty() {
+            let names = units::join_names(&profiles, profiles.len(), ", ");
+            return Some(format!("Is it fast enough for {names}?"));
+        }
+        if !self.expect.is_empty() {
+            let all: Vec<String> = self.expect.iter().map(Expectation::describe).collect();
+            return Some(format!("Does it hold that {}?", all.join(" and ")));
+        }
+        let [id] = self.presets.as_slice() else { return None };
+        let is_own = self.settings.as_ref().is_some_and(|given| !given.is_empty());
+        if id == Presets::DEFAULT && is_own {
+            return None;
+        }
+        preset(id).ok().map(|preset| preset.question).filter(|text| !text.is_empty())
     }
 }
 

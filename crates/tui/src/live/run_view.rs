@@ -126,6 +126,14 @@ pub struct RunView {
 }
 
 impl RunView {
+    /// Returns the question of the run, else how its picture is ordered.
+    pub fn title(&self) -> String {
+        self.plan.question().unwrap_or_else(|| match self.picture {
+            Picture::Curves => format!("By {}", self.axis.title()),
+            _ => "So far".into(),
+        })
+    }
+
     pub fn new(plan: Arc<Plan>) -> RunView {
         let axis = curves::axis_of_curves(plan.cells.iter());
         let signs = Signs::new(&plan.cells, axis);

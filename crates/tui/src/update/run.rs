@@ -136,7 +136,8 @@ pub fn end(model: &mut Model, error: Option<String>, unsaved: Option<String>) ->
         if let Some(path) = &shown.path
             && unsaved.is_none()
         {
-            model.toasts.good(model.now, format!("saved {}", crate::text::show_path(path)));
+            let id = path.file_stem().unwrap_or_default().as_ref();
+            model.toasts.good(model.now, format!("saved as {}", crate::text::show_path(id)));
         }
         let empty = shown.results.is_empty() && shown.probes.is_empty();
         let screen = show(model, shown);

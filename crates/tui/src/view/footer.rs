@@ -88,10 +88,13 @@ fn short(model: &Model, run: Option<&RunStatus>, binding: &keymap::Binding) -> &
 pub fn draw(model: &Model, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let mut keys = items(model, area);
     if let Some(toast) = model.toasts.current() {
-        // Help and quit stay; a popup has neither.
+        // Help and quit stay; a popup has neither. Other keys have what the message leaves.
         keys.retain(|(_, key, _)| is_always(key) && model.popups.is_empty());
         let end = keys.iter().map(|(column, ..)| *column).min().unwrap_or(area.right());
-        draw_message(model, toast, Rect { width: end.saturating_sub(area.x), ..area }, buf);
+        let room = Rect { width: end.saturating_sub(area.x), ..area };
+        let used = draw_message(model, toast, room, buf).min(area.width);
+        let rest = Rect { x: area.x + used, width: area.width - used, ..area };
+        keys = items(model, rest);
     }
     for (column, key, text) in keys {
         let room = Rect::new(column, area.y, area.right().saturating_sub(column), 1);
@@ -115,8 +118,8 @@ fn is_always(key: &str) -> bool {
 }
 
 /// Draws the message and the number that wait behind it; if it is cut, the key that shows it
-/// whole.
-fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
+/// whole. Returns the columns that it takes.
+fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) -> u16 {
     let look = &model.look;
     let sign = match toast.role {
         Role::Good => look.glyph("√", "+"),
@@ -138,11 +141,15 @@ fn draw_message(model: &Model, toast: &Toast, area: Rect, buf: &mut Buffer) {
     let text = pane::fit_middle(&toast.text, left);
     let used = pane::width(&text);
     let style = look.style(toast.role);
+    let gap = if more.is_empty() { 0 } else { left - used.min(left) };
     let parts = vec![
         Span::styled(format!(" {sign} "), style),
         Span::styled(text, style.add_modifier(Modifier::BOLD)),
-        Span::raw(" ".repeat((left - used.min(left)) + 2)),
+        Span::raw(" ".repeat(gap + 2)),
         look.span(Role::Dim, more),
     ];
-    Line::from(parts).render(area, buf);
+    let line = Line::from(parts);
+    let used = line.width() as u16;
+    line.render(area, buf);
+    used
 }

@@ -11,7 +11,7 @@ use crate::analysis::remarks;
 use crate::analysis::{CellResult, Expected, Holds, ProbeResult, expected_with};
 use crate::catalog::moves_data;
 use crate::experiment::CALLS;
-use crate::plan::{Axis, Cache, Job, Op, Pattern};
+use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units::column::{self, Unit};
@@ -151,7 +151,7 @@ pub fn board(
 ) -> Option<Board> {
     let expected = expected_with(session, results);
     if !expected.is_empty() {
-        return judge(&expected);
+        return judge(&session.plan, &expected);
     }
     if results.is_empty() {
         return system_call(session, probes);
@@ -198,7 +198,7 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
 }
 
 /// Returns whether everything is as expected.
-fn judge(expected: &[Expected]) -> Option<Board> {
+fn judge(plan: &Plan, expected: &[Expected]) -> Option<Board> {
     // The gravest outcome is that of all.
     let gravest = expected.iter().max_by_key(|one| one.outcome)?;
     let number = match gravest.outcome {
@@ -206,8 +206,7 @@ fn judge(expected: &[Expected]) -> Option<Board> {
         Holds::CannotTell => "?",
         Holds::Fail => "NO",
     };
-    let names: Vec<String> = expected.iter().map(|one| one.expectation.describe()).collect();
-    let title = format!("does {} hold?", names.join(" and "));
+    let title = plan.question()?;
     let beside = vec![gravest.name_cells(gravest.outcome)];
     let outcome = Some(gravest.outcome);
     Some(Board { title, number: number.into(), outcome, beside, ..Board::default() })

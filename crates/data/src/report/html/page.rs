@@ -1,7 +1,6 @@
 //! The facts that the sections of a page show.
 
 use crate::analysis::{self, CellResult, Glance, ProbeResult};
-use crate::plan;
 use crate::report::Look;
 use crate::report::content::{ReportContent, content};
 use crate::report::figure::{self, FigureGroup};
@@ -43,23 +42,14 @@ impl<'a> HtmlPage<'a> {
         HtmlPage { session, results, probes, content, glance, unit, rows, groups, first }
     }
 
-    /// Returns the title of the page: the session's name, else the question of its preset and
-    /// what was measured, else its id.
+    /// Returns the title of the page: the session's name, else its question and what was
+    /// measured, else its label.
     pub fn title(&self) -> String {
         let (session, place) = (self.session, self.glance.conditions.place());
-        let preset = match session.plan.presets.as_slice() {
-            // A run without a preset has its name too.
-            [id] if session.name.is_empty() && id != "quick" => plan::preset(id).ok(),
-            _ => None,
-        };
-        let question = preset.map(|preset| preset.question).filter(|text| !text.is_empty());
-        match question {
+        match session.plan.question().filter(|_| session.name.is_empty()) {
             Some(question) => format!("{question} · {}", place.join(", ")),
-            None => [session.name.as_str(), session.id.as_str(), "a run"]
-                .into_iter()
-                .find(|name| !name.is_empty())
-                .unwrap_or_default()
-                .into(),
+            None if session.name.is_empty() => crate::session::label(&session.plan),
+            None => session.name.clone(),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::view::pane;
 
 pub fn draw(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
     let view = scene.view;
-    let title = &format!("By {}", view.axis.title());
+    let title = &view.title();
     let inner = frame(scene.look, title, Vec::new(), area, buf);
     let values = || view.plan.cells.iter().map(|job| view.axis.value_of(job) as f64);
     let (low, high) =

@@ -53,7 +53,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
         Picture::Curves => curve::draw(&scene, panes.curve, buf),
         Picture::Rows { rows, known } => rows::draw(&scene, rows, *known, panes.curve, buf),
         Picture::Board(board) => {
-            let inner = pane::frame(look, "So far", "", false, panes.curve, buf);
+            let inner = pane::frame(look, &view.title(), "", false, panes.curve, buf);
             board::draw(look, board, inner, buf);
         }
     }

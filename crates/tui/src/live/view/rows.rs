@@ -30,7 +30,7 @@ struct Widths {
 pub fn draw(scene: &LiveScene, rows: &[CellRow], known: bool, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
     let (factor, unit) = unit(rows, known, view.metric(), look.unit);
-    let inner = frame(look, "So far", vec![look.span(Role::Dim, unit)], area, buf);
+    let inner = frame(look, &scene.view.title(), vec![look.span(Role::Dim, unit)], area, buf);
     let running = view.cell().filter(|_| view.outcome.is_none());
     let height = usize::from(inner.height);
     let count = if rows.len() > height { height.saturating_sub(1) } else { rows.len() };
