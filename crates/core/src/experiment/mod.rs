@@ -27,7 +27,7 @@ pub use plan_error::{MAX_CELLS, PlanError};
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };
-pub use settling::{Measurements, Settling};
+pub use settling::{Measurements, Settling, asks_for_time};
 pub use sweep::{
     FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate,
     fit_trial_time, later_trials, spans, usual, verified_share,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::excluding_option;
 use crate::catalog::{infos, moves_data};
-use crate::plan::{Axis, Condition, Job, Metric, Plan};
+use crate::plan::{Axis, Condition, Job, Metric, Op, Pattern, Plan};
 use crate::record::Latency;
 use crate::stats::Summary;
 use crate::stats::contest::standing;
@@ -18,6 +18,14 @@ use crate::stats::paired::{Series, rates};
 /// The choices of a user: cells that differ in one of these alone are rivals, and so are their
 /// rivals. A cell that differs in more from all others stands for itself.
 const CHOICES: [Axis; 4] = [Axis::Backend, Axis::Block, Axis::Threads, Axis::Depth];
+
+/// Returns whether the question of a cell is how long one operation takes, as of a random read, one
+/// at a time: then its block size is a part of the question, not a choice.
+pub fn asks_for_time(job: &Job) -> bool {
+    (job.pattern, job.op, job.depth, job.threads) == (Pattern::Random, Op::Read, 1, 1)
+        && job.mix.is_none()
+        && moves_data(job)
+}
 
 /// The open questions of a run that ends when its answer is settled.
 pub struct Settling {
@@ -93,7 +101,8 @@ fn rivals(cells: &[Job]) -> Vec<Vec<usize>> {
     let mut group: Vec<usize> = (0..cells.len()).collect();
     for axis in CHOICES {
         let mut first: HashMap<Job, usize> = HashMap::new();
-        for (at, job) in cells.iter().enumerate() {
+        let is_choice = |job: &Job| axis != Axis::Block || !asks_for_time(job);
+        for (at, job) in cells.iter().enumerate().filter(|(_, job)| is_choice(job)) {
             let known = *first.entry(axis.without(job)).or_insert(at);
             let (own, other) = (group[at], group[known]);
             if own != other {

@@ -143,6 +143,45 @@ fn settled_peak_agrees_with_truth() {
     assert!(right >= 95 && trials <= 150, "{right} after {trials}");
 }
 
+/// Three methods, five block sizes, cold and warm, one random read at a time.
+fn random() -> Plan {
+    let mut cells = Vec::new();
+    for cache in [Cache::Cold, Cache::Warm] {
+        for block in [9, 12, 14, 16, 20].map(|power| 1 << power) {
+            let pattern = Pattern::Random;
+            cells.extend(
+                ["pread", "mmap", "uring"]
+                    .map(|backend| Job { pattern, ..job(backend, block, cache) }),
+            );
+        }
+    }
+    plan(cells)
+}
+
+/// The backends of a row take about as long, but a mapping is far slower cold. The budget has room
+/// for 600 trials.
+#[test]
+fn settled_random_agrees_with_truth() {
+    let truth = |rng: &mut Rng| -> Vec<f64> {
+        let row = |cold: bool, block: usize| {
+            let size = [1.0, 1.05, 1.2, 2.5, 12.0][block];
+            let methods = if cold { [1.0, 0.01, 0.95] } else { [100.0, 150.0, 60.0] };
+            methods.map(|speed| speed * size)
+        };
+        let rows = [true, false].into_iter().flat_map(|cold| (0..5).map(move |at| row(cold, at)));
+        rows.flatten().map(|rate| rate * (0.04 * rng.normal()).exp()).collect()
+    };
+    let (right, trials) = simulate(&random(), 600, truth);
+    assert!(right >= 95 && trials <= 500, "{right} after {trials}");
+}
+
+#[test]
+fn random_blocks_are_no_rivals() {
+    let rows = Settling::new(&random()).unwrap().contests;
+    assert_eq!(rows.len(), 10);
+    assert!(rows.iter().all(|row| row.len() == 3), "the backends of one block size: {rows:?}");
+}
+
 #[test]
 fn rows_of_peak_stand_for_themselves() {
     let rows = Settling::new(&peak()).unwrap().contests;
