@@ -51,7 +51,7 @@ pub(super) fn task(
         (Some(text), ..) => make_again(args, settings, text)?.into(),
         (.., Some(text)) => {
             let session = load_named(text).context("--refine")?;
-            let (plan, earlier) = runner::refine(&session, settings, &host::collect())?;
+            let (plan, earlier) = runner::refine(&session, settings, None, &host::collect())?;
             Task { earlier, ..plan.into() }
         }
         (None, None, None) => {

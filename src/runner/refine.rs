@@ -40,13 +40,15 @@ pub enum RefineError {
 }
 
 /// Builds the plan that continues `session` on this machine, and returns what it continues:
-/// `--trials N` adds N rounds, without it as many as `--until` or the plan's own goal needs.
+/// `--trials N` adds N rounds, without it as many as `--until` or the plan's own goal needs; `only`
+/// to this cell.
 ///
 /// # Errors
 /// The session was measured elsewhere or on another state of the file, or has nothing to add to.
 pub fn refine(
     session: &Session,
     settings: &Settings,
+    only: Option<u32>,
     host: &Host,
 ) -> Result<(Plan, Earlier), RefineError> {
     if let Some(machine) = session.reference {
@@ -83,6 +85,7 @@ pub fn refine(
         latencies: latencies.collect(),
         commits: commits.collect(),
         seconds: session.seconds.unwrap_or(0.0),
+        only,
     };
     let mut plan = replan(session, &[], &[], false, settings)?;
     // More trials were requested, whatever is in memory, and however certain the answer is.
@@ -133,7 +136,7 @@ mod tests {
         let done = 2;
         session.trials = (1..=done).map(|round| testing::trial(0, round, 4096).into()).collect();
         let refined = |session: &Session, settings: &Settings| {
-            refine(session, settings, &session.host).map(|(plan, earlier)| {
+            refine(session, settings, None, &session.host).map(|(plan, earlier)| {
                 assert_eq!(earlier.trials.len(), session.trials.len());
                 plan.trials
             })
@@ -147,7 +150,7 @@ mod tests {
         assert!(matches!(refined(&session, &other), Err(RefineError::Other)));
         let mut elsewhere = session.host.clone();
         elsewhere.kernel += "x";
-        let error = refine(&session, &more(1), &elsewhere).unwrap_err();
+        let error = refine(&session, &more(1), None, &elsewhere).unwrap_err();
         assert!(matches!(error, RefineError::Machine(_)), "{error}");
         session.created = "2001-01-01T00:00:00Z".into();
         assert!(matches!(refined(&session, &more(1)), Err(RefineError::Changed(_))));

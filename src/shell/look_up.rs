@@ -390,7 +390,7 @@ pub fn plan_refinement(request: &RefineRequest) -> Result<NewRun, String> {
         }
         What::LoadedComparison(_) => return Err("a comparison has no rounds".into()),
     };
-    let planned = runner::refine(session, &request.settings, &host::collect());
+    let planned = runner::refine(session, &request.settings, request.cell, &host::collect());
     let (plan, earlier) = planned.map_err(|error| speak(&error.to_string()))?;
     let name = Some(session.name.clone()).filter(|name| !name.is_empty());
     Ok(NewRun { name, earlier: earlier.into(), ..new_run(plan) })
@@ -452,7 +452,8 @@ mod tests {
         let session = testing::session(1);
         let what = What::Shown(session.into());
         let refused =
-            plan_refinement(&RefineRequest { what, settings: Settings::default() }).unwrap_err();
+            plan_refinement(&RefineRequest { what, settings: Settings::default(), cell: None })
+                .unwrap_err();
         assert!(refused.contains("press r") && !refused.contains("--"), "{refused}");
     }
 }

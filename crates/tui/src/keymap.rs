@@ -158,7 +158,8 @@ pub static KEYMAP: &[Binding] = &[
         &["R"],
         On(&[Results, Live, Sessions]),
         "refine",
-        "add rounds to the session, until its intervals are as narrow as you need",
+        "add rounds to the session, until its intervals are as narrow as you need; or trials to the \
+         opened cell",
     ),
     bind(
         Action::Replay,

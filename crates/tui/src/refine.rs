@@ -1,6 +1,6 @@
 //! Adding rounds to a session that is shown: the ways to do it, and what is asked of the shell.
 
-use crate::analysis::{Aim, FirstLook, Refinement, refinements};
+use crate::analysis::{Aim, FirstLook, Refinement, refine_cell, refinements};
 use crate::export::What;
 use crate::plan::{Plan, Settings, Until};
 use crate::session::Session;
@@ -12,6 +12,8 @@ use crate::units::{self, show_wait};
 pub struct RefineRequest {
     pub what: What,
     pub settings: Settings,
+    /// The only cell that gets trials, an index into the plan.
+    pub cell: Option<u32>,
 }
 
 /// The ways to add rounds to a session, one of which is chosen.
@@ -23,15 +25,16 @@ pub struct RefineForm {
 }
 
 impl RefineForm {
-    /// Creates the form for a session.
+    /// Creates the form for a session of which this cell is opened, if one is.
     ///
     /// # Errors
     /// Why no rounds can be added to it, in one line.
-    pub fn new(view: &SessionView) -> Result<RefineForm, &'static str> {
-        let ways = refinements(&view.session, &view.results);
+    pub fn new(view: &SessionView, open: Option<u32>) -> Result<RefineForm, &'static str> {
+        let mut ways = refinements(&view.session, &view.results);
         if ways.is_empty() {
             return Err(describe_refusal(&view.session));
         }
+        ways.splice(..0, open.map(|cell| refine_cell(&view.session, cell)));
         let what = if view.path.is_some() {
             What::Kept(view.session.id.clone())
         } else {
@@ -44,7 +47,7 @@ impl RefineForm {
     pub fn request(&self) -> Option<RefineRequest> {
         let way = self.ways.get(self.cursor)?;
         let settings = match way.aim {
-            Aim::Trials(rounds) | Aim::Double(rounds) => Settings {
+            Aim::Trials(rounds) | Aim::Double(rounds) | Aim::Cell(_, rounds) => Settings {
                 trials: Some(rounds),
                 // The estimate is not to cut the rounds that were asked for.
                 budget: Some(way.time.map_or(Plan::UNTIL_BUDGET, |time| {
@@ -56,13 +59,17 @@ impl RefineForm {
                 Settings { until: Some(Until::Within(precision)), ..Settings::default() }
             }
         };
-        Some(RefineRequest { what: self.what.clone(), settings })
+        let cell = if let Aim::Cell(cell, _) = way.aim { Some(cell) } else { None };
+        Some(RefineRequest { what: self.what.clone(), settings, cell })
     }
 
     /// Returns the rows: what is reached, and about how long it takes.
     pub fn rows(&self) -> Vec<(String, String)> {
         let row = |way: &Refinement| {
             let aim = match way.aim {
+                Aim::Cell(_, rounds) => {
+                    format!("{} more trials of this cell alone", rounds)
+                }
                 Aim::Trials(_) => {
                     format!("{} of each cell", units::show_trials(Plan::ROUNDS as usize))
                 }

@@ -200,6 +200,8 @@ pub struct Earlier {
     pub commits: Vec<Option<CommitTimes>>,
     /// How long it took, seconds; 0 if unknown.
     pub seconds: f64,
+    /// The only cell that gets further trials.
+    pub only: Option<u32>,
 }
 
 impl Earlier {

@@ -30,6 +30,8 @@ pub enum Aim {
     Double(u32),
     /// Every interval as narrow as this, in hundredths of a percent.
     Interval(u32),
+    /// Further trials of this cell of the plan alone, and how many.
+    Cell(u32, u32),
 }
 
 /// A way to continue a session.
@@ -124,6 +126,13 @@ pub fn refinements(session: &Session, results: &[CellResult]) -> Vec<Refinement>
     });
     ways.extend(narrower);
     ways
+}
+
+/// Returns the way to measure one cell of a session again.
+pub fn refine_cell(session: &Session, cell: u32) -> Refinement {
+    let time = seconds_of_a_trial(session).map(|each| each * f64::from(Plan::ROUNDS));
+    let time = time.and_then(|time| Duration::try_from_secs_f64(time).ok());
+    Refinement { aim: Aim::Cell(cell, Plan::ROUNDS), time }
 }
 
 /// Returns the time that a trial took with all around it: preparation, calibration, pauses.

@@ -56,12 +56,14 @@ pub use document::{CellOf, Document, document};
 pub use expected::{
     ExpectError, Expected, Holds, JudgedCell, check_expectations, expected, expected_with,
 };
-pub use first_look::{Aim, FirstLook, Refinement, first_look, is_refinable, refinements};
+pub use first_look::{
+    Aim, FirstLook, Refinement, first_look, is_refinable, refine_cell, refinements,
+};
 pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
 pub use glance::{
     Access, Board, BoardCell, BoardColumn, Conditions, Glance, GlanceBar, GlanceColumn,
-    GlanceFigure, GlanceRow, Grade, Statement, Workload, WorkloadFigure, glance, growing_board,
+    GlanceFigure, GlanceRow, Grade, Statement, Workload, glance, growing_board, lab_board,
     workloads,
 };
 pub use groups::group_by_key;

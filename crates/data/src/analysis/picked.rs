@@ -144,7 +144,7 @@ fn tried_methods(session: &Session, pick: &Pick) -> Vec<MethodRate> {
 const MAX_NAMED: usize = 3;
 
 /// Returns ` The tries show no difference from mmap 2 MiB and pread 2 MiB.`; empty if all differ.
-fn describe_ties(tried: &[MethodRate]) -> String {
+pub(super) fn describe_ties(tried: &[MethodRate]) -> String {
     let equals: Vec<String> =
         tried.iter().filter(|m| m.no_difference).map(|m| describe_method(&m.cell)).collect();
     if equals.is_empty() {

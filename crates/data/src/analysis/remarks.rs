@@ -86,23 +86,69 @@ fn times_as_long(of: &Summary, base: &Summary) -> Option<(String, bool)> {
     })
 }
 
+/// The figure that a question of the lab asks for.
+pub(super) struct LabFigure<'a> {
+    pub probe: &'a ProbeResult,
+    /// `a system call takes`.
+    pub title: String,
+    /// Sentences next to it.
+    pub beside: Vec<String>,
+}
+
+/// Returns the figure of the first of these that was measured: a system call, a load from memory,
+/// a round trip, a write that waits for the device.
+pub(super) fn lab_figure<'a>(probes: &'a [ProbeResult], host: &Host) -> Option<LabFigure<'a>> {
+    fn bytes(of: &ProbeResult) -> u64 {
+        if let Some(Param::Number(bytes)) = of.cell.params.get("bytes") { *bytes } else { 0 }
+    }
+    let of = |probe, title: String, beside| Some(LabFigure { probe, title, beside });
+    if let Some(probe) = system_call(probes) {
+        let calls = in_function_calls(probes);
+        let said = calls
+            .map(|(count, each)| format!("{count:.0} function calls ({} each)", show_nanos(each)));
+        return of(probe, "a system call takes".into(), said.into_iter().collect());
+    }
+    let loads = times(probes, "latency").filter(|of| of.cell.params.len() == 1);
+    if let Some(probe) = loads.max_by_key(|of| bytes(of)) {
+        let within = show_bytes(bytes(probe));
+        let steps = steps(probes, host).into_iter().filter(|step| step.probe == "latency");
+        let steps = steps.map(|step| format!("{} {}", show_nanos(step.nanos), step.name));
+        return of(probe, format!("a load takes, anywhere in {within}"), steps.take(3).collect());
+    }
+    if let Some(probe) = times(probes, "rtt").next() {
+        let how = probe.cell.short_parameters();
+        return of(probe, format!("a round trip takes, {how}"), Vec::new());
+    }
+    let flushes = times(probes, "fsync");
+    let probe = flushes.min_by_key(|of| bytes(of).abs_diff(USUAL_WRITE))?;
+    let what = show_bytes(bytes(probe));
+    let said = waits(probes).into_iter().collect();
+    of(probe, format!("a write of {what} takes until the device has it"), said)
+}
+
+/// The bytes of a small write.
+const USUAL_WRITE: u64 = 4096;
+
 /// Returns the time of the cheapest system call.
-pub(super) fn system_call(probes: &[ProbeResult]) -> Option<&ProbeResult> {
+fn system_call(probes: &[ProbeResult]) -> Option<&ProbeResult> {
     let getpid = [("call", "getpid".into()), ("path", "inline".into())];
     times(probes, "syscall").find(|of| has(&of.cell, &getpid, 0))
 }
 
-fn calls(probes: &[ProbeResult]) -> Option<String> {
+/// Returns how many function calls a system call costs, and what one takes.
+fn in_function_calls(probes: &[ProbeResult]) -> Option<(f64, f64)> {
     let syscall = system_call(probes)?.value?.summary.median;
     let call = nanos(probes, "call", &[("arguments", 0.into())])?;
-    (call > 0.0).then(|| {
-        format!(
-            "A system call ({}) costs as much as {:.0} function calls ({}).",
-            show_nanos(syscall),
-            syscall / call,
-            show_nanos(call)
-        )
-    })
+    (call > 0.0).then_some((syscall / call, call))
+}
+
+fn calls(probes: &[ProbeResult]) -> Option<String> {
+    let (count, call) = in_function_calls(probes)?;
+    Some(format!(
+        "A system call ({}) costs as much as {count:.0} function calls ({}).",
+        show_nanos(count * call),
+        show_nanos(call)
+    ))
 }
 
 /// Describes the least-squares slope over the number of arguments; it is measurable only above

@@ -31,7 +31,9 @@ pub fn format_lines(
     add_tables(&mut page, &glance, content);
     page.gap();
     add_warnings(&mut page, results, probes);
-    let skipped = analysis::list_skipped(session);
+    let mut skipped = analysis::list_skipped(session);
+    // The table shows what the methods that were not picked reached.
+    skipped.retain(|_| !session.plan.pick || glance.table().is_none());
     let (rows, _) = axes::sort_rows(results);
     page.add_notes(&notes::gaps(&rows, &skipped, look.ascii));
     if !matches!(session.end, Some(End::Finished | End::Budget | End::Goal)) {
@@ -39,8 +41,9 @@ pub fn format_lines(
     }
     page.add_notes(&notes::of_run(session).collect::<Vec<_>>());
     page.gap();
+    let has_table = glance.table().is_some();
     let facts = facts.into_iter().filter(|(label, _)| match *label {
-        "cells" => glance.workloads.is_empty(),
+        "cells" => !has_table,
         label => ["target", "remote", "ranks"].contains(&label),
     });
     let below = [
@@ -60,8 +63,8 @@ pub fn format_lines(
 /// Adds the scoreboard, if the session has one, else the table of results, and the small tables
 /// that say more.
 fn add_tables(page: &mut TextLines, glance: &Glance, content: ReportContent) {
-    if let Some(lines) = card::picture_lines(glance, page.look) {
-        page.lines.extend(lines);
+    if let Some(table) = glance.table() {
+        page.lines.extend(card::board_lines(table, page.look.unit));
         return;
     }
     for table in content.tables.into_iter().filter(|table| !table.repeats) {

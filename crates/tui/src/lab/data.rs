@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::analysis::{self, ProbeResult, Step};
+use crate::analysis::{self, Board, ProbeResult, Step};
 use crate::experiment::Offer;
 use crate::plan::{ProbeCell, Skipped};
 use crate::record::Unit;
@@ -79,6 +79,8 @@ pub struct ProbeData {
     pub cycle: Option<f64>,
     /// The plateaus of its curves.
     pub steps: Vec<Step>,
+    /// The figure of its question.
+    pub board: Option<Board>,
 }
 
 impl ProbeData {
@@ -105,6 +107,7 @@ impl ProbeData {
     pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> ProbeData {
         let steps = analysis::steps(&results, &session.host);
         ProbeData {
+            board: analysis::lab_board(session, &results),
             results,
             steps,
             skipped: session.plan.skipped_probes.clone(),

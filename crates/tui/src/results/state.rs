@@ -6,13 +6,13 @@ use tui_input::Input;
 
 use super::data::{Data, TrialSeriesCache};
 use super::sheet::Sheet;
-use crate::analysis::is_refinable;
+use crate::analysis::{Board, is_refinable};
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::keymap::Action;
 use crate::plan::Job;
 use crate::session_view::SessionView;
 use crate::units::Rates;
-use crate::view::list::next_of;
+use crate::view::list::{move_cursor, next_of};
 use crate::warning_groups::WarningGroup;
 use crate::zoom::Zoom;
 
@@ -72,6 +72,8 @@ pub struct Results {
     pub chart: ChartState,
     pub table: TableState,
     pub open: Option<OpenCell>,
+    /// Row and column of the cursor in the table at a glance; `None` before it moved.
+    pub board: Option<(usize, usize)>,
     pub trial_series: TrialSeriesCache,
     /// The displayed session is the one being recorded.
     pub follows_run: bool,
@@ -157,6 +159,7 @@ impl Results {
         self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
         self.table = TableState { rows: data.sheet.rows("", None), ..TableState::default() };
         (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+        self.board = None;
         self.data = Some(data);
         // The best point is the most interesting one.
         self.go_to_best();
@@ -289,9 +292,36 @@ impl Results {
         }
     }
 
+    /// Moves the cursor in the table at a glance to the next figure of a result.
+    pub fn move_on_board(&mut self, action: Action) {
+        let Some(table) = self.data.as_ref().and_then(|data| data.view.glance.table()) else {
+            return;
+        };
+        let (rows, columns) = (table.rows.len(), table.columns.len());
+        let is_result = |(row, column): &(usize, usize)| result_at(table, *row, *column).is_some();
+        let at = self.board.unwrap_or((table.lead.unwrap_or(0), 0));
+        let along: Vec<(usize, usize)> = match action {
+            Action::Left | Action::Right => (0..columns).map(|column| (at.0, column)).collect(),
+            _ if action.moves_rows() => (0..rows).map(|row| (row, at.1)).collect(),
+            _ => return,
+        };
+        let along: Vec<(usize, usize)> = along.into_iter().filter(is_result).collect();
+        let place = along.iter().position(|of| *of == at);
+        // The first key shows where the cursor is.
+        let next = match (self.board, place) {
+            (Some(_), Some(place)) => move_cursor(place, along.len(), action, 5),
+            (_, place) => place.unwrap_or(0),
+        };
+        self.board = along.get(next).copied().or(self.board);
+    }
+
     /// Returns the result that Enter opens.
     pub fn under_cursor(&self) -> Option<usize> {
         let data = self.data.as_ref()?;
+        let table = data.view.glance.table().filter(|_| self.kind == TabKind::Glance);
+        if let (Some(table), Some((row, column))) = (table, self.board) {
+            return result_at(table, row, column);
+        }
         if self.kind == TabKind::Table {
             return self
                 .table
@@ -352,9 +382,10 @@ impl Results {
         self.table.arrange(&data.sheet, row, 0);
     }
 
-    /// Opens the cell under the cursor, or the best cell from At a glance, which has no cursor.
+    /// Opens the cell under the cursor, or the best cell from At a glance if no cursor is there.
     pub fn open(&mut self) {
-        let best = if self.kind == TabKind::Glance { self.go_to_best() } else { None };
+        let has_cursor = self.kind != TabKind::Glance || self.board.is_some();
+        let best = if has_cursor { None } else { self.go_to_best() };
         let result = best.or_else(|| self.under_cursor());
         self.open = result.map(|result| OpenCell { result, scroll: 0 });
     }
@@ -389,10 +420,22 @@ impl Results {
                 .filter(|row| *row < data.sheet.results)
                 .collect();
         }
+        if let (TabKind::Glance, Some(_), Some(table)) =
+            (self.kind, self.board, data.view.glance.table())
+        {
+            let mut shown: Vec<usize> = table.cells().filter_map(|cell| cell.result).collect();
+            shown.dedup();
+            return shown;
+        }
         self.curve()
             .map(|curve| curve.points.iter().map(|point| point.result).collect())
             .unwrap_or_default()
     }
+}
+
+/// Returns the result of a figure in a table.
+fn result_at(table: &Board, row: usize, column: usize) -> Option<usize> {
+    table.columns.get(column)?.cells.get(row)?.as_ref()?.result
 }
 
 /// The kinds of tabs; several tabs are charts.

@@ -80,7 +80,7 @@ pub fn act(results: &mut Results, ctx: &mut Context, action: Action) -> Vec<Effe
     match (results.open, results.kind) {
         (Some(open), _) => act_in_cell(results, ctx, open, action),
         (None, TabKind::Glance) if action == Action::Enter => results.open(),
-        (None, TabKind::Glance) => {}
+        (None, TabKind::Glance) => results.move_on_board(action),
         (None, TabKind::Table) => act_in_table(results, ctx, action),
         (None, TabKind::Chart) => act_in_chart(results, action),
     }
@@ -143,7 +143,10 @@ fn act_on_session(results: &mut Results, ctx: &mut Context, action: Action) -> O
         Action::RunAgain if ctx.is_running() => ctx.request(Request::RefuseRun),
         Action::RunAgain => return Some(vec![Effect::Ask(Query::Again(view.session.id.clone()))]),
         Action::Replay => replay(view, ctx),
-        Action::Refine => ask_for_rounds(view, ctx),
+        Action::Refine => {
+            let open = results.open.and_then(|open| results.data.as_ref()?.cell_of(open.result));
+            ask_for_rounds(view, open, ctx);
+        }
         Action::Warnings => ctx.popups.push(Popup::Warnings(WarningList { cursor: 0 })),
         Action::Copy => return Some(vec![Effect::Copy(copy::clipboard_text(results))]),
         Action::Export => {
@@ -183,12 +186,13 @@ fn replay(view: &SessionView, ctx: &mut Context) {
     }
 }
 
-/// Offers ways to add rounds to a session, or states why it cannot have more.
-pub fn ask_for_rounds(view: &SessionView, ctx: &mut Context) {
+/// Offers ways to add rounds to a session, and trials to its opened cell, or states why it cannot
+/// have more.
+pub fn ask_for_rounds(view: &SessionView, open: Option<u32>, ctx: &mut Context) {
     if ctx.is_running() {
         return ctx.request(Request::RefuseRun);
     }
-    match RefineForm::new(view) {
+    match RefineForm::new(view, open) {
         Ok(form) => ctx.popups.push(Popup::Refine(Box::new(form))),
         Err(why) => ctx.note(why),
     }

@@ -107,7 +107,9 @@ fn on_current(sessions: &mut Sessions, ctx: &mut Context, action: Action) -> Vec
 fn refine(sessions: &Sessions, ctx: &mut Context) {
     let here = sessions.current().map(|listed| listed.id.as_str());
     match &sessions.preview {
-        Some(Preview { id, result: Ok(view) }) if here == Some(id) => ask_for_rounds(view, ctx),
+        Some(Preview { id, result: Ok(view) }) if here == Some(id) => {
+            ask_for_rounds(view, None, ctx)
+        }
         _ => ctx.note("the session is still being loaded"),
     }
 }

@@ -93,7 +93,7 @@ pub fn fail(model: &mut Model, why: String) -> Vec<Effect> {
 /// Returns what stays in the terminal: the scoreboard, or the answer where there are only probes.
 fn describe_end(shown: &SessionView, look: &Look) -> String {
     let glance = &shown.glance;
-    match glance.workloads.is_empty() && glance.columns.is_empty() {
+    match glance.columns.is_empty() {
         true => shown.answer.text.clone(),
         false => glance_text(glance, look),
     }

@@ -5,17 +5,18 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use super::model::GlanceFigure;
+use super::pictures;
 use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
 use crate::analysis::groups::group_by_key;
-use crate::analysis::remarks;
 use crate::analysis::{CellResult, Expected, Holds, ProbeResult, expected_with};
 use crate::catalog::moves_data;
-use crate::experiment::CALLS;
+use crate::experiment::{CALLS, asks_for_time};
 use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
+use crate::record::Severity;
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units::column::{self, Unit};
-use crate::units::{self, join_names, show_nanos};
+use crate::units::{self, Rates, join_names, show_nanos};
 
 /// The block size in which people ask for the latency of a read.
 const USUAL_BLOCK: u64 = 4096;
@@ -52,6 +53,8 @@ pub struct Board {
     /// The row of the number.
     pub lead: Option<usize>,
     pub columns: Vec<BoardColumn>,
+    /// The figures of the table are the answer themselves: each is drawn large, with a bar.
+    pub large: bool,
 }
 
 /// Figures of one unit, one for each row.
@@ -68,13 +71,34 @@ pub struct BoardColumn {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardCell {
-    /// An index into the results.
-    pub result: usize,
+    /// An index into the results; `None` if it is none of them: a try, a reading.
+    pub result: Option<usize>,
     pub figure: GlanceFigure,
+    /// Other figures of the same result, the most important first: `84.0 k IOPS`.
+    pub details: Vec<String>,
+    /// The hue of the backend in every chart, where rows differ in it.
+    pub hue: Option<usize>,
 }
 
+impl BoardCell {
+    pub(super) fn new(result: Option<usize>, figure: GlanceFigure) -> BoardCell {
+        BoardCell { result, figure, details: Vec::new(), hue: None }
+    }
+}
+
+/// A ratio.
+pub const RATIO: &[Unit] = &[(1.0, "x")];
+/// A number that is shown with all of its digits.
+pub const COUNT: &[Unit] = &[(1.0, "")];
+/// Bytes per second as vendors print them.
+pub const VENDOR: &[Unit] = &[(1e6, "MB/s")];
+
 impl BoardColumn {
-    fn new(title: &str, units: &'static [Unit], cells: Vec<Option<BoardCell>>) -> BoardColumn {
+    pub(super) fn new(
+        title: &str,
+        units: &'static [Unit],
+        cells: Vec<Option<BoardCell>>,
+    ) -> BoardColumn {
         BoardColumn { title: title.into(), units, intervals: true, cells }
     }
 
@@ -88,20 +112,28 @@ impl BoardColumn {
     }
 
     /// Returns the title with the unit, and the text of each row with aligned decimal points.
-    pub fn texts(&self) -> (String, Vec<String>) {
+    /// `rates`: the requested units of bytes per second.
+    pub fn texts(&self, rates: Rates) -> (String, Vec<String>) {
+        let units = match (self.units, rates.units()) {
+            (column::RATE | VENDOR, [one]) => std::slice::from_ref(one),
+            (column::RATE, units) => units,
+            _ => self.units,
+        };
         let values: Vec<Option<f64>> =
             self.cells.iter().map(|cell| Some(cell.as_ref()?.figure.summary.median)).collect();
-        let (factor, unit) = column::unit(values.iter().flatten().copied(), self.units);
-        let title = match self.highest() > 0.0 {
+        let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
+        let title = match self.highest() > 0.0 && !unit.is_empty() {
             true => format!("{}, {unit}", self.title),
             false => self.title.clone(),
         };
-        (title, column::align_with(&values, factor, column::short_figure))
+        let show =
+            if self.units == COUNT { |count| format!("{count:.0}") } else { column::short_figure };
+        (title, column::align_with(&values, factor, show))
     }
 
     /// Returns whether more is better.
     pub fn is_rate(&self) -> bool {
-        self.units == column::PER_SECOND
+        [column::PER_SECOND, column::RATE, VENDOR].contains(&self.units)
     }
 
     /// Returns the largest figure.
@@ -111,24 +143,56 @@ impl BoardColumn {
 }
 
 impl Board {
-    /// Returns the indexes of the results that it shows.
-    pub fn results(&self) -> impl Iterator<Item = usize> {
-        let cells = self.columns.iter().flat_map(|column| column.cells.iter().flatten());
-        cells.map(|cell| cell.result)
+    /// Returns the figures that it shows.
+    pub fn cells(&self) -> impl Iterator<Item = &BoardCell> {
+        self.columns.iter().flat_map(|column| column.cells.iter().flatten())
+    }
+
+    /// Returns the highest figure of the columns in these units: the scale of their bars.
+    pub fn highest(&self, units: &[Unit]) -> f64 {
+        let same = self.columns.iter().filter(|column| column.units == units);
+        same.map(BoardColumn::highest).fold(0.0, f64::max)
     }
 
     /// Returns the large figure in a sentence; empty above a picture that has its own.
     pub fn headline(&self) -> String {
-        if self.rows.is_empty() {
+        if self.rows.is_empty() || self.number.is_empty() {
             return String::new();
         }
         let interval = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
-        let said = format!("{} {} {} {interval}", self.title, self.number, self.unit);
+        // A factor is one word: `9.6x`.
+        let gap = if self.unit == RATIO[0].1 { "" } else { " " };
+        let said = format!("{} {}{gap}{} {interval}", self.title, self.number, self.unit);
         [&[said.trim_end().to_string()], self.beside.as_slice()].concat().join(", ")
     }
 
+    /// Sets the word in place of the large figure.
+    pub(super) fn judged(self, outcome: Holds) -> Board {
+        let number = match outcome {
+            Holds::Pass => "YES",
+            Holds::CannotTell => "?",
+            Holds::Fail => "NO",
+        };
+        Board { number: number.into(), outcome: Some(outcome), ..self }
+    }
+
+    /// Returns the severity to mark at a figure, once for each result of a row.
+    pub fn mark(&self, row: usize, column: usize) -> Option<Severity> {
+        let cell = |column: &BoardColumn| column.cells.get(row)?.clone();
+        let own = cell(self.columns.get(column)?)?;
+        let earlier = self.columns[..column].iter().filter_map(cell);
+        let is_marked =
+            own.result.is_some() && earlier.into_iter().any(|of| of.result == own.result);
+        match (own.figure.wrong, own.figure.misleading) {
+            _ if is_marked => None,
+            (true, _) => Some(Severity::Wrong),
+            (false, true) => Some(Severity::Misleading),
+            (false, false) => None,
+        }
+    }
+
     /// Sets the large figure, and the row that has it.
-    fn lead_by(
+    pub(super) fn lead_by(
         self,
         row: Option<usize>,
         figure: Option<GlanceFigure>,
@@ -154,12 +218,16 @@ pub fn board(
         return judge(&session.plan, &expected);
     }
     if results.is_empty() {
-        return system_call(session, probes);
+        return pictures::lab(session, probes);
     }
-    if results.iter().all(|result| result.wrong().is_some()) || !answer.picked.is_empty() {
+    if results.iter().all(|result| result.wrong().is_some()) {
         return None;
     }
-    let board = growing_board(session, results, &answer.knees)?;
+    if !answer.picked.is_empty() {
+        return pictures::picked(session, results, &answer.picked);
+    }
+    let board = growing_board(session, results, &answer.knees)
+        .or_else(|| pictures::picture(session, results, answer))?;
     Some(board).filter(|board| !board.number.is_empty())
 }
 
@@ -169,12 +237,8 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
     let of = Ladder { session, results, knees };
     let jobs = || results.iter().map(|result| &result.cell);
     let axis = Axis::best(jobs());
-    let is_single = |job: &Job| job.depth == 1 && job.threads == 1 && job.mix.is_none();
-    let is_random = |job: &Job| job.pattern == Pattern::Random && job.op == Op::Read;
     // Of cells that differ in anything else, the fastest would stand for several kinds of work.
-    let only = |known: &[Axis]| {
-        Axis::ALL.into_iter().all(|axis| known.contains(&axis) || !axis.differs(jobs()))
-    };
+    let only = |known: &[Axis]| differ_only_in(results, known);
     if session.plan.experiment == CALLS {
         return of.calls();
     }
@@ -183,7 +247,7 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
     }
     let are_single = jobs().all(is_single);
     match axis {
-        _ if are_single && jobs().all(is_random) => {
+        _ if jobs().all(asks_for_time) => {
             let known = [Axis::Backend, Axis::Block, Axis::Cache, Axis::Direct];
             only(&known).then(|| of.latency())?
         }
@@ -197,33 +261,24 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
     }
 }
 
+/// Returns whether the cells differ in no other axis.
+pub(super) fn differ_only_in(results: &[CellResult], known: &[Axis]) -> bool {
+    let jobs = || results.iter().map(|result| &result.cell);
+    Axis::ALL.into_iter().all(|axis| known.contains(&axis) || !axis.differs(jobs()))
+}
+
+/// Returns whether one operation at a time is in flight.
+pub(super) fn is_single(job: &Job) -> bool {
+    job.depth == 1 && job.threads == 1 && job.mix.is_none()
+}
+
 /// Returns whether everything is as expected.
 fn judge(plan: &Plan, expected: &[Expected]) -> Option<Board> {
     // The gravest outcome is that of all.
     let gravest = expected.iter().max_by_key(|one| one.outcome)?;
-    let number = match gravest.outcome {
-        Holds::Pass => "YES",
-        Holds::CannotTell => "?",
-        Holds::Fail => "NO",
-    };
     let title = plan.question()?;
     let beside = vec![gravest.name_cells(gravest.outcome)];
-    let outcome = Some(gravest.outcome);
-    Some(Board { title, number: number.into(), outcome, beside, ..Board::default() })
-}
-
-/// Returns what a system call takes, if that was measured.
-fn system_call(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
-    let probe = remarks::system_call(probes)?;
-    let figure = GlanceFigure {
-        summary: probe.value?.summary,
-        trials: probe.counted_trials().len(),
-        reported: session.reference.is_some(),
-        wrong: probe.wrong().is_some(),
-        misleading: false,
-    };
-    let title = "a system call takes".into();
-    Some(Board { title, ..Board::default() }.lead_by(None, Some(figure), column::TIME))
+    Some(Board { title, beside, ..Board::default() }.judged(gravest.outcome))
 }
 
 /// Builds tables of results along an axis.
@@ -234,7 +289,7 @@ struct Ladder<'a> {
 }
 
 /// Results with their indexes, by operations per second.
-type Cells<'a> = Vec<(usize, Point<'a>)>;
+pub(super) type Cells<'a> = Vec<(usize, Point<'a>)>;
 
 impl<'a> Ladder<'a> {
     fn jobs(&self) -> impl Iterator<Item = &'a Job> {
@@ -262,7 +317,7 @@ impl<'a> Ladder<'a> {
     ) -> Vec<Option<BoardCell>> {
         let cell = |(result, point): &(usize, Point)| {
             let figure = self.figure(point.result, summary(point)?);
-            Some(BoardCell { result: *result, figure })
+            Some(BoardCell::new(Some(*result), figure))
         };
         best.iter().map(|of| of.as_ref().and_then(cell)).collect()
     }
@@ -439,8 +494,8 @@ impl<'a> Ladder<'a> {
     }
 
     /// Returns what half of the operations and one in a hundred take.
-    fn percentiles(&self, result: usize) -> Vec<String> {
-        let latency = self.results.get(result).and_then(|result| result.latency);
+    fn percentiles(&self, result: Option<usize>) -> Vec<String> {
+        let latency = result.and_then(|result| self.results.get(result)?.latency);
         let Some(latency) = latency else { return Vec::new() };
         let half = latency.p50.map(|p50| format!("half of them up to {}", show_nanos(p50)));
         let slow = latency.p99.map(|p99| format!("1 in 100 over {}", show_nanos(p99)));
@@ -449,7 +504,7 @@ impl<'a> Ladder<'a> {
 }
 
 /// Returns the fastest of the measured results of a row.
-fn find_top<'a>(cells: Option<&Cells<'a>>) -> Option<(usize, Point<'a>)> {
+pub(super) fn find_top<'a>(cells: Option<&Cells<'a>>) -> Option<(usize, Point<'a>)> {
     best_of(cells?).map(|(_, result, top)| (result, top))
 }
 
@@ -506,7 +561,7 @@ fn op_name(job: &Job) -> &'static str {
 }
 
 /// Returns the time of one operation, nanoseconds, from operations per second.
-fn times_of(rate: &Summary) -> Option<Summary> {
+pub(super) fn times_of(rate: &Summary) -> Option<Summary> {
     let time = |rate: f64| 1e9 / rate;
     let of = |rate: Option<f64>| rate.filter(|rate| *rate > 0.0).map(time);
     let median = of(Some(rate.median))?;

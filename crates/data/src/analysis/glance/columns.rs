@@ -27,6 +27,8 @@ pub struct GlanceColumn {
     pub best: usize,
     /// Indexes of all its results.
     pub results: Vec<usize>,
+    /// The figure that chooses the unit.
+    scale: f64,
 }
 
 /// A row: a backend, with what else distinguishes it from the others.
@@ -71,7 +73,7 @@ impl GlanceColumn {
 
     /// Returns the unit of its figures.
     pub fn unit(&self, rates: Rates) -> Unit {
-        column::unit_for(self.highest(), if self.bytes { rates.units() } else { PER_SECOND })
+        column::unit_for(self.scale, if self.bytes { rates.units() } else { PER_SECOND })
     }
 
     /// Returns the title: `read from the device, cold`.
@@ -91,6 +93,9 @@ impl GlanceColumn {
         }
     }
 }
+
+/// Columns whose figures differ by no more than this factor have one unit.
+const NEAR: f64 = 4.0;
 
 /// Cells of one row and column, with their indexes among the results.
 type Cells<'a> = Vec<(usize, Point<'a>)>;
@@ -128,6 +133,11 @@ pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>,
     let mut columns: Vec<GlanceColumn> = groups.into_iter().filter_map(column).collect();
     columns.sort_by_key(order);
     distinguish(&mut columns);
+    let top = columns.iter().filter(|column| column.bytes).map(|column| column.scale);
+    let top = top.fold(0.0, f64::max);
+    // Figures of about one size have one unit.
+    let near = |column: &&mut GlanceColumn| column.bytes && column.scale * NEAR >= top;
+    columns.iter_mut().filter(near).for_each(|column| column.scale = top);
     (columns, rows.into_iter().map(|(_, row)| row).collect())
 }
 
@@ -189,7 +199,8 @@ fn column(
     };
     let bytes = !matches!(access, Access::Calls | Access::Commits { .. });
     let bars = bars.into_iter().map(|bar| bar.map(|(bar, _)| bar)).collect();
-    Some(GlanceColumn { access, place, cache, bytes, bars, best, results })
+    let scale = top.rate.median;
+    Some(GlanceColumn { access, place, cache, bytes, bars, best, results, scale })
 }
 
 /// Returns the place of the bytes, as far as the best cell shows it.

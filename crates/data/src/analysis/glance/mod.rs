@@ -8,11 +8,14 @@ mod conditions;
 mod facts;
 mod model;
 mod origin;
+mod pictures;
 mod settled;
 #[cfg(test)]
 mod tests;
 mod trust;
 mod workloads;
+
+use std::collections::BTreeSet;
 
 pub use access::Access;
 pub use board::{Board, BoardCell, BoardColumn, growing_board};
@@ -20,7 +23,8 @@ pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
 pub use model::{GlanceFigure, Grade, Statement};
-pub use workloads::{Workload, WorkloadFigure, workloads};
+pub use pictures::lab as lab_board;
+pub use workloads::{Workload, workloads};
 
 use crate::analysis::{Answer, CellResult, ProbeResult, capitalize, end_sentence, expected_with};
 use crate::session::Session;
@@ -34,11 +38,8 @@ pub struct Glance {
     pub columns: Vec<GlanceColumn>,
     /// The rows that the bars of all columns share, in the order of the plan.
     pub rows: Vec<GlanceRow>,
-    /// The rows that storage benchmarks print, if that is what was measured: then they are shown
-    /// in place of the columns.
-    pub workloads: Vec<Workload>,
-    /// The picture of a question that bytes per second do not answer. With rows it stands in place
-    /// of the columns, else above them.
+    /// The picture of a question that these columns do not answer, or the rows that storage
+    /// benchmarks print. With rows it stands in place of the columns, else above them.
     pub board: Option<Board>,
     /// Label, figure and interval of each probe, if no cell of a file was measured.
     pub probes: Vec<(String, String, String)>,
@@ -90,24 +91,27 @@ pub fn glance(
 ) -> Glance {
     let (columns, rows) = columns::columns(session, results);
     let workloads = workloads(session, results);
-    let board = board::board(session, results, probes, answer);
-    let board = board.filter(|board| board.rows.is_empty() || workloads.is_empty());
+    let mut board = board::board(session, results, probes, answer);
+    if !workloads.is_empty() {
+        let head = board.filter(|board| board.rows.is_empty());
+        board = workloads::scoreboard(&workloads, head);
+    }
     let table = board.as_ref().filter(|board| !board.rows.is_empty());
     let bars = || columns.iter().flat_map(|column| column.bars.iter().flatten());
-    let indexes: Vec<usize> = match table {
-        Some(table) => table.results().collect(),
-        None if workloads.is_empty() => bars().map(|bar| bar.result).collect(),
-        None => workloads.iter().flat_map(Workload::results).collect(),
+    // A table may show several figures of one result.
+    let indexes: BTreeSet<usize> = match table {
+        Some(table) => table.cells().filter_map(|cell| cell.result).collect(),
+        None => bars().map(|bar| bar.result).collect(),
     };
     let shown: Vec<&CellResult> =
         indexes.into_iter().filter_map(|index| results.get(index)).collect();
     let shown_figures = facts::Shown { columns: &columns, rows: &rows, workloads: &workloads };
     let (headline, facts) = match table {
-        Some(table) => (vec![table.headline()], table.facts.clone()),
-        None if results.is_empty() && !answer.text.is_empty() => {
+        Some(table) if !table.large => (vec![table.headline()], table.facts.clone()),
+        _ if results.is_empty() && !answer.text.is_empty() => {
             (Vec::new(), vec![answer.text.clone()])
         }
-        None => {
+        _ => {
             let facts = facts::facts(session, results, &shown_figures, answer);
             (facts::headline(&shown_figures), facts)
         }
@@ -126,7 +130,6 @@ pub fn glance(
         board,
         columns,
         rows,
-        workloads,
     }
 }
 

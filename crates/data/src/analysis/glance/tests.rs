@@ -1,5 +1,6 @@
 mod board;
 mod commits;
+mod pictures;
 
 use std::time::Duration;
 
@@ -296,11 +297,12 @@ fn rows() -> Vec<CellResult> {
 #[test]
 fn benchmark_rows_pair_reads_and_writes() {
     let glance = of(&rows());
-    let names: Vec<String> =
-        glance.workloads.iter().map(|row| format!("{} {}", row.name, row.load)).collect();
-    assert_eq!(names, ["SEQ1M Q8T1", "SEQ128K Q32T1", "RND4K Q32T16", "RND4K Q1T1"]);
-    assert!(glance.workloads.iter().all(|row| row.read.is_some() && row.write.is_some()));
-    assert!(glance.workloads.iter().flat_map(Workload::figures).all(|f| f.backend == "uring"));
+    let board = glance.table().unwrap();
+    assert_eq!(board.rows, ["SEQ1M   Q8T1", "SEQ128K Q32T1", "RND4K   Q32T16", "RND4K   Q1T1"]);
+    let titles: Vec<&str> = board.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!((titles, board.large, board.cells().count()), (vec!["read", "write"], true, 8));
+    assert!(board.cells().all(|cell| cell.details.last().unwrap() == "uring"));
+    assert_eq!(board.columns[0].cells[2].as_ref().unwrap().details[0], "78.6 k IOPS");
     let facts = [
         "one at a time, a read takes 191 µs and a write 191 µs on average; at most 78.6 k random \
          reads/s and 78.6 k random writes/s",
@@ -335,18 +337,17 @@ fn benchmark_rows_pair_reads_and_writes() {
         result.warnings = vec![wrong()];
     }
     let glance = of(&faulty);
-    let random = &glance.workloads[2];
-    assert_eq!(random.read.as_ref().map(|read| read.backend.as_str()), Some("aio"));
-    assert_eq!(random.read.as_ref().and_then(|read| read.leads), None, "nothing else is right");
-    assert!(random.write.as_ref().is_some_and(|write| write.figure.wrong));
+    let [read, write] = &glance.table().unwrap().columns[..] else { panic!("two columns") };
+    assert_eq!(read.cells[2].as_ref().unwrap().details.last().unwrap(), "aio");
+    assert!(write.cells[2].as_ref().is_some_and(|write| write.figure.wrong));
     let fact = "one at a time, a read takes 238 µs on average; at most 62.9 k random reads/s";
     assert_eq!(glance.headline, ["reads 1.72 GB/s in sequence"]);
     assert_eq!(glance.facts, [fact], "wrong figures are in no sentence");
     let mut other = rows();
     other.push(at("read", 4096, Cache::Warm, 8.0));
-    assert!(of(&other).workloads.is_empty(), "something else was measured too");
+    assert!(of(&other).table().is_none(), "something else was measured too");
     let reads: Vec<CellResult> = rows().into_iter().filter(|r| r.cell.op == Op::Read).collect();
-    assert!(of(&reads).workloads.iter().all(|row| row.write.is_none()));
+    assert!(of(&reads).table().unwrap().columns[1].cells.iter().all(Option::is_none));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The rows that storage benchmarks print: `SEQ1M Q8T1`, `RND4K Q1T1`, each read and written.
 
+use super::board::{Board, BoardCell, BoardColumn, VENDOR};
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
@@ -8,7 +9,7 @@ use crate::catalog::identity;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::units::column::Unit;
-use crate::units::{Rates, short_bytes};
+use crate::units::{Rates, short_bytes, show_count, show_nanos};
 
 /// A row: one pattern with its block size, queue depth and threads.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,12 +67,11 @@ fn load(job: &Job) -> Load {
 }
 
 impl Workload {
-    /// Returns the unit of the figures of all rows: the requested one, else MB/s, as vendors
-    /// print them.
+    /// Returns the unit of the figures of all rows: the requested one, else that of vendors.
     pub fn unit(rates: Rates) -> Unit {
         match rates.units() {
             [one] => *one,
-            _ => (1e6, "MB/s"),
+            _ => VENDOR[0],
         }
     }
 
@@ -89,15 +89,35 @@ impl Workload {
         self.read.iter().chain(&self.write)
     }
 
-    /// Returns the fastest of all rows, read or written, in bytes per second.
-    pub fn max(all: &[Workload]) -> f64 {
-        let figures = all.iter().flat_map(Workload::figures);
-        figures.map(|figure| figure.figure.summary.median).fold(0.0, f64::max)
+    /// Returns the cell of a figure, with what matters in its row next to the bytes.
+    fn cell(&self, figure: &WorkloadFigure) -> BoardCell {
+        let operations = figure.operations.map(|rate| format!("{} IOPS", show_count(rate)));
+        let p50 = figure.p50.map(|p50| format!("p50 {}", show_nanos(p50)));
+        // One at a time, the latency says the same as the rate.
+        let mut details = [operations, p50];
+        if self.is_single() {
+            details.reverse();
+        }
+        let details = details.into_iter().flatten().filter(|_| self.random);
+        let details = details.chain([figure.backend.clone()]).collect();
+        let hue = Some(figure.hue);
+        BoardCell { details, hue, ..BoardCell::new(Some(figure.result), figure.figure) }
     }
+}
 
-    pub(super) fn results(&self) -> impl Iterator<Item = usize> {
-        self.figures().map(|figure| figure.result)
-    }
+/// Returns the rows as a table, below the figure of `head` if there is one; `None` without rows.
+pub(super) fn scoreboard(workloads: &[Workload], head: Option<Board>) -> Option<Board> {
+    let column = |op: Op, of: fn(&Workload) -> Option<&WorkloadFigure>| {
+        let cells = workloads.iter().map(|row| of(row).map(|figure| row.cell(figure)));
+        BoardColumn::new(op.name(), VENDOR, cells.collect())
+    };
+    let columns = vec![
+        column(Op::Read, |row| row.read.as_ref()),
+        column(Op::Write, |row| row.write.as_ref()),
+    ];
+    let rows = workloads.iter().map(|row| format!("{:<8}{}", row.name, row.load)).collect();
+    let head = head.unwrap_or_default();
+    (!workloads.is_empty()).then(|| Board { rows, columns, large: true, ..head })
 }
 
 /// Returns the rows of a session that measured at least two known ones and nothing else, in the

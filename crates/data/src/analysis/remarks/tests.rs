@@ -264,3 +264,25 @@ fn the_file_cache_has_a_size() {
         ]
     );
 }
+
+#[test]
+fn labs_have_a_figure() {
+    let figure = |probes: &[ProbeResult]| {
+        let found = lab_figure(probes, &Host::default())?;
+        Some((found.title, found.beside))
+    };
+    let getpid =
+        || probe("syscall", &[("call", "getpid".into()), ("path", "inline".into())], 150.0);
+    let call = probe("call", &[("arguments", 0.into())], 1.5);
+    let said = vec!["100 function calls (1.50 ns each)".to_string()];
+    assert_eq!(figure(&[call, getpid()]), Some(("a system call takes".into(), said)));
+    let load = |size: u64| probe("latency", &[("bytes", size.into())], 80.0);
+    let title = |probes: &[ProbeResult]| figure(probes).unwrap().0;
+    assert_eq!(title(&[load(4096), load(1 << 30)]), "a load takes, anywhere in 1 GiB");
+    let trip = probe("rtt", &[("by", "tcp".into()), ("bytes", 56.into())], 9e3);
+    assert_eq!(title(&[trip]), "a round trip takes, tcp, 56 B");
+    let flush = |size: u64| probe("fsync", &[("bytes", size.into())], 1e6);
+    let waits = "a write of 4 KiB takes until the device has it";
+    assert_eq!(title(&[flush(0), flush(4096)]), waits);
+    assert_eq!(figure(&[probe("fork", &[], 1e5)]), None);
+}

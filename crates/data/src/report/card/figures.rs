@@ -2,14 +2,13 @@
 //! print.
 
 use super::page::{CONTENT, CardPage, MARGIN, SMALL, TEXT, certainty_ink};
-use crate::analysis::{Board, Glance, GlanceColumn, Workload, WorkloadFigure};
-use crate::plan::Op;
+use crate::analysis::{Board, BoardCell, Glance, GlanceColumn};
 use crate::report::figure::COLORS;
 use crate::report::picture::font::{cut, width};
 use crate::report::picture::scene::Ink;
 use crate::report::text::clean;
+use crate::units::Rates;
 use crate::units::column::{self, Unit};
-use crate::units::{Rates, show_count, show_nanos};
 
 const DIGITS: f64 = 46.0;
 const ROW: f64 = 22.0;
@@ -110,7 +109,18 @@ fn draw_bar(
 }
 
 /// Draws the large figure with the sentences next to it, and the table below.
-pub fn draw_board(page: &mut CardPage, board: &Board) {
+pub fn draw_board(page: &mut CardPage, board: &Board, rates: Rates) {
+    if !board.number.is_empty() {
+        draw_head_of_board(page, board);
+    }
+    match board.large {
+        true => draw_large(page, board, rates),
+        false if !board.rows.is_empty() => draw_table(page, board, rates),
+        false => {}
+    }
+}
+
+fn draw_head_of_board(page: &mut CardPage, board: &Board) {
     page.text((MARGIN, page.y), &clean(&board.title), Ink::Soft, TEXT);
     let base = page.y + 14.0 + DIGITS;
     let firm = board.figure.is_none_or(|figure| figure.is_firm());
@@ -125,24 +135,28 @@ pub fn draw_board(page: &mut CardPage, board: &Board) {
         page.text((beside, base - 36.0 + 18.0 * row as f64), &said, Ink::Text, TEXT);
     }
     page.y = base + 34.0;
-    if board.rows.is_empty() {
-        return;
-    }
-    let each = (CONTENT - NAMES) / board.columns.len().max(1) as f64;
+}
+
+/// Draws the table with small figures; long names have a line of their own above a narrow table.
+fn draw_table(page: &mut CardPage, board: &Board, rates: Rates) {
+    let longest = board.rows.iter().map(|name| width(&clean(name), TEXT, true)).fold(0.0, f64::max);
+    let names = (longest + 16.0).clamp(NAMES, CONTENT / 2.0);
+    let each = (CONTENT - names) / board.columns.len().max(1) as f64;
+    let figure = FIGURE.min(each * 0.6);
     page.text((MARGIN, page.y), board.axis, Ink::Soft, SMALL);
     for (at, column) in board.columns.iter().enumerate() {
-        let left = MARGIN + NAMES + at as f64 * each;
-        let (title, texts) = column.texts();
-        page.text_end((left + FIGURE, page.y), &title, Ink::Soft, SMALL);
+        let left = MARGIN + names + at as f64 * each;
+        let (title, texts) = column.texts(rates);
+        page.text_end((left + figure, page.y), &title, Ink::Soft, SMALL);
         for (row, text) in texts.iter().enumerate().take(MAX_ROWS) {
             let y = page.y + ROW * (row + 1) as f64;
-            page.text_end((left + FIGURE, y), text.trim(), Ink::Text, TEXT);
-            page.text((left + FIGURE + 8.0, y), &column.describe_certainty(row), Ink::Soft, SMALL);
+            page.text_end((left + figure, y), text.trim(), Ink::Text, TEXT);
+            page.text((left + figure + 8.0, y), &column.describe_certainty(row), Ink::Soft, SMALL);
         }
     }
     for (row, name) in board.rows.iter().enumerate().take(MAX_ROWS) {
         let y = page.y + ROW * (row + 1) as f64;
-        let name = cut(&clean(name), TEXT, board.lead == Some(row), NAMES - 8.0);
+        let name = cut(&clean(name), TEXT, board.lead == Some(row), names - 8.0);
         match board.lead == Some(row) {
             true => page.scene.bold((MARGIN, y), &name, Ink::Text, TEXT),
             false => page.text((MARGIN, y), &name, Ink::Text, TEXT),
@@ -158,62 +172,60 @@ pub fn draw_board(page: &mut CardPage, board: &Board) {
 /// Where the figures of a column of a board end, from its left edge.
 const FIGURE: f64 = 96.0;
 const NAMES: f64 = 116.0;
-const WORKLOAD_DIGITS: f64 = 30.0;
-const WORKLOAD_ROW: f64 = 66.0;
-const WORKLOAD_GAP: f64 = 30.0;
+const LARGE_DIGITS: f64 = 30.0;
+const LARGE_ROW: f64 = 66.0;
+const LARGE_GAP: f64 = 30.0;
 
-pub fn draw_workloads(page: &mut CardPage, workloads: &[Workload], rates: Rates) {
-    let (factor, unit) = Workload::unit(rates);
-    let each = (CONTENT - NAMES - WORKLOAD_GAP) / 2.0;
+/// Draws each figure large, with its details and a bar.
+fn draw_large(page: &mut CardPage, board: &Board, rates: Rates) {
+    let count = board.columns.len().max(1) as f64;
+    let each = (CONTENT - NAMES - LARGE_GAP * (count - 1.0)) / count;
     let top = page.y;
-    // One scale, so that reads and writes can be compared.
-    let max = Workload::max(workloads);
-    for (at, title) in [Op::Read.name(), Op::Write.name()].into_iter().enumerate() {
-        let left = MARGIN + NAMES + at as f64 * (each + WORKLOAD_GAP);
+    let y_of = |row: usize| top + 38.0 + row as f64 * LARGE_ROW;
+    for (at, column) in board.columns.iter().enumerate() {
+        let left = MARGIN + NAMES + at as f64 * (each + LARGE_GAP);
+        let (title, texts) = column.texts(rates);
+        let (title, unit) = title.split_once(", ").unwrap_or((&title, ""));
         page.scene.bold((left, top), title, Ink::Text, TEXT);
-        let beside = left + width(title, TEXT, true) + 5.0;
-        page.text((beside, top), unit, Ink::Soft, TEXT);
-        let of = |row: &Workload| if at == 0 { row.read.clone() } else { row.write.clone() };
-        let all: Vec<Option<WorkloadFigure>> = workloads.iter().map(of).collect();
-        for (row, (workload, figure)) in workloads.iter().zip(&all).enumerate() {
-            let y = top + 38.0 + row as f64 * WORKLOAD_ROW;
-            match figure {
-                Some(figure) => {
-                    let number = column::figure(figure.figure.summary.median / factor);
-                    let firm = figure.figure.is_firm();
-                    let side = page.digits((left, y), &number, WORKLOAD_DIGITS, firm) + 8.0;
-                    let (first, second) = details(workload, figure);
-                    page.text((side, y - 14.0), &first, Ink::Text, SMALL);
-                    page.text((side, y), &second, certainty_ink(&figure.figure), SMALL);
-                    let share = if max > 0.0 { figure.figure.summary.median / max } else { 0.0 };
-                    let ink = Ink::Color(COLORS[figure.hue % COLORS.len()]);
-                    page.bar((left, y + 13.0), each, share, ink);
-                }
-                None => page.text((left, y), "not measured", Ink::Soft, TEXT),
-            }
+        page.text((left + width(title, TEXT, true) + 5.0, top), unit, Ink::Soft, TEXT);
+        // One scale, so that columns can be compared.
+        let max = board.highest(column.units);
+        for (row, (cell, text)) in column.cells.iter().zip(&texts).enumerate() {
+            let y = y_of(row);
+            let Some(cell) = cell else {
+                page.text((left, y), "not measured", Ink::Soft, TEXT);
+                continue;
+            };
+            let (figure, firm) = (&cell.figure, cell.figure.is_firm());
+            let side = page.digits((left, y), text.trim(), LARGE_DIGITS, firm) + 8.0;
+            let (first, second) = details(cell);
+            page.text((side, y - 14.0), &first, Ink::Text, SMALL);
+            page.text((side, y), &second, certainty_ink(figure), SMALL);
+            let share = if max > 0.0 { figure.summary.median / max } else { 0.0 };
+            let ink = Ink::Color(COLORS[cell.hue.unwrap_or(0) % COLORS.len()]);
+            page.bar((left, y + 13.0), each, share, ink);
         }
     }
-    for (row, workload) in workloads.iter().enumerate() {
-        let y = top + 38.0 + row as f64 * WORKLOAD_ROW;
-        page.scene.bold((MARGIN, y - 6.0), &workload.name, Ink::Text, TEXT + 2.0);
-        page.text((MARGIN, y + 12.0), &workload.load, Ink::Soft, TEXT);
+    for (row, name) in board.rows.iter().enumerate() {
+        let (name, rest) = name.split_once(' ').unwrap_or((name, ""));
+        page.scene.bold((MARGIN, y_of(row) - 6.0), name, Ink::Text, TEXT + 2.0);
+        page.text((MARGIN, y_of(row) + 12.0), rest.trim(), Ink::Soft, TEXT);
     }
-    page.y = top + 38.0 + workloads.len() as f64 * WORKLOAD_ROW - 22.0;
+    page.y = y_of(board.rows.len()) - 22.0;
 }
 
-/// Returns two lines next to a figure: operations and latency; interval and backend.
-pub fn details(workload: &Workload, figure: &WorkloadFigure) -> (String, String) {
-    let operations = figure.operations.map(|rate| format!("{} IOPS", show_count(rate)));
-    let p50 = figure.p50.map(|nanos| format!("p50 {}", show_nanos(nanos)));
-    let first = [operations, p50].into_iter().flatten().filter(|_| workload.random);
-    let second = format!("{} {}", figure.figure.describe_certainty(), figure.backend);
-    (first.collect::<Vec<_>>().join(", "), second)
+/// Returns two lines next to a figure: its details; its interval with the last of them, the
+/// backend.
+pub fn details(cell: &BoardCell) -> (String, String) {
+    let (backend, first) = cell.details.split_last().map_or(("", &[][..]), |(a, b)| (a, b));
+    let certainty = cell.figure.describe_certainty();
+    (first.join(", "), format!("{certainty} {backend}").trim_end().to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::GlanceFigure;
+    use crate::analysis::{BoardColumn, GlanceFigure};
     use crate::report::card::page::WRONG;
     use crate::report::picture::scene::Shape;
     use crate::stats::Summary;
@@ -224,13 +236,18 @@ mod tests {
             let summary = Summary::from_values(&[1e6; 7]).unwrap();
             let figure =
                 GlanceFigure { summary, trials: 7, reported: false, wrong, misleading: false };
-            let backend = "uring".to_string();
-            let (result, hue, operations, p50, leads) = (0, 3, None, None, None);
-            let read = WorkloadFigure { result, backend, hue, figure, operations, p50, leads };
-            let (name, load) = ("SEQ1M".to_string(), "Q1T1".to_string());
-            let row = Workload { name, load, random: false, read: Some(read), write: None };
+            let cell =
+                BoardCell { result: Some(0), figure, details: vec!["uring".into()], hue: Some(3) };
+            let columns = vec![BoardColumn {
+                title: "read".into(),
+                units: &[(1e6, "MB/s")],
+                intervals: true,
+                cells: vec![Some(cell)],
+            }];
+            let rows = vec!["SEQ1M   Q1T1".to_string()];
+            let board = Board { rows, columns, large: true, ..Board::default() };
             let mut page = CardPage::new(&Default::default());
-            draw_workloads(&mut page, &[row], Rates::default());
+            draw_board(&mut page, &board, Rates::default());
             let shapes = page.finish().shapes;
             let ink_of = |start: &str| {
                 shapes.iter().find_map(|shape| match shape {

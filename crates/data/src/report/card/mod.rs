@@ -9,7 +9,7 @@ mod tests;
 mod text;
 
 pub use self::figures::details;
-pub use self::text::{glance_text, picture_lines};
+pub use self::text::{board_lines, glance_text};
 
 use self::page::{CardPage, WRONG};
 use super::picture::scene::{Ink, Scene};
@@ -63,14 +63,13 @@ fn glance_of(session: &Session) -> Glance {
 fn scene(glance: &Glance, look: &Look) -> Scene {
     let mut page = CardPage::new(&glance.conditions);
     if let Some(board) = &glance.board {
-        figures::draw_board(&mut page, board);
+        figures::draw_board(&mut page, board, look.unit);
     }
-    match (&glance.workloads[..], &glance.columns[..]) {
+    match &glance.columns[..] {
         // The table stands in place of the others.
         _ if glance.table().is_some() => {}
-        ([_, ..], _) => figures::draw_workloads(&mut page, &glance.workloads, look.unit),
-        (_, [_, ..]) => figures::draw_columns(&mut page, glance, look.unit),
-        ([], []) => draw_probes(&mut page, &glance.probes),
+        [_, ..] => figures::draw_columns(&mut page, glance, look.unit),
+        [] => draw_probes(&mut page, &glance.probes),
     }
     page.rule();
     for fact in &glance.facts {

@@ -1,10 +1,11 @@
 //! A session at a glance as text, to be pasted where letters have one width.
 
-use crate::analysis::{Board, BoardColumn, Glance, Workload, WorkloadFigure};
+use crate::analysis::{Board, Glance};
+use crate::record::Severity;
 use crate::report::Look;
 use crate::report::text::{clean, pad_right, show_with, width, wrap};
+use crate::units::Rates;
 use crate::units::column;
-use crate::units::{Rates, show_count, show_nanos};
 
 /// Columns of the longest bar.
 const BAR: usize = 20;
@@ -17,15 +18,15 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
         head.iter().filter(|line| !line.is_empty()).flat_map(|line| wrap(line, look.width)),
     );
     lines.push(String::new());
-    if let Some(table) = picture_lines(glance, look) {
-        lines.extend(table);
+    if let Some(table) = glance.table() {
+        lines.extend(board_lines(table, look.unit));
     } else if !glance.columns.is_empty() {
         lines.extend(column_lines(glance, look.unit));
     } else {
         lines.extend(probe_lines(&glance.probes));
     }
     lines.push(String::new());
-    let headline = glance.headline.iter().filter(|_| glance.table().is_some());
+    let headline = glance.headline.iter().filter(|_| glance.table().is_some_and(|of| !of.large));
     let below = headline.chain(&glance.facts).chain([&glance.origin.text, &glance.trust.text]);
     for said in below.filter(|text| !text.is_empty()) {
         let parts = wrap(said, look.width.saturating_sub(2));
@@ -80,22 +81,14 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     lines
 }
 
-/// Returns the lines of the table that stands in place of the columns, if there is one.
-pub fn picture_lines(glance: &Glance, look: &Look) -> Option<Vec<String>> {
-    if !glance.workloads.is_empty() {
-        return Some(scoreboard(&glance.workloads, look));
-    }
-    glance.table().map(board_lines)
-}
-
 /// Returns the rows of a board, each column with its unit.
-fn board_lines(board: &Board) -> Vec<String> {
+pub fn board_lines(board: &Board, rates: Rates) -> Vec<String> {
     let names: Vec<String> = [board.axis]
         .into_iter()
         .chain(board.rows.iter().map(String::as_str))
         .map(Into::into)
         .collect();
-    let columns = board.columns.iter().map(column_texts);
+    let columns = (0..board.columns.len()).map(|column| column_texts(board, column, rates));
     let mut lines = vec![String::new(); names.len()];
     for texts in std::iter::once(names).chain(columns) {
         let wide = texts.iter().map(|text| width(text)).max().unwrap_or(0) + 3;
@@ -115,42 +108,20 @@ fn board_lines(board: &Board) -> Vec<String> {
 
 /// Returns title with unit, then each figure with its interval; `!` marks one that is easily
 /// misread.
-fn column_texts(column: &BoardColumn) -> Vec<String> {
-    let (title, texts) = column.texts();
+fn column_texts(board: &Board, at: usize, rates: Rates) -> Vec<String> {
+    let column = &board.columns[at];
+    let (title, texts) = column.texts(rates);
     let cell = |(row, text): (usize, String)| {
-        let figure = column.cells.get(row).and_then(Option::as_ref).map(|cell| cell.figure);
-        let mark = figure.filter(|figure| figure.misleading && !figure.wrong).map_or("", |_| "!");
-        let parts = [text.as_str(), &column.describe_certainty(row), mark];
+        let cell = column.cells.get(row).and_then(Option::as_ref);
+        let mark = if board.mark(row, at) == Some(Severity::Misleading) { "!" } else { "" };
+        // The last detail is the backend.
+        let more = cell.and_then(|cell| cell.details.split_last()?.1.first());
+        let certainty = column.describe_certainty(row);
+        let parts = [text.as_str(), &certainty, mark, more.map_or("", String::as_str)];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
     let cells = texts.into_iter().enumerate().map(cell);
     std::iter::once(title).chain(cells).collect()
-}
-
-/// Returns the rows with both figures side by side; `!` marks a figure that is easily misread.
-pub fn scoreboard(workloads: &[Workload], look: &Look) -> Vec<String> {
-    let (factor, unit) = Workload::unit(look.unit);
-    let mut lines = vec![format!("{:<15}{:<32}write, {unit}", "", format!("read, {unit}"))];
-    let describe = |row: &Workload, figure: Option<&WorkloadFigure>| {
-        let Some(figure) = figure else { return "-".to_string() };
-        let mut parts = vec![column::figure(figure.figure.summary.median / factor)];
-        parts.push(figure.figure.describe_certainty());
-        parts.extend(figure.figure.misleading.then(|| "!".to_string()));
-        // One at a time, the latency says the same as the rate.
-        match figure.p50.filter(|_| row.random && row.is_single()) {
-            Some(p50) => parts.push(format!("p50 {}", show_nanos(p50))),
-            None if row.random => {
-                parts.extend(figure.operations.map(|rate| format!("{} IOPS", show_count(rate))));
-            }
-            None => {}
-        }
-        parts.join("  ")
-    };
-    lines.extend(workloads.iter().map(|row| {
-        let (read, write) = (describe(row, row.read.as_ref()), describe(row, row.write.as_ref()));
-        format!("{:<8}{:<7}{}{write}", row.name, row.load, pad_right(&read, 32))
-    }));
-    lines
 }
 
 fn probe_lines(probes: &[(String, String, String)]) -> Vec<String> {

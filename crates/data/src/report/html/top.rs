@@ -5,14 +5,13 @@ use std::io::{self, Write};
 use super::page::HtmlPage;
 use super::parts::begin_section;
 use crate::analysis;
-use crate::analysis::{Best, SummaryOf, Workload, capitalize, times};
-use crate::plan::Op;
+use crate::analysis::{Best, Board, SummaryOf, capitalize, times};
 use crate::record::{Severity, Warning};
 use crate::report;
 use crate::report::card::details;
 use crate::report::host::HostItem;
 use crate::report::text::{join_nonempty, xml};
-use crate::units::{column, counted, show_count, show_rate};
+use crate::units::{counted, show_count, show_rate};
 
 pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     let session = page.session;
@@ -29,7 +28,7 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
         "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">",
         xml(&page.content.answer_with(&page.glance))
     )?;
-    if let Some(board) = &page.glance.board {
+    if let Some(board) = page.glance.board.as_ref().filter(|board| !board.number.is_empty()) {
         let certainty = board.figure.map(|figure| figure.describe_certainty());
         let about = join_nonempty(certainty.into_iter().chain(board.beside.iter().cloned()));
         let is_wrong = board.figure.is_some_and(|figure| figure.wrong);
@@ -38,11 +37,13 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
         let title = xml(&capitalize(&board.title));
         write_tile(out, class, &title, figure.trim_end(), &about)?;
     }
-    write_workloads(page, out)?;
+    let large = page.glance.table().filter(|board| board.large);
     let answer = &page.content.answer;
-    for best in answer.best.iter().chain(&answer.also).filter(|_| page.glance.workloads.is_empty())
-    {
-        write_fastest(best, out)?;
+    match large {
+        Some(board) => write_figures(page, board, out)?,
+        None => {
+            answer.best.iter().chain(&answer.also).try_for_each(|best| write_fastest(best, out))?
+        }
     }
     if let Some(cost) = &page.content.answer.cold_cost {
         let what = format!("warm relative to cold; cold reaches {}", show_rate(cost.throughput));
@@ -67,19 +68,19 @@ fn write_tile(
     )
 }
 
-/// Writes the rows that storage benchmarks print, reads before writes.
-fn write_workloads(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
-    let (factor, unit) = Workload::unit(page.unit);
-    for op in [Op::Read, Op::Write] {
-        for row in &page.glance.workloads {
-            let own = if op == Op::Read { &row.read } else { &row.write };
-            let Some(own) = own else { continue };
-            let title = xml(&format!("{} {} {}", op.name(), row.name, row.load));
-            let figure = format!("{} {unit}", column::figure(own.figure.summary.median / factor));
-            let (about, certainty) = details(row, own);
+/// Writes each figure of a table, reads before writes.
+fn write_figures(page: &HtmlPage, board: &Board, out: &mut dyn Write) -> io::Result<()> {
+    for column in &board.columns {
+        let (title, texts) = column.texts(page.unit);
+        let (title, unit) = title.split_once(", ").unwrap_or((&title, ""));
+        for ((row, text), cell) in board.rows.iter().zip(&texts).zip(&column.cells) {
+            let Some(cell) = cell else { continue };
+            let name = row.split_whitespace().collect::<Vec<_>>().join(" ");
+            let (about, certainty) = details(cell);
             let about = join_nonempty([certainty, about]);
-            let class = if own.figure.wrong { "wrong" } else { "" };
-            write_tile(out, class, &title, &figure, &about)?;
+            let class = if cell.figure.wrong { "wrong" } else { "" };
+            let figure = format!("{} {unit}", text.trim());
+            write_tile(out, class, &xml(&format!("{title} {name}")), &figure, &about)?;
         }
     }
     Ok(())

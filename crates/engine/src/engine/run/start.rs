@@ -91,7 +91,8 @@ fn run_with(
     let begin = Instant::now();
     let deadline =
         begin.checked_add(plan.budget).unwrap_or(begin + Duration::from_secs(365 * 86_400));
-    let mut pace = Pace::new(begin, deadline, plan.cells.len(), earlier.rounds_left(plan));
+    let cells = if earlier.only.is_some() { 1 } else { plan.cells.len() };
+    let mut pace = Pace::new(begin, deadline, cells, earlier.rounds_left(plan));
     control.watchdog.until(deadline);
     let mut end = End::Finished;
     if plan.probes.is_empty() || !plan.cells.is_empty() {
@@ -170,7 +171,9 @@ fn run_jobs(
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
         settling: Settling::new(plan),
-        open: Vec::new(),
+        open: earlier.only.map_or_else(Vec::new, |only| {
+            (0..plan.cells.len()).map(|at| at == only as usize).collect()
+        }),
         reserve: Reserve::default(),
         unread,
     };

@@ -10,7 +10,7 @@ use crate::backend::testing;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::engine::{Executor, OpenTarget};
 use crate::plan::{Cache, CpuCache, Job, TargetSpec, TrialTime};
-use crate::record::MachineEvidence;
+use crate::record::{MachineEvidence, Trial};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -211,4 +211,25 @@ fn compared_cells_map_per_pass() {
 
 fn job_of(backend: &str) -> Job {
     Job { backend: crate::plan::Choice::plain(backend), block: 4096, count: None, ..testing::job() }
+}
+
+#[test]
+fn further_trials_go_to_one_cell() {
+    let (file, _, _) = testing::file(65536, 1);
+    let target = TargetSpec::File { path: file.path().into(), size: 65536 };
+    let of = |block| Job { cache: Cache::AsIs, block, span: 65536, ..testing::job() };
+    let plan = Plan { target, ..plan_of(vec![of(4096), of(8192)], Duration::from_secs(60)) };
+    let plan = Arc::new(Plan { trials: Some(4), ..plan });
+    let trial = |cell| Arc::new(Trial { cell, round: 1, bytes: 1, nanos: 1, ..Trial::default() });
+    let trials = vec![trial(0), trial(1)];
+    let earlier = Earlier { trials, only: Some(1), ..Earlier::default() };
+    let mut counts = [0, 0];
+    let mut sink = |event| {
+        if let Event::Trial { trial, .. } = event {
+            counts[trial.cell as usize] += 1;
+        }
+    };
+    let machine = MachineEvidence::default;
+    let end = continue_run(&plan, &earlier, machine, &Control::new(&GO), &mut sink).unwrap();
+    assert_eq!((end, counts), (End::Finished, [1, 4]), "those there were, and three more of one");
 }

@@ -196,6 +196,8 @@ fn finished_runs_stay_on_screen() {
         stage.model.farewell()
     );
     assert!(stage.take().iter().any(|effect| matches!(effect, Effect::Ask(Query::Lab { .. }))));
+    let picture = stage.keys("3").picture(80, 24);
+    assert!(picture.contains("A at a glance") && picture.contains("syscall, call"), "{picture}");
     // The end of a run does not switch away from another screen.
     let mut stage = running();
     stage.keys("6").tell(Msg::Over { error: None, unsaved: None });

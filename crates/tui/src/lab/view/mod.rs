@@ -12,12 +12,21 @@ use ratatui::layout::{Constraint, Direction, Layout, Rect};
 
 use super::state::{Lab, LabPane};
 use crate::context::ViewContext;
-use crate::view::{Hits, Part, Target};
+use crate::view::{Hits, Part, Target, board, pane};
 
 /// Minimum columns of a screen with the explanation at the right.
 const MIN_WIDE: u16 = 110;
+/// Minimum rows of a screen with the large figure.
+const MIN_HEAD: u16 = 20;
 
 pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let head = lab.data.board.as_ref().filter(|_| body.height >= MIN_HEAD);
+    let rows = head.map_or(0, |_| board::HEAD);
+    let [above, body] =
+        Layout::vertical([Constraint::Length(rows), Constraint::Min(0)]).areas(body);
+    if let Some(head) = head {
+        board::draw_head(ctx.look, head, pane::narrow(above), buf);
+    }
     let (direction, rest) = if body.width >= MIN_WIDE {
         (Direction::Horizontal, (body.width * 3 / 10).clamp(40, 64))
     } else {

@@ -54,7 +54,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
         Picture::Rows { rows, known } => rows::draw(&scene, rows, *known, panes.curve, buf),
         Picture::Board(board) => {
             let inner = pane::frame(look, &view.title(), "", false, panes.curve, buf);
-            board::draw(look, board, inner, buf);
+            board::draw(look, board, None, inner, buf);
         }
     }
     if latency_apart {

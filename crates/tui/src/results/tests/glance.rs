@@ -1,6 +1,6 @@
 use super::{opened, results, stage};
 use crate::curves::Metric;
-use crate::msg::{Effect, Msg};
+use crate::msg::{Effect, Msg, Query};
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, TargetSpec};
 use crate::popup::Popup;
 use crate::record::{Latency, Source, Verdict};
@@ -140,6 +140,34 @@ fn header_names_the_session() {
     let picture = stage.picture(120, 40);
     let header = picture.lines().next().unwrap();
     assert!(header.contains("scratch file") && !header.contains("ubuntu"), "{header}");
+}
+
+#[test]
+fn rows_of_the_scoreboard_are_measured_again() {
+    let mut session = peak();
+    session.seconds = Some(40.0);
+    let path = Some("/s/peak.jsonl".into());
+    let mut stage = glance_of(SessionView::new(session, path));
+    assert_eq!(results(&stage).board, None, "no mark before a key asks for it");
+    // The first key shows the cursor; then the second row, written.
+    stage.keys("jjl");
+    assert_eq!(results(&stage).board, Some((1, 1)));
+    assert!(stage.picture(120, 40).contains("► "), "{}", stage.picture(120, 40));
+    stage.keys("<enter>");
+    let open = results(&stage).open.unwrap().result;
+    let job = results(&stage).data.as_ref().unwrap().results()[open].cell.clone();
+    assert_eq!((job.op, job.block), (Op::Write, 128 << 10));
+    stage.keys("R");
+    let picture = stage.picture(100, 30);
+    assert!(picture.contains("5 more trials of this cell alone"), "{picture}");
+    stage.take();
+    stage.keys("<enter>");
+    let effects = stage.take();
+    let [Effect::Ask(Query::Refine(request))] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((request.cell, request.settings.trials), (Some(10), Some(5)));
+    // Of all cells where none is opened.
+    stage.keys("<esc>R");
+    assert!(!stage.picture(100, 30).contains("this cell alone"));
 }
 
 #[test]

@@ -5,10 +5,9 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::columns;
-use crate::analysis::{Axis, Grade, ProbeResult, SummaryOf, Workload, WorkloadFigure};
+use crate::analysis::{Axis, Board, Grade, ProbeResult, SummaryOf};
 use crate::context::ViewContext;
 use crate::curves::{self, Axes, Curve, Drawn, Metric};
-use crate::plan::Op;
 use crate::record::{Severity, Warning};
 use crate::session::Listed;
 use crate::session_view::SessionView;
@@ -136,8 +135,8 @@ fn figures(
     shown: &SessionView,
     width: usize,
 ) -> Vec<Line<'static>> {
-    if !shown.glance.workloads.is_empty() {
-        return scoreboard(look, &shown.glance.workloads, width);
+    if let Some(board) = shown.glance.table() {
+        return table(look, board, width);
     }
     if curves.is_empty() {
         return probes(look, shown, width);
@@ -148,23 +147,24 @@ fn figures(
     }
 }
 
-/// Lists each row of a storage benchmark, read and written.
-fn scoreboard(look: &Look, rows: &[Workload], width: usize) -> Vec<Line<'static>> {
-    let (scale, unit) = Workload::unit(look.unit);
-    let column = (width.saturating_sub(16) / 2).clamp(8, 14);
-    let show = |figure: &Option<WorkloadFigure>| {
-        let of = figure.as_ref().map(|figure| figure.figure.summary.median / scale);
-        let text = of.map_or("-".into(), units::three_digits);
-        look.span(Role::Number, format!("{text:>column$}"))
-    };
-    let title =
-        format!("{:<16}{:>column$}{:>column$}  {unit}", "", Op::Read.name(), Op::Write.name());
-    std::iter::once(look.line(Role::Dim, title))
-        .chain(rows.iter().map(|row| {
-            let name = format!("{:<8}{:<8}", row.name, row.load);
-            Line::from(vec![look.span(Role::Text, name), show(&row.read), show(&row.write)])
-        }))
-        .collect()
+/// Lists the rows of a table, without intervals.
+fn table(look: &Look, board: &Board, width: usize) -> Vec<Line<'static>> {
+    let names = board.rows.iter().map(|name| pane::width(name)).max().unwrap_or(0) + 1;
+    let names = names.min(width / 2);
+    let each = (width - names) / board.columns.len().max(1);
+    let each = each.clamp(8, 16);
+    let mut lines = vec![vec![look.span(Role::Dim, pane::pad(board.axis, names))]];
+    let name = |name: &String| look.span(Role::Text, pane::pad(&pane::fit(name, names), names));
+    lines.extend(board.rows.iter().map(|row| vec![name(row)]));
+    for column in &board.columns {
+        let (title, texts) = column.texts(look.unit);
+        let cells = std::iter::once(title).chain(texts);
+        for (at, (line, text)) in lines.iter_mut().zip(cells).enumerate() {
+            let role = if at == 0 { Role::Dim } else { Role::Number };
+            line.push(look.span(role, pane::pad_front(&pane::fit(&text, each - 1), each)));
+        }
+    }
+    lines.into_iter().map(Line::from).collect()
 }
 
 /// Lists probes and their medians in the order of the plan.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::analysis::Holds;
 use crate::experiment::CALLS;
+use crate::units::Rates;
 
 fn random(backend: &str, block: u64, cache: Cache, micros: f64) -> CellResult {
     let job = Job { pattern: Pattern::Random, ..job(backend, block, cache) };
@@ -10,8 +11,9 @@ fn random(backend: &str, block: u64, cache: Cache, micros: f64) -> CellResult {
     cell(job, 4096e6 / micros / crate::analysis::answer::testing::GIB, 0.005, 7)
 }
 
-fn rows(board: &Board) -> Vec<(&str, Vec<String>)> {
-    let texts: Vec<Vec<String>> = board.columns.iter().map(|column| column.texts().1).collect();
+pub fn rows(board: &Board) -> Vec<(&str, Vec<String>)> {
+    let texts: Vec<Vec<String>> =
+        board.columns.iter().map(|column| column.texts(Rates::default()).1).collect();
     let of_row = |at: usize| texts.iter().map(|of| of[at].trim().to_string()).collect();
     board.rows.iter().enumerate().map(|(at, name)| (name.as_str(), of_row(at))).collect()
 }

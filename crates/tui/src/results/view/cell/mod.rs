@@ -117,8 +117,8 @@ pub fn draw(
     let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
     pane::scrollbar(look, page.first, height, bar, buf);
     let keys = look.glyph(
-        "← → other cells · ↑ ↓ scroll · esc back",
-        "left right other cells - up down scroll - esc back",
+        "← → other cells · ↑ ↓ scroll · R measure it again · esc back",
+        "left right other cells - up down scroll - R measure it again - esc back",
     );
     frame::draw_footer(look, keys, area, buf);
 }

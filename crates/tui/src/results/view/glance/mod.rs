@@ -3,7 +3,6 @@
 
 mod below;
 mod columns;
-mod workloads;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -33,7 +32,7 @@ pub fn draw(
     let beside = inner.width >= MIN_BESIDE && has_chart(data);
     let left = if beside { (inner.width * 11 / 20).min(MAX_FIGURES) } else { inner.width };
     let body = Rect::new(inner.x + 1, inner.y, left.saturating_sub(2), inner.height);
-    let free = draw_figures(look, data, body, buf);
+    let free = draw_figures(look, results, data, body, buf);
     let chart = if beside {
         Rect::new(inner.x + left, inner.y, inner.width - left, inner.height)
     } else {
@@ -47,8 +46,7 @@ pub fn draw(
 
 /// Returns whether the cells lie along an axis that is worth a chart here.
 fn has_chart(data: &Data) -> bool {
-    let glance = &data.view.glance;
-    data.is_curve() && glance.workloads.is_empty() && glance.table().is_none()
+    data.is_curve() && data.view.glance.table().is_none()
 }
 
 fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
@@ -101,15 +99,13 @@ pub(super) fn share(height: u16, least: u16, most: u16, facts: u16, statements: 
 }
 
 /// Draws everything but the chart; returns the free rows below.
-fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect {
+fn draw_figures(look: &Look, results: &Results, data: &Data, body: Rect, buf: &mut Buffer) -> Rect {
     let glance = &data.view.glance;
     let facts = below::facts(look, glance, body.width);
     let progress = answer::progress_line(look, data, usize::from(body.width));
     let statements = below::statements(look, glance, progress, body.width);
     let (least, most) = if let Some(table) = glance.table() {
         board::heights(table)
-    } else if !glance.workloads.is_empty() {
-        workloads::heights(glance)
     } else if !glance.columns.is_empty() {
         columns::heights(look, glance, body.width)
     } else {
@@ -137,9 +133,7 @@ fn draw_figures(look: &Look, data: &Data, body: Rect, buf: &mut Buffer) -> Rect 
         place.height = place.height.saturating_sub(above);
     }
     if let Some(table) = glance.table() {
-        board::draw(look, table, place, buf);
-    } else if !glance.workloads.is_empty() {
-        workloads::draw(look, data, place, buf);
+        board::draw(look, table, results.board, place, buf);
     } else if !glance.columns.is_empty() {
         columns::draw(look, data, place, buf);
     } else {
