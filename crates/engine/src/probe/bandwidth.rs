@@ -7,39 +7,21 @@ use std::sync::RwLock;
 use std::thread;
 
 use super::map::Map;
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::{Estimate, Unit};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::threads::Affinity;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum MemoryOp {
-    Read,
-    Write,
-    Copy,
+param_rows! {
+    /// Expected bytes per second of one thread.
+    OPS: MemoryOp;
+    "read" => Read, (5e9, 40e9), "10-20 cache lines of 64 bytes in flight at 60-100 ns each";
+    "write" => Write, (4e9, 40e9), "like read, but each line is often read before it is written";
+    "copy" => Copy, (3e9, 20e9), "each byte is read and written: about half of read";
 }
-
-/// Expected bytes per second of one thread.
-const OPS: &[ParamRow<MemoryOp>] = &[
-    ParamRow {
-        name: "read",
-        value: MemoryOp::Read,
-        range: (5e9, 40e9),
-        why: "10-20 cache lines of 64 bytes in flight at 60-100 ns each",
-    },
-    ParamRow {
-        name: "write",
-        value: MemoryOp::Write,
-        range: (4e9, 40e9),
-        why: "like read, but each line is often read before it is written",
-    },
-    ParamRow {
-        name: "copy",
-        value: MemoryOp::Copy,
-        range: (3e9, 20e9),
-        why: "each byte is read and written: about half of read",
-    },
-];
 
 /// Maximum working set; a larger one would not be slower.
 const MAX_BYTES: u64 = 256 << 20;

@@ -120,6 +120,30 @@ impl<F: FnMut(u64) -> Result<BatchTime, ProbeError>> Gauge for F {
     }
 }
 
+/// Declares the values of a probe's main parameter, and their rows in a table. In brackets stands a
+/// type that is known already.
+macro_rules! param_rows {
+    ($(#[$about:meta])* $table:ident: $type:ident;
+     $($name:literal => $value:ident, $range:expr, $why:literal;)+) => {
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        enum $type { $($value),+ }
+
+        $crate::probe::param_rows! {
+            $(#[$about])* $table: [$type];
+            $($name => $type::$value, $range, $why;)+
+        }
+    };
+    ($(#[$about:meta])* $table:ident: [$type:ty];
+     $($name:literal => $value:expr, $range:expr, $why:literal;)+) => {
+        $(#[$about])*
+        const $table: &[$crate::probe::ParamRow<$type>] = &[
+            $($crate::probe::ParamRow { name: $name, value: $value, range: $range, why: $why }),+
+        ];
+    };
+}
+
+pub(in crate::probe) use param_rows;
+
 /// One value of a probe's main parameter.
 pub(super) struct ParamRow<T: 'static> {
     /// The value's name in a cell.

@@ -2,45 +2,28 @@
 
 use std::hint::black_box;
 
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::clock::{
     counter, counter_ordered, counter_picos, has_ordered_counter, monotonic_nanos, nanos_of,
 };
 
-/// Expected cycles of one reading.
-const SOURCES: &[ParamRow<ClockSource>] = &[
-    ParamRow {
-        name: "counter",
-        value: ClockSource::Counter,
-        range: (18.0, 40.0),
-        why: "one microcoded instruction",
-    },
-    ParamRow {
-        name: "counter-ordered",
-        value: ClockSource::Ordered,
-        range: (25.0, 70.0),
-        why: "the same, and a wait for all earlier instructions",
-    },
-    ParamRow {
-        name: "monotonic",
-        value: ClockSource::Kernel(libc::CLOCK_MONOTONIC),
-        range: (35.0, 110.0),
-        why: "an ordered reading, a call into the vDSO and a multiplication",
-    },
-    ParamRow {
-        name: "coarse",
-        value: ClockSource::Kernel(libc::CLOCK_MONOTONIC_COARSE),
-        range: (8.0, 40.0),
-        why: "a call into the vDSO and two loads, without reading the counter",
-    },
-    ParamRow {
-        name: "thread",
-        value: ClockSource::Kernel(libc::CLOCK_THREAD_CPUTIME_ID),
-        range: (200.0, 1500.0),
-        why: "a system call, and the scheduler's accounting",
-    },
-];
+param_rows! {
+    /// Expected cycles of one reading.
+    SOURCES: [ClockSource];
+    "counter" => ClockSource::Counter, (18.0, 40.0), "one microcoded instruction";
+    "counter-ordered" => ClockSource::Ordered, (25.0, 70.0),
+        "the same, and a wait for all earlier instructions";
+    "monotonic" => ClockSource::Kernel(libc::CLOCK_MONOTONIC), (35.0, 110.0),
+        "an ordered reading, a call into the vDSO and a multiplication";
+    "coarse" => ClockSource::Kernel(libc::CLOCK_MONOTONIC_COARSE), (8.0, 40.0),
+        "a call into the vDSO and two loads, without reading the counter";
+    "thread" => ClockSource::Kernel(libc::CLOCK_THREAD_CPUTIME_ID), (200.0, 1500.0),
+        "a system call, and the scheduler's accounting";
+}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ClockSource {

@@ -16,7 +16,9 @@ use super::files::{
     fill_file, test_device, test_folder, unshare_descriptors,
 };
 use super::loads::shuffled;
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, ProbeError, param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
@@ -37,21 +39,13 @@ const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
 /// Attempts at a batch if the file is evicted from the cache during it.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Expected nanoseconds of a cached block; both patterns read the same blocks with the same calls.
-const PATTERNS: &[ParamRow<bool>] = &[
-    ParamRow {
-        name: "seq",
-        value: false,
-        range: (250.0, 2500.0),
-        why: "a system call and 4 KiB copied out of the page cache",
-    },
-    ParamRow {
-        name: "random",
-        value: true,
-        range: (250.0, 3500.0),
-        why: "a system call and 4 KiB copied out of the page cache, unpredictable for prefetchers",
-    },
-];
+param_rows! {
+    /// Expected nanoseconds of a cached block; both patterns read the same blocks with the same calls.
+    PATTERNS: [bool];
+    "seq" => false, (250.0, 2500.0), "a system call and 4 KiB copied out of the page cache";
+    "random" => true, (250.0, 3500.0),
+        "a system call and 4 KiB copied out of the page cache, unpredictable for prefetchers";
+}
 
 /// Expected nanoseconds to open and close a file whose name is cached.
 const OPEN_NANOS: (f64, f64) = (700.0, 10e3);

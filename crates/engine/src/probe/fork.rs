@@ -5,48 +5,26 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{io, ptr};
 
 use super::helper::wait_for_child;
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::fd::page_size;
 use crate::sys::text;
 use crate::units::show_bytes;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum ForkMethod {
-    Fork,
-    Vfork,
-    Spawn,
-    Exec,
+param_rows! {
+    /// Expected nanoseconds.
+    METHODS: ForkMethod;
+    "fork" => Fork, (50e3, 600e3),
+        "page tables of a few MiB copied, a task created, two switches, a fault for each written \
+         page";
+    "vfork" => Vfork, (15e3, 150e3), "a task created without memory of its own, and two switches";
+    "spawn" => Spawn, (200e3, 2e6),
+        "the same, a program mapped and its C library linked: some hundred page faults";
+    "exec" => Exec, (250e3, 2.5e6), "like spawn, with page tables copied only to be discarded";
 }
-
-/// Expected nanoseconds.
-const METHODS: &[ParamRow<ForkMethod>] = &[
-    ParamRow {
-        name: "fork",
-        value: ForkMethod::Fork,
-        range: (50e3, 600e3),
-        why: "page tables of a few MiB copied, a task created, two switches, a fault for each \
-              written page",
-    },
-    ParamRow {
-        name: "vfork",
-        value: ForkMethod::Vfork,
-        range: (15e3, 150e3),
-        why: "a task created without memory of its own, and two switches",
-    },
-    ParamRow {
-        name: "spawn",
-        value: ForkMethod::Spawn,
-        range: (200e3, 2e6),
-        why: "the same, a program mapped and its C library linked: some hundred page faults",
-    },
-    ParamRow {
-        name: "exec",
-        value: ForkMethod::Exec,
-        range: (250e3, 2.5e6),
-        why: "like spawn, with page tables copied only to be discarded",
-    },
-];
 
 const PROGRAMS: [&CStr; 2] = [c"/bin/true", c"/usr/bin/true"];
 

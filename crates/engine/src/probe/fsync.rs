@@ -8,7 +8,10 @@ use super::files::{
     DeviceSpeed, check_disk_space, create_filled_to_commit, describe_file_system, test_device,
     test_folder, unpin,
 };
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::catalog::FSYNC_FILE_BYTES;
 use crate::host::Below;
 use crate::record::Estimate;
@@ -17,16 +20,12 @@ use crate::sys::disk::DiskStats;
 use crate::sys::scratch::Scratch;
 use crate::units::show_bytes;
 
-/// The calls; the value is true if only the data is synced.
-const CALLS: &[ParamRow<bool>] = &[
-    ParamRow {
-        name: "fsync",
-        value: false,
-        range: (1.0, 3.0),
-        why: "data, then a journal commit, each with its flush",
-    },
-    ParamRow { name: "fdatasync", value: true, range: (1.0, 2.0), why: "data and one flush" },
-];
+param_rows! {
+    /// The calls; the value is true if only the data is synced.
+    CALLS: [bool];
+    "fsync" => false, (1.0, 3.0), "data, then a journal commit, each with its flush";
+    "fdatasync" => true, (1.0, 2.0), "data and one flush";
+}
 
 pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
     let bytes = source.number("bytes")?;

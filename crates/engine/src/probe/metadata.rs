@@ -8,17 +8,12 @@ use nix::sys::stat::{Mode, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::files::{describe_file_system, test_folder, unshare_descriptors};
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::scratch::ScratchDir;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum FileOp {
-    Create,
-    Stat,
-    Rename,
-    Delete,
-}
 
 impl FileOp {
     fn call(self) -> &'static str {
@@ -31,34 +26,16 @@ impl FileOp {
     }
 }
 
-/// Expected nanoseconds.
-const OPS: &[ParamRow<FileOp>] = &[
-    ParamRow {
-        name: "create",
-        value: FileOp::Create,
-        range: (4e3, 1.5e6),
-        why: "an inode, a directory entry, their share of the journal; longest after many \
-              deletions",
-    },
-    ParamRow {
-        name: "stat",
-        value: FileOp::Stat,
-        range: (250.0, 4e3),
-        why: "a system call and a name found in the dentry cache",
-    },
-    ParamRow {
-        name: "rename",
-        value: FileOp::Rename,
-        range: (3e3, 100e3),
-        why: "two directory entries and their share of the journal",
-    },
-    ParamRow {
-        name: "delete",
-        value: FileOp::Delete,
-        range: (3e3, 150e3),
-        why: "a directory entry and an inode freed, and their share of the journal",
-    },
-];
+param_rows! {
+    /// Expected nanoseconds.
+    OPS: FileOp;
+    "create" => Create, (4e3, 1.5e6),
+        "an inode, a directory entry, their share of the journal; longest after many deletions";
+    "stat" => Stat, (250.0, 4e3), "a system call and a name found in the dentry cache";
+    "rename" => Rename, (3e3, 100e3), "two directory entries and their share of the journal";
+    "delete" => Delete, (3e3, 150e3),
+        "a directory entry and an inode freed, and their share of the journal";
+}
 
 /// Maximum number of files at a time.
 const MAX_FILES: u64 = 4096;

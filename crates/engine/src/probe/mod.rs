@@ -36,7 +36,7 @@ mod tests;
 
 pub use batch::{BatchTime, Overhead};
 pub use cell::{Gauge, Opened, Probe};
-pub(in crate::probe) use cell::{KnownCell, ParamRow, ParamSource};
+pub(in crate::probe) use cell::{KnownCell, ParamRow, ParamSource, param_rows};
 pub use context::ProbeContext;
 pub use error::ProbeError;
 

@@ -5,68 +5,30 @@ use std::fs::File;
 
 use super::files::{create_filled, drop_pages, test_folder};
 use super::map::{HUGE, Map, cached_file, page};
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::clock::Clock;
 use crate::sys::scratch::Scratch;
 use crate::sys::usage::Usage;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum PageKind {
-    Anonymous,
-    Zero,
-    Huge,
-    File,
-    FileSingle,
-    Major,
-    Cow,
+param_rows! {
+    /// Expected nanoseconds of one fault.
+    KINDS: PageKind;
+    "anonymous" => Anonymous, (250.0, 2500.0),
+        "an exception, a page allocated and cleared; more if the hypervisor has to back it";
+    "zero" => Zero, (150.0, 1500.0), "an exception and one page-table entry, without clearing";
+    "huge" => Huge, (50e3, 600e3), "an exception and 2 MiB cleared, at 5-30 GB/s";
+    "file" => File, (400.0, 3500.0),
+        "an exception and 16 page-table entries, each page looked up in the page cache";
+    "file-single" => FileSingle, (250.0, 2500.0),
+        "an exception and one page looked up in the page cache";
+    "major" => Major, (20e3, 2e6),
+        "one device read: 20-200 µs from an SSD, milliseconds from a rotational disk";
+    "cow" => Cow, (350.0, 3000.0), "an exception, a page allocated and 4 KiB copied";
 }
-
-/// Expected nanoseconds of one fault.
-const KINDS: &[ParamRow<PageKind>] = &[
-    ParamRow {
-        name: "anonymous",
-        value: PageKind::Anonymous,
-        range: (250.0, 2500.0),
-        why: "an exception, a page allocated and cleared; more if the hypervisor has to back it",
-    },
-    ParamRow {
-        name: "zero",
-        value: PageKind::Zero,
-        range: (150.0, 1500.0),
-        why: "an exception and one page-table entry, without clearing",
-    },
-    ParamRow {
-        name: "huge",
-        value: PageKind::Huge,
-        range: (50e3, 600e3),
-        why: "an exception and 2 MiB cleared, at 5-30 GB/s",
-    },
-    ParamRow {
-        name: "file",
-        value: PageKind::File,
-        range: (400.0, 3500.0),
-        why: "an exception and 16 page-table entries, each page looked up in the page cache",
-    },
-    ParamRow {
-        name: "file-single",
-        value: PageKind::FileSingle,
-        range: (250.0, 2500.0),
-        why: "an exception and one page looked up in the page cache",
-    },
-    ParamRow {
-        name: "major",
-        value: PageKind::Major,
-        range: (20e3, 2e6),
-        why: "one device read: 20-200 µs from an SSD, milliseconds from a rotational disk",
-    },
-    ParamRow {
-        name: "cow",
-        value: PageKind::Cow,
-        range: (350.0, 3000.0),
-        why: "an exception, a page allocated and 4 KiB copied",
-    },
-];
 
 /// Maximum memory touched by one batch.
 const MAX_BYTES: u64 = 64 << 20;

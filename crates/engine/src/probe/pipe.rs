@@ -5,31 +5,20 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::helper::{HelperProcess, Placement};
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::{Estimate, Unit};
 use crate::sys::buffer::Aligned;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum PipeKind {
-    Pipe,
-    Unix,
+param_rows! {
+    /// Expected bytes per second.
+    KINDS: PipeKind;
+    "pipe" => Pipe, (0.5e9, 8e9), "two copies of each byte and two switches per 64 KiB";
+    "unix" => Unix, (0.5e9, 8e9),
+        "two copies of each byte, and a buffer allocated and freed for each part";
 }
-
-/// Expected bytes per second.
-const KINDS: &[ParamRow<PipeKind>] = &[
-    ParamRow {
-        name: "pipe",
-        value: PipeKind::Pipe,
-        range: (0.5e9, 8e9),
-        why: "two copies of each byte and two switches per 64 KiB",
-    },
-    ParamRow {
-        name: "unix",
-        value: PipeKind::Unix,
-        range: (0.5e9, 8e9),
-        why: "two copies of each byte, and a buffer allocated and freed for each part",
-    },
-];
 
 /// The size of a write that cells do not state, for compatibility with older sessions.
 const BLOCK: u64 = 64 << 10;

@@ -6,37 +6,20 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum SignalPart {
-    Install,
-    Deliver,
-    Send,
+param_rows! {
+    /// Expected nanoseconds.
+    PARTS: SignalPart;
+    "install" => Install, (60.0, 600.0), "one system call that swaps a structure under a lock";
+    "deliver" => Deliver, (500.0, 5000.0),
+        "two system calls, and all registers saved and restored, vector registers included";
+    "send" => Send, (60.0, 1500.0), "one system call that looks up a process and checks permission";
 }
-
-/// Expected nanoseconds.
-const PARTS: &[ParamRow<SignalPart>] = &[
-    ParamRow {
-        name: "install",
-        value: SignalPart::Install,
-        range: (60.0, 600.0),
-        why: "one system call that swaps a structure under a lock",
-    },
-    ParamRow {
-        name: "deliver",
-        value: SignalPart::Deliver,
-        range: (500.0, 5000.0),
-        why: "two system calls, and all registers saved and restored, vector registers included",
-    },
-    ParamRow {
-        name: "send",
-        value: SignalPart::Send,
-        range: (60.0, 1500.0),
-        why: "one system call that looks up a process and checks permission",
-    },
-];
 
 pub(super) fn ask(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
     Some(Box::new(source.row("part", PARTS)?))

@@ -11,32 +11,22 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use super::helper::{HelperProcess, HelperThread, Placement};
 use super::pipe::pipe;
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::clock::monotonic_nanos;
 use crate::units::show_nanos;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum WakeBy {
-    Pipe,
-    Futex,
+param_rows! {
+    /// Expected nanoseconds on one CPU.
+    LINKS: WakeBy;
+    "pipe" => Pipe, (600.0, 3000.0),
+        "the scheduler, a wait queue, and registers saved and restored";
+    "futex" => Futex, (500.0, 3000.0),
+        "the scheduler, a hashed wait queue, and registers saved and restored";
 }
-
-/// Expected nanoseconds on one CPU.
-const LINKS: &[ParamRow<WakeBy>] = &[
-    ParamRow {
-        name: "pipe",
-        value: WakeBy::Pipe,
-        range: (600.0, 3000.0),
-        why: "the scheduler, a wait queue, and registers saved and restored",
-    },
-    ParamRow {
-        name: "futex",
-        value: WakeBy::Futex,
-        range: (500.0, 3000.0),
-        why: "the scheduler, a hashed wait queue, and registers saved and restored",
-    },
-];
 
 pub(super) fn ask_process(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
     ask(source, true)

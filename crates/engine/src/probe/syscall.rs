@@ -6,60 +6,29 @@ use std::fs::{File, OpenOptions};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::{BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError};
+use super::{
+    BatchTime, Gauge, KnownCell, Opened, ParamRow, ParamSource, ProbeContext, ProbeError,
+    param_rows,
+};
 use crate::record::Estimate;
 use crate::sys::{calls, raw};
 use crate::with_fill;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum SyscallKind {
-    Getpid,
-    Getppid,
-    Read,
-    Write,
-    Stat,
-    OpenClose,
+param_rows! {
+    /// Expected nanoseconds of one call.
+    KINDS: SyscallKind;
+    "getpid" => Getpid, (40.0, 400.0),
+        "kernel entry and exit: 40 ns bare, several times that with speculation mitigations";
+    "getppid" => Getppid, (45.0, 420.0), "the same, and a lookup of the parent";
+    "read" => Read, (60.0, 600.0),
+        "kernel entry and exit, a descriptor lookup, and one byte cleared";
+    "write" => Write, (60.0, 600.0),
+        "kernel entry and exit, a descriptor lookup, and one byte discarded";
+    "stat" => Stat, (200.0, 1500.0),
+        "kernel entry and exit, two path components found in the cache, and 144 bytes copied";
+    "open-close" => OpenClose, (400.0, 4000.0),
+        "two calls, two path components, and an open file allocated and freed";
 }
-
-/// Expected nanoseconds of one call.
-const KINDS: &[ParamRow<SyscallKind>] = &[
-    ParamRow {
-        name: "getpid",
-        value: SyscallKind::Getpid,
-        range: (40.0, 400.0),
-        why: "kernel entry and exit: 40 ns bare, several times that with speculation mitigations",
-    },
-    ParamRow {
-        name: "getppid",
-        value: SyscallKind::Getppid,
-        range: (45.0, 420.0),
-        why: "the same, and a lookup of the parent",
-    },
-    ParamRow {
-        name: "read",
-        value: SyscallKind::Read,
-        range: (60.0, 600.0),
-        why: "kernel entry and exit, a descriptor lookup, and one byte cleared",
-    },
-    ParamRow {
-        name: "write",
-        value: SyscallKind::Write,
-        range: (60.0, 600.0),
-        why: "kernel entry and exit, a descriptor lookup, and one byte discarded",
-    },
-    ParamRow {
-        name: "stat",
-        value: SyscallKind::Stat,
-        range: (200.0, 1500.0),
-        why: "kernel entry and exit, two path components found in the cache, and 144 bytes copied",
-    },
-    ParamRow {
-        name: "open-close",
-        value: SyscallKind::OpenClose,
-        range: (400.0, 4000.0),
-        why: "two calls, two path components, and an open file allocated and freed",
-    },
-];
 
 const PATH: &CStr = c"/dev/null";
 
