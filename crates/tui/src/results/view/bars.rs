@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use super::ResultsScene;
 use crate::analysis::{MethodRate, PickedMethod};
 use crate::curves::{Curve, Metric};
 use crate::plan::Cache;
@@ -24,9 +25,10 @@ struct BarRow {
     figure: String,
 }
 
-pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: ResultsScene, area: Rect, buf: &mut Buffer) {
+    let ResultsScene { look, results, data } = scene;
     let (bounds, tried) = (bound_rows(look, data), tried_rows(look, data));
-    let row_of = |curve: &Curve| curve_row(look, results, data, curve);
+    let row_of = |curve: &Curve| curve_row(scene, curve);
     // A gap and a title precede the tried methods.
     let below = bounds.len() + tried.len() + if tried.is_empty() { 0 } else { 2 };
     let step = if usize::from(area.height) >= data.curves.len() * 2 + below { 2 } else { 1 };
@@ -74,7 +76,8 @@ fn value(results: &Results, curve: &Curve) -> f64 {
     curve.points.first().filter(|_| !results.is_hidden(curve)).map_or(f64::NAN, |point| point.y)
 }
 
-fn curve_row(look: &Look, results: &Results, data: &Data, curve: &Curve) -> BarRow {
+fn curve_row(scene: ResultsScene, curve: &Curve) -> BarRow {
+    let ResultsScene { look, results, data } = scene;
     let (value, style) = (value(results, curve), look.series(curve.sign.hue()));
     BarRow {
         label: format!("{} {}", look.marker(curve.sign), curve.name),

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::bars;
+use super::{ResultsScene, bars};
 use crate::context::ViewContext;
 use crate::curves::{self, Curve, Metric};
 use crate::plot::{Axis, Chart, Draw, Point, Rule, Scale, Series};
@@ -39,7 +39,8 @@ struct ChartParts<'a> {
     rules: Vec<Rule<'a>>,
 }
 
-fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts<'a> {
+fn chart_parts(scene: ResultsScene<'_>) -> ChartParts<'_> {
+    let ResultsScene { look, results, data } = scene;
     let on =
         data.expected.iter().filter(|line| !results.chart.hidden_estimates.contains(&line.name));
     let selected = results.expected_at(results.chart.series);
@@ -51,7 +52,7 @@ fn chart_parts<'a>(look: &Look, results: &Results, data: &'a Data) -> ChartParts
         .collect();
     for (at, curve, drawn) in visible(results, data) {
         let selected = at == results.chart.series;
-        let series_of = |points: &'a [Point], draw| Series {
+        let series_of = |points, draw| Series {
             name: "",
             points,
             style: look.series(curve.sign.hue()),
@@ -83,7 +84,7 @@ fn wrong_sign(look: &Look) -> char {
 
 /// Returns the signs of misleading and wrong points, each one row above its point, or one row below
 /// it at the top of the chart.
-fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
+fn warning_points(scene: ResultsScene, chart: &Chart, rows: u16) -> [Vec<Point>; 2] {
     let (low, high) = chart.y_range();
     let even = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.ln() };
     let back = |y: f64| if chart.y.scale == Scale::Linear { y } else { y.exp() };
@@ -92,7 +93,7 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
         let above = even(point.y) + row;
         Point::new(point.x, back(if above > even(high) { even(point.y) - row } else { above }))
     };
-    let all = visible(results, data);
+    let all = visible(scene.results, scene.data);
     let of = |points: fn(&CurvePoints) -> &Vec<Point>| {
         all.iter().flat_map(|(_, _, drawn)| points(drawn)).map(beside).collect()
     };
@@ -100,46 +101,36 @@ fn warning_points(results: &Results, data: &Data, chart: &Chart, rows: u16) -> [
 }
 
 /// Returns the first and last visible x.
-fn visible_ends(results: &Results, data: &Data) -> (f64, f64) {
+fn visible_ends(ResultsScene { results, data, .. }: ResultsScene) -> (f64, f64) {
     let all = Some((0, data.places.count().saturating_sub(1)));
     data.places.ends(results.chart.zoom.or(all)).unwrap_or((1.0, 2.0))
 }
 
 /// Returns the format of the values of visible points.
-fn values_of(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    series: &[Series],
-    ends: (f64, f64),
-) -> Values {
+fn values_of(scene: ResultsScene, series: &[Series], ends: (f64, f64)) -> Values {
+    let ResultsScene { look, results, data } = scene;
     let log = results.is_log(data.metric);
     let inside = series.iter().flat_map(|s| s.points).filter(|p| (ends.0..=ends.1).contains(&p.x));
     Values::new(data.metric, log, look.unit, inside.map(|p| p.y))
 }
 
 /// Returns the unit of the value axis; `None` if each tick has its own unit, and for bars.
-pub fn unit(look: &Look, results: &Results, data: &Data) -> Option<Unit> {
-    if !data.is_curve() {
+pub fn unit(scene: ResultsScene) -> Option<Unit> {
+    if !scene.data.is_curve() {
         return None;
     }
-    let ChartParts { series, .. } = chart_parts(look, results, data);
-    values_of(look, results, data, &series, visible_ends(results, data)).unit()
+    let ChartParts { series, .. } = chart_parts(scene);
+    values_of(scene, &series, visible_ends(scene)).unit()
 }
 
 /// Builds the chart of an area and passes it to `then`, for drawing and for the mouse.
-pub fn with_chart<R>(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    area: Rect,
-    then: impl FnOnce(&Chart) -> R,
-) -> R {
-    let ChartParts { series, rules } = chart_parts(look, results, data);
-    let ends = visible_ends(results, data);
+pub fn with_chart<R>(scene: ResultsScene, area: Rect, then: impl FnOnce(&Chart) -> R) -> R {
+    let ResultsScene { look, results, data } = scene;
+    let ChartParts { series, rules } = chart_parts(scene);
+    let ends = visible_ends(scene);
     let name = |x: f64| data.places.axis.tick(x);
     let x = Axis::new(Scale::along(data.places.axis), &name).between(ends.0, ends.1);
-    let values = values_of(look, results, data, &series, ends);
+    let values = values_of(scene, &series, ends);
     let tick = |y: f64| values.tick(y);
     let y = values.axis(&tick);
     let chart =
@@ -150,7 +141,7 @@ pub fn with_chart<R>(
     {
         return then(&chart);
     }
-    let [misleading, wrong] = warning_points(results, data, &chart, chart.plot_area(area).height);
+    let [misleading, wrong] = warning_points(scene, &chart, chart.plot_area(area).height);
     let sign = |points, role, marker| Series {
         style: look.style(role),
         marker,
@@ -165,14 +156,15 @@ pub fn with_chart<R>(
 }
 
 /// Returns the points of the visible curves with their curves and positions.
-pub fn locate_points(look: &Look, results: &Results, data: &Data, area: Rect) -> LocatedPoints {
-    let shown = visible(results, data);
-    with_chart(look, results, data, area, |chart| {
+pub fn locate_points(scene: ResultsScene, area: Rect) -> LocatedPoints {
+    let shown = visible(scene.results, scene.data);
+    with_chart(scene, area, |chart| {
         LocatedPoints::new(chart, area, shown.iter().map(|(at, curve, _)| (*at, *curve)))
     })
 }
 
-pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: ResultsScene, area: Rect, buf: &mut Buffer) {
+    let ResultsScene { look, results, data } = scene;
     let area = pane::narrow(area);
     let nothing = data.view.describe_nothing();
     let text = if data.curves.is_empty() && data.results().is_empty() {
@@ -189,23 +181,18 @@ pub fn draw(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut B
             "all curves are hidden: space shows the selected one"
         }
     } else if data.is_curve() {
-        return with_chart(look, results, data, area, |chart| chart.render(area, buf));
+        return with_chart(scene, area, |chart| chart.render(area, buf));
     } else {
-        return bars::draw(look, results, data, area, buf);
+        return bars::draw(scene, area, buf);
     };
     pane::line(look.line(Role::Dim, text).centered(), area.height / 2, area, buf);
 }
 
 /// Describes the point under the pointer on a chart.
-pub fn draw_read_out(
-    results: &Results,
-    data: &Data,
-    ctx: &ViewContext,
-    area: Rect,
-    buf: &mut Buffer,
-) {
+pub fn draw_read_out(scene: ResultsScene, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let data = scene.data;
     let Some(at) = ctx.pointer.filter(|at| area.contains(*at)) else { return };
-    let located = locate_points(ctx.look, results, data, area);
+    let located = locate_points(scene, area);
     let Some((curve, point, place)) = located.nearest(at, READ_REACH) else { return };
     let name = data.curves.get(curve).map_or("", |curve| curve.name.as_str());
     let x = data.places.axis.show(point.x as u64);
@@ -221,7 +208,8 @@ impl ZoomChart for Results {
 
     fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {
         let data = self.data.as_ref()?;
-        with_chart(look, self, data, area, |chart| data.places.at_column(chart, area, column))
+        let scene = ResultsScene { look, results: self, data };
+        with_chart(scene, area, |chart| data.places.at_column(chart, area, column))
     }
 
     fn part(&self, _: &Look, _: Rect) -> Zoom {
@@ -240,7 +228,8 @@ impl ZoomChart for Results {
 /// Puts the cursor where the chart was clicked, on the nearest curve.
 pub fn select(results: &mut Results, look: &Look, area: Rect, at: Position) {
     let Some(data) = &results.data else { return };
-    let near = locate_points(look, results, data, area).nearest(at, CLICK_REACH);
+    let scene = ResultsScene { look, results, data };
+    let near = locate_points(scene, area).nearest(at, CLICK_REACH);
     if let Some((curve, point, _)) = near {
         results.chart.series = curve;
         results.set_x(point.x);

@@ -6,25 +6,19 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use super::ResultsScene;
 use crate::curves::Metric;
 use crate::keymap::key_of;
-use crate::results::data::Data;
-use crate::results::state::{Results, Tab};
+use crate::results::state::Tab;
 use crate::screen::Screen;
 use crate::theme::{Colours, Look, Role};
 use crate::view::{Hits, Target, pane};
 
 /// Draws the frame with the tabs at the left and the session at the right.
-pub fn frame(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    area: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) -> Rect {
+pub fn frame(scene: ResultsScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) -> Rect {
+    let ResultsScene { look, data, .. } = scene;
     let inner = pane::frame(look, "", "", false, area, buf);
-    let end = draw_tabs(look, results, data, area, buf, hits);
+    let end = draw_tabs(scene, area, buf, hits);
     let room = usize::from(area.right().saturating_sub(end + 3));
     let (name, target) = (data.view.name(), data.view.target());
     let both = format!("{name}{}{target}", look.glyph(" · ", " - "));
@@ -40,14 +34,8 @@ pub fn frame(
 }
 
 /// Draws the tabs, with Commits only if there were any; returns their end.
-fn draw_tabs(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    area: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) -> u16 {
+fn draw_tabs(scene: ResultsScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) -> u16 {
+    let ResultsScene { look, results, data } = scene;
     let commits = Tab::Plot(Metric::Commits);
     let has_commits = commits.has_value(data);
     // A narrow screen has short names.

@@ -8,13 +8,12 @@ use ratatui::widgets::Widget;
 
 use super::areas::CurveAreas;
 use super::frame::select;
-use super::{cell, chart};
+use super::{ResultsScene, cell, chart};
 use crate::analysis::CellResult;
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::record::Severity;
 use crate::report::table::origin;
 use crate::results::data::Data;
-use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::units::{column, show_percent};
 use crate::view::list::List;
@@ -32,14 +31,8 @@ struct LegendColumn {
 /// A row: a text with its style for each column.
 type LegendRow = Vec<(String, Style)>;
 
-pub fn draw(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    parts: &CurveAreas,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) {
+pub fn draw(scene: ResultsScene, parts: &CurveAreas, buf: &mut Buffer, hits: &mut Hits) {
+    let ResultsScene { look, results, data } = scene;
     let title = match results.x() {
         Some(x) if data.is_curve() => format!("At {}", data.places.axis.show(x as u64)),
         _ => "Cells".into(),
@@ -52,11 +45,10 @@ pub fn draw(
     hits.list(Part::Legend, list);
     let visible: Vec<usize> = list.rows().map(|(at, _)| listed[at]).collect();
     let shown: Vec<&Curve> = visible.iter().filter_map(|row| data.curves.get(*row)).collect();
-    let readout = Readout::new(look, results, data, &shown);
-    let mut rows: Vec<LegendRow> =
-        shown.iter().map(|curve| readout.row(look, results, data, curve)).collect();
+    let readout = Readout::new(scene, &shown);
+    let mut rows: Vec<LegendRow> = shown.iter().map(|curve| readout.row(scene, curve)).collect();
     let expected = visible.iter().filter_map(|row| results.expected_at(*row));
-    rows.extend(expected.map(|line| readout.expected_row(look, results, line)).collect::<Vec<_>>());
+    rows.extend(expected.map(|line| readout.expected_row(scene, line)).collect::<Vec<_>>());
     let columns = readout.columns(&rows, usize::from(area.width));
     let taken = pane::width(&title) as u16 + 5;
     draw_titles(look, &columns, taken, parts.legend_title, area.x, buf);
@@ -131,7 +123,8 @@ struct Readout {
 }
 
 impl Readout {
-    fn new(look: &Look, results: &Results, data: &Data, shown: &[&Curve]) -> Readout {
+    fn new(scene: ResultsScene, shown: &[&Curve]) -> Readout {
+        let ResultsScene { results, data, .. } = scene;
         let x = results.x().unwrap_or(f64::NAN);
         let at = |curve: &Curve| point_at(curve, x).map(|point| point.y);
         let on = data.curves.iter().filter(|curve| !results.is_hidden(curve));
@@ -148,13 +141,14 @@ impl Readout {
         let all: Vec<Option<f64>> = shown.iter().map(|curve| at(curve)).collect();
         // The unit of the axis, so that a figure can be found on the chart.
         let own = || column::unit(all.iter().flatten().copied(), data.metric.units(results.unit));
-        let (factor, unit) = chart::unit(look, results, data).unwrap_or_else(own);
+        let (factor, unit) = chart::unit(scene).unwrap_or_else(own);
         let texts = column::align(&all, factor);
         let values = shown.iter().map(|curve| curve.index).zip(texts).collect();
         Readout { x, factor, unit, best, values }
     }
 
-    fn row(&self, look: &Look, results: &Results, data: &Data, curve: &Curve) -> LegendRow {
+    fn row(&self, scene: ResultsScene, curve: &Curve) -> LegendRow {
+        let ResultsScene { look, results, data } = scene;
         let is_off = results.is_hidden(curve);
         let role = |role: Role| look.style(if is_off { Role::Off } else { role });
         let hue = if is_off { look.style(Role::Off) } else { look.series(curve.sign.hue()) };
@@ -196,7 +190,8 @@ impl Readout {
     }
 
     /// Builds the row of an estimate: its value at the cursor.
-    fn expected_row(&self, look: &Look, results: &Results, line: &Expected) -> LegendRow {
+    fn expected_row(&self, scene: ResultsScene, line: &Expected) -> LegendRow {
+        let ResultsScene { look, results, .. } = scene;
         let is_off = results.chart.hidden_estimates.contains(&line.name);
         let style = look.style(if is_off { Role::Off } else { Role::Rule });
         let marker = if is_off { HIDDEN.on(look) } else { ESTIMATE.on(look) };
@@ -307,13 +302,8 @@ fn badge(look: &Look, data: &Data, result: &CellResult) -> (String, Style) {
 }
 
 /// Draws the details of the point under the cursor, at the right of the chart.
-pub fn draw_point(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    parts: &CurveAreas,
-    buf: &mut Buffer,
-) {
+pub fn draw_point(scene: ResultsScene, parts: &CurveAreas, buf: &mut Buffer) {
+    let ResultsScene { look, results, data } = scene;
     if let Some(line) = results.expected_at(results.chart.series) {
         draw_text(look, "Estimate", Role::Title, parts.point_title, 0, buf);
         let text = format!("Computed before the run, from {}.", line.reason);

@@ -25,22 +25,29 @@ use crate::theme::{Look, Role};
 use crate::view::Hits;
 use crate::view::pane::{self, divider, draw_text};
 
+/// The input of every part of the screen.
+#[derive(Clone, Copy)]
+pub struct ResultsScene<'a> {
+    pub look: &'a Look,
+    pub results: &'a Results,
+    pub data: &'a Data,
+}
+
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
-    match (&results.data, results.open) {
-        (None, _) => {
-            let text = match results.follows_run {
-                true => "no results yet: they appear here after the first trial",
-                false => "no results yet: start a run (1, r) or open a session (4)",
-            };
-            draw_message(look, text, area, buf);
-        }
-        (Some(data), Some(open)) => cell::draw(look, results, data, open, area, buf, hits),
-        (Some(data), None) => match results.tab() {
-            Some(Tab::Glance) => glance::draw(look, results, data, area, buf, hits),
-            Some(Tab::Table) => table::draw(look, results, data, area, buf, hits),
-            _ => draw_curves(results, data, ctx, area, buf, hits),
-        },
+    let Some(data) = &results.data else {
+        let text = match results.follows_run {
+            true => "no results yet: they appear here after the first trial",
+            false => "no results yet: start a run (1, r) or open a session (4)",
+        };
+        return draw_message(look, text, area, buf);
+    };
+    let scene = ResultsScene { look, results, data };
+    match (results.open, results.tab()) {
+        (Some(open), _) => cell::draw(scene, open, area, buf, hits),
+        (None, Some(Tab::Glance)) => glance::draw(scene, area, buf, hits),
+        (None, Some(Tab::Table)) => table::draw(scene, area, buf, hits),
+        _ => draw_curves(scene, ctx, area, buf, hits),
     }
 }
 
@@ -54,19 +61,18 @@ fn draw_message(look: &Look, text: &str, area: Rect, buf: &mut Buffer) {
 }
 
 fn draw_curves(
-    results: &Results,
-    data: &Data,
+    scene: ResultsScene,
     ctx: &ViewContext,
     area: Rect,
     buf: &mut Buffer,
     hits: &mut Hits,
 ) {
-    let look = ctx.look;
+    let ResultsScene { look, data, .. } = scene;
     let text_width = usize::from(area.width.saturating_sub(4)).min(MAX_ANSWER_COLUMNS);
     let answer = answer::wrap_answer(look, data, text_width);
     let parts = parts(area, data.most_listed, answer.len());
-    frame(look, results, data, area, buf, hits);
-    chart::draw(look, results, data, parts.chart, buf);
+    frame(scene, area, buf, hits);
+    chart::draw(scene, parts.chart, buf);
     let plot = pane::narrow(parts.chart);
     if data.is_curve() {
         hits.chart(plot);
@@ -76,9 +82,9 @@ fn draw_curves(
     } else {
         divider(look, parts.legend_title, buf);
     }
-    legend::draw(look, results, data, &parts, buf, hits);
+    legend::draw(scene, &parts, buf, hits);
     if parts.beside {
-        legend::draw_point(look, results, data, &parts, buf);
+        legend::draw_point(scene, &parts, buf);
     }
     divider(look, parts.answer_title, buf);
     if parts.beside
@@ -89,14 +95,15 @@ fn draw_curves(
     draw_text(look, "Answer", Role::Title, parts.answer_title, 1, buf);
     answer::draw_warnings(look, data, parts.answer_title, buf);
     answer::draw(&answer, parts.answer, buf);
-    draw_options(look, results, data, area, buf);
+    draw_options(scene, area, buf);
     if data.is_curve() {
-        chart::draw_read_out(results, data, ctx, plot, buf);
+        chart::draw_read_out(scene, ctx, plot, buf);
     }
 }
 
 /// Draws the options that are on, in the last line of the frame.
-fn draw_options(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+fn draw_options(scene: ResultsScene, area: Rect, buf: &mut Buffer) {
+    let ResultsScene { look, results, data } = scene;
     let mut on = Vec::new();
     if !data.common.is_empty() {
         on.push(format!("all {}", data.common));

@@ -6,11 +6,10 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
-use super::frame;
+use super::{ResultsScene, frame};
 use crate::report::{self, table::grid};
 use crate::results::data::Data;
 use crate::results::sheet::{Column, ColumnLook, GAP};
-use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::units::counted;
 use crate::view::list::List;
@@ -91,15 +90,9 @@ fn draw_extra(look: &Look, data: &Data, area: Rect, buf: &mut Buffer) {
     }
 }
 
-pub fn draw(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    area: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) {
-    let inner = frame::frame(look, results, data, area, buf, hits);
+pub fn draw(scene: ResultsScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let ResultsScene { look, results, data } = scene;
+    let inner = frame::frame(scene, area, buf, hits);
     let (places, (list, under)) = (column_places(data, area), split(data, area));
     for (index, left) in &places {
         let column = &data.sheet.columns[*index];
@@ -128,7 +121,7 @@ pub fn draw(
         pane::line(text.centered(), list.area.height / 2, list.area, buf);
     }
     draw_extra(look, data, under, buf);
-    draw_counts(look, results, data, area, buf);
+    draw_counts(scene, area, buf);
 }
 
 fn draw_title(
@@ -227,7 +220,8 @@ fn draw_row(
 }
 
 /// Draws the number of rows, and the filter.
-fn draw_counts(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+fn draw_counts(scene: ResultsScene, area: Rect, buf: &mut Buffer) {
+    let ResultsScene { look, results, data } = scene;
     let count = |rows: &[usize]| rows.iter().map(|row| data.sheet.cells(*row)).sum::<usize>();
     let (all, shown) = (count(&data.sheet.order), count(&results.table.rows));
     let failed = data.results().iter().filter(|result| result.error.is_some()).count();

@@ -9,9 +9,9 @@ use ratatui::layout::Rect;
 
 use stack::{Scene, Section, Stack};
 
-use super::frame;
+use super::{ResultsScene, frame};
 use crate::results::data::{Data, TrialSeries};
-use crate::results::state::{OpenCell, Results};
+use crate::results::state::OpenCell;
 use crate::theme::Look;
 use crate::view::list::List;
 use crate::view::{Hits, Part, pane};
@@ -32,13 +32,8 @@ fn stack_all<'a>(s: Scene<'a>, over_time: Option<&'a TrialSeries>, area: Rect) -
     Stack::new(area, parts)
 }
 
-fn stacks<'a>(
-    look: &'a Look,
-    results: &'a Results,
-    data: &'a Data,
-    index: usize,
-    body: Rect,
-) -> Vec<Stack<'a>> {
+fn stacks(scene: ResultsScene<'_>, index: usize, body: Rect) -> Vec<Stack<'_>> {
+    let ResultsScene { look, results, data } = scene;
     let (Some(result), over_time) = (data.results().get(index), results.trial_series.get(index))
     else {
         return Vec::new();
@@ -92,21 +87,14 @@ fn stacks<'a>(
     ]
 }
 
-pub fn draw(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    open: OpenCell,
-    area: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) {
+pub fn draw(scene: ResultsScene, open: OpenCell, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let ResultsScene { look, results, data } = scene;
     let Some(result) = data.results().get(open.result) else { return };
     let neighbours = results.neighbours();
     let place = neighbours.iter().position(|result| *result == open.result);
     let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
-    let stacks = stacks(look, results, data, open.result, area);
+    let stacks = stacks(scene, open.result, area);
     let inner = pane::inside(area);
     for stack in &stacks {
         stack.draw(open.scroll, buf);

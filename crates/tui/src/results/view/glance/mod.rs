@@ -8,9 +8,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::{answer, chart, frame};
+use super::{ResultsScene, answer, chart, frame};
 use crate::results::data::Data;
-use crate::results::state::Results;
 use crate::theme::{Look, Role};
 use crate::view::{Hits, board, pane};
 
@@ -20,15 +19,9 @@ const MIN_CHART_ROWS: u16 = 9;
 /// Maximum width of the figures at the left of a chart.
 const MAX_FIGURES: u16 = 104;
 
-pub fn draw(
-    look: &Look,
-    results: &Results,
-    data: &Data,
-    area: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) {
-    let inner = frame::frame(look, results, data, area, buf, hits);
+pub fn draw(scene: ResultsScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let ResultsScene { look, data, .. } = scene;
+    let inner = frame::frame(scene, area, buf, hits);
     let beside = inner.width >= MIN_BESIDE && has_chart(data);
     let left = if beside { (inner.width * 11 / 20).min(MAX_FIGURES) } else { inner.width };
     let body = Rect::new(inner.x + 1, inner.y, left.saturating_sub(2), inner.height);
@@ -39,7 +32,7 @@ pub fn draw(
         free
     };
     if has_chart(data) && chart.height >= MIN_CHART_ROWS {
-        draw_chart(look, results, data, chart, buf);
+        draw_chart(scene, chart, buf);
     }
     frame::draw_footer(look, &footer(data), area, buf);
 }
@@ -49,11 +42,12 @@ fn has_chart(data: &Data) -> bool {
     data.is_curve() && data.view.glance.table().is_none()
 }
 
-fn draw_chart(look: &Look, results: &Results, data: &Data, area: Rect, buf: &mut Buffer) {
+fn draw_chart(scene: ResultsScene, area: Rect, buf: &mut Buffer) {
+    let ResultsScene { look, data, .. } = scene;
     let title = data.metric.title_by(data.places.axis);
     pane::line(look.line(Role::Dim, format!(" {title}")), 0, area, buf);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
-    chart::draw(look, results, data, below, buf);
+    chart::draw(scene, below, buf);
 }
 
 /// Returns preset and date, for the last line of the frame.
