@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn streamed_trials_are_anonymous() {
         let mut session = testing::session(1);
-        let name: VariantName = "secret".to_string().try_into().unwrap();
+        let name: VariantName = "secret".parse().unwrap();
         session.plan.variants = vec![Variant { name: name.clone(), command: "true".into() }];
         session.plan.cells.iter_mut().for_each(|cell| cell.variant = Some(name.clone()));
         let names = PrivateNames::new(&session.host, &session.plan);

@@ -2,14 +2,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Info, OptValue, Unknown, nearest};
 use crate::units;
 
 /// `NAME+OPTION[=VALUE]...`, checked against the registry entry it names.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Choice {
     pub id: String,
     pub options: Vec<(String, Option<String>)>,
@@ -133,19 +130,6 @@ impl fmt::Display for Choice {
             }
         }
         Ok(())
-    }
-}
-
-impl From<Choice> for String {
-    fn from(choice: Choice) -> String {
-        choice.to_string()
-    }
-}
-
-impl TryFrom<String> for Choice {
-    type Error = ChoiceError;
-    fn try_from(text: String) -> Result<Self, ChoiceError> {
-        Choice::parse(&text)
     }
 }
 

@@ -95,8 +95,7 @@ fn parse_per_second(text: &str) -> Result<u64, SettingError> {
 }
 
 /// A bound on a figure: `p99<10ms`, `iops>=10k`, `>=500MB/s`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     pub metric: Metric,
     /// Nanoseconds, bytes per second, or operations per second.
@@ -151,20 +150,6 @@ impl FromStr for Condition {
             }));
         }
         Ok(Condition { metric, bound: metric.parse_bound(bound)?, strict, text })
-    }
-}
-
-impl From<Condition> for String {
-    fn from(condition: Condition) -> String {
-        condition.text
-    }
-}
-
-impl TryFrom<String> for Condition {
-    type Error = SettingError;
-
-    fn try_from(text: String) -> Result<Condition, SettingError> {
-        text.parse()
     }
 }
 

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
+use super::{Choice, Condition, Remote, VariantName};
 use crate::units;
 
 /// Defines an enum of names that is displayed, listed and serialised by these names only, and
@@ -35,6 +34,31 @@ macro_rules! names {
             fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.pad(self.name()) }
         }
     };
+}
+
+/// Stores types as the text that they are displayed as.
+macro_rules! as_text {
+    ($($type:ident: $parse:path),+ $(,)?) => { $(
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                $parse(&<String as serde::Deserialize>::deserialize(from)?).map_err(serde::de::Error::custom)
+            }
+        }
+    )+ };
+}
+
+as_text! {
+    Choice: Choice::parse,
+    Condition: str::parse,
+    Pattern: str::parse,
+    Remote: str::parse,
+    VariantName: str::parse,
 }
 
 pub(crate) use names;
@@ -212,8 +236,7 @@ impl Layout {
 }
 
 /// The order in which blocks are visited; each visits every block once per pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pattern {
     Seq,
     Random,
@@ -260,19 +283,6 @@ impl FromStr for Pattern {
                 }
             },
         }
-    }
-}
-
-impl From<Pattern> for String {
-    fn from(pattern: Pattern) -> String {
-        pattern.to_string()
-    }
-}
-
-impl TryFrom<String> for Pattern {
-    type Error = PatternError;
-    fn try_from(text: String) -> Result<Self, PatternError> {
-        text.parse()
     }
 }
 

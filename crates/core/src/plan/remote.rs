@@ -4,13 +4,10 @@ use std::fmt;
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use super::SettingError;
 
 /// The address of `iotui serve` on another machine. Only its name: it is resolved on connecting.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Remote {
     /// A name or an address, without brackets.
     pub host: String,
@@ -74,19 +71,6 @@ impl fmt::Display for Remote {
             (true, false) => write!(f, "[{host}]:{port}"),
             (false, false) => write!(f, "{host}:{port}"),
         }
-    }
-}
-
-impl TryFrom<String> for Remote {
-    type Error = SettingError;
-    fn try_from(text: String) -> Result<Remote, SettingError> {
-        text.parse()
-    }
-}
-
-impl From<Remote> for String {
-    fn from(remote: Remote) -> String {
-        remote.to_string()
     }
 }
 

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The name of a variant: 1 to 16 letters, digits, dots, dashes and underscores.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariantName(String);
 
 /// A state of the machine, and the shell command that sets it.
@@ -42,19 +41,13 @@ impl fmt::Display for VariantName {
     }
 }
 
-impl From<VariantName> for String {
-    fn from(name: VariantName) -> String {
-        name.0
-    }
-}
+impl FromStr for VariantName {
+    type Err = VariantError;
 
-impl TryFrom<String> for VariantName {
-    type Error = VariantError;
-
-    fn try_from(text: String) -> Result<VariantName, VariantError> {
+    fn from_str(text: &str) -> Result<VariantName, VariantError> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
         if (1..=VariantName::MAX_LEN).contains(&text.len()) && text.bytes().all(plain) {
-            Ok(VariantName(text))
+            Ok(VariantName(text.into()))
         } else {
             Err(VariantError::Name)
         }
@@ -66,7 +59,7 @@ impl FromStr for Variant {
 
     fn from_str(text: &str) -> Result<Variant, VariantError> {
         let (name, command) = text.split_once(':').ok_or(VariantError::NoCommand)?;
-        let (name, command) = (name.trim().to_string().try_into()?, command.trim());
+        let (name, command) = (name.trim().parse()?, command.trim());
         if command.is_empty() {
             return Err(VariantError::NoCommand);
         }

@@ -34,7 +34,7 @@ const COMMON: [&str; 16] = [
 /// Names the variants by letters, and hides their commands.
 fn anonymize_variants(plan: &mut Plan) {
     let letters: Vec<VariantName> = (b'A'..=b'Z')
-        .filter_map(|letter| char::from(letter).to_string().try_into().ok())
+        .filter_map(|letter| char::from(letter).to_string().parse().ok())
         .take(plan.variants.len())
         .collect();
     for job in &mut plan.cells {

@@ -53,7 +53,7 @@ fn opposites() -> [Job; 2] {
         writes: Writes::Append,
         file_per: FilePer::Thread,
         target: Some(1),
-        variant: Some("mq".to_string().try_into().unwrap()),
+        variant: Some("mq".parse().unwrap()),
         ranks: Some(4),
         layout: Layout::Strided,
         backend: Choice::plain("seek"),

@@ -126,7 +126,7 @@ mod tests {
     fn variants(commands: &[&str]) -> Variants {
         let mut plan = Plan::plain("sweep", crate::plan::TargetSpec::None);
         let variant = |(at, command): (usize, &&str)| Variant {
-            name: format!("V{at}").try_into().unwrap(),
+            name: format!("V{at}").parse().unwrap(),
             command: (*command).into(),
         };
         plan.variants = commands.iter().enumerate().map(variant).collect();
