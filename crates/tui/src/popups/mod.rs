@@ -135,42 +135,34 @@ pub trait Layer {
     }
 }
 
+/// Finds the behaviour of a popup, which is borrowed by `&` or by `&mut`.
+macro_rules! layer {
+    ($popup:expr, $($borrow:tt)+) => {
+        match $popup {
+            Popup::Help(help) => help,
+            Popup::Palette(palette) => palette,
+            Popup::Question(question) => question,
+            Popup::HeldRun(held) => held,
+            Popup::WaitingRun(waiting) => waiting,
+            Popup::Line(line) => line,
+            Popup::Export(form) => $($borrow)+ **form,
+            Popup::Refine(form) => $($borrow)+ **form,
+            Popup::Warnings(warnings) => warnings,
+            Popup::Start(start) => start,
+            Popup::Marks(marks) => marks,
+            Popup::Doctor(doctor) => doctor,
+            Popup::Themes(themes) => themes,
+            Popup::Messages(messages) => messages,
+        }
+    };
+}
+
 fn layer(popup: &Popup) -> &dyn Layer {
-    match popup {
-        Popup::Help(help) => help,
-        Popup::Palette(palette) => palette,
-        Popup::Question(question) => question,
-        Popup::HeldRun(held) => held,
-        Popup::WaitingRun(waiting) => waiting,
-        Popup::Line(line) => line,
-        Popup::Export(form) => &**form,
-        Popup::Refine(form) => &**form,
-        Popup::Warnings(warnings) => warnings,
-        Popup::Start(start) => start,
-        Popup::Marks(marks) => marks,
-        Popup::Doctor(doctor) => doctor,
-        Popup::Themes(themes) => themes,
-        Popup::Messages(messages) => messages,
-    }
+    layer!(popup, &)
 }
 
 fn layer_mut(popup: &mut Popup) -> &mut dyn Layer {
-    match popup {
-        Popup::Help(help) => help,
-        Popup::Palette(palette) => palette,
-        Popup::Question(question) => question,
-        Popup::HeldRun(held) => held,
-        Popup::WaitingRun(waiting) => waiting,
-        Popup::Line(line) => line,
-        Popup::Export(form) => &mut **form,
-        Popup::Refine(form) => &mut **form,
-        Popup::Warnings(warnings) => warnings,
-        Popup::Start(start) => start,
-        Popup::Marks(marks) => marks,
-        Popup::Doctor(doctor) => doctor,
-        Popup::Themes(themes) => themes,
-        Popup::Messages(messages) => messages,
-    }
+    layer!(popup, &mut)
 }
 
 pub fn draw(model: &Model, popup: &Popup, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
