@@ -2,10 +2,11 @@
 
 use std::fmt::{Display, Write};
 
+use crate::analysis::group_by_key;
 use crate::engine::Unfillable;
 use crate::experiment::estimate;
 use crate::experiment::{DiskSpeed, predict_missed};
-use crate::plan::{Job, Plan, TargetSpec, Variant};
+use crate::plan::{Plan, TargetSpec, Variant};
 use crate::record::Warning;
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
@@ -99,10 +100,6 @@ fn push_needs(plan: &Plan, text: &mut String) {
     for expectation in &plan.expect {
         put(text, "expect", clean_text(&expectation.describe()));
     }
-    let buffers = |cell: &Job| {
-        cell.block.saturating_mul(cell.depth.into()).saturating_mul(cell.threads.into())
-    };
-    let buffers = plan.cells.iter().map(buffers).max().unwrap_or(0);
     if let Some(fresh) = &plan.fresh {
         let visited = fresh.visited.iter().map(|(start, end)| end.saturating_sub(*start));
         let visited = show_bytes(visited.sum());
@@ -118,7 +115,7 @@ fn push_needs(plan: &Plan, text: &mut String) {
     }
     if !plan.cells.is_empty() {
         let each = if plan.processes() > 1 { " in each rank" } else { "" };
-        put(text, "memory", format!("up to {} of buffers{each}", show_bytes(buffers)));
+        put(text, "memory", format!("up to {} of buffers{each}", show_bytes(plan.buffer_bytes())));
     }
     let ours = plan.filled();
     if ours > 0 {
@@ -158,15 +155,14 @@ fn push_skipped(plan: &Plan, text: &mut String) {
     let jobs = plan.skipped.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
     let probes =
         plan.skipped_probes.iter().map(|skipped| (skipped.reason.as_str(), skipped.cell.label()));
-    let skipped: Vec<(&str, String)> = jobs.chain(probes).collect();
-    let mut reasons: Vec<&str> = skipped.iter().map(|(reason, _)| *reason).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    for reason in reasons {
-        let mut cells = skipped.iter().filter(|(own, _)| *own == reason).map(|(_, label)| label);
-        let (first, more) = (cells.next().cloned().unwrap_or_default(), cells.count());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let _ = writeln!(text, "  skipped: {first}{more}: {reason}");
+    let mut reasons = group_by_key(jobs.chain(probes), |(reason, _)| *reason);
+    reasons.sort_unstable_by_key(|(reason, _)| *reason);
+    for (reason, cells) in reasons {
+        let more = match cells.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(text, "  skipped: {}{more}: {reason}", cells[0].1);
     }
 }
 

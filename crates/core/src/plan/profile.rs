@@ -85,13 +85,9 @@ impl Profile {
         Preset {
             id: self.id.clone(),
             about: self.about.clone(),
-            question: String::new(),
-            needs_file: false,
-            first_backend: false,
-            doc: String::new(),
             experiment: "sweep".into(),
             settings: self.cells.clone().or(&self.settings),
-            sweeps: Vec::new(),
+            ..Preset::default()
         }
     }
 

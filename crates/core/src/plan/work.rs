@@ -11,7 +11,7 @@ use super::trial_time::{TrialTime, nanos};
 use super::{Cold, Expectation, Job, ProbeCell, Remote, Variant, target_name};
 
 /// The target of the measurement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum TargetSpec {
     /// A file that iotui creates in `dir`, fills with random data, and removes.
@@ -34,6 +34,7 @@ pub enum TargetSpec {
         size: u64,
     },
     /// No file, for probes that need none. `null` in JSON.
+    #[default]
     #[serde(skip)]
     None,
 }
@@ -84,7 +85,7 @@ pub struct Skipped<Cell = Job> {
 }
 
 /// Everything a run does, decided before it starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Plan {
     pub experiment: String,
     pub presets: Vec<String>,
@@ -315,38 +316,17 @@ impl Plan {
     pub fn plain(experiment: &str, target: TargetSpec) -> Plan {
         Plan {
             experiment: experiment.into(),
-            presets: Vec::new(),
             target,
-            others: Vec::new(),
-            variants: Vec::new(),
-            cells: Vec::new(),
-            probes: Vec::new(),
-            trials: None,
             goal: Plan::TARGET_HALF_WIDTH,
-            until: false,
-            settle: None,
-            trial_time: TrialTime::default(),
-            fitted: false,
-            span_may_shrink: false,
             budget: Plan::BUDGET,
-            seed: 0,
-            skipped: Vec::new(),
-            pick: false,
-            settings: None,
-            once_uncached: false,
-            anonymous: false,
-            ceilings: false,
-            rated: None,
-            expect: Vec::new(),
-            cold: Cold::default(),
-            compressible: None,
-            dedupe: None,
-            verify: false,
-            fresh: None,
-            skipped_probes: Vec::new(),
-            remote: None,
-            shift: false,
+            ..Plan::default()
         }
+    }
+
+    /// Returns the largest buffers that one of its cells needs, bytes.
+    pub fn buffer_bytes(&self) -> u64 {
+        let lanes = |job: &Job| u64::from(job.depth).saturating_mul(job.threads.into());
+        self.cells.iter().map(|job| job.block.saturating_mul(lanes(job))).max().unwrap_or(0)
     }
 
     /// Returns the batches of every probe's cell.

@@ -10,7 +10,7 @@ use crate::record::{
 };
 
 /// One run of one plan, as loaded or while it grows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Session {
     pub id: String,
     pub name: String,
@@ -60,30 +60,16 @@ impl Session {
 
     /// Creates a session without results. An empty `id` means that it is not saved.
     pub fn new(id: String, name: String, created: String, host: Host, plan: Plan) -> Session {
-        let (verdicts, errors) = (vec![None; plan.cells.len()], vec![None; plan.cells.len()]);
-        let (trials, probe_trials, picks, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
         Session {
-            levels: Vec::new(),
             id,
             name,
             created,
             host,
+            verdicts: vec![None; plan.cells.len()],
+            errors: vec![None; plan.cells.len()],
+            probe_findings: vec![ProbeFindings::default(); plan.probes.len()],
             plan,
-            grounds: None,
-            trials,
-            verdicts,
-            errors,
-            skipped: Vec::new(),
-            probe_trials,
-            probe_findings,
-            picks,
-            notes,
-            lost: 0,
-            reference: None,
-            unrestored: false,
-            end: None,
-            seconds: None,
+            ..Session::default()
         }
     }
 

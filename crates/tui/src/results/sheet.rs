@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use crate::analysis::{Axis, CellResult, SKIPPED_BY_USER, TrialWork, brief_words};
+use crate::analysis::{Axis, CellResult, SKIPPED_BY_USER, TrialWork, brief_words, group_by_key};
 use crate::catalog::moves_data;
 use crate::experiment::MEASURE;
-use crate::plan::{Job, Skipped};
+use crate::plan::Job;
 use crate::record::Trial;
 use crate::report::table::columns::{ColumnPlace, measured_columns, throughput_median};
 use crate::report::table::{axes, grid, runs};
@@ -36,25 +36,13 @@ pub struct SkippedRow {
     pub cells: usize,
 }
 
-/// Groups skipped cells by their reason, in their order.
-fn group(skipped: &[Skipped]) -> Vec<(&str, Vec<&Job>)> {
-    let mut groups: Vec<(&str, Vec<&Job>)> = Vec::new();
-    for Skipped { cell, reason } in skipped {
-        match groups.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, cells)) => cells.push(cell),
-            None => groups.push((reason, vec![cell])),
-        }
-    }
-    groups
-}
-
 impl Sheet {
     pub fn new(shown: &SessionView, unit: Rates) -> Sheet {
         let (results, skipped) = (shown.results.as_slice(), shown.skipped.as_slice());
         let rows: Vec<&CellResult> = results.iter().collect();
-        let groups = group(skipped);
+        let groups = group_by_key(skipped, |skipped| skipped.reason.as_str());
         let all = results.iter().map(|r| &r.cell).chain(skipped.iter().map(|s| &s.cell));
-        let firsts = groups.iter().filter_map(|(_, cells)| cells.first().copied());
+        let firsts = groups.iter().filter_map(|(_, cells)| Some(&cells.first()?.cell));
         let jobs: Vec<&Job> = results.iter().map(|r| &r.cell).chain(firsts).collect();
         let mut columns: Vec<Column> = Axis::columns()
             .into_iter()
@@ -86,7 +74,8 @@ impl Sheet {
                 result.warnings.iter().map(|w| w.id.as_ref()).collect::<Vec<_>>().join(" ")
             }
             None => groups.get(row - results.len()).map_or(String::new(), |(reason, cells)| {
-                let labels: Vec<String> = cells.iter().map(|cell| cell.label()).collect();
+                let labels: Vec<String> =
+                    cells.iter().map(|skipped| skipped.cell.label()).collect();
                 format!("{} skipped {reason}", labels.join(" "))
             }),
         };

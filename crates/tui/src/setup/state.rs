@@ -22,8 +22,9 @@ use crate::theme::Look;
 use crate::units::show_bytes;
 
 /// The panes, in Tab order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SetupPane {
+    #[default]
     Target,
     Backends,
     Workload,
@@ -51,7 +52,7 @@ pub struct Given {
     pub remembered: Settings,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Setup {
     pub file: Option<PathBuf>,
     /// Further files, or without a file further folders, measured in the same rounds.
@@ -102,30 +103,13 @@ impl Setup {
         let focus = if file.is_some() { SetupPane::Plan } else { SetupPane::Target };
         Setup {
             file,
-            others: Vec::new(),
             dir,
             settings,
             preset,
             focus,
             browser: Browser::new(PathBuf::from("/")),
-            rows_out: Vec::new(),
-            sweep: 0,
-            backend: 0,
-            row: 0,
-            mark: 0,
-            end: BandEnd::default(),
-            moved: None,
-            scroll: 0,
-            all_backends: false,
-            all_settings: false,
-            planning: Planning::default(),
-            exists: false,
-            given: None,
-            picks: false,
-            before_pick: None,
-            dirty: false,
-            log_y: false,
             infos: catalog::infos(),
+            ..Setup::default()
         }
     }
 

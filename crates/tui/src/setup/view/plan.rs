@@ -9,9 +9,8 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::scene::SetupScene;
-use crate::experiment::Proposed;
-use crate::experiment::estimate;
-use crate::experiment::predict_missed;
+use crate::analysis::group_by_key;
+use crate::experiment::{Proposed, estimate, predict_missed};
 use crate::keymap::{Action, key_of};
 use crate::msg::Outlook;
 use crate::plan::{Axis, Job, Op, Plan, TargetSpec};
@@ -160,13 +159,9 @@ fn push_what_runs(
     if let Some(instead) = &proposed.instead {
         push(note, Role::Note, &safe(instead, Replacement::Mark), Role::Text);
     }
-    for (count, reason) in count_skipped(&proposed.plan) {
-        push(
-            scene.look.glyph("○", "-"),
-            Role::Dim,
-            &speak(&format!("{count} skipped: {reason}")),
-            Role::Dim,
-        );
+    for (reason, skipped) in group_by_key(&proposed.plan.skipped, |skipped| &skipped.reason) {
+        let text = speak(&format!("{} skipped: {reason}", skipped.len()));
+        push(scene.look.glyph("○", "-"), Role::Dim, &text, Role::Dim);
     }
     let planning = &scene.setup.planning;
     let outlook = &planning.outlook;
@@ -248,12 +243,6 @@ fn wrap_with_sign(
 /// Returns the line of time, cells, rounds and memory.
 fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
     let cells = plan.cells.len();
-    let memory = plan
-        .cells
-        .iter()
-        .map(|c| c.block.saturating_mul(c.depth.into()).saturating_mul(c.threads.into()))
-        .max()
-        .unwrap_or(0);
     let mut spans = vec![Span::raw(" ")];
     let mut push = |number: String, text: &str| {
         spans.push(scene.look.span(Role::Number, number));
@@ -293,7 +282,7 @@ fn summary_line(scene: &SetupScene, plan: &Plan) -> Line<'static> {
         None => push(String::new(), &format!("{dot}repeated until precise")),
     }
     push(String::new(), dot);
-    push(show_bytes(memory), " of memory");
+    push(show_bytes(plan.buffer_bytes()), " of memory");
     Line::from(spans)
 }
 
@@ -396,18 +385,6 @@ fn describe_rewrites(plan: &Plan) -> Option<String> {
         (Some(each), None) => format!(", then overwrites {} in each round", show_bytes(each)),
         _ => format!(", then overwrites it for at most {}", show_wait(plan.budget)),
     })
-}
-
-/// Counts the skipped combinations by reason.
-fn count_skipped(plan: &Plan) -> Vec<(usize, String)> {
-    let mut reasons: Vec<(usize, String)> = Vec::new();
-    for skipped in &plan.skipped {
-        match reasons.iter_mut().find(|(_, reason)| *reason == skipped.reason) {
-            Some((count, _)) => *count += 1,
-            None => reasons.push((1, skipped.reason.clone())),
-        }
-    }
-    reasons
 }
 
 fn sort_by_severity(findings: &[Warning]) -> Vec<&Warning> {
