@@ -13,3 +13,14 @@ pub use clean::{
 pub use json::{change_texts, replace_strings};
 pub use time::{parse_utc, utc};
 pub use wrap::{cut_end, cut_front, find_cut, pad_right, width, wrap, wrap_hanging, wrap_where};
+
+/// Returns each item once, in the order of their first ones.
+pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    for item in items {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+    }
+    all
+}

@@ -3,6 +3,7 @@
 
 use crate::catalog::moves_data;
 use crate::plan::{Axis, Job};
+use crate::text::unique;
 use crate::units;
 
 /// The names of cells among others.
@@ -119,24 +120,12 @@ pub fn name_cells(plan: &[Job], cells: &[usize]) -> Vec<String> {
 
 /// Returns each value of an axis once.
 fn distinct<'a>(axis: Axis, jobs: impl Iterator<Item = &'a Job>) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for job in jobs {
-        let value = axis.value(job);
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
+    unique(jobs.map(|job| axis.value(job)))
 }
 
 /// Joins values of one axis, each once: `4 and 8 threads`.
 fn join_values(phrases: impl Iterator<Item = String>) -> String {
-    let mut values: Vec<String> = Vec::new();
-    for phrase in phrases {
-        if !values.contains(&phrase) {
-            values.push(phrase);
-        }
-    }
+    let values = unique(phrases);
     let split: Vec<Option<(&str, &str)>> = values.iter().map(|of| of.split_once(' ')).collect();
     if let Some(Some((_, unit))) = split.first()
         && split.iter().all(|of| of.is_some_and(|(_, other)| other == *unit))

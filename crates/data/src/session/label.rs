@@ -1,7 +1,7 @@
 //! The label of a session without a name: its target, and what was measured on it.
 
-use crate::plan::{Op, Plan, Presets, TargetSpec};
-use crate::text::clean;
+use crate::plan::{Job, Op, Plan, Presets, TargetSpec};
+use crate::text::{clean, unique};
 
 /// More backends than these are counted, not named.
 const MAX_NAMED: usize = 3;
@@ -43,13 +43,7 @@ fn special(plan: &Plan) -> String {
         probes.dedup();
         return listed(&probes, "probes");
     }
-    let mut backends: Vec<String> = Vec::new();
-    for job in &plan.cells {
-        let backend = job.way();
-        if !backends.contains(&backend) {
-            backends.push(backend);
-        }
-    }
+    let backends = unique(plan.cells.iter().map(Job::way));
     let names: Vec<&str> = backends.iter().map(String::as_str).collect();
     let writes = plan.cells.iter().all(|job| job.op == Op::Write);
     let names = listed(&names, "backends");

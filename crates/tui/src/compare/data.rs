@@ -104,11 +104,8 @@ impl LoadedComparison {
 
     /// Returns the letter of a loaded session by its index.
     pub fn letter(&self, at: usize) -> &str {
-        let Some(comparison) = &self.comparison else { return "" };
-        std::iter::once(&comparison.base)
-            .chain(comparison.others.iter().map(|other| &other.side))
-            .nth(at)
-            .map_or("", |side| &side.letter)
+        let mut sides = self.comparison.iter().flat_map(Comparison::sides);
+        sides.nth(at).map_or("", |side| &side.letter)
     }
 
     pub fn versus(&self, other: usize) -> Option<(&Versus, &Sheet)> {

@@ -4,6 +4,7 @@ use super::data::LoadedComparison;
 use crate::analysis::Axis;
 use crate::curves::{self, Curve, Metric};
 use crate::session_view::SessionView;
+use crate::text::unique;
 use crate::zoom::{self, Places, Zoom};
 
 /// The visible part of the comparison.
@@ -106,12 +107,7 @@ impl Overlay {
         };
         let mut lines: Vec<SessionCurve> = sessions.iter().enumerate().flat_map(each).collect();
         self.singles = curves::leave_out_singles(&mut lines, |line| &line.curve);
-        let mut names: Vec<String> = Vec::new();
-        for line in &lines {
-            if !names.contains(&line.curve.name) {
-                names.push(line.curve.name.clone());
-            }
-        }
+        let names = unique(lines.iter().map(|line| line.curve.name.clone()));
         lines.sort_by_cached_key(|line| {
             (names.iter().position(|name| *name == line.curve.name), line.session)
         });

@@ -17,7 +17,7 @@ use crate::plan::{Info, Plan, Preset, Presets, Range, Settings, TargetSpec};
 use crate::record::Warning;
 use crate::screen::Screen;
 use crate::spoken::describe_settings;
-use crate::text::show_path;
+use crate::text::{show_path, unique};
 use crate::theme::Look;
 use crate::units::show_bytes;
 
@@ -325,13 +325,8 @@ impl Setup {
         {
             return None;
         }
-        let mut values: Vec<String> = Vec::new();
-        for part in self.preset.parts() {
-            let value = part.text(name).unwrap_or_else(|| "-".into());
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
+        let parts = self.preset.parts().into_iter();
+        let values = unique(parts.map(|part| part.text(name).unwrap_or_else(|| "-".into())));
         Some(values.join(" / "))
     }
 
@@ -342,12 +337,7 @@ impl Setup {
             let text = describe_settings(sweep);
             if text.is_empty() { "the settings above".into() } else { text }
         }
-        let mut distinct: Vec<String> = Vec::new();
-        for text in sweeps.iter().map(describe) {
-            if !distinct.contains(&text) {
-                distinct.push(text);
-            }
-        }
+        let distinct = unique(sweeps.iter().map(describe));
         if distinct.len() < 2 || self.has_table() {
             String::new()
         } else {

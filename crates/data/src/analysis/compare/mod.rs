@@ -49,6 +49,13 @@ pub struct Comparison {
     pub others: Vec<Versus>,
 }
 
+impl Comparison {
+    /// Returns the sessions, the base first.
+    pub fn sides(&self) -> impl Iterator<Item = &Side> {
+        std::iter::once(&self.base).chain(self.others.iter().map(|other| &other.side))
+    }
+}
+
 /// One of the sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Side {

@@ -25,9 +25,8 @@ pub const FORMAT: ComparisonFormat = ComparisonFormat {
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let text = |body: &str| escape(&safe(body, look));
-    let sides =
-        std::iter::once(&comparison.base).chain(comparison.others.iter().map(|other| &other.side));
-    let sides: Vec<String> = sides
+    let sides: Vec<String> = comparison
+        .sides()
         .map(|side| format!("- **{}**: {}", text(&side.letter), text(&describe_side(side))))
         .collect();
     if let [other] = &comparison.others[..] {

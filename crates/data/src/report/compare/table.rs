@@ -25,8 +25,7 @@ pub const FORMAT: ComparisonFormat = ComparisonFormat {
 
 fn write(comparison: &Comparison, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let mut page = TextLines { look, lines: Vec::new() };
-    let others = comparison.others.iter().map(|other| &other.side);
-    for side in std::iter::once(&comparison.base).chain(others) {
+    for side in comparison.sides() {
         page.paragraph(&format!("{}  ", side.letter), Style::Bold, &describe_side(side));
     }
     for other in &comparison.others {

@@ -21,14 +21,22 @@ use crate::theme::{Look, Role};
 use crate::view::list::List;
 use crate::view::{Hits, Part, pane};
 
+/// The input of every part of the screen.
+#[derive(Clone, Copy)]
+pub struct CompareScene<'a> {
+    look: &'a Look,
+    compare: &'a Compare,
+    got: &'a LoadedComparison,
+}
+
 pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
-    match (&compare.got, compare.view) {
-        (None, _) => waiting(look, compare, body, buf),
-        (Some(got), View::Chart) if got.count_others() > 0 => {
-            overlay::draw(compare, got, ctx, body, buf, hits);
-        }
-        (Some(got), _) => draw_page(look, compare, got, body, buf, hits),
+    let Some(got) = &compare.got else { return waiting(look, compare, body, buf) };
+    let scene = CompareScene { look, compare, got };
+    if compare.view == View::Chart && got.count_others() > 0 {
+        overlay::draw(scene, ctx, body, buf, hits);
+    } else {
+        draw_page(scene, body, buf, hits);
     }
 }
 
@@ -49,22 +57,17 @@ struct Summary {
     conclusion: Vec<Line<'static>>,
 }
 
-fn summarize(
-    look: &Look,
-    got: &LoadedComparison,
-    other: usize,
-    (versus, sheet): (&Versus, &Sheet),
-    inner: Rect,
-) -> Summary {
+fn summarize(scene: CompareScene, (versus, sheet): (&Versus, &Sheet), inner: Rect) -> Summary {
+    let look = scene.look;
     let (width, height) = (usize::from(inner.width), usize::from(inner.height));
     let text_width = width.saturating_sub(2);
     let mut texts = pane::wrap(&speak(&versus.describe()), text_width);
-    let offer = offer_trials(look, got, other, width);
+    let offer = offer_trials(scene, width);
     // A line above each part, and the head of the table.
     let others = 3 + usize::from(HEADER_ROWS) + usize::from(offer.is_some());
     let most = (height / 4).max(2);
     let usual = [
-        session_lines(look, got, other, width, most).len(),
+        session_lines(scene, width, most).len(),
         versus.differences.len().clamp(1, (height / 5).max(2)),
         texts.len().min((height / 6).max(2)),
     ];
@@ -81,7 +84,7 @@ fn summarize(
     conclusion.extend(offer);
     let shown = versus.differences.iter().take(difference_rows);
     Summary {
-        sessions: session_lines(look, got, other, width, most - (usual[0] - session_rows)),
+        sessions: session_lines(scene, width, most - (usual[0] - session_rows)),
         differences: shown.map(|one| difference(look, one, &versus.differences, width)).collect(),
         conclusion,
     }
@@ -100,13 +103,9 @@ fn yield_rows(mut parts: [usize; 3], room: usize) -> [usize; 3] {
 }
 
 /// Returns how to get a verdict on cells with too few trials, if trials can be added.
-fn offer_trials(
-    look: &Look,
-    got: &LoadedComparison,
-    other: usize,
-    width: usize,
-) -> Option<Line<'static>> {
-    let (versus, _) = got.versus(other)?;
+fn offer_trials(scene: CompareScene, width: usize) -> Option<Line<'static>> {
+    let CompareScene { look, compare: Compare { other, .. }, got } = scene;
+    let (versus, _) = got.versus(*other)?;
     let can_grow = |at: usize| got.views.get(at).is_some_and(|view| is_refinable(&view.session));
     let (base_grows, other_grows) = (can_grow(0), can_grow(other + 1));
     let is_short = |trials: usize| trials < MIN_TRIALS;
@@ -132,15 +131,9 @@ fn offer_trials(
     Some(look.line(Role::Dim, pane::fit(&text, width)))
 }
 
-fn draw_page(
-    look: &Look,
-    compare: &Compare,
-    got: &LoadedComparison,
-    body: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) {
-    let inner = pane::frame(look, "Compare", &state(look, compare, got), true, body, buf);
+fn draw_page(scene: CompareScene, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let CompareScene { look, compare, got } = scene;
+    let inner = pane::frame(look, "Compare", &state(scene), true, body, buf);
     let Some((versus, sheet)) = got.versus(compare.other) else {
         return draw_failures(look, got, inner, buf);
     };
@@ -148,14 +141,14 @@ fn draw_page(
     let width = usize::from(inner.width);
     if compare.view == View::Words {
         let most = (usize::from(inner.height) / 4).max(2);
-        put(&session_lines(look, got, compare.other, width, most), &mut at, inner, buf);
+        put(&session_lines(scene, width, most), &mut at, inner, buf);
         divide(look, "In words", "", &mut at, inner, buf);
         let lines = describe_all(look, versus, width);
         let list = List::scrolled(compare.scroll, lines.len(), below(inner, at));
         hits.list(Part::Compare, list);
         return list.draw_lines(look, lines, buf);
     }
-    let summary = summarize(look, got, compare.other, (versus, sheet), inner);
+    let summary = summarize(scene, (versus, sheet), inner);
     put(&summary.sessions, &mut at, inner, buf);
     divide(look, "Summary", "", &mut at, inner, buf);
     put(&summary.conclusion, &mut at, inner, buf);
@@ -220,7 +213,7 @@ fn divide(look: &Look, title: &str, right: &str, at: &mut u16, inner: Rect, buf:
 }
 
 /// Describes which sessions are compared, the index, and whether a comparison is pending.
-fn state(look: &Look, compare: &Compare, got: &LoadedComparison) -> String {
+fn state(CompareScene { look, compare, got }: CompareScene) -> String {
     let others = got.count_others();
     let mut parts = Vec::new();
     if compare.is_waiting() {
@@ -253,17 +246,10 @@ fn failure_lines(look: &Look, got: &LoadedComparison, width: usize) -> Vec<Line<
 const TIME_COLUMNS: usize = 20;
 
 /// Builds a line per session, always including the two that are compared.
-fn session_lines(
-    look: &Look,
-    got: &LoadedComparison,
-    other: usize,
-    width: usize,
-    most: usize,
-) -> Vec<Line<'static>> {
+fn session_lines(scene: CompareScene, width: usize, most: usize) -> Vec<Line<'static>> {
+    let CompareScene { look, compare, got } = scene;
     let Some(comparison) = &got.comparison else { return Vec::new() };
-    let sides: Vec<&Side> = std::iter::once(&comparison.base)
-        .chain(comparison.others.iter().map(|other| &other.side))
-        .collect();
+    let (sides, other): (Vec<&Side>, usize) = (comparison.sides().collect(), compare.other);
     let names: Vec<&str> = (0..sides.len()).map(|at| got.name(at)).collect();
     let wide = names.iter().map(|name| pane::width(name)).max().unwrap_or(0).min(width / 3);
     let hosts = sides.iter().map(|side| pane::width(&side.host)).max().unwrap_or(0).min(width / 5);

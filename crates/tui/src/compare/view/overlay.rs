@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
+use super::CompareScene;
 use crate::analysis::letter;
-use crate::compare::data::LoadedComparison;
 use crate::compare::state::{Compare, Overlay};
 use crate::context::ViewContext;
 use crate::curves::{self, Axes, Drawn};
@@ -19,23 +19,16 @@ use crate::view::list::List;
 use crate::view::{Hits, pane};
 use crate::vocabulary::{DASHED, DOTTED, SOLID, Sign};
 
-pub fn draw(
-    compare: &Compare,
-    compared: &LoadedComparison,
-    ctx: &ViewContext,
-    body: Rect,
-    buf: &mut Buffer,
-    hits: &mut Hits,
-) {
-    let (look, overlay, log) = (ctx.look, &compare.overlay, compare.log());
+pub fn draw(scene: CompareScene, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
+    let CompareScene { look, compare, got } = scene;
+    let (overlay, log) = (&compare.overlay, compare.log());
     let [plot, legend] = split(body, legend_rows(overlay).len());
-    let x = overlay.x();
     let title = overlay.metric.title_by(overlay.places.axis);
     let logarithmic = if log { "log, " } else { "" };
     let inner = pane::frame(
         look,
         &title,
-        &format!("{logarithmic}{} sessions", compared.views.len()),
+        &format!("{logarithmic}{} sessions", got.views.len()),
         true,
         plot,
         buf,
@@ -45,9 +38,9 @@ pub fn draw(
     } else {
         hits.chart(inner);
         with_chart(look, overlay, log, |chart| chart.render(inner, buf));
-        draw_read_out(compare, compared, ctx, inner, buf);
+        draw_read_out(scene, ctx, inner, buf);
     }
-    self::legend(look, compared, overlay, x, legend, buf);
+    self::legend(scene, legend, buf);
 }
 
 /// Returns the areas of the chart and of a legend with `rows` rows: side by side on a wide screen,
@@ -98,13 +91,8 @@ pub fn locate_points(look: &Look, overlay: &Overlay, log: bool, area: Rect) -> L
 }
 
 /// Describes the point under the pointer.
-fn draw_read_out(
-    compare: &Compare,
-    got: &LoadedComparison,
-    ctx: &ViewContext,
-    area: Rect,
-    buf: &mut Buffer,
-) {
+fn draw_read_out(scene: CompareScene, ctx: &ViewContext, area: Rect, buf: &mut Buffer) {
+    let CompareScene { compare, got, .. } = scene;
     let Some(at) = ctx.pointer.filter(|at| area.contains(*at)) else { return };
     let overlay = &compare.overlay;
     let located = locate_points(ctx.look, overlay, compare.log(), area);
@@ -151,16 +139,11 @@ fn legend_rows(overlay: &Overlay) -> Vec<Entry> {
     rows
 }
 
-fn legend(
-    look: &Look,
-    compared: &LoadedComparison,
-    overlay: &Overlay,
-    x: Option<f64>,
-    area: Rect,
-    buf: &mut Buffer,
-) {
+fn legend(scene: CompareScene, area: Rect, buf: &mut Buffer) {
+    let (look, overlay) = (scene.look, &scene.compare.overlay);
     let peak = if overlay.metric.more_is_better() { "peak" } else { "least" };
-    let right = x.map_or(peak.into(), |x| format!("at {}", overlay.places.axis.show(x as u64)));
+    let right =
+        overlay.x().map_or(peak.into(), |x| format!("at {}", overlay.places.axis.show(x as u64)));
     let inner = pane::frame(look, "Curves", &right, false, area, buf);
     let rows = legend_rows(overlay);
     let here = rows
@@ -171,7 +154,7 @@ fn legend(
     let line = |at: usize| match &rows[at] {
         Entry::Curve(name) => look.line(Role::Title, format!(" {}", pane::fit(name, width))),
         Entry::Line(line) => {
-            let text = curve_line(look, compared, overlay, *line, x, width);
+            let text = curve_line(scene, *line, width);
             if at == here { pane::lit(look, text) } else { text }
         }
         Entry::Singles(count) => {
@@ -205,25 +188,20 @@ fn hint(look: &Look, area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws marker, line, session and value of a curve.
-fn curve_line(
-    look: &Look,
-    compared: &LoadedComparison,
-    overlay: &Overlay,
-    at: usize,
-    x: Option<f64>,
-    width: usize,
-) -> Line<'static> {
+fn curve_line(scene: CompareScene, at: usize, width: usize) -> Line<'static> {
+    let CompareScene { look, compare: Compare { overlay, .. }, got } = scene;
     let line = &overlay.lines[at];
-    let value =
-        overlay.value(line, x).map_or("-".into(), |value| overlay.metric.show(value, look.unit));
+    let value = overlay
+        .value(line, overlay.x())
+        .map_or("-".into(), |value| overlay.metric.show(value, look.unit));
     let room = width.saturating_sub(12 + pane::width(&value));
-    let name = pane::fit(compared.name(line.session), room);
+    let name = pane::fit(got.name(line.session), room);
     let (figure, unit) = value.split_once(' ').unwrap_or((&value, ""));
     let hue = look.series(line.curve.sign.hue());
     let sample = line_of(line.session).1.on(look);
     Line::from(vec![
         Span::styled(format!("  {} {sample} ", look.marker(line.curve.sign)), hue),
-        look.span(Role::Title, format!("{} ", compared.letter(line.session))),
+        look.span(Role::Title, format!("{} ", got.letter(line.session))),
         look.span(Role::Text, pane::pad(&name, room)),
         look.span(Role::Number, format!(" {figure} ")),
         look.span(Role::Dim, unit.to_string()),
