@@ -4,8 +4,7 @@ use std::fmt::{Display, Write};
 
 use crate::analysis::group_by_key;
 use crate::engine::Unfillable;
-use crate::experiment::estimate;
-use crate::experiment::{DiskSpeed, predict_missed};
+use crate::experiment::{DiskSpeed, estimate, predict_missed};
 use crate::plan::{Plan, TargetSpec, Variant};
 use crate::record::Warning;
 use crate::text::{clean_text, show_path};

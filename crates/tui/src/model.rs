@@ -143,7 +143,7 @@ impl Model {
             live: Live::with_log_axis(look.fixed_log()),
             results: Results::with_axes(turned, look.unit),
             sessions: Sessions::default(),
-            compare: Compare::with_turned_axes(curves::flipped_metrics(&look)),
+            compare: Compare { turned: curves::flipped_metrics(&look), ..Compare::default() },
             lab,
             host: HostScreen::default(),
             exports: 0,

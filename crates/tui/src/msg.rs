@@ -14,12 +14,10 @@ use super::refine::RefineRequest;
 use super::remember::Remembered;
 use super::session_view::{Preview, SessionView};
 use super::setup::{Inspection, Listing};
-use crate::experiment::DiskSpeed;
-use crate::experiment::Proposed;
+use crate::experiment::{DiskSpeed, Proposed};
 use crate::facts::Host;
 use crate::plan::{Plan, Preset, ProbeSet, Remote, Settings};
-use crate::record::Earlier;
-use crate::record::{Event, Warning};
+use crate::record::{Earlier, Event, Warning};
 use crate::report::Look;
 use crate::session::{Listed, Samples, Timeline};
 

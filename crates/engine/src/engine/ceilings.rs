@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::backend::fold;
 use crate::record::Ceilings;
-use crate::sys::buffer::Buffer;
-use crate::sys::buffer::copy;
+use crate::sys::buffer::{Buffer, copy};
 use crate::sys::calls;
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::memory::free_memory;

@@ -10,9 +10,8 @@ use super::ranks::Started;
 use crate::host::Below;
 use crate::plan::TargetSpec;
 use crate::record::Medium;
-use crate::sys::fd;
-use crate::sys::mounts;
 use crate::sys::scratch::Scratch;
+use crate::sys::{fd, mounts};
 use crate::text::describe_io_error;
 use crate::units::show_bytes;
 

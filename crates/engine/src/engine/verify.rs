@@ -18,10 +18,9 @@ use crate::plan::{Job, Op, Pattern};
 use crate::record::{BadBlock, Found, LayerKind, Medium, ReadBack, Verified, Xor};
 use crate::sys::buffer::{Buffer, zeroed};
 use crate::sys::clock::monotonic_nanos;
-use crate::sys::cold;
 use crate::sys::content::FileData;
 use crate::sys::process_io::ProcessIo;
-use crate::sys::{fd, loop_device};
+use crate::sys::{cold, fd, loop_device};
 
 /// Bytes that are read at once, or a block if that is larger.
 const PIECE: u64 = 1 << 20;

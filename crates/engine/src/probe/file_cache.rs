@@ -13,8 +13,7 @@ use super::{BatchTime, Gauge, KnownCell, Opened, ParamSource, ProbeContext, Prob
 use crate::catalog::{self, MIN_CACHED_BYTES};
 use crate::record::{Estimate, Severity, Unit, Warning};
 use crate::sys::fd::page_size;
-use crate::sys::memory::Memory;
-use crate::sys::memory::free_memory;
+use crate::sys::memory::{Memory, free_memory};
 use crate::sys::memory_group::MemoryGroup;
 use crate::sys::residency::residency;
 use crate::sys::scratch::Scratch;

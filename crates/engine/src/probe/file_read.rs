@@ -23,12 +23,11 @@ use crate::record::Estimate;
 use crate::sys::buffer::Buffer;
 use crate::sys::clock::Clock;
 use crate::sys::cold::{WARM, make_warm_within};
-use crate::sys::fd;
 use crate::sys::mounts::{self, Mount};
 use crate::sys::process_io::ProcessIo;
-use crate::sys::raw;
 use crate::sys::residency::{Residency, residency_if_known};
 use crate::sys::scratch::ScratchDir;
+use crate::sys::{fd, raw};
 use crate::units::show_bytes;
 use crate::with_fill;
 

@@ -11,10 +11,9 @@ use crate::facts::BlockDevice;
 use crate::host::Below;
 use crate::sys::cold::{Cold, make_cold_within};
 use crate::sys::content::FileData;
-use crate::sys::fill;
-use crate::sys::mounts;
 use crate::sys::scratch::Scratch;
 use crate::sys::threads::{Affinity, unshare_files};
+use crate::sys::{fill, mounts};
 use crate::units::show_bytes;
 
 /// Block size of the file probes, the same as that of the page cache.

@@ -28,15 +28,7 @@ param_rows! {
         "the scheduler, a hashed wait queue, and registers saved and restored";
 }
 
-pub(super) fn ask_process(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
-    ask(source, true)
-}
-
-pub(super) fn ask_thread(source: &mut ParamSource) -> Option<Box<dyn KnownCell>> {
-    ask(source, false)
-}
-
-fn ask(source: &mut ParamSource, processes: bool) -> Option<Box<dyn KnownCell>> {
+pub(super) fn ask(source: &mut ParamSource, processes: bool) -> Option<Box<dyn KnownCell>> {
     let (by, place) = (source.row("by", LINKS)?, source.word("cpus", &Placement::ALL)?);
     Some(Box::new(Switch { by, place, processes }))
 }

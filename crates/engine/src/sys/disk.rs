@@ -1,7 +1,6 @@
 //! The counters of a block device: /sys/dev/block/MAJ:MIN/stat, else /proc/diskstats.
 
 use std::io;
-use std::ops::Sub;
 use std::path::{Path, PathBuf};
 
 use super::{block, text};
@@ -55,21 +54,9 @@ impl DiskStats {
     }
 }
 
-/// Returns the difference since `earlier`; never below 0.
-impl Sub for DiskStats {
-    type Output = Self;
-
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            reads: self.reads.saturating_sub(earlier.reads),
-            writes: self.writes.saturating_sub(earlier.writes),
-            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
-            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            queue_ms: self.queue_ms.saturating_sub(earlier.queue_ms),
-            flushes: since(self.flushes, earlier.flushes),
-            flush_ms: since(self.flush_ms, earlier.flush_ms),
-        }
-    }
+difference! {
+    DiskStats: reads, writes, read_bytes, write_bytes, queue_ms;
+    unsure: flushes, flush_ms
 }
 
 /// Returns the bytes that these devices (major, minor) read and wrote together; `None` where one

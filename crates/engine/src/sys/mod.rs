@@ -5,6 +5,23 @@ pub use iotui_files::{
     atomic_file, fd, folder, mounts, names, pause, read_text as text, scratch, unnamed_file,
 };
 
+/// Implements the difference of two readings of counters, some of which may be unknown.
+macro_rules! difference {
+    ($type:ident: $($counter:ident),+ $(; unsure: $($unsure:ident),+)?) => {
+        /// Returns the difference since `earlier`; never below 0.
+        impl std::ops::Sub for $type {
+            type Output = Self;
+
+            fn sub(self, earlier: Self) -> Self {
+                Self {
+                    $($counter: self.$counter.saturating_sub(earlier.$counter),)+
+                    $($($unsure: since(self.$unsure, earlier.$unsure),)+)?
+                }
+            }
+        }
+    };
+}
+
 pub mod aio;
 pub mod block;
 pub mod buffer;

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Sub;
 use std::os::unix::fs::FileExt;
 
 use super::text;
@@ -76,20 +75,7 @@ impl ThreadCalls {
     }
 }
 
-/// Returns the difference since `earlier`; never below 0.
-impl Sub for ProcessIo {
-    type Output = Self;
-
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
-            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            syscr: self.syscr.saturating_sub(earlier.syscr),
-            syscw: self.syscw.saturating_sub(earlier.syscw),
-            rchar: self.rchar.saturating_sub(earlier.rchar),
-        }
-    }
-}
+difference! { ProcessIo: read_bytes, write_bytes, syscr, syscw, rchar }
 
 /// Parses `name: number` lines; unknown names are skipped, a missing `read_bytes` returns `None`.
 fn parse(text: &str) -> Option<ProcessIo> {

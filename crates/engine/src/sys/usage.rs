@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Sub;
 use std::os::unix::fs::FileExt;
 
 use super::text;
@@ -78,22 +77,9 @@ fn nanos(time: TimeVal) -> u64 {
         .saturating_add(u64::try_from(time.tv_usec()).unwrap_or(0) * 1000)
 }
 
-/// Returns the usage since `earlier`; never below 0.
-impl Sub for Usage {
-    type Output = Self;
-
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            user_nanos: self.user_nanos.saturating_sub(earlier.user_nanos),
-            system_nanos: self.system_nanos.saturating_sub(earlier.system_nanos),
-            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(earlier.involuntary_switches),
-        }
-    }
+difference! {
+    Usage: user_nanos, system_nanos, minor_faults, major_faults, voluntary_switches,
+        involuntary_switches
 }
 
 /// Measures the time in which the thread that opened it was runnable without a CPU.

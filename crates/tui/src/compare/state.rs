@@ -35,11 +35,6 @@ pub struct Compare {
 }
 
 impl Compare {
-    /// Creates an empty screen; `turned`: metrics whose axis is switched from its default scale.
-    pub fn with_turned_axes(turned: Vec<Metric>) -> Compare {
-        Compare { turned, ..Compare::default() }
-    }
-
     /// Returns whether sessions are being loaded or compared.
     pub fn is_waiting(&self) -> bool {
         self.got.as_ref().is_none_or(|got| got.requested != self.requested)

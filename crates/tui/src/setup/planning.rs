@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::Proposed;
-use crate::experiment::{DiskSpeed, expected_trials, predict_missed, round_time};
+use crate::experiment::{DiskSpeed, Proposed, expected_trials, predict_missed, round_time};
 use crate::msg::{Outlook, Refusal};
 use crate::plan::Plan;
 use crate::record::Warning;

@@ -81,9 +81,4 @@ impl Setup {
             (None, self.settings.clone().or(&self.preset.settings))
         }
     }
-
-    /// Forgets the choices of the command line: the screen has replaced them.
-    pub fn forget_given(&mut self) {
-        self.given = None;
-    }
 }

@@ -265,11 +265,6 @@ impl Setup {
         Some(Effect::Ask(Query::Propose(Box::new(self.question()))))
     }
 
-    /// Stops waiting for requests about the previous target.
-    pub fn forget_pending(&mut self) {
-        self.planning.pending.clear();
-    }
-
     pub fn question(&self) -> Question {
         Question {
             number: self.planning.number,

@@ -1,9 +1,8 @@
 //! The comparison in one line.
 
 use super::pair::{Outcome, Pair};
-use crate::analysis::Axis;
-use crate::analysis::CellNames;
 use crate::analysis::groups::group_by_key;
+use crate::analysis::{Axis, CellNames};
 use crate::plan::Cache;
 use crate::stats::{Ratio, may_be_chance};
 use crate::units::{counted, verb};

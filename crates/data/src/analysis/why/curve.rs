@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::analysis::CellNames;
 use crate::analysis::groups::group_by_key;
-use crate::analysis::{Axis, CellResult};
+use crate::analysis::{Axis, CellNames, CellResult};
 use crate::catalog::moves_data;
 use crate::plan::Job;
 use crate::stats::Cost;

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::link::Link;
-use super::link::boot_id;
+use super::link::{Link, boot_id};
 use super::messages::{pack, unpack};
 use crate::plan::shifted;
 use crate::sys::threads::{run_unbound, usable_cpus};

@@ -11,10 +11,8 @@ use nix::sys::stat::{major, makedev, minor};
 use super::found::FileBelow;
 use super::walk::{Above, Walk, WalkPlace, World, clip};
 use crate::record::{LayerKind, Medium};
-use crate::sys::block;
-use crate::sys::fd;
 use crate::sys::loop_device::LoopFile;
-use crate::sys::mounts;
+use crate::sys::{block, fd, mounts};
 
 /// Maximum number of symbolic links that a path may have; as the kernel.
 const MAX_LINKS: u32 = 40;

@@ -392,7 +392,7 @@ pub(super) fn use_preset(setup: &mut Setup, preset: Preset) {
     setup.preset = preset;
     setup.settings = Settings::default();
     (setup.rows_out, setup.sweep) = (Vec::new(), 0);
-    setup.forget_given();
+    setup.given = None;
     setup.picks = false;
 }
 

@@ -153,7 +153,7 @@ pub(super) fn set_targets(
     setup.file = file;
     setup.others = others;
     setup.dir = dir;
-    setup.forget_pending();
+    setup.planning.pending.clear();
     let mut effects = setup.replan(ctx.now);
     effects.extend(inspect_cursor(setup));
     effects

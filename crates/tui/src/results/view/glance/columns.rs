@@ -14,8 +14,7 @@ use crate::results::data::Data;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::units::{self, column};
-use crate::view::digits;
-use crate::view::{findings, pane};
+use crate::view::{digits, findings, pane};
 use crate::vocabulary::APPROXIMATE;
 
 /// Minimum width of a column: digits, unit and interval.
