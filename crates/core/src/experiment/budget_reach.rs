@@ -211,6 +211,19 @@ pub fn expected_trials(plan: &Plan) -> u32 {
     (rounds as u32).min(plan.most_rounds())
 }
 
+/// Returns the expected duration of a plan, for `--dry-run`.
+pub fn estimate(plan: &Plan) -> Duration {
+    let trials = if has_counts(plan) && !plan.pick {
+        let disk = DiskSpeed::default();
+        let first: f64 = plan.cells.iter().map(|job| seconds(job, plan, &disk)).sum();
+        let later = f64::from(plan.rounds().saturating_sub(1));
+        first + later * round_time(plan).as_secs_f64()
+    } else {
+        sweep::trial_seconds(plan)
+    };
+    Duration::from_secs_f64((trials + sweep::probe_seconds(plan)).min(plan.budget.as_secs_f64()))
+}
+
 /// Returns the expected duration of a round after the first.
 pub fn round_time(plan: &Plan) -> Duration {
     if !has_counts(plan) {
@@ -305,6 +318,16 @@ mod tests {
             budget: Duration::from_secs(budget),
             ..Plan::plain("sweep", TargetSpec::None)
         }
+    }
+
+    #[test]
+    fn longer_passes_take_longer() {
+        let seconds = |span: u64| {
+            let pass = Job { block: 1 << 20, span, count: Some(0), ..testing::job() };
+            estimate(&plan(vec![pass], 86_400)).as_secs_f64()
+        };
+        let (one, two) = (seconds(64 << 30), seconds(128 << 30));
+        assert!(one > 60.0 && (1.8..2.2).contains(&(two / one)), "{one} {two}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod settling;
 mod sweep;
 
 pub use budget_reach::{
-    DiskRate, DiskSpeed, MissedCells, expected_trials, predict_missed, round_time,
+    DiskRate, DiskSpeed, MissedCells, estimate, expected_trials, predict_missed, round_time,
 };
 pub use calls::CALLS;
 pub use choices::Choices;
@@ -29,8 +29,8 @@ pub use schedule::{
 };
 pub use settling::{Measurements, Settling, asks_for_time};
 pub use sweep::{
-    FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, estimate,
-    fit_trial_time, later_trials, spans, usual, verified_share,
+    FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, fit_trial_time,
+    later_trials, spans, usual, verified_share,
 };
 
 use std::collections::HashSet;

@@ -325,19 +325,20 @@ pub(super) fn expected_trials(plan: &Plan) -> u32 {
     (rounds as u32).min(plan.most_rounds())
 }
 
-/// Returns the expected duration of a plan, for `--dry-run`.
-pub fn estimate(plan: &Plan) -> Duration {
+/// Returns the expected seconds of all trials of a file.
+pub(super) fn trial_seconds(plan: &Plan) -> f64 {
     let cost = 1.3 + verified_share(plan.verify, &plan.cells);
     let once = plan.trial_time.low.as_secs_f64() * cost * plan.cells.len() as f64;
     // All but one of the methods to pick from are only tried.
     let rounds = f64::from(if plan.pick { 1 } else { plan.rounds() });
+    once * (rounds + 1.5) + starts(&plan.cells).as_secs_f64() * (rounds + 1.0)
+}
+
+/// Returns the expected seconds of all batches of probes.
+pub(super) fn probe_seconds(plan: &Plan) -> f64 {
     // Each batch of a probe is prepared again, and the first one is calibrated.
     let probes = plan.trial_time.low.as_secs_f64() * 1.5 * plan.probes.len() as f64;
-    let probing = probes * (f64::from(plan.probe_rounds()) + 1.5);
-    let starts = starts(&plan.cells).as_secs_f64() * (rounds + 1.0);
-    Duration::from_secs_f64(
-        (once * (rounds + 1.5) + probing + starts).min(plan.budget.as_secs_f64()),
-    )
+    probes * (f64::from(plan.probe_rounds()) + 1.5)
 }
 
 /// Returns the cells of a sweep of writes.
