@@ -4,9 +4,11 @@
 //! plain numbers are bytes.
 
 pub mod column;
+mod precision;
 mod rate;
 pub mod ticks;
 
+pub use precision::Precision;
 pub use rate::{Rates, UnknownUnit};
 
 use std::time::Duration;
@@ -175,33 +177,17 @@ pub fn short_bytes(bytes: u64) -> String {
 
 /// Formats bytes per second in binary units: `2.71 GiB/s`.
 pub fn show_rate(bytes_per_second: f64) -> String {
-    let mut value = bytes_per_second;
-    let mut power = 0;
-    while value >= 1024.0 && power + 1 < BINARY.len() {
-        value /= 1024.0;
-        power += 1;
-    }
-    format!("{} {}/s", three_digits(value), BINARY[power])
+    Precision::Full.rate(bytes_per_second)
 }
 
 /// Formats a number with a decimal prefix: `3.31 M`, `330 k`, `12`.
 pub fn show_count(value: f64) -> String {
-    for (factor, prefix) in [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")] {
-        if value.abs() >= factor {
-            return format!("{} {prefix}", three_digits(value / factor));
-        }
-    }
-    if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
+    Precision::Full.count(value)
 }
 
 /// Formats nanoseconds: `302 ns`, `3.90 µs`, `1.20 ms`, `2.50 s`.
 pub fn show_nanos(nanos: f64) -> String {
-    for (factor, unit) in [(1e9, "s"), (1e6, "ms"), (1e3, "µs")] {
-        if nanos >= factor * 0.9995 {
-            return format!("{} {unit}", three_digits(nanos / factor));
-        }
-    }
-    format!("{} ns", three_digits(nanos))
+    Precision::Full.nanos(nanos)
 }
 
 /// Formats a waiting time: `0.4 s`, `48 s`, `2 min 05 s`, `10 min`, `1 h 10 min`.
@@ -214,6 +200,19 @@ pub fn show_wait(time: Duration) -> String {
         100..=5999 if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
         100..=5999 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Formats an estimated time: `48 s`, `7 min`, `1 h 25 min`, `3 h`.
+pub fn show_about(time: Duration) -> String {
+    let minutes = (time.as_secs_f64() / 60.0).round() as u64;
+    match minutes {
+        0..=1 => show_wait(time),
+        2..=59 => format!("{minutes} min"),
+        _ => match (minutes + 2) / 5 * 5 {
+            whole if whole % 60 == 0 => format!("{} h", whole / 60),
+            some => format!("{} h {:02} min", some / 60, some % 60),
+        },
     }
 }
 
@@ -394,6 +393,9 @@ mod tests {
         assert_eq!(show_wait(Duration::from_millis(400)), "0.4 s");
         assert_eq!(show_wait(Duration::from_millis(960)), "1 s");
         assert_eq!(show_wait(Duration::ZERO), "0 s");
+        let about =
+            [48, 430, 5162, 3601, 7 * 3600].map(|time| show_about(Duration::from_secs(time)));
+        assert_eq!(about, ["48 s", "7 min", "1 h 25 min", "1 h", "7 h"]);
         assert_eq!(three_digits(f64::NAN), "-");
     }
 

@@ -40,8 +40,8 @@ pub(super) fn evictor(facts: &Facts) -> Option<Finding> {
         return None;
     }
     finding(
-        Misleading,
-        "a kernel thread may evict the target's idle pages, so warm trials can become partly cold",
+        Note,
+        "kdamond runs here and may evict idle pages: warm trials can become partly cold",
         format!(
             "{name} is running (measured elsewhere: of 2 GiB cached, 13 % left after 45 s idle)"
         ),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Warning;
 use crate::plan::names;
 use crate::text::{Replacement, safe};
-use crate::units;
+use crate::units::{self, Precision};
 
 names! {
     /// The unit of a probe's value, which decides whether more or less is faster.
@@ -24,10 +24,15 @@ names! {
 impl Unit {
     /// Formats a value with its unit for people.
     pub fn show(self, value: f64) -> String {
+        self.show_with(value, Precision::Full)
+    }
+
+    /// Formats a value with the digits that its interval allows.
+    pub fn show_with(self, value: f64, precision: Precision) -> String {
         match self {
-            Unit::Nanos => units::show_nanos(value),
-            Unit::BytesPerSecond => units::show_rate(value),
-            Unit::PerSecond => format!("{}/s", units::show_count(value)),
+            Unit::Nanos => precision.nanos(value),
+            Unit::BytesPerSecond => precision.rate(value),
+            Unit::PerSecond => format!("{}/s", precision.count(value)),
             Unit::Bytes => units::show_bytes(value.round() as u64),
         }
     }

@@ -31,7 +31,8 @@ pub fn is_logarithmic(low: f64, high: f64) -> bool {
     high / low > MAX_LINEAR_RATIO
 }
 
-/// Returns the smallest step of at least `min` seconds that is round in seconds, minutes or hours.
+/// Returns the smallest step of at least `min` seconds that is round in seconds, minutes, hours or
+/// days.
 pub fn time_step(min: f64) -> Option<f64> {
     const SECONDS: [f64; 15] = [
         1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
@@ -41,7 +42,7 @@ pub fn time_step(min: f64) -> Option<f64> {
         return step(min);
     }
     let enough = min * (1.0 - 1e-9);
-    let days = || Some((min / 86400.0).ceil() * 86400.0);
+    let days = || step(min / 86400.0).map(|days| days * 86400.0);
     SECONDS.into_iter().find(|step| *step >= enough).or_else(days)
 }
 
@@ -155,6 +156,18 @@ pub fn label(value: f64) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn times_of_ages_have_few_steps() {
+        let mut tried = 0;
+        let found = densest(-1e-308, 1e308, 4, &time_step, &mut |_| {
+            tried += 1;
+            false
+        });
+        assert!(found.is_none() && tried < 3000, "{tried}");
+        assert_eq!(time_step(30_000.0), Some(43_200.0));
+        assert_eq!(time_step(200_000.0), Some(432_000.0));
+    }
 
     #[test]
     fn steps_are_one_two_five() {

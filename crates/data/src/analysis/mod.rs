@@ -63,8 +63,8 @@ pub use forecast::{Noise, describe_forecast};
 pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judgeable};
 pub use glance::{
     Access, Board, BoardCell, BoardColumn, Conditions, Glance, GlanceBar, GlanceColumn,
-    GlanceFigure, GlanceRow, Grade, Statement, Workload, glance, growing_board, lab_board,
-    workloads,
+    GlanceFigure, GlanceRow, Grade, Statement, Workload, align_figures, glance, growing_board,
+    lab_board, workloads,
 };
 pub use groups::group_by_key;
 pub use measured_time::{MeasuredTime, measured_time};

@@ -48,7 +48,7 @@ static WORDS: &[Words] = &[
     Words("two-modes", "", "two groups of trials"),
     Words("level-change", "", "changed during the run"),
     Words("stalls", "stalls hold {} of the time", "stalls hold most of the time"),
-    Words("depth-unused", "", "depth not reached"),
+    Words("depth-unused", "", "queue never full"),
     Words("cpu-bound", "CPU busy {} with the XOR", "CPU busy with the XOR"),
     Words("rate-limited", "limited to {} by a control group", "limited by a control group"),
     Words("layers", "", "layers above the disk"),

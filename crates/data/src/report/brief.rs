@@ -91,7 +91,7 @@ fn add_warnings(page: &mut TextLines, results: &[CellResult], probes: &[ProbeRes
             page,
             &format!("{mark}{}: ", at + 1),
             style,
-            &format!("{cells}: {}", found.message),
+            &format!("{cells}: {}{}", found.message, found.describe_lesser()),
         );
     }
     let of_probes = probes.iter().flat_map(|probe| &probe.warnings);

@@ -147,13 +147,15 @@ pub fn name_first(first: &str, count: usize) -> String {
 /// Returns the warnings of the cells, numbered as the rows refer to them.
 pub fn warnings(findings: &GroupedWarnings, rows: usize, ascii: bool) -> Vec<ReportNote> {
     let mut notes = Vec::new();
-    for (i, GroupedWarning { warning, cells: affected, message }) in findings.0.iter().enumerate() {
+    for (i, found) in findings.0.iter().enumerate() {
+        let GroupedWarning { warning, cells: affected, message, .. } = found;
         let (mark, style) = sign(warning.severity, ascii);
         let mark = match warning.severity {
             Severity::Note => mark.into(),
             _ => format!("{mark}{}: ", i + 1),
         };
         let cells = describe_cells(affected.iter().map(|r| &r.cell), rows);
+        let cells = cells + &found.describe_lesser();
         notes.push(ReportNote::warning(mark, style, warning, message, &cells, affected.len() > 1));
     }
     notes
@@ -268,11 +270,11 @@ pub fn why(session: &Session, rows: &[&CellResult]) -> Vec<ReportNote> {
     let limited = why.limits.iter().zip(rows);
     let limited = limited.filter_map(|(limit, row)| Some((limit.as_ref()?, &row.cell)));
     for (by, limited) in group_by_key(limited, |(limit, _)| limit.by) {
-        let whose = if limited.len() > 1 { ". The first: " } else { ": " };
-        let (name, figures) = limited[0].0.text.split_once(": ").unwrap_or((by.name(), ""));
-        let cells = describe_cells(limited.iter().map(|(_, job)| *job), rows.len());
-        let body = format!("{name} in {cells}{whose}{figures}.");
-        notes.push(ReportNote::new("limit: ", Style::Dim, body));
+        let (limit, first) = limited[0];
+        let (name, figures) = limit.text.split_once(": ").unwrap_or((by.name(), ""));
+        let (cells, first) = (units::counted(limited.len(), "cell"), first.label());
+        let body = format!("{name}, {cells} ({first}: {figures}).");
+        notes.push(ReportNote::new("limited by: ", Style::Dim, body));
     }
     notes
 }
@@ -304,24 +306,14 @@ pub fn whole_file(session: &Session, rows: &[&CellResult]) -> Option<ReportNote>
         true => ("whole file", "the whole file".to_string()),
         false => ("whole span", format!("a span of {}", units::show_bytes(least))),
     };
-    let body = match took.as_slice() {
-        [] => return None,
-        [(nanos, job)] => format!("{} covered {what} in {}", job.label(), time(*nanos)),
-        [(least, first), .., (most, last)] => {
-            format!(
-                "{} cells covered {what}, in {} ({}) to {} ({})",
-                took.len(),
-                time(*least),
-                first.label(),
-                time(*most),
-                last.label()
-            )
-        }
-    };
+    let (least, most) = (took.first()?.0, took.last()?.0);
+    let pass = units::join_range(&time(least), &time(most));
     let is_cold = took.iter().any(|(_, job)| job.cache == Cache::Cold);
-    let cold = if is_cold { ", and each cold pass is prepared first" } else { "" };
-    let body =
-        format!("{body}, less than the trial time of {wanted}; trials repeat the pass{cold}.");
+    let cold = if is_cold { "; each cold pass is prepared first" } else { "" };
+    let body = format!(
+        "{} read {what} several times in each trial of {wanted} (one pass takes {pass}){cold}.",
+        units::counted(took.len(), "cell")
+    );
     Some(ReportNote::new(format!("{mark}: "), Style::Dim, body))
 }
 
@@ -403,15 +395,15 @@ impl MappingPasses {
             faults: middle(|t| t.minor_faults as f64 / t.passes as f64)?,
         })
     }
+}
 
-    fn describe(&self, job: &Job) -> String {
-        let times = match self.per_mapping {
-            ..=1.0 => "one pass".into(),
-            passes => format!("{passes:.0} passes"),
-        };
-        let (cell, faults) = (job.label(), show_count(self.faults));
-        format!("{cell}: {times} per mapping, {} faults per pass", faults.trim())
-    }
+/// Returns `mmap 4 KiB cold also pays for page faults: 533 per pass, mmap 4 KiB warm for 8`.
+fn describe_faults(mut both: [(&Job, MappingPasses); 2]) -> String {
+    both.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults));
+    let [(dear, most), (cheap, least)] = both;
+    let [most, least] = [most, least].map(|of| show_count(of.faults));
+    let (dear, cheap) = (dear.label(), cheap.label());
+    format!("{dear} also pays for page faults: {most} per pass, {cheap} for {least}")
 }
 
 /// Fewer faults cost a few microseconds: starting a program causes about as many.
@@ -439,16 +431,16 @@ pub fn page_faults(rows: &[&CellResult]) -> Option<ReportNote> {
         .filter_map(|(row, twin)| {
             let other = rows.iter().find(|other| other.cell == twin)?;
             let (one, two) = (MappingPasses::from_row(row)?, MappingPasses::from_row(other)?);
-            differ(&one, &two)
-                .then(|| format!("{}; {}", one.describe(&row.cell), two.describe(&other.cell)))
+            let differs = differ(&one, &two);
+            differs.then(|| describe_faults([(&row.cell, one), (&other.cell, two)]))
         })
         .collect();
     let first = pairs.first()?;
     let more = match pairs.len() {
         1 => String::new(),
-        count => format!(" This holds for {count} pairs."),
+        count => format!(" (as in {count} pairs)"),
     };
-    let body = format!("{first}. These faults are part of the difference between the two.{more}");
+    let body = format!("{first}{more}.");
     Some(ReportNote::new("page faults: ", Style::Dim, body))
 }
 
@@ -478,9 +470,8 @@ mod tests {
     fn unequal_mappings_have_a_note() {
         assert_eq!(
             note([3, 3, 1600], [40, 1, 40 * 4]),
-            "page faults: mmap 4 KiB warm: 40 passes per mapping, 160 faults per pass; \
-             mmap 4 KiB cold: one pass per mapping, 1.60 k faults per pass. \
-             These faults are part of the difference between the two."
+            "page faults: mmap 4 KiB cold also pays for page faults: 1.60 k per pass, mmap 4 KiB \
+             warm for 160."
         );
         assert_eq!(note([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
         assert_eq!(note([3, 3, 40], [40, 1, 1]), "", "few faults");

@@ -21,7 +21,6 @@ use crate::plan::Job;
 use crate::record::Trial;
 use crate::session::{self, Session};
 use crate::stats::median;
-use crate::units::{show_count, show_rate};
 
 /// Close to the peak, as sentences mean it.
 const PEAK_SHARE: f64 = 0.95;
@@ -80,8 +79,8 @@ impl Reading {
             let Some(top) = self.find(&best.cell).cloned() else { continue };
             let Some(figure) = rate(&top) else { continue };
             let shown = match best.throughput {
-                Some(_) => show_rate(figure),
-                None => show_count(figure).trim_end().to_string(),
+                Some(_) => best.precision().rate(figure),
+                None => best.precision().count(figure),
             };
             let is_stated = self.answer.text.contains("Fastest") || self.results.len() == 1;
             let stepped = top.level_change.as_ref().is_some_and(|change| change.is_large());
@@ -178,7 +177,7 @@ impl Reading {
                 self.complain(format!("{name}: still gains, but its peak is not the last"));
             }
         }
-        let stated = self.answer.text.matches(" to come within 5 % of its peak").count();
+        let stated = self.answer.text.matches("o more than 5 % to gain").count();
         if stated > 0 && knees.iter().all(|knee| knee.least.is_none()) {
             self.complain("a need where no curve has intervals");
         }
@@ -191,17 +190,17 @@ impl Reading {
         else {
             return;
         };
-        let (by, figure) = (times(&warm, &cold), rate(&cold).map(show_rate));
+        let (by, figure) = (times(&warm, &cold), rate(&cold).map(|of| cost.precision.rate(of)));
         if by.is_some_and(|by| !(0.8..1.25).contains(&(by / cost.ratio))) {
             self.complain(format!("warm is {by:?} times as fast as cold, not {}", cost.ratio));
         }
-        let reaches = self.answer.text.contains("the device reaches");
+        let reaches = self.answer.text.contains("the disk delivers");
         let source = cold.source.map_or(0.0, |source| source.device);
         if reaches && source < 0.9 {
-            self.complain(format!("the device reaches, and {source} came from it"));
+            self.complain(format!("the disk delivers, and {source} came from it"));
         }
         let is_stated =
-            ["the device reaches", "cold reaches"].map(|text| self.answer.text.contains(text));
+            ["the disk delivers", "cold reaches"].map(|text| self.answer.text.contains(text));
         if is_stated.contains(&true)
             && !figure.as_ref().is_some_and(|rate| self.answer.text.contains(rate))
         {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::{Profiles, TargetSpec};
+use crate::analysis;
+use crate::plan::{Cache, Job, Pattern, Profiles, TargetSpec};
 use crate::record::{Severity, Source};
 use crate::session::Session;
 
@@ -162,5 +163,111 @@ fn reports_show_outcomes_of_expectations() {
         (format.write)(&session, &Look::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("p99"), "{}: {text}", format.id);
+    }
+}
+
+/// Returns a session of these cells; the rates of their trials scatter by this share on both sides.
+fn scattered(cells: Vec<Job>, rate: f64, spread: f64) -> Session {
+    let like = testing::Like::new(cells[0].block as f64 / rate * 1e9, 0.0, Some(testing::DEVICE));
+    let mut session = testing::measured(cells, 5, like);
+    for trial in session.trials.iter_mut().map(Arc::make_mut) {
+        // No order: a rise would be a change during the run.
+        let off = [0.0, 1.0, -0.5, -1.0, 0.5][trial.round as usize % 5];
+        trial.nanos = (trial.bytes as f64 / rate / (1.0 + spread * off) * 1e9) as u64;
+    }
+    session
+}
+
+/// Returns a session in a format of text, on one line.
+fn written(session: &Session, id: &str) -> String {
+    let mut out = Vec::new();
+    let format = if id == "svg card" { &card::AS_SVG } else { find_format(id).unwrap() };
+    (format.write)(session, &Look { width: 200, details: false, ..Look::default() }, &mut out)
+        .unwrap();
+    String::from_utf8(out).unwrap().replace('\n', " ")
+}
+
+fn glance_text(session: &Session) -> String {
+    let (results, probes) = (analysis::results(session), analysis::probes(session));
+    let answer = analysis::answer_with(session, &results, &probes);
+    let glance = analysis::glance(session, &results, &probes, &answer);
+    card::glance_text(&glance, &Look::default())
+}
+
+/// Half widths of intervals, and `3.72` and `3722` with the digits that they allow.
+const WIDTHS: [(f64, &str, &str); 4] =
+    [(0.04, "3.72", "3722"), (0.14, "3.7", "3700"), (0.25, "3.7", "3700"), (0.41, "~3.7", "~3700")];
+
+#[test]
+fn every_writer_rounds_wide_figures() {
+    let job = || vec![Job { direct: true, ..testing::job("uring", 1 << 20, Cache::AsIs) }];
+    for (spread, number, _) in WIDTHS {
+        let session = scattered(job(), 3.72 * 1_073_741_824.0, spread);
+        let rate = format!("{number} GiB/s");
+        for (writer, text) in [
+            ("text", glance_text(&session)),
+            ("page", written(&session, "table")),
+            ("markdown", written(&session, "markdown").replace('\\', "")),
+            ("html", written(&session, "html")),
+        ] {
+            assert!(
+                text.contains(&format!(" {rate}")) || text.contains(&format!(">{rate}")),
+                "{writer}: {rate}: {text}"
+            );
+        }
+        let card = written(&session, "svg card");
+        assert!(card.contains(&format!(">{number}</text>")), "{number}: {card}");
+        assert_eq!(card.contains("±25 %, 2.8 to "), spread == 0.25, "{card}");
+        // Data for programs keeps its digits.
+        for id in ["json", "csv"] {
+            assert!(written(&session, id).contains("399431"), "{id}");
+        }
+    }
+}
+
+#[test]
+fn scoreboards_round_wide_figures() {
+    let row = |depth, block| Job {
+        depth,
+        block,
+        direct: true,
+        ..testing::job("uring", block, Cache::AsIs)
+    };
+    for (spread, _, number) in WIDTHS {
+        let cells = vec![row(8, 1 << 20), row(32, 128 << 10)];
+        let session = scattered(cells, 3722e6, spread);
+        for (writer, text) in
+            [("text", glance_text(&session)), ("page", written(&session, "table"))]
+        {
+            assert!(text.contains(&format!(" {number}  ±")), "{writer}: {text}");
+        }
+        let html = written(&session, "html");
+        assert!(html.contains(&format!(">{number} MB/s<")), "{html}");
+        assert_eq!(html.contains("tile wide"), spread > 0.2, "{html}");
+    }
+}
+
+#[test]
+fn tables_of_questions_round_wide_figures() {
+    for (spread, _, _) in WIDTHS {
+        let read =
+            |block| Job { pattern: Pattern::Random, ..testing::job("pread", block, Cache::Cold) };
+        let session = scattered(vec![read(4096), read(65536)], 4096.0 / 63.7e-6, spread);
+        let wanted = match spread {
+            ..0.1 => "63.7",
+            0.3.. => "~64",
+            _ => "64",
+        };
+        for (writer, text) in [
+            ("text", glance_text(&session)),
+            ("page", written(&session, "table")),
+            ("html", written(&session, "html")),
+            ("card", written(&session, "svg card")),
+        ] {
+            let found = [" ", ">"].iter().any(|before| {
+                [" ", "<"].iter().any(|after| text.contains(&format!("{before}{wanted}{after}")))
+            });
+            assert!(found, "{writer}: {wanted}: {text}");
+        }
     }
 }

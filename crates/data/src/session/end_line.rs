@@ -28,6 +28,7 @@ pub fn end_line(session: &Session, seconds: Option<f64>) -> EndLine {
         cells: Some(reached.len() as u64),
         failed: (failed_jobs + failed_probes) as u64,
         worst: judged.then(|| session.worst().into()),
+        worst_cells: session.worst_cells(),
         best: highest(&medians),
         curve: curve(session, &medians),
         unrestored: session.unrestored,

@@ -109,6 +109,9 @@ pub struct EndLine {
     /// The most severe warning of all verdicts; `None` if nothing was judged.
     #[serde(default)]
     pub worst: Option<Worst>,
+    /// The number of cells with a warning of that severity, if it is above a note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst_cells: Option<u64>,
     /// The highest median of the cells without a warning that they are wrong, bytes per second;
     /// `None`
     /// where none moved bytes.

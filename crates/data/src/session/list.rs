@@ -99,6 +99,8 @@ pub struct Listed {
     pub failed: u64,
     /// The most severe warning; `None` if unknown.
     pub verdict: Option<Worst>,
+    /// Cells with a warning of that severity, if it is above a note; `None` if unknown.
+    pub worst_cells: Option<u64>,
     /// The highest median throughput, bytes per second; `None` if unknown or no bytes were moved.
     pub best: Option<f64>,
     /// The highest median throughput at each value of the axis that varies most, in its order;
@@ -225,6 +227,7 @@ fn describe(path: &Path, ends: bool) -> Listed {
         listed.state = end.reason.into();
         (listed.seconds, listed.measured, listed.failed, listed.verdict) =
             (end.seconds, end.cells, end.failed, end.worst);
+        listed.worst_cells = end.worst_cells;
         listed.best = end.best.filter(|best| best.is_finite() && *best > 0.0);
         listed.curve = end.curve;
         // Warnings about the figures of probes are found when they are shown, not here.

@@ -6,7 +6,7 @@ use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{
     End, Event, Grounds, HostSummary, Level, Pick, ProbeFindings, ProbeTrial, Severity, Trial,
-    Verdict,
+    Verdict, Warning,
 };
 
 /// One run of one plan, as loaded or while it grows.
@@ -157,14 +157,24 @@ impl Session {
 
     /// Returns the highest severity of all warnings; that more trials are to come is a note.
     pub fn worst(&self) -> Option<Severity> {
-        let of_probes = self.probe_findings.iter().flat_map(|findings| &findings.warnings);
-        self.verdicts
-            .iter()
-            .flatten()
-            .flat_map(|v| &v.warnings)
-            .chain(of_probes)
-            .map(|w| if w.is_unfinished() { w.severity.min(Severity::Note) } else { w.severity })
-            .max()
+        self.severities().flatten().max()
+    }
+
+    /// Returns the number of cells whose figures are misleading or wrong, as the worst are.
+    pub fn worst_cells(&self) -> Option<u64> {
+        let worst = self.worst().filter(|worst| *worst > Severity::Note)?;
+        Some(self.severities().filter(|own| *own == Some(worst)).count() as u64)
+    }
+
+    /// Returns the most severe warning of each cell.
+    fn severities(&self) -> impl Iterator<Item = Option<Severity>> {
+        let of_cells = self.verdicts.iter().flatten().map(|verdict| &verdict.warnings);
+        let all = of_cells.chain(self.probe_findings.iter().map(|findings| &findings.warnings));
+        let severity = |w: &Warning| match w.is_unfinished() {
+            true => w.severity.min(Severity::Note),
+            false => w.severity,
+        };
+        all.map(move |warnings| warnings.iter().map(severity).max())
     }
 
     /// Returns whether data that was read back is not what was written.

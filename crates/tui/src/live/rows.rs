@@ -18,7 +18,7 @@ const MAX_TABLE: usize = 256;
 /// More rows have no room.
 const MAX_ROWS: usize = 40;
 /// Trials of a row that are kept for its ticks.
-const TICKS: usize = 12;
+pub const TICKS: usize = 12;
 
 /// A cell with its result so far.
 #[derive(Debug, Clone, PartialEq)]

@@ -31,6 +31,11 @@ impl RunWarnings {
         self.0.iter()
     }
 
+    /// Returns the warnings of a cell.
+    pub fn of_cell(&self, cell: u32) -> impl Iterator<Item = &RunWarning> {
+        self.iter().filter(move |found| found.cells.contains(&cell))
+    }
+
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -36,6 +36,7 @@ fn listed(number: usize, name: &str, target: &str) -> Listed {
         curve: [vec![], vec![1, 5, 8], vec![400, 900, 1500, 2500]][number % 3].clone(),
         best: [None, Some(1.5e9), Some(2.5e9)][number % 3],
         verdict: [Some(Worst::Ok), Some(Worst::Wrong), None][number % 3],
+        worst_cells: None,
         state: [State::Finished, State::Budget, State::Interrupted][number % 3],
     }
 }
@@ -193,7 +194,7 @@ fn late_previews_are_dropped() {
     assert_eq!(play.tell(answer(ID[3])), [preview(ID[1])], "the cursor went on");
     assert!(play.0.sessions.preview.is_none());
     assert_eq!(play.tell(answer(ID[1])), []);
-    assert!(play.screen(120, 40).contains("still gains"), "{}", play.screen(120, 40));
+    assert!(play.screen(120, 40).contains("still getting"), "{}", play.screen(120, 40));
     assert_eq!(play.tell(answer(ID[0])), [], "nobody asked for it");
     assert_eq!(play.0.sessions.preview.as_ref().map(|p| p.id.as_str()), Some(ID[1]));
     let late = Msg::Preview(Preview { id: ID[0].into(), result: Err("damaged in line 7".into()) });

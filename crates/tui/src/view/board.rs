@@ -5,8 +5,10 @@ use std::ops::Range;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
 
-use super::{digits, findings, pane};
+use super::digits::{self, LargeFigure};
+use super::{findings, pane};
 use crate::analysis::{Board, BoardCell, BoardColumn, Holds};
 use crate::plot::{Bar, Bars};
 use crate::theme::{Look, Role};
@@ -65,29 +67,22 @@ pub fn draw_head(look: &Look, board: &Board, area: Rect, buf: &mut Buffer) {
     pane::line(look.line(Role::Title, board.title.clone()), 0, area, buf);
     let place = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let place = place.intersection(area);
-    let style = look.style(role(board));
-    digits::draw(look, &board.number, 1, style, place, buf);
-    let right = |x: u16| Rect { x: place.x + x, width: place.width.saturating_sub(x), ..place };
-    let mut used = digits::width(look, &board.number, 1) + GAP;
-    let interval = board.figure.map_or(String::new(), |figure| figure.describe_certainty());
-    pane::line(look.line(Role::Text, board.unit.clone()), 1, right(used), buf);
-    pane::line(look.line(Role::Dim, interval.clone()), 2, right(used), buf);
-    used += pane::width(&interval).max(pane::width(&board.unit)) as u16 + GAP;
-    let place = right(used);
+    let head = LargeFigure {
+        number: &board.number,
+        unit: &board.unit,
+        figure: board.figure.as_ref(),
+        range: &board.range,
+        role: match board.outcome {
+            Some(Holds::Fail) => Role::Wrong,
+            Some(Holds::Pass) => Role::Good,
+            _ => Role::Number,
+        },
+    };
+    let used = head.draw(look, 1, place, buf) + GAP;
+    let place = Rect { x: place.x + used, width: place.width.saturating_sub(used), ..place };
     let said = board.beside.iter().flat_map(|said| pane::wrap(said, place.width.into()));
     for (row, line) in said.take(digits::ROWS.into()).enumerate() {
         pane::line(look.line(Role::Text, line), row as u16, place, buf);
-    }
-}
-
-/// Returns the role of the large figure: that of its outcome, or of its certainty.
-fn role(board: &Board) -> Role {
-    match (board.figure, board.outcome) {
-        (Some(figure), _) if figure.wrong => Role::Wrong,
-        (Some(figure), _) if !figure.is_firm() => Role::Text,
-        (_, Some(Holds::Fail)) => Role::Wrong,
-        (_, Some(Holds::Pass)) => Role::Good,
-        _ => Role::Number,
     }
 }
 
@@ -124,10 +119,14 @@ impl Table<'_> {
             let place = Rect { x: area.x + x, width: area.width.saturating_sub(x), ..area };
             x += self.draw_column(at, shown.clone(), place, buf) + GAP;
         }
+        let mut free = count as u16 + 1;
         if count < all {
             let text = format!("  and {} more", counted(all - count, "row"));
-            pane::line(look.line(Role::Dim, text), count as u16 + 1, area, buf);
+            pane::line(look.line(Role::Dim, text), free, area, buf);
+            free += 1;
         }
+        let beside = Rect { x: area.x + x, width: area.width.saturating_sub(x), ..area };
+        self.draw_caveats((shown, free), [beside.intersection(area), area], buf);
     }
 
     /// Draws a column from the left edge of an area, and returns its width.
@@ -154,7 +153,7 @@ impl Table<'_> {
                 self.draw_bar(column, cell, place, buf);
             }
             let beside = Rect { x: place.x + gap, width: place.width.saturating_sub(gap), ..place };
-            let role = if cell.figure.is_firm() { Role::Number } else { Role::Text };
+            let role = digits::role(&cell.figure);
             let mut line = Line::from(vec![
                 look.span(role, texts[row].clone()),
                 look.span(
@@ -169,6 +168,34 @@ impl Table<'_> {
             pane::line(line, 0, beside, buf);
         }
         gap + text
+    }
+
+    /// Draws why figures are easily misread: at the end of their rows, or without room there below
+    /// the table, the row of the large figure first.
+    fn draw_caveats(
+        &self,
+        (shown, mut free): (Range<usize>, u16),
+        [beside, area]: [Rect; 2],
+        buf: &mut Buffer,
+    ) {
+        let (look, board) = (self.look, self.board);
+        let lead = shown.clone().filter(|row| board.lead == Some(*row));
+        let others = shown.clone().filter(|row| board.lead != Some(*row));
+        let mut said: Vec<&str> = Vec::new();
+        for row in lead.chain(others) {
+            let Some((severity, caveat)) = board.caveat(row) else { continue };
+            let (role, sign) = findings::severity(look, severity);
+            let y = (row - shown.start) as u16 + 1;
+            if pane::width(caveat) < beside.width.into() {
+                pane::line(look.line(Role::Dim, caveat.to_string()), y, beside, buf);
+            } else if !said.contains(&caveat) {
+                said.push(caveat);
+                let name = format!("{}: {caveat}", board.rows[row]);
+                let line = vec![look.span(role, format!("  {sign} ")), look.span(Role::Text, name)];
+                pane::line(Line::from(line), free, area, buf);
+                free += 1;
+            }
+        }
     }
 
     /// Returns the columns that the text of a column takes, and those of its intervals.
@@ -190,6 +217,34 @@ impl Table<'_> {
             let mark = self.look.span(Role::Focus, self.look.glyph("►", ">"));
             buf.set_span(place.x.saturating_sub(GAP), place.y, &mark, 1);
         }
+    }
+
+    /// Draws digits, or bold text with the ends of a wide interval; returns the columns used.
+    fn draw_digits(
+        &self,
+        number: &str,
+        (column, cell): (&BoardColumn, &BoardCell),
+        area: Rect,
+        buf: &mut Buffer,
+    ) -> u16 {
+        let (look, role) = (self.look, digits::role(&cell.figure));
+        if cell.figure.suits_large() {
+            digits::draw(look, number, 1, look.style(role), area, buf);
+            return digits::width(look, number, 1);
+        }
+        let range = cell.figure.describe_range(column.factor(look.unit));
+        let bold = if role == Role::Number { Role::Title } else { role };
+        let lines = [look.line(bold, number.to_string()), look.line(Role::Text, range)];
+        let wide = lines.iter().map(Line::width).max().unwrap_or(0);
+        pane::lines(lines, 0, area, buf);
+        wide as u16
+    }
+
+    /// Returns why a figure is easily misread or wrong, with its sign.
+    fn caveat(&self, cell: &BoardCell) -> Option<Line<'static>> {
+        let (role, sign) = findings::severity(self.look, cell.figure.severity()?);
+        let sign = self.look.span(role, format!("{sign} "));
+        Some(Line::from(vec![sign, self.look.span(Role::Dim, cell.caveat.clone())]))
     }
 
     /// Draws the bar of a figure, on the scale of all columns of its unit.
@@ -261,18 +316,23 @@ impl Table<'_> {
         buf: &mut Buffer,
     ) {
         let look = self.look;
-        let role = if cell.figure.wrong { Role::Wrong } else { Role::Number };
+        let role = digits::role(&cell.figure);
         let details = describe_details(cell, step);
+        let caveat = self.caveat(cell);
         if step >= 5 {
-            digits::draw(look, number, 1, look.style(role), area, buf);
-            let wide = digits::width(look, number, 1) + 2;
+            let wide = self.draw_digits(number, (column, cell), area, buf) + 2;
             let side = Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area };
             let fit = |text: String| pane::fit(&text, usize::from(side.width));
             let details = details.into_iter().take(3);
             pane::lines(details.map(|text| look.line(Role::Dim, fit(text))), 0, side, buf);
-            return self.draw_bar(column, cell, Rect { y: area.y + 3, ..area }, buf);
+            self.draw_bar(column, cell, Rect { y: area.y + 3, ..area }, buf);
+            return pane::line(caveat.unwrap_or_default(), 4, area, buf);
         }
         pane::line(look.line(role, format!("{number:>6}")), 0, area, buf);
+        if let Some(caveat) = caveat.clone() {
+            let sign = Rect { x: area.x + 6, width: area.width.saturating_sub(6).min(1), ..area };
+            caveat.render(sign, buf);
+        }
         let beside = if step == 1 && area.width >= 30 { 11 } else { 0 };
         let bar = Rect { x: area.x + 7, width: area.width.saturating_sub(7 + beside), ..area };
         self.draw_bar(column, cell, bar, buf);
@@ -284,7 +344,11 @@ impl Table<'_> {
             let dot = look.glyph(" · ", " - ");
             let place = Rect { x: area.x + 7, width: area.width.saturating_sub(7), ..area };
             let text = pane::fit_parts(&details.join(dot), dot, usize::from(place.width));
-            pane::line(look.line(Role::Dim, text), 1, place, buf);
+            let mut line = look.line(Role::Dim, text);
+            let caveat = caveat.filter(|own| line.width() + own.width() < place.width.into());
+            let spans = caveat.into_iter().flat_map(|own| [Span::raw(" ")].into_iter().chain(own));
+            line.spans.extend(spans);
+            pane::line(line, 1, place, buf);
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Digits, and the letters of YES and NO, of blocks: a bitmap of half cells, or strokes on an ASCII
-//! terminal.
+//! terminal; and figures of such digits, or of bold text where their interval is wide.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::theme::Look;
+use super::pane;
+use crate::analysis::GlanceFigure;
+use crate::theme::{Look, Role};
+use crate::units::Precision;
 
 /// Rows of a digit at its smallest size.
 pub const ROWS: u16 = 3;
@@ -102,6 +105,68 @@ pub fn width(look: &Look, number: &str, scale: u16) -> u16 {
 pub fn draw(look: &Look, number: &str, scale: u16, style: Style, area: Rect, buf: &mut Buffer) {
     for (line, place) in rows(look, number, scale).into_iter().zip(area.rows()) {
         Span::styled(line, style).render(place, buf);
+    }
+}
+
+/// Returns the role of a figure: plain while more trials are needed, dim if it is rough.
+pub fn role(figure: &GlanceFigure) -> Role {
+    match figure.precision() {
+        _ if figure.wrong => Role::Wrong,
+        _ if !figure.is_firm() => Role::Text,
+        Precision::Rough => Role::Dim,
+        Precision::Full | Precision::Two => Role::Number,
+    }
+}
+
+/// A figure to draw in large digits, unless its interval is wide.
+pub struct LargeFigure<'a> {
+    pub number: &'a str,
+    pub unit: &'a str,
+    /// `None` of a number that was not measured.
+    pub figure: Option<&'a GlanceFigure>,
+    /// The ends of its interval, in that unit.
+    pub range: &'a str,
+    /// The role of a number that was not measured.
+    pub role: Role,
+}
+
+impl LargeFigure<'_> {
+    /// Draws digits with unit and interval at their right, or bold text with the interval below it;
+    /// returns the columns used.
+    pub fn draw(&self, look: &Look, scale: u16, area: Rect, buf: &mut Buffer) -> u16 {
+        let role = self.figure.map_or(self.role, role);
+        let interval = self.figure.map_or(String::new(), GlanceFigure::describe_certainty);
+        let top = (scale * ROWS).saturating_sub(ROWS);
+        if !self.figure.is_none_or(GlanceFigure::suits_large) {
+            let bold = if role == Role::Number { Role::Title } else { role };
+            let lines = [
+                look.line(bold, format!("{} {}", self.number, self.unit)),
+                look.line(Role::Text, self.range.to_string()),
+                look.line(Role::Dim, interval),
+            ];
+            let used = lines.iter().map(Line::width).max().unwrap_or(0);
+            pane::lines(lines, top, area, buf);
+            return used as u16;
+        }
+        let digits = width(look, self.number, scale);
+        draw(look, self.number, scale, look.style(role), area, buf);
+        let is_open = self.figure.is_some_and(|own| !own.wrong && !own.is_firm());
+        let about = if is_open { "about" } else { "" };
+        let wide = [about, self.unit, &interval].into_iter().map(pane::width).max().unwrap_or(0);
+        // A narrow column has narrow gaps.
+        let gap = if digits + 2 + wide as u16 <= area.width { 2 } else { 1 };
+        let side = Rect {
+            x: area.x + digits + gap,
+            width: (area.width + 2 - gap).saturating_sub(digits + gap),
+            ..area
+        };
+        let lines = [
+            look.line(Role::Dim, about),
+            look.line(Role::Text, self.unit.to_string()),
+            look.line(Role::Dim, interval),
+        ];
+        pane::lines(lines, top, side, buf);
+        digits + gap + wide as u16
     }
 }
 

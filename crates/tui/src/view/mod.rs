@@ -13,7 +13,7 @@ pub mod pane;
 pub use areas::{SMALLEST, areas};
 pub use hits::{Hits, Part, Target};
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
@@ -50,12 +50,24 @@ fn unsteered(buf: &mut Buffer) {
 
 /// Names of files and units may hold what such a terminal cannot show.
 fn plain(buf: &mut Buffer) {
+    for row in buf.content.chunks_mut(usize::from(buf.area.width.max(1))) {
+        for at in 0..row.len() {
+            match row[at].symbol() {
+                "±" => split_sign(&mut row[at..]),
+                "…" if at > 0 && row[at - 1].symbol() != " " => {
+                    row[at - 1].set_symbol(".");
+                    row[at].set_symbol(".");
+                }
+                _ => {}
+            }
+        }
+    }
     for cell in &mut buf.content {
         if !cell.symbol().is_ascii() {
             cell.set_symbol(match cell.symbol() {
-                "…" => "~",
+                "…" => ".",
                 "µ" => "u",
-                "±" | "≈" => "~",
+                "≈" => "~",
                 "×" => "x",
                 "·" | "–" | "—" => "-",
                 "\u{a0}" => " ",
@@ -63,6 +75,17 @@ fn plain(buf: &mut Buffer) {
             });
         }
     }
+}
+
+/// Writes the sign at the beginning in two characters, in place of the blank behind its number:
+/// `+-4%`.
+fn split_sign(cells: &mut [Cell]) {
+    if let Some(blank) = cells.iter().position(|cell| cell.symbol() == " ") {
+        cells[1..=blank].rotate_right(1);
+        let style = cells[0].style();
+        cells[1].set_symbol("-").set_style(style);
+    }
+    cells[0].set_symbol("+");
 }
 
 fn draw_all(model: &Model, buf: &mut Buffer, hits: &mut Hits) {
@@ -126,6 +149,6 @@ mod tests {
     fn plain_terminal_has_the_help_signs() {
         let mut buf = Buffer::with_lines(["a±2 % ≈3 µs 1–2 x×y · cut…"]);
         plain(&mut buf);
-        assert_eq!(buf, Buffer::with_lines(["a~2 % ~3 us 1-2 xxy - cut~"]));
+        assert_eq!(buf, Buffer::with_lines(["a+-2% ~3 us 1-2 xxy - cu.."]));
     }
 }

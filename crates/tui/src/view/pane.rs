@@ -13,7 +13,15 @@ use tui_input::Input;
 use crate::text;
 use crate::theme::{Look, Role};
 
-/// Returns a frame with a title at the left and a short text at the right; what is inside.
+/// The text of a frame that stays whole where both have no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whole {
+    Title,
+    Right,
+}
+
+/// Draws a frame with a title at the left and a short text at the right, of which the title stays
+/// whole; returns its inside.
 pub fn frame(
     look: &Look,
     title: &str,
@@ -22,10 +30,23 @@ pub fn frame(
     area: Rect,
     buf: &mut Buffer,
 ) -> Rect {
+    frame_with(look, [title, right], Whole::Title, focused, area, buf)
+}
+
+/// Draws the same with a chosen text whole.
+pub fn frame_with(
+    look: &Look,
+    [title, right]: [&str; 2],
+    whole: Whole,
+    focused: bool,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Rect {
     let border = look.style(if focused { Role::Focus } else { Role::Border });
     let name = look.style(if focused { Role::Focus } else { Role::Title });
     let room = usize::from(area.width.saturating_sub(4));
-    let title = fit(title, room);
+    let others = if whole == Whole::Right && !right.is_empty() { width(right) + 3 } else { 0 };
+    let title = fit(title, room.saturating_sub(others));
     let left_over = room.saturating_sub(width(&title) + 3);
     let mut block = Block::bordered().border_set(look.border_set()).border_style(border);
     if !title.is_empty() {

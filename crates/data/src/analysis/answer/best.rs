@@ -7,6 +7,7 @@ use crate::analysis::SummaryOf;
 use crate::analysis::groups::group_by_key;
 use crate::plan::Job;
 use crate::stats::Ratio;
+use crate::units::Precision;
 
 /// The fastest cell of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,6 +29,17 @@ pub struct Best {
     pub provisional: bool,
     /// The message of its warning, if every cell of the group is marked wrong.
     pub wrong: Option<String>,
+}
+
+impl Best {
+    /// Returns the digits that its trials allow.
+    pub fn precision(&self) -> Precision {
+        let summary = self.throughput.or(self.operations).map(|of| of.summary);
+        match self.provisional {
+            true => Precision::Two,
+            false => Precision::of(summary.and_then(|summary| summary.half_width())),
+        }
+    }
 }
 
 /// Brings to the front what is surely faster than the first: medians of cells that drift alike may

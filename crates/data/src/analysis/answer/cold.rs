@@ -11,6 +11,7 @@ use crate::analysis::Axis;
 use crate::analysis::why::Devices;
 use crate::plan::{Cache, Job, Op};
 use crate::stats::Ratio;
+use crate::units::Precision;
 
 /// The warm peak compared with the cold peak, over the jobs measured in both states.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,6 +25,9 @@ pub struct ColdCost {
     pub cold: Job,
     /// The cold peak, bytes per second.
     pub throughput: f64,
+    /// The digits that its interval allows.
+    #[serde(skip)]
+    pub precision: Precision,
     /// At least 90 % of the bytes of the cold peak came from the device.
     pub device: bool,
     /// No other cell that reads from the device was faster, with direct I/O neither.
@@ -78,6 +82,7 @@ pub fn cost(trusted: &[Point], knees: &[Knee], devices: &Devices) -> Option<Cold
         warm: warm.result.cell.clone(),
         cold: cold.result.cell.clone(),
         throughput: cold.rate.median,
+        precision: Precision::of(cold.rate.half_width()),
         fastest: first_ranked(trusted.iter().filter(|point| reads_device(&point.result.cell)))
             .is_some_and(|first| first.result.cell == cold.result.cell),
         device: cold.result.is_from_device(),

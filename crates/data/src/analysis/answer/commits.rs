@@ -1,12 +1,12 @@
 //! Commits in the answer: the cheapest durable one, the gain of grouping writes, and the scaling of
 //! writers.
 
-use super::ratio::times_as_fast;
+use super::ratio::{Finding, times_as_fast, times_with_interval};
 use crate::analysis::CellNames;
 use crate::analysis::{CellResult, CommitsOf};
 use crate::plan::{FilePer, Job};
 use crate::record::{Severity, Warning};
-use crate::units::{self, show_count, show_nanos};
+use crate::units::{self, Precision, show_nanos};
 
 /// Describes the commits in one text; `None` if nothing was committed.
 pub fn describe_commits(results: &[CellResult]) -> Option<String> {
@@ -73,10 +73,9 @@ fn describe_cheapest(best: &CellResult, names: &CellNames) -> String {
     match durability.reach.is_durable() {
         Some(true) => format!("The cheapest durable commit here: {is}; {reason}."),
         Some(false) => format!("No commit here reaches stable storage: {reason}."),
-        None => format!(
-            "Whether a commit is durable here is unknown: {reason}. The cheapest that may be \
-             durable: {is}."
-        ),
+        None => {
+            format!("Durable? Unknown: {reason}. The cheapest commit that may be durable: {is}.")
+        }
     }
 }
 
@@ -90,7 +89,8 @@ fn describe(result: &CellResult, names: &CellNames) -> String {
     };
     let times: Vec<String> =
         [at("p50", total.p50), at("p99", total.p99)].into_iter().flatten().collect();
-    let rate = per_second.map(|rate| format!("{}/s", show_count(rate)));
+    let precision = Precision::of(result.commit_rate().and_then(|rate| rate.half_width()));
+    let rate = per_second.map(|rate| format!("{}/s", precision.count(rate)));
     let parts = [Some(names.full(&result.cell)), Some(times.join(" and ")), rate];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     parts.join(", ")
@@ -128,25 +128,29 @@ fn describe_writers(results: &[&CellResult]) -> Option<String> {
     let mut more = of(base);
     more.sort_by_key(|result| result.cell.threads);
     let (last, best) = (*more.last()?, fastest(more.iter().copied())?);
-    let ways = (writers(last), writers(base));
-    let said = times_as_fast((&ways.0, &ways.1), &last.ratio_to(base)?, ["is", "was"], true);
+    let ratio = last.ratio_to(base)?;
+    let (all, by) = (writers(last), times_with_interval(&ratio));
+    let said = match Finding::of(&ratio) {
+        Finding::Differs if ratio.interval().is_none() => {
+            format!("In these few trials {all} committed {by} as much per second as one")
+        }
+        Finding::Differs => format!("{all} commit {by} as much per second as one"),
+        Finding::Alike => format!("{all} commit as much per second as one"),
+        Finding::Open => format!("No difference shows between {all} and one"),
+    };
     let p99 = |result: &CellResult| result.commits.as_ref()?.total.p99.map(show_nanos);
     let tail = p99(last).zip(p99(base));
-    let tail =
-        tail.map_or(String::new(), |(of, one)| format!(", at a p99 of {of} instead of {one}"));
+    let tail = tail.map_or(String::new(), |(of, one)| format!(" (p99 {of} instead of {one})"));
     let peak = if best.cell.threads < last.cell.threads {
-        format!("; most commits per second: {}", writers(best))
+        format!("; most are made by {}", writers(best))
     } else {
         String::new()
     };
-    Some(format!("Writers: {said}{tail}{peak}."))
+    Some(format!("{said}{tail}{peak}."))
 }
 
 fn writers(result: &CellResult) -> String {
-    match result.cell.threads {
-        1 => "one writer".into(),
-        threads => format!("the work of {threads} writers"),
-    }
+    units::counted(result.cell.threads as usize, "writer")
 }
 
 #[cfg(test)]
@@ -174,8 +178,8 @@ mod tests {
         );
         assert!(
             text.contains(
-                "Writers: the work of 8 writers is 3.6x [3.6-3.6] as fast as one writer, at a p99 \
-                 of 4.00 ms instead of 1.80 ms."
+                "8 writers commit 3.6x [3.6-3.6] as much per second as one (p99 4.00 ms instead of \
+                 1.80 ms)."
             ),
             "{text}"
         );
@@ -184,8 +188,8 @@ mod tests {
     #[test]
     fn unknown_durability_is_not_claimed() {
         let unknown = describe_commits(&[committed(|_| {}, 900, Reach::Unknown)]).unwrap();
-        assert!(unknown.starts_with("Whether a commit is durable here is unknown"), "{unknown}");
-        assert!(unknown.contains("The cheapest that may be durable: pread"), "{unknown}");
+        assert!(unknown.starts_with("Durable? Unknown: "), "{unknown}");
+        assert!(unknown.contains("The cheapest commit that may be durable: pread"), "{unknown}");
         let not = describe_commits(&[committed(|_| {}, 9, Reach::NotReached)]).unwrap();
         assert_eq!(not, "No commit here reaches stable storage: sda was flushed once.");
         let mut kept = committed(|_| {}, 9, Reach::NotReached);

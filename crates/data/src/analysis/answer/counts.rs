@@ -1,7 +1,7 @@
 //! The counts that take the wanted time, and the file that they need.
 
 use crate::analysis::{CellResult, TrialWork};
-use crate::plan::Plan;
+use crate::plan::{Op, Plan};
 use crate::units::{self, short_bytes, short_time, show_bytes};
 
 /// A slightly shorter time is within chance.
@@ -39,8 +39,8 @@ pub fn file_needed<'a>(
     Some(FileNeeded { cells: needs.len(), bytes: needs.into_iter().max()? })
 }
 
-/// Returns `Reasonable counts range from 16777216 at 1 B (5.91 s) to 64 at 128 MiB (5.20 s).`, and
-/// the size of the file that is needed where it ends before.
+/// Returns `16777216 reads of 1 B take 5.91 s, 64 of 128 MiB take 5.20 s (table: counts).`, and the
+/// size of the file that is needed where it ends before.
 pub fn describe_counts(plan: &Plan, results: &[CellResult]) -> Option<String> {
     let mut found: Vec<(&CellResult, TrialWork)> =
         results.iter().filter_map(|result| Some((result, result.work()?.of_a_pass()))).collect();
@@ -53,14 +53,20 @@ pub fn describe_counts(plan: &Plan, results: &[CellResult]) -> Option<String> {
     found.sort_by_key(|(result, _)| result.cell.block);
     let show = |(result, work): &(&CellResult, TrialWork)| {
         let (block, time) = (show_bytes(result.cell.block), units::show_nanos(work.nanos));
-        format!("{} at {block} ({time})", work.count)
+        format!("of {block} take {time}")
+    };
+    let operations = |(result, work): &(&CellResult, TrialWork)| {
+        let one = if result.cell.op == Op::Write { "write" } else { "read" };
+        units::counted(work.count as usize, one)
     };
     let counts = match found.as_slice() {
         [] => None,
-        [one] => Some(format!("A reasonable count is {}.", show(one))),
+        [one] => Some(format!("{} {}.", operations(one), show(one))),
         [least, .., most] => Some(format!(
-            "Reasonable counts range from {} to {}; the table of counts lists all {all}.",
+            "{} {}, {} {} (table: counts).",
+            operations(least),
             show(least),
+            most.1.count,
             show(most)
         )),
     };

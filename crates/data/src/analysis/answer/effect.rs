@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ratio::{Finding, times, times_as_fast};
+use super::ratio::{Finding, times_as_fast, times_exactly, times_with_interval};
 use crate::analysis::groups::group_by_key;
 use crate::analysis::why::Devices;
 use crate::analysis::{Axis, CellResult};
@@ -182,7 +182,10 @@ fn compare(stretch: &[EffectAt], [own, other]: [&str; 2]) -> String {
     match (faster, stretch) {
         (None, _) => {
             let most = stretch.iter().map(|at| at.ratio.max_change()).fold(1.0, f64::max);
-            format!("no difference between {own} and {other} shows (at most {})", times(most))
+            format!(
+                "no difference between {own} and {other} shows (at most {})",
+                times_exactly(most)
+            )
         }
         (_, [one]) => times_as_fast((own, other), &one.ratio, ["is", "was"], true),
         _ => {
@@ -198,7 +201,7 @@ fn range_of(stretch: &[EffectAt]) -> Result<String, String> {
     let by = stretch.iter().map(|at| at.ratio.ratio.max(1.0 / at.ratio.ratio));
     let (low, high) =
         by.fold((f64::INFINITY, 1.0_f64), |(low, high), by| (low.min(by), high.max(by)));
-    let [low, high] = [low, high].map(times);
+    let [low, high] = [low, high].map(times_exactly);
     if low == high { Ok(high) } else { Err(format!("{low} to {high}")) }
 }
 
@@ -227,15 +230,12 @@ fn describe_ways(effects: &[&Effect]) -> Option<String> {
     let (mut clauses, mut same, mut most) = (Vec::new(), Vec::new(), 1.0_f64);
     for (of, ratio) in &own {
         let way = of.cell.backend.to_string();
-        let Some((low, high)) = ratio.interval().filter(|_| Finding::of(ratio) == Finding::Differs)
-        else {
+        if ratio.interval().is_none() || Finding::of(ratio) != Finding::Differs {
             most = most.max(ratio.max_change());
             same.push(way);
             continue;
-        };
-        let (low, high) = (times(low), times(high));
-        let end = |text: &str| text.trim_end_matches('x').to_string();
-        let range = format!("{} [{}-{}]", times(ratio.ratio), end(&low), end(&high));
+        }
+        let range = times_with_interval(ratio);
         clauses.push(match clauses.is_empty() {
             true => format!("{way} is {range} as fast"),
             false => format!("{way} {range}"),
@@ -245,7 +245,7 @@ fn describe_ways(effects: &[&Effect]) -> Option<String> {
     said.extend((!clauses.is_empty()).then(|| clauses.join(", ")));
     said.extend((!same.is_empty()).then(|| {
         let names = join_names(&same, same.len(), ", ");
-        format!("no difference shows for {names} (at most {})", times(most))
+        format!("no difference shows for {names} (at most {})", times_exactly(most))
     }));
     let of = match (state.cache, state.span) {
         (Cache::AsIs, 0) => String::new(),

@@ -22,13 +22,14 @@ mod writes;
 
 pub(super) use best::best_of;
 pub(super) use commits::{commit_sentences, is_durable};
-pub(super) use ratio::{Finding, Point, times, times_as_fast};
+pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly};
 
 pub use best::Best;
 pub use cold::ColdCost;
 pub use counts::{FileNeeded, file_needed};
 pub use effect::{Effect, describe_effects};
 pub use series::Knee;
+pub(super) use text::show_rate;
 pub use text::{Answer, capitalize, end_sentence};
 
 use crate::analysis::verified::describe_verified;

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::analysis::CellResult;
 use crate::stats::{Ratio, Summary, median};
+use crate::units::Precision;
 
 /// A result with the summary by which it is compared.
 #[derive(Clone, Copy)]
@@ -69,13 +70,15 @@ impl Finding {
     }
 }
 
-/// Returns `9.8x`, `12x`, `1.04x`.
-pub fn times(ratio: f64) -> String {
-    match ratio {
-        10.0.. => format!("{ratio:.0}x"),
-        1.1.. => format!("{ratio:.1}x"),
-        _ => format!("{ratio:.2}x"),
-    }
+/// Returns `9.8x`, `12x`, `1.04x`, with the digits that its interval allows.
+pub fn times(ratio: &Ratio) -> String {
+    let side = |(low, high): (f64, f64)| (high / ratio.ratio - 1.0).max(1.0 - low / ratio.ratio);
+    Precision::of(ratio.interval().map(side)).times(ratio.ratio)
+}
+
+/// Returns the same of a factor that has no interval, or is the end of one.
+pub fn times_exactly(factor: f64) -> String {
+    Precision::Full.times(factor)
 }
 
 /// Returns `other is 2.1x [1.9-2.3] as fast as base`, with the verb in the present and the past, or
@@ -87,23 +90,22 @@ pub fn times_as_fast(
     exact: bool,
 ) -> String {
     match Finding::of(ratio) {
-        Finding::Alike => return format!("no difference between {other} and {base}"),
-        Finding::Open => {
-            return format!("these trials cannot distinguish {other} from {base}");
-        }
+        Finding::Alike => return format!("{other} and {base} are equally fast"),
+        Finding::Open => return format!("no difference shows between {other} and {base}"),
         Finding::Differs => {}
     }
     let (fast, slow, ratio) =
         if ratio.ratio < 1.0 { (base, other, ratio.inverse()) } else { (other, base, *ratio) };
-    fn end(value: f64) -> String {
-        times(value).trim_end_matches('x').to_string()
-    }
-    let ratio_is = times(ratio.ratio);
+    let by = if exact { times_with_interval(&ratio) } else { times(&ratio) };
     match ratio.interval() {
-        Some(_) if !exact => format!("{fast} {now} {ratio_is} as fast as {slow}"),
-        Some((low, high)) => {
-            format!("{fast} {now} {ratio_is} [{}-{}] as fast as {slow}", end(low), end(high))
-        }
-        None => format!("in these few trials {fast} {then} {ratio_is} as fast as {slow}"),
+        Some(_) => format!("{fast} {now} {by} as fast as {slow}"),
+        None => format!("in these few trials {fast} {then} {by} as fast as {slow}"),
     }
+}
+
+/// Returns `9.8x [9.1-10]`; without an interval only the factor.
+pub fn times_with_interval(ratio: &Ratio) -> String {
+    let end = |value: f64| times_exactly(value).trim_end_matches('x').to_string();
+    let ends = ratio.interval().map(|(low, high)| format!(" [{}-{}]", end(low), end(high)));
+    times(ratio) + &ends.unwrap_or_default()
 }

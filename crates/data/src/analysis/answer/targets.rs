@@ -55,13 +55,10 @@ pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
         ratios.iter().filter(of_it).collect::<Vec<_>>()
     };
     let mut clauses: Vec<String> = found(Finding::Differs).into_iter().map(describe).collect();
-    let alike = describe_pairs(&found(Finding::Alike), |[other, base]| {
-        format!("between {other} and {base}")
-    });
+    let alike = describe_pairs(&found(Finding::Alike));
     clauses.extend(alike.map(|pairs| format!("no difference {pairs}")));
-    let open =
-        describe_pairs(&found(Finding::Open), |[other, base]| format!("{other} from {base}"));
-    clauses.extend(open.map(|pairs| format!("these trials cannot distinguish {pairs}")));
+    let open = describe_pairs(&found(Finding::Open));
+    clauses.extend(open.map(|pairs| format!("no difference shows {pairs}")));
     let mut text = format!("{}.", clauses.join("; "));
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -69,14 +66,13 @@ pub fn describe_targets(ratios: &[TargetRatio]) -> Option<String> {
     (!clauses.is_empty()).then_some(text)
 }
 
-/// Returns `B from A in cold or warm reads, nor C from A in cold reads`, with the pairs as
-/// `name` formats them.
-fn describe_pairs(ratios: &[&TargetRatio], name: impl Fn([&str; 2]) -> String) -> Option<String> {
+/// Returns `between B and A in cold or warm reads, nor between C and A in cold reads`.
+fn describe_pairs(ratios: &[&TargetRatio]) -> Option<String> {
     let of_targets = ratios.chunk_by(|one, next| one.target == next.target);
     let pairs: Vec<String> = of_targets
         .map(|of_one| {
-            let pair = name([&of_one[0].target, &of_one[0].base]);
-            format!("{pair} in {}", join_deeds(of_one))
+            let TargetRatio { target, base, .. } = of_one[0];
+            format!("between {target} and {base} in {}", join_deeds(of_one))
         })
         .collect();
     (!pairs.is_empty()).then(|| pairs.join(", nor "))
@@ -180,9 +176,9 @@ mod tests {
         ];
         assert_eq!(
             describe_targets(&found).unwrap(),
-            "No difference between C and A in warm reads, nor between D and A in warm reads; these \
-             trials cannot distinguish B from A in cold or warm reads or writes, nor C from A in \
-             cold reads."
+            "No difference between C and A in warm reads, nor between D and A in warm reads; no \
+             difference shows between B and A in cold or warm reads or writes, nor between C and A \
+             in cold reads."
         );
     }
 

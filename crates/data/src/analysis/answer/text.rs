@@ -7,11 +7,11 @@ use super::cold::ColdCost;
 use super::effect::Effect;
 use super::series::Knee;
 use super::targets::{TargetRatio, describe_targets};
-use crate::analysis::{CellNames, CellResult, Network, PickedMethod};
+use crate::analysis::{CellNames, CellResult, Network, PickedMethod, SummaryOf};
 use crate::plan::{Cache, Job, Op, Sync};
 use crate::stats::Summary;
 use crate::text::clean_text;
-use crate::units::{self, counted, join_names, join_range, verb};
+use crate::units::{self, Precision, counted, join_names, join_range, verb};
 
 /// The answer of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,7 +88,11 @@ fn describe_single(result: &CellResult, best: &Best, names: &CellNames) -> Strin
         // A median of two levels describes neither.
         Some(change) => {
             let (first, last) = change.first_and_last();
-            let (first, last) = (rate(best, first.summary.median), rate(best, last.summary.median));
+            let bytes = best.throughput.is_some();
+            let [first, last] = [first, last].map(|level| {
+                let precision = Precision::of(level.summary.half_width());
+                show_rate(level.summary.median, precision, bytes)
+            });
             format!(
                 "{}: went from {first} to {last} during the run, so there is no single figure",
                 names.full(&best.cell)
@@ -118,23 +122,26 @@ fn phrase(text: &str) -> &str {
     text.trim().trim_end_matches('.')
 }
 
+/// Returns a rate in the unit of the best, with the digits that its interval allows.
 fn rate(best: &Best, value: f64) -> String {
-    match best.throughput {
-        Some(_) => units::show_rate(value),
-        None => per_second(value),
-    }
+    show_rate(value, best.precision(), best.throughput.is_some())
 }
 
-fn per_second(value: f64) -> String {
-    format!("{} operations/s", units::show_count(value).trim_end())
+/// Returns bytes per second, or operations per second.
+pub fn show_rate(value: f64, precision: Precision, bytes: bool) -> String {
+    match bytes {
+        true => precision.rate(value),
+        false => format!("{} operations/s", precision.count(value)),
+    }
 }
 
 fn figure(best: &Best) -> String {
     match (&best.throughput, &best.operations) {
-        (Some(throughput), _) => units::show_rate(throughput.summary.median),
+        (Some(throughput), _) => rate(best, throughput.summary.median),
         (None, Some(operations)) if operations.summary.median > 0.0 => {
             let each = 1e9 * f64::from(best.cell.all_threads()) / operations.summary.median;
-            format!("{} ({} each)", per_second(operations.summary.median), units::show_nanos(each))
+            let each = best.precision().nanos(each);
+            format!("{} ({each} each)", rate(best, operations.summary.median))
         }
         _ => "no operations".into(),
     }
@@ -158,8 +165,10 @@ fn describe_fastest(
     };
     let (cell, figure) = (names.full(&best.cell), figure(best));
     if best.provisional && best.wrong.is_none() {
-        let what = what.replacen("Fastest", "Highest", 1);
-        return format!("{what} so far: {cell}, about {figure}; too few trials to rank.");
+        let kind = what.trim_start_matches("Fastest").trim_start();
+        let kind = if kind.is_empty() { String::new() } else { format!(" at the {kind}") };
+        let trials = units::show_trials(best.trials);
+        return format!("First look{kind} ({trials}): {cell}, about {figure}.");
     }
     let mut text = match best.no_difference.as_slice() {
         [] => format!("{what}: {cell}, {figure}"),
@@ -175,14 +184,17 @@ fn describe_fastest(
 /// in common: `28.7 to 30.1 GiB/s with mmap, warm, whatever the block size`.
 fn describe_tied(results: &[CellResult], best: &Best, names: &CellNames) -> String {
     let tied: Vec<&Job> = std::iter::once(&best.cell).chain(&best.no_difference).collect();
-    let rates = results.iter().filter(|result| tied.contains(&&result.cell)).filter_map(|result| {
-        let of = if best.throughput.is_some() { result.throughput } else { result.operations };
-        Some(of?.summary.median)
-    });
-    let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), rate_of| {
-        (low.min(rate_of), high.max(rate_of))
-    });
-    let range = join_range(&rate(best, low), &rate(best, high));
+    let bytes = best.throughput.is_some();
+    let own = results.iter().filter(|result| tied.contains(&&result.cell));
+    let rates = own.filter_map(|of| if bytes { of.throughput } else { of.operations });
+    let mut precision = best.precision();
+    let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+    for SummaryOf { summary, .. } in rates {
+        precision = precision.max(Precision::of(summary.half_width()));
+        (low, high) = (low.min(summary.median), high.max(summary.median));
+    }
+    let [low, high] = [low, high].map(|rate| show_rate(rate, precision, bytes));
+    let range = join_range(&low, &high);
     if let Some(shared) = names.combined(&tied, results.iter().map(|result| &result.cell)) {
         let alike = best.alike.len() == best.no_difference.len();
         let how = if alike { "equally fast" } else { "no difference shows" };
@@ -206,10 +218,9 @@ fn describe_wrong(results: &[CellResult], answer: &Answer, names: &CellNames) ->
         .filter_map(|result| Some((result, median(result)?)))
         .collect();
     let (top, _) = left_out.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let figure = match &top.throughput {
-        Some(throughput) => units::show_rate(throughput.summary.median),
-        None => per_second(top.operations?.summary.median),
-    };
+    let SummaryOf { summary, .. } = top.throughput.or(top.operations)?;
+    let precision = Precision::of(summary.half_width());
+    let figure = show_rate(summary.median, precision, top.throughput.is_some());
     let more = match left_out.len() - 1 {
         0 => String::new(),
         more => format!(" {} {} wrong.", counted(more, "more result"), verb(more, "is", "are")),
@@ -242,7 +253,7 @@ fn choose_curves(knees: &[Knee]) -> (Option<Cache>, Vec<&Knee>) {
     (state.filter(|_| states.len() > 1), chosen)
 }
 
-/// Returns `Warm: read needs 256 KiB to come within 5 % of its peak, mmap 32 KiB.`
+/// Returns `Warm: no more than 5 % to gain with read from 256 KiB on, mmap from 32 KiB on.`
 fn describe_knees(knees: &[Knee], names: &CellNames) -> Option<String> {
     let (state, chosen) = choose_curves(knees);
     let (rising, settled): (Vec<&Knee>, Vec<&Knee>) =
@@ -250,16 +261,12 @@ fn describe_knees(knees: &[Knee], names: &CellNames) -> Option<String> {
     let name = |knee: &Knee| names.curve(&knee.cell, knee.axis);
     let mut needs = Vec::new();
     for knee in settled {
-        let Some(size) = describe_size(knee) else { continue };
-        // A size that ends in a clause needs a closing comma.
-        let close = if size.contains(',') { "," } else { "" };
-        needs.push(match needs.len() {
-            0 => format!("{} needs {size}{close} to come within 5 % of its peak", name(knee)),
-            _ => format!("{} {size}", name(knee)),
-        });
+        needs.extend(describe_size(knee).map(|size| format!("{} from {size} on", name(knee))));
     }
     let mut clauses: Vec<String> = Vec::new();
-    clauses.extend((!needs.is_empty()).then(|| needs.join(", ")));
+    let list = needs.join(", ");
+    let no = if state.is_some() { "no" } else { "No" };
+    clauses.extend((!needs.is_empty()).then(|| format!("{no} more than 5 % to gain with {list}")));
     clauses.extend(describe_rising(&rising, names));
     let state = state.map(|state| match state {
         Cache::Cold => "Cold: ",
@@ -269,7 +276,8 @@ fn describe_knees(knees: &[Knee], names: &CellNames) -> Option<String> {
     (!clauses.is_empty()).then(|| format!("{}{}.", state.unwrap_or_default(), clauses.join("; ")))
 }
 
-/// Returns `uring and mmap still gain at 2 MiB, the largest tried`, one for each largest value.
+/// Returns `uring and mmap were still getting faster at 2 MiB, the largest tried`, one for each
+/// largest value.
 fn describe_rising(rising: &[&Knee], names: &CellNames) -> Vec<String> {
     let end = |knee: &Knee| match knee.larger_skipped {
         Some(larger) => {
@@ -283,8 +291,9 @@ fn describe_rising(rising: &[&Knee], names: &CellNames) -> Vec<String> {
         .map(|knees| {
             let names: Vec<String> =
                 knees.iter().map(|knee| names.curve(&knee.cell, knee.axis)).collect();
-            let verb = if names.len() == 1 { "gains" } else { "gain" };
-            format!("{} still {verb} at {}", join_names(&names, names.len(), "; "), end(knees[0]))
+            let (verb, end) = (verb(names.len(), "was", "were"), end(knees[0]));
+            let names = join_names(&names, names.len(), "; ");
+            format!("{names} {verb} still getting faster at {end}")
         })
         .collect()
 }
@@ -296,12 +305,12 @@ fn describe_size(knee: &Knee) -> Option<String> {
     let least = knee.least?;
     if least == knee.smallest {
         let word = if knee.smaller_skipped.is_some() { "measured" } else { "tried" };
-        let text = format!("no more than {}, the smallest {word}", show(least));
+        let text = format!("{} (the smallest {word})", show(least));
         return (knee.most == Some(least)).then_some(text);
     }
     Some(match knee.most {
         Some(most) if most == least => show(least),
-        Some(most) => format!("{} to {}", show(least), show(most)),
+        Some(most) => join_range(&show(least), &show(most)),
         None => format!("at least {}", show(least)),
     })
 }
@@ -324,12 +333,12 @@ pub fn end_sentence(body: &str) -> String {
     }
 }
 
-/// Returns `Warm is 9.8x as fast as cold: the device reaches 2.70 GiB/s from 128 KiB on.` It
+/// Returns `Warm is 9.8x as fast as cold: the disk delivers 2.70 GiB/s from 128 KiB on.` It
 /// reaches more where a cell that was not measured warm is faster, or where the CPU takes the time.
 fn describe_cold(cost: &ColdCost) -> String {
     let is_device = cost.device && cost.fastest && !cost.cpu;
-    let gives = if is_device { "the device reaches" } else { "cold reaches" };
-    let rate = units::show_rate(cost.throughput);
+    let gives = if is_device { "the disk delivers" } else { "cold reaches" };
+    let rate = cost.precision.rate(cost.throughput);
     let from = match cost.from {
         Some(from) if from != cost.cold.block => format!(" from {} on", units::show_bytes(from)),
         _ => format!(" at {}", describe_best(&cost.cold)),
@@ -385,6 +394,8 @@ fn describe_few_trials(results: &[CellResult]) -> Option<String> {
         results.iter().filter_map(summary).filter(|summary| summary.low.is_none()).count();
     match without {
         0 => None,
+        // A first look says so itself.
+        all if all == results.len() && results.iter().any(CellResult::is_unfinished) => None,
         all if all == results.len() => {
             Some("Fewer than 5 trials each: differences may be due to chance.".into())
         }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::ratio::{Finding, times, times_as_fast};
+use super::ratio::{Finding, times_as_fast, times_exactly};
 use crate::analysis::groups::group_by_key;
 use crate::analysis::{Axis, CellResult};
 use crate::catalog::{info, infos, moves_data, only_calls};
 use crate::plan::{Cache, Choice, DataPath, Info, Job, Op};
 use crate::stats::{Ratio, Summary, median, paired};
-use crate::units::{join_names, show_bytes, show_count};
+use crate::units::{Precision, join_names, show_bytes};
 
 /// A shorter trial measures its start-up as much as the calls.
 const MIN_NANOS: u64 = 10_000_000;
@@ -124,7 +124,7 @@ fn describe_calls(ratio: &Ratio, [own, base]: [Option<f64>; 2]) -> String {
     match slow / fast {
         _ if slow <= 0.0 => String::new(),
         by if by >= HARDLY => " (hardly a system call)".into(),
-        by if by >= FEWER => format!(" ({} fewer system calls)", times(by)),
+        by if by >= FEWER => format!(" ({} fewer system calls)", times_exactly(by)),
         _ => String::new(),
     }
 }
@@ -168,7 +168,8 @@ fn sentence(
         })
         .collect();
     let state = if state == Cache::AsIs { String::new() } else { format!(", {state}") };
-    let calls = format!("{} makes {} calls/s", name(base), show_count(of.all.median).trim_end());
+    let calls = Precision::of(of.all.half_width()).count(of.all.median);
+    let calls = format!("{} makes {calls} calls/s", name(base));
     (!clauses.is_empty())
         .then(|| format!("At {}{state}: {calls}; {}.", show_bytes(block), clauses.join("; ")))
 }

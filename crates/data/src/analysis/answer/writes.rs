@@ -56,7 +56,7 @@ pub fn describe_read_back(results: &[CellResult]) -> Option<String> {
     let all: Vec<_> = pairs.collect();
     let (xor, _) = all.first()?;
     let wrong = all.iter().filter(|(written, read)| !read.matches(*written)).count();
-    let alike = if xor.0 == 0 { ", because equal blocks cancel out in pairs" } else { "" };
+    let alike = if xor.0 == 0 { " (equal blocks cancel)" } else { "" };
     Some(match wrong {
         0 if all.iter().all(|(written, _)| written == xor) => {
             format!("The appended data was read back and matches in every block: XOR {xor}{alike}.")

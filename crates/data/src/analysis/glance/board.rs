@@ -8,7 +8,7 @@ use super::model::GlanceFigure;
 use super::pictures;
 use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
 use crate::analysis::groups::group_by_key;
-use crate::analysis::{CellResult, Expected, Holds, ProbeResult, expected_with};
+use crate::analysis::{CellResult, Expected, Holds, ProbeResult, brief_words, expected_with};
 use crate::catalog::moves_data;
 use crate::experiment::{CALLS, asks_for_time};
 use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
@@ -16,7 +16,7 @@ use crate::record::Severity;
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units::column::{self, Unit};
-use crate::units::{self, Rates, join_names, show_nanos};
+use crate::units::{self, Precision, Rates, join_names, show_nanos};
 
 /// The block size in which people ask for the latency of a read.
 const USUAL_BLOCK: u64 = 4096;
@@ -38,6 +38,8 @@ pub struct Board {
     pub number: String,
     /// `µs`, `KiB`.
     pub unit: String,
+    /// The interval in that unit: `66 to 72`; empty if there is none.
+    pub range: String,
     /// The figure behind the number; `None` if it is not a measured one.
     pub figure: Option<GlanceFigure>,
     /// The outcome behind the word that stands in place of a number.
@@ -78,11 +80,13 @@ pub struct BoardCell {
     pub details: Vec<String>,
     /// The hue of the backend in every chart, where rows differ in it.
     pub hue: Option<usize>,
+    /// Why it is easily misread or wrong, in a few words; empty if it is neither.
+    pub caveat: String,
 }
 
 impl BoardCell {
     pub(super) fn new(result: Option<usize>, figure: GlanceFigure) -> BoardCell {
-        BoardCell { result, figure, details: Vec::new(), hue: None }
+        BoardCell { result, figure, details: Vec::new(), hue: None, caveat: String::new() }
     }
 }
 
@@ -111,24 +115,39 @@ impl BoardColumn {
         }
     }
 
-    /// Returns the title with the unit, and the text of each row with aligned decimal points.
-    /// `rates`: the requested units of bytes per second.
-    pub fn texts(&self, rates: Rates) -> (String, Vec<String>) {
+    /// Returns the unit of the figures, of the requested ones if they are bytes per second.
+    fn unit(&self, rates: Rates) -> Unit {
         let units = match (self.units, rates.units()) {
             (column::RATE | VENDOR, [one]) => std::slice::from_ref(one),
             (column::RATE, units) => units,
             _ => self.units,
         };
-        let values: Vec<Option<f64>> =
-            self.cells.iter().map(|cell| Some(cell.as_ref()?.figure.summary.median)).collect();
-        let (factor, unit) = column::unit(values.iter().flatten().copied(), units);
+        let values = self.cells.iter().flatten().map(|cell| cell.figure.summary.median);
+        column::unit(values, units)
+    }
+
+    /// Returns the divisor of the figures in [`texts`](Self::texts).
+    pub fn factor(&self, rates: Rates) -> f64 {
+        self.unit(rates).0
+    }
+
+    /// Returns the title with the unit, and the text of each row with aligned decimal points.
+    /// `rates`: the requested units of bytes per second.
+    pub fn texts(&self, rates: Rates) -> (String, Vec<String>) {
+        let (factor, unit) = self.unit(rates);
         let title = match self.highest() > 0.0 && !unit.is_empty() {
             true => format!("{}, {unit}", self.title),
             false => self.title.clone(),
         };
-        let show =
-            if self.units == COUNT { |count| format!("{count:.0}") } else { column::short_figure };
-        (title, column::align_with(&values, factor, show))
+        let text = |cell: &BoardCell| {
+            let GlanceFigure { summary, .. } = cell.figure;
+            let precision = if self.intervals { cell.figure.precision() } else { Precision::Full };
+            match self.units {
+                COUNT => format!("{:.0}", summary.median),
+                _ => precision.short_figure(summary.median / factor),
+            }
+        };
+        (title, column::align_texts(self.cells.iter().map(|cell| cell.as_ref().map(text))))
     }
 
     /// Returns whether more is better.
@@ -143,6 +162,13 @@ impl BoardColumn {
 }
 
 impl Board {
+    /// Returns why a figure of a row is easily misread or wrong.
+    pub fn caveat(&self, row: usize) -> Option<(Severity, &str)> {
+        let cells = self.columns.iter().filter_map(|column| column.cells.get(row)?.as_ref());
+        let mut faulty = cells.filter_map(|cell| Some((cell.figure.severity()?, &*cell.caveat)));
+        faulty.find(|(_, caveat)| !caveat.is_empty())
+    }
+
     /// Returns the figures that it shows.
     pub fn cells(&self) -> impl Iterator<Item = &BoardCell> {
         self.columns.iter().flat_map(|column| column.cells.iter().flatten())
@@ -152,6 +178,17 @@ impl Board {
     pub fn highest(&self, units: &[Unit]) -> f64 {
         let same = self.columns.iter().filter(|column| column.units == units);
         same.map(BoardColumn::highest).fold(0.0, f64::max)
+    }
+
+    /// Returns whether its figure is certain enough for large digits.
+    pub fn suits_large(&self) -> bool {
+        self.figure.is_none_or(|figure| figure.suits_large())
+    }
+
+    /// Returns half of the interval of its figure, with the ends of a wide one.
+    pub fn describe_spread(&self) -> String {
+        let certainty = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
+        if self.suits_large() { certainty } else { format!("{certainty}, {}", self.range) }
     }
 
     /// Returns the large figure in a sentence; empty above a picture that has its own.
@@ -200,8 +237,8 @@ impl Board {
     ) -> Board {
         let Some(figure) = figure else { return Board { lead: row, ..self } };
         let (factor, unit) = column::unit_for(figure.summary.median, units);
-        let number = column::figure(figure.summary.median / factor);
-        Board { lead: row, number, unit: unit.into(), figure: Some(figure), ..self }
+        let (number, range) = (figure.number(factor), figure.describe_range(factor));
+        Board { lead: row, number, range, unit: unit.into(), figure: Some(figure), ..self }
     }
 }
 
@@ -317,7 +354,8 @@ impl<'a> Ladder<'a> {
     ) -> Vec<Option<BoardCell>> {
         let cell = |(result, point): &(usize, Point)| {
             let figure = self.figure(point.result, summary(point)?);
-            Some(BoardCell::new(Some(*result), figure))
+            let caveat = point.result.faults().map(brief_words).next().unwrap_or_default();
+            Some(BoardCell { caveat, ..BoardCell::new(Some(*result), figure) })
         };
         best.iter().map(|of| of.as_ref().and_then(cell)).collect()
     }
@@ -348,7 +386,9 @@ impl<'a> Ladder<'a> {
         let warm = warm.filter(|own| *own != column).and_then(|own| own.cells.get(lead)?.as_ref());
         beside.extend(cell.zip(warm).map(|(cell, warm)| {
             let (slow, fast) = (cell.figure.summary.median, warm.figure.summary.median);
-            format!("from memory {} ({} as fast)", show_nanos(fast), times(slow / fast))
+            let (own, both) = (warm.figure.precision(), cell.figure.precision());
+            let by = both.max(own).times(slow / fast);
+            format!("from memory {} ({by} as fast)", own.nanos(fast))
         }));
         let figure = cell.map(|cell| cell.figure);
         let own = of(*blocks.get(lead)?, state);
@@ -529,10 +569,11 @@ fn describe_backends(cells: Option<&Cells>, place: &str) -> Vec<String> {
         });
     }
     said.extend(slower.iter().filter_map(|of| {
-        let (ratio, time) = (top.rate.median / of.rate.median, times_of(&of.rate)?.median);
+        let (ratio, time) = (top.ratio(of)?, times_of(&of.rate)?);
         let name = name(&of.result.cell);
-        let how = format!("{place}: {name} takes {}, {} as long", show_nanos(time), times(ratio));
-        (ratio >= FAR_SLOWER).then_some(how)
+        let time = Precision::of(time.half_width()).nanos(time.median);
+        let how = format!("{place}: {name} takes {time}, {} as long", times(&ratio));
+        (ratio.ratio >= FAR_SLOWER).then_some(how)
     }));
     said
 }

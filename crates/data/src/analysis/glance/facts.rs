@@ -2,10 +2,11 @@
 //! block size is enough.
 
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
+use super::model::GlanceFigure;
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::CellResult;
 use crate::analysis::answer::{
-    Answer, ColdCost, Knee, commit_sentences, describe_effects, describe_ways, times,
+    Answer, ColdCost, Knee, commit_sentences, describe_effects, describe_ways, show_rate, times,
 };
 use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
@@ -102,17 +103,17 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     // The best has an interval if any has one: those without are not ranked.
     others.retain(|(_, bar)| bar.figure.is_certain() || !top.figure.is_certain());
     let (second, next) = others.first()?;
-    let show = |rate: f64| show_rate_of(column, rate);
+    let show = |bar: &GlanceBar| show_figure_of(column, &bar.figure);
     if others.iter().any(|(_, bar)| bar.ratio.and_then(|ratio| ratio.interval()).is_none()) {
-        let (rate, best) = (show(top.figure.summary.median), name(column.best));
+        let (rate, best) = (show(top), name(column.best));
         return Some(format!("{place}: {rate} with {best} so far, not yet certain"));
     }
     let equal: Vec<&(usize, &GlanceBar)> =
         others.iter().filter(|(_, bar)| bar.no_difference).collect();
     if equal.is_empty() {
-        let by = times(next.ratio?.inverse().ratio);
+        let by = times(&next.ratio?.inverse());
         let (best, second) = (name(column.best), name(*second));
-        let rate = show(top.figure.summary.median);
+        let rate = show(top);
         return Some(format!("{place}: {rate} with {best}, {by} as fast as {second}"));
     }
     let alike = equal.iter().all(|(_, bar)| bar.ratio.is_some_and(|ratio| ratio.is_alike()));
@@ -121,14 +122,15 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     // One more name takes no more room than its number.
     let shown = if names.len() > MAX_NAMED { MAX_NAMED - 1 } else { names.len() };
     let names = join_names(&names[..shown], names.len(), ", ");
-    let tied = equal.iter().map(|(_, bar)| *bar).chain([top]);
-    let (low, high) = tied
-        .map(|bar| bar.figure.summary.median)
-        .fold((f64::INFINITY, 0.0_f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+    let mut tied: Vec<&GlanceBar> = equal.iter().map(|(_, bar)| *bar).chain([top]).collect();
+    tied.sort_by(|a, b| a.figure.summary.median.total_cmp(&b.figure.summary.median));
+    let precision = tied.iter().map(|bar| bar.figure.precision()).max()?;
+    let show = |bar: &GlanceBar| show_rate(bar.figure.summary.median, precision, column.bytes);
+    let (low, high) = (show(tied.first()?), show(tied.last()?));
     if alike {
-        return Some(format!("{place}: {}; {names} are equally fast", show(high)));
+        return Some(format!("{place}: {high}; {names} are equally fast"));
     }
-    let range = join_range(&show(low), &show(high));
+    let range = join_range(&low, &high);
     Some(format!("{place}: {range}; no difference shows between {names}"))
 }
 
@@ -149,7 +151,8 @@ fn describe_size(
     let more = if knee.axis == Axis::Block { "larger blocks gain" } else { "more gains" };
     if knee.rising {
         let word = if knee.larger_skipped.is_some() { "measured" } else { "tried" };
-        Some(format!("{place}: {name} still gains at {}, the largest {word}", show(knee.largest)))
+        let largest = show(knee.largest);
+        Some(format!("{place}: {name} was still getting faster at {largest}, the largest {word}"))
     } else {
         // A published report has no intervals.
         let at = if bar.figure.reported { knee.at } else { knee.most? };
@@ -170,7 +173,7 @@ fn trusted(figure: Option<&WorkloadFigure>) -> Option<&WorkloadFigure> {
 /// where half of all are much faster, that too: `358 µs (half of them up to 105 µs)`.
 fn describe_single(figure: &WorkloadFigure) -> Option<String> {
     let mean = 1e9 / figure.operations.filter(|rate| *rate > 0.0)?;
-    let shown = units::show_nanos(mean);
+    let shown = figure.figure.precision().nanos(mean);
     Some(match figure.p50.filter(|p50| *p50 * MAX_SKEW < mean) {
         Some(p50) => format!("{shown} (half of them up to {})", units::show_nanos(p50)),
         None => shown,
@@ -189,7 +192,7 @@ pub fn headline(shown: &Shown) -> Vec<String> {
         .filter(|column| column.bytes && column.bars.iter().flatten().count() == 1);
     let alone = alone.filter_map(|column| {
         let bar = column.best_bar().filter(|bar| !bar.figure.wrong)?;
-        let rate = show_rate_of(column, bar.figure.summary.median);
+        let rate = show_figure_of(column, &bar.figure);
         let name = row_name(shown.rows, column.best);
         let parts = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
         let parts = parts.collect::<Vec<_>>().join(", ");
@@ -201,11 +204,8 @@ pub fn headline(shown: &Shown) -> Vec<String> {
     }
 }
 
-fn show_rate_of(column: &GlanceColumn, rate: f64) -> String {
-    match column.bytes {
-        true => units::show_rate(rate),
-        false => format!("{} operations/s", units::show_count(rate).trim_end()),
-    }
+fn show_figure_of(column: &GlanceColumn, figure: &GlanceFigure) -> String {
+    show_rate(figure.summary.median, figure.precision(), column.bytes)
 }
 
 /// Units of vendors.
@@ -215,10 +215,10 @@ const DECIMAL: &[Unit] = &[(1e6, "MB/s"), (1e9, "GB/s")];
 fn describe_sequential(workloads: &[Workload]) -> Option<String> {
     let most = |of: Column, word: &str| {
         let rows = workloads.iter().filter(|row| !row.random);
-        let rates = rows.filter_map(|row| Some(trusted(of(row))?.figure.summary.median));
-        let most = rates.reduce(f64::max)?;
-        let (factor, unit) = column::unit_for(most, DECIMAL);
-        Some(format!("{word} {} {unit}", column::figure(most / factor)))
+        let figures = rows.filter_map(|row| Some(trusted(of(row))?.figure));
+        let most = figures.max_by(|a, b| a.summary.median.total_cmp(&b.summary.median))?;
+        let (factor, unit) = column::unit_for(most.summary.median, DECIMAL);
+        Some(format!("{word} {} {unit}", most.number(factor)))
     };
     let said = [most(|row| row.read.as_ref(), "reads"), most(|row| row.write.as_ref(), "writes")];
     let said: Vec<String> = said.into_iter().flatten().collect();
@@ -238,9 +238,12 @@ fn describe_extremes(workloads: &[Workload]) -> Option<String> {
         (None, None) => None,
     };
     let most = |of: Column, word: &str| {
-        let rates = random().filter_map(|row| trusted(of(row))?.operations);
-        let most = rates.reduce(f64::max)?;
-        Some(format!("{} random {word}/s", units::show_count(most)))
+        let rates = random().filter_map(|row| {
+            let own = trusted(of(row))?;
+            Some((own.operations?, own.figure.precision()))
+        });
+        let (most, precision) = rates.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(format!("{} random {word}/s", precision.count(most)))
     };
     let most: Vec<String> =
         [most(|row| row.read.as_ref(), "reads"), most(|row| row.write.as_ref(), "writes")]

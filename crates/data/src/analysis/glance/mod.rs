@@ -22,10 +22,11 @@ pub use board::{Board, BoardCell, BoardColumn, growing_board};
 pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
-pub use model::{GlanceFigure, Grade, Statement};
+pub use model::{GlanceFigure, Grade, Statement, align_figures};
 pub use pictures::lab as lab_board;
 pub use workloads::{Workload, workloads};
 
+use crate::analysis::answer::describe_effects;
 use crate::analysis::{Answer, CellResult, ProbeResult, capitalize, end_sentence, expected_with};
 use crate::session::Session;
 use crate::units;
@@ -107,7 +108,10 @@ pub fn glance(
         indexes.into_iter().filter_map(|index| results.get(index)).collect();
     let shown_figures = facts::Shown { columns: &columns, rows: &rows, workloads: &workloads };
     let (headline, facts) = match table {
-        Some(table) if !table.large => (vec![table.headline()], table.facts.clone()),
+        Some(table) if !table.large => {
+            let effects = describe_effects(&answer.effects);
+            (vec![table.headline()], [&table.facts[..], &effects].concat())
+        }
         _ if results.is_empty() && !answer.text.is_empty() => {
             (Vec::new(), vec![answer.text.clone()])
         }
@@ -140,7 +144,7 @@ fn describe_probes(probes: &[ProbeResult]) -> Vec<(String, String, String)> {
         let trials = probe.counted_trials().len();
         let wrong = probe.wrong().is_some();
         let figure = GlanceFigure { summary, trials, reported: false, wrong, misleading: false };
-        let shown = probe.unit?.show(summary.median);
+        let shown = probe.unit?.show_with(summary.median, figure.precision());
         Some((probe.cell.label(), shown, figure.describe_certainty()))
     };
     probes.iter().filter_map(describe).collect()

@@ -19,8 +19,8 @@ struct Account<'a> {
     column: &'a GlanceColumn,
     /// Shares of all its bytes; `unknown` includes results without a source.
     of: Source,
-    /// The share that came from another place than requested.
-    other: f64,
+    /// Shares of all its bytes that came from another place than requested.
+    other: Source,
 }
 
 /// Returns `every byte accounted for (cold: device, warm: page cache)`, or what is known instead;
@@ -50,43 +50,53 @@ pub fn origin(session: &Session, results: &[CellResult], columns: &[GlanceColumn
         };
         return Statement { grade: Grade::Unfinished, text: text.into() };
     }
+    let others: Vec<String> = all.iter().filter_map(Account::describe_other).collect();
     let complete = all.iter().all(|account| account.of.unknown == 0.0);
+    if !others.is_empty() {
+        let open = if complete { "" } else { "; not every byte accounted for" };
+        return Statement { grade: Grade::Misleading, text: others.join("; ") + open };
+    }
     let head = if complete { "every byte accounted for" } else { "not every byte accounted for" };
-    let grade = match (complete, all.iter().all(|account| account.other < NEGLIGIBLE)) {
-        (_, false) => Grade::Misleading,
-        (false, true) => Grade::Unfinished,
-        (true, true) => Grade::Good,
-    };
+    let grade = if complete { Grade::Good } else { Grade::Unfinished };
     Statement { grade, text: format!("{head} ({})", describe(&all)) }
 }
 
 impl<'a> Account<'a> {
     /// Sums the bytes of all results of a column; `None` if none were moved.
     fn new(column: &'a GlanceColumn, results: &[CellResult]) -> Option<Account<'a>> {
-        let (mut sources, mut all, mut other) = (Vec::new(), 0.0, 0.0);
+        let (mut sources, mut others, mut all) = (Vec::new(), Vec::new(), 0.0);
         for result in column.results.iter().filter_map(|of| results.get(*of)) {
             let bytes: f64 = result.trials.iter().map(|trial| trial.bytes as f64).sum();
             all += bytes;
             let of = result.source.unwrap_or(Source { unknown: 1.0, ..Source::default() });
-            other += other_than_asked(&result.cell, &of) * bytes;
+            others.push((other_than_asked(&result.cell, &of), bytes));
             sources.push((of, bytes));
         }
-        (all > 0.0).then(|| Account { column, of: mean_source(&sources), other: other / all })
+        (all > 0.0).then(|| Account {
+            column,
+            of: mean_source(&sources),
+            other: mean_source(&others),
+        })
+    }
+
+    /// Returns `of the cold bytes, 40 % came from the page cache`; `None` if that is negligible.
+    fn describe_other(&self) -> Option<String> {
+        let what = match self.column.access {
+            Access::Read(Cache::Cold | Cache::Warm) => self.column.cache.to_string(),
+            access => access.name().into(),
+        };
+        let parts: Vec<String> = parts(&self.other)
+            .into_iter()
+            .filter(|(_, share)| *share >= NEGLIGIBLE)
+            .map(|(name, share)| (if name == "hole" { "holes" } else { name }, show_share(share)))
+            .map(|(name, share)| format!("{share} came from {name}"))
+            .collect();
+        (!parts.is_empty()).then(|| format!("of the {what} bytes, {}", parts.join(" and ")))
     }
 
     /// Returns the sources with their shares, the largest first.
     fn parts(&self) -> Vec<(&'static str, f64)> {
-        let Source { device, page_cache, hole, unknown, below } = self.of;
-        let all = [
-            ("device", device),
-            ("page cache", page_cache),
-            ("caches below", below),
-            ("hole", hole),
-            ("unknown", unknown),
-        ];
-        let mut parts: Vec<(&'static str, f64)> =
-            all.into_iter().filter(|(_, share)| *share > 0.0).collect();
-        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut parts = parts(&self.of);
         let main = parts.first().copied();
         // Shares below a tenth of a percent are in the figure of the largest: `>99.9 %`.
         parts.retain(|part| Some(*part) == main || part.1 >= 0.001);
@@ -94,24 +104,40 @@ impl<'a> Account<'a> {
     }
 }
 
-/// Returns the share of the bytes that came from another place than the job asked for: cold and
-/// direct ones come from the device, warm ones from the page cache. Unknown ones do not count.
-fn other_than_asked(job: &Job, of: &Source) -> f64 {
+/// Returns the sources of a share above 0, the largest first.
+fn parts(of: &Source) -> Vec<(&'static str, f64)> {
+    let all = [
+        ("device", of.device),
+        ("page cache", of.page_cache),
+        ("caches below", of.below),
+        ("hole", of.hole),
+        ("unknown", of.unknown),
+    ];
+    let mut parts: Vec<(&'static str, f64)> =
+        all.into_iter().filter(|(_, share)| *share > 0.0).collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    parts
+}
+
+/// Returns the bytes that came from another place than the job asked for: cold and direct ones come
+/// from the device, warm ones from the page cache. Unknown ones do not count.
+fn other_than_asked(job: &Job, of: &Source) -> Source {
+    let known = Source { unknown: 0.0, ..*of };
     match job.cache {
-        _ if job.op == Op::Write || job.mix.is_some() => of.hole,
-        _ if job.direct => of.page_cache + of.hole + of.below,
-        Cache::Cold => of.page_cache + of.hole + of.below,
-        Cache::Warm => of.device + of.hole + of.below,
-        Cache::AsIs => of.hole,
+        _ if job.op == Op::Write || job.mix.is_some() => {
+            Source { hole: of.hole, ..Source::default() }
+        }
+        Cache::Warm if !job.direct => Source { page_cache: 0.0, ..known },
+        Cache::AsIs if !job.direct => Source { hole: of.hole, ..Source::default() },
+        _ => Source { device: 0.0, ..known },
     }
 }
 
 /// Returns `cold: device, warm: page cache`; with the shares where one of them has several sources,
 /// or another one than requested: `cold: device 92 %, page cache 8 %; warm: page cache 100 %`.
 fn describe(all: &[Account]) -> String {
-    let is_plain = all.iter().all(|account| {
-        account.parts().len() == 1 && account.of.unknown == 0.0 && account.other < NEGLIGIBLE
-    });
+    let is_plain =
+        all.iter().all(|account| account.parts().len() == 1 && account.of.unknown == 0.0);
     let mut said: Vec<String> = Vec::new();
     for account in all {
         let parts = account.parts();

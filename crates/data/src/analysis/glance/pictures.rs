@@ -9,7 +9,7 @@ use super::board::{
 };
 use super::model::GlanceFigure;
 use crate::analysis::answer::{
-    Answer, ColdCost, Finding, Point, describe_effects, describe_ways, times,
+    Answer, ColdCost, Finding, Point, describe_effects, describe_ways, times, times_exactly,
 };
 use crate::analysis::groups::group_by_key;
 use crate::analysis::picked::{MethodRate, PickedMethod, describe_ties};
@@ -75,7 +75,7 @@ pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -
         intervals: false,
         ..BoardColumn::new("gain", RATIO, rates.iter().map(gain).collect())
     };
-    let gain = times(rate.median / simplest.throughput);
+    let gain = times_exactly(rate.median / simplest.throughput);
     let mut beside = vec![format!("{gain} as fast as {}", describe_method(&simplest.cell))];
     beside.insert(
         0,
@@ -432,8 +432,10 @@ fn describe_agreement(name: &str, ratio: Option<&Ratio>) -> String {
     match (agrees(ratio), ratio.filter(|ratio| ratio.interval().is_some())) {
         (Holds::Pass, _) => format!("{name} agrees within 10 %"),
         (_, None) => format!("{name}: too few trials"),
-        (Holds::Fail, Some(ratio)) => format!("{name} is {} as fast", times(ratio.ratio)),
-        (_, Some(ratio)) => format!("{name}: up to {} is possible", times(ratio.max_change())),
+        (Holds::Fail, Some(ratio)) => format!("{name} is {} as fast", times(ratio)),
+        (_, Some(ratio)) => {
+            format!("{name}: up to {} is possible", times_exactly(ratio.max_change()))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether the shown figures can be trusted.
 
 use super::model::{Grade, Statement};
-use crate::analysis::{CellResult, MIN_TRIALS, ProbeResult, brief_words};
+use crate::analysis::{CellResult, MIN_TRIALS, ProbeResult, brief_words, group_by_key, kind_words};
 use crate::record::{Severity, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -98,14 +98,32 @@ fn describe_warnings(shown: &[Shown]) -> Option<(Grade, String)> {
     ] {
         let find = |figure: &Shown| figure.warnings.iter().find(|w| is_grave(w, severity)).cloned();
         let with: Vec<Warning> = shown.iter().filter_map(find).collect();
-        if let Some(warning) = with.first() {
+        if !with.is_empty() {
             let count = match (with.len(), shown.len()) {
                 (1, 1) => "the figure is".into(),
                 (1, all) => format!("1 of {all} figures is"),
                 (some, all) => format!("{some} of {all} figures are"),
             };
-            return Some((grade, format!("{count} {name}: {}", brief_words(warning))));
+            return Some((grade, format!("{count} {name}: {}", describe_kinds(&with))));
         }
     }
     None
+}
+
+/// Returns `3 queue never full, 2 others used the disk`, or the words of a single kind.
+fn describe_kinds(warnings: &[Warning]) -> String {
+    let mut kinds = group_by_key(warnings, |warning| &*warning.id);
+    // The most frequent first.
+    kinds.sort_by_key(|(_, own)| std::cmp::Reverse(own.len()));
+    let words = |(id, own): &(&str, Vec<&Warning>)| match own.as_slice() {
+        [one] => brief_words(one),
+        _ => kind_words(id).to_string(),
+    };
+    match kinds.as_slice() {
+        [one] => words(one),
+        some => {
+            let said = some.iter().map(|kind| format!("{} {}", kind.1.len(), words(kind)));
+            said.collect::<Vec<_>>().join(", ")
+        }
+    }
 }

@@ -2,14 +2,14 @@
 
 use super::board::{Board, BoardCell, BoardColumn, VENDOR};
 use super::model::GlanceFigure;
-use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
 use crate::analysis::groups::group_by_key;
+use crate::analysis::{CellResult, brief_words};
 use crate::catalog::identity;
 use crate::plan::{Job, Op, Pattern};
 use crate::session::Session;
 use crate::units::column::Unit;
-use crate::units::{Rates, short_bytes, show_count, show_nanos};
+use crate::units::{Rates, short_bytes, show_nanos};
 
 /// A row: one pattern with its block size, queue depth and threads.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,8 @@ pub struct WorkloadFigure {
     pub operations: Option<f64>,
     /// The median latency of an operation, nanoseconds.
     pub p50: Option<f64>,
+    /// Why it is easily misread or wrong, in a few words; empty if it is neither.
+    pub caveat: String,
     /// Whether the backend is faster than every other one that is not wrong: false where these
     /// trials do not show it, `None` without intervals, or without others.
     pub leads: Option<bool>,
@@ -66,6 +68,13 @@ fn load(job: &Job) -> Load {
     (job.pattern, job.block, job.depth, job.threads)
 }
 
+impl WorkloadFigure {
+    /// Returns its operations per second: `84.1 k IOPS`.
+    pub fn show_operations(&self) -> Option<String> {
+        self.operations.map(|rate| format!("{} IOPS", self.figure.precision().count(rate)))
+    }
+}
+
 impl Workload {
     /// Returns the unit of the figures of all rows: the requested one, else that of vendors.
     pub fn unit(rates: Rates) -> Unit {
@@ -91,7 +100,7 @@ impl Workload {
 
     /// Returns the cell of a figure, with what matters in its row next to the bytes.
     fn cell(&self, figure: &WorkloadFigure) -> BoardCell {
-        let operations = figure.operations.map(|rate| format!("{} IOPS", show_count(rate)));
+        let operations = figure.show_operations();
         let p50 = figure.p50.map(|p50| format!("p50 {}", show_nanos(p50)));
         // One at a time, the latency says the same as the rate.
         let mut details = [operations, p50];
@@ -100,8 +109,8 @@ impl Workload {
         }
         let details = details.into_iter().flatten().filter(|_| self.random);
         let details = details.chain([figure.backend.clone()]).collect();
-        let hue = Some(figure.hue);
-        BoardCell { details, hue, ..BoardCell::new(Some(figure.result), figure.figure) }
+        let (hue, caveat) = (Some(figure.hue), figure.caveat.clone());
+        BoardCell { details, hue, caveat, ..BoardCell::new(Some(figure.result), figure.figure) }
     }
 }
 
@@ -175,6 +184,7 @@ fn fastest(
         figure: GlanceFigure::of(session, top.result, top.rate),
         operations: best.operations.map(|of| of.summary.median),
         p50: top.result.latency.and_then(|latency| latency.p50),
+        caveat: top.result.faults().map(brief_words).next().unwrap_or_default(),
         leads: leads.filter(|_| !others.is_empty()),
     })
 }

@@ -10,7 +10,7 @@ use crate::catalog::{info, moves_data};
 use crate::plan::{Cache, DataPath, Job, Op, Plan, Sync};
 use crate::record::Ceilings;
 use crate::session::Session;
-use crate::units::{show_nanos, show_rate};
+use crate::units::{join_range, show_nanos, show_rate};
 
 /// The facts that an estimate is derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -241,10 +241,10 @@ pub fn describe_within(plan: &Plan, bounds: &Bounds) -> String {
     let granted = told.iter().all(|(basis, told)| basis.is_of_memory() && !told.known);
     let part = |(basis, told): (Basis, RateRange)| {
         let (low, high) = (show_rate(told.low), show_rate(told.high));
-        let rates = if low == high { high } else { format!("{low} to {high}") };
+        let rates = join_range(&low, &high);
         let assumes = basis.is_of_memory() && !told.known && !granted;
         let where_cached = if assumes { IN_MEMORY } else { "" };
-        format!("{where_cached}{rates} from {}", basis.reason(bounds, told.threads))
+        format!("{where_cached}{rates} ({})", basis.reason(bounds, told.threads))
     };
     let parts: Vec<String> = told.into_iter().map(part).collect();
     let all = if granted { IN_MEMORY } else { "" };

@@ -235,7 +235,7 @@ fn slower_devices_need_sure_intervals() {
     assert!(told(0.01).starts_with("device queue: 2 operations at once"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
-        "device: 667 MiB/s; these trials cannot distinguish it from 952 MiB/s, the device's highest rate in this run"
+        "device: 667 MiB/s, which does not differ from the device's highest rate in this run, 952 MiB/s"
     );
 }
 

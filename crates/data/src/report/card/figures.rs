@@ -1,14 +1,14 @@
 //! The largest figures of a card with a bar for each backend, or the rows that storage benchmarks
 //! print.
 
-use super::page::{CONTENT, CardPage, MARGIN, SMALL, TEXT, certainty_ink};
+use super::page::{CONTENT, CardPage, MARGIN, SMALL, TEXT, certainty_ink, figure_ink};
 use crate::analysis::{Board, BoardCell, Glance, GlanceColumn};
 use crate::report::figure::COLORS;
 use crate::report::picture::font::{cut, width};
 use crate::report::picture::scene::Ink;
 use crate::report::text::clean;
 use crate::units::Rates;
-use crate::units::column::{self, Unit};
+use crate::units::column::Unit;
 
 const DIGITS: f64 = 46.0;
 const ROW: f64 = 22.0;
@@ -56,7 +56,7 @@ fn draw_others(page: &mut CardPage, glance: &Glance, count: usize, rates: Rates)
         .skip(count)
         .filter_map(|column| {
             let (bar, (factor, unit)) = (column.best_bar()?, column.unit(rates));
-            let figure = column::figure(bar.figure.summary.median / factor);
+            let figure = bar.figure.number(factor);
             let interval = bar.figure.describe_certainty();
             Some(format!("{} {figure} {unit} {interval}", column.title()))
         })
@@ -76,12 +76,12 @@ fn draw_head(
 ) {
     let Some(bar) = column.best_bar() else { return };
     page.text((left, top), &cut(&column.title(), TEXT, false, wide), Ink::Soft, TEXT);
-    let number = column::figure(bar.figure.summary.median / factor);
+    let number = bar.figure.number(factor);
     let base = top + 14.0 + DIGITS;
-    let side = page.digits((left, base), &number, DIGITS, bar.figure.is_firm()) + 6.0;
+    let side = page.digits((left, base), &number, DIGITS, Some(&bar.figure)) + 6.0;
     page.text((side, base - 18.0), unit, Ink::Text, TEXT + 2.0);
     let ink = certainty_ink(&bar.figure);
-    page.text((side, base), &bar.figure.describe_certainty(), ink, TEXT);
+    page.text((side, base), &bar.figure.describe_spread(factor), ink, TEXT);
     let caption = clean(&glance.caption(column));
     page.text((left, base + 20.0), &cut(&caption, SMALL, false, wide), Ink::Soft, SMALL);
 }
@@ -99,8 +99,8 @@ fn draw_bar(
         return page.text_end((left + figures - 8.0, page.y), "-", Ink::Soft, TEXT);
     };
     let (median, top) = (bar.figure.summary.median, column.highest());
-    let text = column::figure(median / factor);
-    page.text_end((left + figures - 8.0, page.y), &text, Ink::Text, TEXT);
+    let (text, own) = (bar.figure.number(factor), figure_ink(&bar.figure));
+    page.text_end((left + figures - 8.0, page.y), &text, own, TEXT);
     let share = if top > 0.0 { median / top } else { 0.0 };
     let room = (wide - figures - 54.0).max(20.0);
     page.bar((left + figures, page.y - 4.5), room, share, ink);
@@ -123,13 +123,12 @@ pub fn draw_board(page: &mut CardPage, board: &Board, rates: Rates) {
 fn draw_head_of_board(page: &mut CardPage, board: &Board) {
     page.text((MARGIN, page.y), &clean(&board.title), Ink::Soft, TEXT);
     let base = page.y + 14.0 + DIGITS;
-    let firm = board.figure.is_none_or(|figure| figure.is_firm());
-    let side = page.digits((MARGIN, base), &board.number, DIGITS, firm) + 6.0;
+    let side = page.digits((MARGIN, base), &board.number, DIGITS, board.figure.as_ref()) + 6.0;
     page.text((side, base - 18.0), &board.unit, Ink::Text, TEXT + 2.0);
     if let Some(figure) = &board.figure {
-        page.text((side, base), &figure.describe_certainty(), certainty_ink(figure), TEXT);
+        page.text((side, base), &board.describe_spread(), certainty_ink(figure), TEXT);
     }
-    let beside = side + 90.0;
+    let beside = side + if board.suits_large() { 90.0 } else { 150.0 };
     for (row, said) in board.beside.iter().take(3).enumerate() {
         let said = cut(&clean(said), TEXT, false, MARGIN + CONTENT - beside);
         page.text((beside, base - 36.0 + 18.0 * row as f64), &said, Ink::Text, TEXT);
@@ -150,7 +149,9 @@ fn draw_table(page: &mut CardPage, board: &Board, rates: Rates) {
         page.text_end((left + figure, page.y), &title, Ink::Soft, SMALL);
         for (row, text) in texts.iter().enumerate().take(MAX_ROWS) {
             let y = page.y + ROW * (row + 1) as f64;
-            page.text_end((left + figure, y), text.trim(), Ink::Text, TEXT);
+            let ink = column.cells.get(row).and_then(Option::as_ref);
+            let ink = ink.map_or(Ink::Soft, |cell| figure_ink(&cell.figure));
+            page.text_end((left + figure, y), text.trim(), ink, TEXT);
             page.text((left + figure + 8.0, y), &column.describe_certainty(row), Ink::Soft, SMALL);
         }
     }
@@ -196,12 +197,12 @@ fn draw_large(page: &mut CardPage, board: &Board, rates: Rates) {
                 page.text((left, y), "not measured", Ink::Soft, TEXT);
                 continue;
             };
-            let (figure, firm) = (&cell.figure, cell.figure.is_firm());
-            let side = page.digits((left, y), text.trim(), LARGE_DIGITS, firm) + 8.0;
-            let (first, second) = details(cell);
+            let own = Some(&cell.figure);
+            let side = page.digits((left, y), text.trim(), LARGE_DIGITS, own) + 8.0;
+            let (first, second) = details(cell, column.factor(rates));
             page.text((side, y - 14.0), &first, Ink::Text, SMALL);
-            page.text((side, y), &second, certainty_ink(figure), SMALL);
-            let share = if max > 0.0 { figure.summary.median / max } else { 0.0 };
+            page.text((side, y), &second, certainty_ink(&cell.figure), SMALL);
+            let share = if max > 0.0 { cell.figure.summary.median / max } else { 0.0 };
             let ink = Ink::Color(COLORS[cell.hue.unwrap_or(0) % COLORS.len()]);
             page.bar((left, y + 13.0), each, share, ink);
         }
@@ -214,12 +215,12 @@ fn draw_large(page: &mut CardPage, board: &Board, rates: Rates) {
     page.y = y_of(board.rows.len()) - 22.0;
 }
 
-/// Returns two lines next to a figure: its details; its interval with the last of them, the
-/// backend.
-pub fn details(cell: &BoardCell) -> (String, String) {
+/// Returns two lines next to a figure in units of `factor`: its details; its interval with the last
+/// of them, the backend.
+pub fn details(cell: &BoardCell, factor: f64) -> (String, String) {
     let (backend, first) = cell.details.split_last().map_or(("", &[][..]), |(a, b)| (a, b));
-    let certainty = cell.figure.describe_certainty();
-    (first.join(", "), format!("{certainty} {backend}").trim_end().to_string())
+    let spread = cell.figure.describe_spread(factor);
+    (first.join(", "), format!("{spread} {backend}").trim_end().to_string())
 }
 
 #[cfg(test)]
@@ -236,8 +237,13 @@ mod tests {
             let summary = Summary::from_values(&[1e6; 7]).unwrap();
             let figure =
                 GlanceFigure { summary, trials: 7, reported: false, wrong, misleading: false };
-            let cell =
-                BoardCell { result: Some(0), figure, details: vec!["uring".into()], hue: Some(3) };
+            let cell = BoardCell {
+                result: Some(0),
+                figure,
+                details: vec!["uring".into()],
+                hue: Some(3),
+                caveat: String::new(),
+            };
             let columns = vec![BoardColumn {
                 title: "read".into(),
                 units: &[(1e6, "MB/s")],

@@ -5,6 +5,7 @@ use crate::report::figure::{MarkFill, SeriesMark};
 use crate::report::picture::font::{cut, width, wrap};
 use crate::report::picture::scene::{Anchor, Ink, Scene, Stroke};
 use crate::report::text::clean;
+use crate::units::Precision;
 
 pub const WIDTH: f64 = 840.0;
 pub const MARGIN: f64 = 32.0;
@@ -15,6 +16,17 @@ const TITLE: f64 = 20.0;
 
 /// The colour of what is wrong.
 pub const WRONG: Ink = Ink::Color("#d0444f");
+
+/// The size of a figure whose interval is wide.
+const WIDE: f64 = 22.0;
+
+/// Returns the ink of a figure, faint if it is rough or needs more trials.
+pub fn figure_ink(figure: &GlanceFigure) -> Ink {
+    match figure.is_firm() && figure.precision() < Precision::Rough {
+        true => Ink::Text,
+        false => Ink::Soft,
+    }
+}
 
 /// Returns the ink of the interval of a figure, or of the word that it is wrong.
 pub fn certainty_ink(figure: &GlanceFigure) -> Ink {
@@ -50,10 +62,18 @@ impl CardPage {
         page
     }
 
-    /// Draws a large figure, faint if more trials are needed; returns where the text next to it
-    /// begins.
-    pub fn digits(&mut self, at: (f64, f64), text: &str, size: f64, certain: bool) -> f64 {
-        let ink = if certain { Ink::Text } else { Ink::Soft };
+    /// Draws a large figure, smaller and faint as its interval is wide; returns where the text next
+    /// to it begins.
+    pub fn digits(
+        &mut self,
+        at: (f64, f64),
+        text: &str,
+        size: f64,
+        figure: Option<&GlanceFigure>,
+    ) -> f64 {
+        let is_large = figure.is_none_or(GlanceFigure::suits_large);
+        let size = if is_large { size } else { size.min(WIDE) };
+        let ink = figure.map_or(Ink::Text, figure_ink);
         self.scene.bold(at, text, ink, size);
         at.0 + width(text, size, true)
     }

@@ -1,11 +1,10 @@
 //! A session at a glance as text, to be pasted where letters have one width.
 
-use crate::analysis::{Board, Glance};
+use crate::analysis::{Board, Glance, align_figures};
 use crate::record::Severity;
 use crate::report::Look;
 use crate::report::text::{clean, pad_right, show_with, width, wrap};
 use crate::units::Rates;
-use crate::units::column;
 
 /// Columns of the longest bar.
 const BAR: usize = 20;
@@ -52,7 +51,7 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
         let (Some(best), (factor, unit)) = (column.best_bar(), column.unit(rates)) else {
             continue;
         };
-        let figure = format!("{} {unit}", column::figure(best.figure.summary.median / factor));
+        let figure = format!("{} {unit}", best.figure.number(factor));
         let at = glance.caption(column);
         let interval = best.figure.describe_certainty();
         lines.push(format!(
@@ -70,7 +69,8 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
             .collect();
         lines.push(String::new());
         lines.push(format!("{}, {unit}", column.title()));
-        let texts = column::align(&medians, factor);
+        let figures = column.bars.iter().map(|bar| Some(&bar.as_ref()?.figure));
+        let texts = align_figures(figures, factor);
         let rows = glance.rows.iter().zip(medians).zip(texts).zip(&column.bars);
         lines.extend(rows.filter_map(|(((row, median), text), own)| {
             let interval = own.as_ref()?.figure.describe_certainty();

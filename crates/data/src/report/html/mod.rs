@@ -38,7 +38,7 @@ pub(super) const SCRIPT: &str = include_str!("../../../../../assets/html/page.js
 
 /// SHA-256 of the text between the tags of the style and of the script, as used in the policy; a
 /// test recomputes them.
-const STYLE_HASH: &str = "sha256-Ov4WolHsj66sCAgGJEgiEEU7yAHEARB0eq1Foc6nD5c=";
+const STYLE_HASH: &str = "sha256-DsP/VNHGF4UD3YDrNPJmnGmwdziozYP0n3iap144oOI=";
 const SCRIPT_HASH: &str = "sha256-J/qT7XkZGf1S82rYxOUlTlP+UACWgd95JMKMGFSfbr8=";
 
 type WriteSection = fn(&HtmlPage, &mut dyn Write) -> io::Result<()>;

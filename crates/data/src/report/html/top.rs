@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use super::page::HtmlPage;
 use super::parts::begin_section;
 use crate::analysis;
-use crate::analysis::{Best, Board, SummaryOf, capitalize, times};
+use crate::analysis::{Best, Board, GlanceFigure, SummaryOf, capitalize, times};
 use crate::record::{Severity, Warning};
 use crate::report;
 use crate::report::card::details;
 use crate::report::host::HostItem;
 use crate::report::text::{join_nonempty, xml};
-use crate::units::{counted, show_count, show_rate};
+use crate::units::{Precision, counted};
 
 pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     let session = page.session;
@@ -29,10 +29,9 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
         xml(&page.content.answer_with(&page.glance))
     )?;
     if let Some(board) = page.glance.board.as_ref().filter(|board| !board.number.is_empty()) {
-        let certainty = board.figure.map(|figure| figure.describe_certainty());
-        let about = join_nonempty(certainty.into_iter().chain(board.beside.iter().cloned()));
-        let is_wrong = board.figure.is_some_and(|figure| figure.wrong);
-        let class = if is_wrong { "wrong" } else { "" };
+        let spread = std::iter::once(board.describe_spread());
+        let about = join_nonempty(spread.chain(board.beside.iter().cloned()));
+        let class = board.figure.map_or("", |figure| class_of(&figure));
         let figure = format!("{} {}", board.number, board.unit);
         let title = xml(&capitalize(&board.title));
         write_tile(out, class, &title, figure.trim_end(), &about)?;
@@ -46,7 +45,8 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if let Some(cost) = &page.content.answer.cold_cost {
-        let what = format!("warm relative to cold; cold reaches {}", show_rate(cost.throughput));
+        let what =
+            format!("warm relative to cold; cold reaches {}", cost.precision.rate(cost.throughput));
         write_tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
     }
     write_trust(page, out)?;
@@ -68,6 +68,16 @@ fn write_tile(
     )
 }
 
+/// Returns the class of the tile of a figure, by its certainty.
+fn class_of(figure: &GlanceFigure) -> &'static str {
+    match figure.precision() {
+        _ if figure.wrong => "wrong",
+        Precision::Rough => "wide rough",
+        _ if figure.suits_large() => "",
+        _ => "wide",
+    }
+}
+
 /// Writes each figure of a table, reads before writes.
 fn write_figures(page: &HtmlPage, board: &Board, out: &mut dyn Write) -> io::Result<()> {
     for column in &board.columns {
@@ -76,23 +86,23 @@ fn write_figures(page: &HtmlPage, board: &Board, out: &mut dyn Write) -> io::Res
         for ((row, text), cell) in board.rows.iter().zip(&texts).zip(&column.cells) {
             let Some(cell) = cell else { continue };
             let name = row.split_whitespace().collect::<Vec<_>>().join(" ");
-            let (about, certainty) = details(cell);
+            let (about, certainty) = details(cell, column.factor(page.unit));
             let about = join_nonempty([certainty, about]);
-            let class = if cell.figure.wrong { "wrong" } else { "" };
             let figure = format!("{} {unit}", text.trim());
-            write_tile(out, class, &xml(&format!("{title} {name}")), &figure, &about)?;
+            let title = xml(&format!("{title} {name}"));
+            write_tile(out, class_of(&cell.figure), &title, &figure, &about)?;
         }
     }
     Ok(())
 }
 
 fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
-    let shown =
-        |of: Option<SummaryOf>, show: fn(f64) -> String| of.map(|of| show(of.summary.median));
-    let calls = |value| format!("{}/s", show_count(value));
-    let Some(figure) = shown(best.throughput, show_rate).or_else(|| shown(best.operations, calls))
-    else {
+    let Some(SummaryOf { summary, .. }) = best.throughput.or(best.operations) else {
         return Ok(());
+    };
+    let figure = match best.throughput {
+        Some(_) => best.precision().rate(summary.median),
+        None => format!("{}/s", best.precision().count(summary.median)),
     };
     // Too few trials are not ranked.
     let rank = if best.provisional { "Highest" } else { "Fastest" };

@@ -7,11 +7,24 @@ use crate::record::{Severity, Warning};
 
 /// One kind of warning and the cells that have it.
 pub struct GroupedWarning<'a> {
-    /// The warning of the first cell that has it at this severity.
+    /// The warning of the first cell that has it at its highest severity.
     pub warning: &'a Warning,
+    /// The cells that have it at that severity.
     pub cells: Vec<&'a CellResult>,
-    /// Its message, with the ranges of its figures over all cells.
+    /// The number of cells that have it at a lower one.
+    lesser: usize,
+    /// Its message, with the ranges of its figures over these cells.
     pub message: String,
+}
+
+impl GroupedWarning<'_> {
+    /// Returns `; less so in 4 more`, of cells whose figure it does not devalue as much.
+    pub fn describe_lesser(&self) -> String {
+        match self.lesser {
+            0 => String::new(),
+            lesser => format!("; less so in {lesser} more"),
+        }
+    }
 }
 
 /// Most severe first, then in order of appearance; the number of a finding is its place, from 1;
@@ -33,14 +46,22 @@ impl<'a> GroupedWarnings<'a> {
         let mut findings: Vec<GroupedWarning> = Vec::new();
         for row in rows {
             for warning in &row.warnings {
-                match findings.iter_mut().find(|f| is_same_kind(f.warning, warning)) {
-                    Some(finding)
-                        if finding.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
-                    Some(finding) => finding.cells.push(row),
-                    None => {
-                        let message = String::new();
-                        findings.push(GroupedWarning { warning, cells: vec![row], message });
+                let of_kind = |f: &&mut GroupedWarning| is_same_kind(f.warning, warning);
+                match findings.iter_mut().find(of_kind) {
+                    Some(found) if found.warning.severity > warning.severity => found.lesser += 1,
+                    Some(found) if found.warning.severity < warning.severity => {
+                        found.lesser += found.cells.len();
+                        (found.warning, found.cells) = (warning, vec![*row]);
                     }
+                    Some(found)
+                        if found.cells.last().is_some_and(|last| std::ptr::eq(*last, *row)) => {}
+                    Some(found) => found.cells.push(row),
+                    None => findings.push(GroupedWarning {
+                        warning,
+                        cells: vec![row],
+                        lesser: 0,
+                        message: String::new(),
+                    }),
                 }
             }
         }
@@ -80,11 +101,13 @@ const MAX_MARK_NUMBERS: usize = 4;
 /// Returns the message of a finding for all of its cells.
 fn describe_message(finding: &GroupedWarning) -> String {
     let warnings = finding.cells.iter().flat_map(|cell| &cell.warnings);
-    let own = warnings.filter(|warning| is_same_kind(finding.warning, warning));
+    let own = warnings.filter(|warning| {
+        warning.severity == finding.warning.severity && is_same_kind(finding.warning, warning)
+    });
     describe_range(&own.map(|warning| &*warning.message).collect::<Vec<&str>>())
 }
 
 /// Returns whether one sentence serves both warnings.
 fn is_same_kind(a: &Warning, b: &Warning) -> bool {
-    a.id == b.id && a.severity == b.severity && differ_in_figures_only(&a.message, &b.message)
+    a.id == b.id && differ_in_figures_only(&a.message, &b.message)
 }

@@ -12,7 +12,8 @@ use crate::record::{Severity, Unit};
 use crate::report::Look;
 use crate::report::notes::{ReportNote, group_by_text, name_first};
 use crate::report::text::safe;
-use crate::units::column::{self, PER_SECOND, RATE, TIME, figure, short_figure};
+use crate::units::Precision;
+use crate::units::column::{self, PER_SECOND, RATE, TIME, figure};
 
 /// Returns the table of probes, with the short one as lines where the full one does not fit.
 pub fn table(probes: &[ProbeResult], look: &Look) -> Table {
@@ -92,8 +93,10 @@ fn short_name(probe: &ProbeResult) -> String {
 
 /// Aligns the digits below each other, with a prefix or without.
 fn cycles(probes: &[ProbeResult]) -> Column {
-    let texts: Vec<String> =
-        probes.iter().map(|probe| probe.cycles.map_or("-".into(), short_figure)).collect();
+    let show = |cycles: Option<f64>| {
+        cycles.map_or("-".into(), |cycles| Precision::Full.short_figure(cycles))
+    };
+    let texts: Vec<String> = probes.iter().map(|probe| show(probe.cycles)).collect();
     fn has_prefix(text: &str) -> bool {
         text.ends_with(char::is_alphabetic)
     }

@@ -48,6 +48,7 @@ impl Reference {
             probes,
             measured: Some(cells),
             verdict: self.session.worst().map(|worst| Some(worst).into()),
+            worst_cells: self.session.worst_cells(),
             best: end_line::best(&self.session),
             lost_lines: Some(0),
             state: State::Reference,

@@ -96,6 +96,7 @@ fn marked_sessions_appear_on_bars() {
         measured: None,
         failed: 0,
         verdict: None,
+        worst_cells: None,
         best: None,
         label: String::new(),
         curve: Vec::new(),

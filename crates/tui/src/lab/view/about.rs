@@ -12,7 +12,7 @@ use crate::lab::state::{Lab, LabPane};
 use crate::record::{Estimate, Unit};
 use crate::spoken::speak;
 use crate::theme::{Look, Role};
-use crate::units;
+use crate::units::{self, Precision};
 use crate::view::list::List;
 use crate::view::{Hits, Part, findings, pane};
 
@@ -193,7 +193,7 @@ impl AboutText<'_> {
             .or(lab.data.cycle);
         let cycles = |nanos: f64| match (unit, cycle) {
             (Unit::Nanos, Some(cycle)) if cycle > 0.0 => {
-                format!("{} cycles", units::column::short_figure(nanos / cycle))
+                format!("{} cycles", Precision::Full.short_figure(nanos / cycle))
             }
             _ => String::new(),
         };

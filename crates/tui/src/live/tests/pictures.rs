@@ -530,3 +530,33 @@ fn live_shows_its_questions_table() {
     assert!(bench.screen(120, 40).contains("one random read of 4 KiB, warm, takes"));
     assert!(row_with(&bench, "4 KiB ").contains("3.91"));
 }
+
+#[test]
+fn live_rows_name_their_warning() {
+    let row = |block, depth| Job { depth, direct: true, ..job("uring", block) };
+    let mut bench =
+        Bench::new(Plan { cells: vec![row(1 << 20, 8), row(128 << 10, 32)], ..plan(None) });
+    for (round, tenths) in (1..).zip([8, 2, 6, 4, 5]) {
+        let Event::Trial { mut trial, samples, latency } = trial_event(1, round, tenths) else {
+            unreachable!()
+        };
+        Arc::make_mut(&mut trial).nanos = 1_000_000_000;
+        bench.handle(Event::Trial { trial, samples, latency });
+    }
+    let warning = Warning {
+        id: "two-modes".into(),
+        severity: Severity::Misleading,
+        message: "the trials form two groups".into(),
+        evidence: String::new(),
+        remedy: "".into(),
+    };
+    let verdict = Verdict { warnings: vec![warning], ..Verdict::default() };
+    bench.handle(Event::Verdict { cell: 1, verdict: Arc::new(verdict) });
+    bench.say(Msg::Tick);
+    let row = row_with(&bench, "SEQ128K Q32T1");
+    assert!(row.contains(" ~"), "the interval is wide: {row}");
+    assert!(bench.screen(80, 24).contains("the trials form two groups"), "below the table");
+    let wide = bench.screen(200, 60);
+    let line = wide.lines().find(|line| line.contains("SEQ128K Q32T1")).unwrap();
+    assert!(line.contains("! two groups of trials"), "{line}");
+}

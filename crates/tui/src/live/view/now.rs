@@ -40,7 +40,12 @@ pub fn draw(
     rows.draw_progress(buf);
     rows.draw_unsaved(buf);
     let found = &scene.view.warnings;
-    if let Some(first) = found.iter().next().filter(|_| with_warning && inner.height > 3) {
+    // The warning of the running cell says more than one of others.
+    let running = scene.view.cell().and_then(|cell| found.of_cell(cell).next());
+    let running = running.filter(|own| own.severity > Severity::Note);
+    if let Some(first) =
+        running.or(found.iter().next()).filter(|_| with_warning && inner.height > 3)
+    {
         let mut line =
             warnings::summarize(scene.look, first, usize::from(inner.width).saturating_sub(6));
         if found.len() > 1 {

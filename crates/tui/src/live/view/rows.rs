@@ -6,12 +6,12 @@ use ratatui::text::{Line, Span};
 
 use super::scene::{LiveScene, frame};
 use super::warnings;
-use crate::live::rows::{CellRow, unit};
+use crate::analysis::align_figures;
+use crate::live::rows::{CellRow, TICKS, unit};
 use crate::plot::sparkline;
 use crate::record::Severity;
 use crate::theme::Role;
-use crate::units::column;
-use crate::view::pane;
+use crate::view::{digits, pane};
 
 /// Columns of the longest name, of a figure, and of an interval.
 const NAME: usize = 30;
@@ -25,6 +25,7 @@ struct Widths {
     name: usize,
     figure: usize,
     ticks: usize,
+    words: usize,
 }
 
 pub fn draw(scene: &LiveScene, rows: &[CellRow], known: bool, area: Rect, buf: &mut Buffer) {
@@ -37,14 +38,14 @@ pub fn draw(scene: &LiveScene, rows: &[CellRow], known: bool, area: Rect, buf: &
     // The row that runs is among them.
     let at = rows.iter().position(|row| Some(row.cell) == running).unwrap_or(0);
     let first = (at + 1).saturating_sub(count);
-    let values: Vec<Option<f64>> =
-        rows.iter().map(|row| Some(row.figure?.summary.median)).collect();
-    let texts = column::align(&values, factor);
+    let texts = align_figures(rows.iter().map(|row| row.figure.as_ref()), factor);
     let figure = texts.iter().map(|text| pane::width(text)).max().unwrap_or(0).max(FIGURE);
     let room = usize::from(inner.width).saturating_sub(figure + INTERVAL + OTHERS);
     let longest = rows.iter().map(|row| pane::width(&row.name)).max().unwrap_or(0);
     let name = longest.min(NAME).min(room);
-    let widths = Widths { name, figure, ticks: room - name };
+    // The rest is for the words of a warning.
+    let ticks = (room - name).min(TICKS);
+    let widths = Widths { name, figure, ticks, words: room - name - ticks };
     for (y, (row, text)) in rows.iter().zip(&texts).skip(first).take(count).enumerate() {
         let line = draw_row(scene, row, Some(row.cell) == running, &widths, text);
         pane::line(line, y as u16, inner, buf);
@@ -68,24 +69,24 @@ fn draw_row(
     let ticks = &row.ticks[row.ticks.len().saturating_sub(widths.ticks)..];
     let highest = ticks.iter().copied().fold(0.0, f64::max);
     let bars = sparkline(look, ticks.iter().copied(), (0.0, highest));
-    let is_firm = row.figure.is_some_and(|figure| figure.is_firm());
+    let role = row.figure.as_ref().map_or(Role::Text, digits::role);
     let mut line = Line::from(vec![
         look.span(Role::Focus, if runs { look.glyph("► ", "> ") } else { "  " }),
         look.span(if runs { Role::Title } else { Role::Text }, name),
         Span::raw(" "),
-        look.span(
-            if is_firm { Role::Number } else { Role::Text },
-            pane::pad_front(text, widths.figure),
-        ),
+        look.span(role, pane::pad_front(text, widths.figure)),
         Span::raw(" "),
         Span::styled(pane::pad(&bars, widths.ticks), scene.sign(row.cell).0),
         Span::raw(" "),
         look.span(Role::Dim, pane::pad(&certainty, INTERVAL)),
     ]);
-    let found = view.warnings.iter().filter(|found| found.cells.contains(&row.cell));
-    let worst = found.map(|found| found.severity).max();
-    if let Some(severity) = worst.filter(|severity| *severity > Severity::Note) {
-        line.push_span(warnings::severity_sign(look, severity));
+    // The gravest comes first.
+    let found = view.warnings.of_cell(row.cell).find(|found| found.severity > Severity::Note);
+    if let Some(found) = found {
+        line.push_span(warnings::severity_sign(look, found.severity));
+        if pane::width(&found.words) <= widths.words {
+            line.push_span(look.span(Role::Dim, found.words.clone()));
+        }
     }
     line
 }

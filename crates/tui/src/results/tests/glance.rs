@@ -290,9 +290,78 @@ fn expectations_are_shown_with_their_outcome() {
     session.plan.expect = vec![expect(">=1"), expect(">=1000GB/s")];
     let stage = glance_of(SessionView::new(session, None));
     let picture = stage.picture(120, 40);
-    for (sign, said) in [("!", "expected >=1: cannot tell: "), ("×", "expected >=1000GB/s: fail: ")]
-    {
-        let line = picture.lines().find(|line| line.contains(said));
-        assert!(line.is_some_and(|line| line.contains(sign)), "{said}\n{picture}");
+    let line = picture.lines().find(|line| line.contains("expected >=1: cannot tell: "));
+    assert!(line.is_some_and(|line| line.contains("!")), "{picture}");
+    // The large word above says how the gravest one ended, once.
+    assert!(picture.contains(">=1000GB/s as expected"), "{picture}");
+    assert!(!picture.contains("expected >=1000GB/s: fail"), "{picture}");
+}
+
+/// Scatters the trials of each cell by this share on both sides.
+fn scatter(session: &mut Session, spread: f64) {
+    for trial in session.trials.iter_mut().map(std::sync::Arc::make_mut) {
+        // No order: a rise would be a change during the run.
+        let off = [0.0, 1.0, -0.5, -1.0, 0.5][trial.round as usize % 5];
+        trial.nanos = (1e9 / (1.0 + spread * off)) as u64;
+    }
+}
+
+#[test]
+fn wide_figures_are_no_large_digits() {
+    for (spread, row, shown) in [
+        (0.15, "2600", None),
+        (0.25, "2600", Some("1900 to 3200")),
+        (0.41, "~2600", Some("1500 to 3700")),
+    ] {
+        let mut session = peak();
+        scatter(&mut session, spread);
+        let stage = glance_of(SessionView::new(session, None));
+        let (small, large) = (stage.picture(80, 24), stage.picture(120, 40));
+        assert!(small.contains(&format!(" {row} ")), "{row}\n{small}");
+        // Digits of blocks have no text.
+        assert_eq!(large.contains(&format!(" {row} ")), shown.is_some(), "{large}");
+        assert!(shown.is_none_or(|range| large.contains(range)), "{large}");
+    }
+}
+
+#[test]
+fn wide_columns_show_their_ends() {
+    let mut session = testing::session();
+    session.plan.cells.truncate(2);
+    session.trials.retain(|trial| trial.cell < 2);
+    scatter(&mut session, 0.25);
+    let stage = glance_of(SessionView::new(session, None));
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("16 MiB/s ") && picture.contains("12 to 20"), "{picture}");
+}
+
+#[test]
+fn scoreboards_name_their_warnings() {
+    let mut session = peak();
+    let verdict = session.verdicts[0].as_mut().map(std::sync::Arc::make_mut).unwrap();
+    verdict.warnings.push(crate::record::Warning {
+        id: "two-modes".into(),
+        severity: crate::record::Severity::Misleading,
+        message: String::new(),
+        evidence: String::new(),
+        remedy: "".into(),
+    });
+    let stage = glance_of(SessionView::new(session, None));
+    let picture = stage.picture(120, 40);
+    assert!(picture.contains("! two groups of trials"), "{picture}");
+    assert!(stage.picture(80, 24).contains("2579!"), "{}", stage.picture(80, 24));
+}
+
+#[test]
+fn answers_end_with_whole_sentences() {
+    for (columns, rows) in [(60, 16), (80, 24), (100, 30), (120, 40)] {
+        let picture = glance_of(testing::shown()).picture(columns, rows);
+        let facts = &testing::shown().glance.facts;
+        let squeezed = picture.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        for line in picture.lines().filter(|line| line.starts_with("│ · ")) {
+            let begin: String = line.trim_matches(['│', ' ', '·']).chars().take(20).collect();
+            let fact = facts.iter().find(|fact| fact.starts_with(&begin)).unwrap();
+            assert!(squeezed.contains(fact.as_str()), "{fact}\n{picture}");
+        }
     }
 }

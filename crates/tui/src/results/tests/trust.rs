@@ -53,7 +53,7 @@ fn first_look() -> Session {
             ));
             own.warnings.push(warning(
                 "short-trial",
-                "a trial took 12 ms, so one interruption by the scheduler dominates it",
+                "trials of only 12 ms: one interruption by the scheduler changes the figure",
                 "use a longer {trial-time}, a larger {count} or a larger {size}",
             ));
         }
@@ -74,7 +74,7 @@ fn unfinished_measurements_are_not_warnings() {
     assert!(picture.contains("refine: +69 s to 5 trials"), "{picture}");
     assert!(picture.contains("≈ ") && picture.contains("2 of 5 trials"), "{picture}");
     assert!(!picture.contains("best  "), "too few trials are ranked: {picture}");
-    assert!(picture.contains("too few trials to rank"), "{picture}");
+    assert!(picture.contains("First look (2 trials): "), "{picture}");
     // At a glance it is shown once, with the key.
     let mut disturbed = first_look();
     for verdict in &mut disturbed.verdicts {

@@ -26,6 +26,8 @@ const CELLS: usize = 6;
 const BEST: usize = 10;
 /// `-12 %`.
 const CHANGE: usize = 6;
+/// `! 2 of 16`, `! misleading`.
+const VERDICT: usize = 12;
 /// A name that is worth as much as any other column.
 const NAME: usize = 20;
 const MAX_NAME: usize = 36;
@@ -57,7 +59,7 @@ impl Columns {
         let curve = Columns { name: 0, target: 0, cells: 0, curve: 8, verdict: 1, state: 0 };
         let cells = Columns { cells: CELLS, ..curve };
         let state = Columns { curve: MAX_CURVE, state: 11, ..cells };
-        let verdict = Columns { verdict: 12, ..state };
+        let verdict = Columns { verdict: VERDICT, ..state };
         let rest = |columns: &Columns| width.saturating_sub(MARK_COLUMNS + columns.fixed());
         let fits = [verdict, state, cells]
             .into_iter()
@@ -154,7 +156,7 @@ impl Columns {
             (0, State::Failed | State::Unreadable) => {
                 (findings::severity(look, Severity::Wrong).1.into(), Role::Wrong)
             }
-            _ => verdict(look, listed.verdict, self.verdict > 1),
+            _ => verdict(look, listed, self.verdict > 1),
         };
         let mut parts = vec![cell(&badge, self.verdict, false, look.style(role))];
         if self.state > 0 {
@@ -228,8 +230,10 @@ fn cell(text: &str, width: usize, right: bool, style: Style) -> Span<'static> {
     pane::cell(text, width, right, GAP, style)
 }
 
-/// Returns the sign of the most severe warning, with its name if `word`.
-pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) {
+/// Returns the sign of the most severe warning; if `word` with the number of its cells, or its name
+/// where that is not known.
+pub fn verdict(look: &Look, listed: &Listed, word: bool) -> (String, Role) {
+    let worst = listed.verdict;
     let (role, sign) = match worst {
         None => return (if word { "-".into() } else { String::new() }, Role::Dim),
         Some(Worst::Ok) => (Role::Good, look.glyph("√", "*")),
@@ -239,7 +243,11 @@ pub fn verdict(look: &Look, worst: Option<Worst>, word: bool) -> (String, Role) 
         Some(Worst::Wrong) => findings::severity(look, Severity::Wrong),
     };
     match worst {
-        Some(worst) if word => (format!("{sign} {}", worst.name()), role),
+        Some(worst) if word => {
+            let known = listed.worst_cells.map(|some| format!("{some} of {}", listed.cells));
+            let said = known.filter(|said| said.len() + 2 <= VERDICT);
+            (format!("{sign} {}", said.unwrap_or(worst.name().into())), role)
+        }
         _ => (sign.to_string(), role),
     }
 }

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use super::columns;
-use crate::analysis::{Axis, Board, Grade, ProbeResult, SummaryOf};
+use crate::analysis::{Axis, Board, CellResult, Grade, ProbeResult, SummaryOf};
 use crate::context::ViewContext;
 use crate::curves::{self, Axes, Curve, Drawn, Metric};
 use crate::record::{Severity, Warning};
@@ -16,7 +16,7 @@ use crate::spoken::speak;
 use crate::text::time::to_minute;
 use crate::theme::{Look, Role};
 use crate::units;
-use crate::view::pane;
+use crate::view::pane::{self, Whole};
 
 /// Fewer rows are not enough for a chart.
 const MIN_CHART_ROWS: u16 = 5;
@@ -35,10 +35,9 @@ pub fn draw(sessions: &Sessions, ctx: &ViewContext, area: Rect, buf: &mut Buffer
     let best = loaded
         .and_then(|result| result.as_ref().ok())
         .map_or(String::new(), |shown| best(look, listed, shown));
-    // The best figure is worth more than the end of a name: both have spaces and corners around.
-    let room = usize::from(area.width).saturating_sub(pane::width(&best) + 7);
-    let name = pane::fit(&columns::name(listed), room);
-    let inner = pane::frame(look, &name, &best, false, area, buf);
+    // The best figure is worth more than the end of a name.
+    let name = columns::name(listed);
+    let inner = pane::frame_with(look, [&name, &best], Whole::Right, false, area, buf);
     let inner = pane::narrow(inner);
     match loaded {
         Some(Ok(shown)) => {
@@ -256,7 +255,7 @@ fn facts(
 fn verdict(look: &Look, listed: &Listed, shown: &SessionView) -> Span<'static> {
     let count = |severity: Severity| {
         let of = |warnings: &[Warning]| warnings.iter().map(|one| one.severity).max();
-        let cells = shown.results.iter().map(|result| of(&result.warnings));
+        let cells = shown.results.iter().map(CellResult::shown_severity);
         let probes = shown.probes.iter().map(|probe| of(&probe.warnings));
         cells.chain(probes).filter(|worst| *worst == Some(severity)).count()
     };
@@ -264,7 +263,7 @@ fn verdict(look: &Look, listed: &Listed, shown: &SessionView) -> Span<'static> {
     let grade = shown.glance.trust.grade;
     let (many, what, role) = match (count(Severity::Wrong), count(Severity::Misleading)) {
         (0, 0) => {
-            let (badge, role) = columns::verdict(look, listed.verdict, true);
+            let (badge, role) = columns::verdict(look, listed, true);
             return look.span(role, badge);
         }
         (0, misread) => (misread, "easily misread", Role::Misleading),

@@ -114,10 +114,10 @@ pub(super) fn depth_unused(evidence: &CellEvidence) -> Option<Finding> {
             let full = evidence.target.queue.filter(|most| queue.fills(*most));
             let remedy =
                 if full.is_some() { "use a smaller {depth} or fewer {threads}" } else { remedy };
-            let most = full.map_or(String::new(), |most| format!(": its queue holds {most}"));
+            let most = full.map_or(String::new(), |most| format!("; its queue holds {most}"));
             let message = format!(
-                "{requested:.0} operations in flight were requested, but the disk averaged \
-                 {}{most}",
+                "the queue of {requested:.0} was never full: the disk had {} at once on \
+                 average{most}",
                 three_digits(queue.operations)
             );
             let kind = if is_buffered { "buffered" } else { "direct" };

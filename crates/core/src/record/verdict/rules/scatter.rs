@@ -108,7 +108,7 @@ pub(super) fn short_trial(evidence: &CellEvidence) -> Option<Finding> {
     finding(
         if agree { Severity::Note } else { Severity::Misleading },
         format!(
-            "a trial took {}, so one interruption by the scheduler dominates it",
+            "trials of only {}: one interruption by the scheduler changes the figure",
             show_nanos(median)
         ),
         format!("at least {} is recommended", show_nanos(MIN_TRIAL_NANOS as f64)),

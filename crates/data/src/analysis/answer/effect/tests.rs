@@ -55,12 +55,12 @@ fn busy_cpus_speak_for_no_device() {
     let (text, _) = said(&small);
     assert!(
         text.ends_with(
-            "No difference between warm and cold: cold reaches 717 MiB/s at 512 B with read, where \
+            "Warm and cold are equally fast: cold reaches 717 MiB/s at 512 B with read, where \
              the CPU takes the time, not the device."
         ),
         "{text}"
     );
-    assert!(said(&curve()).0.contains("the device reaches 2.00 GiB/s"));
+    assert!(said(&curve()).0.contains("the disk delivers 2.00 GiB/s"));
 }
 
 #[test]

@@ -342,7 +342,8 @@ pub fn source(s: Scene<'_>) -> Vec<Section<'_>> {
     if !s.result.source_reason.is_empty() {
         below.extend(s.wrap(&s.result.source_reason, Role::Dim));
     }
-    if let Some(amplification) = s.result.amplification.filter(|a| *a >= 0.005) {
+    let differs = |of: &f64| *of >= 0.005 && (of - 1.0).abs() >= 0.005;
+    if let Some(amplification) = s.result.amplification.filter(differs) {
         let why = if amplification > 1.05 { " (readahead)" } else { "" };
         below.extend(s.wrap(
             &format!("the device transferred {amplification:.2} bytes per requested byte{why}"),

@@ -14,15 +14,28 @@ use crate::vocabulary::FINE;
 /// Longer lines are hard to read.
 const MAX_WIDTH: u16 = 110;
 
-/// Returns the sentences of the answer, wrapped.
-pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Line<'static>> {
+/// Returns the sentences of the answer, each wrapped.
+pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Vec<Line<'static>>> {
     let width = usize::from(width.min(MAX_WIDTH));
     let sign = look.glyph("· ", "- ").to_string();
     let hang = |fact: &String| {
         let sign = look.span(Role::Dim, sign.clone());
         pane::hang(sign, pane::wrap(fact, width.saturating_sub(2)), look.style(Role::Text))
     };
-    glance.facts.iter().flat_map(hang).collect()
+    glance.facts.iter().map(hang).collect()
+}
+
+/// Returns the sentences that fit into so many rows whole.
+pub fn fit_whole(facts: Vec<Vec<Line<'static>>>, rows: u16) -> Vec<Line<'static>> {
+    let mut room = usize::from(rows);
+    let mut shown = Vec::new();
+    for lines in facts.into_iter().filter(|lines| lines.len() <= usize::from(rows)) {
+        if lines.len() <= room {
+            room -= lines.len();
+            shown.extend(lines);
+        }
+    }
+    shown
 }
 
 /// Returns where the bytes came from and why the figures can be trusted, each in at most two lines.
@@ -41,7 +54,12 @@ pub fn statements(
         _ => Some(trust).filter(|trust| progress.is_none() || trust.grade != Grade::Unfinished),
     };
     let others = [Some(origin), trust].into_iter().flatten();
-    let shown = glance.expected.iter().chain(others).filter(is_said);
+    // The board above has the gravest outcome.
+    let above = glance.board.as_ref().and_then(|board| board.outcome);
+    let gravest = glance.expected.iter().map(|said| said.grade).max().filter(|_| above.is_some());
+    let above = glance.expected.iter().rposition(|said| Some(said.grade) == gravest);
+    let expected = glance.expected.iter().enumerate().filter(|(at, _)| Some(*at) != above);
+    let shown = expected.map(|(_, said)| said).chain(others).filter(is_said);
     let width = usize::from(width.min(MAX_WIDTH));
     let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width)).collect();
     lines.extend(progress);

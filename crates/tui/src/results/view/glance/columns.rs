@@ -6,15 +6,16 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::analysis::{Glance, GlanceColumn};
+use crate::analysis::{Glance, GlanceColumn, align_figures};
 use crate::keymap::{Action, key_of};
 use crate::plot::{Bar, Bars};
 use crate::record::Severity;
 use crate::results::data::Data;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
-use crate::units::{self, column};
-use crate::view::{digits, findings, pane};
+use crate::units::{self, Precision};
+use crate::view::digits::{self, LargeFigure};
+use crate::view::{findings, pane};
 use crate::vocabulary::APPROXIMATE;
 
 /// Minimum width of a column: digits, unit and interval.
@@ -48,11 +49,13 @@ pub fn heights(look: &Look, glance: &Glance, width: u16) -> (u16, u16) {
     let (_, width, count) = places(glance, width);
     let least = TITLE + digits::ROWS + CAPTION + rows.min(5);
     let others = u16::from(glance.columns.len() > count);
-    (least, TITLE + digit_scale(look, width) * digits::ROWS + CAPTION + 1 + rows + others)
+    (least, TITLE + digit_scale(look, glance, width) * digits::ROWS + CAPTION + 1 + rows + others)
 }
 
-fn digit_scale(look: &Look, width: u16) -> u16 {
-    if width >= WIDE && !look.has_plain_bars() { 2 } else { 1 }
+fn digit_scale(look: &Look, glance: &Glance, width: u16) -> u16 {
+    let mut bars = glance.columns.iter().filter_map(GlanceColumn::best_bar);
+    let has_digits = bars.any(|bar| bar.figure.suits_large());
+    if has_digits && width >= WIDE && !look.has_plain_bars() { 2 } else { 1 }
 }
 
 /// The use of the rows of an area.
@@ -74,7 +77,7 @@ fn plan_rows(look: &Look, glance: &Glance, width: u16, count: usize, height: u16
     let rest = |scale: u16| {
         height.saturating_sub(TITLE + scale * digits::ROWS + CAPTION + u16::from(has_others))
     };
-    let largest = digit_scale(look, width);
+    let largest = digit_scale(look, glance, width);
     let digit_scale = if rest(largest) > all { largest } else { 1 };
     let gap = u16::from(rest(digit_scale) > all);
     let room = rest(digit_scale) - gap;
@@ -141,7 +144,7 @@ fn describe_others(look: &Look, data: &Data, count: usize) -> String {
     let describe = |column: &GlanceColumn| {
         let bar = column.best_bar()?;
         let (factor, unit) = column.unit(look.unit);
-        let figure = column::figure(bar.figure.summary.median / factor);
+        let figure = bar.figure.number(factor);
         Some(format!("{} {figure} {unit} {}", column.title(), bar.figure.describe_certainty()))
     };
     glance.columns.iter().skip(count).filter_map(describe).collect::<Vec<_>>().join(", ")
@@ -177,7 +180,7 @@ fn draw_head(
 ) {
     let Some(bar) = column.best_bar() else { return };
     let (factor, unit) = column.unit(look.unit);
-    let number = column::figure(bar.figure.summary.median / factor);
+    let number = bar.figure.number(factor);
     let state = Some(column.state()).filter(|_| pane::width(&column.title()) <= area.width.into());
     let title = Line::from(vec![
         look.span(Role::Dim, format!("{} ", column.access.name())),
@@ -185,31 +188,12 @@ fn draw_head(
         look.span(Role::Dim, state.unwrap_or_default()),
     ]);
     pane::line(title, 0, area, buf);
-    let certain = bar.figure.is_certain() || bar.figure.reported;
-    let style = match (bar.figure.wrong, certain) {
-        (true, _) => look.style(Role::Wrong),
-        (false, true) => look.style(Role::Number),
-        (false, false) => look.style(Role::Text),
-    };
-    let interval = bar.figure.describe_certainty();
     let place = Rect { y: area.y + TITLE, height: area.height - TITLE.min(area.height), ..area };
     let rows = scale * digits::ROWS;
     let top = Rect { height: rows.min(place.height), ..place };
-    digits::draw(look, &number, scale, style, top, buf);
-    let digits = digits::width(look, &number, scale);
-    // A narrow column has narrow gaps.
-    let beside = pane::width(unit).max(pane::width(&interval)) as u16;
-    let gap = if digits + 2 + beside <= place.width { 2 } else { 1 };
-    let side = Rect {
-        x: place.x + digits + gap,
-        width: (place.width + 2 - gap).saturating_sub(digits + gap),
-        ..place
-    };
-    if !certain {
-        pane::line(look.line(Role::Dim, "about"), rows - 3, side, buf);
-    }
-    pane::line(look.line(Role::Text, unit), rows - 2, side, buf);
-    pane::line(look.line(Role::Dim, interval), rows - 1, side, buf);
+    let (range, figure) = (bar.figure.describe_range(factor), Some(&bar.figure));
+    let head = LargeFigure { number: &number, unit, figure, range: &range, role: Role::Number };
+    head.draw(look, scale, top, buf);
     let caption = caption(data, column, usize::from(area.width));
     pane::line(look.line(Role::Text, caption), TITLE + rows, area, buf);
 }
@@ -238,7 +222,8 @@ fn draw_bars(
     let values: Vec<Option<f64>> =
         rows.iter().map(|(row, _)| Some(bar_of(*row)?.figure.summary.median)).collect();
     let (factor, _) = column.unit(look.unit);
-    let texts = column::align(&values, factor);
+    let figures = rows.iter().map(|(row, _)| Some(&bar_of(*row)?.figure));
+    let texts = align_figures(figures, factor);
     let max = values.iter().flatten().copied().fold(0.0, f64::max);
     let marks: Vec<(String, Style)> =
         rows.iter().map(|(row, _)| mark(look, column, *row)).collect();
@@ -250,7 +235,9 @@ fn draw_bars(
             continue;
         };
         let best = *row == column.best && count_tied(column) < 2;
+        let rough = bar.figure.precision() == Precision::Rough;
         let role = if best { Role::Number } else { Role::Text };
+        let role = if rough { Role::Dim } else { role };
         let colour = hue(look, data, *row);
         let marker = data.signs.get(bar.result).map_or(' ', |sign| look.marker(*sign));
         let [left, middle, right] = widths.split(place);

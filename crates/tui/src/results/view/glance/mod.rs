@@ -25,7 +25,7 @@ pub fn draw(scene: ResultsScene, area: Rect, buf: &mut Buffer, hits: &mut Hits) 
     let beside = inner.width >= MIN_BESIDE && has_chart(data);
     let left = if beside { (inner.width * 11 / 20).min(MAX_FIGURES) } else { inner.width };
     let body = Rect::new(inner.x + 1, inner.y, left.saturating_sub(2), inner.height);
-    let free = draw_figures(look, results, data, body, buf);
+    let free = draw_figures(scene, body, buf);
     let chart = if beside {
         Rect::new(inner.x + left, inner.y, inner.width - left, inner.height)
     } else {
@@ -93,7 +93,8 @@ pub(super) fn share(height: u16, least: u16, most: u16, facts: u16, statements: 
 }
 
 /// Draws everything but the chart; returns the free rows below.
-fn draw_figures(look: &Look, results: &Results, data: &Data, body: Rect, buf: &mut Buffer) -> Rect {
+fn draw_figures(scene: ResultsScene, body: Rect, buf: &mut Buffer) -> Rect {
+    let ResultsScene { look, results, data } = scene;
     let glance = &data.view.glance;
     let facts = below::facts(look, glance, body.width);
     let progress = answer::progress_line(look, data, usize::from(body.width));
@@ -108,7 +109,10 @@ fn draw_figures(look: &Look, results: &Results, data: &Data, body: Rect, buf: &m
     let head = glance.board.as_ref().filter(|_| glance.table().is_none());
     let above = if head.is_some() { board::HEAD + 1 } else { 0 };
     let (least, most) = (least + above, most + above);
-    let rows = share(body.height, least, most, facts.len() as u16, statements.len() as u16);
+    let wanted = facts.iter().map(Vec::len).sum::<usize>() as u16;
+    let mut rows = share(body.height, least, most, wanted, statements.len() as u16);
+    let facts = below::fit_whole(facts, rows.facts);
+    rows.facts = facts.len() as u16;
     let mut y = body.y;
     let mut next = |height: u16| {
         let place = Rect::new(body.x, y, body.width, height).intersection(body);
