@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Choice, Condition, Remote, VariantName};
 use crate::units;
 
 /// Defines an enum of names that is displayed, listed and serialised by these names only, and
@@ -34,31 +33,6 @@ macro_rules! names {
             fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.pad(self.name()) }
         }
     };
-}
-
-/// Stores types as the text that they are displayed as.
-macro_rules! as_text {
-    ($($type:ident: $parse:path),+ $(,)?) => { $(
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-                out.collect_str(self)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                $parse(&<String as serde::Deserialize>::deserialize(from)?).map_err(serde::de::Error::custom)
-            }
-        }
-    )+ };
-}
-
-as_text! {
-    Choice: Choice::parse,
-    Condition: str::parse,
-    Pattern: str::parse,
-    Remote: str::parse,
-    VariantName: str::parse,
 }
 
 pub(crate) use names;

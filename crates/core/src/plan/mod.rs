@@ -3,6 +3,7 @@
 //! Settings (the user's request) become a [`Plan`] (cells, trials, seed, budget) through an
 //! experiment; nothing here touches a file, a clock or the kernel.
 
+mod as_text;
 mod axes;
 mod axis;
 mod choice;

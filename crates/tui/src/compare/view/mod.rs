@@ -2,8 +2,10 @@
 
 mod cells;
 pub mod overlay;
+mod scene;
 
 use cells::{HEADER_ROWS, Table, paragraph};
+pub use scene::CompareScene;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,14 +22,6 @@ use crate::text::time::to_minute;
 use crate::theme::{Look, Role};
 use crate::view::list::List;
 use crate::view::{Hits, Part, pane};
-
-/// The input of every part of the screen.
-#[derive(Clone, Copy)]
-pub struct CompareScene<'a> {
-    look: &'a Look,
-    compare: &'a Compare,
-    got: &'a LoadedComparison,
-}
 
 pub fn draw(compare: &Compare, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;

@@ -8,15 +8,16 @@ pub mod chart;
 pub mod frame;
 mod glance;
 pub mod legend;
+mod scene;
 pub mod table;
 
 use areas::{CurveAreas, MAX_ANSWER_COLUMNS, parts};
 use frame::{draw_footer, frame};
+pub use scene::ResultsScene;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::data::Data;
 use super::state::{Results, Tab};
 use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
@@ -24,14 +25,6 @@ use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::view::Hits;
 use crate::view::pane::{self, divider, draw_text};
-
-/// The input of every part of the screen.
-#[derive(Clone, Copy)]
-pub struct ResultsScene<'a> {
-    pub look: &'a Look,
-    pub results: &'a Results,
-    pub data: &'a Data,
-}
 
 pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
     let look = ctx.look;
