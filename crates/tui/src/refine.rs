@@ -5,7 +5,7 @@ use crate::export::What;
 use crate::plan::{Plan, Settings, Until};
 use crate::session::Session;
 use crate::session_view::SessionView;
-use crate::units::{self, show_wait};
+use crate::units::{self, show_about};
 
 /// The measurement to plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ impl RefineForm {
             };
             let time = way.time.map_or_else(
                 || "known after 5 trials of each".into(),
-                |time| format!("about {}", show_wait(time)),
+                |time| format!("about {}", show_about(time)),
             );
             (aim, time)
         };
@@ -130,7 +130,7 @@ pub fn describe_refinement(ways: &[Refinement]) -> Option<String> {
     let way = ways.first().filter(|way| matches!(way.aim, Aim::Trials(_)))?;
     let to = format!("to {}", units::show_trials(Plan::ROUNDS as usize));
     Some(match way.time {
-        Some(time) => format!("+{} {to}", show_wait(time)),
+        Some(time) => format!("+{} {to}", show_about(time)),
         None => to,
     })
 }

@@ -6,7 +6,7 @@ use crate::analysis::{CellResult, results};
 use crate::experiment::{expected_trials, round_time};
 use crate::plan::{Job, Op, Plan};
 use crate::session::Session;
-use crate::units::{counted, show_goal, show_percent, show_trials, show_wait};
+use crate::units::{counted, show_about, show_goal, show_percent, show_trials, show_wait};
 
 /// How much trials scatter on this machine, by its saved runs: reads and writes apart, for commits
 /// scatter far more than reads.
@@ -20,7 +20,6 @@ pub struct Noise {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scatter {
     pub runs: usize,
-    pub cells: usize,
     /// The half width of an interval times the square root of its number of trials, of the median
     /// cell and of the 90th percentile. An interval narrows by that root.
     pub median: f64,
@@ -69,32 +68,25 @@ impl Scatter {
             all.get(((last as f64 * share).round() as usize).min(last)).copied()
         };
         let runs = runs.filter(|run| !run.is_empty()).count();
-        Some(Scatter { runs, cells: all.len(), median: at(0.5)?, high: at(0.9)? })
+        Some(Scatter { runs, median: at(0.5)?, high: at(0.9)? })
     }
 
-    /// Returns `as in 120 cells of 5 saved runs here`.
+    /// Returns `from 5 earlier runs`.
     fn describe_basis(&self) -> String {
-        let (cells, runs) = (counted(self.cells, "cell"), counted(self.runs, "saved run"));
-        format!("as in {cells} of {runs} here")
+        format!("from {}", counted(self.runs, "earlier run"))
     }
 
-    /// Describes the intervals after `trials` trials: `about ±9 %, of one cell in ten more than
-    /// ±22 %`.
-    fn describe_intervals(&self, trials: u32) -> String {
-        let width = |scatter: f64| scatter / f64::from(trials).sqrt();
-        let show = |width: f64| format!("\u{b1}{} %", show_percent(100.0 * width));
-        // Wider ones say no more than that the figure is not known.
-        if width(self.median) > 1.0 {
-            return format!("mostly more than {}", show(1.0));
-        }
-        let (median, high) = (show(width(self.median)), show(width(self.high).min(1.0)));
-        format!("about {median}, of one cell in ten more than {high}")
+    /// Describes the interval of the median cell after `trials` trials: `±9 %`.
+    fn describe_interval(&self, trials: u32) -> String {
+        let width = self.median / f64::from(trials).sqrt();
+        // A wider one says no more than that the figure is not known.
+        let more = if width > 1.0 { "more than " } else { "" };
+        format!("{more}\u{b1}{} %", show_percent(100.0 * width.min(1.0)))
     }
 }
 
-/// Describes what the budget buys, as in `about 5 trials of each; intervals of about ±9 %, of one
-/// cell in ten more than ±22 % (as in 120 cells of 5 saved runs here); ±2 % in half of the cells
-/// would take about 8 min`. `None` for a plan without cells of a file.
+/// Describes what the budget buys, as in `50 s: about 6 trials per cell, ±17 % (from 1 earlier run);
+/// for ±2 %: about 1 h`. `None` for a plan without cells of a file.
 pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
     if plan.cells.is_empty() || plan.pick {
         return None;
@@ -103,30 +95,26 @@ pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
         return Some(describe_until(plan, noise.of_plan(plan)));
     }
     let trials = expected_trials(plan).max(1);
-    if plan.settles().is_some() {
-        let first = show_trials(trials.min(Plan::ROUNDS) as usize);
-        return Some(match trials < Plan::ROUNDS {
-            true => format!("about {first} of each, too few to settle the answer"),
-            false => format!("{first} of each, then of cells that can change the answer"),
-        });
+    let count = show_trials(trials as usize);
+    let mut text = match plan.trials {
+        Some(_) => format!("{count} per cell"),
+        None => format!("{}: about {count} per cell", show_wait(plan.budget)),
+    };
+    if trials < Plan::ROUNDS {
+        return Some(if plan.trials.is_none() { text + ", too few to be sure" } else { text });
     }
-    let about = if plan.trials.is_none() { "about " } else { "" };
-    let mut text = format!("{about}{} of each", show_trials(trials as usize));
     let Some(noise) = noise.of_plan(plan).filter(|noise| noise.median > 0.0) else {
         return Some(text);
     };
-    if trials >= Plan::ROUNDS {
-        let (intervals, seen) = (noise.describe_intervals(trials), noise.describe_basis());
-        text += &format!("; intervals of {intervals} ({seen})");
-    }
+    text += &format!(", {} ({})", noise.describe_interval(trials), noise.describe_basis());
     let needed = (noise.median / plan.goal.max(1e-4)).powi(2).ceil().max(f64::from(Plan::ROUNDS));
-    if needed > f64::from(trials) && plan.trials.is_none() {
+    if needed > f64::from(trials) && plan.trials.is_none() && plan.settles().is_none() {
         let time = round_time(plan).mul_f64(needed.min(1e6));
         let goal = show_goal(plan.goal);
         text += &if time > LONG {
             format!("; \u{b1}{goal} is out of reach here")
         } else {
-            format!("; \u{b1}{goal} in half of the cells would take about {}", show_wait(time))
+            format!("; for \u{b1}{goal}: about {}", show_about(time))
         };
     }
     Some(text)
@@ -146,7 +134,7 @@ fn describe_until(plan: &Plan, noise: Option<Scatter>) -> String {
     if time > plan.budget {
         format!("{what}; that takes longer than {} ({seen})", show_wait(plan.budget))
     } else {
-        let (trials, time) = (show_trials(needed as usize), show_wait(time));
+        let (trials, time) = (show_trials(needed as usize), show_about(time));
         format!("{what}: for nine cells in ten {trials} or fewer, about {time} ({seen})")
     }
 }
@@ -171,56 +159,47 @@ mod tests {
     }
 
     fn of_reads(median: f64, high: f64) -> Noise {
-        let reads = Some(Scatter { runs: 3, cells: 40, median, high });
+        let reads = Some(Scatter { runs: 3, median, high });
         Noise { reads, writes: None }
     }
 
     #[test]
     fn reads_are_not_forecast_from_commits() {
-        let writes = Some(Scatter { runs: 2, cells: 55, median: 2.0, high: 30.0 });
+        let writes = Some(Scatter { runs: 2, median: 2.0, high: 30.0 });
         let noise = Noise { reads: None, writes };
-        assert_eq!(describe_forecast(&plan(Some(9)), &noise).unwrap(), "9 trials of each");
+        assert_eq!(describe_forecast(&plan(Some(9)), &noise).unwrap(), "9 trials per cell");
         let mut plan = plan(Some(9));
         plan.cells.iter_mut().for_each(|job| job.op = Op::Write);
         let text = describe_forecast(&plan, &noise).unwrap();
-        assert!(
-            text.contains("about \u{b1}67 %, of one cell in ten more than \u{b1}100 % (as in 55"),
-            "{text}"
-        );
-        let writes = Some(Scatter { runs: 2, cells: 55, median: 9.0, high: 30.0 });
+        assert_eq!(text, "9 trials per cell, \u{b1}67 % (from 2 earlier runs)");
+        let writes = Some(Scatter { runs: 2, median: 9.0, high: 30.0 });
         let text = describe_forecast(&plan, &Noise { reads: None, writes }).unwrap();
-        assert!(text.contains("intervals of mostly more than \u{b1}100 % ("), "{text}");
+        assert!(text.contains(", more than \u{b1}100 % ("), "{text}");
     }
 
     #[test]
     fn the_forecast_follows_the_noise() {
         let noise = |median| of_reads(median, 2.0 * median);
-        assert_eq!(
-            describe_forecast(&plan(Some(7)), &Noise::default()).unwrap(),
-            "7 trials of each"
-        );
-        let text = describe_forecast(&plan(Some(9)), &noise(0.3)).unwrap();
+        let said = |plan: &Plan, noise| describe_forecast(plan, &noise).unwrap();
+        let few = plan(Some(7));
+        assert_eq!(said(&few, Noise::default()), "7 trials per cell");
+        let text = said(&plan(Some(9)), noise(0.3));
+        assert_eq!(text, "9 trials per cell, \u{b1}10 % (from 3 earlier runs)");
+        let text = said(&plan(None), noise(0.3));
         assert!(
-            text.contains(
-                "about \u{b1}10 %, of one cell in ten more than \u{b1}20 % (as in 40 cells of 3 saved runs here)"
-            ),
+            text.starts_with("10 s: about ") && text.contains("; for \u{b1}2 %: about "),
             "{text}"
         );
-        assert!(!text.contains("would take"), "{text}");
-        let text = describe_forecast(&plan(None), &noise(0.3)).unwrap();
-        assert!(
-            text.starts_with("about ")
-                && text.contains("\u{b1}2 % in half of the cells would take about "),
-            "{text}"
-        );
-        let quiet = describe_forecast(&plan(None), &noise(0.001)).unwrap();
-        assert!(!quiet.contains("would take"), "{quiet}");
-        let hopeless = describe_forecast(&plan(None), &noise(50.0)).unwrap();
-        assert!(hopeless.contains("out of reach"), "{hopeless}");
-        assert_eq!(
-            describe_forecast(&Plan { cells: vec![], ..plan(None) }, &Noise::default()),
-            None
-        );
+        let settling = Plan { settle: Some(0.1), ..plan(None) };
+        let text = said(&settling, noise(0.3));
+        assert!(text.ends_with("% (from 3 earlier runs)"), "{text}");
+        let short = Plan { budget: Duration::from_millis(500), ..settling };
+        let text = said(&short, noise(0.3));
+        assert_eq!(text, "0.5 s: about 1 trial per cell, too few to be sure");
+        assert!(!said(&plan(None), noise(0.001)).contains("; for"));
+        assert!(said(&plan(None), noise(50.0)).contains("out of reach"));
+        let empty = Plan { cells: vec![], ..plan(None) };
+        assert_eq!(describe_forecast(&empty, &Noise::default()), None);
     }
 
     #[test]
@@ -255,6 +234,6 @@ mod tests {
         let noise = Noise::from_sessions([run(9), run(4)].iter());
         assert_eq!(noise.writes, None);
         let noise = noise.reads.expect("nine trials suffice");
-        assert!((noise.runs, noise.cells) == (1, 3) && noise.median <= noise.high, "{noise:?}");
+        assert!(noise.runs == 1 && noise.median <= noise.high, "{noise:?}");
     }
 }

@@ -172,8 +172,8 @@ fn push_what_runs(
         }
         None if !outlook.forecast.is_empty() => {
             // A run with a goal is not ended by its budget.
-            let buys = if proposed.plan.has_goal() { "runs " } else { "the budget buys " };
-            push(" ", Role::Dim, &format!("{buys}{}", outlook.forecast), Role::Text);
+            let runs = if proposed.plan.has_goal() { "runs " } else { "" };
+            push(" ", Role::Dim, &format!("{runs}{}", outlook.forecast), Role::Text);
         }
         None => {}
     }
@@ -196,10 +196,8 @@ fn describe_short_budget(plan: &Plan, outlook: &Outlook, better: Duration) -> St
                 "{budget} probably leaves {left} of {total} cells without a result{dot}{basis}: {set}"
             )
         }
-        None => format!(
-            "{budget} buys {}, too few to be sure: {set}",
-            outlook.forecast.split(';').next().unwrap_or_default()
-        ),
+        None if outlook.forecast.is_empty() => format!("{budget} is too short to be sure: {set}"),
+        None => format!("{}: {set}", outlook.forecast),
     }
 }
 
