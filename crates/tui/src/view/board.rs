@@ -25,14 +25,15 @@ const NAME: u16 = 15;
 /// Rows of a large figure: a bar; with details below; with digits above.
 const STEPS: [u16; 4] = [6, 5, 2, 1];
 /// Columns that digits with their details need.
-const MIN_DIGITS: u16 = 38;
+const MIN_DIGITS: u16 = 42;
 
 /// Returns the rows that are needed, and that are used at most.
 pub fn heights(board: &Board) -> (u16, u16) {
     let (head, rows) = (head_rows(board), board.rows.len().clamp(1, 100) as u16);
+    let words = (0..board.rows.len()).any(|row| board.caveat(row).is_some());
     match board.large {
         true => (head + rows + 1, head + rows * STEPS[0] + 2),
-        false => (head + 1 + rows.min(4), head + 2 + rows),
+        false => (head + 1 + rows.min(4), head + 2 + rows + u16::from(words)),
     }
 }
 
@@ -219,27 +220,6 @@ impl Table<'_> {
         }
     }
 
-    /// Draws digits, or bold text with the ends of a wide interval; returns the columns used.
-    fn draw_digits(
-        &self,
-        number: &str,
-        (column, cell): (&BoardColumn, &BoardCell),
-        area: Rect,
-        buf: &mut Buffer,
-    ) -> u16 {
-        let (look, role) = (self.look, digits::role(&cell.figure));
-        if cell.figure.suits_large() {
-            digits::draw(look, number, 1, look.style(role), area, buf);
-            return digits::width(look, number, 1);
-        }
-        let range = cell.figure.describe_range(column.factor(look.unit));
-        let bold = if role == Role::Number { Role::Title } else { role };
-        let lines = [look.line(bold, number.to_string()), look.line(Role::Text, range)];
-        let wide = lines.iter().map(Line::width).max().unwrap_or(0);
-        pane::lines(lines, 0, area, buf);
-        wide as u16
-    }
-
     /// Returns why a figure is easily misread or wrong, with its sign.
     fn caveat(&self, cell: &BoardCell) -> Option<Line<'static>> {
         let (role, sign) = findings::severity(self.look, cell.figure.severity()?);
@@ -320,7 +300,10 @@ impl Table<'_> {
         let details = describe_details(cell, step);
         let caveat = self.caveat(cell);
         if step >= 5 {
-            let wide = self.draw_digits(number, (column, cell), area, buf) + 2;
+            let range = cell.figure.describe_range(column.factor(look.unit));
+            let (figure, range) = (Some(&cell.figure), range.as_str());
+            let head = LargeFigure { number, unit: "", figure, range, role };
+            let wide = head.draw(look, 1, area, buf) + 2;
             let side = Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area };
             let fit = |text: String| pane::fit(&text, usize::from(side.width));
             let details = details.into_iter().take(3);
@@ -353,17 +336,16 @@ impl Table<'_> {
     }
 }
 
-/// Returns what stands next to a large figure, the most important first; next to digits there are
-/// three rows.
+/// Returns what stands next to a large figure, the most important first: the interval only where no
+/// digits have it.
 fn describe_details(cell: &BoardCell, step: u16) -> Vec<String> {
-    let certainty = cell.figure.describe_certainty();
     let (backend, own) = cell.details.split_last().map_or(("", &[][..]), |(a, b)| (a, b));
-    let backend = backend.to_string();
-    match own {
-        [first, second] if step >= 5 => {
-            vec![first.clone(), second.clone(), format!("{certainty} {backend}")]
-        }
-        [first, rest @ ..] => [&[first.clone(), certainty, backend][..], rest].concat(),
-        [] => vec![certainty, backend],
+    let interval = (step < 5).then(|| cell.figure.describe_certainty());
+    let rest = interval.into_iter().chain([backend.to_string()]).chain(own.iter().skip(1).cloned());
+    let details: Vec<String> = own.first().cloned().into_iter().chain(rest).collect();
+    // Next to digits, the second figure is worth more than the name.
+    match (details.as_slice(), step >= 5) {
+        ([first, backend, second], true) => vec![first.clone(), second.clone(), backend.clone()],
+        _ => details,
     }
 }

@@ -38,7 +38,7 @@ pub struct Board {
     pub number: String,
     /// `µs`, `KiB`.
     pub unit: String,
-    /// The interval in that unit: `66 to 72`; empty if there is none.
+    /// The interval in that unit: `66 to 72`; empty without one.
     pub range: String,
     /// The figure behind the number; `None` if it is not a measured one.
     pub figure: Option<GlanceFigure>,

@@ -62,20 +62,16 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     let names = glance.rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
     for column in glance.columns.iter().filter(|_| glance.rows.len() > 1) {
         let (factor, unit) = column.unit(rates);
-        let medians: Vec<Option<f64>> = column
-            .bars
-            .iter()
-            .map(|bar| bar.as_ref().map(|bar| bar.figure.summary.median))
-            .collect();
         lines.push(String::new());
         lines.push(format!("{}, {unit}", column.title()));
         let figures = column.bars.iter().map(|bar| Some(&bar.as_ref()?.figure));
         let texts = align_figures(figures, factor);
-        let rows = glance.rows.iter().zip(medians).zip(texts).zip(&column.bars);
-        lines.extend(rows.filter_map(|(((row, median), text), own)| {
-            let interval = own.as_ref()?.figure.describe_certainty();
-            let bar = pad_right(&bar(median?, column.highest()), BAR);
-            Some(format!("{}  {text}  {bar}  {interval}", pad_right(&row.name, names)))
+        let rows = glance.rows.iter().zip(texts).zip(&column.bars);
+        lines.extend(rows.filter_map(|((row, text), own)| {
+            let figure = own.as_ref()?.figure;
+            let bar = pad_right(&bar(figure.summary.median, column.highest()), BAR);
+            let (name, interval) = (pad_right(&row.name, names), figure.describe_certainty());
+            Some(format!("{name}  {text}  {bar}  {interval}"))
         }));
     }
     lines

@@ -111,8 +111,8 @@ fn write_fastest(best: &Best, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("{rank} {what}{so_far}");
     let ties = match best.no_difference.len() {
         0 => String::new(),
-        n if best.alike.len() == n => format!("; no difference from {}", counted(n, "other")),
-        n => format!("; indistinguishable from {}", counted(n, "other")),
+        n if best.alike.len() == n => format!("; as fast as {}", counted(n, "other")),
+        n => format!("; no difference shows from {}", counted(n, "other")),
     };
     let (class, about) = match &best.wrong {
         Some(why) => ("wrong", format!("{}; × {why}", best.cell.label())),

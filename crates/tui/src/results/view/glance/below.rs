@@ -25,7 +25,7 @@ pub fn facts(look: &Look, glance: &Glance, width: u16) -> Vec<Vec<Line<'static>>
     glance.facts.iter().map(hang).collect()
 }
 
-/// Returns the sentences that fit into so many rows whole.
+/// Returns the sentences that fit whole into this number of rows.
 pub fn fit_whole(facts: Vec<Vec<Line<'static>>>, rows: u16) -> Vec<Line<'static>> {
     let mut room = usize::from(rows);
     let mut shown = Vec::new();
@@ -74,6 +74,11 @@ fn statement(look: &Look, said: &Statement, width: usize) -> Vec<Line<'static>> 
         Grade::Wrong => findings::severity(look, Severity::Wrong),
     };
     let mut parts = pane::wrap(&said.text, width.saturating_sub(2));
+    // The clauses between the first and the last say least; those in brackets are one.
+    let clauses: Vec<&str> = said.text.split("; ").filter(|_| !said.text.contains('(')).collect();
+    if let ([first, _, .., last], 3..) = (&clauses[..], parts.len()) {
+        parts = pane::wrap(&format!("{first}; {last}"), width.saturating_sub(2));
+    }
     if parts.len() > 2 {
         parts.truncate(2);
         if let Some(last) = parts.last_mut() {
