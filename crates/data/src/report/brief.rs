@@ -64,7 +64,7 @@ pub fn format_lines(
 /// that say more.
 fn add_tables(page: &mut TextLines, glance: &Glance, content: ReportContent) {
     if let Some(table) = glance.table() {
-        page.lines.extend(card::board_lines(table, page.look.unit));
+        page.lines.extend(card::board_lines(table, page.look));
         return;
     }
     for table in content.tables.into_iter().filter(|table| !table.repeats) {

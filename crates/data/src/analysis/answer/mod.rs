@@ -23,6 +23,7 @@ mod writes;
 pub(super) use best::best_of;
 pub(super) use commits::{commit_sentences, is_durable};
 pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly};
+pub(super) use writes::describe_read_back;
 
 pub use best::Best;
 pub use cold::ColdCost;

@@ -5,10 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use super::model::GlanceFigure;
-use super::pictures;
-use crate::analysis::answer::{Answer, Finding, Knee, Point, best_of, times, times_as_fast};
+use crate::analysis::answer::{Finding, Knee, Point, best_of, times, times_as_fast};
 use crate::analysis::groups::group_by_key;
-use crate::analysis::{CellResult, Expected, Holds, ProbeResult, brief_words, expected_with};
+use crate::analysis::{CellResult, Expected, Holds, brief_words};
 use crate::catalog::moves_data;
 use crate::experiment::{CALLS, asks_for_time};
 use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
@@ -199,7 +198,9 @@ impl Board {
         let interval = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
         // A factor is one word: `9.6x`.
         let gap = if self.unit == RATIO[0].1 { "" } else { " " };
-        let said = format!("{} {}{gap}{} {interval}", self.title, self.number, self.unit);
+        let is_open = self.outcome == Some(Holds::CannotTell);
+        let number = if is_open { "not known yet" } else { self.number.as_str() };
+        let said = format!("{} {number}{gap}{} {interval}", self.title, self.unit);
         [&[said.trim_end().to_string()], self.beside.as_slice()].concat().join(", ")
     }
 
@@ -240,32 +241,6 @@ impl Board {
         let (number, range) = (figure.number(factor), figure.describe_range(factor));
         Board { lead: row, number, range, unit: unit.into(), figure: Some(figure), ..self }
     }
-}
-
-/// Returns the board of the question that the session asks; `None` if the usual picture answers it,
-/// or if the figure of the question is not known.
-pub fn board(
-    session: &Session,
-    results: &[CellResult],
-    probes: &[ProbeResult],
-    answer: &Answer,
-) -> Option<Board> {
-    let expected = expected_with(session, results);
-    if !expected.is_empty() {
-        return judge(&session.plan, &expected);
-    }
-    if results.is_empty() {
-        return pictures::lab(session, probes);
-    }
-    if results.iter().all(|result| result.wrong().is_some()) {
-        return None;
-    }
-    if !answer.picked.is_empty() {
-        return pictures::picked(session, results, &answer.picked);
-    }
-    let board = growing_board(session, results, &answer.knees)
-        .or_else(|| pictures::picture(session, results, answer))?;
-    Some(board).filter(|board| !board.number.is_empty())
 }
 
 /// Returns the board with the rows of all these results, measured or not: while a run goes on, each
@@ -310,7 +285,7 @@ pub(super) fn is_single(job: &Job) -> bool {
 }
 
 /// Returns whether everything is as expected.
-fn judge(plan: &Plan, expected: &[Expected]) -> Option<Board> {
+pub(super) fn judge(plan: &Plan, expected: &[Expected]) -> Option<Board> {
     // The gravest outcome is that of all.
     let gravest = expected.iter().max_by_key(|one| one.outcome)?;
     let title = plan.question()?;

@@ -92,10 +92,10 @@ pub fn glance(
 ) -> Glance {
     let (columns, rows) = columns::columns(session, results);
     let workloads = workloads(session, results);
-    let mut board = board::board(session, results, probes, answer);
+    let mut board = find_board(session, results, probes, answer);
     if !workloads.is_empty() {
         let head = board.filter(|board| board.rows.is_empty());
-        board = workloads::scoreboard(&workloads, head);
+        board = Some(workloads::scoreboard(&workloads, head));
     }
     let table = board.as_ref().filter(|board| !board.rows.is_empty());
     let bars = || columns.iter().flat_map(|column| column.bars.iter().flatten());
@@ -135,6 +135,32 @@ pub fn glance(
         columns,
         rows,
     }
+}
+
+/// Returns the board of the question that the session asks; `None` if the usual picture answers it,
+/// or if the figure of the question is not known.
+fn find_board(
+    session: &Session,
+    results: &[CellResult],
+    probes: &[ProbeResult],
+    answer: &Answer,
+) -> Option<Board> {
+    let expected = expected_with(session, results);
+    if !expected.is_empty() {
+        return board::judge(&session.plan, &expected);
+    }
+    if results.is_empty() {
+        return pictures::lab(session, probes);
+    }
+    if results.iter().all(|result| result.wrong().is_some()) {
+        return None;
+    }
+    if !answer.picked.is_empty() {
+        return pictures::picked(session, results, &answer.picked);
+    }
+    let board = growing_board(session, results, &answer.knees)
+        .or_else(|| pictures::picture(session, results, answer))?;
+    Some(board).filter(|board| !board.number.is_empty())
 }
 
 /// Returns label, figure and interval of each measured probe.

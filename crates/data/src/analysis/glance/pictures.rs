@@ -9,7 +9,8 @@ use super::board::{
 };
 use super::model::GlanceFigure;
 use crate::analysis::answer::{
-    Answer, ColdCost, Finding, Point, describe_effects, describe_ways, times, times_exactly,
+    Answer, ColdCost, Finding, Point, describe_effects, describe_read_back, describe_ways, times,
+    times_exactly,
 };
 use crate::analysis::groups::group_by_key;
 use crate::analysis::picked::{MethodRate, PickedMethod, describe_ties};
@@ -75,17 +76,17 @@ pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -
         intervals: false,
         ..BoardColumn::new("gain", RATIO, rates.iter().map(gain).collect())
     };
-    let gain = times_exactly(rate.median / simplest.throughput);
-    let mut beside = vec![format!("{gain} as fast as {}", describe_method(&simplest.cell))];
-    beside.insert(
-        0,
-        match &first.ceiling {
-            Some(of) => {
-                format!("{}, {} of what {}", show_rate(rate.median), show_share(of.share), of.name)
-            }
-            None => show_rate(rate.median),
-        },
-    );
+    let mut beside = vec![match &first.ceiling {
+        Some(of) => {
+            format!("{}, {} of what {}", show_rate(rate.median), show_share(of.share), of.name)
+        }
+        None => show_rate(rate.median),
+    }];
+    let own = first.tried.iter().find(|method| method.cell == first.cell);
+    beside.extend(own.filter(|own| own.cell != simplest.cell).map(|own| {
+        let gain = times_exactly(own.throughput / simplest.throughput);
+        format!("{gain} as fast as {}", describe_method(&simplest.cell))
+    }));
     beside.extend(first.xor.map(|xor| format!("XOR {xor}")));
     let ties = describe_ties(&first.tried);
     let ties = if ties.is_empty() { " It was the fastest in its tries." } else { &ties };
@@ -219,7 +220,7 @@ impl<'a> Pictures<'a> {
         Some(Board { figure: None, ..board })
     }
 
-    /// What each state of the caches costs, and each level of dropping them.
+    /// The cost of each state of the caches, and of each level of dropping them.
     fn states(&self) -> Option<Board> {
         let [small, large] = self.usual_blocks()?;
         let jobs = self.results.iter().map(|result| &result.cell);
@@ -369,7 +370,8 @@ impl<'a> Pictures<'a> {
         let title = format!("{} in blocks of {} reach", rows[0], show_bytes(job.block))
             .replacen("read ", "reads ", 1);
         let figure = columns[0].cells.first()?.as_ref().map(|cell| cell.figure);
-        let facts = vec![self.answer.text.clone()];
+        let read_back = describe_read_back(self.results).into_iter();
+        let facts = read_back.chain(self.answer.cold_cost.iter().map(ColdCost::describe)).collect();
         let axis = Axis::Op.column();
         let board = Board { title, facts, axis, rows, columns, ..Board::default() };
         Some(board.lead_by(Some(0), figure, column::PER_SECOND))

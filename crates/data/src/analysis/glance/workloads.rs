@@ -114,8 +114,8 @@ impl Workload {
     }
 }
 
-/// Returns the rows as a table, below the figure of `head` if there is one; `None` without rows.
-pub(super) fn scoreboard(workloads: &[Workload], head: Option<Board>) -> Option<Board> {
+/// Returns the rows as a table, below the figure of `head` if there is one.
+pub(super) fn scoreboard(workloads: &[Workload], head: Option<Board>) -> Board {
     let column = |op: Op, of: fn(&Workload) -> Option<&WorkloadFigure>| {
         let cells = workloads.iter().map(|row| of(row).map(|figure| row.cell(figure)));
         BoardColumn::new(op.name(), VENDOR, cells.collect())
@@ -125,8 +125,7 @@ pub(super) fn scoreboard(workloads: &[Workload], head: Option<Board>) -> Option<
         column(Op::Write, |row| row.write.as_ref()),
     ];
     let rows = workloads.iter().map(|row| format!("{:<8}{}", row.name, row.load)).collect();
-    let head = head.unwrap_or_default();
-    (!workloads.is_empty()).then(|| Board { rows, columns, large: true, ..head })
+    Board { rows, columns, large: true, ..head.unwrap_or_default() }
 }
 
 /// Returns the rows of a session that measured at least two known ones and nothing else, in the

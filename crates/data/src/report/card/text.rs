@@ -6,8 +6,9 @@ use crate::report::Look;
 use crate::report::text::{clean, pad_right, show_with, width, wrap};
 use crate::units::Rates;
 
-/// Columns of the longest bar.
+/// Columns of the longest bar, and of the shortest that is worth drawing.
 const BAR: usize = 20;
+const MIN_BAR: usize = 8;
 
 /// Returns the glance of a session in lines of the look's width.
 pub fn glance_text(glance: &Glance, look: &Look) -> String {
@@ -18,7 +19,7 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
     );
     lines.push(String::new());
     if let Some(table) = glance.table() {
-        lines.extend(board_lines(table, look.unit));
+        lines.extend(board_lines(table, look));
     } else if !glance.columns.is_empty() {
         lines.extend(column_lines(glance, look.unit));
     } else {
@@ -38,9 +39,9 @@ pub fn glance_text(glance: &Glance, look: &Look) -> String {
     show_with(&text, look)
 }
 
-fn bar(value: f64, max: f64) -> String {
+fn bar(value: f64, max: f64, length: usize) -> String {
     let share = if max > 0.0 { (value / max).clamp(0.0, 1.0) } else { 0.0 };
-    "█".repeat(((share * BAR as f64).round() as usize).max(1))
+    "█".repeat(((share * length as f64).round() as usize).max(1))
 }
 
 /// Returns a line for each column, then the bars of each.
@@ -69,7 +70,7 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
         let rows = glance.rows.iter().zip(texts).zip(&column.bars);
         lines.extend(rows.filter_map(|((row, text), own)| {
             let figure = own.as_ref()?.figure;
-            let bar = pad_right(&bar(figure.summary.median, column.highest()), BAR);
+            let bar = pad_right(&bar(figure.summary.median, column.highest(), BAR), BAR);
             let (name, interval) = (pad_right(&row.name, names), figure.describe_certainty());
             Some(format!("{name}  {text}  {bar}  {interval}"))
         }));
@@ -77,14 +78,14 @@ fn column_lines(glance: &Glance, rates: Rates) -> Vec<String> {
     lines
 }
 
-/// Returns the rows of a board, each column with its unit.
-pub fn board_lines(board: &Board, rates: Rates) -> Vec<String> {
+/// Returns the rows of a board, each column with its unit; a single rate has bars at the end.
+pub fn board_lines(board: &Board, look: &Look) -> Vec<String> {
     let names: Vec<String> = [board.axis]
         .into_iter()
         .chain(board.rows.iter().map(String::as_str))
         .map(Into::into)
         .collect();
-    let columns = (0..board.columns.len()).map(|column| column_texts(board, column, rates));
+    let columns = (0..board.columns.len()).map(|column| column_texts(board, column, look.unit));
     let mut lines = vec![String::new(); names.len()];
     for texts in std::iter::once(names).chain(columns) {
         let wide = texts.iter().map(|text| width(text)).max().unwrap_or(0) + 3;
@@ -98,6 +99,16 @@ pub fn board_lines(board: &Board, rates: Rates) -> Vec<String> {
     }
     if let Some(head) = lines.first_mut() {
         *head = format!("  {}", head.trim_end());
+    }
+    let longest = lines.iter().map(|line| width(line)).max().unwrap_or(0) + 2;
+    let room = look.width.saturating_sub(longest).min(BAR);
+    let mut rates = board.columns.iter().filter(|column| column.is_rate());
+    if let (Some(column), None, MIN_BAR..) = (rates.next(), rates.next(), room) {
+        for (line, cell) in lines.iter_mut().skip(1).zip(&column.cells) {
+            let Some(cell) = cell else { continue };
+            let bar = bar(cell.figure.summary.median, column.highest(), room);
+            *line = pad_right(line, longest) + &bar;
+        }
     }
     lines
 }

@@ -143,7 +143,7 @@ fn header_names_the_session() {
 }
 
 #[test]
-fn rows_of_the_scoreboard_are_measured_again() {
+fn scoreboard_rows_are_measured_again() {
     let mut session = peak();
     session.seconds = Some(40.0);
     let path = Some("/s/peak.jsonl".into());
