@@ -72,7 +72,7 @@ pub struct BoardColumn {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardCell {
-    /// An index into the results; `None` if it is none of them: a try, a reading.
+    /// An index into the results; `None` for a try or a reading.
     pub result: Option<usize>,
     pub figure: GlanceFigure,
     /// Other figures of the same result, the most important first: `84.0 k IOPS`.

@@ -100,7 +100,7 @@ pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -
     Some(board.lead_by(Some(0), Some(figure), column::TIME))
 }
 
-/// Orders methods by how much they ask of the machine, the least first.
+/// Orders methods by the means that they need, the fewest first.
 fn complexity(job: &Job) -> (bool, u32, u32, usize) {
     (job.direct, job.threads, job.depth, job.backend.options.len())
 }
