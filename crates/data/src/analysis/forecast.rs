@@ -85,8 +85,8 @@ impl Scatter {
     }
 }
 
-/// Describes what the budget buys, as in `50 s: about 6 trials per cell, ±17 % (from 1 earlier run);
-/// for ±2 %: about 1 h`. `None` for a plan without cells of a file.
+/// Describes what the budget buys, as in `50 s: about 6 trials per cell, ±17 % (from 1 earlier
+/// run); for ±2 %: about 1 h`. `None` for a plan without cells of a file.
 pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
     if plan.cells.is_empty() || plan.pick {
         return None;

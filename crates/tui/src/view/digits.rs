@@ -1,5 +1,5 @@
 //! Digits, and the letters of YES and NO, of blocks: a bitmap of half cells, or strokes on an ASCII
-//! terminal; and figures of such digits, or of bold text where their interval is wide.
+//! terminal; and figures in these digits, or in bold text where their interval is wide.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

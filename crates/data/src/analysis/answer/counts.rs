@@ -1,7 +1,7 @@
 //! The counts that take the wanted time, and the file that they need.
 
 use crate::analysis::{CellResult, TrialWork};
-use crate::plan::{Op, Plan};
+use crate::plan::Plan;
 use crate::units::{self, short_bytes, short_time, show_bytes};
 
 /// A slightly shorter time is within chance.
@@ -56,8 +56,7 @@ pub fn describe_counts(plan: &Plan, results: &[CellResult]) -> Option<String> {
         format!("of {block} take {time}")
     };
     let operations = |(result, work): &(&CellResult, TrialWork)| {
-        let one = if result.cell.op == Op::Write { "write" } else { "read" };
-        units::counted(work.count as usize, one)
+        units::counted(work.count as usize, result.cell.op.name())
     };
     let counts = match found.as_slice() {
         [] => None,
