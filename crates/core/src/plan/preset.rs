@@ -442,7 +442,7 @@ impl Plan {
         }
         if !self.expect.is_empty() {
             let all: Vec<String> = self.expect.iter().map(Expectation::describe).collect();
-            return Some(format!("Does it hold that {}?", all.join(" and ")));
+            return Some(format!("Does every figure meet {}?", all.join(" and ")));
         }
         let [id] = self.presets.as_slice() else { return None };
         let is_own = self.settings.as_ref().is_some_and(|given| !given.is_empty());

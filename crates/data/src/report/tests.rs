@@ -239,7 +239,7 @@ fn scoreboards_round_wide_figures() {
         for (writer, text) in
             [("text", glance_text(&session)), ("page", written(&session, "table"))]
         {
-            assert!(text.contains(&format!(" {number}  ±")), "{writer}: {text}");
+            assert!(text.contains(&format!(" {number} ±")), "{writer}: {text}");
         }
         let html = written(&session, "html");
         assert!(html.contains(&format!(">{number} MB/s<")), "{html}");

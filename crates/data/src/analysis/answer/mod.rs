@@ -20,7 +20,7 @@ mod text;
 mod ways;
 mod writes;
 
-pub(super) use best::best_of;
+pub(super) use best::{best_of, find_best};
 pub(super) use commits::{commit_sentences, is_durable};
 pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly};
 pub(super) use writes::describe_read_back;
@@ -30,8 +30,8 @@ pub use cold::ColdCost;
 pub use counts::{FileNeeded, file_needed};
 pub use effect::{Effect, describe_effects};
 pub use series::Knee;
-pub(super) use text::show_rate;
 pub use text::{Answer, capitalize, end_sentence};
+pub(super) use text::{describe_tied, show_rate};
 
 use crate::analysis::verified::describe_verified;
 use crate::analysis::why::Devices;

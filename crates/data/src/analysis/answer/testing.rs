@@ -72,3 +72,12 @@ pub fn committed(change: impl FnOnce(&mut Job), micros: u64, reach: Reach) -> Ce
     };
     result(&job, trials.collect(), Some(&verdict), None)
 }
+
+/// Lets the CPU work all the time.
+pub fn busy(mut result: CellResult) -> CellResult {
+    result.trials.iter_mut().for_each(|trial| {
+        let trial = std::sync::Arc::make_mut(trial);
+        trial.system_nanos = trial.nanos;
+    });
+    result
+}

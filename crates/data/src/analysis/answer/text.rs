@@ -172,7 +172,7 @@ fn describe_fastest(
     }
     let mut text = match best.no_difference.as_slice() {
         [] => format!("{what}: {cell}, {figure}"),
-        _ => format!("{what}: {}", describe_tied(results, best, names)),
+        _ => format!("{what}: {}", describe_tied(results.iter(), best, names)),
     };
     if let Some(why) = &best.wrong {
         text += &format!(", but this figure is wrong, as are all others: {}", phrase(why));
@@ -182,10 +182,14 @@ fn describe_fastest(
 
 /// Returns the range of the best cell and of cells that do not differ from it, with what they have
 /// in common: `28.7 to 30.1 GiB/s with mmap, warm, whatever the block size`.
-fn describe_tied(results: &[CellResult], best: &Best, names: &CellNames) -> String {
+pub fn describe_tied<'a>(
+    results: impl Iterator<Item = &'a CellResult> + Clone,
+    best: &Best,
+    names: &CellNames,
+) -> String {
     let tied: Vec<&Job> = std::iter::once(&best.cell).chain(&best.no_difference).collect();
     let bytes = best.throughput.is_some();
-    let own = results.iter().filter(|result| tied.contains(&&result.cell));
+    let own = results.clone().filter(|result| tied.contains(&&result.cell));
     let rates = own.filter_map(|of| if bytes { of.throughput } else { of.operations });
     let mut precision = best.precision();
     let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
@@ -195,7 +199,7 @@ fn describe_tied(results: &[CellResult], best: &Best, names: &CellNames) -> Stri
     }
     let [low, high] = [low, high].map(|rate| show_rate(rate, precision, bytes));
     let range = join_range(&low, &high);
-    if let Some(shared) = names.combined(&tied, results.iter().map(|result| &result.cell)) {
+    if let Some(shared) = names.combined(&tied, results.map(|result| &result.cell)) {
         let alike = best.alike.len() == best.no_difference.len();
         let how = if alike { "equally fast" } else { "no difference shows" };
         return format!("{range}{shared}; {how}");

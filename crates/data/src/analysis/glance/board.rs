@@ -9,7 +9,7 @@ use crate::analysis::answer::{Finding, Knee, Point, best_of, times, times_as_fas
 use crate::analysis::groups::group_by_key;
 use crate::analysis::{CellResult, Expected, Holds, brief_words};
 use crate::catalog::moves_data;
-use crate::experiment::{CALLS, asks_for_time};
+use crate::experiment::{CALLS, MEASURE, asks_for_time};
 use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
 use crate::record::Severity;
 use crate::session::Session;
@@ -179,6 +179,13 @@ impl Board {
         same.map(BoardColumn::highest).fold(0.0, f64::max)
     }
 
+    /// Returns the half width of the widest interval that it shows.
+    pub fn widest(&self) -> Option<f64> {
+        let with_intervals = self.columns.iter().filter(|column| column.intervals);
+        let cells = with_intervals.flat_map(|column| column.cells.iter().flatten());
+        cells.filter_map(|cell| cell.figure.summary.half_width()).reduce(f64::max)
+    }
+
     /// Returns whether its figure is certain enough for large digits.
     pub fn suits_large(&self) -> bool {
         self.figure.is_none_or(|figure| figure.suits_large())
@@ -257,7 +264,7 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
     if !jobs().all(moves_data) {
         return None;
     }
-    let are_single = jobs().all(is_single);
+    let (are_single, all_read) = (jobs().all(is_single), jobs().all(|job| job.op == Op::Read));
     match axis {
         _ if jobs().all(asks_for_time) => {
             let known = [Axis::Backend, Axis::Block, Axis::Cache, Axis::Direct];
@@ -266,7 +273,8 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
         Some(axis @ (Axis::Depth | Axis::Mix)) => {
             only(&[axis, Axis::Backend, Axis::Block]).then(|| of.load(axis))?
         }
-        Some(Axis::Block) if are_single && jobs().all(|job| job.op == Op::Read) => {
+        // Preset `measure` asks for counts.
+        Some(Axis::Block) if are_single && all_read && session.plan.experiment != MEASURE => {
             only(&[Axis::Block, Axis::Cache]).then(|| of.block_size())?
         }
         _ => None,

@@ -4,12 +4,14 @@
 use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::model::GlanceFigure;
 use super::workloads::{Workload, WorkloadFigure};
-use crate::analysis::CellResult;
 use crate::analysis::answer::{
-    Answer, ColdCost, Knee, commit_sentences, describe_effects, describe_ways, show_rate, times,
+    Answer, ColdCost, Knee, Point, commit_sentences, describe_effects, describe_tied,
+    describe_ways, find_best, show_rate, times,
 };
 use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
+use crate::analysis::why::Devices;
+use crate::analysis::{CellNames, CellResult};
 use crate::experiment::{CALLS, MEASURE};
 use crate::plan::Axis;
 use crate::session::Session;
@@ -50,6 +52,7 @@ pub fn facts(
     } else if workloads.is_empty() {
         let shown = || columns.iter().take(COLUMNS);
         facts.extend(shown().filter_map(|column| describe_best(column, rows)));
+        facts.extend(describe_cpu_limits(results, columns));
         facts.extend(answer.cold_cost.iter().map(ColdCost::describe));
         facts.extend(
             shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
@@ -74,6 +77,17 @@ fn describe_nothing_valid(results: &[CellResult]) -> Option<String> {
     let mut wrong = results.iter().map(CellResult::wrong);
     let first = wrong.next()??;
     wrong.all(|other| other.is_some()).then(|| format!("no valid result: {}", first.message))
+}
+
+/// Says of the best reads from the device that the CPU takes their time, where it does.
+fn describe_cpu_limits(results: &[CellResult], columns: &[GlanceColumn]) -> Option<String> {
+    let devices = Devices::from_results(results);
+    let is_limited = |column: &&GlanceColumn| {
+        let best = column.best_bar().and_then(|bar| results.get(bar.result));
+        column.place.ends_with("the device") && best.is_some_and(|of| devices.is_cpu_limited(of))
+    };
+    let column = columns.iter().take(COLUMNS).find(is_limited)?;
+    Some(format!("{}: the CPU takes the time, not the device", place(column)))
 }
 
 /// Returns what commits cost, with the sentences as parts of a list.
@@ -184,24 +198,37 @@ fn describe_single(figure: &WorkloadFigure) -> Option<String> {
 const MAX_SKEW: f64 = 1.2;
 
 /// Returns the largest figures in sentences, for text: screens show them as digits.
-pub fn headline(shown: &Shown) -> Vec<String> {
+pub fn headline(results: &[CellResult], shown: &Shown) -> Vec<String> {
     let alone = shown
         .columns
         .iter()
         .take(COLUMNS)
         .filter(|column| column.bytes && column.bars.iter().flatten().count() == 1);
-    let alone = alone.filter_map(|column| {
-        let bar = column.best_bar().filter(|bar| !bar.figure.wrong)?;
-        let rate = show_figure_of(column, &bar.figure);
-        let name = row_name(shown.rows, column.best);
-        let parts = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
-        let parts = parts.collect::<Vec<_>>().join(", ");
-        Some(format!("{}: {rate} with {parts}", place(column)))
-    });
     match shown.workloads {
-        [] => alone.collect(),
+        [] => alone.filter_map(|column| describe_alone(results, column, shown.rows)).collect(),
         workloads => describe_sequential(workloads).into_iter().collect(),
     }
+}
+
+/// Returns `from memory: 16.4 to 17.3 GiB/s with read, 1, 2 and 4 MiB; no difference shows`: the
+/// best cell of a single row, and the cells that do not differ from it.
+fn describe_alone(
+    results: &[CellResult],
+    column: &GlanceColumn,
+    rows: &[GlanceRow],
+) -> Option<String> {
+    let bar = column.best_bar().filter(|bar| !bar.figure.wrong)?;
+    let own = || column.results.iter().filter_map(|at| results.get(*at));
+    let points: Vec<Point> = own().filter_map(Point::bytes).collect();
+    let (place, name) = (place(column), row_name(rows, column.best));
+    if let Some(best) = find_best(&points).filter(|best| !best.no_difference.is_empty()) {
+        let names = CellNames::from_jobs(own().map(|result| &result.cell));
+        return Some(format!("{place}: {}", describe_tied(own(), &best, &names)));
+    }
+    let rate = show_figure_of(column, &bar.figure);
+    let parts = [name, bar.at.as_str()].into_iter().filter(|part| !part.is_empty());
+    let so_far = if bar.figure.is_firm() { "" } else { " so far" };
+    Some(format!("{place}: {rate} with {}{so_far}", parts.collect::<Vec<_>>().join(", ")))
 }
 
 fn show_figure_of(column: &GlanceColumn, figure: &GlanceFigure) -> String {

@@ -117,11 +117,12 @@ pub fn glance(
         }
         _ => {
             let facts = facts::facts(session, results, &shown_figures, answer);
-            (facts::headline(&shown_figures), facts)
+            (facts::headline(results, &shown_figures), facts)
         }
     };
     let settled = settled::settled(session, results);
-    let (trust, warned) = trust::trust(session, &shown, probes, settled);
+    let widest = table.and_then(Board::widest);
+    let (trust, warned) = trust::trust(session, &shown, probes, settled, widest);
     Glance {
         conditions: Conditions::of(session),
         headline,

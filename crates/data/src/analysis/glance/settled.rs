@@ -16,17 +16,15 @@ pub fn settled(session: &Session, results: &[CellResult]) -> Option<(bool, Strin
     if session.end == Some(End::Goal) && results.iter().any(CellResult::is_sound) {
         let seconds = Duration::try_from_secs_f64(session.seconds?).ok()?;
         let time = format!("settled after {} of at most {budget}", show_wait(seconds));
-        let sure = "would change with 95 % confidence";
-        return Some((
-            true,
-            match settling.has_conditions() {
-                true => format!("{time}: no verdict {sure}"),
-                false => {
-                    let tolerance = show_share(session.plan.settles()?);
-                    format!("{time}: no answer {sure} at {tolerance}")
-                }
-            },
-        ));
+        let more = "more time would not change the";
+        let said = match settling.has_conditions() {
+            true => format!("{time}: {more} verdict"),
+            false => {
+                let tolerance = show_share(session.plan.settles()?);
+                format!("{time}: {more} answer by {tolerance}")
+            }
+        };
+        return Some((true, said));
     }
     if session.end != Some(End::Budget) {
         return None;

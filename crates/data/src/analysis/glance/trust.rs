@@ -24,6 +24,7 @@ pub fn trust(
     results: &[&CellResult],
     probes: &[ProbeResult],
     settled: Option<(bool, String)>,
+    widest: Option<f64>,
 ) -> (Statement, Option<Statement>) {
     if session.reference.is_some() {
         let text = "figures of a published report, without intervals".into();
@@ -43,7 +44,7 @@ pub fn trust(
     if shown.is_empty() {
         shown = of_probes.collect();
     }
-    let (mut sure, mut counts) = describe_counts(&shown);
+    let (mut sure, mut counts) = describe_counts(&shown, widest);
     if let Some((is_settled, end)) = settled {
         sure |= is_settled;
         counts += &format!("; {end}");
@@ -52,7 +53,7 @@ pub fn trust(
     match describe_warnings(&shown) {
         Some((grade, said)) => {
             let beside = Statement { grade, text: said.clone() };
-            let all = Statement { grade, text: format!("{counts}; {said}") };
+            let all = Statement { grade, text: format!("{said}; {counts}") };
             (all, is_first_look.then_some(beside))
         }
         None => {
@@ -62,8 +63,9 @@ pub fn trust(
     }
 }
 
-/// Describes the trials and intervals, and whether they suffice.
-fn describe_counts(shown: &[Shown]) -> (bool, String) {
+/// Describes the trials and intervals, and whether they suffice. `widest`: the half width of the
+/// widest interval where other figures of these results are shown than their rates.
+fn describe_counts(shown: &[Shown], widest: Option<f64>) -> (bool, String) {
     let counts = || shown.iter().map(|figure| figure.trials);
     let (Some(least), Some(most)) = (counts().min(), counts().max()) else {
         return (true, String::new());
@@ -77,7 +79,7 @@ fn describe_counts(shown: &[Shown]) -> (bool, String) {
     let Some(widths) = widths.collect::<Option<Vec<f64>>>() else {
         return (false, format!("first look: {trials}, {MIN_TRIALS} give an interval"));
     };
-    let width = widths.into_iter().fold(0.0, f64::max);
+    let width = widest.unwrap_or_else(|| widths.into_iter().fold(0.0, f64::max));
     let shown = show_share((width * 100.0).ceil() / 100.0);
     match width {
         ..0.01 => (true, format!("{trials}, every interval within ±1 %")),

@@ -1,16 +1,7 @@
 use super::*;
-use crate::analysis::answer::testing::{at, cell};
+use crate::analysis::answer::testing::{at, busy, cell};
 use crate::analysis::{Answer, answer};
 use crate::session::testing::job;
-
-/// Lets the CPU work all the time.
-fn busy(mut result: CellResult) -> CellResult {
-    result.trials.iter_mut().for_each(|trial| {
-        let trial = std::sync::Arc::make_mut(trial);
-        trial.system_nanos = trial.nanos;
-    });
-    result
-}
 
 fn said(results: &[CellResult]) -> (String, Vec<String>) {
     let Answer { text, effects, .. } = answer(results);
