@@ -7,6 +7,7 @@
 pub mod atomic_file;
 mod caretaker;
 pub mod fd;
+pub mod file_lock;
 pub mod folder;
 mod home;
 pub mod mounts;

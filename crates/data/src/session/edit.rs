@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::line::{self, LostLine};
 use super::load::{load, load_with_damage};
-use super::publish::{FolderLock, LOCK_TIMEOUT, Unfinished, publish, try_lock, unlock};
+use super::publish::{FolderLock, LOCK_TIMEOUT, Unfinished, publish};
 use super::reader;
 use super::seal::{self, Seal};
 use super::{
@@ -15,6 +15,7 @@ use super::{
     store,
 };
 use crate::text::time;
+use iotui_files::file_lock::{try_lock, unlock};
 
 /// How often to retry a file that is replaced while it is being locked.
 const MAX_REPLACED: u32 = 100;

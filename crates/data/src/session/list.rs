@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
 use super::line::{self, EndLine, Entry, Worst};
-use super::publish::is_locked;
 use super::reader::{self, Lines};
 use super::seal::{self, Seal};
 use super::{NAME_LENGTH, SCHEMA, SUFFIX, SessionError, label, load};
 use crate::record::End;
 use crate::text::clean;
+use iotui_files::file_lock::is_locked;
 
 /// Bytes read from the start of a file: the keys before `host`.
 const HEAD_BYTES: usize = 1024;

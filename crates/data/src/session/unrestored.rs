@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{head, list, publish, reader};
+use super::{head, list, reader};
 use crate::plan::Variant;
 use crate::text::clean_text;
+use iotui_files::file_lock;
 
 /// The newest sessions that are looked at: every start does that.
 const MAX_LOOKED_AT: usize = 16;
@@ -45,7 +46,7 @@ pub fn find_unrestored(dir: &Path, machine: &str) -> Option<Unrestored> {
         }
         let Some(variants) = variants(&path, machine) else { continue };
         let is_same = |path: &PathBuf| self::variants(path, machine).as_ref() == Some(&variants);
-        if !publish::is_locked(&file) && !ended.iter().any(is_same) {
+        if !file_lock::is_locked(&file) && !ended.iter().any(is_same) {
             return Some(Unrestored { id: list::id_of(&path), variants });
         }
     }

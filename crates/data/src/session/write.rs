@@ -20,6 +20,7 @@ use crate::record::{End, Event, Latency, ProbeFindings, Sample, Trial, Verdict};
 use crate::stats::merge_neighbours;
 use crate::text::time;
 use crate::units::{counted, verb};
+use iotui_files::file_lock;
 
 /// Least time between two verdicts of a cell in the file: its histogram is the longest line.
 const VERDICT_INTERVAL: Duration = Duration::from_secs(10);
@@ -228,7 +229,7 @@ impl Recorder {
             return;
         }
         if let Some((file, _)) = self.sink.file() {
-            publish::unlock(file);
+            file_lock::unlock(file);
         }
         self.released = true;
     }

@@ -39,7 +39,8 @@ const COLD_SIZES: &[u64] = &[64 << 10, 1 << 20, 4 << 20];
 const MAX_ATTEMPTS: u32 = 5;
 
 param_rows! {
-    /// Expected nanoseconds of a cached block; both patterns read the same blocks with the same calls.
+    /// Expected nanoseconds of a cached block; both patterns read the same blocks by the same
+    /// calls.
     PATTERNS: [bool];
     "seq" => false, (250.0, 2500.0), "a system call and 4 KiB copied out of the page cache";
     "random" => true, (250.0, 3500.0),

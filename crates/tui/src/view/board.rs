@@ -199,7 +199,7 @@ impl Table<'_> {
         }
     }
 
-    /// Returns the columns that the text of a column takes, and those of its intervals.
+    /// Returns the columns that the text of a column takes, and the columns of its intervals.
     fn widths(&self, at: usize) -> (u16, usize) {
         let column = &self.board.columns[at];
         let (title, texts) = column.texts(self.look.unit);

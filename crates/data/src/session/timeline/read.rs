@@ -13,8 +13,9 @@ use super::{Marks, Timeline, place};
 use crate::record::{Event, Sample};
 use crate::session::line::{self, Entry};
 use crate::session::reader::{self, Lines, Place};
-use crate::session::{Session, SessionError, head, load, publish, seal};
+use crate::session::{Session, SessionError, head, load, seal};
 use crate::stats::merge_neighbours;
+use iotui_files::file_lock;
 
 /// Maximum number of samples; beyond it, neighbours of a trial are merged.
 const MAX_SAMPLES: usize = 200_000;
@@ -39,7 +40,7 @@ pub fn demo_lines() -> Vec<u8> {
 /// As [`load`](load::load); nothing in it can be replayed, or its run has not ended.
 pub fn timeline(path: &Path) -> Result<(Session, Timeline), SessionError> {
     // Before reading: a run that ends at the same time may be read without its end.
-    let running = publish::is_locked(&reader::open(path)?.0);
+    let running = file_lock::is_locked(&reader::open(path)?.0);
     let (session, timeline) = of_lines(&mut reader::read_lines(path)?, path)?;
     if running && session.end.is_none() {
         return Err(SessionError::Busy(session.id));

@@ -1,4 +1,4 @@
-//! What every part of the screen is drawn from.
+//! The data that every part of the screen is drawn from.
 
 use crate::compare::data::LoadedComparison;
 use crate::compare::state::Compare;

@@ -1,4 +1,4 @@
-//! What every part of the screen is drawn from.
+//! The data that every part of the screen is drawn from.
 
 use crate::results::data::Data;
 use crate::results::state::Results;
