@@ -13,7 +13,7 @@ use crate::experiment::{CALLS, MEASURE, asks_for_time};
 use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
 use crate::record::Severity;
 use crate::session::Session;
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 use crate::units::column::{self, Unit};
 use crate::units::{self, Precision, Rates, join_names, show_nanos};
 
@@ -23,7 +23,7 @@ const USUAL_BLOCK: u64 = 4096;
 const SMALL: u64 = 64;
 /// A median is close to the highest from this share on: the tolerance of a question.
 const CLOSE_SHARE: f64 = 0.9;
-/// Wider intervals, relative to the median, leave open what is close.
+/// If half of the intervals are wider, relative to their medians, they leave open what is close.
 const MOST_UNCERTAIN: f64 = 0.2;
 /// From this ratio of times on, a backend is worth a sentence of its own.
 const FAR_SLOWER: f64 = 2.0;
@@ -492,14 +492,14 @@ impl<'a> Ladder<'a> {
         if self.session.reference.is_some() {
             return None;
         }
-        let widths = curve.iter().map(|(_, rate)| rate.half_width().unwrap_or(f64::INFINITY));
-        let widest = widths.fold(0.0, f64::max);
-        if widest == f64::INFINITY {
+        let widths: Option<Vec<f64>> = curve.iter().map(|(_, rate)| rate.half_width()).collect();
+        let Some(usual) = widths.and_then(|widths| median(&widths)) else {
             return Some((None, "too few trials to tell".into()));
-        }
-        if widest > MOST_UNCERTAIN {
-            let percent = units::show_percent(widest * 100.0);
-            return Some((None, format!("intervals up to \u{b1}{percent} % are too wide to tell")));
+        };
+        if usual > MOST_UNCERTAIN {
+            let percent = units::show_percent(usual * 100.0);
+            let half = "half of the intervals are wider than";
+            return Some((None, format!("{half} \u{b1}{percent} %: too wide to tell")));
         }
         let is_far = |(_, rate): &(u64, &Summary)| rate.median < CLOSE_SHARE * peak;
         let at = curve.iter().rposition(is_far).map_or(0, |last| last + 1);

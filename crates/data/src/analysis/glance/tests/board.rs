@@ -108,8 +108,7 @@ fn sure_block_size_is_the_figure() {
     let board = glance_of(&curve(1.0)).unwrap();
     assert_eq!((board.number.as_str(), board.unit.as_str()), ("64", "KiB"));
     assert!(board.rows.is_empty() && of(&curve(1.0)).table().is_none(), "above the usual picture");
-    let mut wide = curve(1.0);
-    wide[2] = cell(wide[2].cell.clone(), 1.0, 0.6, 7);
+    let wide = curve(1.0).map(|of| cell(of.cell, 1.0, 0.6, 7));
     let board = glance_of(&wide).unwrap();
     assert_eq!((board.number.as_str(), board.outcome), ("?", Some(Holds::CannotTell)));
     assert!(board.beside[0].ends_with("too wide to tell"), "{:?}", board.beside);

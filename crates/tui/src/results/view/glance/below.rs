@@ -74,10 +74,12 @@ fn statement(look: &Look, said: &Statement, width: usize) -> Vec<Line<'static>> 
         Grade::Wrong => findings::severity(look, Severity::Wrong),
     };
     let mut parts = pane::wrap(&said.text, width.saturating_sub(2));
-    // The clauses between the first and the last say least; those in brackets are one.
-    let clauses: Vec<&str> = said.text.split("; ").filter(|_| !said.text.contains('(')).collect();
-    if let ([first, _, .., last], 3..) = (&clauses[..], parts.len()) {
-        parts = pane::wrap(&format!("{first}; {last}"), width.saturating_sub(2));
+    // The last clauses say least; those in brackets are one.
+    let mut clauses: Vec<&str> =
+        said.text.split("; ").filter(|_| !said.text.contains('(')).collect();
+    while parts.len() > 2 && clauses.len() > 1 {
+        clauses.pop();
+        parts = pane::wrap(&clauses.join("; "), width.saturating_sub(2));
     }
     if parts.len() > 2 {
         parts.truncate(2);
