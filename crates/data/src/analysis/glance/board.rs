@@ -476,7 +476,7 @@ impl<'a> Ladder<'a> {
         Some(Board { title, number, unit, outcome, beside, ..Board::default() })
     }
 
-    /// Returns the smallest block size at and above which every median of this curve is close to the
+    /// Returns the smallest block size from where every median of this curve is close to the
     /// highest, and a sentence about it; no size if the intervals are too wide for that.
     ///
     /// `None` for published figures, which have no intervals.
