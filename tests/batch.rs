@@ -275,7 +275,7 @@ fn a_dry_run_makes_nothing() {
     }
     // The expected value from the facts: the rated speed, not measured here.
     let text = home.stdout("--batch --dry-run -b pread -c cold --rated 100MB/s data.bin");
-    assert!(text.contains("\nexpected 95.4 MiB/s from the disk's rated 95.4 MiB/s\n"), "{text}");
+    assert!(text.contains("\nexpected 95.4 MiB/s (the disk's rated 95.4 MiB/s)\n"), "{text}");
     let plan = home.json("--batch --dry-run data.bin");
     // Three backends, cold and warm; 2 MiB are more than the file has.
     assert_eq!(
