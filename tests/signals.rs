@@ -298,7 +298,8 @@ fn full_session_disk_is_reported() {
         let (stdout, stderr) = (stdout_of(&ran), stderr_of(&ran));
         assert_eq!(ran.status.code(), Some(0), "{stderr}");
         assert!(
-            stdout.contains("From memory: ") && stderr.contains("this run is saved only in part"),
+            stdout.contains("GiB/s with pread")
+                && stderr.contains("this run is saved only in part"),
             "{stdout}\n{stderr}"
         );
         // The part that was saved can be read.

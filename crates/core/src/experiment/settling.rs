@@ -62,11 +62,6 @@ impl Settling {
         Some(Settling { tolerance, contests, conditions })
     }
 
-    /// Returns whether the question is if conditions hold.
-    pub fn has_conditions(&self) -> bool {
-        !self.conditions.is_empty()
-    }
-
     /// Returns whether a plan's conditions read latencies.
     pub fn needs_latencies(&self) -> bool {
         self.conditions.iter().any(|(.., condition)| condition.metric.is_latency())
@@ -127,8 +122,11 @@ fn is_near(cell: &Measurements, job: &Job, condition: &Condition) -> bool {
         (Metric::Throughput, ..) => summary(1.0),
         (Metric::Iops, ..) => summary(each),
         (Metric::Commits, ..) => summary(job.commits_in(each)),
-        // The longest of all latencies is what it is.
-        _ => return false,
+        // The longest of all latencies may still come, and a latency be measured.
+        (.., latency) => {
+            let longest = latency.as_ref().map(|of| of.max);
+            return longest.is_none_or(|longest| condition.holds(longest));
+        }
     };
     low.map(|low| condition.holds(low)) != high.map(|high| condition.holds(high))
 }

@@ -436,7 +436,7 @@ impl Plan {
     pub fn question(&self) -> Option<String> {
         let profiles: Vec<&str> =
             self.expect.iter().filter_map(|one| Some(one.by.as_ref()?.profile.as_str())).collect();
-        if !profiles.is_empty() {
+        if !profiles.is_empty() && profiles.len() == self.expect.len() {
             let names = units::join_names(&profiles, profiles.len(), ", ");
             return Some(format!("Is it fast enough for {names}?"));
         }

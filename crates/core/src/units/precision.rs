@@ -80,7 +80,9 @@ impl Precision {
             1.1.. => format!("{ratio:.1}"),
             _ => format!("{ratio:.2}"),
         };
-        self.or_two(ratio, digits) + "x"
+        // Two digits would hide a small difference.
+        let is_near_one = (0.9..1.1).contains(&ratio) && self != Precision::Rough;
+        if is_near_one { digits(ratio) + "x" } else { self.or_two(ratio, digits) + "x" }
     }
 
     fn in_units(self, value: f64, units: &[Unit]) -> String {

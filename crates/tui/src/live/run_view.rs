@@ -99,6 +99,7 @@ pub struct RunView {
     pub axis: Axis,
     pub curves: Vec<Curve>,
     pub picture: Picture,
+    question: Option<String>,
     /// Estimates, available once the ceilings of the machine are known.
     pub expected: Vec<Expected>,
     /// Bytes per second that machine and disk reach at most, by name.
@@ -128,7 +129,7 @@ pub struct RunView {
 impl RunView {
     /// Returns the question of the run, else how its picture is ordered.
     pub fn title(&self) -> String {
-        self.plan.question().unwrap_or_else(|| match self.picture {
+        self.question.clone().unwrap_or_else(|| match self.picture {
             Picture::Curves => format!("By {}", self.axis.title()),
             _ => "So far".into(),
         })
@@ -146,6 +147,7 @@ impl RunView {
             axis,
             curves: Vec::new(),
             picture: Picture::default(),
+            question: plan.question(),
             expected: Vec::new(),
             ceilings: Vec::new(),
             known: 0,

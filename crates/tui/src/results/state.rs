@@ -11,6 +11,7 @@ use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::keymap::Action;
 use crate::plan::Job;
 use crate::session_view::SessionView;
+use crate::text::unique;
 use crate::units::Rates;
 use crate::view::list::{move_cursor, next_of};
 use crate::warning_groups::WarningGroup;
@@ -423,9 +424,7 @@ impl Results {
         if let (TabKind::Glance, Some(_), Some(table)) =
             (self.kind, self.board, data.view.glance.table())
         {
-            let mut shown: Vec<usize> = table.cells().filter_map(|cell| cell.result).collect();
-            shown.dedup();
-            return shown;
+            return unique(table.cells().filter_map(|cell| cell.result));
         }
         self.curve()
             .map(|curve| curve.points.iter().map(|point| point.result).collect())

@@ -302,7 +302,9 @@ impl Table<'_> {
         if step >= 5 {
             let range = cell.figure.describe_range(column.factor(look.unit));
             let (figure, range) = (Some(&cell.figure), range.as_str());
-            let head = LargeFigure { number, unit: "", figure, range, role };
+            // What has no digit: `2.80 M`.
+            let (number, unit) = number.split_once(' ').unwrap_or((number, ""));
+            let head = LargeFigure { number, unit, figure, range, role };
             let wide = head.draw(look, 1, area, buf) + 2;
             let side = Rect { x: area.x + wide, width: area.width.saturating_sub(wide), ..area };
             let fit = |text: String| pane::fit(&text, usize::from(side.width));

@@ -237,6 +237,8 @@ fn figures_near_their_bound_stay_open() {
         ("iops>=500", false),
         ("p99<1us", true),
         ("p99<1ms", false),
+        ("max<1ms", true),
+        ("max<1us", false),
     ] {
         let conditions = vec![text.parse().unwrap()];
         plan.expect = vec![crate::plan::Expectation { conditions, by: None }];

@@ -296,7 +296,12 @@ pub(super) fn is_single(job: &Job) -> bool {
 pub(super) fn judge(plan: &Plan, expected: &[Expected]) -> Option<Board> {
     // The gravest outcome is that of all.
     let gravest = expected.iter().max_by_key(|one| one.outcome)?;
-    let title = plan.question()?;
+    let asked: Vec<String> = expected.iter().map(|one| one.expectation.describe()).collect();
+    let has_profile = expected.iter().any(|one| one.expectation.by.is_some());
+    let title = match has_profile {
+        true => format!("{} It asks for {}", plan.question()?, asked.join(", ")),
+        false => plan.question()?,
+    };
     let beside = vec![gravest.name_cells(gravest.outcome)];
     Some(Board { title, beside, ..Board::default() }.judged(gravest.outcome))
 }
@@ -367,7 +372,8 @@ impl<'a> Ladder<'a> {
         let mut beside = cell.map_or(Vec::new(), |cell| self.percentiles(cell.result));
         let warm = columns.iter().find(|column| column.title == Cache::Warm.to_string());
         let warm = warm.filter(|own| *own != column).and_then(|own| own.cells.get(lead)?.as_ref());
-        beside.extend(cell.zip(warm).map(|(cell, warm)| {
+        let sound = cell.zip(warm).filter(|(cell, warm)| !cell.figure.wrong && !warm.figure.wrong);
+        beside.extend(sound.map(|(cell, warm)| {
             let (slow, fast) = (cell.figure.summary.median, warm.figure.summary.median);
             let (own, both) = (warm.figure.precision(), cell.figure.precision());
             let by = both.max(own).times(slow / fast);
@@ -453,7 +459,8 @@ impl<'a> Ladder<'a> {
             let ratio = top.as_ref()?.1.ratio(&best[lead].as_ref()?.1)?;
             Some(times_as_fast((name, base), &ratio, ["is", "was"], false))
         });
-        let facts = vec![said.collect::<Vec<_>>().join("; ")];
+        let said = said.collect::<Vec<_>>().join("; ");
+        let facts = (!said.is_empty()).then_some(said).into_iter().collect();
         let rows = names.iter().map(|(name, _)| name.clone()).collect();
         let board = Board { title, facts, axis: Axis::Backend.column(), rows, ..Board::default() };
         Some(Board { columns, ..board.lead_by(Some(lead), figure, column::TIME) })
@@ -536,7 +543,8 @@ fn describe_backends(cells: Option<&Cells>, place: &str) -> Vec<String> {
     let Some(cells) = cells else { return Vec::new() };
     let Some((best, _, top)) = best_of(cells) else { return Vec::new() };
     let name = |job: &Job| job.backend.to_string();
-    let others = || cells.iter().map(|(_, point)| point).filter(|of| of.result.cell != best.cell);
+    let sound = || cells.iter().map(|(_, point)| point).filter(|of| of.result.wrong().is_none());
+    let others = || sound().filter(|of| of.result.cell != best.cell);
     let differs = |of: &&Point| matches!(of.compare(&top), Some((Finding::Differs, false)));
     let slower: Vec<&Point> = others().filter(differs).collect();
     let mut said = Vec::new();
@@ -552,8 +560,11 @@ fn describe_backends(cells: Option<&Cells>, place: &str) -> Vec<String> {
         });
     }
     said.extend(slower.iter().filter_map(|of| {
-        let (ratio, time) = (top.ratio(of)?, times_of(&of.rate)?);
-        let name = name(&of.result.cell);
+        let job = &of.result.cell;
+        // Operations in flight together take their time together.
+        let together = f64::from(job.depth) * f64::from(job.all_threads());
+        let (ratio, time) = (top.ratio(of)?, times_of(&of.rate)?.scaled(together));
+        let name = name(job);
         let time = Precision::of(time.half_width()).nanos(time.median);
         let how = format!("{place}: {name} takes {time}, {} as long", times(&ratio));
         (ratio.ratio >= FAR_SLOWER).then_some(how)

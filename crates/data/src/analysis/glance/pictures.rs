@@ -9,8 +9,7 @@ use super::board::{
 };
 use super::model::GlanceFigure;
 use crate::analysis::answer::{
-    Answer, ColdCost, Finding, Point, describe_effects, describe_read_back, describe_ways, times,
-    times_exactly,
+    Answer, ColdCost, Finding, Point, describe_read_back, describe_ways, times, times_exactly,
 };
 use crate::analysis::groups::group_by_key;
 use crate::analysis::picked::{MethodRate, PickedMethod, describe_ties};
@@ -210,7 +209,9 @@ impl<'a> Pictures<'a> {
         let (_, result, work) = works.get(lead)?;
         let time = show_nanos(work.nanos);
         let title = format!("reads of {} that take {time}", show_bytes(result.cell.block));
+        // A count is exact.
         let figure = GlanceFigure::of(self.session, result, alone(work.count as f64));
+        let figure = GlanceFigure { reported: true, ..figure };
         let rows = works.iter().map(|(_, result, _)| show_bytes(result.cell.block)).collect();
         let facts = vec![self.answer.text.clone()];
         let axis = Axis::Block.column();
@@ -256,9 +257,8 @@ impl<'a> Pictures<'a> {
         columns.retain(|column| column.highest() > 0.0);
         let [warm, cold] = [Cache::Warm, Cache::Cold].map(|cache| (cache, CpuCache::Keep));
         let figure = self.ratio(is(warm, large), is(cold, large));
-        let title = format!("reads of {} are faster warm than cold by", show_bytes(large));
+        let title = format!("reads of {}, warm relative to cold", show_bytes(large));
         let mut facts: Vec<String> = self.answer.cold_cost.iter().map(ColdCost::describe).collect();
-        facts.extend(describe_effects(&self.answer.effects));
         facts.extend((!of_level.is_empty()).then(|| {
             "open, first: opening the file, then reading its first 4 KiB with what is read ahead"
                 .into()
@@ -331,9 +331,8 @@ impl<'a> Pictures<'a> {
         };
         let figure = self.ratio(is(lead), is(base));
         let (own, other) = (&names[lead], &names[base]);
-        let title = format!("{own} is faster than {other} at {}, {cache}, by", show_bytes(least));
+        let title = format!("{own} relative to {other} at {}, {cache}", show_bytes(least));
         let mut facts: Vec<String> = describe_ways(self.results).into_iter().collect();
-        facts.extend(describe_effects(&self.answer.effects));
         facts.push(format!(
             "of {} of the file; best: each at its best block size, flushed: without data in the \
              CPU caches",
@@ -406,7 +405,9 @@ impl<'a> Pictures<'a> {
         let (_, of_base) = point(base)?;
         let peers = (0..names.len()).filter(|row| names[*row].1.iter().any(|job| job.backend.peer));
         let ratios = peers.map(|row| {
-            (names[row].0.as_str(), point(row).and_then(|(_, own)| own.ratio(&of_base)))
+            let sound = of_base.result.wrong().is_none();
+            let own = point(row).filter(|(_, own)| sound && own.result.wrong().is_none());
+            (names[row].0.as_str(), own.and_then(|(_, own)| own.ratio(&of_base)))
         });
         let ratios: Vec<(&str, Option<Ratio>)> = ratios.collect();
         let outcome = ratios.iter().map(|(_, ratio)| agrees(ratio.as_ref())).max()?;

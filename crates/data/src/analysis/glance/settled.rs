@@ -6,25 +6,16 @@ use crate::analysis::CellResult;
 use crate::experiment::{Measurements, Settling};
 use crate::record::End;
 use crate::session::Session;
-use crate::units::{counted, show_share, show_wait};
+use crate::units::{counted, show_wait};
 
-/// Returns whether the answer is settled, with `settled after 24 s of at most 50 s: ...`; `None`
+/// Returns whether the answer is settled, with `settled after 24 s of at most 50 s`; `None`
 /// for a run that ends otherwise, that was stopped, or that has no valid result.
 pub fn settled(session: &Session, results: &[CellResult]) -> Option<(bool, String)> {
     let settling = Settling::new(&session.plan)?;
     let budget = show_wait(session.plan.budget);
     if session.end == Some(End::Goal) && results.iter().any(CellResult::is_sound) {
         let seconds = Duration::try_from_secs_f64(session.seconds?).ok()?;
-        let time = format!("settled after {} of at most {budget}", show_wait(seconds));
-        let more = "more time would not change the";
-        let said = match settling.has_conditions() {
-            true => format!("{time}: {more} verdict"),
-            false => {
-                let tolerance = show_share(session.plan.settles()?);
-                format!("{time}: {more} answer by {tolerance}")
-            }
-        };
-        return Some((true, said));
+        return Some((true, format!("settled after {} of at most {budget}", show_wait(seconds))));
     }
     if session.end != Some(End::Budget) {
         return None;

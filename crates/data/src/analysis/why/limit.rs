@@ -371,7 +371,7 @@ impl<'a> Cell<'a> {
         } else if best && rate >= BEST * peak {
             format!("{given}, near {highest}, {most}")
         } else if best {
-            format!("{given}, which does not differ from {highest}, {most}")
+            format!("{given}; no difference shows from {highest}, {most}")
         } else if !device.has_others(job.op) {
             let busy = show_share(self.busy);
             format!("{given}, and the CPU was busy for only {busy} of the time")

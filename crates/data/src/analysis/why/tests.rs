@@ -235,7 +235,7 @@ fn slower_devices_need_sure_intervals() {
     assert!(told(0.01).starts_with("device queue: 2 operations at once"), "{}", told(0.01));
     assert_eq!(
         told(0.6),
-        "device: 667 MiB/s, which does not differ from the device's highest rate in this run, 952 MiB/s"
+        "device: 667 MiB/s; no difference shows from the device's highest rate in this run, 952 MiB/s"
     );
 }
 

@@ -9,9 +9,14 @@ pub use bars::sign;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Direction, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Widget;
 
 use super::state::{Lab, LabPane};
 use crate::context::ViewContext;
+use crate::keymap::{Action, key_of};
+use crate::screen::Screen;
+use crate::theme::Role;
 use crate::view::{Hits, Part, Target, board, pane};
 
 /// Minimum columns of a screen with the explanation at the right.
@@ -25,7 +30,15 @@ pub fn draw(lab: &Lab, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: &m
     let [above, body] =
         Layout::vertical([Constraint::Length(rows), Constraint::Min(0)]).areas(body);
     if let Some(head) = head {
-        board::draw_head(ctx.look, head, pane::narrow(above), buf);
+        let above = pane::narrow(above);
+        board::draw_head(ctx.look, head, above, buf);
+        let key = key_of(Action::Compare, Screen::Lab);
+        let parts = [
+            ctx.look.span(Role::Dim, "next: "),
+            ctx.look.span(Role::Key, key),
+            ctx.look.span(Role::Text, " compares with other machines"),
+        ];
+        Line::from_iter(parts).right_aligned().render(Rect { height: 1, ..above }, buf);
     }
     let (direction, rest) = if body.width >= MIN_WIDE {
         (Direction::Horizontal, (body.width * 3 / 10).clamp(40, 64))

@@ -45,7 +45,7 @@ fn counts_stand_by_block_size() {
     let glance = changed(&cells, |session| session.plan.experiment = MEASURE.into());
     let board = glance.table().unwrap();
     assert_eq!(board.title, "reads of 4 KiB that take 1.00 s");
-    assert_eq!((board.number.as_str(), board.unit.as_str(), board.lead), ("260", "k", Some(0)));
+    assert_eq!((board.number.as_str(), board.unit.as_str(), board.lead), ("261", "k", Some(0)));
     assert_eq!(column(board, "count"), ["260833", "521666"], "every digit, to be typed");
     assert_eq!(column(board, "time"), ["1.00", "1.00"]);
     assert!(glance.trust.text.starts_with("7 trials of each"), "{:?}", glance.trust);
@@ -71,7 +71,7 @@ fn states_of_caches_have_rows() {
         session.levels = [DropLevel::Nothing, DropLevel::Data, DropLevel::All].map(level).into();
     });
     let board = glance.table().unwrap();
-    assert_eq!(board.title, "reads of 1 MiB are faster warm than cold by");
+    assert_eq!(board.title, "reads of 1 MiB, warm relative to cold");
     assert_eq!((board.number.as_str(), board.unit.as_str()), ("8.00", "x"));
     let names = ["warm", "warm, CPU flushed", "cold", "cold, CPU flushed", "cold, nothing left"];
     assert_eq!(board.rows, names);
@@ -94,7 +94,7 @@ fn ways_are_compared_in_each_state() {
         [of("read", 4.0), of("stdio", 8.0)].concat().into_iter().flatten().collect();
     let glance = of_cells(&cells);
     let board = glance.table().unwrap();
-    assert_eq!(board.title, "stdio is faster than read at 64 B, warm, by");
+    assert_eq!(board.title, "stdio relative to read at 64 B, warm");
     assert_eq!((board.number.as_str(), board.lead), ("2.00", Some(1)));
     let texts = |texts: [&str; 3]| texts.map(String::from).to_vec();
     let expected =

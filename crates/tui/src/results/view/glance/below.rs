@@ -5,8 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::analysis::{Glance, Grade, Statement};
+use crate::keymap::{Action, key_of};
 use crate::record::Severity;
 use crate::results::data::Data;
+use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::view::{findings, pane};
 use crate::vocabulary::FINE;
@@ -64,6 +66,27 @@ pub fn statements(
     let mut lines: Vec<Line> = shown.flat_map(|said| statement(look, said, width)).collect();
     lines.extend(progress);
     lines
+}
+
+/// Returns the key that helps most now: to repeat a disturbed run, to add trials, to see why a
+/// figure is easily misread, else to keep or compare the result.
+pub fn next_step(look: &Look, data: &Data) -> Line<'static> {
+    let view = &data.view;
+    let warnings = view.results.iter().flat_map(|result| &result.warnings);
+    let mut grave = warnings.filter(|warning| warning.severity > Severity::Note);
+    let is_recorded = view.session.reference.is_none();
+    let (action, said) = match view.glance.trust.grade {
+        _ if is_recorded && grave.any(|warning| warning.id == "disturbed") => {
+            (Action::RunAgain, "runs it again; stop the other programs first")
+        }
+        Grade::Wrong | Grade::Misleading => (Action::Enter, "opens a marked figure and says why"),
+        Grade::Unfinished if is_recorded => (Action::Refine, "adds trials"),
+        _ => (Action::Export, "exports it; enter opens a figure: where its time goes"),
+    };
+    let key = key_of(action, Screen::Results);
+    let parts = [look.span(Role::Dim, "  next: "), look.span(Role::Key, key)];
+    let said = look.span(Role::Text, format!(" {said}"));
+    Line::from_iter(parts.into_iter().chain([said]))
 }
 
 fn statement(look: &Look, said: &Statement, width: usize) -> Vec<Line<'static>> {

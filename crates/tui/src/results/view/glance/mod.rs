@@ -98,7 +98,9 @@ fn draw_figures(scene: ResultsScene, body: Rect, buf: &mut Buffer) -> Rect {
     let glance = &data.view.glance;
     let facts = below::facts(look, glance, body.width);
     let progress = answer::progress_line(look, data, usize::from(body.width));
-    let statements = below::statements(look, glance, progress, body.width);
+    let next = progress.is_none().then(|| below::next_step(look, data));
+    let mut statements = below::statements(look, glance, progress, body.width);
+    statements.extend(next);
     let (least, most) = if let Some(table) = glance.table() {
         board::heights(table)
     } else if !glance.columns.is_empty() {
