@@ -302,7 +302,7 @@ impl Table<'_> {
         if step >= 5 {
             let range = cell.figure.describe_range(column.factor(look.unit));
             let (figure, range) = (Some(&cell.figure), range.as_str());
-            // What has no digit: `2.80 M`.
+            // A prefix has no large digit: `2.80 M`.
             let (number, unit) = number.split_once(' ').unwrap_or((number, ""));
             let head = LargeFigure { number, unit, figure, range, role };
             let wide = head.draw(look, 1, area, buf) + 2;

@@ -77,7 +77,7 @@ fn states_of_caches_have_rows() {
     assert_eq!(board.rows, names);
     assert_eq!(column(board, "first"), ["90.0", "-", "90.0", "-", "90.0"]);
     assert_eq!(column(board, "1 MiB"), ["8.00", "4.00", "1.00", "1.00", "-"]);
-    assert!(glance.headline[0].contains("than cold by 8.00x ±"), "{:?}", glance.headline);
+    assert!(glance.headline[0].contains("relative to cold 8.00x ±"), "{:?}", glance.headline);
 }
 
 #[test]
