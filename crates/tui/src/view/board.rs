@@ -72,7 +72,7 @@ pub fn draw_head(look: &Look, board: &Board, area: Rect, buf: &mut Buffer) {
         number: &board.number,
         unit: &board.unit,
         figure: board.figure.as_ref(),
-        range: &board.range,
+        range: &board.range(),
         role: match board.outcome {
             Some(Holds::Fail) => Role::Wrong,
             Some(Holds::Pass) => Role::Good,
@@ -85,6 +85,18 @@ pub fn draw_head(look: &Look, board: &Board, area: Rect, buf: &mut Buffer) {
     for (row, line) in said.take(digits::ROWS.into()).enumerate() {
         pane::line(look.line(Role::Text, line), row as u16, place, buf);
     }
+}
+
+/// A column in text.
+struct ColumnTexts {
+    title: String,
+    /// Of each row.
+    texts: Vec<String>,
+    certainties: Vec<String>,
+    /// The columns of the widest interval.
+    certainty: usize,
+    /// The columns that figures, intervals and marks take.
+    width: u16,
 }
 
 /// The table below the large figure.
@@ -115,10 +127,12 @@ impl Table<'_> {
             let role = if is_lead { Role::Title } else { Role::Text };
             pane::line(look.line(role, format!("{sign}{name}")), at as u16 + 1, area, buf);
         }
+        let texts: Vec<ColumnTexts> =
+            (0..board.columns.len()).map(|at| self.column_texts(at)).collect();
         let mut x = wide + GAP;
-        for at in 0..board.columns.len() {
+        for at in 0..texts.len() {
             let place = Rect { x: area.x + x, width: area.width.saturating_sub(x), ..area };
-            x += self.draw_column(at, shown.clone(), place, buf) + GAP;
+            x += self.draw_column(at, &texts[at..], shown.clone(), place, buf) + GAP;
         }
         let mut free = count as u16 + 1;
         if count < all {
@@ -130,13 +144,20 @@ impl Table<'_> {
         self.draw_caveats((shown, free), [beside.intersection(area), area], buf);
     }
 
-    /// Draws a column from the left edge of an area, and returns its width.
-    fn draw_column(&self, at: usize, shown: Range<usize>, area: Rect, buf: &mut Buffer) -> u16 {
+    /// Draws a column, whose texts are followed by those to the right of it, from the left edge of
+    /// an area, and returns its width.
+    fn draw_column(
+        &self,
+        at: usize,
+        texts: &[ColumnTexts],
+        shown: Range<usize>,
+        area: Rect,
+        buf: &mut Buffer,
+    ) -> u16 {
         let (look, column) = (self.look, &self.board.columns[at]);
-        let (title, texts) = column.texts(look.unit);
-        let (text, certainty) = self.widths(at);
-        let others = at + 1..self.board.columns.len();
-        let others: u16 = others.map(|at| self.widths(at).0 + GAP).sum();
+        let Some((own, others)) = texts.split_first() else { return 0 };
+        let ColumnTexts { title, texts, certainties, certainty, width: text } = own;
+        let others: u16 = others.iter().map(|other| other.width + GAP).sum();
         let room = area.width.saturating_sub(1 + text + others);
         let bar = if column.is_rate() && room >= BAR.0 { room.min(BAR.1) } else { 0 };
         let gap = if bar > 0 { bar + 1 } else { 0 };
@@ -157,10 +178,7 @@ impl Table<'_> {
             let role = digits::role(&cell.figure);
             let mut line = Line::from(vec![
                 look.span(role, texts[row].clone()),
-                look.span(
-                    Role::Dim,
-                    format!(" {}", pane::pad(&column.describe_certainty(row), certainty)),
-                ),
+                look.span(Role::Dim, format!(" {}", pane::pad(&certainties[row], *certainty))),
             ]);
             if let Some(severity) = self.board.mark(row, at) {
                 let (role, sign) = findings::severity(look, severity);
@@ -199,17 +217,18 @@ impl Table<'_> {
         }
     }
 
-    /// Returns the columns that the text of a column takes, and the columns of its intervals.
-    fn widths(&self, at: usize) -> (u16, usize) {
+    fn column_texts(&self, at: usize) -> ColumnTexts {
         let column = &self.board.columns[at];
         let (title, texts) = column.texts(self.look.unit);
-        let figures = texts.iter().map(|text| pane::width(text)).max().unwrap_or(0);
+        let widest = |of: &[String]| of.iter().map(|text| pane::width(text)).max().unwrap_or(0);
         let rows = 0..column.cells.len();
-        let certainties = rows.clone().map(|row| pane::width(&column.describe_certainty(row)));
-        let certainty = certainties.max().unwrap_or(0);
+        let certainties: Vec<String> =
+            rows.clone().map(|row| column.describe_certainty(row)).collect();
+        let (figures, certainty) = (widest(&texts), widest(&certainties));
         let is_marked = rows.into_iter().any(|row| self.board.mark(row, at).is_some());
         let text = figures + 1 + certainty + if is_marked { 2 } else { 0 };
-        (text.max(pane::width(&title)) as u16, certainty)
+        let width = text.max(pane::width(&title)) as u16;
+        ColumnTexts { title, texts, certainties, certainty, width }
     }
 
     /// Draws a mark in the gap before a figure, if that is under the cursor.

@@ -72,8 +72,7 @@ impl Finding {
 
 /// Returns `9.8x`, `12x`, `1.04x`, with the digits that its interval allows.
 pub fn times(ratio: &Ratio) -> String {
-    let side = |(low, high): (f64, f64)| (high / ratio.ratio - 1.0).max(1.0 - low / ratio.ratio);
-    Precision::of(ratio.interval().map(side)).times(ratio.ratio)
+    Precision::of(ratio.half_width()).times(ratio.ratio)
 }
 
 /// Returns the same of a factor that has no interval, or is the end of one.

@@ -37,8 +37,8 @@ pub struct Board {
     pub number: String,
     /// `µs`, `KiB`.
     pub unit: String,
-    /// The interval in that unit: `66 to 72`; empty without one.
-    pub range: String,
+    /// That unit in the unit of the figure: 1000 nanoseconds.
+    pub factor: f64,
     /// The figure behind the number; `None` if it is not a measured one.
     pub figure: Option<GlanceFigure>,
     /// The outcome behind the word that stands in place of a number.
@@ -193,8 +193,12 @@ impl Board {
 
     /// Returns half of the interval of its figure, with the ends of a wide one.
     pub fn describe_spread(&self) -> String {
-        let certainty = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
-        if self.suits_large() { certainty } else { format!("{certainty}, {}", self.range) }
+        self.figure.map_or(String::new(), |figure| figure.describe_spread(self.factor))
+    }
+
+    /// Returns the ends of the interval of its figure.
+    pub fn range(&self) -> String {
+        self.figure.map_or(String::new(), |figure| figure.describe_range(self.factor))
     }
 
     /// Returns the large figure in a sentence; empty above a picture that has its own.
@@ -223,17 +227,11 @@ impl Board {
 
     /// Returns the severity to mark at a figure, once for each result of a row.
     pub fn mark(&self, row: usize, column: usize) -> Option<Severity> {
-        let cell = |column: &BoardColumn| column.cells.get(row)?.clone();
-        let own = cell(self.columns.get(column)?)?;
-        let earlier = self.columns[..column].iter().filter_map(cell);
-        let is_marked =
-            own.result.is_some() && earlier.into_iter().any(|of| of.result == own.result);
-        match (own.figure.wrong, own.figure.misleading) {
-            _ if is_marked => None,
-            (true, _) => Some(Severity::Wrong),
-            (false, true) => Some(Severity::Misleading),
-            (false, false) => None,
-        }
+        let own = self.columns.get(column)?.cells.get(row)?.as_ref()?;
+        let mut earlier =
+            self.columns[..column].iter().filter_map(|of| of.cells.get(row)?.as_ref());
+        let is_marked = own.result.is_some() && earlier.any(|of| of.result == own.result);
+        own.figure.severity().filter(|_| !is_marked)
     }
 
     /// Sets the large figure, and the row that has it.
@@ -245,13 +243,13 @@ impl Board {
     ) -> Board {
         let Some(figure) = figure else { return Board { lead: row, ..self } };
         let (factor, unit) = column::unit_for(figure.summary.median, units);
-        let (number, range) = (figure.number(factor), figure.describe_range(factor));
-        Board { lead: row, number, range, unit: unit.into(), figure: Some(figure), ..self }
+        let (number, unit) = (figure.number(factor), unit.into());
+        Board { lead: row, number, factor, unit, figure: Some(figure), ..self }
     }
 }
 
-/// Returns the board with the rows of all these results, measured or not: while a run goes on, each
-/// has its place from the beginning.
+/// Returns the board with the rows of all these results, measured or not: during a run, each cell
+/// has its row from the start.
 pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
     let of = Ladder { session, results, knees };
     let jobs = || results.iter().map(|result| &result.cell);
@@ -313,7 +311,7 @@ struct Ladder<'a> {
     knees: &'a [Knee],
 }
 
-/// Results with their indexes, by operations per second.
+/// Results of one row and column, with their indexes among all.
 pub(super) type Cells<'a> = Vec<(usize, Point<'a>)>;
 
 impl<'a> Ladder<'a> {

@@ -1,6 +1,7 @@
 //! The largest figures: a column per kind of access, a row per backend, the best cell of each.
 
 use super::access::{Access, Kinds};
+use super::board::Cells;
 use super::model::GlanceFigure;
 use crate::analysis::CellResult;
 use crate::analysis::answer::{Finding, Point, best_of};
@@ -96,9 +97,6 @@ impl GlanceColumn {
 
 /// Columns whose figures differ by no more than this factor have one unit.
 const NEAR: f64 = 4.0;
-
-/// Cells of one row and column, with their indexes among the results.
-type Cells<'a> = Vec<(usize, Point<'a>)>;
 
 /// Returns the columns and the rows that they share.
 pub fn columns(session: &Session, results: &[CellResult]) -> (Vec<GlanceColumn>, Vec<GlanceRow>) {

@@ -1,8 +1,6 @@
 //! Tables of questions that no axis answers: which method was picked, how many blocks take a while,
 //! what caches are worth, whether programs agree.
 
-use std::cmp::Ordering::Equal;
-
 use super::board::{
     Board, BoardCell, BoardColumn, COUNT, Cells, RATIO, differ_only_in, find_top, is_single,
     times_of,
@@ -318,13 +316,13 @@ impl<'a> Pictures<'a> {
         }
         columns.retain(|column| column.highest() > 0.0);
         let result = |row: usize| columns.first()?.cells.get(row)?.as_ref()?.result;
-        let rate =
-            |row: usize| self.results.get(result(row)?)?.throughput.map(|of| of.summary.median);
-        let known: Vec<usize> = (0..names.len()).filter(|row| rate(*row).is_some()).collect();
-        let lead =
-            *known.iter().max_by(|a, b| rate(**a).partial_cmp(&rate(**b)).unwrap_or(Equal))?;
+        let rates = columns.first()?.cells.iter().enumerate();
+        let rates: Vec<(usize, f64)> = rates
+            .filter_map(|(row, cell)| Some((row, cell.as_ref()?.figure.summary.median)))
+            .collect();
+        let (lead, _) = *rates.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         // The plainest way comes first in the plan.
-        let base = *known.iter().find(|row| **row != lead)?;
+        let (base, _) = *rates.iter().find(|(row, _)| *row != lead)?;
         let is = |row: usize| {
             let job = result(row).and_then(|at| Some(&self.results.get(at)?.cell));
             move |own: &Job| Some(own) == job
