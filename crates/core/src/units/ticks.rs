@@ -61,7 +61,7 @@ pub fn densest(
     fits: &mut dyn FnMut(&[f64]) -> bool,
 ) -> Option<Vec<f64>> {
     let max_ticks = max_ticks.max(2);
-    let mut min_step = (high - low) / max_ticks as f64;
+    let (mut last, mut min_step) = (0.0, (high - low) / max_ticks as f64);
     while let Some(step) = round(min_step) {
         let first = (low / step - 1e-6).ceil();
         // + 0.0 turns -0 into 0.
@@ -70,11 +70,11 @@ pub fn densest(
         if values.len() <= max_ticks && fits(&values) {
             return Some(values);
         }
-        // The smallest numbers that exist have no larger step within 1 %.
-        if values.len() < 2 || step * 1.01 <= step {
+        // Among the smallest numbers that exist, the next step may round to the same one.
+        if values.len() < 2 || step <= last {
             return None;
         }
-        min_step = step * 1.01;
+        (last, min_step) = (step, step * 1.01);
     }
     None
 }
@@ -167,6 +167,22 @@ mod tests {
         assert!(found.is_none() && tried < 3000, "{tried}");
         assert_eq!(time_step(30_000.0), Some(43_200.0));
         assert_eq!(time_step(200_000.0), Some(432_000.0));
+    }
+
+    #[test]
+    fn steps_of_tiny_values_end() {
+        for unit in [1.0, 1e6, 1e9] {
+            let round = |least: f64| step(least / unit).map(|step| step * unit);
+            for power in 300..324 {
+                let high = 2.4 * 10f64.powi(-power);
+                let mut tried = 0;
+                densest(-high, high, 4, &round, &mut |_| {
+                    tried += 1;
+                    assert!(tried < 3000, "{high:e} in units of {unit:e}");
+                    false
+                });
+            }
+        }
     }
 
     #[test]
