@@ -145,7 +145,7 @@ pub(super) static ROWS: [Row; 20] = [
         phrase: |job| match job.op {
             Op::Read if job.mix.is_some() => Some("reads alone".into()),
             // The way says it already.
-            Op::Write if job.way().starts_with(job.action()) => None,
+            Op::Write if job.way().contains(job.action()) => None,
             Op::Write if job.mix.is_none() => Some(job.action().into()),
             _ => None,
         },

@@ -219,15 +219,13 @@ impl Job {
         Job { span: self.bytes_per_file(), threads: 1, file_per: FilePer::Run, ..self.clone() }
     }
 
-    /// Returns the name of its backend, as the call that it makes: one that is called like the
-    /// operation of reading writes by the other call.
+    /// Returns the name of its backend, as the call that it makes: `pread` writes by `pwrite`.
     pub fn way(&self) -> String {
-        match self.op {
-            Op::Write if self.mix.is_none() && self.backend.id == Op::Read.name() => {
-                Choice { id: self.op.name().into(), ..self.backend.clone() }.to_string()
-            }
-            _ => self.backend.to_string(),
+        if self.op != Op::Write || self.mix.is_some() {
+            return self.backend.to_string();
         }
+        let id = self.backend.id.replace(Op::Read.name(), Op::Write.name());
+        Choice { id, ..self.backend.clone() }.to_string()
     }
 
     /// Returns what it does, in a word: `read`, `write`, `append`, `preallocated`, `seek`.
@@ -281,7 +279,9 @@ mod tests {
             ("read", Op::Write, Writes::Append, "write 4 KiB append"),
             ("read+libc", Op::Write, Writes::Append, "write+libc 4 KiB append"),
             ("read+libc", Op::Write, Writes::Overwrite, "write+libc 4 KiB"),
-            ("pread", Op::Write, Writes::Overwrite, "pread 4 KiB write"),
+            ("pread", Op::Write, Writes::Overwrite, "pwrite 4 KiB"),
+            ("preadv2+nowait", Op::Write, Writes::Append, "pwritev2+nowait 4 KiB append"),
+            ("uring", Op::Write, Writes::Overwrite, "uring 4 KiB write"),
         ] {
             assert_eq!(label(backend, op, writes), said);
         }

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::{
-    Backends, ChoiceError, Expectation, Info, Op, Plan, SettingError, Settings, Unknown, nearest,
+    Axis, Backends, ChoiceError, Expectation, Info, Op, Plan, SettingError, Settings, Unknown,
+    nearest,
 };
 use crate::units;
 
@@ -432,7 +433,7 @@ impl Presets {
 
 impl Plan {
     /// Returns the question that it asks: whether conditions hold, else the one of its preset;
-    /// `None` if it has none, or was given settings of its own without a preset.
+    /// `None` if it has none, or if other cells were asked for than those of the preset.
     pub fn question(&self) -> Option<String> {
         let profiles: Vec<&str> =
             self.expect.iter().filter_map(|one| Some(one.by.as_ref()?.profile.as_str())).collect();
@@ -445,8 +446,9 @@ impl Plan {
             return Some(format!("Does every figure meet {}?", all.join(" and ")));
         }
         let [id] = self.presets.as_slice() else { return None };
-        let is_own = self.settings.as_ref().is_some_and(|given| !given.is_empty());
-        if id == Presets::DEFAULT && is_own {
+        // A larger file asks the same.
+        let is_size = |name: &String| Axis::Size.options().iter().any(|option| option.name == name);
+        if self.settings.iter().flatten().any(|(name, _)| !is_size(name)) {
             return None;
         }
         preset(id).ok().map(|preset| preset.question).filter(|text| !text.is_empty())

@@ -10,7 +10,7 @@ const ROUNDED: f64 = 0.9995;
 /// The digits of a figure, by half of its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Precision {
-    /// Three digits; also of a figure without an interval.
+    /// Three digits; also of a figure that has no interval by its nature, such as a count.
     #[default]
     Full,
     /// Two digits.

@@ -30,6 +30,13 @@ impl CellNames {
         text
     }
 
+    /// Returns what distinguishes a cell from the others: `pwrite append fdatasync`.
+    pub fn own(&self, job: &Job) -> String {
+        let others = self.differing.iter().filter(|axis| **axis != Axis::Backend);
+        let phrases = others.filter_map(|axis| axis.phrase(job));
+        std::iter::once(job.way()).chain(phrases).collect::<Vec<_>>().join(" ")
+    }
+
     /// Returns the name of a curve along an axis in a legend: `read warm`. A `whole` name also
     /// has the settings that all curves share.
     pub fn series(&self, job: &Job, along: Axis, whole: bool) -> String {

@@ -151,6 +151,6 @@ mod tests {
              device."
         );
         let bad = describe_verified(&[good, cell(&[(1, None)])]).unwrap();
-        assert!(bad.starts_with("Written data is wrong in 1 of 2 cells: in pread "), "{bad}");
+        assert!(bad.starts_with("Written data is wrong in 1 of 2 cells: in pwrite "), "{bad}");
     }
 }

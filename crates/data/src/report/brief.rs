@@ -6,6 +6,7 @@ use super::notes::{self, TextLines};
 use super::table::axes;
 use super::table::findings::{GroupedWarnings, sign};
 use super::table::grid::{Style, Table};
+use super::table::probes::{ProbeWarnings, group_warnings};
 use super::text::{safe, width};
 use super::{Look, card};
 use crate::analysis::{self, CellResult, Glance, ProbeResult, group_by_key};
@@ -13,6 +14,9 @@ use crate::record::{End, Severity};
 use crate::session::Session;
 use crate::text::wrap;
 use crate::units::counted;
+
+/// Longer tables have no gaps between their groups, so that the page fits a screen.
+const MAX_ROWS_WITH_GAPS: usize = 16;
 
 /// Returns the lines of the page.
 pub fn format_lines(
@@ -42,11 +46,11 @@ pub fn format_lines(
     page.add_notes(&notes::of_run(session).collect::<Vec<_>>());
     page.gap();
     let has_table = glance.table().is_some();
-    let facts = facts.into_iter().filter(|(label, _)| match *label {
-        "cells" => !has_table,
-        label => ["target", "remote", "ranks"].contains(&label),
-    });
+    let shown = ["target", "remote", "ranks"];
+    let facts = facts.into_iter().filter(|(label, _)| shown.contains(label));
+    let shared = if has_table { String::new() } else { axes::unusual_constants(&rows) };
     let below = [
+        ("cells", shared),
         ("from", glance.origin.text),
         ("trust", glance.trust.text),
         ("on", glance.conditions.machine().join(", ")),
@@ -67,10 +71,19 @@ fn add_tables(page: &mut TextLines, glance: &Glance, content: ReportContent) {
         page.lines.extend(card::board_lines(table, page.look));
         return;
     }
-    for table in content.tables.into_iter().filter(|table| !table.repeats) {
+    let mut tables: Vec<Table> = content.tables;
+    tables.retain(|table| !table.repeats);
+    // Commits have their own figures: the first table would repeat them as throughput.
+    if let Some(at) = tables.iter().position(|table| table.has_all_rows) {
+        let signs = tables[0].columns.pop();
+        tables[at].columns.extend(signs);
+        tables.swap_remove(0);
+    }
+    for table in tables {
         page.gap();
+        let breaks = if table.breaks.len() > MAX_ROWS_WITH_GAPS { vec![] } else { table.breaks };
         // The whole page explains the columns.
-        page.add_table(Table { text: String::new(), ..table });
+        page.add_table(Table { text: String::new(), breaks, ..table });
     }
 }
 
@@ -94,17 +107,13 @@ fn add_warnings(page: &mut TextLines, results: &[CellResult], probes: &[ProbeRes
             &format!("{cells}: {}{}", found.message, found.describe_lesser()),
         );
     }
-    let of_probes = probes.iter().flat_map(|probe| &probe.warnings);
-    for ((severity, id), all) in group_by_key(of_probes, |warning| (warning.severity, &warning.id))
-    {
-        if severity == Severity::Note {
-            noted.push((id, all.len()));
+    for ProbeWarnings { first, message, labels } in group_warnings(probes) {
+        if first.severity == Severity::Note {
+            noted.push((&first.id, labels.len()));
             continue;
         }
-        let messages: Vec<&str> = all.iter().map(|warning| &*warning.message).collect();
-        let (mark, style) = sign(severity, page.look.ascii);
-        let figures = counted(all.len(), "figure");
-        let message = analysis::describe_range(&messages);
+        let (mark, style) = sign(first.severity, page.look.ascii);
+        let figures = counted(labels.len(), "figure");
         add_line(page, mark, style, &format!("{figures}: {message}"));
     }
     let kinds = group_by_key(noted, |(id, _)| *id);

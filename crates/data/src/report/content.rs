@@ -24,15 +24,14 @@ pub struct ReportContent {
 }
 
 impl ReportContent {
-    /// Returns the answer, behind the figure that its question asks for.
-    pub fn answer_with(&self, glance: &Glance) -> String {
-        let answer = &self.answer.text;
-        match glance.table() {
-            Some(_) => [&glance.sentences(&self.answer)[..], std::slice::from_ref(answer)]
-                .concat()
-                .join(" "),
-            None => answer.clone(),
-        }
+    /// Returns the sentences of the first page.
+    pub fn head(&self, glance: &Glance) -> String {
+        glance.sentences(&self.answer).join(" ")
+    }
+
+    /// Returns the answer with all of its figures; `None` if the head has it.
+    pub fn whole_answer(&self, glance: &Glance) -> Option<&str> {
+        Some(self.answer.text.as_str()).filter(|text| *text != self.head(glance))
     }
 }
 

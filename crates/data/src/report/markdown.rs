@@ -1,4 +1,4 @@
-//! The table as Markdown, ready to paste: conditions, table, warnings, gaps, the answer.
+//! The table as Markdown, ready to paste: the answer, conditions, table, warnings, gaps.
 //!
 //! All characters that GitHub's Markdown would interpret are escaped, whatever their origin.
 
@@ -15,17 +15,31 @@ use crate::session::Session;
 
 pub const FORMAT: Format = Format {
     id: "markdown",
-    about: "the table, its warnings and the answer, ready to paste",
+    about: "the answer, the table and its warnings, ready to paste",
     extension: "md",
     binary: false,
     write,
 };
 
 fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Vec::new();
+    write_parts(session, look, &mut page)?;
+    // A blank line stands between parts.
+    out.write_all(page.trim_ascii_end())?;
+    writeln!(out)
+}
+
+fn write_parts(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     // Renderers wrap the lines of Markdown.
     let look = Look { width: usize::MAX / 2, color: false, ..*look };
     let content = content(session, &results, &probes, &look);
+    let glance = analysis::glance(session, &results, &probes, &content.answer);
+    let head = content.head(&glance);
+    if !head.is_empty() {
+        writeln!(out, "**Answer**: {}\n", escape(&safe(&head, &look)))?;
+    }
+    write_notes(&content.outcomes.iter().collect::<Vec<_>>(), &look, out)?;
     for (what, paragraphs) in &content.presets {
         writeln!(out, "## {}\n", escape(what))?;
         paragraphs.iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))?;
@@ -52,12 +66,10 @@ fn write(session: &Session, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     }
     let notes = content.notes.iter().flat_map(|(_, notes)| notes);
     write_notes(&notes.collect::<Vec<_>>(), &look, out)?;
-    let glance = analysis::glance(session, &results, &probes, &content.answer);
-    writeln!(out, "**Answer**: {}", escape(&safe(&content.answer_with(&glance), &look)))?;
-    if !content.outcomes.is_empty() {
-        writeln!(out)?;
+    match content.whole_answer(&glance) {
+        Some(whole) => writeln!(out, "**In full**: {}", escape(&safe(whole, &look))),
+        None => Ok(()),
     }
-    write_notes(&content.outcomes.iter().collect::<Vec<_>>(), &look, out)
 }
 
 /// Writes the notes as a list.
@@ -156,7 +168,7 @@ mod tests {
                 .filter(|rows| *rows > 0);
             let found: Vec<usize> = tables.iter().map(|lines| lines.len() - 2).collect();
             assert_eq!(found, rows.collect::<Vec<_>>(), "{name}\n{text}");
-            assert!(text.lines().last().unwrap().starts_with("**Answer**: "), "{name}");
+            assert!(text.starts_with("**Answer**: "), "{name}");
         }
     }
 
@@ -177,13 +189,13 @@ mod tests {
     fn a_preset_becomes_a_section() {
         let text = show(&testing::bounded(testing::measured_session()));
         let places = [
+            "**Answer**",
             "## measure: How many blocks",
             "Doubles the number of blocks",
             "- **target**",
             "| read |",
             "Each row is one trial",
             "```text",
-            "**Answer**",
         ];
         let at: Vec<usize> = places
             .iter()

@@ -397,13 +397,13 @@ impl MappingPasses {
     }
 }
 
-/// Returns `mmap 4 KiB cold also pays for page faults: 533 per pass, mmap 4 KiB warm for 8`.
+/// Returns `mmap 4 KiB cold takes 533 per pass, mmap 4 KiB warm 8`.
 fn describe_faults(mut both: [(&Job, MappingPasses); 2]) -> String {
     both.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults));
     let [(dear, most), (cheap, least)] = both;
     let [most, least] = [most, least].map(|of| show_count(of.faults));
     let (dear, cheap) = (dear.label(), cheap.label());
-    format!("{dear} also pays for page faults: {most} per pass, {cheap} for {least}")
+    format!("{dear} takes {most} per pass, {cheap} {least}")
 }
 
 /// Fewer faults cost a few microseconds: starting a program causes about as many.
@@ -470,8 +470,7 @@ mod tests {
     fn unequal_mappings_have_a_note() {
         assert_eq!(
             note([3, 3, 1600], [40, 1, 40 * 4]),
-            "page faults: mmap 4 KiB cold also pays for page faults: 1.60 k per pass, mmap 4 KiB \
-             warm for 160."
+            "page faults: mmap 4 KiB cold takes 1.60 k per pass, mmap 4 KiB warm 160."
         );
         assert_eq!(note([3, 3, 1600], [40, 40, 160]), "", "as many mappings for as many passes");
         assert_eq!(note([3, 3, 40], [40, 1, 1]), "", "few faults");

@@ -81,6 +81,8 @@ pub struct ProbeData {
     pub steps: Vec<Step>,
     /// The figure of its question.
     pub board: Option<Board>,
+    /// The cell that it is of.
+    pub asked: Option<ProbeCell>,
 }
 
 impl ProbeData {
@@ -108,6 +110,7 @@ impl ProbeData {
         let steps = analysis::steps(&results, &session.host);
         ProbeData {
             board: analysis::lab_board(session, &results),
+            asked: analysis::lab_cell(session, &results),
             results,
             steps,
             skipped: session.plan.skipped_probes.clone(),

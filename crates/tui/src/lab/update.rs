@@ -360,6 +360,8 @@ pub fn show(lab: &mut Lab, shown: &SessionView) {
     lab.data =
         ProbeData::from_session(shown.session.clone(), shown.probes.clone(), shown.path.clone());
     lab.arrange();
+    // The large figure stands above the bars: its own bar is among the visible ones.
+    lab.go_to_cell(lab.data.asked.clone());
 }
 
 /// Renames the session that is shown.

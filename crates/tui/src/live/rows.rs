@@ -38,11 +38,16 @@ pub enum Picture {
     #[default]
     Curves,
     Board(Box<Board>),
-    /// `known`: with the names and the unit of storage benchmarks.
-    Rows {
-        rows: Vec<CellRow>,
-        known: bool,
-    },
+    Rows(Vec<CellRow>, RowFigures),
+}
+
+/// The figures of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowFigures {
+    /// With the names and the unit of storage benchmarks.
+    Workloads,
+    Commits,
+    Rates,
 }
 
 impl Picture {
@@ -60,16 +65,26 @@ impl Picture {
             return Picture::Curves;
         }
         let known = !workloads(session, results).is_empty();
+        let figures = match plan.cells.iter().all(Job::commits) {
+            _ if known => RowFigures::Workloads,
+            true => RowFigures::Commits,
+            false => RowFigures::Rates,
+        };
         let names = CellNames::from_jobs(plan.cells.iter());
         let several = Axis::Backend.differs(plan.cells.iter());
         let name = |job: &Job| match known {
             true if several => format!("{} {} {}", job.op, Workload::name_of(job), job.backend),
             true => format!("{} {}", job.op, Workload::name_of(job)),
+            // What all cells share stands in the plan.
+            false if plan.cells.len() > 1 => names.own(job),
             false => names.full(job),
         };
         let row = |(cell, result): (usize, &CellResult)| {
-            let rate = result.throughput.or(result.operations);
-            let figure = rate.map(|of| GlanceFigure::of(session, result, of.summary));
+            let rate = match figures {
+                RowFigures::Commits => result.commit_rate(),
+                _ => result.throughput.or(result.operations).map(|of| of.summary),
+            };
+            let figure = rate.map(|rate| GlanceFigure::of(session, result, rate));
             CellRow {
                 cell: cell as u32,
                 name: name(&result.cell),
@@ -82,7 +97,7 @@ impl Picture {
             // Reads before writes, as in the picture after the run.
             rows.sort_by_key(|row| results[row.cell as usize].cell.op == Op::Write);
         }
-        Picture::Rows { rows, known }
+        Picture::Rows(rows, figures)
     }
 }
 
@@ -94,20 +109,21 @@ fn last_speeds(result: &CellResult) -> Vec<f64> {
 }
 
 /// Returns the unit of the figures of rows.
-pub fn unit(rows: &[CellRow], known: bool, metric: Metric, rates: Rates) -> Unit {
-    if known {
-        return Workload::unit(rates);
-    }
+pub fn unit(rows: &[CellRow], of: RowFigures, metric: Metric, rates: Rates) -> Unit {
     let medians = rows.iter().filter_map(|row| Some(row.figure?.summary.median));
-    let units = if metric == Metric::Throughput { rates.units() } else { column::PER_SECOND };
-    column::unit(medians, units)
+    match (of, metric) {
+        (RowFigures::Workloads, _) => Workload::unit(rates),
+        (RowFigures::Rates, Metric::Throughput) => column::unit(medians, rates.units()),
+        _ => column::unit(medians, column::PER_SECOND),
+    }
 }
 
-/// Returns whether some curve has enough points to be drawn.
+/// Returns whether most cells are points of curves that are long enough to be drawn.
 fn has_curves(plan: &Plan, axis: Axis) -> bool {
     let mut cells: Vec<(String, u64)> =
         plan.cells.iter().map(|job| (axis.without(job).label(), axis.value_of(job))).collect();
     cells.sort_unstable();
     cells.dedup();
-    cells.chunk_by(|a, b| a.0 == b.0).any(|curve| curve.len() >= MIN_POINTS)
+    let curves = cells.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+    2 * curves.filter(|points| *points >= MIN_POINTS).sum::<usize>() > cells.len()
 }

@@ -53,7 +53,7 @@ fn plain(buf: &mut Buffer) {
     for row in buf.content.chunks_mut(usize::from(buf.area.width.max(1))) {
         for at in 0..row.len() {
             match row[at].symbol() {
-                "±" => split_sign(&mut row[at..]),
+                "±" => split_sign(row, at),
                 "…" if at > 0 && row[at - 1].symbol() != " " => {
                     row[at - 1].set_symbol(".");
                     row[at].set_symbol(".");
@@ -77,15 +77,33 @@ fn plain(buf: &mut Buffer) {
     }
 }
 
-/// Writes the sign at the beginning in two characters, in place of the blank behind its number:
-/// `+-4%`.
-fn split_sign(cells: &mut [Cell]) {
-    if let Some(blank) = cells.iter().position(|cell| cell.symbol() == " ") {
-        cells[1..=blank].rotate_right(1);
-        let style = cells[0].style();
-        cells[1].set_symbol("-").set_style(style);
-    }
-    cells[0].set_symbol("+");
+/// Writes the sign at this place in two characters: with a blank before it, else with the one
+/// behind its number, `+-4%`.
+fn split_sign(row: &mut [Cell], at: usize) {
+    let is = |place: Option<usize>, symbol: &str| {
+        place.and_then(|place| row.get(place)).is_some_and(|cell| cell.symbol() == symbol)
+    };
+    let digits = row[at + 1..].iter().take_while(|cell| {
+        let symbol = cell.symbol();
+        symbol == "." || symbol.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let end = at + 1 + digits.count();
+    let (before, behind) = (is(at.checked_sub(1), " "), is(Some(end), " "));
+    let wide = before && is(at.checked_sub(2), " ");
+    let style = row[at].style();
+    let first = match (wide || !behind, before) {
+        (true, true) => at - 1,
+        (false, _) => {
+            row[at + 1..=end].rotate_right(1);
+            at
+        }
+        (true, false) => {
+            row[at].set_symbol("~");
+            return;
+        }
+    };
+    row[first].set_symbol("+").set_style(style);
+    row[first + 1].set_symbol("-").set_style(style);
 }
 
 fn draw_all(model: &Model, buf: &mut Buffer, hits: &mut Hits) {

@@ -88,10 +88,6 @@ pub fn cost(trusted: &[Point], knees: &[Knee], devices: &Devices) -> Option<Cold
         device: cold.result.is_from_device(),
         cpu: devices.is_cpu_limited(cold.result),
         // Named only if the trials are sure of it.
-        from: knees
-            .iter()
-            .find(curve)
-            .filter(|knee| knee.holds && knee.most == Some(knee.at))
-            .map(|knee| knee.at),
+        from: knees.iter().find(curve).filter(|knee| knee.is_sure()).map(|knee| knee.at),
     })
 }

@@ -79,7 +79,7 @@ fn describe_cheapest(best: &CellResult, names: &CellNames) -> String {
     }
 }
 
-/// Returns `pread at 4 KiB, append, fdatasync, 820 µs at p50 and 1.90 ms at p99, 1.2 k/s`.
+/// Returns `pwrite at 4 KiB, append, fdatasync, 820 µs at p50 and 1.90 ms at p99, 1.2 k/s`.
 fn describe(result: &CellResult, names: &CellNames) -> String {
     let Some(CommitsOf { per_second, total, .. }) = &result.commits else {
         return names.full(&result.cell);
@@ -171,7 +171,7 @@ mod tests {
         let text = describe_commits(&cells).unwrap();
         assert!(
             text.starts_with(
-                "The cheapest durable commit here: pread at 4 KiB, write, fdatasync, \
+                "The cheapest durable commit here: pwrite at 4 KiB, fdatasync, \
                  900 µs at p50 and 1.80 ms at p99, 1.11 k/s; sda was flushed once."
             ),
             "{text}"
@@ -189,7 +189,7 @@ mod tests {
     fn unknown_durability_is_not_claimed() {
         let unknown = describe_commits(&[committed(|_| {}, 900, Reach::Unknown)]).unwrap();
         assert!(unknown.starts_with("Durable? Unknown: "), "{unknown}");
-        assert!(unknown.contains("The cheapest commit that may be durable: pread"), "{unknown}");
+        assert!(unknown.contains("The cheapest commit that may be durable: pwrite"), "{unknown}");
         let not = describe_commits(&[committed(|_| {}, 9, Reach::NotReached)]).unwrap();
         assert_eq!(not, "No commit here reaches stable storage: sda was flushed once.");
         let mut kept = committed(|_| {}, 9, Reach::NotReached);

@@ -118,14 +118,17 @@ fn effects_of(
 /// Returns a clause for each setting: for the page cache and direct I/O along the block sizes of
 /// the first way, for the CPU caches over all block sizes of each way.
 pub fn describe_effects(effects: &[Effect]) -> Vec<String> {
-    let of = |setting: &Setting| {
-        let own: Vec<&Effect> = effects.iter().filter(|of| of.axis == setting.axis).collect();
-        match setting.axis {
-            Axis::CpuCache => describe_ways(&own),
-            _ => describe_sizes(&own, setting.names),
-        }
-    };
-    SETTINGS.iter().filter_map(of).collect()
+    SETTINGS.iter().filter_map(|setting| describe_effect(effects, setting.axis)).collect()
+}
+
+/// Returns the clause of one setting.
+pub fn describe_effect(effects: &[Effect], axis: Axis) -> Option<String> {
+    let own: Vec<&Effect> = effects.iter().filter(|of| of.axis == axis).collect();
+    let setting = SETTINGS.iter().find(|setting| setting.axis == axis)?;
+    match axis {
+        Axis::CpuCache => describe_ways(&own),
+        _ => describe_sizes(&own, setting.names),
+    }
 }
 
 /// The judgement on a stretch of block sizes: faster, slower, or none.
@@ -135,6 +138,8 @@ fn judge(point: &EffectAt) -> Option<Option<bool>> {
     Some(differs.then_some(point.ratio.ratio > 1.0))
 }
 
+/// Trials that leave room for a larger ratio say nothing of a difference.
+const MOST_ALIKE: f64 = 2.0;
 /// More stretches than this are no pattern.
 const MAX_STRETCHES: usize = 3;
 
@@ -182,10 +187,11 @@ fn compare(stretch: &[EffectAt], [own, other]: [&str; 2]) -> String {
     match (faster, stretch) {
         (None, _) => {
             let most = stretch.iter().map(|at| at.ratio.max_change()).fold(1.0, f64::max);
-            format!(
-                "no difference between {own} and {other} shows (at most {})",
-                times_exactly(most)
-            )
+            let by = times_exactly(most);
+            match most < MOST_ALIKE {
+                true => format!("no difference between {own} and {other} shows (at most {by})"),
+                false => format!("cannot tell {own} from {other} (up to {by} is possible)"),
+            }
         }
         (_, [one]) => times_as_fast((own, other), &one.ratio, ["is", "was"], true),
         _ => {

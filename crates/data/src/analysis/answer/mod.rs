@@ -28,7 +28,7 @@ pub(super) use writes::describe_read_back;
 pub use best::Best;
 pub use cold::ColdCost;
 pub use counts::{FileNeeded, file_needed};
-pub use effect::{Effect, describe_effects};
+pub use effect::{Effect, describe_effect, describe_effects};
 pub use series::Knee;
 pub use text::{Answer, capitalize, end_sentence};
 pub(super) use text::{describe_tied, show_rate};

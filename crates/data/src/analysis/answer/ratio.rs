@@ -80,6 +80,9 @@ pub fn times_exactly(factor: f64) -> String {
     Precision::Full.times(factor)
 }
 
+/// A smaller ratio without an interval has no direction.
+const NEAR: f64 = 1.05;
+
 /// Returns `other is 2.1x [1.9-2.3] as fast as base`, with the verb in the present and the past, or
 /// that there is no difference; the interval only if `exact`.
 pub fn times_as_fast(
@@ -98,6 +101,9 @@ pub fn times_as_fast(
     let by = if exact { times_with_interval(&ratio) } else { times(&ratio) };
     match ratio.interval() {
         Some(_) => format!("{fast} {now} {by} as fast as {slow}"),
+        None if ratio.ratio < NEAR => {
+            format!("too few trials to tell whether {other} or {base} is faster")
+        }
         None => format!("in these few trials {fast} {then} {by} as fast as {slow}"),
     }
 }

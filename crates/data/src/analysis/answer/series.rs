@@ -43,6 +43,13 @@ pub struct Knee {
     pub peak: f64,
 }
 
+impl Knee {
+    /// Returns whether the trials show that `at` is enough.
+    pub fn is_sure(&self) -> bool {
+        self.holds && !self.rising && self.most == Some(self.at)
+    }
+}
+
 /// Returns the axis along which these cells form curves.
 pub fn axis(points: &[Point]) -> Option<Axis> {
     Axis::best(points.iter().map(|point| &point.result.cell))

@@ -242,7 +242,7 @@ fn writes_are_not_compared_with_reads() {
     ];
     assert_eq!(
         text(&results),
-        "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest write to the page cache: pread at 4 KiB, write, 20.0 GiB/s."
+        "Fastest read: read at 4 KiB, warm, 10.0 GiB/s. Fastest write to the page cache: pwrite at 4 KiB, 20.0 GiB/s."
     );
 }
 

@@ -114,7 +114,7 @@ mod tests {
         let said = compare_writes(&cells).unwrap();
         assert!(
             said.starts_with(
-                "At 512 B with pread: appending is 3.0x [3.0-3.0] as fast as overwriting. At 64 KiB"
+                "At 512 B with pwrite: appending is 3.0x [3.0-3.0] as fast as overwriting. At 64 KiB"
             ),
             "{said}"
         );

@@ -186,7 +186,7 @@ fn judge_cell(job: &Job, condition: &Condition, figure: Result<Figure, String>) 
 }
 
 impl Expected {
-    /// Returns `etcd (p99<10ms): pass: pread 2.25 KiB append p99 1.2 ms [1.1 ms to 1.3 ms].`
+    /// Returns `etcd (p99<10ms): pass: pwrite 2.25 KiB append p99 1.2 ms [1.1 ms to 1.3 ms].`
     pub fn text(&self) -> String {
         let name = self.expectation.describe();
         let outcome = self.outcome.words();

@@ -418,7 +418,7 @@ impl<'a> Ladder<'a> {
         let (order, op) = (order(job), if axis == Axis::Mix { "operations" } else { op_name(job) });
         let title = format!("{order}{op} of {} at {step} reach", units::show_bytes(block));
         let mut facts: Vec<String> = match (axis, at) {
-            (Axis::Depth, Some(_)) if lead + 1 < steps.len() => {
+            (Axis::Depth, Some(_)) if knee.is_some_and(Knee::is_sure) && lead + 1 < steps.len() => {
                 vec![format!("from {step} on no more operations, only longer waiting")]
             }
             _ => Vec::new(),
@@ -467,8 +467,7 @@ impl<'a> Ladder<'a> {
     /// Which block size is enough, above the usual picture.
     fn block_size(&self) -> Option<Board> {
         let knee = self.knee(Axis::Block)?;
-        let is_sure = (knee.holds, knee.rising, knee.most) == (true, false, Some(knee.at));
-        let (at, beside) = match is_sure {
+        let (at, beside) = match knee.is_sure() {
             true => (Some(knee.at), "larger blocks gain less than 5 %".into()),
             false => self.size_near_peak(knee)?,
         };

@@ -5,8 +5,8 @@ use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::model::GlanceFigure;
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::answer::{
-    Answer, ColdCost, Knee, Point, commit_sentences, describe_effects, describe_tied,
-    describe_ways, find_best, show_rate, times,
+    Answer, ColdCost, Knee, Point, commit_sentences, describe_effect, describe_effects,
+    describe_tied, describe_ways, find_best, show_rate, times,
 };
 use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
@@ -53,7 +53,10 @@ pub fn facts(
         let shown = || columns.iter().take(COLUMNS);
         facts.extend(shown().filter_map(|column| describe_best(column, rows)));
         facts.extend(describe_cpu_limits(results, columns));
-        facts.extend(answer.cold_cost.iter().map(ColdCost::describe));
+        // The range over all block sizes says more than the ratio of the peaks.
+        let has_range = describe_effect(&answer.effects, Axis::Cache).is_some();
+        let cost = answer.cold_cost.iter().filter(|_| !has_range);
+        facts.extend(cost.map(ColdCost::describe));
         facts.extend(
             shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
         );
@@ -120,7 +123,9 @@ fn describe_best(column: &GlanceColumn, rows: &[GlanceRow]) -> Option<String> {
     let show = |bar: &GlanceBar| show_figure_of(column, &bar.figure);
     if others.iter().any(|(_, bar)| bar.ratio.and_then(|ratio| ratio.interval()).is_none()) {
         let (rate, best) = (show(top), name(column.best));
-        return Some(format!("{place}: {rate} with {best} so far, not yet certain"));
+        // No more trials of a published report will come.
+        let so_far = if top.figure.reported { "" } else { " so far, not yet certain" };
+        return Some(format!("{place}: {rate} with {best}{so_far}"));
     }
     let equal: Vec<&(usize, &GlanceBar)> =
         others.iter().filter(|(_, bar)| bar.no_difference).collect();
@@ -168,10 +173,10 @@ fn describe_size(
         let largest = show(knee.largest);
         Some(format!("{place}: {name} was still getting faster at {largest}, the largest {word}"))
     } else {
+        let at = show(knee.at);
         // A published report has no intervals.
-        let at = if bar.figure.reported { knee.at } else { knee.most? };
-        let sized = || format!("{place}: {} is enough for {name}, {more} less than 5 %", show(at));
-        (knee.holds && at == knee.at).then(sized)
+        let is_known = knee.is_sure() || (bar.figure.reported && knee.holds);
+        is_known.then(|| format!("{place}: {at} is enough for {name}, {more} less than 5 %"))
     }
 }
 

@@ -23,7 +23,7 @@ pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
 pub use model::{GlanceFigure, Grade, Statement, align_figures};
-pub use pictures::lab as lab_board;
+pub use pictures::{lab as lab_board, lab_cell};
 pub use workloads::{Workload, workloads};
 
 use crate::analysis::answer::describe_effects;
@@ -73,7 +73,7 @@ impl Glance {
         self.board.as_ref().filter(|board| !board.rows.is_empty())
     }
 
-    /// Describes the best bar of a column: `mmap, 256 KiB`, `p99 1.2 ms, pread fsync, 4 KiB`.
+    /// Describes the best bar of a column: `mmap, 256 KiB`, `p99 1.2 ms, pwrite fsync, 4 KiB`.
     pub fn caption(&self, column: &GlanceColumn) -> String {
         let Some(bar) = column.best_bar() else { return String::new() };
         let tail = bar.tail.filter(|_| column.access.is_commits());

@@ -14,7 +14,7 @@ use crate::analysis::picked::{MethodRate, PickedMethod, describe_ties};
 use crate::analysis::{CellResult, Holds, ProbeResult, remarks};
 use crate::catalog::moves_data;
 use crate::experiment::MEASURE;
-use crate::plan::{Axis, Cache, CpuCache, Job, Op, Writes};
+use crate::plan::{Axis, Cache, CpuCache, Job, Op, ProbeCell, Writes};
 use crate::record::{DropLevel, Level, Reading, describe_cache_state, describe_method};
 use crate::session::Session;
 use crate::stats::{Ratio, Summary, median};
@@ -42,10 +42,18 @@ pub fn lab(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
     Some(board.lead_by(None, Some(figure), column::TIME))
 }
 
+/// Returns the probe that the large figure of a lab is of.
+pub fn lab_cell(session: &Session, probes: &[ProbeResult]) -> Option<ProbeCell> {
+    remarks::lab_figure(probes, &session.host).map(|found| found.probe.cell.clone())
+}
+
 /// Returns what the whole file takes by the method that was picked, above the tries of all.
 pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -> Option<Board> {
     let first = all.first()?;
-    let simplest = first.tried.iter().min_by_key(|method| complexity(&method.cell))?;
+    let simplest_of = |pick: &PickedMethod| {
+        pick.tried.iter().min_by_key(|method| complexity(&method.cell)).cloned()
+    };
+    let simplest = simplest_of(first)?;
     let at = results.iter().position(|result| result.cell == first.cell)?;
     let (result, span) = (results.get(at)?, first.cell.span);
     let rate = result.throughput?.summary;
@@ -55,8 +63,13 @@ pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -
         BoardCell::new(None, plain(summary, method.tries))
     };
     let whole = BoardCell::new(Some(at), GlanceFigure::of(session, result, rate));
+    let gain = |rate: f64, base: &MethodRate| {
+        Some(BoardCell::new(None, plain(alone(rate / base.throughput), 1)))
+    };
+    let mut gains = vec![gain(rate.median, &simplest)];
     let (mut rows, mut rates) = (vec!["the whole file".to_string()], vec![Some(whole)]);
     for pick in all {
+        let base = simplest_of(pick)?;
         let state = if all.len() > 1 { describe_cache_state(&pick.cell) } else { String::new() };
         let name = |method: &MethodRate| {
             let mark = if method.cell == pick.cell { " (picked)" } else { "" };
@@ -64,15 +77,9 @@ pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -
         };
         rows.extend(pick.tried.iter().map(name));
         rates.extend(pick.tried.iter().map(of_try).map(Some));
+        gains.extend(pick.tried.iter().map(|method| gain(method.throughput, &base)));
     }
-    let gain = |cell: &Option<BoardCell>| {
-        let ratio = cell.as_ref()?.figure.summary.median / simplest.throughput;
-        Some(BoardCell::new(None, plain(alone(ratio), 1)))
-    };
-    let gains = BoardColumn {
-        intervals: false,
-        ..BoardColumn::new("gain", RATIO, rates.iter().map(gain).collect())
-    };
+    let gains = BoardColumn { intervals: false, ..BoardColumn::new("gain", RATIO, gains) };
     let mut beside = vec![match &first.ceiling {
         Some(of) => {
             format!("{}, {} of what {}", show_rate(rate.median), show_share(of.share), of.name)
@@ -80,7 +87,9 @@ pub fn picked(session: &Session, results: &[CellResult], all: &[PickedMethod]) -
         None => show_rate(rate.median),
     }];
     let own = first.tried.iter().find(|method| method.cell == first.cell);
-    beside.extend(own.filter(|own| own.cell != simplest.cell).map(|own| {
+    // A method whose tries show no difference from the picked one is not slower.
+    let is_slower = !simplest.no_difference && own.is_some_and(|own| own.cell != simplest.cell);
+    beside.extend(own.filter(|_| is_slower).map(|own| {
         let gain = times_exactly(own.throughput / simplest.throughput);
         format!("{gain} as fast as {}", describe_method(&simplest.cell))
     }));
@@ -364,8 +373,9 @@ impl<'a> Pictures<'a> {
             BoardColumn { intervals: false, ..BoardColumn::new("each", column::TIME, times) },
         ];
         let job = &first.1.result.cell;
-        let title = format!("{} in blocks of {} reach", rows[0], show_bytes(job.block))
-            .replacen("read ", "reads ", 1);
+        let state = describe_cache_state(job);
+        let comma = if state.is_empty() { "" } else { "," };
+        let title = format!("{}s of {}{state}{comma} reach", job.op, show_bytes(job.block));
         let figure = columns[0].cells.first()?.as_ref().map(|cell| cell.figure);
         let read_back = describe_read_back(self.results).into_iter();
         let facts = read_back.chain(self.answer.cold_cost.iter().map(ColdCost::describe)).collect();

@@ -26,7 +26,7 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<p class=\"answer\">{}</p>\n<ul class=\"tiles\">",
-        xml(&page.content.answer_with(&page.glance))
+        xml(&page.content.head(&page.glance))
     )?;
     if let Some(board) = page.glance.board.as_ref().filter(|board| !board.number.is_empty()) {
         let spread = std::iter::once(board.describe_spread());
@@ -50,7 +50,11 @@ pub fn write(page: &HtmlPage, out: &mut dyn Write) -> io::Result<()> {
         write_tile(out, "", "Cold costs", &format!("{} x", times(cost.ratio)), &what)?;
     }
     write_trust(page, out)?;
-    writeln!(out, "</ul>\n</section>")
+    writeln!(out, "</ul>")?;
+    if let Some(whole) = page.content.whole_answer(&page.glance) {
+        writeln!(out, "<p>{}</p>", xml(whole))?;
+    }
+    writeln!(out, "</section>")
 }
 
 fn write_tile(

@@ -65,6 +65,17 @@ pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
         .join(", ")
 }
 
+/// Returns those of them that are not the usual: `random, 4 threads`.
+pub fn unusual_constants(rows: &[&CellResult]) -> String {
+    let jobs = jobs(rows);
+    let Some(first) = jobs.iter().rev().max_by_key(|job| job.threads) else {
+        return String::new();
+    };
+    let constant = Axis::columns().into_iter().filter(|axis| !differs(*axis, &jobs));
+    let unusual = constant.filter_map(|axis| axis.phrase_among(first, false));
+    unusual.collect::<Vec<_>>().join(", ")
+}
+
 fn jobs<'a>(rows: &[&'a CellResult]) -> Vec<&'a Job> {
     rows.iter().map(|row| &row.cell).collect()
 }

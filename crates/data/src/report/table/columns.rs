@@ -246,7 +246,8 @@ fn show_levels(change: &LevelChange, factor: f64, ascii: bool) -> String {
     format!("{first}{}{last}", if ascii { "->" } else { "→" })
 }
 
-fn half_width(row: &CellResult) -> Option<f64> {
+/// Returns half of the width of the interval of its rate, in percent.
+pub fn half_width(row: &CellResult) -> Option<f64> {
     Some(100.0 * row.throughput.or(row.operations)?.summary.half_width()?)
 }
 

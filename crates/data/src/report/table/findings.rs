@@ -18,11 +18,12 @@ pub struct GroupedWarning<'a> {
 }
 
 impl GroupedWarning<'_> {
-    /// Returns `; less so in 4 more`, of cells whose figure it does not devalue as much.
+    /// Returns `; 4 more cells are less affected`, of cells whose figure it does not devalue as much.
     pub fn describe_lesser(&self) -> String {
         match self.lesser {
             0 => String::new(),
-            lesser => format!("; less so in {lesser} more"),
+            1 => "; 1 more cell is less affected".into(),
+            lesser => format!("; {lesser} more cells are less affected"),
         }
     }
 }

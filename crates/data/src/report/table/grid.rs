@@ -148,6 +148,8 @@ pub struct Table {
     pub text: String,
     /// It repeats figures of another table.
     pub repeats: bool,
+    /// It has the rows of the first table, in their order, and all that people ask of them.
+    pub has_all_rows: bool,
 }
 
 impl Table {

@@ -6,9 +6,9 @@ use super::findings::sign;
 use super::grid::Table;
 use super::grid::{self, Cell, Column, Style};
 use crate::analysis;
-use crate::analysis::{ProbeResult, SKIPPED_BY_USER, end_sentence};
+use crate::analysis::{ProbeResult, SKIPPED_BY_USER, end_sentence, group_by_key};
 use crate::plan::{ProbeCell, Skipped};
-use crate::record::{Severity, Unit};
+use crate::record::{Severity, Unit, Warning};
 use crate::report::Look;
 use crate::report::notes::{ReportNote, group_by_text, name_first};
 use crate::report::text::safe;
@@ -183,24 +183,10 @@ pub fn notes(
     ascii: bool,
 ) -> Vec<ReportNote> {
     let mut notes = Vec::new();
-    let mut reported: Vec<(&str, &str)> = Vec::new();
-    for warning in probes.iter().flat_map(|probe| &probe.warnings) {
-        let key = (warning.id.as_ref(), warning.message.as_str());
-        if reported.contains(&key) {
-            continue;
-        }
-        reported.push(key);
-        let affected = probes.iter().filter(|p| p.warnings.contains(warning));
-        let affected: Vec<String> = affected.map(|p| p.cell.label()).collect();
-        let ((mark, style), cells) = (sign(warning.severity, ascii), summarize(&affected));
-        notes.push(ReportNote::warning(
-            mark.into(),
-            style,
-            warning,
-            &warning.message,
-            &cells,
-            false,
-        ));
+    for ProbeWarnings { first, message, labels } in group_warnings(probes) {
+        let ((mark, style), cells) = (sign(first.severity, ascii), summarize(&labels));
+        let several = labels.len() > 1;
+        notes.push(ReportNote::warning(mark.into(), style, first, &message, &cells, several));
     }
     let (mark, red) = sign(Severity::Wrong, ascii);
     for probe in probes {
@@ -224,6 +210,28 @@ pub fn notes(
         notes.push(ReportNote::new("network: ", Style::Dim, end_sentence(&line)));
     }
     notes
+}
+
+/// The warnings of one kind.
+pub struct ProbeWarnings<'a> {
+    pub first: &'a Warning,
+    /// The message of all, with the range of their figures.
+    pub message: String,
+    /// The names of their probes.
+    pub labels: Vec<String>,
+}
+
+/// Groups the warnings of probes by kind and severity, in order of first appearance.
+pub fn group_warnings(probes: &[ProbeResult]) -> Vec<ProbeWarnings<'_>> {
+    let all = probes.iter().flat_map(|probe| probe.warnings.iter().map(move |one| (probe, one)));
+    let mut groups = Vec::new();
+    for (_, all) in group_by_key(all, |(_, one)| (one.severity, &one.id)) {
+        let messages: Vec<&str> = all.iter().map(|(_, one)| &*one.message).collect();
+        let message = analysis::describe_range(&messages);
+        let labels = all.iter().map(|(probe, _)| probe.cell.label()).collect();
+        groups.extend(all.first().map(|(_, first)| ProbeWarnings { first, message, labels }));
+    }
+    groups
 }
 
 /// Returns the reasons of all estimates.

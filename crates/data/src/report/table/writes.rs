@@ -2,6 +2,7 @@
 //! long a commit takes, and the outcome of reading back.
 
 use super::column_parts::{distinguishing_columns, figures, numbers, words};
+use super::columns::half_width;
 use super::grid::Column;
 use super::grid::Table;
 use crate::analysis::{CellResult, CommitsOf, SummaryOf, VerifiedOf, WriteTimes};
@@ -9,7 +10,7 @@ use crate::plan::Job;
 use crate::record::{BadBlock, Durability, Reach, ReadFrom};
 use crate::session::Session;
 use crate::units::column::{PER_SECOND, TIME, align, unit};
-use crate::units::{Rates, show_bytes, show_share};
+use crate::units::{Rates, show_bytes, show_percent, show_share};
 
 /// Returns the table of a session that writes; `None` for others.
 pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<Table> {
@@ -34,7 +35,9 @@ pub fn build_writes(_: &Session, rows: &[&CellResult], rates: Rates) -> Option<T
                 (fdatasync, O_DSYNC or direct I/O); - where nothing waited for the device, or the page cache was bypassed. Still \
                 dirty: what was not yet written back when the clock stopped. Medians of the trials";
     // Writes that bypass the page cache have one time, that of the results.
-    let repeats = times.iter().all(|of| of.page_cache.is_none());
+    // So has a commit, at whose end the device has the data.
+    let repeats = times.iter().all(|of| of.page_cache.is_none())
+        || rows.iter().all(|row| row.commits.is_some());
     let text = text.into();
     Some(Table { id: "writes", title: "Writes", columns, text, repeats, ..Table::default() })
 }
@@ -50,6 +53,8 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Tabl
     let mut columns = distinguishing_columns(&committing, &own, true);
     columns.push(words("method", 0, &committing, |row| method(&row.cell)));
     columns.push(figures("commits", PER_SECOND, &commits, |of| of.per_second));
+    let halves: Vec<Option<f64>> = committing.iter().map(|row| half_width(row)).collect();
+    columns.push(Column::exact("±", "%", 0, &halves, show_percent));
     columns.extend(percentiles(&commits));
     columns.extend(durable_columns(&committing));
     let sync = |of: &CommitsOf| of.sync.as_ref().and_then(|sync| sync.p50);
@@ -61,7 +66,8 @@ pub fn build_commits(_: &Session, rows: &[&CellResult], _: Rates) -> Option<Tabl
                 where write and sync cannot be seen apart. Commits: per second, of all threads. Flushes: of the disk, per commit. \
                 Written: bytes per byte committed. Both include other programs";
     let text = sentences(&committing).fold(text.to_string(), |all, one| format!("{all}. {one}"));
-    Some(Table { id: "commits", title: "Commits", columns, text, ..Table::default() })
+    let has_all_rows = committing.len() == rows.len();
+    Some(Table { id: "commits", title: "Commits", columns, text, has_all_rows, ..Table::default() })
 }
 
 /// Names the method of a job's commits: `fdatasync`, `direct dsync`, `fdatasync of 8`.

@@ -136,7 +136,8 @@ fn filters_search_descriptions() {
 #[test]
 fn list_and_bars_move_together() {
     let mut stage = opened();
-    stage.keys("jjjj");
+    assert_eq!(stage.model.lab.probe(), Some("rtt"), "the probe of the figure above the bars");
+    stage.keys("gjjjj");
     assert_eq!(stage.model.lab.probe(), Some("syscall"));
     assert_eq!(stage.model.lab.current_slot().unwrap().cell.probe, "syscall");
     stage.keys("<tab>");
@@ -283,7 +284,7 @@ fn enter_opens_curves() {
     stage.keys("<enter>");
     assert!(!stage.model.lab.open);
     stage.keys("/latency<enter>").model.lab.pane = LabPane::Bars;
-    stage.keys("jj<enter>");
+    stage.keys("gjj<enter>");
     assert!(stage.model.lab.open);
     let curves = stage.model.lab.curves().unwrap();
     assert_eq!((curves.curves.len(), curves.axis.as_str(), curves.xs().len()), (2, "bytes", 15));

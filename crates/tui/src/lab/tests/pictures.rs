@@ -23,7 +23,7 @@ fn latency() -> Stage {
 fn bars_at_every_size() {
     for (columns, rows) in [(160, 45), (120, 40), (80, 24)] {
         let mut stage = opened();
-        stage.keys("jjjj<tab>");
+        stage.keys("gjjjj<tab>");
         insta::assert_snapshot!(format!("bars_{columns}x{rows}"), stage.snapshot(columns, rows));
     }
 }

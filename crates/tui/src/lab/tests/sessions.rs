@@ -35,7 +35,7 @@ fn mixed_sessions_show_on_both_screens() {
     assert_eq!(stage.model.screen, Screen::Results);
     assert!(stage.picture(120, 40).contains("Throughput"));
     stage.keys("5");
-    assert!(stage.picture(120, 40).contains("function call"));
+    assert!(stage.picture(120, 40).contains("a round trip takes"));
 }
 
 #[test]

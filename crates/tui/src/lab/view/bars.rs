@@ -357,21 +357,23 @@ fn legend_parts(look: &Look, lab: &Lab, shade: Option<&'static str>) -> Vec<Vec<
     if measured(false) {
         parts.push(vec![
             Span::styled(look.glyph("█", "#"), bar_style(look, Unit::Bytes, false)),
-            dim("rate, size: own scale"),
+            dim("rate: own scale"),
         ]);
     }
     if let Some(shade) = shade {
         parts.push(vec![look.span(Role::Text, shade), dim("95 % interval")]);
     }
     if slots().any(|slot| lab.estimate(slot).is_some()) {
-        parts.push(vec![look.span(Role::Text, look.glyph("├─┤", "[-]")), dim("estimate")]);
+        parts.push(vec![look.span(Role::Text, look.glyph("├─┤", "[-]")), dim("expected")]);
     }
     for (at, other) in lab
         .marked_sessions()
         .filter(|(_, other)| slots().any(|slot| other.value(&slot.cell, slot.unit).is_some()))
     {
         let (symbol, style) = sign(look, at);
-        parts.push(vec![Span::styled(symbol.to_string(), style), dim(&pane::fit(&other.name, 24))]);
+        let kind = if at < lab.local.others.len() { "machine " } else { "" };
+        let name = dim(&format!("{kind}{}", pane::fit(&other.name, 24)));
+        parts.push(vec![Span::styled(symbol.to_string(), style), name]);
     }
     parts
 }

@@ -51,7 +51,7 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
     strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
     match &view.picture {
         Picture::Curves => curve::draw(&scene, panes.curve, buf),
-        Picture::Rows { rows, known } => rows::draw(&scene, rows, *known, panes.curve, buf),
+        Picture::Rows(rows, figures) => rows::draw(&scene, rows, *figures, panes.curve, buf),
         Picture::Board(board) => {
             let inner = pane::frame(look, &view.title(), "", false, panes.curve, buf);
             board::draw(look, board, None, inner, buf);

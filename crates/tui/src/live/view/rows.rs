@@ -7,14 +7,14 @@ use ratatui::text::{Line, Span};
 use super::scene::{LiveScene, frame};
 use super::warnings;
 use crate::analysis::align_figures;
-use crate::live::rows::{CellRow, TICKS, unit};
+use crate::live::rows::{CellRow, RowFigures, TICKS, unit};
 use crate::plot::sparkline;
 use crate::record::Severity;
 use crate::theme::Role;
 use crate::view::{digits, pane};
 
 /// Columns of the longest name, of a figure, and of an interval.
-const NAME: usize = 30;
+const NAME: usize = 44;
 const FIGURE: usize = 5;
 const INTERVAL: usize = 8;
 /// Columns around them: marker of the running row, gaps, sign of a warning.
@@ -28,9 +28,10 @@ struct Widths {
     words: usize,
 }
 
-pub fn draw(scene: &LiveScene, rows: &[CellRow], known: bool, area: Rect, buf: &mut Buffer) {
+pub fn draw(scene: &LiveScene, rows: &[CellRow], of: RowFigures, area: Rect, buf: &mut Buffer) {
     let (look, view) = (scene.look, scene.view);
-    let (factor, unit) = unit(rows, known, view.metric(), look.unit);
+    let (factor, unit) = unit(rows, of, view.metric(), look.unit);
+    let unit = if of == RowFigures::Commits { format!("commits, {unit}") } else { unit.into() };
     let inner = frame(look, &scene.view.title(), vec![look.span(Role::Dim, unit)], area, buf);
     let running = view.cell().filter(|_| view.outcome.is_none());
     let height = usize::from(inner.height);

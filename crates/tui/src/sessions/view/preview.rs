@@ -146,21 +146,23 @@ fn figures(
     }
 }
 
-/// Lists the rows of a table, without intervals.
+/// Lists the rows of a table without intervals, and the columns that fit.
 fn table(look: &Look, board: &Board, width: usize) -> Vec<Line<'static>> {
     let names = board.rows.iter().map(|name| pane::width(name)).max().unwrap_or(0) + 1;
     let names = names.min(width / 2);
-    let each = (width - names) / board.columns.len().max(1);
-    let each = each.clamp(8, 16);
+    let mut room = width - names;
     let mut lines = vec![vec![look.span(Role::Dim, pane::pad(board.axis, names))]];
     let name = |name: &String| look.span(Role::Text, pane::pad(&pane::fit(name, names), names));
     lines.extend(board.rows.iter().map(|row| vec![name(row)]));
     for column in &board.columns {
         let (title, texts) = column.texts(look.unit);
-        let cells = std::iter::once(title).chain(texts);
+        let cells = [&[title], texts.as_slice()].concat();
+        let each = cells.iter().map(|text| pane::width(text)).max().unwrap_or(0).max(6) + 2;
+        let Some(left) = room.checked_sub(each) else { break };
+        room = left;
         for (at, (line, text)) in lines.iter_mut().zip(cells).enumerate() {
             let role = if at == 0 { Role::Dim } else { Role::Number };
-            line.push(look.span(role, pane::pad_front(&pane::fit(&text, each - 1), each)));
+            line.push(look.span(role, pane::pad_front(&text, each)));
         }
     }
     lines.into_iter().map(Line::from).collect()

@@ -112,10 +112,7 @@ fn reading_and_creating_are_two_rows() {
     let cells = [at("read", 512, Cache::AsIs, 1.0), cell(write, 0.5, 0.005, 7)];
     let glance = of_cells(&cells);
     let board = glance.table().unwrap();
-    assert_eq!(
-        (board.title.as_str(), board.unit.as_str()),
-        ("reads in blocks of 512 B reach", "k/s")
-    );
+    assert_eq!((board.title.as_str(), board.unit.as_str()), ("reads of 512 B reach", "k/s"));
     assert_eq!(board.rows, ["read", "create"]);
     assert_eq!(column(board, "rate"), ["1.00", "0.50"]);
     assert!(of_cells(&cells[..1]).table().is_none(), "one operation is no comparison");
