@@ -47,6 +47,8 @@ pub struct Strip<'a> {
     pub look: &'a Look,
     pub y: Axis<'a>,
     pub rules: &'a [StripRule<'a>],
+    /// A row below shows the marks of the bars.
+    pub marks: bool,
 }
 
 /// Where the parts of a strip are.
@@ -59,7 +61,7 @@ struct StripLayout {
 
 impl<'a> Strip<'a> {
     pub fn new(look: &'a Look, y: Axis<'a>) -> Strip<'a> {
-        Strip { look, y, rules: &[] }
+        Strip { look, y, rules: &[], marks: true }
     }
 
     /// Returns where the bars are in an area.
@@ -75,7 +77,7 @@ impl<'a> Strip<'a> {
 
     fn lay_out(&self, area: Rect) -> StripLayout {
         let range = fit_y(&self.y, None);
-        let below = u16::from(area.height > 2);
+        let below = u16::from(self.marks && area.height > 2);
         let height = area.height - below;
         let plot = Rect { height, ..area };
         if area.width < 12 || height < 3 {

@@ -10,7 +10,8 @@ use crate::analysis::why::Devices;
 use crate::analysis::{Axis, CellResult};
 use crate::catalog::moves_data;
 use crate::plan::{Cache, CpuCache, Job, Op};
-use crate::stats::{Ratio, paired};
+use crate::record::Trial;
+use crate::stats::{Ratio, median, paired};
 use crate::units::{join_names, show_bytes};
 
 /// The effect of a setting on the reads of one way.
@@ -34,6 +35,9 @@ pub struct Effect {
 pub struct EffectAt {
     pub block: u64,
     pub ratio: Ratio,
+    /// Bytes of a request that the disk got with the other value: the median of the trials.
+    #[serde(skip)]
+    requests: Option<u64>,
 }
 
 /// Pairs of all block sizes together: the last ones of each.
@@ -95,7 +99,7 @@ fn effects_of(
         pairs.sort_by_key(|(own, _)| own.cell.block);
         let point = |(own, other): &(&CellResult, &CellResult)| {
             let ratio = own.ratio_to(other)?;
-            Some(EffectAt { block: own.cell.block, ratio })
+            Some(EffectAt { block: own.cell.block, ratio, requests: request_bytes(other) })
         };
         let each = (MAX_POOLED / pairs.len()).max(1);
         let rounds = pairs.iter().flat_map(|(own, other)| {
@@ -113,6 +117,18 @@ fn effects_of(
         }
     };
     curves.into_iter().map(effect).collect()
+}
+
+/// Returns the bytes of the requests that the disk got, on average.
+fn request_bytes(of: &CellResult) -> Option<u64> {
+    let bytes = |trial: &Trial| {
+        let evidence = &trial.evidence;
+        let bytes = evidence.disk_read_bytes? + evidence.disk_write_bytes.unwrap_or(0);
+        let requests = evidence.disk_requests.get()?;
+        (requests > 0).then(|| bytes as f64 / requests as f64)
+    };
+    let all: Vec<f64> = of.trials.iter().filter_map(|trial| bytes(trial)).collect();
+    median(&all).map(|bytes| bytes as u64)
 }
 
 /// Returns a clause for each setting: for the page cache and direct I/O along the block sizes of
@@ -171,12 +187,32 @@ fn describe_sizes(effects: &[&Effect], names: [&str; 2]) -> Option<String> {
             _ if from == to => format!("at {}", show_bytes(from)),
             _ => format!("from {} to {}", show_bytes(from), show_bytes(to)),
         };
-        let cpu = judge(&stretch[0])?.is_none() && effect.cpu_to.is_some_and(|most| most >= to);
-        let why = if cpu { ", as the CPU takes the time" } else { "" };
-        Some(format!("{place} {}{why}", compare(stretch, names)))
+        Some(format!("{place} {}{}", compare(stretch, names), explain(effect, stretch)?))
     };
     let clauses: Vec<String> = stretches.iter().filter_map(clause).collect();
     Some(format!("with {way}, {}", clauses.join("; ")))
+}
+
+/// Requests that are this many times the block are read ahead.
+const AHEAD: u64 = 2;
+
+/// Returns why a setting makes a difference at these block sizes, or none; empty if the trials do
+/// not show it.
+fn explain(effect: &Effect, stretch: &[EffectAt]) -> Option<String> {
+    let last = stretch.last()?;
+    let is_by_cpu = effect.cpu_to.is_some_and(|most| most >= last.block);
+    let is_ahead = |at: &EffectAt| at.requests.is_some_and(|bytes| bytes >= AHEAD * at.block);
+    Some(match (judge(last)?, effect.axis) {
+        (None, _) if is_by_cpu => ", as the CPU takes the time".into(),
+        (Some(true), Axis::Direct) if is_by_cpu => {
+            ", as the CPU takes the time of buffered reads".into()
+        }
+        (Some(false), Axis::Direct) if stretch.iter().all(is_ahead) => {
+            let most = stretch.iter().filter_map(|at| at.requests).max()?;
+            format!(", read ahead in requests of up to {}", show_bytes(most))
+        }
+        _ => String::new(),
+    })
 }
 
 /// Returns `warm is 2.1x to 8.2x as fast as cold`, `no difference between warm and cold shows (at

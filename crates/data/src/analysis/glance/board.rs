@@ -455,7 +455,10 @@ impl<'a> Ladder<'a> {
         let others = names.iter().zip(&best).filter(|((name, _), _)| name != base);
         let said = others.filter_map(|((name, _), top)| {
             let ratio = top.as_ref()?.1.ratio(&best[lead].as_ref()?.1)?;
-            Some(times_as_fast((name, base), &ratio, ["is", "was"], false))
+            let said = times_as_fast((name, base), &ratio, ["is", "was"], false);
+            let is_faster = Finding::of(&ratio) == Finding::Differs && ratio.ratio > 1.0;
+            let moves = moves_data(&top.as_ref()?.1.result.cell);
+            Some(if is_faster && !moves { said + ", moving no data" } else { said })
         });
         let said = said.collect::<Vec<_>>().join("; ");
         let facts = (!said.is_empty()).then_some(said).into_iter().collect();

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::{LiveScene, figure, frame, stacked_bar};
 use super::{latency, warnings};
+use crate::live::rows::Picture;
 use crate::live::run::Suspension;
 use crate::live::run_view::{LastTrial, RunStep};
 use crate::plan::Job;
@@ -94,7 +95,12 @@ impl NowRows<'_> {
         let room = usize::from(self.area.width).saturating_sub(which.len() + 1);
         let label = pane::fit(&job.label(), room.saturating_sub(2));
         let (style, _, mark) = self.scene.sign(cell);
-        let marker = Span::styled(format!("{mark} "), style);
+        // Rows have the colours of the bars, not their marks.
+        let marker = match view.picture {
+            Picture::Curves => format!("{mark} "),
+            _ => look.glyph("■ ", "# ").into(),
+        };
+        let marker = Span::styled(marker, style);
         let gap = " ".repeat((room + 1).saturating_sub(pane::width(&label) + 2));
         self.put(
             vec![

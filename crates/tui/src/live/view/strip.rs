@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::scene::{LiveScene, figure, frame};
 use crate::live::phases::{Phases, Spent};
+use crate::live::rows::Picture;
 use crate::live::series::{Extremes, Measure};
 use crate::live::strip::{TrialBar, describe, lay_out, log_ends};
 use crate::plan::Job;
@@ -125,7 +126,10 @@ fn with_strip<R>(scene: &LiveScene, measure: Measure, then: impl FnOnce(&Strip) 
     let extremes = scene.view.series.extremes(measure);
     let values = values(scene, measure, extremes);
     let tick = |value: f64| values.tick(value);
-    then(&Strip::new(scene.look, value_axis(&values, extremes, &tick)))
+    let strip = Strip::new(scene.look, value_axis(&values, extremes, &tick));
+    // Rows have names: only curves are told apart by their marks.
+    let marks = scene.view.picture == Picture::Curves;
+    then(&Strip { marks, ..strip })
 }
 
 /// Draws a hint before the first trial: an axis would be made up.

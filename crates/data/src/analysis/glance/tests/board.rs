@@ -95,7 +95,7 @@ fn calls_are_compared_with_a_read() {
     let board = glance.table().unwrap();
     assert_eq!(board.title, "a call of read of 1 B takes");
     assert_eq!((board.number.as_str(), board.unit.as_str()), ("477", "ns"));
-    assert_eq!(glance.facts, ["seek is 2.0x as fast as read"]);
+    assert_eq!(glance.facts, ["seek is 2.0x as fast as read, moving no data"]);
 }
 
 #[test]
