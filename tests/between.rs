@@ -157,7 +157,7 @@ fn unrestored_machine_is_reported_until_restored() {
     let (home, _) = home();
     let between = ["--between", "a:test -e ok || sleep 1000", "b:true"];
     let line = format!("--batch data.bin {LINE} --trials 5 --save held");
-    let ran = output(home.std(&line.replace("10m", "1s")).args(between));
+    let ran = output(home.std(&line.replace("10m", "3s")).args(between));
     let text = stdout_of(&ran);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");

@@ -75,7 +75,7 @@ impl Picture {
         let name = |job: &Job| match known {
             true if several => format!("{} {} {}", job.op, Workload::name_of(job), job.backend),
             true => format!("{} {}", job.op, Workload::name_of(job)),
-            // What all cells share stands in the plan.
+            // The plan has what all cells share.
             false if plan.cells.len() > 1 => names.own(job),
             false => names.full(job),
         };

@@ -18,7 +18,7 @@ pub struct GroupedWarning<'a> {
 }
 
 impl GroupedWarning<'_> {
-    /// Returns `; 4 more cells are less affected`, of cells whose figure it does not devalue as much.
+    /// Returns `; 4 more cells are less affected`: it devalues their figures less.
     pub fn describe_lesser(&self) -> String {
         match self.lesser {
             0 => String::new(),
