@@ -433,7 +433,7 @@ impl Presets {
 
 impl Plan {
     /// Returns the question that it asks: whether conditions hold, else the one of its preset;
-    /// `None` if it has none, or if other cells were asked for than those of the preset.
+    /// `None` if it has none, or if the user asked for other cells than the preset has.
     pub fn question(&self) -> Option<String> {
         let profiles: Vec<&str> =
             self.expect.iter().filter_map(|one| Some(one.by.as_ref()?.profile.as_str())).collect();

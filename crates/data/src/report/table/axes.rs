@@ -65,7 +65,7 @@ pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
         .join(", ")
 }
 
-/// Returns those of them that are not the usual: `random, 4 threads`.
+/// Returns [`constants`] without the usual values: `random, 4 threads`.
 pub fn unusual_constants(rows: &[&CellResult]) -> String {
     let jobs = jobs(rows);
     let Some(first) = jobs.iter().rev().max_by_key(|job| job.threads) else {

@@ -127,7 +127,7 @@ fn with_strip<R>(scene: &LiveScene, measure: Measure, then: impl FnOnce(&Strip) 
     let values = values(scene, measure, extremes);
     let tick = |value: f64| values.tick(value);
     let strip = Strip::new(scene.look, value_axis(&values, extremes, &tick));
-    // Rows have names: only curves are told apart by their marks.
+    // Rows have names: marks distinguish only curves.
     let marks = scene.view.picture == Picture::Curves;
     then(&Strip { marks, ..strip })
 }
