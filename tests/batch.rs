@@ -112,6 +112,26 @@ fn jsonl_streams_trials_before_results() {
 }
 
 #[test]
+fn metrics_are_kept_in_a_file() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = format!("--batch data.bin {QUICK} -b read,mmap -s 4k --no-save");
+    let printed = home.stdout(&format!("{line} --format openmetrics --metrics run.prom"));
+    assert_eq!(fs::read_to_string(home.path("run.prom")).unwrap(), printed);
+    assert_eq!(printed.lines().filter(|line| line.starts_with("iotui_trials{")).count(), 4);
+    assert_eq!(home.names(), ["data.bin", "run.prom"]);
+    for (file, why) in [
+        ("data.bin", "is the file being measured: choose another --metrics"),
+        ("gone/run.prom", "--metrics: cannot write gone/run.prom: its folder does not exist"),
+        (".", "--metrics: . is not a file"),
+        ("run.prom -o run.prom", "--metrics and --output name the same file"),
+    ] {
+        let asserted = home.cmd(&format!("{line} --metrics {file}")).assert().code(2);
+        asserted.stderr(predicate::str::contains(why));
+    }
+}
+
+#[test]
 fn csv_has_one_row_per_cell() {
     let home = Home::new();
     home.file("a,b \"c\".bin", 1 << 20);

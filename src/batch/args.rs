@@ -75,6 +75,10 @@ pub struct Args {
     #[arg(long)]
     pub details: bool,
 
+    /// Keep FILE current with the results so far, as metrics for node_exporter (openmetrics)
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    pub metrics: Option<PathBuf>,
+
     /// Save the session under this name; a name in use gets a number
     #[arg(long, value_name = "NAME", conflicts_with = "no_save")]
     pub save: Option<String>,

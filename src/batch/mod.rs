@@ -5,11 +5,13 @@ mod bar;
 mod dry;
 mod gate;
 mod make;
+mod metrics;
 mod ranks;
 mod watch;
 
 pub use args::Args;
 
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -17,7 +19,8 @@ use std::time::SystemTime;
 use anyhow::Context;
 use gate::{Gate, GateResult};
 use make::Task;
-use watch::Outcome;
+use metrics::MetricsFile;
+use watch::{Kept, Outcome};
 
 use crate::analysis;
 use crate::catalog::infos;
@@ -45,6 +48,7 @@ pub fn run(
     let format = args.out.format()?;
     args.out.refuse_terminal(format)?;
     args.out.check()?;
+    metrics::check(args)?;
     if args.out.output.is_some() {
         print_leftovers(args);
     }
@@ -66,10 +70,14 @@ pub fn run(
         None => Measuring::Alone(earlier),
     };
     let plan = Arc::new(plan);
-    if let Some(path) =
-        args.out.output.as_ref().filter(|path| plan.targets().any(|of| locate::is_target(of, path)))
-    {
-        anyhow::bail!("{} is the file being measured: choose another --output", show_path(path));
+    for (path, option) in [(&args.out.output, "--output"), (&args.metrics, "--metrics")] {
+        let is_target = |path: &&PathBuf| plan.targets().any(|of| locate::is_target(of, path));
+        if let Some(path) = path.as_ref().filter(is_target) {
+            anyhow::bail!(
+                "{} is the file being measured: choose another {option}",
+                show_path(path)
+            );
+        }
     }
     if args.dry_run {
         // A run adds it when it starts.
@@ -77,10 +85,15 @@ pub fn run(
     }
     signals::install().context("cannot handle signals")?;
     let recorder = recorder(args, &host, &plan)?.map(|r| Arc::new(Mutex::new(r)));
-    let outcome = measure(args, format, (&plan, how, &host), recorder.as_ref(), gate.as_ref());
+    let metrics = args.metrics.as_ref().map(|path| {
+        let session = make_session(&plan, host.get(), recorder.as_ref());
+        MetricsFile::share(path, args.anonymous, session)
+    });
+    let kept = Kept { recorder: recorder.as_ref(), metrics: metrics.as_ref() };
+    let outcome = measure(args, format, (&plan, how, &host), kept, gate.as_ref());
     let unopened = ranks::could_not_open(&outcome, started);
     let together = started.is_some();
-    let finished = finish(args, format, recorder.as_ref(), outcome, gate.as_ref(), together);
+    let finished = finish(args, format, kept, outcome, gate.as_ref(), together);
     finished.map_err(|error| if unopened { anyhow::Error::msg(error.to_string()) } else { error })
 }
 
@@ -153,7 +166,7 @@ fn measure(
     args: &Args,
     format: &Format,
     (plan, how, host): (&Arc<Plan>, Measuring, &SharedHost),
-    recorder: Option<&Arc<Mutex<Recorder>>>,
+    kept: Kept,
     gate: Option<&Gate>,
 ) -> Outcome {
     let (to, events) = channel();
@@ -163,19 +176,19 @@ fn measure(
     let shared = host.clone();
     let get_host = move || shared.get().clone();
     let (plan_of_engine, control_of_engine) = (Arc::clone(plan), Arc::clone(&control));
-    let recorded = recorder.cloned();
-    let started = runner::start(plan_of_engine, how, get_host, control_of_engine, recorded, send);
-    let session = make_session(plan, host.get(), recorder);
+    let keepers = kept.keepers();
+    let started = runner::start(plan_of_engine, how, get_host, control_of_engine, keepers, send);
+    let session = make_session(plan, host.get(), kept.recorder);
     if let Some(gate) = gate {
         gate.warn(args, &session);
     }
     match started {
         Ok(_) => {
-            let mut outcome = watch::until_over(args, format, &events, session, recorder, &control);
+            let mut outcome = watch::until_over(args, format, &events, session, kept, &control);
             // An engine that hangs has not.
             if let Some(text) = engine::set_back(plan, &control) {
                 for event in [Event::Note { text }, Event::Unrestored] {
-                    recorder
+                    kept.recorder
                         .and_then(|r| r.try_lock().ok())
                         .iter_mut()
                         .for_each(|r| r.record(&event));
@@ -272,7 +285,7 @@ fn finish_recording(
 fn finish(
     args: &Args,
     format: &Format,
-    recorder: Option<&Arc<Mutex<Recorder>>>,
+    kept: Kept,
     outcome: Outcome,
     gate: Option<&Gate>,
     together: bool,
@@ -282,7 +295,8 @@ fn finish(
     let reason =
         session.end.unwrap_or(if signal.is_some() { End::Interrupted } else { End::Failed });
     session.end = Some(reason);
-    let (saved, unsaved) = finish_recording(args, &mut session, recorder, reason);
+    let (saved, unsaved) = finish_recording(args, &mut session, kept.recorder, reason);
+    kept.metrics.iter().for_each(|file| MetricsFile::finish(file, &session));
     if session.trials.is_empty() && session.probe_trials.is_empty() && error.is_some() {
         let code = signal.map_or(1, |s| 128 + s as u8);
         return Err(output::Failure(code, error.unwrap_or_default()).into());

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::args::Args;
 use super::bar::Bar;
+use super::metrics::{MetricsFile, SharedMetrics};
 use crate::engine::{Control, RESTORE_TIMEOUT};
 use crate::output;
 use crate::plan::Plan;
 use crate::record::Event;
 use crate::report::{self, Format, jsonl};
 use crate::runner;
-use crate::runner::Report;
+use crate::runner::{Keepers, Report};
 use crate::session::{Recorder, Session};
 use crate::sys::signals;
 
@@ -74,6 +75,20 @@ fn event_line(
     Some(line.map(|line| line + "\n"))
 }
 
+/// Where a run is kept as it goes on.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'a> {
+    pub recorder: Option<&'a Arc<Mutex<Recorder>>>,
+    pub metrics: Option<&'a SharedMetrics>,
+}
+
+impl Kept<'_> {
+    pub fn keepers(&self) -> Keepers {
+        let observer = self.metrics.map(MetricsFile::observe);
+        Keepers { recorder: self.recorder.cloned(), observer }
+    }
+}
+
 /// The result of a run.
 pub(super) struct Outcome {
     pub session: Session,
@@ -88,11 +103,11 @@ pub(super) fn until_over(
     format: &Format,
     events: &Receiver<Report>,
     mut session: Session,
-    recorder: Option<&Arc<Mutex<Recorder>>>,
+    kept: Kept,
     control: &Control,
 ) -> Outcome {
     let mut bar = Bar::new(args.quiet, &session.plan);
-    let mut saving = Saving { recorder, reported: false, recovered: args.quiet };
+    let mut saving = Saving { recorder: kept.recorder, reported: false, recovered: args.quiet };
     let streams = format.id == report::JSONL && args.out.output.is_none();
     let mut stream = streams.then(|| Stream::open(args, &session)).flatten();
     let mut since: Option<Instant> = None;
@@ -105,6 +120,8 @@ pub(super) fn until_over(
                 session.apply(&event);
                 bar.show(&event);
                 saving.report(&bar);
+                let failure = kept.metrics.and_then(MetricsFile::take_failure);
+                failure.iter().for_each(|failure| bar.say(failure));
                 // A closed stdout ends the printing, not the run.
                 if stream.as_mut().is_some_and(|stream| stream.put(&session, &event).is_err()) {
                     stream = None;

@@ -22,7 +22,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (
         Some("Output"),
         "format output details unit save no_save anonymous strict quiet",
-        "ascii color scale graph",
+        "metrics ascii color scale graph",
     ),
     (Some("Full screen"), "theme replay demo", "speed no_mouse no_bell"),
     (Some("Other"), "list generate help version", ""),

@@ -25,6 +25,8 @@ pub use other_runs::find_other_run;
 pub use profiles::{expect, presets_of_profiles, profiles};
 pub use refine::{RefineError, refine};
 pub use replan::{ReplanError, replan};
-pub use run::{BUG, Measuring, Ranks, Report, create_recorder, describe_unrestored, start};
+pub use run::{
+    BUG, Keepers, Measuring, Observer, Ranks, Report, create_recorder, describe_unrestored, start,
+};
 pub use saved_runs::saved_runs;
 pub use visited::add_visited;

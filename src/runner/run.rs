@@ -73,8 +73,20 @@ pub enum Measuring {
 /// The ranks of a run of several processes.
 pub type Ranks = Arc<dyn Link + Send + Sync>;
 
+/// Is called with each event on the engine's thread, after it was saved: between trials, except for
+/// samples and progress. It may write files; if it hangs, the run still ends with its budget.
+pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// Where the events of a run are kept.
+#[derive(Default)]
+pub struct Keepers {
+    /// The session file.
+    pub recorder: Option<Arc<Mutex<Recorder>>>,
+    pub observer: Option<Observer>,
+}
+
 /// Starts the engine on its own thread, which measures as `how` says, and keeps the run announced
-/// until it ends; `recorder` saves each event, then `report` is called. If a system call
+/// until it ends; `keepers` get each event, then `report` is called. If a system call
 /// keeps the engine from ending with the budget, another thread ends the run with the results so
 /// far.
 ///
@@ -91,12 +103,12 @@ pub fn start(
     how: Measuring,
     host: impl FnOnce() -> Host + Send + 'static,
     control: Arc<Control>,
-    recorder: Option<Arc<Mutex<Recorder>>>,
+    keepers: Keepers,
     report: impl FnMut(Report) + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
     ceilings::choose_saved_xor_loop();
     let relay = Arc::new(Relay {
-        recorder,
+        keepers,
         report: Mutex::new(Box::new(report)),
         over: AtomicBool::new(false),
         measured: AtomicBool::new(false),
@@ -191,7 +203,7 @@ type ReportFn = Box<dyn FnMut(Report) + Send>;
 
 /// Passes the engine's events to the session file, then to the front end, until the run is over.
 struct Relay {
-    recorder: Option<Arc<Mutex<Recorder>>>,
+    keepers: Keepers,
     report: Mutex<ReportFn>,
     over: AtomicBool,
     /// Whether there is a result.
@@ -200,13 +212,16 @@ struct Relay {
 
 impl Relay {
     fn pass_on(&self, event: Event) {
-        if let Some(recorder) = &self.recorder {
+        if let Some(recorder) = &self.keepers.recorder {
             let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
             // The run was ended while the engine hung: its late events do not count.
             if self.over.load(Acquire) {
                 return;
             }
             recorder.record(&event);
+        }
+        if let Some(observe) = self.keepers.observer.as_ref().filter(|_| !self.over.load(Acquire)) {
+            observe(&event);
         }
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.over.load(Acquire) {
@@ -244,7 +259,7 @@ impl Relay {
         events.push(Event::End { reason: End::Budget, seconds: None });
         // Only tried: it may be the session file that hangs.
         if let Some(mut recorder) =
-            self.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())
+            self.keepers.recorder.as_ref().and_then(|recorder| recorder.try_lock().ok())
         {
             events.iter().for_each(|event| recorder.record(event));
         }
@@ -306,7 +321,7 @@ mod tests {
             Measuring::Alone(Earlier::default()),
             Host::default,
             Arc::new(Control::new(&NEVER)),
-            recorder,
+            Keepers { recorder, observer: None },
             report,
         )
         .unwrap();
@@ -342,7 +357,7 @@ mod tests {
                 Measuring::Alone(Earlier::default()),
                 Host::default,
                 Arc::new(Control::new(&NEVER)),
-                None,
+                Keepers::default(),
                 report,
             )
             .unwrap();
@@ -357,11 +372,12 @@ mod tests {
         let Some(_other) = other_runs::announce_as(&plan, 1) else { return };
         let recorder = testing::recorder(dir.path(), &plan);
         let path = recorder.path().to_path_buf();
-        let recorder = Some(Arc::new(Mutex::new(recorder)));
+        let keepers =
+            Keepers { recorder: Some(Arc::new(Mutex::new(recorder))), ..Keepers::default() };
         let (to, from) = channel();
         let report = move |what| drop(to.send(what));
         let control = Arc::new(Control::new(&NEVER));
-        start(plan, Measuring::Alone(Earlier::default()), Host::default, control, recorder, report)
+        start(plan, Measuring::Alone(Earlier::default()), Host::default, control, keepers, report)
             .unwrap();
         let first = from.recv().unwrap();
         let Report::OtherRun(other) = first else { panic!("{first:?}") };

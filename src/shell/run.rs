@@ -11,7 +11,7 @@ use crate::facts::Host;
 use crate::host::SharedHost;
 use crate::plan::Plan;
 use crate::record::{Earlier, End, Event};
-use crate::runner::{self, Measuring, Report};
+use crate::runner::{self, Keepers, Measuring, Report};
 use crate::session::Recorder;
 use crate::sys::signals;
 use crate::text;
@@ -78,7 +78,7 @@ impl Runs {
                 move || shared.get().clone()
             },
             Arc::clone(&control),
-            recorder.clone(),
+            Keepers { recorder: recorder.clone(), observer: None },
             self.make_reporter(recorder.clone()),
         );
         match started {

@@ -172,17 +172,25 @@ const FIRST: [Axis; 15] = {
 
 /// Returns the column of an option.
 fn job_column(option: &'static JobOption) -> CsvColumn {
+    let name = option_column(option.name);
     match option.name {
         // 0 is one pass, as requested; else the calibrated count.
-        "count" => job("count", |r| {
+        "count" => job(&name, |r| {
             r.cell.count.or(r.work().map(|work| work.count)).map_or(Field::Empty, integer)
         }),
-        "block-size" => job("block_bytes", |r| integer(r.cell.block)),
-        "size" => job("span_bytes", |r| integer(r.cell.span)),
-        name => {
-            let name = if name == "mix" { "mix_read_percent" } else { name };
-            job(&name.replace('-', "_"), |r| option.text(&r.cell).map_or(Field::Empty, text_field))
-        }
+        "block-size" => job(&name, |r| integer(r.cell.block)),
+        "size" => job(&name, |r| integer(r.cell.span)),
+        _ => job(&name, |r| option.text(&r.cell).map_or(Field::Empty, text_field)),
+    }
+}
+
+/// Returns the name of an option's column, with its unit.
+pub(super) fn option_column(option: &str) -> String {
+    match option {
+        "block-size" => "block_bytes".into(),
+        "size" => "span_bytes".into(),
+        "mix" => "mix_read_percent".into(),
+        name => name.replace('-', "_"),
     }
 }
 

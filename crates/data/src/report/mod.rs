@@ -17,6 +17,7 @@ pub mod jsonl;
 mod look;
 mod markdown;
 mod notes;
+mod openmetrics;
 mod picture;
 mod png;
 pub mod pretty;
@@ -62,6 +63,7 @@ pub static FORMATS: &[Format] = &[
     png::FORMAT,
     card::FORMAT,
     gbench::FORMAT,
+    openmetrics::FORMAT,
     fio::FORMAT,
 ];
 
@@ -70,6 +72,9 @@ pub const JSONL: &str = jsonl::FORMAT.id;
 
 /// The id of the format that shows a session at a glance.
 pub const CARD: &str = card::FORMAT.id;
+
+/// The format that `--metrics` keeps current.
+pub const METRICS: &Format = &openmetrics::FORMAT;
 
 /// Returns the format with this id.
 pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {

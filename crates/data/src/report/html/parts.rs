@@ -8,6 +8,7 @@ use crate::record::Source;
 use crate::report::notes::{ReportNote, Topic};
 use crate::report::table::grid::Table;
 use crate::report::table::grid::{Cell, Column, Style, row_count};
+use crate::report::table::origin::SOURCES;
 use crate::report::text::{squeeze, xml};
 
 /// Begins a section with its heading.
@@ -126,15 +127,6 @@ fn class_of(style: Style) -> &'static str {
         Style::Yellow => "misleading",
     }
 }
-
-type SourceShare = fn(&Source) -> f64;
-const SOURCES: [(&str, SourceShare); 5] = [
-    ("device", |s| s.device),
-    ("cache", |s| s.page_cache),
-    ("below", |s| s.below),
-    ("hole", |s| s.hole),
-    ("unknown", |s| s.unknown),
-];
 
 fn write_bar(source: &Source, out: &mut dyn Write) -> io::Result<()> {
     write!(

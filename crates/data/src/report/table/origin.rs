@@ -5,16 +5,25 @@ use crate::plan::Op;
 use crate::record::Source;
 use crate::report::text::squeeze;
 
+/// The share of a source.
+type SourceShare = fn(&Source) -> f64;
+
+/// The sources with their words and shares.
+pub const SOURCES: [(&str, SourceShare); 5] = [
+    ("device", |s| s.device),
+    ("cache", |s| s.page_cache),
+    ("below", |s| s.below),
+    ("hole", |s| s.hole),
+    ("unknown", |s| s.unknown),
+];
+
 /// Returns the shares with their words, largest first; if equal, the more suspicious first.
 pub fn source_shares(source: &Source) -> Vec<(&'static str, f64)> {
-    let mut parts = vec![
-        ("hole", source.hole),
-        ("below", source.below),
-        ("unknown", source.unknown),
-        ("cache", source.page_cache),
-        ("device", source.device),
-    ];
+    let trusted =
+        |name: &str| ["hole", "below", "unknown", "cache"].iter().position(|of| *of == name);
+    let mut parts = SOURCES.map(|(name, share)| (name, share(source))).to_vec();
     parts.retain(|(_, share)| *share > 0.0);
+    parts.sort_by_key(|(name, _)| trusted(name).unwrap_or(usize::MAX));
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     parts
 }
