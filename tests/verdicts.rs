@@ -171,6 +171,30 @@ fn comes_from_where_it_should(result: &Value, counted: bool) -> bool {
     device < 64 << 10 && (!counted || source(result, "page_cache") >= 0.98)
 }
 
+/// A pass over a cold file by `hot:20/80` visits 37 % of its blocks: 1 - e^-4 of a fifth, and 1 -
+/// e^-0.25 of the others. The rest are visited again.
+#[test]
+fn drawn_blocks_come_from_both() {
+    let home = Home::new();
+    if !home.on_disk() || !device_counted(&home.file("data.bin", LEN)) {
+        return;
+    }
+    let line = "data.bin -b pread -s 4k -c cold --count 0 --pattern hot:20/80";
+    let result = &results(&home, line)[0];
+    let trials = result["trials"].as_array().unwrap();
+    let sum = |key: &str| trials.iter().map(|trial| trial[key].as_f64().unwrap()).sum::<f64>();
+    assert_eq!(sum("bytes"), (LEN * trials.len()) as f64);
+    let (cached, fetched) = (source(result, "page_cache"), sum("device_bytes") / sum("bytes"));
+    assert!((cached - (1.0 - fetched).max(0.0)).abs() < 0.02, "{cached}, {fetched} fetched");
+    assert!(fetched > 0.37 - 0.05, "{fetched} fetched");
+    assert!(trials.iter().all(|trial| trial["xor"].is_null() && trial["passes"] == 0));
+    let found = warnings(result);
+    assert!(!["wrapped", "not-cold"].iter().any(|id| found.contains(id)), "{found:?}");
+    if cached > 0.03 {
+        assert_eq!(warning(result, "from-cache")["severity"], "note");
+    }
+}
+
 #[test]
 fn dirty_file_becomes_cold() {
     let home = Home::new();

@@ -374,7 +374,13 @@ fn asked_fresh(
     }
     let is_peer =
         |job: &Job| request.infos.iter().any(|info| info.id == job.backend.id && info.is_peer());
-    let is_bound = |job: &Job| picks || job.count.is_some() || job.has_own_files() || is_peer(job);
+    let is_bound = |job: &Job| {
+        picks
+            || job.count.is_some()
+            || job.has_own_files()
+            || job.pattern.is_drawn()
+            || is_peer(job)
+    };
     match cells.iter().find(|job| is_bound(job)) {
         Some(job) => Err(PlanError::FreshCount(job.label())),
         None => Ok(Some(Fresh::default())),

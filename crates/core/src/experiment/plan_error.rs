@@ -59,7 +59,7 @@ pub enum PlanError {
     )]
     FreshCached(String),
     #[error(
-        "--fresh chooses where a trial reads: it excludes --count, --file-per, peers and a pick among methods, which {0} has"
+        "--fresh chooses where a trial reads: it excludes --count, --file-per, patterns that repeat blocks, peers and a pick among methods, one of which {0} has"
     )]
     FreshCount(String),
     #[error("--fresh is for one process; drop it, or start iotui without mpirun")]

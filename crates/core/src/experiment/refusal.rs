@@ -57,6 +57,13 @@ fn folds(info: &Info, job: &Job) -> Option<String> {
             "the mix overwrites the data that the XOR covers; leave out --xor or --mix".into(),
         );
     }
+    if job.xor && job.pattern.is_drawn() {
+        return Some(format!(
+            "{} visits some blocks again and others never, so the XOR would be of no file; leave \
+             out --xor, or use --pattern random",
+            job.pattern
+        ));
+    }
     if job.xor && info.moves() != Moves::Data {
         let why = if info.is_peer() {
             "is another program, whose data iotui does not see"
@@ -148,12 +155,15 @@ fn appends(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
 
 /// Returns why a job cannot begin with a file that was never written.
 fn starts_fresh(job: &Job) -> Option<String> {
-    (job.starts_fresh() && job.mix.is_some()).then(|| {
-        format!(
-            "{} starts with a file without data: there is nothing to read; omit --mix",
-            job.writes
-        )
-    })
+    if !job.starts_fresh() {
+        return None;
+    }
+    let why = match job.mix {
+        Some(_) => "there is nothing to read; omit --mix",
+        None if job.pattern.is_drawn() => "each block is written once; use --pattern random",
+        None => return None,
+    };
+    Some(format!("{} starts with a file without data: {why}", job.writes))
 }
 
 /// Returns why the threads of a job cannot have a file each.
@@ -207,6 +217,14 @@ fn verifies(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> {
         let least = Job::STAMP;
         return Some(format!(
             "--verify marks each block with {least} bytes; use -s {least} or more"
+        ));
+    }
+    // In flight together, either of two writes of a block may be the last.
+    if job.pattern.is_drawn() && job.depth > 1 {
+        return Some(format!(
+            "with {} two writes of a block may be in flight, and --verify cannot tell which is \
+             the last; use --depth 1, or --pattern random",
+            job.pattern
         ));
     }
     // Which pass wrote each block last.

@@ -292,11 +292,60 @@ mod tests {
 
     #[test]
     fn patterns_parse_and_print_alike() {
-        for text in ["seq", "random", "reverse", "stride:4"] {
-            assert_eq!(text.parse::<Pattern>().unwrap().to_string(), text);
+        for text in [
+            "seq",
+            "random",
+            "reverse",
+            "stride:4",
+            "zipf:0.99",
+            "zipf:0.001",
+            "zipf:1",
+            "zipf:1.2",
+            "zipf:5",
+            "hot:20/80",
+            "hot:1/99",
+            "hot:50/50",
+        ] {
+            let pattern = text.parse::<Pattern>().unwrap();
+            assert_eq!(pattern.to_string(), text);
+            let json = serde_json::to_string(&pattern).unwrap();
+            assert_eq!(json, format!("\"{text}\""));
+            assert_eq!(serde_json::from_str::<Pattern>(&json).unwrap(), pattern);
         }
-        for text in ["stride", "stride:0", "stride:1", "stride:x", "sek"] {
-            assert!(text.parse::<Pattern>().is_err(), "{text}");
+        assert_eq!(" zipf:0.9900 ".parse::<Pattern>(), Ok(Pattern::Zipf(990)));
+        assert_eq!("zipf:.5".parse::<Pattern>(), Ok(Pattern::Zipf(500)));
+        assert_eq!("hot: 5 / 95".parse::<Pattern>(), Pattern::hot(5, 95));
+    }
+
+    #[test]
+    fn other_patterns_are_refused() {
+        for (text, said) in [
+            ("stride", "2 or more"),
+            ("stride:0", "2 or more"),
+            ("stride:1", "2 or more"),
+            ("stride:x", "2 or more"),
+            ("sek", "did you mean seq?"),
+            ("seq:2", "did you mean seq?"),
+            ("zipf", "zipf:0.99"),
+            ("zipf:", "zipf:0.99"),
+            ("zipf:0", "0.001 to 5"),
+            ("zipf:-1", "0.001 to 5"),
+            ("zipf:5.001", "0.001 to 5"),
+            ("zipf:0.1234", "up to 3 decimals"),
+            ("zipf:1e3", "0.001 to 5"),
+            ("zipf:99999999999", "0.001 to 5"),
+            ("zipf:nan", "0.001 to 5"),
+            ("zip:0.99", "there are: seq, random, reverse, stride:N, zipf:THETA"),
+            ("hot", "hot:20/80"),
+            ("hot:20", "hot:20/80"),
+            ("hot:0/80", "1 to 99"),
+            ("hot:20/100", "1 to 99"),
+            ("hot:20/800", "1 to 99"),
+            ("hot:2.5/80", "1 to 99"),
+            ("hot:80/20", "did you mean hot:20/80?"),
+        ] {
+            let error = text.parse::<Pattern>().unwrap_err().to_string();
+            assert!(error.contains(said), "{text}: {error}");
         }
     }
 }

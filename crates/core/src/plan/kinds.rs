@@ -209,7 +209,7 @@ impl Layout {
     }
 }
 
-/// The order in which blocks are visited; each visits every block once per pass.
+/// The order in which blocks are visited: each once per pass, or drawn with replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pattern {
     Seq,
@@ -217,6 +217,43 @@ pub enum Pattern {
     Reverse,
     /// Every n-th block, then again starting at the next one.
     Stride(u64),
+    /// Drawn, the k-th most popular block by 1 / k^theta: theta in thousandths, 1 to
+    /// [`Pattern::MAX_THETA`].
+    Zipf(u16),
+    /// Drawn: a share of the blocks gets that share of the accesses, both 1 to 99 percent.
+    Hot {
+        share: u8,
+        accesses: u8,
+    },
+}
+
+impl Pattern {
+    pub const MAX_THETA: u16 = 5000;
+
+    /// Returns whether each block is drawn with replacement: some come again within a pass.
+    pub fn is_drawn(self) -> bool {
+        matches!(self, Pattern::Zipf(_) | Pattern::Hot { .. })
+    }
+
+    /// Returns whether one block says nothing about where the next one is.
+    pub fn is_random(self) -> bool {
+        self == Pattern::Random || self.is_drawn()
+    }
+
+    /// Returns the pattern by which this percentage of the blocks gets this one of the accesses.
+    ///
+    /// # Errors
+    /// One is not 1 to 99, or the other blocks would get more each.
+    pub fn hot(share: u64, accesses: u64) -> Result<Pattern, PatternError> {
+        let percent = |value: u64| u8::try_from(value).ok().filter(|p| (1..=99).contains(p));
+        match (percent(share), percent(accesses)) {
+            (Some(share), Some(accesses)) if share > accesses => {
+                Err(PatternError::Swapped { share, accesses })
+            }
+            (Some(share), Some(accesses)) => Ok(Pattern::Hot { share, accesses }),
+            _ => Err(PatternError::Hot),
+        }
+    }
 }
 
 impl fmt::Display for Pattern {
@@ -226,6 +263,8 @@ impl fmt::Display for Pattern {
             Pattern::Random => f.write_str("random"),
             Pattern::Reverse => f.write_str("reverse"),
             Pattern::Stride(n) => write!(f, "stride:{n}"),
+            Pattern::Zipf(theta) => write!(f, "zipf:{}", f64::from(*theta) / 1000.0),
+            Pattern::Hot { share, accesses } => write!(f, "hot:{share}/{accesses}"),
         }
     }
 }
@@ -237,27 +276,64 @@ pub enum PatternError {
     Unknown(#[from] Unknown),
     #[error("stride needs its distance in blocks, 2 or more: stride:4")]
     Stride,
+    #[error(
+        "zipf needs its exponent, 0.001 to 5 with up to 3 decimals: zipf:0.99; the larger, the \
+         more accesses go to the most popular blocks"
+    )]
+    Zipf,
+    #[error(
+        "hot needs two percentages, 1 to 99: of the blocks, and of the accesses that they get: \
+         hot:20/80"
+    )]
+    Hot,
+    #[error(
+        "hot:{share}/{accesses} gives {share} % of the blocks only {accesses} % of the accesses; \
+         did you mean hot:{accesses}/{share}?"
+    )]
+    Swapped { share: u8, accesses: u8 },
 }
 
 impl FromStr for Pattern {
     type Err = PatternError;
     fn from_str(text: &str) -> Result<Self, PatternError> {
-        match text.trim() {
-            "seq" => Ok(Pattern::Seq),
-            "random" => Ok(Pattern::Random),
-            "reverse" => Ok(Pattern::Reverse),
-            other => match other.strip_prefix("stride") {
-                Some(rest) => match rest.strip_prefix(':').and_then(|n| units::parse_count(n).ok())
-                {
-                    Some(n) if n >= 2 => Ok(Pattern::Stride(n)),
-                    _ => Err(PatternError::Stride),
-                },
-                None => {
-                    Err(nearest("pattern", other, ["seq", "random", "reverse", "stride:N"]).into())
-                }
-            },
+        let text = text.trim();
+        let (name, value) = text.split_once(':').map_or((text, None), |(n, v)| (n, Some(v)));
+        match (name, value) {
+            ("seq", None) => Ok(Pattern::Seq),
+            ("random", None) => Ok(Pattern::Random),
+            ("reverse", None) => Ok(Pattern::Reverse),
+            ("stride", value) => {
+                let blocks = value.and_then(|value| units::parse_count(value).ok());
+                blocks.filter(|n| *n >= 2).map(Pattern::Stride).ok_or(PatternError::Stride)
+            }
+            ("zipf", value) => {
+                value.and_then(parse_theta).map(Pattern::Zipf).ok_or(PatternError::Zipf)
+            }
+            ("hot", value) => {
+                let (share, accesses) =
+                    value.and_then(|value| value.split_once('/')).ok_or(PatternError::Hot)?;
+                let percent = |text: &str| text.trim().parse().map_err(|_| PatternError::Hot);
+                Pattern::hot(percent(share)?, percent(accesses)?)
+            }
+            _ => {
+                let forms = ["stride:N", "zipf:THETA", "hot:SHARE/ACCESSES"];
+                let all = ["seq", "random", "reverse"].into_iter().chain(forms);
+                Err(nearest("pattern", text, all).into())
+            }
         }
     }
+}
+
+/// Returns a decimal number from 0.001 to 5 in thousandths.
+fn parse_theta(text: &str) -> Option<u16> {
+    let (whole, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let decimals = decimals.trim_end_matches('0');
+    let is_number = whole.bytes().chain(decimals.bytes()).all(|digit| digit.is_ascii_digit());
+    if !is_number || decimals.len() > 3 {
+        return None;
+    }
+    let thousandths = format!("{whole}{decimals:0<3}").parse().ok()?;
+    (1..=Pattern::MAX_THETA).contains(&thousandths).then_some(thousandths)
 }
 
 /// A name that is in no registry, with the nearest ones that are.

@@ -218,10 +218,14 @@ impl Settings {
             "Operation",
         ),
         setting!(
-            "pattern", "Pattern", ValueKind::OneOfOr(&["seq", "random", "reverse"], "stride:N"),
+            "pattern", "Pattern", ValueKind::OneOfOr(
+                &["seq", "random", "reverse", "zipf:0.99", "hot:20/80"],
+                "stride:N|zipf:THETA|hot:SHARE/ACCESSES",
+            ),
             default: "seq",
             pattern: |t: &str| t.parse::<Pattern>() => |v| v.to_string(),
-            "Order of the blocks; each pass visits every block once",
+            "Order of the blocks: each once per pass, or with replacement: zipf:0.99 = the k-th \
+             most popular block by 1/k^0.99, hot:20/80 = 20 % of the blocks get 80 % of the accesses",
         ),
         setting!(
             "threads" / 't', "Threads", ValueKind::Form("RANGE"),
@@ -525,7 +529,7 @@ pub enum ValueKind {
     Switch,
     /// One of these names.
     OneOf(&'static [&'static str]),
-    /// One of these names, or a value of this form.
+    /// One of these names, or a value of these forms; names with a colon are examples of them.
     OneOfOr(&'static [&'static str], &'static str),
     /// Some of these names, separated by commas.
     SomeOf(&'static [&'static str]),
@@ -541,7 +545,10 @@ impl ValueKind {
         match self {
             ValueKind::Switch => None,
             ValueKind::OneOf(names) => Some(names.join("|")),
-            ValueKind::OneOfOr(names, form) => Some(format!("{}|{form}", names.join("|"))),
+            ValueKind::OneOfOr(names, forms) => {
+                let plain = names.iter().copied().filter(|name| !name.contains(':'));
+                Some(plain.chain([forms]).collect::<Vec<_>>().join("|"))
+            }
             ValueKind::SomeOf(names) => Some(names.join(",")),
             ValueKind::Form(form) | ValueKind::Forms(form) => Some(form.into()),
         }

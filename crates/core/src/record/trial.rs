@@ -181,7 +181,8 @@ pub struct Evidence {
     /// How often the file was prepared, opened and mapped again, each time for an equal share of
     /// the passes; 0 (older sessions) = once.
     pub parts: u64,
-    /// Bytes of the span that one pass visits; `bytes` beyond it are repeats.
+    /// Bytes of the span that one pass visits, or all of them where blocks are drawn; `bytes`
+    /// beyond it are repeats.
     pub unique_bytes: u64,
     /// Sum of the bytes that each lane counted: a cross-check of `bytes`.
     pub lane_bytes: u64,

@@ -5,6 +5,7 @@
 
 pub mod access_pattern;
 pub mod claims;
+mod draw;
 pub mod drive;
 pub mod fold;
 pub mod meter;

@@ -386,7 +386,10 @@ pub(super) fn choose_timing(cell: &Cell, per_op: f64) -> Timed {
     // Each commit is kept, however fast.
     if per_op < 1500.0 && !cell.job.commits() {
         Timed::OneIn(64)
-    } else if cell.job.xor && cell.job.op != Op::Seek {
+    } else if cell.job.xor && cell.job.op != Op::Seek
+        || cell.job.pattern.is_drawn() && !cell.job.commits()
+    {
+        // No latency has what happens between two operations: the XOR, or the draw of a block.
         Timed::Precise
     } else {
         Timed::Chained

@@ -51,6 +51,9 @@ impl Coverage {
 
     /// Returns the planned bytes of all operations, and of the first pass (each byte counted once).
     pub fn bytes(&self) -> (u64, u64) {
+        if self.share.pattern.is_drawn() {
+            return self.drawn_bytes();
+        }
         let pass = self.pass_bytes(0, self.share.quota);
         let rest = self.pass_bytes(self.passes, self.rest);
         let mut all = pass * self.passes + rest;
@@ -63,6 +66,41 @@ impl Coverage {
             }
         }
         (all, first)
+    }
+
+    /// Returns the same of blocks that are drawn: all are equally long, and which ones differ is
+    /// found by drawing them again, or expected where that would take long.
+    fn drawn_bytes(&self) -> (u64, u64) {
+        let (share, operations) = (&self.share, self.operations());
+        let Some(draw) = share.draw(0).filter(|_| operations > 0) else { return (0, 0) };
+        let len = share.drawn_len();
+        let different = match operations <= MAX_REDRAWN && share.blocks <= MAX_REMEMBERED {
+            true => self.count_different(),
+            false => draw.expect_different(operations),
+        };
+        (operations * len, different * len)
+    }
+
+    /// Returns the number of operations.
+    fn operations(&self) -> u64 {
+        let unvisited = self.unvisited.iter().map(|(_, some)| some.end - some.start).sum::<u64>();
+        self.passes * self.share.quota + self.rest - unvisited
+    }
+
+    /// Counts the different blocks by going through the operations again.
+    fn count_different(&self) -> u64 {
+        let mut seen = vec![0u64; self.share.blocks.div_ceil(64) as usize];
+        for pass in 0..=self.passes {
+            let last = if pass < self.passes { self.share.quota } else { self.rest };
+            let order = self.share.order(pass);
+            let of_pass = |(of, some): &(u64, Range<u64>)| (*of == pass).then(|| some.clone());
+            let unvisited: Vec<Range<u64>> = self.unvisited.iter().filter_map(of_pass).collect();
+            for index in (0..last).filter(|at| !unvisited.iter().any(|some| some.contains(at))) {
+                let block = order.block(index);
+                seen[(block / 64) as usize] |= 1 << (block % 64);
+            }
+        }
+        seen.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// Sums `of(offset, bytes)` over the blocks at these indexes of a pass.
@@ -97,6 +135,8 @@ impl Coverage {
         match self.share.pattern {
             Pattern::Seq => false,
             Pattern::Reverse => ops > 0,
+            // All of the same length.
+            Pattern::Zipf(_) | Pattern::Hot { .. } => false,
             Pattern::Stride(_) | Pattern::Random => {
                 let last = self.share.offset(self.share.blocks - 1);
                 let mut seen = false;
@@ -117,7 +157,9 @@ impl Coverage {
     /// replaying offsets for the last.
     fn hole_bytes(&self, extents: &Extents) -> u64 {
         let hole = |offset, len| extents.hole_bytes_in(offset..offset + len);
-        let visits_all = self.share.quota == self.share.blocks && self.share.every == 1;
+        let visits_all = self.share.quota == self.share.blocks
+            && self.share.every == 1
+            && !self.share.pattern.is_drawn();
         let mut bytes = self.sum_blocks(self.passes, 0..self.rest, hole);
         for pass in 0..self.passes {
             bytes += if visits_all {
@@ -133,11 +175,20 @@ impl Coverage {
     }
 }
 
-/// Returns the bytes of operations that lay in holes; `None` if the extent map is unknown.
+/// Operations that are drawn again, which takes about 0.2 s, and blocks that are told apart then.
+const MAX_REDRAWN: u64 = 1 << 22;
+const MAX_REMEMBERED: u64 = 1 << 28;
+
+/// Returns the bytes of operations that lay in holes; `None` if the extent map is unknown, or it
+/// would take long to draw them again.
 pub(super) fn hole_bytes(coverage: &[Coverage], extents: Option<&Extents>) -> Option<u64> {
     let extents = extents.filter(|e| e.method != ExtentMethod::Assumed)?;
     if extents.hole_bytes() == 0 {
         return Some(0);
+    }
+    let is_long = |of: &Coverage| of.share.pattern.is_drawn() && of.operations() > MAX_REDRAWN;
+    if coverage.iter().any(is_long) {
+        return None;
     }
     Some(coverage.iter().map(|coverage| coverage.hole_bytes(extents)).sum())
 }
@@ -148,4 +199,61 @@ pub(super) fn overlap(coverage: &[Coverage]) -> u64 {
         coverage.iter().map(|v| v.share.range()).filter(|r| !r.is_empty()).collect();
     ranges.sort_by_key(|r| r.start);
     ranges.windows(2).map(|w| w[0].end.min(w[1].end).saturating_sub(w[1].start)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing;
+    use crate::plan::Job;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn drawn_blocks_are_counted_once(
+            blocks in 1u64..300,
+            odd in 0u64..64,
+            theta in 1u16..3000,
+            passes in 0u64..5,
+            (rest, left) in (0u64..300, 0u64..40),
+            seed: u64,
+        ) {
+            let span = blocks * 64 + odd;
+            let job = Job { span, block: 64, pattern: Pattern::Zipf(theta), ..testing::job() };
+            let share = Share::for_lane(&job, 0, u64::MAX, seed);
+            let rest = rest.min(share.quota);
+            let unvisited = if passes > 0 { vec![(0, 0..left.min(share.quota))] } else { vec![] };
+            let coverage = Coverage { share, passes, rest, unvisited: unvisited.clone() };
+            let (mut all, mut seen) = (0, HashMap::new());
+            for pass in 0..=passes {
+                let order = share.order(pass);
+                let end = if pass < passes { share.quota } else { rest };
+                for index in 0..end {
+                    if unvisited.iter().any(|(of, some)| *of == pass && some.contains(&index)) {
+                        continue;
+                    }
+                    let offset = order.offset(index);
+                    all += share.len_at(offset);
+                    seen.insert(offset, share.len_at(offset));
+                }
+            }
+            prop_assert_eq!(coverage.bytes(), (all, seen.values().sum::<u64>()));
+        }
+    }
+
+    #[test]
+    fn long_drawn_trials_are_expected() {
+        let job = Job { span: 64 << 20, block: 64, ..testing::job() };
+        let job = Job { pattern: Pattern::Hot { share: 20, accesses: 80 }, ..job };
+        let share = Share::for_lane(&job, 0, u64::MAX, 1);
+        let bytes = |passes| Coverage { share, passes, rest: 0, unvisited: Vec::new() }.bytes();
+        // Four passes are drawn again; five are not.
+        let (four, five) = (bytes(4), bytes(5));
+        assert_eq!((four.0, five.0), (256 << 20, 320 << 20));
+        // 1 - e^-16 of the hot blocks, and 1 - e^-1 and 1 - e^-1.25 of the others.
+        let blocks = |(_, different): (u64, u64)| different as f64 / f64::from(64 << 20);
+        assert!((blocks(four) - 0.2 - 0.8 * 0.632_12).abs() < 0.002, "{four:?}");
+        assert!((blocks(five) - 0.2 - 0.8 * 0.713_50).abs() < 0.0001, "{five:?}");
+    }
 }

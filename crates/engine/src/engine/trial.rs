@@ -441,7 +441,9 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out
     let passes = coverage.iter().filter_map(Coverage::passes).min();
     let complete = spec.ends_by_time && timed_out;
     let short = !complete && passes.is_some_and(|passes| passes < spec.passes);
-    let whole = spec.part.is_none() && spec.count >= spec.job.blocks();
+    // Operations that draw their blocks do not pass over the file.
+    let whole =
+        spec.part.is_none() && spec.count >= spec.job.blocks() && !spec.job.pattern.is_drawn();
     // Later passes cancel out in pairs, so the XOR is that of the first one; a cut pass has none.
     let seen = spec.info().moves() == Moves::Data && spec.job.mix.is_none();
     let folded = (spec.job.xor && seen && !short)

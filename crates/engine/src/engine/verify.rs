@@ -170,6 +170,7 @@ impl LastWrites {
         // Each pass writes the same blocks.
         let alike = share.reads == 0
             && coverage.unvisited.is_empty()
+            && !share.pattern.is_drawn()
             && (share.pattern != Pattern::Random || share.quota >= share.blocks);
         let mut writes = LastWrites { share, passes };
         writes.add(coverage, coverage.passes, coverage.rest);

@@ -307,7 +307,8 @@ mod tests {
     #[test]
     fn rows_change_as_their_setting_does() {
         assert_eq!(kind_of("op"), RowKind::OneOf(vec!["read", "write", "seek"]));
-        assert_eq!(kind_of("pattern"), RowKind::OneOf(vec!["seq", "random", "reverse"]));
+        let patterns = vec!["seq", "random", "reverse", "zipf:0.99", "hot:20/80"];
+        assert_eq!(kind_of("pattern"), RowKind::OneOf(patterns));
         assert_eq!(kind_of("cache"), RowKind::SomeOf(vec!["cold", "warm", "asis"]));
         assert_eq!(kind_of("direct"), RowKind::OneOf(vec!["false", "true"]));
         for name in ["threads", "depth", "size", "count", "trials", "budget", "trial-time", "seed"]

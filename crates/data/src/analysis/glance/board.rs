@@ -10,7 +10,7 @@ use crate::analysis::groups::group_by_key;
 use crate::analysis::{CellResult, Expected, Holds, brief_words};
 use crate::catalog::moves_data;
 use crate::experiment::{CALLS, MEASURE, asks_for_time};
-use crate::plan::{Axis, Cache, Job, Op, Pattern, Plan};
+use crate::plan::{Axis, Cache, Job, Op, Plan};
 use crate::record::Severity;
 use crate::session::Session;
 use crate::stats::{Summary, median};
@@ -587,8 +587,9 @@ fn state(job: &Job) -> (u8, String) {
     }
 }
 
-fn order(job: &Job) -> &'static str {
-    if job.pattern == Pattern::Random { "random " } else { "" }
+/// Returns `random ` for such a job, `zipf:0.99 ` where blocks are drawn.
+fn order(job: &Job) -> String {
+    if job.pattern.is_random() { format!("{} ", job.pattern) } else { String::new() }
 }
 
 fn op_name(job: &Job) -> &'static str {

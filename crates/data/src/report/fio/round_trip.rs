@@ -73,7 +73,9 @@ fn jobs(info: &Info) -> Vec<Job> {
     let mut jobs: Vec<Job> = info.ops.iter().filter(|op| **op != Op::Seek).map(plain).collect();
     let Some(base) = jobs.first().cloned() else { return jobs };
     jobs.push(Job { threads: 4, block: 16 << 10, ..base.clone() });
-    for pattern in [Pattern::Random, Pattern::Reverse, Pattern::Stride(4)] {
+    let drawn = [Pattern::Zipf(990), Pattern::Hot { share: 20, accesses: 80 }];
+    for pattern in [Pattern::Random, Pattern::Reverse, Pattern::Stride(4)].into_iter().chain(drawn)
+    {
         jobs.push(Job { pattern, ..base.clone() });
     }
     if info.max_depth() > 1 {

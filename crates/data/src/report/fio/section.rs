@@ -139,7 +139,7 @@ fn set_pattern(section: &mut FioSection, job: &Job) {
     let block = job.block;
     let rw = match job.pattern {
         Pattern::Seq => kind.to_string(),
-        Pattern::Random => format!("rand{kind}"),
+        Pattern::Random | Pattern::Zipf(_) | Pattern::Hot { .. } => format!("rand{kind}"),
         // Added to the end of the previous block.
         Pattern::Reverse => format!("{kind}:-{}", block.saturating_mul(2)),
         Pattern::Stride(n) => {
@@ -150,6 +150,7 @@ fn set_pattern(section: &mut FioSection, job: &Job) {
         }
     };
     section.set("rw", rw);
+    set_distribution(section, job.pattern);
     match job.writes {
         _ if job.op != Op::Write => {}
         Writes::Overwrite => {}
@@ -184,6 +185,24 @@ fn set_pattern(section: &mut FioSection, job: &Job) {
         // fio's mmap engine answers fdatasync with msync(MS_SYNC).
         Sync::Msync => section.set("fdatasync", job.writes_per_commit()),
     }
+}
+
+/// Sets how often blocks come that are drawn with replacement.
+fn set_distribution(section: &mut FioSection, pattern: Pattern) {
+    let distribution = match pattern {
+        // fio has no exponent of exactly 1.
+        Pattern::Zipf(1000) => "zipf:1.001".into(),
+        Pattern::Hot { share, accesses } => {
+            section.add_comment(
+                "fio's popular blocks are the first of its file, iotui's lie anywhere",
+            );
+            format!("zoned:{accesses}/{share}:{}/{}", 100 - accesses, 100 - share)
+        }
+        pattern if pattern.is_drawn() => pattern.to_string(),
+        _ => return,
+    };
+    section.set("random_distribution", distribution);
+    section.set("norandommap", 1);
 }
 
 /// Sets size, threads and number of operations.

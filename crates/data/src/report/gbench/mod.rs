@@ -84,7 +84,7 @@ impl BenchmarkNames {
         Some(match axis {
             Axis::Backend => job.backend.to_string(),
             Axis::Op => job.action().into(),
-            Axis::Pattern => job.pattern.to_string().replace(':', ""),
+            Axis::Pattern => job.pattern.to_string().replace(':', "").replace('/', "-"),
             Axis::Block => format!("block:{}", job.block),
             Axis::Depth if job.depth > 1 => format!("depth:{}", job.depth),
             Axis::Xor if job.xor => "xor".into(),

@@ -43,7 +43,7 @@ const MEANINGS: [(&str, &[&str], &str); 14] = [
     ("rate_iops", &[], "fio held the job to this rate"),
     ("thinktime", &[], "fio paused between operations"),
     ("latency_target", &[], "fio varied the queue depth to keep this latency"),
-    ("random_distribution", &["random"], "some blocks come more often, and caches hold them"),
+    (DISTRIBUTION, &["random"], "some blocks come more often, and caches hold them"),
     ("percentage_random", &["100"], "only a part of the blocks is in random order"),
     ("read_iolog", &[], "a log has the operations"),
     ("flow", &[], "fio slowed the job down to keep pace with others"),
@@ -54,6 +54,8 @@ const MEANINGS: [(&str, &[&str], &str); 14] = [
     ("zonemode", &["none"], "the blocks are in zones"),
     ("ignore_error", &[], "operations that failed count as well"),
 ];
+
+const DISTRIBUTION: &str = "random_distribution";
 
 /// Returns the backend that corresponds to an engine of fio; no two backends share an engine.
 fn backend_of(engine: &str) -> Option<(&'static Info, FioEngine)> {
@@ -79,6 +81,7 @@ impl JobOptions<'_> {
         for (name, plain, what) in MEANINGS {
             let value = self.get(name).filter(|value| !matches!(*value, "0" | ""));
             let value = value.filter(|value| !plain.contains(value));
+            let value = value.filter(|_| name != DISTRIBUTION || self.drawn().is_none());
             said.extend(value.map(|value| Remark::meaning(format!("{name}={value}: {what}"))));
         }
         if self.get("invalidate") == Some("0") {
@@ -222,7 +225,7 @@ impl JobOptions<'_> {
         });
         let block = i128::from(block);
         let pattern = match skip.map(|skip| skip + block) {
-            _ if random => Pattern::Random,
+            _ if random => self.drawn().unwrap_or(Pattern::Random),
             None => Pattern::Seq,
             Some(step) if step == -block => Pattern::Reverse,
             Some(step) if step > block && step % block == 0 => {
@@ -234,6 +237,26 @@ impl JobOptions<'_> {
             }
         };
         Some((pattern, mix))
+    }
+
+    /// Returns the pattern that draws blocks as a random job does; `None` if it draws none, or in
+    /// another way.
+    fn drawn(&self) -> Option<Pattern> {
+        let asked = self.get(DISTRIBUTION)?;
+        if asked.starts_with("zipf:") {
+            return asked.parse().ok();
+        }
+        // Percentages of the accesses and of the blocks, of one zone after the other.
+        let zones = asked.strip_prefix("zoned:")?.split(':').map(|zone| {
+            let (accesses, share) = zone.split_once('/')?;
+            Some((share.parse::<u64>().ok()?, accesses.parse::<u64>().ok()?))
+        });
+        match zones.collect::<Option<Vec<_>>>()?[..] {
+            [first, second] if (first.0 + second.0, first.1 + second.1) == (100, 100) => {
+                [first, second].into_iter().find_map(|(share, of)| Pattern::hot(share, of).ok())
+            }
+            _ => None,
+        }
     }
 
     /// Returns the sync method, and after how many writes.

@@ -214,12 +214,37 @@ fn unmapped_options_are_warned_about() {
 }
 
 #[test]
+fn drawn_blocks_are_imported() {
+    for (distribution, pattern) in [
+        ("zipf:1.2", "zipf:1.2"),
+        ("zoned:80/20:20/80", "hot:20/80"),
+        ("zoned:20/80:80/20", "hot:20/80"),
+        ("zoned:50/50:50/50", "hot:50/50"),
+        ("random", "random"),
+    ] {
+        let found = read(&format!(r#""rw":"randread","random_distribution":"{distribution}""#));
+        assert_eq!(found.cell.pattern.to_string(), pattern, "{distribution}");
+        assert!(found.warnings.iter().all(|own| own.id != "fio-options"), "{distribution}");
+    }
+    for other in ["zoned:80/20:20/70", "zoned:x", "zoned:100/50:0/50", "zoned", "zipf:9"] {
+        let found = read(&format!(r#""rw":"randread","random_distribution":"{other}""#));
+        assert_eq!(found.cell.pattern, Pattern::Random, "{other}");
+        let said = found.warnings.iter().find(|own| own.id == "fio-options").unwrap();
+        assert!(said.evidence.contains(other), "{said:?}");
+    }
+    let straight = read(r#""rw":"read","random_distribution":"zipf:1.2""#);
+    assert_eq!(straight.cell.pattern, Pattern::Seq);
+}
+
+#[test]
 fn options_changing_the_meaning_are_named() {
     for (options, says) in [
         (r#""rate":"4m""#, "rate=4m: fio held the job to this rate"),
         (r#""rate_iops":"100""#, "rate_iops=100"),
         (r#""thinktime":"1000""#, "thinktime=1000: fio paused between operations"),
-        (r#""random_distribution":"zipf:1.2""#, "random_distribution=zipf:1.2"),
+        (r#""random_distribution":"pareto:0.9""#, "random_distribution=pareto:0.9"),
+        (r#""random_distribution":"zipf:1.2:0.5""#, "random_distribution=zipf:1.2:0.5"),
+        (r#""random_distribution":"zoned:50/5:30/15:20/80""#, "zoned:50/5:30/15:20/80"),
         (r#""latency_target":"500""#, "latency_target=500"),
         (r#""invalidate":"0""#, "invalidate=0: the page cache kept"),
         (r#""ioengine":"mmap","direct":"1""#, "direct=1: mmap uses the page cache"),

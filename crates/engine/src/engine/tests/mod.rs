@@ -4,6 +4,7 @@ mod append;
 mod calls;
 mod conform;
 mod direct;
+mod drawn;
 mod faults;
 pub(super) mod faulty;
 mod latency;
@@ -28,6 +29,10 @@ use crate::plan::{Choice, Info, Job, Op, OptValue, Pattern};
 
 pub(super) const PATTERNS: [Pattern; 4] =
     [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
+
+/// Those that draw blocks with replacement.
+pub(super) const DRAWN: [Pattern; 2] =
+    [Pattern::Zipf(990), Pattern::Hot { share: 20, accesses: 80 }];
 
 #[test]
 fn catalog_describes_each_backend_and_peer() {

@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::*;
 use crate::backend::{Target, testing};
 use crate::engine::Control;
-use crate::engine::tests::{PATTERNS, choices, depths, info, job, run, run_with, spec, supported};
+use crate::engine::tests::{
+    DRAWN, PATTERNS, choices, depths, info, job, run, run_with, spec, supported,
+};
 use crate::plan::{Choice, FilePer, Moves, Plan, Sync, TargetSpec, TrialTime, Writes};
 use crate::record::{Age, BadBlocks, Event, MachineEvidence, ReadFrom};
 use crate::stats::random::mix;
@@ -97,6 +99,19 @@ fn writes_of_all_backends_verify() {
                 let part = Job { count: Some(whole.blocks() * 2 / 3), ..whole.clone() };
                 verifies(part, passes);
                 verifies(whole, passes);
+            }
+        }
+    }
+}
+
+#[test]
+fn drawn_writes_verify() {
+    for choice in writers() {
+        for (pattern, (block, passes)) in DRAWN.into_iter().zip([(520, 1), (4096, 4)]) {
+            let whole = job(&choice, Op::Write, pattern, block, 2, 1);
+            let (_file, target) = file(0, 0);
+            if supported(&target, &whole) {
+                verifies(Job { span: 40 * block, ..whole }, passes);
             }
         }
     }

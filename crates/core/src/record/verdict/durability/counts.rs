@@ -125,6 +125,8 @@ fn least_bytes(job: &Job, commits: u64) -> u64 {
     let span = u128::from(job.span.max(job.block));
     let least = match job.pattern {
         _ if job.direct => all,
+        // All writes until each writer has committed may be of one block.
+        pattern if pattern.is_drawn() => all.saturating_mul(job.block.into()) / round.max(1),
         _ if round > span => all.saturating_mul(span) / round,
         // The end of one pass and the start of the next may be the same blocks.
         Pattern::Random if round > u128::from(job.block) => all / 2,

@@ -34,6 +34,17 @@ pub(super) fn from_cache(evidence: &CellEvidence) -> Option<Finding> {
                  whole cache",
             )
         }
+        // As it was asked to: blocks come again.
+        Cache::Cold if evidence.job.pattern.is_drawn() && cached > MIN_CACHED_SHARE => finding(
+            Severity::Note,
+            format!(
+                "{} of the {bytes} came from the page cache, which filled up during the trial: a \
+                 longer one gets more from it",
+                show_share(cached)
+            ),
+            format!("{facts}; {} repeats blocks", evidence.job.pattern),
+            "use {cache} asis for a cache that lasts, or {direct} for none",
+        ),
         Cache::AsIs if cached > MIN_CACHED_SHARE => {
             let effect = if cached < 1.0 - MIN_CACHED_SHARE {
                 "so the rate averages device and memory"
@@ -287,7 +298,8 @@ fn read_twice(evidence: &CellEvidence, parts: &Parts) -> bool {
 }
 
 pub(super) fn wrapped(evidence: &CellEvidence) -> Option<Finding> {
-    if !evidence.cacheable() || evidence.job.cache == Cache::Warm {
+    let asked_to = evidence.job.pattern.is_drawn();
+    if !evidence.cacheable() || evidence.job.cache == Cache::Warm || asked_to {
         return None;
     }
     let bad = evidence.trials_where(|t| t.repeat_bytes() > 0);

@@ -73,7 +73,9 @@ pub(super) fn inconsistent_time(evidence: &CellEvidence) -> Option<Finding> {
             continue;
         }
         let depth = evidence.job.depth.max(1);
-        is_exact &= facts.timed_ops >= trial.ops
+        // Blocks are drawn before an operation is timed.
+        is_exact &= !evidence.job.pattern.is_drawn()
+            && facts.timed_ops >= trial.ops
             && depth == 1
             && (!evidence.job.xor || facts.xor_nanos.get().is_some());
         let threads = u64::from(evidence.job.threads);

@@ -209,6 +209,9 @@ pub(super) fn populated_more(evidence: &CellEvidence) -> Option<Finding> {
             size(least)
         ),
         format!("+populate, pattern {}, {}", job.pattern, evidence.in_trials(bad.len())),
-        "use {count} 0 for complete passes, or omit +populate",
+        match job.pattern.is_drawn() {
+            true => "omit +populate",
+            false => "use {count} 0 for complete passes, or omit +populate",
+        },
     )
 }

@@ -285,8 +285,9 @@ const MAX_STALLED_SHARE: f64 = 0.1;
 
 pub(super) fn stalls(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
-    // Others read ahead, or end in the page cache: most operations wait for nothing.
-    let waits = job.direct
+    // Others read ahead, or end in the page cache: most operations wait for nothing. So do those
+    // on popular blocks, where something below has a cache.
+    let waits = job.direct && !job.pattern.is_drawn()
         || job.commits()
         || evidence.reads() && job.cache == Cache::Cold && job.pattern == Pattern::Random;
     let latency = evidence.latency.filter(|_| evidence.moves() && waits)?;

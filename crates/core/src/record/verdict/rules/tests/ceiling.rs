@@ -2,6 +2,7 @@
 //! layers.
 
 use super::cells::{Example, example};
+use crate::plan::Pattern;
 use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
 use crate::record::{Ceilings, Latency, LinkCeiling, Throttle};
@@ -77,6 +78,17 @@ fn stalled(case: &mut Case, stalls: u64) {
 
 pub static CEILING: &[Example] = &[
     example("stalls", Misleading, direct, |c| stalled(c, 3), |c| stalled(c, 0)),
+    // Something below may cache the popular blocks, so that the others seem to stall.
+    example(
+        "stalls",
+        Misleading,
+        direct,
+        |c| stalled(c, 1),
+        |c| {
+            c.job.pattern = Pattern::Zipf(990);
+            stalled(c, 1)
+        },
+    ),
     // Readahead makes most operations of a buffered sequential read wait for nothing.
     example(
         "stalls",

@@ -58,7 +58,26 @@ fn fetched(case: &mut Case, bytes: u64) {
     case.each(|t| (t.device_bytes, t.evidence.disk_read_bytes) = (Some(bytes), Some(bytes)));
 }
 
+/// A trial of drawn blocks that visits a quarter of them, each four times.
+fn drawn(case: &mut Case, device: u64) {
+    case.job.pattern = Pattern::Zipf(990);
+    case.each(|t| t.evidence.unique_bytes = SPAN / 4);
+    fetched(case, device);
+}
+
 pub static CACHE: &[Example] = &[
+    example("from-cache", Note, cold, |c| drawn(c, SPAN / 4), |c| drawn(c, SPAN)),
+    example("from-cache", Wrong, cold, |c| drawn(c, SPAN / 8), |c| drawn(c, SPAN)),
+    example(
+        "wrapped",
+        Wrong,
+        cold,
+        |c| {
+            drawn(c, SPAN / 4);
+            c.job.pattern = Pattern::Random
+        },
+        |c| drawn(c, SPAN / 4),
+    ),
     example("from-cache", Wrong, cold, |c| fetched(c, SPAN / 2), |c| fetched(c, SPAN * 99 / 100)),
     example(
         "from-cache",
@@ -445,6 +464,13 @@ pub static WORK: &[Example] = &[
         warm,
         |c| populated(c, Pattern::Stride(4), MIB),
         |c| populated(c, Pattern::Reverse, MIB),
+    ),
+    example(
+        "populated-more",
+        Misleading,
+        warm,
+        |c| populated(c, Pattern::Zipf(990), SPAN / 4),
+        |c| populated(c, Pattern::Zipf(990), SPAN),
     ),
     example(
         "other-path",
