@@ -81,7 +81,10 @@ impl Picture {
         };
         let row = |(cell, result): (usize, &CellResult)| {
             let rate = match figures {
-                RowFigures::Commits => result.commit_rate(),
+                // Their own figures come with the verdict, after the run.
+                RowFigures::Commits => {
+                    result.operations.map(|of| of.summary.scaled(result.cell.commits_in(1.0)))
+                }
                 _ => result.throughput.or(result.operations).map(|of| of.summary),
             };
             let figure = rate.map(|rate| GlanceFigure::of(session, result, rate));

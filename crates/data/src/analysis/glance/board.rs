@@ -201,9 +201,11 @@ impl Board {
         self.figure.map_or(String::new(), |figure| figure.describe_range(self.factor))
     }
 
-    /// Returns the large figure in a sentence; empty above a picture that has its own.
+    /// Returns the large figure in a sentence; empty above figures of probes or conditions, which
+    /// have sentences of their own.
     pub fn headline(&self) -> String {
-        if self.rows.is_empty() || self.number.is_empty() {
+        let has_own = self.rows.is_empty() && (self.figure.is_some() || self.title.ends_with('?'));
+        if has_own || self.number.is_empty() {
             return String::new();
         }
         let interval = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
@@ -509,10 +511,14 @@ impl<'a> Ladder<'a> {
             return Some((None, format!("{half} \u{b1}{percent} %: too wide to tell")));
         }
         let is_far = |(_, rate): &(u64, &Summary)| rate.median < CLOSE_SHARE * peak;
-        let at = curve.iter().rposition(is_far).map_or(0, |last| last + 1);
-        let why = match at + 1 == curve.len() {
-            true => "the largest tried; larger blocks may gain more",
-            false => "from here on all are within 10 % of the fastest",
+        let steady = curve.iter().rposition(is_far).map_or(0, |last| last + 1);
+        let (at, why) = match curve.len() - steady {
+            0 => {
+                let first = curve.iter().position(|point| !is_far(&point));
+                (first?, "the smallest within 10 % of the fastest; larger ones are no better")
+            }
+            1 => (steady, "the largest tried; larger blocks may gain more"),
+            _ => (steady, "from here on all are within 10 % of the fastest"),
         };
         Some((Some(curve.get(at)?.0), why.into()))
     }

@@ -117,7 +117,8 @@ pub fn glance(
         }
         _ => {
             let facts = facts::facts(session, results, &shown_figures, answer);
-            (facts::headline(results, &shown_figures), facts)
+            let head = board.iter().map(Board::headline);
+            (head.chain(facts::headline(results, &shown_figures)).collect(), facts)
         }
     };
     let settled = settled::settled(session, results);

@@ -256,6 +256,12 @@ fn draw_bars(
             let interval = pane::pad(&bar.figure.describe_interval(), widths.interval);
             line.push_span(look.span(Role::Dim, interval));
         }
+        if widths.sign > 0 {
+            // A wrong figure has a word behind it.
+            let severity = bar.figure.severity().filter(|of| *of != Severity::Wrong);
+            let (role, sign) = severity.map_or((Role::Dim, " "), |of| findings::severity(look, of));
+            line.push_span(look.span(role, pane::pad(sign, widths.sign)));
+        }
         line.push_span(Span::styled(mark, style));
         line.render(right, buf);
     }
@@ -267,7 +273,9 @@ struct BarWidths {
     left: u16,
     size: usize,
     interval: usize,
-    /// Interval and mark.
+    /// The sign of a figure that is easily misread or wrong.
+    sign: usize,
+    /// Interval, sign and mark.
     right: u16,
 }
 
@@ -291,7 +299,9 @@ impl BarWidths {
         }
         // The same minimum for all columns, so that their bars are equally long.
         let left = MARKER + figure.max(FIGURE) + size as u16;
-        BarWidths { left, size, interval, right: interval as u16 + mark.max(MARK) }
+        let sign = if bars().any(|bar| bar.figure.severity().is_some()) { 2 } else { 0 };
+        let right = (interval + sign) as u16 + mark.max(MARK);
+        BarWidths { left, size, interval, sign, right }
     }
 
     fn split(&self, row: Rect) -> [Rect; 3] {
