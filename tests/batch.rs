@@ -240,6 +240,31 @@ fn plan_runs_again_with_same_cells() {
 }
 
 #[test]
+fn threads_are_pinned_as_asked() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let allowed = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap();
+    let cpu = (0..1024).find(|n| allowed.is_set(*n).unwrap_or(false)).unwrap();
+    let line = format!("data.bin -b pread -s 64k -t 2 --cpus {cpu}");
+    let first = home.json(&format!("--batch {line} {QUICK} --save first"));
+    assert_eq!(first["plan"]["cpus"], cpu.to_string());
+    assert!(first["results"][0]["error"].is_null(), "{first:#}");
+    assert_eq!(home.json("--batch --plan first --no-save")["plan"], first["plan"]);
+    let shown = home.stdout(&format!("--batch --dry-run {line}"));
+    assert!(shown.contains(&format!("\ncpus    {cpu}: each thread is pinned to one")), "{shown}");
+    for (line, said) in [
+        ("data.bin --cpus x", "'x' is not a list of CPUs, such as 0,2-3"),
+        ("data.bin --cpus 3-1", "'3-1' is not a list of CPUs"),
+        ("data.bin --cpus 65535", "--cpus 65535: CPU 65535 is not among "),
+        (&format!("data.bin -b fio --cpus {cpu}"), "whose threads iotui cannot pin"),
+        (&format!("--probe call --cpus {cpu}"), "--cpus pins the threads of cells of a file"),
+    ] {
+        let refused = home.cmd(&format!("--batch {QUICK} {line}")).assert().code(2).stdout("");
+        refused.stderr(predicate::str::contains(said));
+    }
+}
+
+#[test]
 fn plan_runs_again_from_any_folder() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);

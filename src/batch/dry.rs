@@ -99,6 +99,9 @@ fn push_needs(plan: &Plan, text: &mut String) {
     for expectation in &plan.expect {
         put(text, "expect", clean_text(&expectation.describe()));
     }
+    if let Some(cpus) = &plan.cpus {
+        put(text, "cpus", format!("{cpus}: each thread is pinned to one, in turn"));
+    }
     if let Some(fresh) = &plan.fresh {
         let visited = fresh.visited.iter().map(|(start, end)| end.saturating_sub(*start));
         let visited = show_bytes(visited.sum());

@@ -9,7 +9,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (
         Some("What"),
         "threads depth count size dir probe xor fresh",
-        "set remote secret_file memory-share cpu-cache cold",
+        "set remote memory-share cpus cpu-cache cold",
     ),
     (
         Some("Writes"),
@@ -25,7 +25,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
         "metrics ascii color scale graph",
     ),
     (Some("Full screen"), "theme replay demo", "speed no_mouse no_bell"),
-    (Some("Other"), "list generate help version", ""),
+    (Some("Other"), "list generate help version", "secret_file"),
 ];
 
 /// Columns of the short help, and of an option in it.

@@ -285,6 +285,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         rated: unlike(plan.rated, known.rated),
         expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),
         cold: unlike(Some(plan.cold), Some(known.cold.unwrap_or_default())),
+        cpus: unlike(plan.cpus.clone(), known.cpus.clone()),
         compressible: unlike(plan.compressible, known.compressible),
         dedupe: unlike(plan.dedupe, known.dedupe),
         verify: unlike(plan.verify.then_some(true), known.verify),

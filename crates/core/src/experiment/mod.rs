@@ -37,8 +37,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Axis, Cache, Choice, Cold, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan, Preset,
-    ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
+    Axis, Cache, Choice, Cold, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan,
+    Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
 };
 use crate::units::short_bytes;
 
@@ -241,6 +241,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let (compressible, dedupe) = asked_content(request, &cells)?;
     let verify = asked_verify(request, &cells, dedupe)?;
     let fresh = asked_fresh(request, &cells, pick)?;
+    let cpus = asked_cpus(request, &cells)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let trials = trials(user, whole)?;
@@ -282,6 +283,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         expect: Vec::new(),
         remote: whole.remote.clone(),
         cold: whole.cold.unwrap_or_default(),
+        cpus,
         compressible,
         dedupe,
         verify,
@@ -384,6 +386,19 @@ fn asked_fresh(
     match cells.iter().find(|job| is_bound(job)) {
         Some(job) => Err(PlanError::FreshCount(job.label())),
         None => Ok(Some(Fresh::default())),
+    }
+}
+
+/// Returns the CPUs that threads are pinned to, if that is requested.
+///
+/// # Errors
+/// There are several processes, or the user asked for it and no cell has threads.
+fn asked_cpus(request: &PlanRequest, cells: &[Job]) -> Result<Option<CpuList>, PlanError> {
+    let Resolved { user, whole, .. } = request.resolved;
+    match &whole.cpus {
+        Some(_) if request.ranks.is_some_and(|ranks| ranks > 1) => Err(PlanError::CpusRanks),
+        Some(_) if cells.is_empty() && user.cpus.is_some() => Err(PlanError::CpusOfNone),
+        cpus => Ok(cpus.clone().filter(|_| !cells.is_empty())),
     }
 }
 

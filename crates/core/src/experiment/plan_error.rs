@@ -64,6 +64,12 @@ pub enum PlanError {
     FreshCount(String),
     #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
     FreshRanks,
+    #[error("--cpus is for one process; drop it, and let mpirun bind the ranks (--bind-to)")]
+    CpusRanks,
+    #[error(
+        "--cpus pins the threads of cells of a file, and none is selected; leave it out for probes"
+    )]
+    CpusOfNone,
     #[error("--verify marks each block, so none repeats; drop --dedupe or --verify")]
     VerifyDedupe,
     #[error(

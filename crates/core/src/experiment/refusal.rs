@@ -24,6 +24,12 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
         };
         return Some(format!("{id} {why}; use --depth {} or -b uring", info.max_depth()));
     }
+    if info.is_peer() && request.resolved.whole.cpus.is_some() {
+        return Some(format!(
+            "{id} is another program, whose threads iotui cannot pin; leave out --cpus, or start \
+             iotui by taskset"
+        ));
+    }
     if job.direct && !info.direct {
         return Some(format!("{id} does not support direct I/O; leave out --direct"));
     }

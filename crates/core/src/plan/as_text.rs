@@ -1,6 +1,6 @@
 //! The types of a plan that are stored as texts.
 
-use super::{Choice, Condition, Pattern, Remote, VariantName};
+use super::{Choice, Condition, CpuList, Pattern, Remote, VariantName};
 
 /// Stores types as the text that they are displayed as.
 macro_rules! as_text {
@@ -22,6 +22,7 @@ macro_rules! as_text {
 as_text! {
     Choice: Choice::parse,
     Condition: str::parse,
+    CpuList: str::parse,
     Pattern: str::parse,
     Remote: str::parse,
     VariantName: str::parse,

@@ -89,6 +89,7 @@ const ONCE: &[&str] = &[
     "rated",
     "expect",
     "cold",
+    "cpus",
     "compressible",
     "dedupe",
     "verify",

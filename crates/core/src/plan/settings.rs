@@ -10,8 +10,9 @@ use super::setting_text::{
     some_of, split_list, switch, switches, trial_time, trials, until,
 };
 use super::{
-    Backends, Cache, Cold, CpuCache, Expect, FilePer, Layout, MeasureCeilings, Op, Pattern,
-    ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Until, Writes, nearest,
+    Backends, Cache, Cold, CpuCache, CpuList, Expect, FilePer, Layout, MeasureCeilings, Op,
+    Pattern, ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Until, Writes,
+    nearest,
 };
 use crate::units;
 
@@ -24,6 +25,8 @@ pub struct Settings {
     pub op: Option<Op>,
     pub pattern: Option<Pattern>,
     pub threads: Option<Range>,
+    /// Those that threads are pinned to.
+    pub cpus: Option<CpuList>,
     pub depth: Option<Range>,
     pub cache: Option<Vec<Cache>>,
     pub direct: Option<Vec<bool>>,
@@ -232,6 +235,13 @@ impl Settings {
             default: "1",
             threads: |t| some_of(t, super::Job::MAX_THREADS.into()) => Range::to_string,
             "Worker threads, each on its own part of the file",
+        ),
+        setting!(
+            "cpus", "CPUs", ValueKind::Form("LIST"),
+            default: "where the kernel runs them",
+            cpus: |t: &str| t.parse::<CpuList>() => |v| v.to_string(),
+            "Pin each thread to one of these CPUs, such as 0,2-3: the first thread to 0, the second \
+             to 2, and so on, in turn",
         ),
         setting!(
             "depth" / 'q', "Queue depth", ValueKind::Form("RANGE"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::trial_time::{TrialTime, nanos};
-use super::{Cold, Expectation, Job, ProbeCell, Remote, Variant, target_name};
+use super::{Cold, CpuList, Expectation, Job, ProbeCell, Remote, Variant, target_name};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -158,6 +158,9 @@ pub struct Plan {
     /// pages.
     #[serde(default, skip_serializing_if = "Cold::is_data")]
     pub cold: Cold,
+    /// The CPUs that threads are pinned to; omitted from JSON where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<CpuList>,
     /// By how many percent the data that iotui writes compresses; omitted from JSON if nobody
     /// asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -19,6 +19,8 @@ pub(super) fn uncounted(error: io::Error) -> Unsupported {
 pub enum BackendError {
     #[error("cannot open the target: {0}")]
     Open(io::Error),
+    #[error("cannot run on CPU {cpu}: {error}; leave it out of --cpus")]
+    Pin { cpu: u32, error: io::Error },
     #[error("{call} of {len} bytes at offset {offset}: {fault}")]
     Io { call: &'static str, offset: u64, len: u32, fault: IoFault },
     #[error("mmap(2): {}", describe_fault(*.offset, *.size))]

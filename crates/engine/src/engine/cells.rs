@@ -10,7 +10,7 @@ use super::executor::Executor;
 use crate::backend::Commits;
 use crate::backend::meter::Timed;
 use crate::experiment::Measurements;
-use crate::plan::{Cache, CpuCache, Job, Plan};
+use crate::plan::{Cache, CpuCache, CpuList, Job, Plan};
 use crate::record::{
     CommitTimes, Grounds, Latency, Measured, Trial, Verdict, Visit, complete, judge_job, rates,
 };
@@ -40,6 +40,8 @@ impl Amount {
 pub(super) struct Cell {
     pub job: Job,
     pub executor: Executor,
+    /// Those that its lanes are pinned to.
+    pub cpus: Option<CpuList>,
     /// Opens and maps again for each pass, because it is compared with a cell that must do so.
     pub fresh_each_pass: bool,
     pub amount: Option<Amount>,
@@ -86,7 +88,8 @@ impl Cell {
             let executor =
                 Executor::from_choice(&job.backend).map_err(|unknown| unknown.to_string())?;
             job.backend.check(executor.info()).map_err(|error| error.to_string())?;
-            Ok(Cell::new(job.clone(), executor, is_compared(job, &all)))
+            let cell = Cell::new(job.clone(), executor, is_compared(job, &all));
+            Ok(Cell { cpus: plan.cpus.clone(), ..cell })
         };
         plan.cells.iter().map(cell).collect()
     }
@@ -96,6 +99,7 @@ impl Cell {
         Cell {
             job,
             executor,
+            cpus: None,
             fresh_each_pass,
             amount: None,
             trials: Vec::new(),

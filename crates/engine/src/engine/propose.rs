@@ -20,13 +20,14 @@ use crate::experiment::{
 };
 use crate::facts::TargetFacts;
 use crate::plan::{
-    Cache, Choice, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Range, Resolved, Settings,
-    TargetSpec, Variant, find_probes, target_name,
+    Cache, Choice, CpuList, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Range, Resolved,
+    Settings, TargetSpec, Variant, find_probes, target_name,
 };
 use crate::probe::{self, ProbeContext};
 use crate::stats::random;
 use crate::sys::cold;
 use crate::sys::memory::free_memory;
+use crate::sys::threads::Affinity;
 use crate::units::show_bytes;
 
 /// The request of a front end for a plan.
@@ -85,6 +86,8 @@ pub enum ProposeError {
     Plan(#[from] PlanError),
     #[error("{0}")]
     Cold(String),
+    #[error("--cpus {cpus}: CPU {cpu} is not among {allowed}, which this process may use")]
+    Cpu { cpus: CpuList, cpu: u32, allowed: CpuList },
     #[error("{} and {} are the same; name each once", .0.display(), .1.display())]
     Same(PathBuf, PathBuf),
     #[error("{0} targets were named; the limit is {max}", max = Plan::MAX_TARGETS)]
@@ -107,6 +110,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     if let (Some(_), Err(why)) = (settings.cold, &dropping) {
         return Err(ProposeError::Cold(why.clone()));
     }
+    resolved.whole.cpus.as_ref().map_or(Ok(()), check_cpus)?;
     let allowed = free_memory().unwrap_or(u64::MAX);
     let beside = asked.file.filter(|_| writes_by_itself(&resolved)).and_then(folder_of_a_file);
     let (target, open_target) = if experiment::needs_file(presets) {
@@ -158,6 +162,17 @@ fn check_drop_caches(whole: &Settings) -> Result<(), String> {
         Ok(())
     } else {
         cold::check_drop_caches().map_err(|why| format!("--cold {cold} {why}"))
+    }
+}
+
+/// Checks whether this process may use these CPUs; each thread checks it again.
+fn check_cpus(cpus: &CpuList) -> Result<(), ProposeError> {
+    let Ok(current) = Affinity::current() else { return Ok(()) };
+    let allowed: Vec<String> = current.cpus().iter().map(usize::to_string).collect();
+    let other = cpus.distinct().into_iter().find(|cpu| !allowed.contains(&cpu.to_string()));
+    match (other, allowed.join(",").parse()) {
+        (Some(cpu), Ok(allowed)) => Err(ProposeError::Cpu { cpus: cpus.clone(), cpu, allowed }),
+        _ => Ok(()),
     }
 }
 

@@ -312,6 +312,7 @@ fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
         limit: stage.limit,
         part: stage.part.map(|(first, end)| first..end),
         place: stage.role.place,
+        cpus: cell.cpus.clone(),
         ends_by_time: stage.ends_by_time,
     }
 }
@@ -332,7 +333,7 @@ fn collect_result(
     if evidence.notes.contains(&Note::CallsUnknown) {
         trial.syscalls = None.into();
     }
-    let turns = (trial.user_nanos + trial.system_nanos) / workers::cpus();
+    let turns = (trial.user_nanos + trial.system_nanos) / spec.cpus();
     let busy = lanes.iter().map(|l| l.end - l.start).max().unwrap_or(0).max(turns);
     fill_lane_evidence(&lanes, &coverage, spec, &mut evidence, stage.origin);
     evidence.timed_ops = histogram.count();

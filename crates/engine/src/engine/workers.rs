@@ -21,10 +21,10 @@ use crate::backend::claims::{Claims, Cursor};
 use crate::backend::meter::Timed;
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
-use crate::plan::{Info, Job, Op, Sync};
+use crate::plan::{CpuList, Info, Job, Op, Sync};
 use crate::record::{LaneSample, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
-use crate::sys::threads;
+use crate::sys::threads::{self, Affinity};
 use crate::sys::usage::{RunQueue, Usage};
 
 /// The complete specification of one trial's work.
@@ -44,6 +44,8 @@ pub(super) struct Spec {
     pub part: Option<Range<u64>>,
     /// Where this process works in a file that others use too.
     pub place: Option<Place>,
+    /// Those that its lanes are pinned to.
+    pub cpus: Option<CpuList>,
     /// It is complete when `limit` is over.
     pub ends_by_time: bool,
 }
@@ -62,6 +64,11 @@ impl Spec {
             Some(place) => Cow::Owned(Job { span: place.whole(self.job.span), ..self.job.clone() }),
             None => Cow::Borrowed(&self.job),
         }
+    }
+
+    /// Returns the number of CPUs that its lanes may use.
+    pub fn cpus(&self) -> u64 {
+        self.cpus.as_ref().map_or_else(cpus, |cpus| cpus.distinct().len() as u64)
     }
 
     /// Returns the share of a lane.
@@ -203,7 +210,7 @@ impl TrialShared {
             published: (0..threads).map(|_| Published::default()).collect(),
             cursor: spec.claims().map(Cursor::new),
             started: AtomicU32::new(0),
-            spin: u64::from(threads) <= cpus(),
+            spin: u64::from(threads) <= spec.cpus(),
             gate: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -258,6 +265,11 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
     let (job, target) = (shared.spec.job_of_lane(), shared.spec.target.of_lane(lane));
     let (job, target) = (&*job, &*target);
     let backend = shared.backend;
+    // Before threads are started that inherit it.
+    if let Some(cpu) = shared.spec.cpus.as_ref().map(|cpus| cpus.of_lane(lane)) {
+        let pinned = Affinity::only(cpu as usize).apply();
+        pinned.map_err(|error| BackendError::Pin { cpu, error })?;
+    }
     let unshared = threads::unshare_files();
     let mut open = backend.open(target, job, lane)?;
     let syncing =

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
         "Writes",
         &["sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"],
     ),
-    ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "fresh"]),
+    ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "cpus", "fresh"]),
     ("Other", &[]),
 ];
 /// Settings that have a pane of their own.

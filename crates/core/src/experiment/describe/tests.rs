@@ -109,6 +109,7 @@ fn every_cell_setting_is_compared() {
             "expect",
             "memory-share",
             "cold",
+            "cpus",
             "compressible",
             "dedupe",
             "verify",

@@ -16,6 +16,7 @@ const EACH: &[(&str, &str)] = &[
     ("op", "write"),
     ("pattern", "stride:3"),
     ("threads", "1,2"),
+    ("cpus", "3,0-1"),
     ("depth", "1..32"),
     ("cache", "cold,asis"),
     ("direct", "true"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec};
+use crate::plan::{CpuList, Plan, TargetSpec};
 use crate::record::{End, TargetEvidence};
 use crate::session::Session;
 use crate::text;
@@ -108,6 +108,7 @@ fn settings(session: &Session, results: &[CellResult]) -> Facts {
         ("trials per cell", trials(results)),
         ("--trials", trials_setting(plan)),
         ("--cold", plan.cold.to_string()),
+        ("--cpus", plan.cpus.as_ref().map_or("not set".into(), CpuList::to_string)),
         ("--fresh", if plan.fresh.is_some() { "yes".into() } else { String::new() }),
         ("--verify", if plan.verify { "yes".into() } else { String::new() }),
         ("--compressible", percent_setting(plan.compressible)),

@@ -153,6 +153,7 @@ fn describe_run(session: &Session, rows: &[&CellResult]) -> String {
             name,
             trials,
             cold,
+            plan.cpus.as_ref().map_or(String::new(), |cpus| format!("pinned to CPU {cpus}")),
             plan.written_data().map_or(String::new(), |data| format!("writes {data}")),
             describe_end(session.end, plan).into(),
             format!("seed {}", plan.seed),

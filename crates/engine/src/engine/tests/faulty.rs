@@ -60,6 +60,7 @@ impl Faulty {
             limit: None,
             part: None,
             place: None,
+            cpus: None,
             ends_by_time: false,
             target,
             job,

@@ -10,6 +10,7 @@ pub(super) mod faulty;
 mod latency;
 mod mixed;
 mod pause;
+mod pinned;
 mod settings_of;
 mod settled;
 mod shapes;
@@ -132,6 +133,7 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
         limit: None,
         part: None,
         place: None,
+        cpus: None,
         ends_by_time: false,
         target: target.clone(),
         job,

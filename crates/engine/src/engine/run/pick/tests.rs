@@ -132,6 +132,7 @@ fn plan() -> Plan {
         fresh: None,
         shift: false,
         cold: Default::default(),
+        cpus: None,
         probes: vec![],
         skipped: vec![],
         skipped_probes: vec![],
