@@ -8,6 +8,7 @@ mod ground;
 mod latency;
 mod level_change;
 mod opt_u64;
+mod others;
 mod pick;
 mod probe;
 mod trial;
@@ -22,6 +23,7 @@ pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use latency::{CommitTimes, Latency};
 pub use level_change::{LevelChange, Stretch};
 pub use opt_u64::OptU64;
+pub use others::{OtherProcess, Others};
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
 pub use trial::{

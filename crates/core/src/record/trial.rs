@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BelowCounts, OptU64, Verified};
+use super::{BelowCounts, OptU64, Others, Verified};
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,6 +251,10 @@ pub struct Evidence {
     /// The counts of the layers below the target; absent from JSON where they were not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Box<BelowCounts>>,
+    /// The others who used disks; absent from JSON where the disk moved nothing for them, or where
+    /// that was not looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<Box<Others>>,
     /// The first work of the cell in this run, before its first trial, which alone has it; absent
     /// from JSON elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,7 +14,8 @@ use serde::de::DeserializeOwned;
 use crate::facts::Host;
 use crate::plan::{ExpectedBy, Param, Plan, Presets, Profiles, TargetSpec, Variant, VariantName};
 use crate::record::{
-    Event, Grounds, LayerKind, Preparation, ProbeFindings, TargetEvidence, Trial, Verdict, Warning,
+    Event, Grounds, LayerKind, OtherProcess, Preparation, ProbeFindings, TargetEvidence, Trial,
+    Verdict, Warning,
 };
 use crate::session::{Session, finite_findings, finite_verdict};
 use crate::text::change_texts;
@@ -24,6 +25,9 @@ pub struct PrivateNames(Vec<(String, String)>);
 
 /// Shorter names of machines and images are letters and words of texts: they stay in these.
 const MIN_NAME: usize = 3;
+
+/// The name of another program.
+const PROGRAM: &str = "a program";
 
 /// Folders that exist on every machine, and destinations of network probes: they identify no one.
 const COMMON: [&str; 16] = [
@@ -111,6 +115,19 @@ impl PrivateNames {
         self.add(machines.filter(|(name, _)| name.len() >= MIN_NAME).chain(others));
     }
 
+    /// Adds the programs that evidence names, as warnings name them too.
+    fn add_programs(&mut self, trial: &Trial) {
+        let others = trial.evidence.others.iter().flat_map(|others| &others.processes);
+        let mut labels: Vec<String> = others.map(OtherProcess::label).collect();
+        if let Some(Preparation::Cold { mapped_by, .. }) = &trial.evidence.preparation {
+            labels.extend(mapped_by.iter().cloned());
+        }
+        labels.retain(|label| !label.is_empty() && self.0.iter().all(|(name, _)| name != label));
+        if !labels.is_empty() {
+            self.add(labels.into_iter().map(|label| (label, PROGRAM.into())));
+        }
+    }
+
     /// Replaces the names in free text.
     fn anonymize_text(&self, text: &str) -> String {
         let known = self
@@ -154,7 +171,10 @@ impl PrivateNames {
                 self.add_grounds(grounds);
                 self.anonymize_grounds(Arc::make_mut(grounds));
             }
-            Event::Trial { trial, .. } => *trial = Arc::new(self.anonymize_trial(trial)),
+            Event::Trial { trial, .. } => {
+                self.add_programs(trial);
+                *trial = Arc::new(self.anonymize_trial(trial));
+            }
             Event::Failed { error: text, .. } | Event::Note { text } => {
                 self.anonymize_in_place(text);
             }
@@ -174,8 +194,10 @@ impl PrivateNames {
     pub fn anonymize_trial(&self, trial: &Trial) -> Trial {
         let mut trial = trial.clone();
         if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
-            mapped_by.iter_mut().for_each(|by| *by = "a program".into());
+            mapped_by.iter_mut().for_each(|by| *by = PROGRAM.into());
         }
+        let others = trial.evidence.others.iter_mut().flat_map(|others| &mut others.processes);
+        others.for_each(|other| other.name = PROGRAM.into());
         for counts in &mut trial.evidence.devices {
             keep_kernel_name(&mut counts.device);
         }
@@ -272,6 +294,7 @@ fn anonymize_target(target: &mut TargetEvidence) {
 pub fn anonymize(session: &Session) -> Session {
     let mut names = PrivateNames::new(&session.host, &session.plan);
     session.grounds.iter().for_each(|grounds| names.add_grounds(grounds));
+    session.trials.iter().for_each(|trial| names.add_programs(trial));
     let mut out = session.clone();
     // The id ends in the name of the file: only the time remains.
     out.id = session

@@ -70,6 +70,11 @@ fn shrink(trial: &mut Trial) {
         mapped_by.truncate(MAX_MAPPED_BY);
         mapped_by.shrink_to_fit();
     }
+    if let Some(others) = &mut trial.evidence.others {
+        others.cut();
+        others.processes.shrink_to_fit();
+        others.kernel.shrink_to_fit();
+    }
     trial.evidence.notes.shrink_to_fit();
 }
 

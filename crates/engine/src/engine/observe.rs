@@ -8,11 +8,13 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::facts::{BlockDevice, ResidencyMethod};
 use crate::plan::{Job, Op};
-use crate::record::{DeviceCounts, Evidence, Note};
+use crate::record::{DeviceCounts, Evidence, Note, OtherProcess, Others};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::disk::DiskStats;
+use crate::sys::io_users::IoUsers;
 use crate::sys::process_io::ProcessIo;
 use crate::sys::{fd, residency, usage};
+use crate::text::clean_text;
 
 /// The counters at one moment; `None` if this kernel or container does not provide one.
 #[derive(Debug, Default, Clone)]
@@ -51,6 +53,15 @@ impl Counters {
     /// Returns the bytes this process read from devices since `before`.
     pub fn device_bytes(&self, before: &Counters) -> Option<u64> {
         Some(self.io?.read_bytes.saturating_sub(before.io?.read_bytes))
+    }
+
+    /// Returns whether the disk moved more since `before` than this process was charged with.
+    fn saw_others(&self, before: &Counters) -> bool {
+        let pair = self.disk.zip(before.disk).zip(self.io.zip(before.io));
+        pair.is_some_and(|((disk, old_disk), (io, old_io))| {
+            let (disk, io) = (disk - old_disk, io - old_io);
+            disk.read_bytes > io.read_bytes || disk.write_bytes > io.write_bytes
+        })
     }
 
     /// Returns the counts of each device since `before`.
@@ -111,6 +122,32 @@ impl Counters {
             }
         }
     }
+}
+
+/// Lists who else used disks since `then`, if the disk moved something for others between the
+/// counters.
+pub(super) fn list_others(
+    then: Option<IoUsers>,
+    before: &Counters,
+    after: &Counters,
+) -> Option<Box<Others>> {
+    let then = then.filter(|_| after.saw_others(before))?;
+    let now = IoUsers::now();
+    let mut others = Others { hidden: now.hidden().max(then.hidden()), ..Others::default() };
+    for user in now.since(&then) {
+        let name = clean_text(&user.name);
+        match user.is_kernel {
+            true => others.kernel.push(name),
+            false => others.processes.push(OtherProcess {
+                name,
+                pid: user.pid,
+                read: user.read,
+                written: user.written,
+            }),
+        }
+    }
+    others.cut();
+    Some(Box::new(others))
 }
 
 /// Reads the counters of a device; without flushes if it does not count them.

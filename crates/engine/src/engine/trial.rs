@@ -28,6 +28,7 @@ use crate::record::{CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, T
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
+use crate::sys::io_users::IoUsers;
 use crate::sys::memory::Memory;
 
 /// Where and when a trial runs.
@@ -220,6 +221,7 @@ pub(super) fn run_part_alone(
         before = counters();
         stage.role.meet.is_none_or(|meet| meet())
     };
+    let others = watches_others(stage, amount, watched).then(IoUsers::now);
     let expected = Duration::from_nanos(amount.nanos);
     let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());
     let ran = match cell.executor {
@@ -236,6 +238,7 @@ pub(super) fn run_part_alone(
         .flatten();
     let ground = || drop_below(open_target, &stop);
     let evidence = Evidence {
+        others: observe::list_others(others, &before, &after),
         verified: verify(&files, open_target.data, &spec, &ran.lanes, &ground, &stop)?
             .map(Box::new),
         prepared: prepared.saturating_sub(stage.origin),
@@ -251,6 +254,15 @@ pub(super) fn run_part_alone(
     let counters = (&before, &after);
     let cached = (ready, cached_after);
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
+}
+
+/// Returns whether to list the processes that use disks before and after the work: not where that
+/// would take long next to it, nor among ranks, which are such processes.
+fn watches_others(stage: &TrialStage, amount: &Amount, watched: bool) -> bool {
+    const MIN_NANOS: u64 = 20_000_000;
+    let target = stage.open_target;
+    let on_disk = target.device.is_some() && !target.facts.network && !target.facts.fuse;
+    watched && on_disk && stage.role.meet.is_none() && !(1..MIN_NANOS).contains(&amount.nanos)
 }
 
 /// Reads the counters, if the work is observed.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Commits;
 use crate::record::{
-    CacheFlush, DeviceCounts, Evidence, Note, OptU64, Preparation, Sample, Trial, Verified, Xor,
+    CacheFlush, DeviceCounts, Evidence, Note, OptU64, Others, Preparation, Sample, Trial, Verified,
+    Xor,
 };
 use crate::stats::{Histogram, merge_neighbours};
 
@@ -148,6 +149,7 @@ fn join_evidence(
             if folded.is_some_and(|xor| first.matches(xor)) { last } else { first }
         }),
         verified: join_verified(all.verified, more.verified),
+        others: join_others(all.others, more.others),
         below: all.below.zip(more.below).map(|(all, more)| Box::new(all.join(&more))),
         notes,
         ended_by_time: all.ended_by_time || more.ended_by_time,
@@ -169,6 +171,17 @@ fn join_verified(all: Option<Box<Verified>>, more: Option<Box<Verified>>) -> Opt
         None => all.written = all.written.max(all.bytes.saturating_add(1)),
     }
     Some(all)
+}
+
+/// Joins what the parts saw of others; one that saw none adds nothing.
+fn join_others(all: Option<Box<Others>>, more: Option<Box<Others>>) -> Option<Box<Others>> {
+    match (all, more) {
+        (Some(mut all), Some(more)) => {
+            all.join(&more);
+            Some(all)
+        }
+        (all, more) => all.or(more),
+    }
 }
 
 fn add_devices(mut all: Vec<DeviceCounts>, more: Vec<DeviceCounts>) -> Vec<DeviceCounts> {

@@ -35,6 +35,7 @@ pub mod direct;
 pub mod disk;
 pub mod extents;
 pub mod fill;
+pub mod io_users;
 pub mod link;
 pub mod loop_device;
 pub mod mappers;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use super::text;
 
@@ -24,13 +25,21 @@ pub struct ProcessIo {
 }
 
 impl ProcessIo {
+    /// Reads the counters in a file of /proc.
+    ///
+    /// # Errors
+    /// The errno of reading it; `InvalidData` for malformed text.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        parse(&text::read(path)?).ok_or_else(|| text::malformed(&path.to_string_lossy()))
+    }
+
     /// Reads the counters of the whole process, which show where bytes came from.
     ///
     /// # Errors
     /// The errno of reading /proc/self/io (ENOENT without CONFIG_TASK_IO_ACCOUNTING); `InvalidData`
     /// for malformed text.
     pub fn process() -> io::Result<Self> {
-        parse(&text::read("/proc/self/io")?).ok_or_else(|| text::malformed("/proc/self/io"))
+        ProcessIo::of(Path::new("/proc/self/io"))
     }
 
     /// Reads the counters of the calling thread, which exclude the work of io_uring's kernel
@@ -39,8 +48,7 @@ impl ProcessIo {
     /// # Errors
     /// Same as [`ProcessIo::process`], for /proc/thread-self/io.
     pub fn thread() -> io::Result<Self> {
-        parse(&text::read("/proc/thread-self/io")?)
-            .ok_or_else(|| text::malformed("/proc/thread-self/io"))
+        ProcessIo::of(Path::new("/proc/thread-self/io"))
     }
 }
 

@@ -3,7 +3,8 @@ use serde_json::Value;
 use super::*;
 use crate::plan::ProbeCell;
 use crate::record::{
-    CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Note, Severity,
+    CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Note, OtherProcess, Others,
+    Severity,
 };
 use crate::report::{FORMATS, Look, testing};
 
@@ -27,7 +28,15 @@ fn telling() -> Session {
     let trial = Arc::make_mut(&mut session.trials[0]);
     trial.evidence.preparation =
         Some(Preparation::Cold { left: 1, mapped_by: vec!["secretprogram (12)".into()] });
+    let other = OtherProcess { name: "secret daemon".into(), pid: 13, read: 5, written: 6 };
+    let processes = vec![other];
+    trial.evidence.others = Some(Box::new(Others { processes, ..Others::default() }));
+    let [message, evidence] = [
+        "other processes moved 11 B on the same disk: secret daemon (13) 11 B",
+        "mapped by secretprogram (12)",
+    ];
     trial.evidence.notes.push(Note::FileChanged(text.into()));
+    testing::warn(&mut session, 2, "disturbed", Severity::Note, [message, evidence, ""]);
     let far = Some(HostSummary {
         name: "secretfar".into(),
         kernel: "6.1".into(),

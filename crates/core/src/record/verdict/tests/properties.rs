@@ -7,8 +7,8 @@ use super::*;
 use crate::plan::{FilePer, Job, Layout};
 use crate::record::{
     BadBlock, BelowCounts, CacheBelow, Ceilings, CommitDevice, CommitPath, CommitTimes,
-    DeviceCounts, FirstVisits, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, Trial,
-    Verified, Visit,
+    DeviceCounts, FirstVisits, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, OtherProcess,
+    Others, Trial, Verified, Visit,
 };
 
 /// Strategies are boxed because a whole case would not fit on a test's stack.
@@ -39,6 +39,12 @@ fn any_preparation() -> impl Strategy<Value = Option<Preparation>> {
     ]
 }
 
+fn any_others(name: &str, n: &[u64; 14]) -> Others {
+    let (name, pid) = (name.to_string(), n[0] as u32);
+    let process = OtherProcess { name: name.clone(), pid, read: n[1], written: n[2] };
+    Others { processes: vec![process], kernel: vec![name], hidden: n[3] as u32 }
+}
+
 prop_compose! {
     fn any_evidence()(
         n in proptest::array::uniform14(number()), o in proptest::array::uniform8(maybe()),
@@ -64,6 +70,7 @@ prop_compose! {
             read_back: sampled.map(|_| ReadBack { xor: Xor(n[1] as u32), other_blocks: n[0] }),
             verified: sampled.map(|direct| Box::new(any_verified(direct, n[2], o[2]))),
             below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
+            others: (kind > 2).then(|| Box::new(any_others(&note, &n))),
             visited: o[0].map(|end| (0, end)),
             first: o[1].map(|bytes| Box::new(Visit { bytes, ops: n[0], nanos: n[1] })),
             notes: match kind {

@@ -12,7 +12,7 @@ use self::trust::TRUST;
 use super::RULES;
 use crate::plan::Settings;
 use crate::record::verdict::testing::*;
-use crate::record::{LinkCeiling, Severity};
+use crate::record::{LinkCeiling, OtherProcess, Others, Severity};
 
 fn examples() -> impl Iterator<Item = &'static Example> {
     [CACHE, TARGET, WORK, TRUST, CEILING, BELOW, RANKS].into_iter().flatten()
@@ -155,6 +155,27 @@ fn disturbance_of_one_trial_is_noted() {
     case.each(|t| t.evidence.disk_read_bytes = Some(2 * SPAN));
     let found = case.warnings().into_iter().find(|w| w.id == "disturbed").unwrap();
     assert_eq!(found.severity, Severity::Misleading);
+}
+
+#[test]
+fn others_are_named_over_all_trials() {
+    let mut case = cold();
+    let bytes = SPAN / 2;
+    case.each(|t| t.evidence.disk_read_bytes = Some(SPAN + bytes));
+    let message = |case: &Case| {
+        let found = case.warnings().into_iter().find(|w| w.id == "disturbed").unwrap();
+        found.message.split_once(" trials").unwrap().1.to_string()
+    };
+    assert_eq!(message(&case), "");
+    let rsync = OtherProcess { name: "rsync".into(), pid: 4711, read: bytes, written: 0 };
+    case.each(|t| {
+        let processes = vec![rsync.clone()];
+        t.evidence.others = Some(Box::new(Others { processes, ..Others::default() }));
+    });
+    // 128 MiB in each of 5 trials.
+    assert_eq!(message(&case), ": rsync (4711) 640 MiB");
+    case.each(|t| t.evidence.others = Some(Box::default()));
+    assert_eq!(message(&case), ": who moved them is unknown");
 }
 
 #[test]
