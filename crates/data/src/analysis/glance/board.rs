@@ -213,7 +213,9 @@ impl Board {
         let gap = if self.unit == RATIO[0].1 { "" } else { " " };
         let is_open = self.outcome == Some(Holds::CannotTell);
         let number = if is_open { "not known yet" } else { self.number.as_str() };
-        let said = format!("{} {number}{gap}{} {interval}", self.title, self.unit);
+        // A title above a table ends with its verb.
+        let colon = if self.rows.is_empty() { ":" } else { "" };
+        let said = format!("{}{colon} {number}{gap}{} {interval}", self.title, self.unit);
         [&[said.trim_end().to_string()], self.beside.as_slice()].concat().join(", ")
     }
 
@@ -514,7 +516,7 @@ impl<'a> Ladder<'a> {
         let steady = curve.iter().rposition(is_far).map_or(0, |last| last + 1);
         let (at, why) = match curve.len() - steady {
             0 => {
-                let first = curve.iter().position(|point| !is_far(&point));
+                let first = curve.iter().position(|point| !is_far(point));
                 (first?, "the smallest within 10 % of the fastest; larger ones are no better")
             }
             1 => (steady, "the largest tried; larger blocks may gain more"),

@@ -117,7 +117,7 @@ pub fn glance(
         }
         _ => {
             let facts = facts::facts(session, results, &shown_figures, answer);
-            let head = board.iter().map(Board::headline);
+            let head = board.iter().map(Board::headline).filter(|said| !said.is_empty());
             (head.chain(facts::headline(results, &shown_figures)).collect(), facts)
         }
     };
