@@ -25,7 +25,7 @@ pub struct Settings {
     pub op: Option<Op>,
     pub pattern: Option<Pattern>,
     pub threads: Option<Range>,
-    /// Those that threads are pinned to.
+    /// The CPUs that threads are pinned to.
     pub cpus: Option<CpuList>,
     pub depth: Option<Range>,
     pub cache: Option<Vec<Cache>>,

@@ -55,7 +55,7 @@ impl Others {
     /// Most processes and threads of the kernel that a trial keeps.
     pub const MAX: usize = 8;
 
-    /// Adds those of another part of a trial, or of another trial.
+    /// Adds the processes of another part of a trial, or of another trial.
     pub fn join(&mut self, more: &Others) {
         for other in &more.processes {
             let known = self

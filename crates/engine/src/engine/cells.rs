@@ -40,7 +40,7 @@ impl Amount {
 pub(super) struct Cell {
     pub job: Job,
     pub executor: Executor,
-    /// Those that its lanes are pinned to.
+    /// The CPUs that its lanes are pinned to.
     pub cpus: Option<CpuList>,
     /// Opens and maps again for each pass, because it is compared with a cell that must do so.
     pub fresh_each_pass: bool,

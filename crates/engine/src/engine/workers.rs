@@ -44,7 +44,7 @@ pub(super) struct Spec {
     pub part: Option<Range<u64>>,
     /// Where this process works in a file that others use too.
     pub place: Option<Place>,
-    /// Those that its lanes are pinned to.
+    /// The CPUs that its lanes are pinned to.
     pub cpus: Option<CpuList>,
     /// It is complete when `limit` is over.
     pub ends_by_time: bool,

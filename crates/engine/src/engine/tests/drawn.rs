@@ -5,7 +5,7 @@ use crate::engine::coverage::{Coverage, trial_coverage};
 use crate::plan::Moves;
 use std::collections::HashMap;
 
-/// Returns all bytes of `passes` passes, and those of different blocks.
+/// Returns all bytes of `passes` passes, and the bytes of different blocks.
 fn drawn_bytes(spec: &Spec, passes: u64) -> (u64, u64) {
     let all: Vec<(u64, u64)> = (0..passes).flat_map(|pass| blocks(spec, pass).concat()).collect();
     let different: HashMap<u64, u64> = all.iter().copied().collect();

@@ -31,7 +31,7 @@ use crate::plan::{Choice, Info, Job, Op, OptValue, Pattern};
 pub(super) const PATTERNS: [Pattern; 4] =
     [Pattern::Seq, Pattern::Random, Pattern::Reverse, Pattern::Stride(3)];
 
-/// Those that draw blocks with replacement.
+/// The patterns that draw blocks with replacement.
 pub(super) const DRAWN: [Pattern; 2] =
     [Pattern::Zipf(990), Pattern::Hot { share: 20, accesses: 80 }];
 
