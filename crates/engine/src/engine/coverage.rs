@@ -175,7 +175,7 @@ impl Coverage {
     }
 }
 
-/// Operations that are drawn again, which takes about 0.2 s, and blocks that are distinguished then.
+/// Operations that are drawn again, which takes about 0.2 s, and blocks that are distinguished.
 const MAX_REDRAWN: u64 = 1 << 22;
 const MAX_REMEMBERED: u64 = 1 << 28;
 
