@@ -77,7 +77,7 @@ fn add_tables(page: &mut TextLines, glance: &Glance, content: ReportContent) {
     if let Some(at) = tables.iter().position(|table| table.has_all_rows) {
         let signs = tables[0].columns.pop();
         tables[at].columns.extend(signs);
-        tables.swap_remove(0);
+        tables.remove(0);
     }
     for table in tables {
         page.gap();

@@ -64,20 +64,21 @@ impl Picture {
         if plan.cells.len() > MAX_ROWS || has_curves(plan, axis) {
             return Picture::Curves;
         }
-        let known = !workloads(session, results).is_empty();
         let figures = match plan.cells.iter().all(Job::commits) {
-            _ if known => RowFigures::Workloads,
+            _ if !workloads(session, results).is_empty() => RowFigures::Workloads,
             true => RowFigures::Commits,
             false => RowFigures::Rates,
         };
         let names = CellNames::from_jobs(plan.cells.iter());
         let several = Axis::Backend.differs(plan.cells.iter());
-        let name = |job: &Job| match known {
-            true if several => format!("{} {} {}", job.op, Workload::name_of(job), job.backend),
-            true => format!("{} {}", job.op, Workload::name_of(job)),
+        let name = |job: &Job| match figures {
+            RowFigures::Workloads if several => {
+                format!("{} {} {}", job.op, Workload::name_of(job), job.backend)
+            }
+            RowFigures::Workloads => format!("{} {}", job.op, Workload::name_of(job)),
             // The plan has what all cells share.
-            false if plan.cells.len() > 1 => names.own(job),
-            false => names.full(job),
+            _ if plan.cells.len() > 1 => names.own(job),
+            _ => names.full(job),
         };
         let row = |(cell, result): (usize, &CellResult)| {
             let rate = match figures {
@@ -96,7 +97,7 @@ impl Picture {
             }
         };
         let mut rows: Vec<CellRow> = results.iter().enumerate().map(row).collect();
-        if known {
+        if figures == RowFigures::Workloads {
             // Reads before writes, as in the picture after the run.
             rows.sort_by_key(|row| results[row.cell as usize].cell.op == Op::Write);
         }

@@ -1,6 +1,6 @@
 use super::grid::Column;
 use super::*;
-use crate::plan::{Cache, Job};
+use crate::plan::{Cache, Job, Op, Sync};
 use crate::record::{Severity, Xor};
 use crate::report::testing;
 use proptest::prelude::*;
@@ -255,6 +255,23 @@ fn a_brief_page_fits_a_screen() {
     let troubled = brief(&testing::troubled()).join("\n");
     insta::assert_snapshot!("brief_troubled_80", troubled);
     assert!(!troubled.contains("Evidence") && troubled.contains("--details"), "{troubled}");
+}
+
+#[test]
+fn commits_have_one_table() {
+    let job = testing::job("pread", 4 << 10, Cache::AsIs);
+    let commit = |sync| Job { op: Op::Write, sync, ..job.clone() };
+    let cells = vec![commit(Sync::Fdatasync), commit(Sync::Dsync)];
+    let like = testing::Like::new(90_000.0, 1.0, None);
+    let session = testing::measured(cells, 6, like);
+    let page = brief(&session);
+    let heads: Vec<&String> = page.iter().filter(|line| line.starts_with("method")).collect();
+    let [head] = heads[..] else { panic!("{page:?}") };
+    assert!(head.contains("commits") && head.contains('±'), "{page:?}");
+    assert!(page.iter().any(|line| line.starts_with("dsync") && line.ends_with("ok")), "{page:?}");
+    assert!(!page.iter().any(|line| line.contains("throughput")), "{page:?}");
+    // The whole page has the throughput too.
+    assert!(show(&session, look(80)).iter().any(|line| line.contains("throughput")));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use ratatui::style::Color;
 
 use super::*;
 use crate::live::strip::TrialWindow;
+use crate::plan::Sync;
 use crate::record::Source;
 use crate::theme::Role;
 
@@ -514,6 +515,27 @@ fn rows_keep_their_place() {
     let row = row_with(&bench, "RND4K Q1T1");
     assert!(row.contains("► read RND4K Q1T1") && row.contains("±<1 %"), "{row}");
     assert!(row.contains("1049") && row.contains('█'), "{row}");
+}
+
+#[test]
+fn commits_have_rows_and_rates() {
+    let commit =
+        |threads, sync| Job { op: Op::Write, threads, sync, sync_every: 4, ..job("pread", 4096) };
+    // Three of seven cells form a curve.
+    let one = [Sync::Fdatasync, Sync::Fsync, Sync::Dsync].map(|sync| commit(1, sync));
+    let several = [(2, Sync::Fdatasync), (4, Sync::Fdatasync), (8, Sync::Fsync), (8, Sync::Dsync)];
+    let several = several.map(|(threads, sync)| commit(threads, sync));
+    let cells = one.into_iter().chain(several).collect();
+    let mut bench = Bench::new(Plan { cells, ..plan(None) });
+    for round in 1..=5 {
+        bench.trial(0, round, 1);
+    }
+    bench.say(Msg::Tick);
+    // 100 MiB in 0.1 s are 256,000 writes of 4 KiB per second, and a quarter of that commits.
+    let row = row_with(&bench, "pwrite fdatasync ");
+    assert!(row.contains("64.0") && row.contains("±<1 %"), "{row}");
+    assert!(bench.screen(120, 40).contains("commits, k/s"));
+    assert!(row_with(&bench, "pwrite 8 threads fsync").contains('-'), "not measured yet");
 }
 
 #[test]
