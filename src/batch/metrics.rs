@@ -37,7 +37,7 @@ pub(super) type SharedMetrics = Arc<Mutex<MetricsFile>>;
 /// Checks before a run that its file can be written.
 ///
 /// # Errors
-/// It cannot, or it is no place for a file that is replaced again and again.
+/// The file cannot be written, is not a regular file, or is that of --output.
 pub(super) fn check(args: &Args) -> anyhow::Result<()> {
     let Some(path) = &args.metrics else { return Ok(()) };
     if args.out.output.as_ref() == Some(path) {

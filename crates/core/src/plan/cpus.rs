@@ -14,6 +14,11 @@ impl CpuList {
     /// No kernel has more.
     const MAX_CPU: u32 = 1 << 16;
 
+    /// Returns a list of these CPUs; `None` if there are none.
+    pub fn from_cpus(cpus: impl Iterator<Item = u32>) -> Option<CpuList> {
+        Some(CpuList(cpus.collect())).filter(|list| !list.0.is_empty())
+    }
+
     /// Returns the CPU of a lane; lanes after the last CPU begin with the first again.
     pub fn of_lane(&self, lane: u32) -> u32 {
         self.0[lane as usize % self.0.len()]

@@ -64,7 +64,7 @@ pub use gate::{MIN_TRIALS, Ruling, UnjudgedCell, judge_run, judge_variants, judg
 pub use glance::{
     Access, Board, BoardCell, BoardColumn, Conditions, Glance, GlanceBar, GlanceColumn,
     GlanceFigure, GlanceRow, Grade, Statement, Workload, align_figures, glance, growing_board,
-    lab_board, lab_cell, workloads,
+    lab_board, workloads,
 };
 pub use groups::group_by_key;
 pub use measured_time::{MeasuredTime, measured_time};

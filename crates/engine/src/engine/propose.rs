@@ -168,11 +168,11 @@ fn check_drop_caches(whole: &Settings) -> Result<(), String> {
 /// Checks whether this process may use these CPUs; each thread checks it again.
 fn check_cpus(cpus: &CpuList) -> Result<(), ProposeError> {
     let Ok(current) = Affinity::current() else { return Ok(()) };
-    let allowed: Vec<String> = current.cpus().iter().map(usize::to_string).collect();
-    let other = cpus.distinct().into_iter().find(|cpu| !allowed.contains(&cpu.to_string()));
-    match (other, allowed.join(",").parse()) {
-        (Some(cpu), Ok(allowed)) => Err(ProposeError::Cpu { cpus: cpus.clone(), cpu, allowed }),
-        _ => Ok(()),
+    let allowed: Vec<u32> = current.cpus().into_iter().map(|cpu| cpu as u32).collect();
+    let other = cpus.distinct().into_iter().find(|cpu| !allowed.contains(cpu));
+    match other.zip(CpuList::from_cpus(allowed.into_iter())) {
+        Some((cpu, allowed)) => Err(ProposeError::Cpu { cpus: cpus.clone(), cpu, allowed }),
+        None => Ok(()),
     }
 }
 

@@ -108,9 +108,12 @@ impl ProbeData {
     /// Shows a running session; cells it has not reached are not missed yet.
     pub fn from_run(session: &Session, results: Vec<ProbeResult>) -> ProbeData {
         let steps = analysis::steps(&results, &session.host);
+        let asked = analysis::lab_board(session, &results);
+        let asked = asked.map(|(cell, board)| (cell.clone(), board));
+        let (asked, board) = asked.unzip();
         ProbeData {
-            board: analysis::lab_board(session, &results),
-            asked: analysis::lab_cell(session, &results),
+            board,
+            asked,
             results,
             steps,
             skipped: session.plan.skipped_probes.clone(),

@@ -133,18 +133,16 @@ fn request_bytes(of: &CellResult) -> Option<u64> {
 
 /// Returns a clause for each setting: for the page cache and direct I/O along the block sizes of
 /// the first way, for the CPU caches over all block sizes of each way.
-pub fn describe_effects(effects: &[Effect]) -> Vec<String> {
-    SETTINGS.iter().filter_map(|setting| describe_effect(effects, setting.axis)).collect()
-}
-
-/// Returns the clause of one setting.
-pub fn describe_effect(effects: &[Effect], axis: Axis) -> Option<String> {
-    let own: Vec<&Effect> = effects.iter().filter(|of| of.axis == axis).collect();
-    let setting = SETTINGS.iter().find(|setting| setting.axis == axis)?;
-    match axis {
-        Axis::CpuCache => describe_ways(&own),
-        _ => describe_sizes(&own, setting.names),
-    }
+pub fn describe_effects(effects: &[Effect]) -> Vec<(Axis, String)> {
+    let of = |setting: &Setting| {
+        let own: Vec<&Effect> = effects.iter().filter(|of| of.axis == setting.axis).collect();
+        let clause = match setting.axis {
+            Axis::CpuCache => describe_ways(&own),
+            _ => describe_sizes(&own, setting.names),
+        };
+        Some((setting.axis, clause?))
+    };
+    SETTINGS.iter().filter_map(of).collect()
 }
 
 /// The judgement on a stretch of block sizes: faster, slower, or none.

@@ -28,7 +28,7 @@ pub(super) use writes::describe_read_back;
 pub use best::Best;
 pub use cold::ColdCost;
 pub use counts::{FileNeeded, file_needed};
-pub use effect::{Effect, describe_effect, describe_effects};
+pub use effect::{Effect, describe_effects};
 pub use series::Knee;
 pub use text::{Answer, capitalize, end_sentence};
 pub(super) use text::{describe_tied, show_rate};
@@ -97,7 +97,8 @@ pub fn answer_experiment(
         COMMIT => commits::describe_commits(results)?,
         _ => {
             let effects = describe_effects(&general.effects);
-            let effects: Vec<String> = effects.iter().map(|said| capitalize(said) + ".").collect();
+            let effects = effects.iter().map(|(_, clause)| capitalize(clause) + ".");
+            let effects: Vec<String> = effects.collect();
             let said: Vec<String> = [
                 describe_ways(results),
                 Some(effects.join(" ")),

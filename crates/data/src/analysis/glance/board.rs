@@ -201,11 +201,9 @@ impl Board {
         self.figure.map_or(String::new(), |figure| figure.describe_range(self.factor))
     }
 
-    /// Returns the large figure in a sentence; empty above figures of probes or conditions, which
-    /// have sentences of their own.
+    /// Returns the large figure in a sentence; empty without one.
     pub fn headline(&self) -> String {
-        let has_own = self.rows.is_empty() && (self.figure.is_some() || self.title.ends_with('?'));
-        if has_own || self.number.is_empty() {
+        if self.number.is_empty() {
             return String::new();
         }
         let interval = self.figure.map_or(String::new(), |figure| figure.describe_certainty());

@@ -5,8 +5,8 @@ use super::columns::{GlanceBar, GlanceColumn, GlanceRow, row_name};
 use super::model::GlanceFigure;
 use super::workloads::{Workload, WorkloadFigure};
 use crate::analysis::answer::{
-    Answer, ColdCost, Knee, Point, commit_sentences, describe_effect, describe_effects,
-    describe_tied, describe_ways, find_best, show_rate, times,
+    Answer, ColdCost, Knee, Point, commit_sentences, describe_effects, describe_tied,
+    describe_ways, find_best, show_rate, times,
 };
 use crate::analysis::compare::describe_variants;
 use crate::analysis::outrun::brief_outrun;
@@ -54,13 +54,14 @@ pub fn facts(
         facts.extend(shown().filter_map(|column| describe_best(column, rows)));
         facts.extend(describe_cpu_limits(results, columns));
         // The range over all block sizes says more than the ratio of the peaks.
-        let has_range = describe_effect(&answer.effects, Axis::Cache).is_some();
+        let effects = describe_effects(&answer.effects);
+        let has_range = effects.iter().any(|(axis, _)| *axis == Axis::Cache);
         let cost = answer.cold_cost.iter().filter(|_| !has_range);
         facts.extend(cost.map(ColdCost::describe));
         facts.extend(
             shown().rev().filter_map(|column| describe_size(results, column, rows, &answer.knees)),
         );
-        facts.extend(describe_effects(&answer.effects));
+        facts.extend(effects.into_iter().map(|(_, clause)| clause));
         // That none differs is said of the best already.
         let ways = describe_ways(results).filter(|said| said.contains("as fast as"));
         facts.extend(ways.map(|said| said.trim_end_matches('.').replacen("At", "at", 1)));

@@ -23,11 +23,13 @@ pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
 pub use model::{GlanceFigure, Grade, Statement, align_figures};
-pub use pictures::{lab as lab_board, lab_cell};
+pub use pictures::lab as lab_board;
 pub use workloads::{Workload, workloads};
 
 use crate::analysis::answer::describe_effects;
-use crate::analysis::{Answer, CellResult, ProbeResult, capitalize, end_sentence, expected_with};
+use crate::analysis::{
+    Answer, CellResult, Expected, ProbeResult, capitalize, end_sentence, expected_with,
+};
 use crate::session::Session;
 use crate::units;
 
@@ -92,7 +94,8 @@ pub fn glance(
 ) -> Glance {
     let (columns, rows) = columns::columns(session, results);
     let workloads = workloads(session, results);
-    let mut board = find_board(session, results, probes, answer);
+    let expected = expected_with(session, results);
+    let mut board = find_board(session, results, probes, answer, &expected);
     if !workloads.is_empty() {
         let head = board.filter(|board| board.rows.is_empty());
         board = Some(workloads::scoreboard(&workloads, head));
@@ -109,15 +112,17 @@ pub fn glance(
     let shown_figures = facts::Shown { columns: &columns, rows: &rows, workloads: &workloads };
     let (headline, facts) = match table {
         Some(table) if !table.large => {
-            let effects = describe_effects(&answer.effects);
-            (vec![table.headline()], [&table.facts[..], &effects].concat())
+            let effects = describe_effects(&answer.effects).into_iter().map(|(_, clause)| clause);
+            (vec![table.headline()], table.facts.iter().cloned().chain(effects).collect())
         }
         _ if results.is_empty() && !answer.text.is_empty() => {
             (Vec::new(), vec![answer.text.clone()])
         }
         _ => {
             let facts = facts::facts(session, results, &shown_figures, answer);
-            let head = board.iter().map(Board::headline).filter(|said| !said.is_empty());
+            // Conditions have sentences of their own.
+            let head = board.iter().filter(|_| expected.is_empty()).map(Board::headline);
+            let head = head.filter(|said| !said.is_empty());
             (head.chain(facts::headline(results, &shown_figures)).collect(), facts)
         }
     };
@@ -128,7 +133,7 @@ pub fn glance(
         conditions: Conditions::of(session),
         headline,
         facts,
-        expected: expected_with(session, results).iter().map(Statement::of_expected).collect(),
+        expected: expected.iter().map(Statement::of_expected).collect(),
         origin: origin::origin(session, results, &columns),
         trust,
         warned,
@@ -146,13 +151,13 @@ fn find_board(
     results: &[CellResult],
     probes: &[ProbeResult],
     answer: &Answer,
+    expected: &[Expected],
 ) -> Option<Board> {
-    let expected = expected_with(session, results);
     if !expected.is_empty() {
-        return board::judge(&session.plan, &expected);
+        return board::judge(&session.plan, expected);
     }
     if results.is_empty() {
-        return pictures::lab(session, probes);
+        return pictures::lab(session, probes).map(|(_, board)| board);
     }
     if results.iter().all(|result| result.wrong().is_some()) {
         return None;

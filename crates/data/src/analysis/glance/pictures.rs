@@ -28,8 +28,9 @@ const COUNTS: &[Unit] = &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
 const BYTES: &[Unit] =
     &[(1.0, "B"), (1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB")];
 
-/// Returns the board of the probes that were measured; `None` if they have no figure of their own.
-pub fn lab(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
+/// Returns the board of the probes that were measured, and the cell that its figure is of; `None` if
+/// they have no figure of their own.
+pub fn lab<'a>(session: &Session, probes: &'a [ProbeResult]) -> Option<(&'a ProbeCell, Board)> {
     let found = remarks::lab_figure(probes, &session.host)?;
     let figure = GlanceFigure {
         summary: found.probe.value?.summary,
@@ -39,12 +40,7 @@ pub fn lab(session: &Session, probes: &[ProbeResult]) -> Option<Board> {
         misleading: false,
     };
     let board = Board { title: found.title, beside: found.beside, ..Board::default() };
-    Some(board.lead_by(None, Some(figure), column::TIME))
-}
-
-/// Returns the probe that the large figure of a lab is of.
-pub fn lab_cell(session: &Session, probes: &[ProbeResult]) -> Option<ProbeCell> {
-    remarks::lab_figure(probes, &session.host).map(|found| found.probe.cell.clone())
+    Some((&found.probe.cell, board.lead_by(None, Some(figure), column::TIME)))
 }
 
 /// Returns what the whole file takes by the method that was picked, above the tries of all.

@@ -52,28 +52,25 @@ pub fn constants(rows: &[&CellResult], tight: bool) -> String {
 
 /// Works like [`constants`], on these jobs.
 pub fn constants_of(jobs: &[&Job], tight: bool) -> String {
-    // The job with the most threads shows the number of their files.
-    let Some(first) = jobs.iter().rev().max_by_key(|job| job.threads) else {
-        return String::new();
-    };
-    let constant = Axis::columns().into_iter().filter(|axis| {
-        (tight || !axis.is_always_shown()) && axis.is_worth_telling(first) && !differs(*axis, jobs)
-    });
-    constant
-        .map(|axis| format!("{} {}", axis.column(), axis.value(first)))
-        .collect::<Vec<_>>()
-        .join(", ")
+    describe_shared(jobs, |axis, job| {
+        let is_shown = (tight || !axis.is_always_shown()) && axis.is_worth_telling(job);
+        is_shown.then(|| format!("{} {}", axis.column(), axis.value(job)))
+    })
 }
 
 /// Returns [`constants`] without the usual values: `random, 4 threads`.
 pub fn unusual_constants(rows: &[&CellResult]) -> String {
-    let jobs = jobs(rows);
+    describe_shared(&jobs(rows), |axis, job| axis.phrase_among(job, false))
+}
+
+/// Describes the axes on which these jobs do not differ.
+fn describe_shared(jobs: &[&Job], describe: impl Fn(Axis, &Job) -> Option<String>) -> String {
+    // The job with the most threads shows the number of their files.
     let Some(first) = jobs.iter().rev().max_by_key(|job| job.threads) else {
         return String::new();
     };
-    let constant = Axis::columns().into_iter().filter(|axis| !differs(*axis, &jobs));
-    let unusual = constant.filter_map(|axis| axis.phrase_among(first, false));
-    unusual.collect::<Vec<_>>().join(", ")
+    let shared = Axis::columns().into_iter().filter(|axis| !differs(*axis, jobs));
+    shared.filter_map(|axis| describe(axis, first)).collect::<Vec<_>>().join(", ")
 }
 
 fn jobs<'a>(rows: &[&'a CellResult]) -> Vec<&'a Job> {

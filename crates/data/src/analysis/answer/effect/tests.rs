@@ -5,7 +5,7 @@ use crate::session::testing::job;
 
 fn said(results: &[CellResult]) -> (String, Vec<String>) {
     let Answer { text, effects, .. } = answer(results);
-    (text, describe_effects(&effects))
+    (text, describe_effects(&effects).into_iter().map(|(_, clause)| clause).collect())
 }
 
 /// read at 64 B to 1 MiB: small blocks are as fast cold as warm, as the CPU takes the time.

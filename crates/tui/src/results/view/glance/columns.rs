@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::analysis::{Glance, GlanceColumn, align_figures};
+use crate::analysis::{Glance, GlanceColumn, GlanceFigure, align_figures};
 use crate::keymap::{Action, key_of};
 use crate::plot::{Bar, Bars};
 use crate::record::Severity;
@@ -257,9 +257,10 @@ fn draw_bars(
             line.push_span(look.span(Role::Dim, interval));
         }
         if widths.sign > 0 {
-            // A wrong figure has a word behind it.
-            let severity = bar.figure.severity().filter(|of| *of != Severity::Wrong);
-            let (role, sign) = severity.map_or((Role::Dim, " "), |of| findings::severity(look, of));
+            let (role, sign) = match is_misread(&bar.figure) {
+                true => findings::severity(look, Severity::Misleading),
+                false => (Role::Dim, " "),
+            };
             line.push_span(look.span(role, pane::pad(sign, widths.sign)));
         }
         line.push_span(Span::styled(mark, style));
@@ -273,7 +274,7 @@ struct BarWidths {
     left: u16,
     size: usize,
     interval: usize,
-    /// The sign of a figure that is easily misread or wrong.
+    /// The sign of a figure that is easily misread.
     sign: usize,
     /// Interval, sign and mark.
     right: u16,
@@ -299,7 +300,7 @@ impl BarWidths {
         }
         // The same minimum for all columns, so that their bars are equally long.
         let left = MARKER + figure.max(FIGURE) + size as u16;
-        let sign = if bars().any(|bar| bar.figure.severity().is_some()) { 2 } else { 0 };
+        let sign = if bars().any(|bar| is_misread(&bar.figure)) { 2 } else { 0 };
         let right = (interval + sign) as u16 + mark.max(MARK);
         BarWidths { left, size, interval, sign, right }
     }
@@ -309,6 +310,11 @@ impl BarWidths {
             [Constraint::Length(self.left), Constraint::Min(0), Constraint::Length(self.right)];
         Layout::horizontal(widths).spacing(1).areas(row)
     }
+}
+
+/// Returns whether a figure has a sign; a wrong one has a word behind it.
+fn is_misread(figure: &GlanceFigure) -> bool {
+    figure.severity() == Some(Severity::Misleading)
 }
 
 /// Returns the number of bars that do not differ from the best, including it; 0 while a bar has no
