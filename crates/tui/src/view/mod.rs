@@ -168,7 +168,7 @@ mod tests {
         let mut buf = Buffer::with_lines(["a±2 % ≈3 µs 1–2 x×y · cut…"]);
         plain(&mut buf);
         assert_eq!(buf, Buffer::with_lines(["a+-2% ~3 us 1-2 xxy - cu.."]));
-        // What stands behind the number keeps its place.
+        // The text behind the number keeps its place.
         let mut buf = Buffer::with_lines(["1.73  ±22|end", "a ±65%|end x", "a±65%|end x "]);
         plain(&mut buf);
         let kept = Buffer::with_lines(["1.73 +-22|end", "a+-65%|end x", "a~65%|end x "]);
