@@ -14,7 +14,7 @@ impl CpuList {
     /// No kernel has more.
     const MAX_CPU: u32 = 1 << 16;
 
-    /// Returns a list of these CPUs; `None` if there are none.
+    /// Returns a list of these CPUs; `None` for an empty one.
     pub fn from_cpus(cpus: impl Iterator<Item = u32>) -> Option<CpuList> {
         Some(CpuList(cpus.collect())).filter(|list| !list.0.is_empty())
     }

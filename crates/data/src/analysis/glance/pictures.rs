@@ -28,8 +28,8 @@ const COUNTS: &[Unit] = &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
 const BYTES: &[Unit] =
     &[(1.0, "B"), (1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB")];
 
-/// Returns the board of the measured probes, and the cell that its figure is of; `None` if they have
-/// no figure of their own.
+/// Returns the board of the measured probes, and the cell that its figure is of; `None` if no
+/// probe has a figure that a question asks for.
 pub fn lab<'a>(session: &Session, probes: &'a [ProbeResult]) -> Option<(&'a ProbeCell, Board)> {
     let found = remarks::lab_figure(probes, &session.host)?;
     let figure = GlanceFigure {
