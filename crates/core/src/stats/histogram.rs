@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// Smallest value that is distinguished, in nanoseconds.
-const MIN_VALUE: u64 = 1;
+pub(super) const MIN_VALUE: u64 = 1;
 
 /// Largest value that is distinguished: 100 s. Longer ones go into the last bucket.
-const MAX_VALUE: u64 = 100_000_000_000;
+pub const MAX_VALUE: u64 = 100_000_000_000;
 
 /// 256 buckets for the first power of two, 128 for each further one: a bucket is at most 1/128 of
 /// its value wide.
@@ -51,16 +51,22 @@ impl Histogram {
     fn record_many(&mut self, nanos: u64, count: u64) {
         let nanos = nanos.max(MIN_VALUE);
         if self.add_to_bucket(nanos, count) {
-            self.sum = self.sum.saturating_add(nanos.saturating_mul(count));
-            self.min = self.min.min(nanos);
-            self.max = self.max.max(nanos);
+            self.add_extremes(nanos.saturating_mul(count), nanos, nanos);
         }
+    }
+
+    /// Adds the exact figures of values that [`Self::add_to_bucket`] added.
+    #[inline]
+    pub(super) fn add_extremes(&mut self, sum: u64, min: u64, max: u64) {
+        self.sum = self.sum.saturating_add(sum);
+        self.min = self.min.min(min);
+        self.max = self.max.max(max);
     }
 
     /// Adds as much of `count` to the bucket as the total can hold, since the buckets must add up
     /// to the total.
     #[inline]
-    fn add_to_bucket(&mut self, nanos: u64, count: u64) -> bool {
+    pub(super) fn add_to_bucket(&mut self, nanos: u64, count: u64) -> bool {
         let count = count.min(u64::MAX - self.buckets.len());
         if count > 0 {
             self.buckets.saturating_record_n(nanos.min(MAX_VALUE), count);
@@ -76,9 +82,7 @@ impl Histogram {
                 self.add_to_bucket(nanos, count);
             }
         }
-        self.sum = self.sum.saturating_add(other.sum);
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
+        self.add_extremes(other.sum, other.min, other.max);
     }
 
     /// Returns the number of recorded values.

@@ -3,6 +3,7 @@
 //! This module knows nothing about files, units or sessions, and never panics: values that are not
 //! finite are skipped, and a result that the values cannot support is `None`.
 
+mod buckets;
 pub mod chance;
 pub mod compare;
 pub mod contest;
@@ -15,12 +16,14 @@ pub mod outlier;
 pub mod paired;
 pub mod plateau;
 pub mod random;
+pub mod recent;
 pub mod series;
 pub mod summary;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use buckets::Buckets;
 pub use chance::{sign_test, tail_limits};
 pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;
@@ -29,6 +32,7 @@ pub use histogram::Histogram;
 pub use knee::Knees;
 pub use outlier::{outliers, two_modes};
 pub use plateau::{Plateau, plateaus};
+pub use recent::Recent;
 pub use series::{merge_neighbours, reduce};
 pub use summary::Summary;
 

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::RawFd;
 
 use super::drive::{Operation, run_operations};
+use super::latencies::Latencies;
 use super::work::Request;
 use super::{BackendError, Commits, Work};
 use crate::plan::{Job, Sync};
@@ -23,13 +24,15 @@ pub(super) struct Committer {
     /// The errno of a failed sync.
     errno: Option<i32>,
     commits: Box<Commits>,
-    /// The newest commits, not in the histograms yet: the first `pending`.
+    /// The newest commits, not recorded yet: the first `pending`.
     newest: Box<[CommitTicks; NEWEST]>,
     pending: usize,
+    /// The ticks at which the newest commits are recorded, however few; see [`Latencies`].
+    boundary: u64,
 }
 
-/// Commits that go into the histograms together. After a system call the branches of the
-/// histograms are cold, and three each cost as much as the readings of the clock.
+/// Commits that are recorded together. After a system call the branches of the histograms are cold,
+/// and three each cost as much as the readings of the clock.
 const NEWEST: usize = 128;
 
 /// The readings of the clock of a commit.
@@ -54,6 +57,7 @@ impl Committer {
             commits: Box::default(),
             newest: Box::new([CommitTicks::default(); NEWEST]),
             pending: 0,
+            boundary: u64::MAX,
         })
     }
 
@@ -73,13 +77,13 @@ impl Committer {
         write: impl FnMut(Request) -> isize,
         sync: impl FnMut() -> isize,
     ) -> Result<(), BackendError> {
-        if self.every == 1 {
-            work.time_by_commits();
-        }
+        let mut latencies = if self.every == 1 { work.time_by_commits() } else { None };
+        self.boundary = latencies.as_ref().map_or(u64::MAX, Latencies::boundary);
         self.began = self.clock.now();
-        let operation = Committing { committer: self, write, calls, sync };
+        let operation =
+            Committing { committer: self, latencies: latencies.as_mut(), write, calls, sync };
         let ended = run_operations(work, data, operation);
-        self.finish(work, ended)
+        self.finish(work, latencies, ended)
     }
 
     /// Counts a write; returns whether a sync is due.
@@ -93,34 +97,43 @@ impl Committer {
         true
     }
 
-    /// Records a commit whose writes began at `began`, and the last of them ended at `written`.
+    /// Records a commit whose writes began at `began`, and the last of them ended at `written`. Its
+    /// time is also that of an operation where there are `latencies`.
     #[inline(always)]
-    fn record(&mut self, began: u64, written: u64) {
+    fn record(&mut self, began: u64, written: u64, latencies: Option<&mut Latencies>) {
         let ended = self.clock.now();
-        self.newest[self.pending] = CommitTicks { began, written, ended };
-        self.pending += 1;
         self.began = ended;
         // An interrupted sync that was repeated has not failed.
         self.errno = None;
-        if self.pending == NEWEST {
-            self.empty_newest();
+        if self.pending == NEWEST || ended >= self.boundary {
+            self.empty_newest(ended, latencies);
             // The next write starts after that.
             self.began = self.clock.now();
         }
+        self.newest[self.pending] = CommitTicks { began, written, ended };
+        self.pending += 1;
     }
 
-    /// Puts the newest commits into the histograms.
+    /// Records the newest commits, and collects their latencies if that is due `now`.
     #[cold]
     #[inline(never)]
-    fn empty_newest(&mut self) {
+    fn empty_newest(&mut self, now: u64, mut latencies: Option<&mut Latencies>) {
         let (clock, commits) = (self.clock, &mut self.commits);
         for CommitTicks { began, written, ended } in self.newest.iter().take(self.pending).copied()
         {
             commits.write.record(clock.nanos(began, written));
             commits.sync.record(clock.nanos(written, ended));
-            commits.total.record(clock.nanos(began, ended));
+            let total = clock.nanos(began, ended);
+            match &mut latencies {
+                Some(latencies) => latencies.record(total),
+                None => commits.total.record(total),
+            }
         }
         self.pending = 0;
+        if let Some(latencies) = latencies.filter(|of| now >= of.boundary()) {
+            latencies.collect(now);
+            self.boundary = latencies.boundary();
+        }
     }
 
     /// Records that a sync failed.
@@ -136,10 +149,12 @@ impl Committer {
     fn finish(
         &mut self,
         work: &mut Work,
+        mut latencies: Option<Latencies>,
         ended: Result<(), BackendError>,
     ) -> Result<(), BackendError> {
-        self.empty_newest();
-        work.set_commits(std::mem::take(&mut self.commits));
+        self.empty_newest(0, latencies.as_mut());
+        self.boundary = u64::MAX;
+        work.set_commits(std::mem::take(&mut self.commits), latencies);
         self.left = self.every;
         match self.errno.take() {
             Some(errno) if ended.is_err() => Err(self.error(work, errno)),
@@ -168,6 +183,8 @@ pub(super) fn sync_file<const FILL: bool>(method: Sync, fd: RawFd) -> isize {
 /// The operation of [`Committer::run`].
 struct Committing<'a, W, S> {
     committer: &'a mut Committer,
+    /// Where the times of the operations are recorded, if those of the commits are these.
+    latencies: Option<&'a mut Latencies>,
     write: W,
     calls: u32,
     sync: S,
@@ -186,7 +203,8 @@ impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'
             self.committer.fail(-synced as i32);
             return (synced, self.calls + 1);
         }
-        self.committer.record(self.committer.began, written);
+        let latencies = self.latencies.as_deref_mut();
+        self.committer.record(self.committer.began, written, latencies);
         (result, self.calls + 1)
     }
 }
@@ -268,7 +286,7 @@ impl QueuedCommits {
             self.committer.fail(-result as i32);
             return result;
         }
-        self.committer.record(began, ended);
+        self.committer.record(began, ended, None);
         written
     }
 
@@ -300,7 +318,7 @@ impl QueuedCommits {
         ended: Result<(), BackendError>,
     ) -> Result<(), BackendError> {
         self.began = u64::MAX;
-        self.committer.finish(work, ended)
+        self.committer.finish(work, None, ended)
     }
 }
 
@@ -377,6 +395,25 @@ mod tests {
             // Each time is rounded down, a time below 1 ns up.
             assert!((write + sync - total).abs() <= 3.0 * count as f64, "{write} {sync} {total}");
         }
+    }
+
+    #[test]
+    fn a_boundary_records_commits_at_once() {
+        let job = Job { sync: Sync::Fsync, ..Job::plain(Choice::plain("pread"), Op::Write) };
+        let mut committer = Committer::for_job(&job).unwrap();
+        let mut latencies = Latencies::new(committer.clock);
+        latencies.begin(0);
+        let now = committer.clock.now();
+        committer.record(now, now, Some(&mut latencies));
+        assert_eq!((committer.pending, committer.commits.sync.count()), (1, 0));
+        // Long over.
+        committer.boundary = latencies.boundary();
+        committer.record(now, now, Some(&mut latencies));
+        // The second one ended after it.
+        assert_eq!((committer.pending, committer.commits.sync.count()), (1, 1));
+        assert_eq!((committer.commits.total.count(), latencies.min()), (0, None));
+        assert!(committer.boundary > now && committer.began > now);
+        assert_eq!(latencies.into_total().count(), 1);
     }
 
     #[test]

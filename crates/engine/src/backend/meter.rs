@@ -1,7 +1,8 @@
-//! Times operations: which ones, and into a histogram.
+//! Times operations: which ones, and how.
 
 use serde::{Deserialize, Serialize};
 
+use super::latencies::Latencies;
 use crate::stats::Histogram;
 use crate::stats::random::mix;
 use crate::sys::clock::Clock;
@@ -50,7 +51,7 @@ impl Commits {
     }
 }
 
-/// A lane's clock and histogram.
+/// A lane's clock and latencies.
 #[derive(Debug)]
 pub(super) struct Meter {
     clock: Clock,
@@ -68,7 +69,8 @@ pub(super) struct Meter {
     /// Nanoseconds that a reading adds to an interval; 0 for chained readings, which are part of
     /// the work.
     overhead: u64,
-    pub histogram: Histogram,
+    /// `None` while the committer has them.
+    latencies: Option<Latencies>,
 }
 
 impl Meter {
@@ -88,7 +90,7 @@ impl Meter {
             chance: last,
             last,
             overhead,
-            histogram: Histogram::new(),
+            latencies: Some(Latencies::new(clock)),
         };
         if one_in > 0 {
             meter.overhead = meter.measure_overhead();
@@ -104,7 +106,8 @@ impl Meter {
             let start = self.read_clock();
             self.end(start);
         }
-        std::mem::take(&mut self.histogram).pairs().first().map_or(0, |(nanos, _)| *nanos)
+        let measured = self.latencies.replace(Latencies::new(self.clock));
+        measured.and_then(|latencies| latencies.min()).unwrap_or(0)
     }
 
     /// Chooses at random: always the first of N might be the first of every page, or of every pass.
@@ -113,11 +116,19 @@ impl Meter {
         self.chance % operations.max(1)
     }
 
-    /// Stops timing operations if all are timed by chained readings: the committer times them.
-    pub fn hand_over(&mut self) {
-        if self.chained {
-            self.next = u64::MAX;
+    /// Stops timing operations if all are timed by chained readings: the committer times them, and
+    /// records the latencies.
+    pub fn hand_over(&mut self) -> Option<Latencies> {
+        if !self.chained {
+            return None;
         }
+        self.next = u64::MAX;
+        self.latencies.take()
+    }
+
+    /// Takes back the latencies that the committer recorded.
+    pub fn take_back(&mut self, latencies: Latencies) {
+        self.latencies = Some(latencies);
     }
 
     /// Returns whether the committer times the operations.
@@ -128,6 +139,14 @@ impl Meter {
     /// Restarts the chain: the lane begins now.
     pub fn begin(&mut self) {
         self.last = self.clock.now();
+        if let Some(latencies) = &mut self.latencies {
+            latencies.begin(self.last);
+        }
+    }
+
+    /// Returns all latencies.
+    pub fn into_histogram(self) -> Histogram {
+        self.latencies.map_or_else(Histogram::new, Latencies::into_total)
     }
 
     /// Renumbers: the operation that would have been number `from` is number `to`.
@@ -166,8 +185,8 @@ impl Meter {
         }
         if self.one_in == 0 {
             let now = self.clock.now();
-            self.record(start, now);
             self.last = now;
+            self.record(start, now);
         } else {
             let now = self.clock.now_ordered();
             self.record_cold(start, now);
@@ -188,7 +207,13 @@ impl Meter {
 
     #[inline(always)]
     fn record(&mut self, start: u64, end: u64) {
-        self.histogram.record(self.clock.nanos(start, end).saturating_sub(self.overhead));
+        let Some(latencies) = &mut self.latencies else { return };
+        if end >= latencies.boundary() {
+            latencies.collect(end);
+            // The next one starts after that.
+            self.last = self.clock.now();
+        }
+        latencies.record(self.clock.nanos(start, end).saturating_sub(self.overhead));
     }
 }
 
@@ -208,7 +233,7 @@ mod tests {
             }
             meter.renumber(quota, 0);
         }
-        assert_eq!(meter.histogram.count(), found.len() as u64);
+        assert_eq!(meter.into_histogram().count(), found.len() as u64);
         found
     }
 
@@ -244,12 +269,29 @@ mod tests {
             let start = meter.start(index);
             meter.end(start);
         });
-        assert!(
-            meter.histogram.pairs()[0].0 < meter.overhead,
-            "{:?} beyond {} ns",
-            meter.histogram.pairs()[0],
-            meter.overhead
-        );
+        let overhead = meter.overhead;
+        let least = meter.into_histogram().min();
+        assert!(least < overhead, "{least} beyond {overhead} ns");
+    }
+
+    #[test]
+    fn latencies_are_collected_at_boundaries() {
+        for how in [Timed::Chained, Timed::Precise, Timed::OneIn(1)] {
+            let mut meter = Meter::new(Clock::best(), how, 10);
+            meter.begin();
+            let first = meter.start(0);
+            meter.end(first);
+            // Long over.
+            meter.latencies.as_mut().unwrap().begin(0);
+            let second = meter.start(1);
+            meter.end(second);
+            let latencies = meter.latencies.as_ref().unwrap();
+            assert!(latencies.boundary() > second, "{how:?}");
+            assert!(how != Timed::Chained || meter.last > second);
+            // The second one ended after the boundary.
+            assert_eq!(latencies.collected(), 1, "{how:?}");
+            assert_eq!(meter.into_histogram().count(), 2);
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod commit;
 mod copy_range;
 mod error;
 mod kind;
+mod latencies;
 mod map_unmap;
 mod mmap;
 mod no_data;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
 use super::fold::{FoldFn, at_offset};
+use super::latencies::Latencies;
 use super::meter::{Meter, Timed};
 use super::written::{LaneBuffer, Written};
 use super::{BackendError, Commits, IoFault};
@@ -377,14 +378,15 @@ impl<'a> Work<'a> {
     }
 
     /// Leaves the timing of operations to the commits of the lane, where each is one and all are
-    /// timed by chained readings: one reading of the clock less.
-    pub(super) fn time_by_commits(&mut self) {
-        self.meter.hand_over();
+    /// timed by chained readings: one reading of the clock less. Returns where they record it.
+    pub(super) fn time_by_commits(&mut self) -> Option<Latencies> {
+        self.meter.hand_over()
     }
 
-    /// Sets the commits of the lane.
-    pub(super) fn set_commits(&mut self, commits: Box<Commits>) {
+    /// Sets the commits of the lane. `latencies`: those that they recorded, which are theirs, too.
+    pub(super) fn set_commits(&mut self, commits: Box<Commits>, latencies: Option<Latencies>) {
         self.commits = Some(commits);
+        latencies.into_iter().for_each(|latencies| self.meter.take_back(latencies));
     }
 
     /// Adds a note to the result, once.
@@ -404,10 +406,12 @@ impl<'a> Work<'a> {
         let complete = self.index >= self.limit;
         let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, self.index) };
         let shared = self.assignment.cursor.is_some();
-        let times = match &self.commits {
-            Some(commits) if self.meter.is_handed_over() => commits.total.clone(),
-            _ => self.meter.histogram,
-        };
+        let by_commits = self.meter.is_handed_over();
+        let times = self.meter.into_histogram();
+        let mut commits = self.commits;
+        if let Some(commits) = commits.as_mut().filter(|_| by_commits) {
+            commits.total = times.clone();
+        }
         Tally {
             bytes: self.bytes,
             ops: self.ops,
@@ -417,7 +421,7 @@ impl<'a> Work<'a> {
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
             histogram: (self.assignment.timed != Timed::None).then_some(times),
-            commits: self.commits,
+            commits,
             in_flight: self.in_flight,
             stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),
             notes: self.notes,

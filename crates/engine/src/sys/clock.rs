@@ -62,6 +62,12 @@ impl Clock {
         (0..64).map(|_| pair()).min().unwrap_or(0)
     }
 
+    /// Converts an interval in nanoseconds to ticks; at least 1.
+    pub fn ticks(self, nanos: u64) -> u64 {
+        let ticks = (u128::from(nanos) << SHIFT) / u128::from(self.scale.max(1));
+        u64::try_from(ticks).unwrap_or(u64::MAX).max(1)
+    }
+
     /// Converts an interval in ticks to nanoseconds. A counter that ran backwards between CPUs
     /// counts as 0.
     #[inline(always)]
@@ -248,5 +254,17 @@ mod tests {
     fn a_backward_counter_counts_zero() {
         assert_eq!(Clock::best().nanos(10, 5), 0);
         let _ = Clock { tsc: true, scale: u32::MAX.into() }.nanos(0, u64::MAX);
+    }
+
+    #[test]
+    fn ticks_are_the_inverse_of_nanoseconds() {
+        for clock in [Clock::best(), Clock::monotonic(), Clock { tsc: true, scale: 330_000 }] {
+            for nanos in [1_000, 99_999_999, 600_000_000_000] {
+                let back = clock.nanos(0, clock.ticks(nanos));
+                assert!(back <= nanos && nanos - back <= 5, "{clock:?}: {nanos}, {back}");
+            }
+            assert_eq!(clock.ticks(0), 1);
+        }
+        assert_eq!(Clock { tsc: true, scale: 1 }.ticks(u64::MAX), u64::MAX);
     }
 }
