@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CommitTimes, Grounds, Latency, Level, Pick, ProbeFindings, ProbeTrial, Trial, Verdict,
+    CommitTimes, EncodedLog, Grounds, Latency, Level, Pick, ProbeFindings, ProbeTrial, Trial,
+    Verdict,
 };
 use crate::plan::Plan;
 
@@ -92,6 +93,11 @@ pub enum Event {
         /// verdict holds that of all trials.
         #[serde(skip)]
         latency: Option<Arc<Latency>>,
+    },
+    /// A piece of the latencies of a trial over time; the trial comes before it.
+    Latencies {
+        #[serde(flatten)]
+        log: Arc<EncodedLog>,
     },
     /// The count that calibration chose: operations per pass and passes per trial; `whole` if the
     /// file ended first.

@@ -178,6 +178,7 @@ mod tests {
         for (name, mut session) in testing::all() {
             if session.reference.is_none() && !session.plan.cells.is_empty() {
                 session.skipped = vec![0];
+                session.latencies = vec![crate::session::testing::latencies(0, 1)];
             }
             let path = dir.path().join(format!("{name}.jsonl"));
             let mut out = Vec::new();
@@ -211,6 +212,7 @@ mod tests {
                 let own = own.as_deref().map(facts);
                 assert!(own.is_none() || own == back.as_deref().map(facts), "{name}");
             }
+            assert_eq!(back.latencies, session.latencies, "{name}");
             assert_eq!((&back.picks, &back.notes), (&session.picks, &session.notes), "{name}");
             assert_eq!(back.probe_trials, session.probe_trials, "{name}");
             assert_eq!((&back.grounds, &back.host), (&session.grounds, &session.host), "{name}");

@@ -23,6 +23,12 @@ pub fn event(event: &mut Event, plan: &Plan) -> Result<(), String> {
             cell(trial.cell, plan)?;
             shrink(Arc::make_mut(trial));
         }
+        Event::Latencies { log } => {
+            cell(log.cell, plan)?;
+            if !log.is_sound() {
+                return Err(format!("latencies in intervals of {} ns", log.width));
+            }
+        }
         Event::Probe { trial } => {
             probe(trial.cell, plan)?;
             if !trial.is_sound() {

@@ -8,7 +8,7 @@ use super::line::{self, Entry, VerdictLine};
 use super::reader::{self, Lines, Place};
 use super::{Session, SessionError, check, seal};
 use crate::plan::Plan;
-use crate::record::{Event, Measured, Pick, judge_job};
+use crate::record::{EncodedLog, Event, Measured, Pick, judge_job};
 use crate::units::counted;
 
 /// The last verdict of each cell, and the one before it: there may be one for every trial, they are
@@ -38,12 +38,17 @@ pub struct Loading {
     /// The number of trials that the verdict of each cell is based on.
     judged: Vec<u64>,
     pub verdicts: VerdictPlaces,
+    /// Bytes of latencies over time, added or left out.
+    latency_bytes: usize,
 }
+
+/// The most latencies over time that are kept in memory, bytes: a run of a day has 20 MiB.
+const MAX_LATENCY_BYTES: usize = if cfg!(test) { 1 << 20 } else { 32 << 20 };
 
 impl Loading {
     pub fn new(session: Session) -> Loading {
         let judged = vec![0; session.plan.cells.len()];
-        Loading { session, judged, verdicts: VerdictPlaces::default() }
+        Loading { session, judged, verdicts: VerdictPlaces::default(), latency_bytes: 0 }
     }
 
     /// Adds the line at `place`, without its seal; a verdict is only noted, and read later by
@@ -86,6 +91,12 @@ impl Loading {
         match entry {
             Entry::Event(mut event) => {
                 check::event(&mut event, &self.session.plan)?;
+                if let Event::Latencies { log } = &event {
+                    self.latency_bytes += log.data.len() + size_of::<EncodedLog>();
+                    if self.latency_bytes > MAX_LATENCY_BYTES {
+                        return Ok(());
+                    }
+                }
                 self.session.apply(&event);
                 if matches!(event, Event::Plan { .. }) && !self.session.has_trials() {
                     self.verdicts = VerdictPlaces::default();
@@ -133,8 +144,13 @@ impl Loading {
 
     /// Returns the session, whose file lacks `lost` lines.
     pub fn finish(self, lost: u64) -> Session {
-        let Loading { mut session, mut judged, .. } = self;
+        let Loading { mut session, mut judged, latency_bytes, .. } = self;
         session.lost = lost;
+        if latency_bytes > MAX_LATENCY_BYTES {
+            let most = MAX_LATENCY_BYTES >> 20;
+            let note = format!("latencies over time beyond {most} MiB were not read");
+            session.notes.push(note);
+        }
         rejudge(&mut session, &mut judged);
         note_stale_verdicts(&mut session, &judged);
         note_lost_lines(&mut session);

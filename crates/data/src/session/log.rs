@@ -1,12 +1,13 @@
 //! A session in memory: how it grows with the engine's events.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::facts::Host;
 use crate::plan::Plan;
 use crate::record::{
-    End, Event, Grounds, HostSummary, Level, Pick, ProbeFindings, ProbeTrial, Severity, Trial,
-    Verdict, Warning,
+    EncodedLog, End, Event, Grounds, HostSummary, LatencyLog, Level, Pick, ProbeFindings,
+    ProbeTrial, Severity, Trial, Verdict, Warning,
 };
 
 /// One run of one plan, as loaded or while it grows.
@@ -21,6 +22,8 @@ pub struct Session {
     /// The facts that verdicts are based on; `None` before the target was ready.
     pub grounds: Option<Grounds>,
     pub trials: Vec<Arc<Trial>>,
+    /// The latencies of trials over time; fewer if the others are unknown.
+    pub latencies: Vec<Arc<EncodedLog>>,
     /// Per cell, if a verdict was written or could be computed.
     pub verdicts: Vec<Option<Arc<Verdict>>>,
     /// Per cell, why it failed.
@@ -91,6 +94,9 @@ impl Session {
             Event::Trial { trial, .. } if (trial.cell as usize) < self.plan.cells.len() => {
                 self.trials.push(Arc::clone(trial))
             }
+            Event::Latencies { log } if (log.cell as usize) < self.plan.cells.len() => {
+                self.latencies.push(Arc::clone(log))
+            }
             Event::Failed { cell, error } => {
                 if let Some(slot) = self.errors.get_mut(*cell as usize) {
                     *slot = Some(error.clone());
@@ -129,6 +135,18 @@ impl Session {
         }
     }
 
+    /// Returns the trials whose latencies over time are known, with these.
+    pub fn latency_logs(&self) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
+        let mut lines: HashMap<(u32, u32), Vec<&EncodedLog>> = HashMap::new();
+        for log in &self.latencies {
+            lines.entry((log.cell, log.round)).or_default().push(log);
+        }
+        self.trials.iter().filter_map(move |trial| {
+            let own = lines.remove(&(trial.cell, trial.round))?;
+            Some((trial, LatencyLog::decode(own)?))
+        })
+    }
+
     /// Returns whether a job or a probe has a trial.
     pub fn has_trials(&self) -> bool {
         !self.trials.is_empty() || !self.probe_trials.is_empty()
@@ -141,6 +159,7 @@ impl Session {
         self.skipped = Vec::new();
         self.probe_findings = vec![ProbeFindings::default(); plan.probes.len()];
         self.picks = Vec::new();
+        self.latencies = Vec::new();
         self.plan = plan;
     }
 

@@ -41,6 +41,9 @@ pub fn portable_lines(session: &Session) -> Result<Vec<Value>, serde_json::Error
             push(&mut lines, &VerdictLine { cell: cell as u32, trials, verdict, error })?;
         }
     }
+    for log in &session.latencies {
+        push(&mut lines, &Event::Latencies { log: Arc::clone(log) })?;
+    }
     for &cell in &session.skipped {
         push(&mut lines, &Event::Skipped { cell })?;
     }

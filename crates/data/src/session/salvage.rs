@@ -143,10 +143,11 @@ fn add(line: &IndexedLine, body: &[u8], loading: &mut Loading, damage: &mut Dama
 
 /// Returns whether a line holds a measurement.
 fn is_result(entry: &Entry) -> bool {
-    use Event::{Findings, Picked, Probe, Trial};
+    use Event::{Findings, Latencies, Picked, Probe, Trial};
     matches!(
         entry,
-        Entry::Event(Trial { .. } | Probe { .. } | Findings { .. } | Picked { .. })
-            | Entry::Verdict(_)
+        Entry::Event(
+            Trial { .. } | Latencies { .. } | Probe { .. } | Findings { .. } | Picked { .. }
+        ) | Entry::Verdict(_)
     )
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::{NewSession, Recorder, Session};
 use crate::plan::{Cache, Choice, Job, Op, Plan, TargetSpec};
 use crate::record::{
-    Ceilings, End, Event, Grounds, MachineEvidence, Pick, PickConditions, Sample, SkippedMethod,
-    Source, Trial, Try, Verdict, Xor,
+    Ceilings, EncodedLog, End, Event, Grounds, LatencyLog, LogEntry, MachineEvidence, Pick,
+    PickConditions, Sample, SkippedMethod, Source, Trial, Try, Verdict, Xor,
 };
 
 /// 2026-11-21T09:30:11Z.
@@ -67,6 +67,15 @@ pub fn trial_event(cell: u32, round: u32, bytes: u64) -> Event {
         samples: (1..=10).map(sample).collect(),
         latency: None,
     }
+}
+
+/// Returns latencies of a trial over time: an operation in each of some intervals.
+pub fn latencies(cell: u32, round: u32) -> Arc<EncodedLog> {
+    let mut log = LatencyLog::new(1);
+    for index in [0, 1, 9] {
+        log.add(LogEntry { index, ops: 1, latency: vec![(500, 1)], ..LogEntry::default() });
+    }
+    Arc::new(log.encode(cell, round).remove(0))
 }
 
 /// Begins to record a session without a name.

@@ -265,6 +265,7 @@ impl Recorder {
                 let findings = Arc::new(finite_findings(findings));
                 self.line(&Event::Findings { cell: *cell, findings });
             }
+            Event::Latencies { log } if self.has_cell(log.cell) => self.line(event),
             Event::Skipped { cell } if self.session.skipped.contains(cell) => self.line(event),
             Event::Grounds { .. }
             | Event::Calibrated { .. }
@@ -273,6 +274,10 @@ impl Recorder {
             | Event::Note { .. } => self.line(event),
             _ => {}
         }
+    }
+
+    fn has_cell(&self, cell: u32) -> bool {
+        (cell as usize) < self.session.plan.cells.len()
     }
 
     fn has_probe(&self, cell: u32) -> bool {

@@ -181,11 +181,12 @@ fn anonymizes_every_text_of_every_record() {
 
 #[test]
 fn measurements_stay() {
-    let session = testing::quick();
+    let mut session = testing::quick();
+    session.latencies = vec![crate::session::testing::latencies(0, 1)];
     let hidden = anonymize(&session);
     assert_eq!(
-        (&hidden.plan.cells, &hidden.trials, &hidden.verdicts),
-        (&session.plan.cells, &session.trials, &session.verdicts)
+        (&hidden.plan.cells, &hidden.trials, &hidden.verdicts, &hidden.latencies),
+        (&session.plan.cells, &session.trials, &session.verdicts, &session.latencies)
     );
     assert_eq!(
         (

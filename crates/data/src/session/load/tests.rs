@@ -1,10 +1,11 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::plan::Cache;
-use crate::record::{DropLevel, End, Severity, Xor};
+use crate::record::{DropLevel, EncodedLog, End, Event, Severity, Xor};
 use crate::session::line::Entry;
 use crate::session::testing;
 use crate::text::{clean, replace_strings};
@@ -256,6 +257,9 @@ fn lines_contradicting_the_plan_are_dropped() {
         cell("1.5"),
         cell("1e99"),
         with_line(7, r#"{"kind":"trial","cell":0}"#),
+        with_line(7, &latencies(|log| log.cell = 5)),
+        with_line(7, &latencies(|log| log.width = 0)),
+        with_line(7, &latencies(|log| log.data = "A".repeat(EncodedLog::MAX_DATA + 1))),
         with_line(9, r#"{"kind":"verdict","cell":9,"verdict":null}"#),
         with_line(9, r#"{"kind":"end","reason":"tired"}"#),
         with_line(9, r#"{"kind":"plan","plan":{}}"#),
@@ -279,6 +283,26 @@ fn lines_contradicting_the_plan_are_dropped() {
         refused(with_line(2, &plan[..plan.len() - 9]))
             .contains("line 2: the plan of the trials was lost")
     );
+}
+
+/// Returns the line of latencies over time that were changed.
+fn latencies(change: impl Fn(&mut EncodedLog)) -> String {
+    let mut log = testing::latencies(0, 1);
+    change(Arc::make_mut(&mut log));
+    serde_json::to_string(&Event::Latencies { log }).unwrap()
+}
+
+#[test]
+fn latencies_over_time_are_bounded() {
+    let with = |lines: usize| {
+        let line = latencies(|log| log.data = "A".repeat(60_000));
+        let session = parse(with_line(7, &vec![line; lines].join("\n")).as_bytes()).unwrap();
+        assert_eq!(session.lost, 0);
+        let noted = session.notes.iter().any(|note| note.contains("beyond 1 MiB"));
+        (session.latencies.len(), noted)
+    };
+    assert_eq!(with(17), (17, false));
+    assert_eq!(with(40), (17, true));
 }
 
 fn of_cell(trial: &str, cell: &str) -> String {

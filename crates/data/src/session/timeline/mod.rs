@@ -7,6 +7,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,9 @@ pub use read::{DEMO_ID, demo, demo_lines, timeline};
 
 use super::Session;
 use crate::plan::Plan;
-use crate::record::{End, Event, LaneSample, Latency, Phase, Progress, Sample, Trial, Verdict};
+use crate::record::{
+    EncodedLog, End, Event, LaneSample, Latency, Phase, Progress, Sample, Trial, Verdict,
+};
 
 /// The longest time without a trial that is kept, nanoseconds: a pause may take hours.
 const MAX_GAP: u64 = 10_000_000_000;
@@ -199,6 +202,8 @@ struct Placing {
     last_trials: Vec<Option<usize>>,
     verdicts: Vec<Option<Arc<Verdict>>>,
     errors: Vec<Option<String>>,
+    /// Latencies over time, by cell and round.
+    logs: HashMap<(u32, u32), Vec<Arc<EncodedLog>>>,
     calibrated: std::iter::Peekable<std::vec::IntoIter<(usize, u32)>>,
     waiting: std::iter::Peekable<std::vec::IntoIter<(usize, Event)>>,
     failed: std::iter::Peekable<std::vec::IntoIter<(usize, u32)>>,
@@ -210,6 +215,10 @@ impl Placing {
         for (index, trial) in session.trials.iter().enumerate() {
             last_trials[trial.cell as usize] = Some(index);
         }
+        let mut logs: HashMap<_, Vec<Arc<EncodedLog>>> = HashMap::new();
+        for log in &session.latencies {
+            logs.entry((log.cell, log.round)).or_default().push(Arc::clone(log));
+        }
         Placing {
             moments: Vec::new(),
             samples: Vec::new(),
@@ -219,6 +228,7 @@ impl Placing {
             last_trials,
             verdicts: session.verdicts.clone(),
             errors: session.errors.clone(),
+            logs,
             calibrated: marks.calibrated.into_iter().peekable(),
             waiting: marks.others.into_iter().peekable(),
             failed: marks.failed.into_iter().peekable(),
@@ -293,6 +303,9 @@ impl Placing {
         self.ended = self.ended.saturating_add(read_back);
         self.now = end.saturating_add(read_back.min(MAX_STEP));
         self.put(What::Trial(number));
+        for log in self.logs.remove(&(trial.cell, trial.round)).into_iter().flatten() {
+            self.put_event(Event::Latencies { log });
+        }
         if self.last_trials[trial.cell as usize] == Some(index) {
             if let Some(verdict) = self.verdicts[trial.cell as usize].take() {
                 self.put_event(Event::Verdict { cell: trial.cell, verdict });

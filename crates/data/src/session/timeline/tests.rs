@@ -56,6 +56,17 @@ fn replayed_events_rebuild_the_session() {
 }
 
 #[test]
+fn latencies_over_time_follow_their_trial() {
+    let mut session = testing::session(2);
+    for (cell, round) in [(0, 1), (1, 1), (0, 2)] {
+        session.apply(&testing::trial_event(cell, round, 1 << 20));
+        session.apply(&Event::Latencies { log: testing::latencies(cell, round) });
+        session.apply(&Event::Latencies { log: testing::latencies(cell, round) });
+    }
+    assert_eq!(grown(&session, &Timeline::of(&session)), session);
+}
+
+#[test]
 fn calibrations_precede_trials() {
     let (_, timeline) = demo().unwrap();
     let (mut calibrated, mut running) = (Vec::new(), None);

@@ -99,7 +99,10 @@ fn recorded_events_come_back() {
         Event::Grounds { grounds: Arc::default() },
         Event::Calibrated { cell: 0, count: 4, passes: 1, nanos: 9, whole: true },
         testing::trial_event(0, 1, 1 << 20),
+        Event::Latencies { log: testing::latencies(0, 1) },
         testing::trial_event(2, 1, u64::MAX),
+        // The plan has no such cell.
+        Event::Latencies { log: testing::latencies(3, 1) },
         verdict("first"),
         Event::Note { text: "a note".into() },
         Event::Failed { cell: 1, error: "no way".into() },
@@ -108,11 +111,12 @@ fn recorded_events_come_back() {
         Event::End { reason: End::Goal, seconds: Some(1.5) },
         Event::Note { text: "too late".into() },
     ];
-    for event in &events[..11] {
+    let (late, events) = events.split_last().unwrap();
+    for event in events {
         recorder.record(event);
         session.apply(event);
     }
-    recorder.record(&events[11]);
+    recorder.record(late);
     recorder.finish(End::Failed);
     assert_eq!(recorder.unsaved(), None);
     // A cell with trials but no verdict is judged on loading.
@@ -120,9 +124,12 @@ fn recorded_events_come_back() {
     assert!(session.verdicts[2].is_none() && loaded.verdicts[2].is_some());
     session.verdicts[2] = loaded.verdicts[2].clone();
     assert_eq!(loaded, session);
+    let logs: Vec<_> = loaded.latency_logs().collect();
+    assert_eq!((logs.len(), logs[0].0), (1, &loaded.trials[0]));
+    assert_eq!(logs[0].1.entries().iter().map(|entry| entry.index).collect::<Vec<_>>(), [0, 1, 9]);
     // The second verdict came within 10 s, so it was written only at the end.
     let lines = kinds(recorder.path());
-    let expected = "session copy plan plan grounds calibrated trial trial verdict note verdict trial verdict end";
+    let expected = "session copy plan plan grounds calibrated trial latencies trial verdict note verdict trial verdict end";
     assert_eq!(lines.join(" "), expected);
 }
 
