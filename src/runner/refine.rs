@@ -84,6 +84,7 @@ pub fn refine(
         trials: session.trials.clone(),
         latencies: latencies.collect(),
         commits: commits.collect(),
+        logs: session.latencies.clone(),
         seconds: session.seconds.unwrap_or(0.0),
         only,
     };

@@ -204,6 +204,8 @@ pub struct Earlier {
     pub latencies: Vec<Option<Latency>>,
     /// The commits of each cell, alike.
     pub commits: Vec<Option<CommitTimes>>,
+    /// The latencies of trials over time, if they are known.
+    pub logs: Vec<Arc<EncodedLog>>,
     /// How long it took, seconds; 0 if unknown.
     pub seconds: f64,
     /// The only cell that gets further trials.

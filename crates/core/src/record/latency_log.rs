@@ -5,6 +5,8 @@ mod encoded;
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::encoded::{EncodedLog, LogSpace};
 use crate::stats::Buckets;
 
@@ -76,8 +78,11 @@ fn merge_counts(all: &mut Vec<LogCount>, more: &[LogCount]) {
     *all = merged;
 }
 
-/// The latencies of a trial over time. Intervals without an entry had no operation that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The latencies of a trial over time. In an interval without an entry nothing ended.
+///
+/// Serialized as its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<EncodedLog>", into = "Vec<EncodedLog>")]
 pub struct LatencyLog {
     /// The length of an interval, nanoseconds.
     pub width: u64,
@@ -161,6 +166,18 @@ impl LatencyLog {
             entry.index = u32::try_from(began / self.width).unwrap_or(u32::MAX);
             self.put(entry);
         }
+    }
+}
+
+impl From<LatencyLog> for Vec<EncodedLog> {
+    fn from(log: LatencyLog) -> Vec<EncodedLog> {
+        log.encode(0, 0)
+    }
+}
+
+impl From<Vec<EncodedLog>> for LatencyLog {
+    fn from(lines: Vec<EncodedLog>) -> LatencyLog {
+        LatencyLog::decode(&lines).unwrap_or_else(|| LatencyLog::new(1))
     }
 }
 

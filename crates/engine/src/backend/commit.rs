@@ -146,10 +146,10 @@ impl Committer {
 
     /// Hands the commits to the lane's result, and returns how the work ended; a failed sync is not
     /// a failed write. The next trial begins with a new group.
-    fn finish(
+    fn finish<'a>(
         &mut self,
-        work: &mut Work,
-        mut latencies: Option<Latencies>,
+        work: &mut Work<'a>,
+        mut latencies: Option<Latencies<'a>>,
         ended: Result<(), BackendError>,
     ) -> Result<(), BackendError> {
         self.empty_newest(0, latencies.as_mut());
@@ -181,16 +181,16 @@ pub(super) fn sync_file<const FILL: bool>(method: Sync, fd: RawFd) -> isize {
 }
 
 /// The operation of [`Committer::run`].
-struct Committing<'a, W, S> {
+struct Committing<'a, 'b, W, S> {
     committer: &'a mut Committer,
     /// Where the times of the operations are recorded, if those of the commits are these.
-    latencies: Option<&'a mut Latencies>,
+    latencies: Option<&'a mut Latencies<'b>>,
     write: W,
     calls: u32,
     sync: S,
 }
 
-impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'_, W, S> {
+impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'_, '_, W, S> {
     #[inline(always)]
     fn make(&mut self, request: Request) -> (isize, u32) {
         let result = (self.write)(request);
@@ -413,7 +413,7 @@ mod tests {
         assert_eq!((committer.pending, committer.commits.sync.count()), (1, 1));
         assert_eq!((committer.commits.total.count(), latencies.min()), (0, None));
         assert!(committer.boundary > now && committer.began > now);
-        assert_eq!(latencies.into_total().count(), 1);
+        assert_eq!(latencies.finish().0.count(), 1);
     }
 
     #[test]

@@ -46,6 +46,7 @@ pub trait Backend: Sync {
             stop,
             published,
             cursor: None,
+            log: None,
         }
     }
 

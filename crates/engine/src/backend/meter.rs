@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lane_log::LogWriter;
 use super::latencies::Latencies;
+use crate::record::LogEntry;
 use crate::stats::Histogram;
 use crate::stats::random::mix;
 use crate::sys::clock::Clock;
@@ -53,7 +55,7 @@ impl Commits {
 
 /// A lane's clock and latencies.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct Meter<'a> {
     clock: Clock,
     chained: bool,
     /// Times one operation in N, with ordered clock readings; 0 = all or none.
@@ -70,12 +72,12 @@ pub(super) struct Meter {
     /// the work.
     overhead: u64,
     /// `None` while the committer has them.
-    latencies: Option<Latencies>,
+    latencies: Option<Latencies<'a>>,
 }
 
-impl Meter {
+impl<'a> Meter<'a> {
     /// Creates the meter of a lane that makes at least `operations` operations.
-    pub fn new(clock: Clock, how: Timed, operations: u64) -> Meter {
+    pub fn new(clock: Clock, how: Timed, operations: u64) -> Meter<'a> {
         let one_in = if let Timed::OneIn(n) = how { n.next_power_of_two().into() } else { 0 };
         let (chained, next) =
             (how == Timed::Chained, if how == Timed::None { u64::MAX } else { 0 });
@@ -118,7 +120,7 @@ impl Meter {
 
     /// Stops timing operations if all are timed by chained readings: the committer times them, and
     /// records the latencies.
-    pub fn hand_over(&mut self) -> Option<Latencies> {
+    pub fn hand_over(&mut self) -> Option<Latencies<'a>> {
         if !self.chained {
             return None;
         }
@@ -127,13 +129,20 @@ impl Meter {
     }
 
     /// Takes back the latencies that the committer recorded.
-    pub fn take_back(&mut self, latencies: Latencies) {
+    pub fn take_back(&mut self, latencies: Latencies<'a>) {
         self.latencies = Some(latencies);
     }
 
     /// Returns whether the committer times the operations.
     pub fn is_handed_over(&self) -> bool {
         self.chained && self.next == u64::MAX
+    }
+
+    /// Has the latencies logged.
+    pub fn log_to(&mut self, log: LogWriter<'a>) {
+        if let Some(latencies) = &mut self.latencies {
+            latencies.log_to(log);
+        }
     }
 
     /// Restarts the chain: the lane begins now.
@@ -144,9 +153,9 @@ impl Meter {
         }
     }
 
-    /// Returns all latencies.
-    pub fn into_histogram(self) -> Histogram {
-        self.latencies.map_or_else(Histogram::new, Latencies::into_total)
+    /// Returns all latencies, and what is not logged yet.
+    pub fn finish(self) -> (Histogram, Option<LogEntry>) {
+        self.latencies.map(Latencies::finish).unwrap_or_default()
     }
 
     /// Renumbers: the operation that would have been number `from` is number `to`.
@@ -233,7 +242,7 @@ mod tests {
             }
             meter.renumber(quota, 0);
         }
-        assert_eq!(meter.into_histogram().count(), found.len() as u64);
+        assert_eq!(meter.finish().0.count(), found.len() as u64);
         found
     }
 
@@ -270,7 +279,7 @@ mod tests {
             meter.end(start);
         });
         let overhead = meter.overhead;
-        let least = meter.into_histogram().min();
+        let least = meter.finish().0.min();
         assert!(least < overhead, "{least} beyond {overhead} ns");
     }
 
@@ -290,7 +299,7 @@ mod tests {
             assert!(how != Timed::Chained || meter.last > second);
             // The second one ended after the boundary.
             assert_eq!(latencies.collected(), 1, "{how:?}");
-            assert_eq!(meter.into_histogram().count(), 2);
+            assert_eq!(meter.finish().0.count(), 2);
         }
     }
 

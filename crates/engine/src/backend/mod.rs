@@ -8,6 +8,7 @@ pub mod claims;
 mod draw;
 pub mod drive;
 pub mod fold;
+pub mod lane_log;
 pub mod meter;
 pub mod work;
 

@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
 use super::fold::{FoldFn, at_offset};
+use super::lane_log::{LaneLog, LogWriter};
 use super::latencies::Latencies;
 use super::meter::{Meter, Timed};
 use super::written::{LaneBuffer, Written};
 use super::{BackendError, Commits, IoFault};
-use crate::record::Note;
+use crate::record::{LogEntry, Note};
 use crate::stats::Histogram;
 use crate::sys::clock::Clock;
 
@@ -42,6 +43,13 @@ pub struct Published {
     pub syscalls: AtomicU64,
 }
 
+impl Published {
+    /// Returns the operations, bytes and system calls.
+    pub fn counts(&self) -> [u64; 3] {
+        [&self.ops, &self.bytes, &self.syscalls].map(|count| count.load(Relaxed))
+    }
+}
+
 /// The engine's assignment to a lane.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
@@ -59,6 +67,8 @@ pub struct Assignment<'a> {
     pub published: &'a Published,
     /// Hands out the blocks where lanes share them; the share is then that of all lanes.
     pub cursor: Option<&'a Cursor>,
+    /// Where the lane logs its latencies over time; `None` where nothing is timed.
+    pub log: Option<LaneLog<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -89,6 +99,8 @@ pub struct Tally {
     /// Replaces these two where the lanes share their blocks.
     pub claimed: Claimed,
     pub histogram: Option<Histogram>,
+    /// The end of its log, which has not gone through the ring.
+    pub log_end: Option<LogEntry>,
     /// Those made by calls that follow writes.
     pub commits: Option<Box<Commits>>,
     /// Operations in flight summed over the waits, and the number of waits.
@@ -114,7 +126,7 @@ pub struct Work<'a> {
     ops: u64,
     syscalls: u64,
     folds: [u32; 2],
-    meter: Meter,
+    meter: Meter<'a>,
     assignment: Assignment<'a>,
     /// Prepares each block to write, where blocks differ.
     written: Option<Written>,
@@ -131,6 +143,10 @@ impl<'a> Work<'a> {
             || assignment.share.quota.saturating_mul(assignment.passes),
             Cursor::chunk,
         );
+        let mut meter = Meter::new(assignment.clock, assignment.timed, least);
+        if let Some(log) = assignment.log {
+            meter.log_to(LogWriter::new(log, assignment.published));
+        }
         Work {
             order: assignment.share.order(0),
             index: 0,
@@ -143,7 +159,7 @@ impl<'a> Work<'a> {
             ops: 0,
             syscalls: 0,
             folds: [0; 2],
-            meter: Meter::new(assignment.clock, assignment.timed, least),
+            meter,
             assignment,
             written: None,
             error: None,
@@ -379,12 +395,12 @@ impl<'a> Work<'a> {
 
     /// Leaves the timing of operations to the commits of the lane, where each is one and all are
     /// timed by chained readings: one reading of the clock less. Returns where they record it.
-    pub(super) fn time_by_commits(&mut self) -> Option<Latencies> {
+    pub(super) fn time_by_commits(&mut self) -> Option<Latencies<'a>> {
         self.meter.hand_over()
     }
 
     /// Sets the commits of the lane. `latencies`: those that they recorded, which are theirs, too.
-    pub(super) fn set_commits(&mut self, commits: Box<Commits>, latencies: Option<Latencies>) {
+    pub(super) fn set_commits(&mut self, commits: Box<Commits>, latencies: Option<Latencies<'a>>) {
         self.commits = Some(commits);
         latencies.into_iter().for_each(|latencies| self.meter.take_back(latencies));
     }
@@ -407,7 +423,7 @@ impl<'a> Work<'a> {
         let (passes, rest) = if complete { (self.pass + 1, 0) } else { (self.pass, self.index) };
         let shared = self.assignment.cursor.is_some();
         let by_commits = self.meter.is_handed_over();
-        let times = self.meter.into_histogram();
+        let (times, log_end) = self.meter.finish();
         let mut commits = self.commits;
         if let Some(commits) = commits.as_mut().filter(|_| by_commits) {
             commits.total = times.clone();
@@ -421,6 +437,7 @@ impl<'a> Work<'a> {
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
             histogram: (self.assignment.timed != Timed::None).then_some(times),
+            log_end,
             commits,
             in_flight: self.in_flight,
             stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),

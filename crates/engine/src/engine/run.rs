@@ -34,7 +34,9 @@ use super::{Control, Sink};
 use crate::experiment::{Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
 use crate::plan::Plan;
-use crate::record::{Earlier, End, Event, Grounds, Latency, Phase, Severity, Throttle, Warning};
+use crate::record::{
+    Earlier, End, Event, Grounds, Latency, LogSpace, Phase, Severity, Throttle, Warning,
+};
 use crate::stats::random::mix;
 
 /// The result of a step.
@@ -69,6 +71,8 @@ struct Run<'a> {
     /// Whether each cell can still change the answer, once that is known.
     open: Vec<bool>,
     reserve: Reserve,
+    /// The space of latencies over time in the session.
+    log_space: LogSpace,
     /// The unread blocks, if each block is read once.
     unread: Option<Unread>,
 }
@@ -82,7 +86,7 @@ impl<'a> Run<'a> {
                 .ok();
             self.cells.push(cell);
         }
-        earlier::add_to(self.earlier, &mut self.cells, self.sink);
+        earlier::add_to(self.earlier, &mut self.cells, &mut self.log_space, self.sink);
     }
 
     /// Checks whether a cell can be measured: its target may have vanished since the plan was made.
@@ -339,7 +343,7 @@ impl<'a> Run<'a> {
 
     /// Adds a trial to its cell and reports it.
     fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
-        let TrialOutcome { mut trial, histogram, commits, samples, .. } = outcome;
+        let TrialOutcome { mut trial, histogram, commits, samples, log, .. } = outcome;
         // Cut short, or no rank had a CPU: not a rate of 0.
         if trial.ops == 0 {
             return;
@@ -358,7 +362,12 @@ impl<'a> Run<'a> {
         }
         let trial = Arc::new(trial);
         cell.keep(&trial);
+        let nanos = trial.nanos;
         self.sink.event(Event::Trial { trial, samples, latency });
+        let log = log.map(|log| self.log_space.keep(log, (index as u32, round), nanos));
+        for log in log.into_iter().flatten() {
+            self.sink.event(Event::Latencies { log: Arc::new(log) });
+        }
     }
 
     /// Reads the limits of control groups again, since anyone may change them during a run.

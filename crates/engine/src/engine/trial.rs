@@ -337,7 +337,7 @@ fn collect_result(
     (ready, cached_after): (Ready, Option<Cached>),
     mut evidence: Evidence,
 ) -> Result<TrialOutcome, Failure> {
-    let LaneResults { mut lanes, samples, timed_out } = ran;
+    let LaneResults { mut lanes, samples, log, timed_out } = ran;
     let (histogram, commits, notes) = merge_lanes(&mut lanes, &spec.job);
     add_notes(&mut evidence.notes, notes);
     let coverage = trial_coverage(&lanes, spec);
@@ -377,7 +377,7 @@ fn collect_result(
     }
     trial.evidence = evidence;
     let per_op = nanos_per_op(&trial);
-    Ok(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
+    Ok(TrialOutcome { trial, histogram, commits, samples, log, per_op, busy })
 }
 
 /// Merges the records of the lanes: the times of operations and of commits, and notes.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Commits;
 use crate::record::{
-    CacheFlush, DeviceCounts, Evidence, Note, OptU64, Others, Preparation, Sample, Trial, Verified,
-    Xor,
+    CacheFlush, DeviceCounts, Evidence, LatencyLog, Note, OptU64, Others, Preparation, Sample,
+    Trial, Verified, Xor,
 };
 use crate::stats::{Histogram, merge_neighbours};
 
@@ -18,6 +18,8 @@ pub(super) struct TrialOutcome {
     /// `None` if the job commits nothing.
     pub commits: Option<Commits>,
     pub samples: Vec<Sample>,
+    /// The latencies over time; `None` where none were timed.
+    pub log: Option<LatencyLog>,
     /// Time of one operation in one lane, nanoseconds.
     pub per_op: f64,
     /// How long the work itself took, nanoseconds, without the time until the last lane had begun:
@@ -48,6 +50,7 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
         .map(|sample| Sample { at: sample.at.saturating_add(before), ..sample });
     all.samples.extend(later);
     merge_neighbours(&mut all.samples, Sample::MAX_PER_TRIAL, Sample::merge);
+    append_log(&mut all.log, more.log, before);
     all.histogram.merge(&more.histogram);
     if let Some(more) = &more.commits {
         all.commits.get_or_insert_default().merge(more);
@@ -55,6 +58,15 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
     all.busy = all.busy.saturating_add(more.busy);
     join_trials(&mut all.trial, more.trial);
     all.per_op = nanos_per_op(&all.trial);
+}
+
+/// Appends the latencies of a part that began `offset` nanoseconds later.
+pub(super) fn append_log(all: &mut Option<LatencyLog>, more: Option<LatencyLog>, offset: u64) {
+    match (all, more) {
+        (Some(all), Some(more)) => all.append(more, offset),
+        (all @ None, more) => *all = more,
+        _ => {}
+    }
 }
 
 /// Adds the figures of a later part, or of another process, to a trial.
@@ -239,6 +251,7 @@ pub(super) mod testing {
             histogram: Histogram::new(),
             commits: None,
             samples: Vec::new(),
+            log: None,
             per_op: 0.0,
             busy: 0,
         }

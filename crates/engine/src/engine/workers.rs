@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -18,12 +18,14 @@ use super::error::Failure;
 use super::executor::Executor;
 use crate::backend::access_pattern::{Place, Share, is_shared};
 use crate::backend::claims::{Claims, Cursor};
+use crate::backend::lane_log::{LaneLog, LogRing};
 use crate::backend::meter::Timed;
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{CpuList, Info, Job, Op, Sync};
-use crate::record::{LaneSample, Note, Sample};
+use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
+use crate::sys::process_io::ProcessIo;
 use crate::sys::threads::{self, Affinity};
 use crate::sys::usage::{RunQueue, Usage};
 
@@ -101,6 +103,8 @@ pub(super) struct LaneResult {
 pub(super) struct LaneResults {
     pub lanes: Vec<LaneResult>,
     pub samples: Vec<Sample>,
+    /// The latencies over time; `None` where none were timed.
+    pub log: Option<LatencyLog>,
     /// The limit ended it.
     pub timed_out: bool,
 }
@@ -111,6 +115,10 @@ struct TrialShared {
     backend: &'static dyn Backend,
     stop: AtomicBool,
     published: Vec<Published>,
+    /// The log of each lane; none where nothing is timed.
+    logs: Vec<LogRing>,
+    /// When the gate opened, in ticks.
+    opened: AtomicU64,
     cursor: Option<Cursor>,
     started: AtomicU32,
     /// There is a CPU for every lane.
@@ -129,7 +137,7 @@ type Done = Result<LaneResult, BackendError>;
 
 /// How often the waiting thread checks its flags, and how often it takes a sample.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
+const SAMPLE_INTERVAL: Duration = Duration::from_nanos(LatencyLog::WIDTH);
 /// The same once the limit of the trial has passed.
 const MIN_POLL_INTERVAL: Duration = Duration::from_micros(100);
 /// A trial that ends by time ends after this many times its limit in any case.
@@ -158,6 +166,7 @@ pub(super) fn run(
         workers: Vec::new(),
         cut,
         lanes: Vec::new(),
+        log: LatencyLog::new(spec.timed.every()),
         error: None,
         stopped: false,
         stopped_at: None,
@@ -191,7 +200,9 @@ pub(super) fn run(
     if waiter.error.is_some() {
         return Err(waiter.failure());
     }
-    Ok(LaneResults { lanes: waiter.lanes, samples, timed_out: waiter.timed_out })
+    let Waiter { lanes, log, timed_out, .. } = waiter;
+    let log = Some(log).filter(|log| !log.is_empty());
+    Ok(LaneResults { lanes, samples, log, timed_out })
 }
 
 /// Returns the number of CPUs that this process may use.
@@ -208,6 +219,11 @@ impl TrialShared {
             backend,
             stop: AtomicBool::new(false),
             published: (0..threads).map(|_| Published::default()).collect(),
+            logs: match spec.timed {
+                Timed::None => Vec::new(),
+                _ => (0..threads).map(|_| LogRing::new(threads)).collect(),
+            },
+            opened: AtomicU64::new(0),
             cursor: spec.claims().map(Cursor::new),
             started: AtomicU32::new(0),
             spin: u64::from(threads) <= spec.cpus(),
@@ -217,6 +233,7 @@ impl TrialShared {
     }
 
     fn open_gate(&self, go: bool) {
+        self.opened.store(Clock::best().now(), Relaxed);
         self.gate.lock().unwrap_or_else(PoisonError::into_inner).open = Some(go);
         self.changed.notify_all();
     }
@@ -279,6 +296,7 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
         passes: *passes,
         timed: *timed,
         cursor: shared.cursor.as_ref(),
+        log: shared.logs.get(lane as usize).map(|ring| LaneLog { ring, opened: &shared.opened }),
         ..backend.assignment(job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
@@ -323,6 +341,7 @@ struct Waiter<'a> {
     workers: Vec<JoinHandle<()>>,
     cut: &'a dyn Fn() -> Option<Cut>,
     lanes: Vec<LaneResult>,
+    log: LatencyLog,
     error: Option<BackendError>,
     stopped: bool,
     /// When it was requested to end.
@@ -363,15 +382,17 @@ impl Waiter<'_> {
     fn wait_done(&mut self, sample: &mut Watch) -> Result<(), Failure> {
         let begin = Instant::now();
         let mut sampler = Sampler::default();
+        let mut device = DeviceBytes::new(!self.shared.logs.is_empty());
         let mut due = SAMPLE_INTERVAL;
         loop {
             let limit = self.shared.spec.limit;
             // The limit is kept more exactly than a flag is noticed.
             let ending = self.shared.stop.load(Relaxed);
-            let left = limit.filter(|_| !ending).map(|limit| limit.saturating_sub(begin.elapsed()));
-            let wait = left.map_or(POLL_INTERVAL, |left| left.max(MIN_POLL_INTERVAL));
-            match self.receiver.recv_timeout(wait.min(POLL_INTERVAL)) {
-                Ok(Ok(lane)) => self.lanes.push(lane),
+            // Nor do the edges of samples differ much from those of the log.
+            let next = limit.filter(|_| !ending).map_or(due, |limit| limit.min(due));
+            let left = next.saturating_sub(begin.elapsed());
+            match self.receiver.recv_timeout(left.clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)) {
+                Ok(Ok(lane)) => self.add_lane(lane),
                 Ok(Err(BackendError::NotStarted)) => {}
                 Ok(Err(error)) => {
                     self.error.get_or_insert(error);
@@ -381,6 +402,8 @@ impl Waiter<'_> {
                 Err(RecvTimeoutError::Disconnected) => {
                     // All workers have reported; panics were caught.
                     self.workers.drain(..).for_each(|worker| drop(worker.join()));
+                    self.read_logs();
+                    self.log_device(&mut device, due);
                     return Ok(());
                 }
                 Err(RecvTimeoutError::Timeout) => self.check_cut()?,
@@ -390,12 +413,41 @@ impl Waiter<'_> {
                 self.timed_out |= !self.stopped;
                 self.shared.stop.store(true, Relaxed);
             }
+            self.read_logs();
             if begin.elapsed() >= due {
-                due = begin.elapsed() + SAMPLE_INTERVAL;
-                let (now, lanes) =
-                    sampler.delta(begin.elapsed().as_nanos() as u64, &self.shared.published);
+                let at = begin.elapsed();
+                let (now, lanes) = sampler.delta(at.as_nanos() as u64, &self.shared.published);
                 sample(now, lanes);
+                self.log_device(&mut device, due);
+                while due <= at {
+                    due += SAMPLE_INTERVAL;
+                }
             }
+        }
+    }
+
+    fn add_lane(&mut self, mut lane: LaneResult) {
+        if let Some(end) = lane.tally.log_end.take() {
+            self.log.add(end);
+        }
+        self.lanes.push(lane);
+    }
+
+    /// Adds what the lanes have logged.
+    fn read_logs(&mut self) {
+        for ring in &self.shared.logs {
+            while let Some(entry) = ring.take() {
+                self.log.add(entry);
+            }
+        }
+    }
+
+    /// Adds what was read from devices in the interval that ends at `due`.
+    fn log_device(&mut self, device: &mut DeviceBytes, due: Duration) {
+        let index = (due.as_nanos() / SAMPLE_INTERVAL.as_nanos()).saturating_sub(1);
+        if let Some(bytes) = device.delta() {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            self.log.add(LogEntry { index, device: Some(bytes), ..LogEntry::default() });
         }
     }
 
@@ -439,6 +491,27 @@ impl Waiter<'_> {
             Some(error) => Failure::Cell(error.to_string()),
             None => Failure::Stopped,
         }
+    }
+}
+
+/// The bytes that the kernel had read from devices for this process; `None` where that is unknown
+/// or not logged.
+struct DeviceBytes(Option<u64>);
+
+impl DeviceBytes {
+    fn new(is_logged: bool) -> DeviceBytes {
+        DeviceBytes(if is_logged { DeviceBytes::read() } else { None })
+    }
+
+    fn read() -> Option<u64> {
+        ProcessIo::process().ok().map(|counters| counters.read_bytes)
+    }
+
+    /// Returns the bytes since the last call.
+    fn delta(&mut self) -> Option<u64> {
+        let last = self.0?;
+        self.0 = DeviceBytes::read();
+        Some(self.0?.saturating_sub(last))
     }
 }
 

@@ -234,22 +234,25 @@ impl LogSpace {
         LogSpace::BASE.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// Counts lines that are kept already, of a trial that took so long.
-    pub fn count(&mut self, lines: &[EncodedLog], nanos: u64) {
+    /// Counts the time of a trial, nanoseconds.
+    pub fn count_trial(&mut self, nanos: u64) {
         self.measured = self.measured.saturating_add(nanos);
-        let sizes = lines.iter().map(EncodedLog::size);
-        self.spent = sizes.fold(self.spent, u64::saturating_add);
+    }
+
+    /// Counts a line that is kept.
+    pub fn count_line(&mut self, line: &EncodedLog) {
+        self.spent = self.spent.saturating_add(line.size());
     }
 
     /// Returns the lines to keep of the log of a trial that took so long: wider intervals where all
     /// would be too much, and none where one interval would be.
     pub fn keep(&mut self, mut log: LatencyLog, trial: (u32, u32), nanos: u64) -> Vec<EncodedLog> {
-        self.count(&[], nanos);
+        self.count_trial(nanos);
         let left = self.total().saturating_sub(self.spent);
         loop {
             let lines = log.encode(trial.0, trial.1);
             if lines.iter().map(EncodedLog::size).sum::<u64>() <= left {
-                self.count(&lines, 0);
+                lines.iter().for_each(|line| self.count_line(line));
                 return lines;
             }
             if log.entries().len() <= 1 || log.width > MAX_WIDTH / 2 {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::backend::Commits;
-use crate::engine::trial_parts::{TrialOutcome, join_trials, nanos_per_op};
-use crate::record::{Evidence, OptU64, Preparation, RankShare, Sample, Trial};
+use crate::engine::trial_parts::{TrialOutcome, append_log, join_trials, nanos_per_op};
+use crate::record::{Evidence, LatencyLog, OptU64, Preparation, RankShare, Sample, Trial};
 use crate::stats::Histogram;
 
 /// The merged latencies of all ranks, and the other figures of each: a thousand histograms do not
@@ -19,6 +19,8 @@ use crate::stats::Histogram;
 pub struct Merger {
     histogram: Histogram,
     commits: Option<Commits>,
+    /// The latencies over time, from the start of the first rank that was added.
+    log: Option<LatencyLog>,
     ranks: Vec<RankTrial>,
     busy: u64,
 }
@@ -46,7 +48,10 @@ impl RankTrial {
 impl Merger {
     /// Adds the outcome of the next rank.
     pub fn add(&mut self, kernel: u32, clock_error: u64, outcome: TrialOutcome) {
-        let TrialOutcome { mut trial, histogram, commits, samples, busy, .. } = outcome;
+        let TrialOutcome { mut trial, histogram, commits, samples, log, busy, .. } = outcome;
+        // Ranks start together, so that none is early by a whole interval.
+        let began = self.ranks.first().map_or(0, RankTrial::started);
+        append_log(&mut self.log, log, trial.evidence.started.saturating_sub(began));
         self.histogram.merge(&histogram);
         if let Some(commits) = &commits {
             self.commits.get_or_insert_default().merge(commits);
@@ -60,7 +65,7 @@ impl Merger {
 
     /// Returns the trial of all ranks; `None` without any.
     pub fn finish(self) -> Option<TrialOutcome> {
-        let Merger { histogram, commits, ranks, busy } = self;
+        let Merger { histogram, commits, log, ranks, busy } = self;
         let first = ranks.iter().map(RankTrial::started).min()?;
         let last = ranks.iter().map(RankTrial::end).max()?;
         let last_start = ranks.iter().map(RankTrial::started).max()?;
@@ -75,7 +80,7 @@ impl Merger {
         trial.evidence.started = first;
         trial.evidence.skew_nanos = trial.evidence.skew_nanos.max(last_start - first);
         let per_op = nanos_per_op(&trial);
-        Some(TrialOutcome { trial, histogram, commits, samples, per_op, busy })
+        Some(TrialOutcome { trial, histogram, commits, samples, log, per_op, busy })
     }
 }
 

@@ -11,7 +11,9 @@ use crate::engine::trial_parts::TrialOutcome;
 use crate::engine::trial_parts::testing::outcome;
 use crate::engine::{Control, Link, Proposal, Started, dismiss, follow, propose, run_together};
 use crate::plan::{Choice, Op, Pattern, Plan, Settings, TargetSpec, preset};
-use crate::record::{BadBlock, End, Event, Found, MachineEvidence, Trial, Verified};
+use crate::record::{
+    BadBlock, End, Event, Found, LatencyLog, LogEntry, MachineEvidence, Trial, Verified,
+};
 use crate::stats::Histogram;
 use crate::stats::random::mix;
 use crate::sys::clock::monotonic_nanos;
@@ -468,7 +470,16 @@ fn merged_percentiles_cover_all_operations() {
             raw.push(nanos);
             histogram.record(nanos);
         }
-        let outcome = TrialOutcome { histogram, ..outcome() };
+        let mut log = LatencyLog::new(1);
+        for index in 0..3 {
+            log.add(LogEntry {
+                index,
+                ops: rank,
+                latency: vec![(rank as u16, 2)],
+                ..LogEntry::default()
+            });
+        }
+        let outcome = TrialOutcome { histogram, log: Some(log), ..outcome() };
         let sent = pack(&PartReply { result: Some(Ok(Box::new(outcome))), signal: None });
         match unpack(&sent) {
             Ok(PartReply { result: Some(Ok(outcome)), .. }) => outcome,
@@ -477,7 +488,10 @@ fn merged_percentiles_cover_all_operations() {
     });
     let mut merger = Merger::default();
     ranks.for_each(|outcome| merger.add(0, 0, *outcome));
-    let merged = merger.finish().unwrap().histogram;
+    let TrialOutcome { histogram: merged, log, .. } = merger.finish().unwrap();
+    let log = log.unwrap();
+    assert_eq!(log.entries().iter().map(|of| of.ops).collect::<Vec<_>>(), [6; 3]);
+    assert_eq!(log.entries()[1].latency, [(1, 2), (2, 2), (3, 2)]);
     raw.sort_unstable();
     assert_eq!(merged.count(), raw.len() as u64);
     for share in [0.5, 0.9, 0.99, 0.999] {

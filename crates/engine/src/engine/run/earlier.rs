@@ -1,11 +1,12 @@
 //! The trials of an earlier run that this one continues; its rounds are counted after them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::backend::Commits;
 use crate::engine::Sink;
 use crate::engine::cells::Cell;
-use crate::record::{CommitTimes, Earlier, Event, Latency, Trial};
+use crate::record::{CommitTimes, Earlier, Event, Latency, LogSpace, Trial};
 use crate::stats::{Histogram, Ratio, Summary};
 use crate::units::show_share;
 
@@ -13,12 +14,24 @@ use crate::units::show_share;
 const MIN_DRIFT: f64 = 0.05;
 
 /// Gives each cell its trials, and reports them as if they had just been measured.
-pub(super) fn add_to(earlier: &Earlier, cells: &mut [Option<Cell>], sink: &mut dyn Sink) {
+pub(super) fn add_to(
+    earlier: &Earlier,
+    cells: &mut [Option<Cell>],
+    log_space: &mut LogSpace,
+    sink: &mut dyn Sink,
+) {
+    let mut kept: HashSet<(u32, u32)> = HashSet::new();
     for trial in &earlier.trials {
         let Some(Some(cell)) = cells.get_mut(trial.cell as usize) else { continue };
         cell.keep(trial);
+        kept.insert((trial.cell, trial.round));
+        log_space.count_trial(trial.nanos);
         let trial = Arc::clone(trial);
         sink.event(Event::Trial { trial, samples: Vec::new(), latency: None });
+    }
+    for log in earlier.logs.iter().filter(|log| kept.contains(&(log.cell, log.round))) {
+        log_space.count_line(log);
+        sink.event(Event::Latencies { log: Arc::clone(log) });
     }
     add_commits(earlier, cells);
     for (cell, latency) in cells.iter_mut().zip(&earlier.latencies) {
@@ -130,8 +143,8 @@ mod tests {
     fn earlier_trials_are_reported_first() {
         let earlier = Earlier { trials: cell([5, 6]).trials, ..Earlier::default() };
         let mut cells = vec![Some(cell([]))];
-        let mut events = Vec::new();
-        add_to(&earlier, &mut cells, &mut |event| events.push(event));
+        let (mut events, mut space) = (Vec::new(), LogSpace::default());
+        add_to(&earlier, &mut cells, &mut space, &mut |event| events.push(event));
         assert_eq!(cells[0].as_ref().unwrap().trials.len(), 2);
         assert_eq!((earlier.rounds(), earlier.end(), events.len()), (2, 6, 2));
     }

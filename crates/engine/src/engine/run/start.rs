@@ -24,7 +24,7 @@ use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink, levels, probing, target};
 use crate::experiment::Settling;
 use crate::plan::{Job, Plan, TargetSpec};
-use crate::record::{Earlier, End, Event, Grounds, MachineEvidence, Phase};
+use crate::record::{Earlier, End, Event, Grounds, LogSpace, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::scratch;
 use crate::text::show_path;
@@ -175,6 +175,7 @@ fn run_jobs(
             (0..plan.cells.len()).map(|at| at == only as usize).collect()
         }),
         reserve: Reserve::default(),
+        log_space: LogSpace::default(),
         unread,
     };
     Ok(run.run_all())

@@ -9,8 +9,8 @@ use super::*;
 use crate::backend::testing;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::engine::{Executor, OpenTarget};
-use crate::plan::{Cache, CpuCache, Job, TargetSpec, TrialTime};
-use crate::record::{MachineEvidence, Trial};
+use crate::plan::{Cache, Choice, CpuCache, Job, TargetSpec, TrialTime};
+use crate::record::{LatencyLog, LogEntry, MachineEvidence, Trial};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -71,6 +71,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         settling: None,
         open: Vec::new(),
         reserve: Reserve::default(),
+        log_space: LogSpace::default(),
         unread: None,
     };
     let end = run.run_rounds().unwrap_or_else(|end| end);
@@ -146,6 +147,41 @@ fn costly_cells_shorten_fitted_trials() {
         reached > 0 && notes.iter().any(|text| text.contains("some trials were shortened to ")),
         "{reached} {notes:?}"
     );
+}
+
+#[test]
+fn latencies_over_time_cover_the_trial() {
+    let (file, _, _) = testing::file(65536, 1);
+    let target = TargetSpec::File { path: file.path().into(), size: 65536 };
+    let job = Job { cache: Cache::AsIs, count: None, span: 65536, ..testing::job() };
+    // Parts, each mapped again, and one part of several intervals.
+    let parts = Job { backend: Choice::plain("mmap"), cache: Cache::Warm, ..job.clone() };
+    let trial_time = TrialTime::from_duration(Duration::from_millis(250));
+    let plan = plan_of(vec![job, parts], Duration::from_secs(3600));
+    let plan = Arc::new(Plan { target, trials: Some(2), trial_time, ..plan });
+    let (mut trials, mut logs) = (Vec::new(), Vec::new());
+    let mut sink = |event| match event {
+        Event::Trial { trial, .. } => trials.push(trial),
+        Event::Latencies { log } => {
+            assert_eq!(trials.last().map(|of| (of.cell, of.round)), Some((log.cell, log.round)));
+            logs.push(log);
+        }
+        _ => {}
+    };
+    crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        let own = logs.iter().filter(|log| (log.cell, log.round) == (trial.cell, trial.round));
+        let log = LatencyLog::decode(own.map(Arc::as_ref)).unwrap();
+        let sum = |of: fn(&LogEntry) -> u64| log.entries().iter().map(of).sum::<u64>();
+        assert_eq!((sum(|of| of.ops), sum(|of| of.bytes)), (trial.ops, trial.bytes));
+        assert_eq!(Some(sum(|of| of.syscalls)), trial.syscalls.get());
+        assert_eq!(sum(LogEntry::timed), trial.evidence.timed_ops);
+        // The last interval began before the trial ended; of each part the first one may begin
+        // with the opening of the gate.
+        let last = log.start_of(log.entries().last().unwrap());
+        assert!(last <= trial.nanos + trial.evidence.skew_nanos + log.width, "{last}: {trial:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Latencies: as many as planned, and only plausible ones.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex};
+
 use super::*;
+use crate::plan::Sync;
+use crate::record::{LatencyLog, LogBuckets, LogEntry};
 use crate::stats::Histogram;
 
 fn check(ran: &LaneResults, spec: &Spec, label: &str) {
@@ -25,6 +30,78 @@ fn check(ran: &LaneResults, spec: &Spec, label: &str) {
         );
         plausible(histogram, lane.end - lane.start, spec.job.depth, label);
     }
+    check_log(ran, spec, label);
+}
+
+/// Asserts that the log has exactly what the lanes counted, and their latencies.
+fn check_log(ran: &LaneResults, spec: &Spec, label: &str) {
+    let Some(log) = &ran.log else {
+        assert_eq!(spec.timed, Timed::None, "{label}");
+        return;
+    };
+    assert_eq!(log.every, spec.timed.every(), "{label}");
+    let sum = |of: fn(&LogEntry) -> u64| log.entries().iter().map(of).sum::<u64>();
+    let all = sums(ran);
+    assert_eq!(
+        (sum(|of| of.ops), sum(|of| of.bytes), sum(|of| of.syscalls)),
+        (all.ops, all.bytes, all.syscalls),
+        "{label}"
+    );
+    let mut logged: BTreeMap<u16, u64> = BTreeMap::new();
+    for (bucket, count) in log.entries().iter().flat_map(|entry| &entry.latency) {
+        *logged.entry(*bucket).or_default() += u64::from(*count);
+    }
+    let mut recorded: BTreeMap<u16, u64> = BTreeMap::new();
+    let pairs = ran.lanes.iter().filter_map(|lane| lane.tally.histogram.as_ref());
+    for (nanos, count) in pairs.flat_map(Histogram::pairs) {
+        *recorded.entry(LogBuckets::of(nanos) as u16).or_default() += count;
+    }
+    assert_eq!(logged, recorded, "{label}");
+}
+
+#[test]
+fn intervals_of_commits_are_logged() {
+    let (_file, _, target) = testing::file(1 << 18, 3);
+    for info in BACKENDS.iter().map(|of| of.info()).filter(|of| !of.syncs.is_empty()) {
+        for (sync, sync_every) in [(Sync::Fdatasync, 1), (Sync::Fdatasync, 3), (Sync::End, 1)] {
+            let choice = Choice::plain(info.id);
+            let job = Job { sync, sync_every, ..job(&choice, Op::Write, Pattern::Seq, 4096, 2, 1) };
+            if !supported(&target, &job) {
+                continue;
+            }
+            let spec = Spec { timed: Timed::Chained, ..spec(job, &target, 2) };
+            let label = spec.job.label();
+            check(&run(&spec).unwrap_or_else(|e| panic!("{label}: {e}")), &spec, &label);
+        }
+    }
+}
+
+/// An operation that lasts over several intervals is in that in which it ended.
+#[test]
+fn a_stall_is_in_its_interval() {
+    use super::faulty::{Act, Faulty, OPENING};
+    let samples = Arc::new((Mutex::new(0), Condvar::new()));
+    let seen = Arc::clone(&samples);
+    let script = move |_, request| {
+        if request != OPENING {
+            let taken = seen.0.lock().unwrap();
+            drop(seen.1.wait_while(taken, |taken| *taken < 4).unwrap());
+        }
+        Act::Whole
+    };
+    let spec =
+        Spec { timed: Timed::Chained, ..Faulty::over(&[7; 65536], Box::new(script)).spec(1, 1) };
+    let mut count = |_, _| {
+        *samples.0.lock().unwrap() += 1;
+        samples.1.notify_all();
+    };
+    let ran = workers::run(&spec, own(&spec), &mut || true, &|| None, &mut count).ok().unwrap();
+    check(&ran, &spec, "stalled");
+    let log = ran.log.unwrap();
+    let first = log.entries().iter().find(|entry| entry.ops > 0).unwrap();
+    assert!(first.index >= 3, "{first:?}");
+    let slowest = LogBuckets::lowest(first.latency.last().unwrap().0.into());
+    assert!(slowest >= 3 * LatencyLog::WIDTH, "{first:?}");
 }
 
 /// Asserts that latencies fit the lane's time: clocks agree within 1 %, a bucket is 0.4 % wide.
