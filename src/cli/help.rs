@@ -8,8 +8,8 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (None, "batch preset backend block-size op pattern direct cache budget expect", ""),
     (
         Some("What"),
-        "threads depth count size dir probe xor fresh",
-        "set remote memory-share cpus cpu-cache cold",
+        "threads depth rate count size dir probe xor fresh",
+        "arrival think set remote memory-share cpus cpu-cache cold",
     ),
     (
         Some("Writes"),

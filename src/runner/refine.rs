@@ -79,10 +79,12 @@ pub fn refine(
         }
     }
     let commits = session.verdicts.iter().map(|verdict| verdict.as_ref()?.commits.clone());
+    let services = session.verdicts.iter().map(|verdict| verdict.as_ref()?.service.clone());
     let latencies = session.verdicts.iter().map(|verdict| verdict.as_ref()?.latency.clone());
     let earlier = Earlier {
         trials: session.trials.clone(),
         latencies: latencies.collect(),
+        services: services.collect(),
         commits: commits.collect(),
         logs: session.latencies.clone(),
         seconds: session.seconds.unwrap_or(0.0),

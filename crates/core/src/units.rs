@@ -30,6 +30,12 @@ pub enum UnitError {
     Percent(String),
     #[error("'{0}' is not a speed: use bytes per second (3500MB/s, 2GiB/s, 500m)")]
     Rate(String),
+    #[error("'{0}' is not a number per second: use 500, 10k or 1.5m (thousands, millions)")]
+    PerSecond(String),
+    #[error(
+        "'{0}' is not a rate: use 500 or 10k (operations per second, up to 100m), or 100MB/s (bytes, up to 1TB/s); --rated is the vendor's speed"
+    )]
+    Pace(String),
 }
 
 const POWERS: &[(&str, u64)] = &[
@@ -88,6 +94,32 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 pub fn parse_rate(text: &str) -> Result<u64, UnitError> {
     let bytes = text.trim().trim_end_matches("/s").trim();
     parse_bytes(bytes).ok().filter(|rate| *rate > 0).ok_or_else(|| UnitError::Rate(text.into()))
+}
+
+/// Parses operations per second, where `k` and `m` are thousands and millions as vendors write.
+pub fn parse_per_second(text: &str) -> Result<u64, UnitError> {
+    let bare = text.trim().trim_end_matches("/s").to_ascii_lowercase();
+    let number = bare.trim_end_matches(['k', 'm']);
+    let factor = match &bare[number.len()..] {
+        "" => 1.0,
+        "k" => 1e3,
+        "m" => 1e6,
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>().map(|value| value * factor) {
+        Ok(value) if (0.0..1e18).contains(&value) && value.fract() == 0.0 => Ok(value as u64),
+        _ => Err(UnitError::PerSecond(text.into())),
+    }
+}
+
+/// Formats operations per second as [`parse_per_second`] reads them: `10k`, `1500`.
+pub fn short_per_second(operations: u64) -> String {
+    match operations {
+        0 => "0".into(),
+        m if m % 1_000_000 == 0 => format!("{}m", m / 1_000_000),
+        k if k % 1000 == 0 => format!("{}k", k / 1000),
+        plain => plain.to_string(),
+    }
 }
 
 /// Parses a count such as `1000` or `64k` (powers of 1024, like block counts).

@@ -214,6 +214,7 @@ pub fn verdict(cache: Cache, cell: u32) -> Verdict {
     };
     let latency = Latency {
         count: 5000,
+        unstarted: 0,
         every: 1,
         mean: 900.0,
         p50: Some(800.0),
@@ -235,6 +236,7 @@ pub fn verdict(cache: Cache, cell: u32) -> Verdict {
         amplification: Some(1.0),
         warnings,
         latency: Some(latency),
+        service: None,
         commits: None,
         durability: None,
     }

@@ -242,6 +242,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let verify = asked_verify(request, &cells, dedupe)?;
     let fresh = asked_fresh(request, &cells, pick)?;
     let cpus = asked_cpus(request, &cells)?;
+    check_pace(request, &cells, pick)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let trials = trials(user, whole)?;
@@ -379,6 +380,7 @@ fn asked_fresh(
     let is_bound = |job: &Job| {
         picks
             || job.count.is_some()
+            || job.is_paced()
             || job.has_own_files()
             || job.pattern.is_drawn()
             || is_peer(job)
@@ -399,6 +401,27 @@ fn asked_cpus(request: &PlanRequest, cells: &[Job]) -> Result<Option<CpuList>, P
         Some(_) if request.ranks.is_some_and(|ranks| ranks > 1) => Err(PlanError::CpusRanks),
         Some(_) if cells.is_empty() && user.cpus.is_some() => Err(PlanError::CpusOfNone),
         cpus => Ok(cpus.clone().filter(|_| !cells.is_empty())),
+    }
+}
+
+/// Checks that a pace, if one is requested, is that of cells which can keep one.
+fn check_pace(request: &PlanRequest, cells: &[Job], pick: bool) -> Result<(), PlanError> {
+    let Resolved { user, whole, presets, .. } = request.resolved;
+    let pauses = |of: &Settings| of.think.is_some_and(|pause| !pause.is_zero());
+    if whole.rate.is_some() && pauses(whole) {
+        return Err(PlanError::RateThink);
+    }
+    if user.arrival.is_some() && whole.rate.is_none() {
+        return Err(PlanError::ArrivalOfNone);
+    }
+    let given = [("rate", user.rate.is_some()), ("think", pauses(user))];
+    let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let preset = presets.first().map_or(String::new(), |preset| preset.id.clone());
+    match request.ranks {
+        _ if pick => Err(PlanError::PaceOfPick(option, preset)),
+        _ if cells.is_empty() => Err(PlanError::PaceOfNone(option)),
+        Some(ranks) if ranks > 1 => Err(PlanError::PaceRanks(option)),
+        _ => Ok(()),
     }
 }
 

@@ -59,7 +59,7 @@ pub enum PlanError {
     )]
     FreshCached(String),
     #[error(
-        "--fresh chooses where a trial reads: it excludes --count, --file-per, patterns that repeat blocks, peers and a pick among methods, one of which {0} has"
+        "--fresh chooses where a trial reads: it excludes --count, --rate, --think, --file-per, patterns that repeat blocks, peers and a pick among methods, one of which {0} has"
     )]
     FreshCount(String),
     #[error("--fresh is for one process; drop it, or start iotui without mpirun")]
@@ -70,6 +70,18 @@ pub enum PlanError {
         "--cpus pins the threads of cells of a file, and none is selected; leave it out for probes"
     )]
     CpusOfNone,
+    #[error("--{0} is for one process; drop it, or start iotui without mpirun")]
+    PaceRanks(&'static str),
+    #[error("--rate sets the starts of operations, --think the pauses between them; drop one")]
+    RateThink,
+    #[error("--arrival is about the starts under --rate; add a rate, such as --rate 1k")]
+    ArrivalOfNone,
+    #[error(
+        "--{0} sets the pace of the cells of a file, and none is selected; leave it out for probes"
+    )]
+    PaceOfNone(&'static str),
+    #[error("--{0}: {1} tries its methods at full speed; leave it out, or name a backend")]
+    PaceOfPick(&'static str, String),
     #[error("--verify marks each block, so none repeats; drop --dedupe or --verify")]
     VerifyDedupe,
     #[error(

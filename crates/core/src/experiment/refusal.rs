@@ -30,6 +30,9 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
              iotui by taskset"
         ));
     }
+    if let Some(why) = paces(info, job) {
+        return Some(why);
+    }
     if job.direct && !info.direct {
         return Some(format!("{id} does not support direct I/O; leave out --direct"));
     }
@@ -54,6 +57,25 @@ pub fn refusal(info: &Info, job: &Job, request: &PlanRequest) -> Option<String> 
         .or_else(|| verifies(info, job, request))
         .or_else(|| memory(info, job, request.memory))
         .or_else(|| (request.check)(job).err())
+}
+
+/// Returns why operations cannot keep a pace.
+fn paces(info: &Info, job: &Job) -> Option<String> {
+    let option = if job.rate.is_some() { "--rate" } else { "--think" };
+    if !job.is_paced() {
+        return None;
+    }
+    if info.is_peer() {
+        return Some(format!(
+            "{} is another program, whose operations iotui does not start; leave out {option}, or \
+             use pread",
+            info.id
+        ));
+    }
+    let reads_ahead = ["populate", "willneed"].into_iter().find(|name| job.backend.has(name))?;
+    Some(format!(
+        "+{reads_ahead} reads the file before the first operation; leave it out with {option}"
+    ))
 }
 
 /// Returns why the XOR of the data is unavailable.

@@ -2,8 +2,10 @@
 //!
 //! Labels, tables, curves, comparisons and the answer read it; no other code describes a job.
 
+use std::time::Duration;
+
 use super::job_option::{self, JobOption, option};
-use super::{Cache, CpuCache, Job, Layout, Op, Pattern, Sync, VariantName};
+use super::{Arrival, Cache, CpuCache, Job, Layout, Op, Pattern, Rate, Sync, VariantName};
 use crate::units;
 
 /// An axis with its names and formats.
@@ -84,7 +86,7 @@ const fn small_number(at: fn(&Job) -> Option<u64>, show: fn(u64) -> String) -> O
 }
 
 /// In the order of [`super::Axis::ALL`].
-pub(super) static ROWS: [Row; 20] = [
+pub(super) static ROWS: [Row; 23] = [
     Row {
         place: 0,
         order: 9,
@@ -408,6 +410,73 @@ pub(super) static ROWS: [Row; 20] = [
         many: "layouts",
         ..plain("layout")
     },
+    Row {
+        many: "rates",
+        place: 9,
+        order: 14,
+        value: |job| job.rate.map_or("-".into(), show_rate),
+        phrase: |job| job.rate.map(|rate| format!("at {}", show_rate(rate))),
+        default: Some("at full speed"),
+        tell: |job| job.rate.is_some(),
+        clear: |job| job.rate = None,
+        number: Some(Number {
+            at: |job| job.operations_per_second().map(|rate| rate.round().max(1.0) as u64),
+            show: |rate| format!("{}/s", units::show_count(rate as f64)),
+            tick: |rate| format!("{}/s", units::short_per_second(rate)),
+            short: units::short_per_second,
+            doubles: true,
+        }),
+        options: &[JobOption {
+            name: "rate",
+            turn: Some(17),
+            usual: None,
+            values: |of, _| {
+                let rates = of.rate.as_ref().map(|rates| rates.values.clone());
+                job_option::list(&rates, |job, rate| job.rate = Some(rate))
+            },
+            text: |job| job.rate.map(|rate| rate.to_string()),
+        }],
+        ..plain("rate")
+    },
+    Row {
+        many: "arrivals",
+        place: 9,
+        order: 8,
+        value: |job| job.rate.map_or("-".into(), |_| job.arrival.to_string()),
+        phrase: |job| (!job.arrival.is_steady()).then(|| "at random times".into()),
+        default: Some("at equal distances"),
+        rare: true,
+        tell: |job| !job.arrival.is_steady(),
+        clear: |job| job.arrival = Arrival::Steady,
+        options: &[JobOption {
+            name: "arrival",
+            turn: Some(7),
+            usual: Some("steady"),
+            values: |of, _| job_option::one(&of.arrival, |job, arrival| job.arrival = arrival),
+            text: |job| job.rate.map(|_| job.arrival.to_string()),
+        }],
+        ..plain("arrival")
+    },
+    Row {
+        title: "pause",
+        many: "pauses",
+        place: 9,
+        order: 8,
+        value: |job| show_pause(job).unwrap_or("-".into()),
+        phrase: |job| show_pause(job).map(|pause| format!("with pauses of {pause}")),
+        tell: |job| job.think > 0,
+        clear: |job| job.think = 0,
+        options: &[JobOption {
+            name: "think",
+            turn: Some(7),
+            usual: None,
+            values: |of, _| {
+                job_option::one(&of.think, |job, pause| job.think = pause.as_nanos() as u64)
+            },
+            text: |job| (job.think > 0).then(|| units::short_time(Duration::from_nanos(job.think))),
+        }],
+        ..plain("think")
+    },
 ];
 
 /// Returns the letter of a target: `A` for the first.
@@ -433,6 +502,18 @@ fn show_ranks(ranks: u64) -> String {
 
 fn show_depth(depth: u64) -> String {
     format!("queue depth {depth}")
+}
+
+fn show_rate(rate: Rate) -> String {
+    match rate {
+        Rate::Operations(_) => format!("{rate}/s"),
+        Rate::Bytes(_) => rate.to_string(),
+    }
+}
+
+/// Returns the pause after each operation, if there is one.
+fn show_pause(job: &Job) -> Option<String> {
+    (job.think > 0).then(|| units::show_nanos(job.think as f64))
 }
 
 fn show_size(bytes: u64) -> String {

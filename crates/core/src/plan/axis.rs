@@ -29,14 +29,14 @@ macro_rules! axes {
 
 axes!(
     Backend, Block, Cache, Op, Mix, Pattern, Threads, Depth, Direct, Sync, SyncEvery, FilePer, Xor,
-    CpuCache, Size, Count, Target, Variant, Ranks, Layout
+    CpuCache, Size, Count, Target, Variant, Ranks, Layout, Rate, Arrival, Think
 );
 
 impl Axis {
     /// The numeric axes, over which a chart can be drawn: of equals the first is chosen.
-    pub const NUMBERS: [Axis; 8] = {
+    pub const NUMBERS: [Axis; 9] = {
         use Axis::*;
-        [Block, Depth, Threads, Ranks, SyncEvery, Count, Size, Mix]
+        [Rate, Block, Depth, Threads, Ranks, SyncEvery, Count, Size, Mix]
     };
 
     fn row(self) -> &'static Row {

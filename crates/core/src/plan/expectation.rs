@@ -67,30 +67,12 @@ impl Metric {
     fn parse_bound(self, text: &str) -> Result<u64, SettingError> {
         match self {
             Metric::Throughput => Ok(units::parse_rate(text)?),
-            Metric::Iops | Metric::Commits => parse_per_second(text),
+            Metric::Iops | Metric::Commits => Ok(units::parse_per_second(text)?),
             _ => {
                 let time = units::parse_time(text)?;
                 Ok(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
             }
         }
-    }
-}
-
-/// Parses operations per second, where `k` and `m` are thousands and millions as vendors write.
-fn parse_per_second(text: &str) -> Result<u64, SettingError> {
-    let bare = text.trim_end_matches("/s").to_ascii_lowercase();
-    let number = bare.trim_end_matches(['k', 'm']);
-    let factor = match &bare[number.len()..] {
-        "" => 1.0,
-        "k" => 1e3,
-        "m" => 1e6,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>().map(|value| value * factor) {
-        Ok(value) if (0.0..1e18).contains(&value) && value.fract() == 0.0 => Ok(value as u64),
-        _ => Err(SettingError::Value(format!(
-            "'{text}' is not a number per second: use 500, 10k or 1.5m (thousands, millions)"
-        ))),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Sync, VariantName, Writes};
+use super::{
+    Arrival, Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Rate, Sync, VariantName, Writes,
+};
 
 /// Everything that defines one kind of work; one cell of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,6 +54,19 @@ pub struct Job {
     /// Omitted from JSON where no file is shared by ranks.
     #[serde(default, skip_serializing_if = "Layout::is_per_rank")]
     pub layout: Layout,
+    /// The rate at which operations are intended to start; omitted from JSON at full speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Omitted from JSON if starts are intended at equal intervals, or there is no rate.
+    #[serde(default, skip_serializing_if = "Arrival::is_steady")]
+    pub arrival: Arrival,
+    /// The pause after each operation, nanoseconds; omitted from JSON if there is none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub think: u64,
+}
+
+fn is_zero(nanos: &u64) -> bool {
+    *nanos == 0
 }
 
 fn one() -> u32 {
@@ -124,6 +139,9 @@ impl Job {
             variant: None,
             ranks: None,
             layout: Layout::PerRank,
+            rate: None,
+            arrival: Arrival::Steady,
+            think: 0,
         }
     }
 

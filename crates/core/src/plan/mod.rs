@@ -19,6 +19,7 @@ mod preset;
 mod probe;
 mod profile;
 mod range;
+mod rate;
 mod remote;
 mod setting_error;
 mod setting_text;
@@ -52,6 +53,7 @@ pub use probe::{
 };
 pub use profile::{PROFILES, Profile, Profiles};
 pub use range::{Range, RangeError, RangeOf};
+pub use rate::{Arrival, PacedAmount, Rate, Rates};
 pub use remote::Remote;
 pub use setting_error::SettingError;
 pub use settings::{Setting, Settings, ValueKind};

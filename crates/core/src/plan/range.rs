@@ -42,10 +42,17 @@ enum Step {
 
 impl Range {
     pub fn parse(text: &str, of: RangeOf) -> Result<Self, RangeError> {
-        let one = |t: &str| match of {
-            RangeOf::Bytes => units::parse_bytes(t),
-            RangeOf::Count => units::parse_count(t),
-        };
+        match of {
+            RangeOf::Bytes => Range::parse_by(text, units::parse_bytes),
+            RangeOf::Count => Range::parse_by(text, units::parse_count),
+        }
+    }
+
+    /// Parses a range whose numbers `one` parses.
+    pub(super) fn parse_by(
+        text: &str,
+        one: impl Fn(&str) -> Result<u64, UnitError>,
+    ) -> Result<Self, RangeError> {
         let mut values = Vec::new();
         for item in text.split(',') {
             if item.trim().is_empty() {
@@ -53,7 +60,7 @@ impl Range {
             }
             match item.split_once("..") {
                 None => push(&mut values, one(item)?),
-                Some((low, rest)) => span(&mut values, item, one(low)?, rest, one)?,
+                Some((low, rest)) => span(&mut values, item, one(low)?, rest, &one)?,
             }
             if values.len() > MAX_VALUES {
                 return Err(RangeError::TooMany(text.into()));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Backends, Choice, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown, Until,
+    Backends, Choice, Job, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown, Until,
 };
 use crate::units;
 
@@ -132,6 +132,14 @@ pub(super) fn until(text: &str) -> Result<Until, SettingError> {
 pub(super) fn positive(text: &str) -> Result<Duration, SettingError> {
     let time = units::parse_time(text)?;
     if time.is_zero() { bad(text, "a time above 0") } else { Ok(time) }
+}
+
+/// Parses the pause after an operation.
+pub(super) fn pause(text: &str) -> Result<Duration, SettingError> {
+    match units::parse_time(text)? {
+        time if time <= Job::MAX_THINK => Ok(time),
+        _ => bad(text, "a time up to 1h"),
+    }
 }
 
 pub(super) fn trial_time(text: &str) -> Result<TrialTime, SettingError> {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::probe::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, percent, percents, positive, seed, shares, show_switches, some_names,
-    some_of, split_list, switch, switches, trial_time, trials, until,
+    backends, block_sizes, pause, percent, percents, positive, seed, shares, show_switches,
+    some_names, some_of, split_list, switch, switches, trial_time, trials, until,
 };
 use super::{
-    Backends, Cache, Cold, CpuCache, CpuList, Expect, FilePer, Layout, MeasureCeilings, Op,
-    Pattern, ProbeSet, Range, RangeOf, Remote, SettingError, Sync, TrialTime, Until, Writes,
-    nearest,
+    Arrival, Backends, Cache, Cold, CpuCache, CpuList, Expect, FilePer, Layout, MeasureCeilings,
+    Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError, Sync, TrialTime, Until,
+    Writes, nearest,
 };
 use crate::units;
 
@@ -28,6 +28,10 @@ pub struct Settings {
     /// The CPUs that threads are pinned to.
     pub cpus: Option<CpuList>,
     pub depth: Option<Range>,
+    pub rate: Option<Rates>,
+    pub arrival: Option<Arrival>,
+    /// The pause after each operation.
+    pub think: Option<Duration>,
     pub cache: Option<Vec<Cache>>,
     pub direct: Option<Vec<bool>>,
     pub xor: Option<bool>,
@@ -248,6 +252,26 @@ impl Settings {
             default: "1",
             depth: |t| some_of(t, super::Job::MAX_DEPTH.into()) => Range::to_string,
             "Queue depth: operations in flight per thread, where the backend supports it",
+        ),
+        setting!(
+            "rate", "Rate", ValueKind::Form("RANGE"),
+            default: "as fast as possible",
+            rate: Rates::parse => Rates::to_string,
+            "Start operations at this rate, of all threads together, whether or not earlier ones \
+             are done: operations (500, 10k) or bytes (100MB/s) per second, or 1k..32k; latencies \
+             then count from the intended start",
+        ),
+        setting!(
+            "arrival", "Arrival", ValueKind::OneOf(&["steady", "poisson"]),
+            default: "steady",
+            arrival: |t: &str| t.parse::<Arrival>() => |v| v.to_string(),
+            "When operations start under --rate: at equal distances, or at random (Poisson)",
+        ),
+        setting!(
+            "think", "Pause", ValueKind::Form("TIME"),
+            default: "none",
+            think: pause => |v| units::short_time(*v),
+            "Pause of a thread after each operation, such as 5ms; with --depth, of each of its slots",
         ),
         setting!(
             "cache" / 'c', "Page cache", ValueKind::SomeOf(&["cold", "warm", "asis"]),

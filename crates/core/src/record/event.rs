@@ -202,6 +202,8 @@ pub struct Earlier {
     pub trials: Vec<Arc<Trial>>,
     /// The latencies of each cell; fewer if the others are unknown.
     pub latencies: Vec<Option<Latency>>,
+    /// The service times of each cell at a rate, alike.
+    pub services: Vec<Option<Latency>>,
     /// The commits of each cell, alike.
     pub commits: Vec<Option<CommitTimes>>,
     /// The latencies of trials over time, if they are known.

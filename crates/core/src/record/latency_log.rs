@@ -16,7 +16,7 @@ pub type LogBuckets = Buckets<5>;
 /// A bucket of latencies, and the number of operations in it.
 pub type LogCount = (u16, u32);
 
-/// What a trial did in one interval.
+/// The work of a trial in one interval.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LogEntry {
     /// The number of the interval, from 0.
@@ -55,7 +55,7 @@ impl LogEntry {
     }
 }
 
-/// Adds counts to those of the same buckets.
+/// Adds counts, bucket by bucket.
 fn merge_counts(all: &mut Vec<LogCount>, more: &[LogCount]) {
     if all.is_empty() {
         all.extend_from_slice(more);
@@ -69,7 +69,8 @@ fn merge_counts(all: &mut Vec<LogCount>, more: &[LogCount]) {
             Ordering::Greater => merged.extend(more.next()),
             Ordering::Equal => {
                 merged.push((a.0, a.1.saturating_add(b.1)));
-                (own.next(), more.next());
+                own.next();
+                more.next();
             }
         }
     }
@@ -155,8 +156,8 @@ impl LatencyLog {
         self.entries = halved;
     }
 
-    /// Adds a log that began `offset` nanoseconds later: of a later part of the trial, or of another
-    /// process. Of the two widths the larger one counts.
+    /// Adds a log that began `offset` nanoseconds later: of a later part of the trial, or of
+    /// another process. Of the two widths the larger one counts.
     pub fn append(&mut self, mut more: LatencyLog, offset: u64) {
         while self.width < more.width {
             self.halve();

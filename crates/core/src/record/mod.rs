@@ -10,6 +10,7 @@ mod latency_log;
 mod level_change;
 mod opt_u64;
 mod others;
+mod pace;
 mod pick;
 mod probe;
 mod trial;
@@ -26,6 +27,7 @@ pub use latency_log::{EncodedLog, LatencyLog, LogBuckets, LogCount, LogEntry, Lo
 pub use level_change::{LevelChange, Stretch};
 pub use opt_u64::OptU64;
 pub use others::{OtherProcess, Others};
+pub use pace::Paced;
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
 pub use trial::{

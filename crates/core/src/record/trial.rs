@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BelowCounts, OptU64, Others, Verified};
+use super::{BelowCounts, OptU64, Others, Paced, Verified};
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,6 +255,9 @@ pub struct Evidence {
     /// that was not looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Box<Others>>,
+    /// How its pace was kept; absent from JSON without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paced: Option<Box<Paced>>,
     /// The first work of the cell in this run, before its first trial, which alone has it; absent
     /// from JSON elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -369,6 +372,9 @@ pub enum Note {
     FileChanged(String),
     /// A layer below the file changed since it was opened.
     LayersChanged(String),
+    /// The clock of a pace was ahead or behind by this many nanoseconds: a suspend, or a reset. All
+    /// later starts moved by them.
+    ClockJumped(u64),
 }
 
 #[cfg(test)]

@@ -115,7 +115,13 @@ impl Histogram {
     /// p90 needs 100, p99 1,000, p99.9 10,000, and p10 100 again. The median (`q` = 0.5) needs one.
     /// `None` also for NaN and outside (0, 1): the ends are [`Self::min`] and [`Self::max`].
     pub fn quantile(&self, q: f64) -> Option<u64> {
-        let count = self.count();
+        self.quantile_with(q, 0)
+    }
+
+    /// Returns the quantile as [`Self::quantile`] does, where another `endless` values are above
+    /// all others, unbounded; `None` also if it is one of them.
+    pub fn quantile_with(&self, q: f64, endless: u64) -> Option<u64> {
+        let count = self.count().saturating_add(endless);
         let beyond = count as f64 * q.min(1.0 - q);
         // 1 - 0.9 is a little less than 0.1: tolerate the rounding, here and in the rank.
         let enough = if q == 0.5 { count > 0 } else { beyond >= MIN_VALUES_BEYOND * (1.0 - 1e-9) };

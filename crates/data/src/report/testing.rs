@@ -126,6 +126,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
     }
     let latency = Latency {
         count: 50_000,
+        unstarted: 0,
         every: 1,
         mean: like.nanos_per_op,
         p50: Some(like.nanos_per_op * 0.9),
@@ -155,6 +156,7 @@ pub fn measure(session: &mut Session, cell: usize, trials: u32, like: Like) {
         amplification: like.from.map(|_| 1.02),
         warnings: Vec::new(),
         latency: Some(latency),
+        service: None,
         durability: commits.as_ref().map(|_| flushed()),
         commits,
     }));

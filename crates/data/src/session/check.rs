@@ -104,6 +104,12 @@ pub fn plan(plan: &Plan) -> Result<(), String> {
                 return Err(format!("cell {index}: {name} {value} is not between 1 and {most}"));
             }
         }
+        if job.rate.is_some_and(|rate| !rate.is_valid()) {
+            return Err(format!("cell {index}: the rate is 0 or beyond the limit"));
+        }
+        if job.think > Job::MAX_THINK.as_nanos() as u64 {
+            return Err(format!("cell {index}: the pause exceeds an hour"));
+        }
         if job.mix.is_some_and(|mix| mix > 100) {
             return Err(format!("cell {index}: the mix exceeds 100 %"));
         }

@@ -175,6 +175,7 @@ fn rejudge(session: &mut Session, judged: &mut [u64]) {
             let measured = Measured {
                 trials: &trials,
                 latency: before.and_then(|verdict| verdict.latency.as_ref()),
+                service: before.and_then(|verdict| verdict.service.as_ref()),
                 commits: before.and_then(|verdict| verdict.commits.as_ref()),
                 once: pick.is_some_and(|pick| pick.is_once(&session.plan)),
             };

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 use super::access_pattern::batch_limit;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
 use super::commit::QueuedCommits;
+use super::pace::Limit;
 use super::work::Request;
 use super::written::LaneBuffer;
 use super::{Backend, BackendError, Lane, Target, Unsupported, Work};
@@ -194,6 +195,9 @@ impl AioLane {
                 && self.submit::<FILL>(work, &mut free, &mut rest) > 0
             {}
             if self.queue.is_empty() && self.in_flight == 0 {
+                if work.wait_pending() {
+                    continue;
+                }
                 return work.finish();
             }
             empty_waits = match self.submit_and_wait::<FILL>(work, &mut free, &mut rest) {
@@ -272,7 +276,17 @@ impl AioLane {
             return Ok(progressed);
         }
         work.record_in_flight(self.in_flight.into(), 1);
-        let taken = self.context.wait::<FILL>(&mut self.events);
+        let limit = work.wait_limit(!free.is_empty());
+        let taken = match limit {
+            Limit::Unlimited => self.context.wait::<FILL>(&mut self.events),
+            Limit::Nanos(most) => self.context.wait_until::<FILL>(&mut self.events, most),
+            Limit::Poll => self.context.wait_until::<FILL>(&mut self.events, 0),
+        };
+        work.note_wait(limit, taken <= 0);
+        if limit != Limit::Unlimited && taken == 0 {
+            // Another operation is due: that is no empty wait.
+            return Ok(progressed.max(1));
+        }
         work.add_syscalls(1);
         if taken < 0 {
             return if is_transient(taken) { Ok(progressed) } else { Err(-taken as i32) };

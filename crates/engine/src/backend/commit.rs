@@ -77,11 +77,21 @@ impl Committer {
         write: impl FnMut(Request) -> isize,
         sync: impl FnMut() -> isize,
     ) -> Result<(), BackendError> {
-        let mut latencies = if self.every == 1 { work.time_by_commits() } else { None };
+        let paced = work.is_paced();
+        // At a pace, the wait for a start would be part of the commit after it.
+        let alone = self.every == 1 && !paced;
+        let mut latencies = if alone { work.time_by_commits() } else { None };
         self.boundary = latencies.as_ref().map_or(u64::MAX, Latencies::boundary);
         self.began = self.clock.now();
-        let operation =
-            Committing { committer: self, latencies: latencies.as_mut(), write, calls, sync };
+        let operation = Committing {
+            committer: self,
+            latencies: latencies.as_mut(),
+            write,
+            calls,
+            sync,
+            paced,
+            begun: false,
+        };
         let ended = run_operations(work, data, operation);
         self.finish(work, latencies, ended)
     }
@@ -183,16 +193,24 @@ pub(super) fn sync_file<const FILL: bool>(method: Sync, fd: RawFd) -> isize {
 /// The operation of [`Committer::run`].
 struct Committing<'a, 'b, W, S> {
     committer: &'a mut Committer,
-    /// Where the times of the operations are recorded, if those of the commits are these.
+    /// Where the times of the operations are recorded, if each is a commit.
     latencies: Option<&'a mut Latencies<'b>>,
     write: W,
     calls: u32,
     sync: S,
+    /// Writes wait for their start, so each commit begins with a reading of the clock.
+    paced: bool,
+    /// The first write of the next commit has begun.
+    begun: bool,
 }
 
 impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'_, '_, W, S> {
     #[inline(always)]
     fn make(&mut self, request: Request) -> (isize, u32) {
+        if self.paced && !self.begun {
+            self.committer.began = self.committer.clock.now();
+            self.begun = true;
+        }
         let result = (self.write)(request);
         if result != request.len as isize || !self.committer.count() {
             return (result, self.calls);
@@ -205,6 +223,7 @@ impl<W: FnMut(Request) -> isize, S: FnMut() -> isize> Operation for Committing<'
         }
         let latencies = self.latencies.as_deref_mut();
         self.committer.record(self.committer.began, written, latencies);
+        self.begun = false;
         (result, self.calls + 1)
     }
 }

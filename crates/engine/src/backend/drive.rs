@@ -48,7 +48,7 @@ pub fn run_operations(
     data: *const u8,
     mut op: impl Operation,
 ) -> Result<(), BackendError> {
-    if work.varies() {
+    if work.varies() || work.is_paced() {
         return run_varied(work, data, op);
     }
     loop {
@@ -64,7 +64,7 @@ pub fn run_operations(
     }
 }
 
-/// Runs every operation of a lane that writes blocks that differ.
+/// Runs every operation of a lane that writes blocks that differ, or keeps a pace.
 #[inline(always)]
 fn run_varied(
     work: &mut Work,
@@ -86,5 +86,7 @@ fn run_varied(
 /// Runs a lane once: the only dynamic call in a trial.
 pub fn run(lane: &mut dyn Lane, work: &mut Work) -> Result<(), BackendError> {
     work.begin();
-    lane.run(work)
+    lane.run(work)?;
+    work.rest();
+    Ok(())
 }

@@ -47,6 +47,7 @@ pub trait Backend: Sync {
             published,
             cursor: None,
             log: None,
+            pace: None,
         }
     }
 

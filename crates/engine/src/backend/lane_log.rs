@@ -1,4 +1,4 @@
-//! What a lane did over time, on its way to the thread that waits for the trial: through a ring
+//! The work of a lane over time, on its way to the thread that waits for the trial: through a ring
 //! with one writer and one reader, neither of which waits for the other.
 
 use std::sync::atomic::{
@@ -6,7 +6,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::work::Published;
+use super::published::Published;
 use crate::record::{LogBuckets, LogCount, LogEntry};
 use crate::stats::histogram::MAX_VALUE;
 
@@ -35,7 +35,7 @@ const MAX_WORDS: usize = 8 << 10;
 const HEAD: usize = 5;
 
 impl LogRing {
-    /// Creates the ring of one of so many lanes.
+    /// Creates the ring of one of this many lanes.
     pub fn new(lanes: u32) -> LogRing {
         let words = (ALL_WORDS / lanes.max(1) as usize).clamp(MIN_WORDS, MAX_WORDS);
         LogRing {
@@ -49,7 +49,7 @@ impl LogRing {
         &self.words[(at % self.words.len() as u64) as usize]
     }
 
-    /// Adds an entry of `done` operations, bytes and calls; false if there is no room. For the lane.
+    /// Adds an entry of `done` operations, bytes and calls; false without room. For the lane.
     fn push(&self, index: u32, done: [u64; 3], counts: &Counts) -> bool {
         let (buckets, written) = (counts.iter().count(), self.written.load(Relaxed));
         let used = written - self.read.load(Acquire);
@@ -135,8 +135,8 @@ impl<'a> LogWriter<'a> {
         self.counts.add(nanos, count);
     }
 
-    /// Sends what was done until the end of an interval. Without room in the ring, it becomes a part
-    /// of the next entry: nothing is lost.
+    /// Sends what was done until the end of an interval. Without room in the ring, it becomes a
+    /// part of the next entry: nothing is lost.
     pub fn send(&mut self, index: u32) {
         let now = self.published.counts();
         if now == self.sent && self.counts.is_empty() {

@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::backend::lane_log::{LaneLog, LogRing};
-    use crate::backend::work::Published;
+    use crate::backend::published::Published;
 
     const MILLI: u64 = 1_000_000;
 

@@ -158,6 +158,28 @@ impl<'a> Meter<'a> {
         self.latencies.map(Latencies::finish).unwrap_or_default()
     }
 
+    /// Restarts the chain: the next operation starts at this reading of the clock.
+    #[inline(always)]
+    pub fn restart(&mut self, start: u64) {
+        self.last = start;
+    }
+
+    /// Returns the clock's reading at the end of the last timed operation, or at the begin.
+    #[inline(always)]
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Returns when an operation ended for which [`Meter::end`] returned `ended`.
+    #[inline(always)]
+    pub fn known_end(&mut self, ended: u64) -> u64 {
+        if ended > 0 {
+            return ended;
+        }
+        self.last = self.clock.now();
+        self.last
+    }
+
     /// Renumbers: the operation that would have been number `from` is number `to`.
     pub fn renumber(&mut self, from: u64, to: u64) {
         if self.one_in > 0 {
@@ -187,18 +209,21 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// Ends an operation that started at `start`; returns when, or 0 where it is not timed.
     #[inline(always)]
-    pub fn end(&mut self, start: u64) {
+    pub fn end(&mut self, start: u64) -> u64 {
         if start == 0 {
-            return;
+            return 0;
         }
         if self.one_in == 0 {
             let now = self.clock.now();
             self.last = now;
             self.record(start, now);
+            now
         } else {
             let now = self.clock.now_ordered();
             self.record_cold(start, now);
+            now
         }
     }
 

@@ -10,6 +10,7 @@ pub mod drive;
 pub mod fold;
 pub mod lane_log;
 pub mod meter;
+pub mod pace;
 pub mod work;
 
 mod advice;
@@ -26,6 +27,7 @@ mod mmap;
 mod no_data;
 mod pread;
 mod preadv2;
+mod published;
 mod read;
 mod readv;
 mod sendfile;

@@ -14,20 +14,22 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicBool;
 
 use io_uring::IoUring;
+use io_uring::types::{SubmitArgs, Timespec};
 
 use self::entries::{Any, EntryKind, Nop, ReadFixed};
 
 use self::loops::{DepthOneLane, run_commits};
 use self::register::{Registered, RingMemory, register_memory};
 use self::ring::{
-    NOT_POLLED, build_ring, check_options, completions_wanted, entries_per_call, has_iopoll,
-    has_nop, has_sqpoll, refusal,
+    NOT_POLLED, build_ring, check_options, check_pace, completions_wanted, entries_per_call,
+    has_iopoll, has_nop, has_sqpoll, refusal,
 };
 use super::access_pattern::Share;
 use super::advice;
 use super::buffers::{note_small_pages, reading_buffer, slots_buffer};
 use super::commit::QueuedCommits;
 use super::drive;
+use super::pace::Limit;
 use super::work::{Published, Request};
 use super::written::{LaneBuffer, WrittenData};
 use super::{Backend, BackendError, IoFault, Lane, Target, Unsupported, Work};
@@ -49,7 +51,8 @@ impl Backend for Uring {
     fn check(&self, target: &Target, job: &Job) -> Result<(), Unsupported> {
         target.check(job)?;
         check_options(job)?;
-        build_ring(job, 1).map_err(|error| Unsupported(refusal(&error)))?;
+        let ring = build_ring(job, 1).map_err(|error| Unsupported(refusal(&error)))?;
+        check_pace(job, &ring)?;
         if has_iopoll(job) { check_polling(target, job) } else { Ok(()) }
     }
 
@@ -210,7 +213,7 @@ impl UringLane {
         let mut queued = 0;
         while queued < self.batch_limit {
             let mut push = |request| self.push::<K>(&mut queue, request);
-            let added = if rest.is_empty() && !work.varies() {
+            let added = if rest.is_empty() && !work.varies() && !work.is_paced() {
                 work.hand_out(free, self.batch_limit - queued, K::WRITES, push)
             } else {
                 let Some(request) = work.upcoming(free, rest) else { break };
@@ -256,20 +259,61 @@ impl UringLane {
         }
     }
 
-    /// Submits the queue and waits for completions: no more than are in flight, or it would never
-    /// return. Returns the number of system calls, or -errno.
+    /// Submits the queue and waits for completions, as long as the pace allows if there is a free
+    /// slot. Returns the number of system calls, or -errno, and that limit.
     #[inline(always)]
-    fn wait<const FILL: bool>(&mut self) -> isize {
+    fn wait<const FILL: bool>(&mut self, work: &mut Work, has_free: bool) -> (isize, Limit) {
+        let limit = work.wait_limit(has_free);
+        let calls = self.wait_for::<FILL>(limit);
+        if work.is_paced() {
+            // A polling thread is watched without a call.
+            let called = !(self.sqpoll && limit == Limit::Poll);
+            work.note_wait(limit, called && self.ring.completion().is_empty());
+        }
+        (calls, limit)
+    }
+
+    /// Waits for no more completions than are in flight, or it would never return.
+    #[inline(always)]
+    fn wait_for<const FILL: bool>(&mut self, limit: Limit) -> isize {
         let wanted = self.wanted.min(self.in_flight);
         if self.sqpoll
             && !self.ring.submission().need_wakeup()
-            && self.ring.completion().len() >= wanted as usize
+            && (limit == Limit::Poll || self.ring.completion().len() >= wanted as usize)
         {
             return 0;
+        }
+        if limit != Limit::Unlimited {
+            return self.wait_limited::<FILL>(wanted, limit);
         }
         match self.enter::<FILL>(wanted) {
             0.. => 1,
             refused => refused,
+        }
+    }
+
+    /// Submits the queue and waits for a limited time; a call that only waited counts as none.
+    #[inline(never)]
+    fn wait_limited<const FILL: bool>(&mut self, wanted: u32, limit: Limit) -> isize {
+        let queued = self.ring.submission().len() as u32;
+        let entered = match limit {
+            Limit::Nanos(most) if self.sqpoll => {
+                let time = Timespec::new().sec(most / 1_000_000_000);
+                let time = time.nsec((most % 1_000_000_000) as u32);
+                let args = SubmitArgs::new().timespec(&time);
+                as_result(self.ring.submitter().submit_with_args(wanted as usize, &args))
+            }
+            _ if self.sqpoll => as_result(self.ring.submitter().submit()),
+            // SAFETY: the entries' buffers and file live until nothing is in flight (see `drop`).
+            Limit::Nanos(most) => unsafe {
+                self.entrance.enter_until::<FILL>(queued, wanted, most)
+            },
+            // SAFETY: as above.
+            _ => unsafe { self.entrance.poll::<FILL>(queued) },
+        };
+        match entered {
+            refused if refused < 0 && refused != -(libc::ETIME as isize) => refused,
+            _ => isize::from(queued > 0 || !self.ring.completion().is_empty()),
         }
     }
 
@@ -278,10 +322,7 @@ impl UringLane {
     #[inline(always)]
     fn enter<const FILL: bool>(&mut self, wanted: u32) -> isize {
         if self.sqpoll {
-            return match self.ring.submit_and_wait(wanted as usize) {
-                Ok(submitted) => submitted as isize,
-                Err(error) => -(error.raw_os_error().unwrap_or(libc::EIO) as isize),
-            };
+            return as_result(self.ring.submit_and_wait(wanted as usize));
         }
         let queued = self.ring.submission().len() as u32;
         // SAFETY: the entries' buffers and file live until nothing is in flight (see `drop`).
@@ -354,10 +395,14 @@ impl UringLane {
         loop {
             self.queue_all::<K, FILL>(&mut free, &mut rest, work);
             if self.in_flight == 0 {
+                if work.wait_pending() {
+                    continue;
+                }
                 return work.finish();
             }
             work.record_in_flight(self.in_flight.into(), 1);
-            let calls = match self.wait::<FILL>() {
+            let (waited, limit) = self.wait::<FILL>(work, !free.is_empty());
+            let calls = match waited {
                 calls @ 0.. => calls as u32,
                 passing if is_transient(passing) && empty_waits < MAX_EMPTY_WAITS => 1,
                 refused => {
@@ -365,11 +410,9 @@ impl UringLane {
                     return work.finish();
                 }
             };
-            empty_waits = if self.collect(calls, work, &mut free, &mut rest) > 0 {
-                0
-            } else {
-                empty_waits + 1
-            };
+            let taken = self.collect(calls, work, &mut free, &mut rest);
+            // A wait that ends for the next start is not empty.
+            empty_waits = if taken > 0 || limit != Limit::Unlimited { 0 } else { empty_waits + 1 };
         }
     }
 
@@ -402,6 +445,14 @@ impl Drop for UringLane {
                 ManuallyDrop::drop(&mut self.into);
             }
         }
+    }
+}
+
+/// Returns the number of entries that the kernel accepted, or -errno.
+fn as_result(submitted: io::Result<usize>) -> isize {
+    match submitted {
+        Ok(submitted) => submitted as isize,
+        Err(error) => -(error.raw_os_error().unwrap_or(libc::EIO) as isize),
     }
 }
 

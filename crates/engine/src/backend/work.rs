@@ -6,7 +6,7 @@
 
 mod fast_path;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
@@ -14,6 +14,8 @@ use super::fold::{FoldFn, at_offset};
 use super::lane_log::{LaneLog, LogWriter};
 use super::latencies::Latencies;
 use super::meter::{Meter, Timed};
+use super::pace::{LanePace, LanePaced, Limit, Pacer, Pending};
+pub use super::published::Published;
 use super::written::{LaneBuffer, Written};
 use super::{BackendError, Commits, IoFault};
 use crate::record::{LogEntry, Note};
@@ -32,22 +34,6 @@ pub struct Request {
     pub at: u32,
     /// Whether it writes; only lanes that mix reads and writes need it.
     pub write: bool,
-}
-
-/// The progress of a lane, for the sampler; on its own cache line.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub struct Published {
-    pub bytes: AtomicU64,
-    pub ops: AtomicU64,
-    pub syscalls: AtomicU64,
-}
-
-impl Published {
-    /// Returns the operations, bytes and system calls.
-    pub fn counts(&self) -> [u64; 3] {
-        [&self.ops, &self.bytes, &self.syscalls].map(|count| count.load(Relaxed))
-    }
 }
 
 /// The engine's assignment to a lane.
@@ -69,6 +55,7 @@ pub struct Assignment<'a> {
     pub cursor: Option<&'a Cursor>,
     /// Where the lane logs its latencies over time; `None` where nothing is timed.
     pub log: Option<LaneLog<'a>>,
+    pub pace: Option<LanePace<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,6 +94,8 @@ pub struct Tally {
     pub in_flight: (u64, u64),
     /// About how long the stamps of its blocks took, nanoseconds.
     pub stamp_nanos: u64,
+    /// How its pace was kept.
+    pub paced: Option<Box<LanePaced>>,
     pub notes: Vec<Note>,
 }
 
@@ -134,6 +123,7 @@ pub struct Work<'a> {
     in_flight: (u64, u64),
     notes: Vec<Note>,
     commits: Option<Box<Commits>>,
+    pacer: Option<Box<Pacer<'a>>>,
 }
 
 impl<'a> Work<'a> {
@@ -144,8 +134,16 @@ impl<'a> Work<'a> {
             Cursor::chunk,
         );
         let mut meter = Meter::new(assignment.clock, assignment.timed, least);
-        if let Some(log) = assignment.log {
-            meter.log_to(LogWriter::new(log, assignment.published));
+        let mut pacer = assignment.pace.map(|pace| {
+            let (depth, clock) = (assignment.depth, assignment.clock);
+            Box::new(Pacer::new(&pace.spec, depth, pace.spins, clock))
+        });
+        let log = assignment.log.map(|log| LogWriter::new(log, assignment.published));
+        match (&mut pacer, log) {
+            // Under a rate, a latency begins with the intended start.
+            (Some(pacer), Some(log)) if pacer.is_open() => pacer.log_to(log),
+            (_, Some(log)) => meter.log_to(log),
+            (_, None) => {}
         }
         Work {
             order: assignment.share.order(0),
@@ -160,6 +158,7 @@ impl<'a> Work<'a> {
             syscalls: 0,
             folds: [0; 2],
             meter,
+            pacer,
             assignment,
             written: None,
             error: None,
@@ -179,9 +178,31 @@ impl<'a> Work<'a> {
         self.written.is_some()
     }
 
+    /// Returns whether the lane keeps a pace, so that [`Work::next`] waits.
+    #[inline(always)]
+    pub(super) fn is_paced(&self) -> bool {
+        self.pacer.is_some()
+    }
+
     /// Opens the timed window: the first latency starts here.
     pub fn begin(&mut self) {
         self.meter.begin();
+        if let (Some(pacer), Some(pace)) = (&mut self.pacer, &self.assignment.pace) {
+            pacer.begin(pace, &self.assignment.clock);
+        }
+    }
+
+    /// Returns when its pace began and ended on CLOCK_MONOTONIC, nanoseconds; `None` without a
+    /// rate.
+    pub fn window(&self) -> Option<(u64, u64)> {
+        self.pacer.as_ref()?.window()
+    }
+
+    /// Waits until the pace ends, after the last operation.
+    pub fn rest(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.rest(&self.assignment.clock, self.assignment.stop);
+        }
     }
 
     /// Returns the byte range that a pass of the lane visits.
@@ -207,6 +228,9 @@ impl<'a> Work<'a> {
         let offset = self.order.offset(self.index);
         let len =
             if self.assignment.moves { self.assignment.share.len_at(offset) as u32 } else { 0 };
+        if self.is_paced() {
+            self.wait_for_start(slot)?;
+        }
         let start = self.meter.start(self.index);
         let write = self.assignment.share.writes(self.pass, self.index);
         let place = match &mut self.written {
@@ -220,11 +244,74 @@ impl<'a> Work<'a> {
         Some(Request { offset, len, slot, at: place, write })
     }
 
+    /// Waits until the pace starts the next operation, which is in this slot.
+    #[inline(never)]
+    fn wait_for_start(&mut self, slot: u32) -> Option<()> {
+        let pacer = self.pacer.as_deref_mut()?;
+        let (clock, stop) = (&self.assignment.clock, self.assignment.stop);
+        let Some(start) = pacer.wait(clock, self.meter.last(), stop) else {
+            if pacer.has_left_work() {
+                pacer.add_unstarted(self.limit - self.index);
+            }
+            return None;
+        };
+        self.meter.restart(start);
+        pacer.take(slot, start);
+        Some(())
+    }
+
+    /// Returns whether the pace lets a lane with a depth start an operation.
+    #[inline(never)]
+    fn is_due(&mut self) -> bool {
+        let clock = &self.assignment.clock;
+        let Some(pacer) = &mut self.pacer else { return true };
+        pacer.is_ready(clock, clock.now()) == Pending::Now
+    }
+
+    /// Waits until the next operation of a lane with nothing in flight is due; false if it has none
+    /// left, or keeps no pace.
+    pub fn wait_pending(&mut self) -> bool {
+        if self.pacer.is_none() || self.index >= self.limit && !self.next_range() {
+            return false;
+        }
+        let (clock, stop) = (&self.assignment.clock, self.assignment.stop);
+        let waits = self.error.is_none() && !stop.load(Relaxed);
+        waits && self.pacer.as_mut().is_some_and(|pacer| pacer.wait_idle(clock, stop))
+    }
+
+    /// Returns how long a lane with operations in flight waits for one of them, by its pace.
+    #[inline(always)]
+    pub(super) fn wait_limit(&mut self, has_free: bool) -> Limit {
+        if !self.is_paced() { Limit::Unlimited } else { self.paced_limit(has_free) }
+    }
+
+    #[inline(never)]
+    fn paced_limit(&mut self, has_free: bool) -> Limit {
+        let has_work = self.error.is_none() && (self.index < self.limit || self.next_range());
+        let clock = &self.assignment.clock;
+        match &mut self.pacer {
+            Some(pacer) if has_work => pacer.limit(clock, has_free),
+            _ => Limit::Unlimited,
+        }
+    }
+
+    /// Notes that the lane waited as the pace allowed; `in_vain`: no operation had ended.
+    #[inline(always)]
+    pub(super) fn note_wait(&mut self, limit: Limit, in_vain: bool) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.waited(&self.assignment.clock, limit, in_vain);
+        }
+    }
+
     /// Returns the next request for the last of these free slots; the slot stays free when there is
-    /// none.
+    /// none, or none is due.
     #[inline(always)]
     pub fn fill(&mut self, free: &mut Vec<u32>) -> Option<Request> {
-        let request = self.next(*free.last()?)?;
+        let slot = *free.last()?;
+        if self.is_paced() && !self.is_due() {
+            return None;
+        }
+        let request = self.next(slot)?;
         free.pop();
         Some(request)
     }
@@ -289,7 +376,10 @@ impl<'a> Work<'a> {
         if result != (len - at) as isize {
             return self.handle_partial(slot, result, data);
         }
-        self.meter.end(start);
+        let ended = self.meter.end(start);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.end(&self.assignment.clock, slot, self.meter.known_end(ended));
+        }
         if let Some(form) = self.assignment.fold.filter(|_| !data.is_null()) {
             self.fold(slot, data, form);
         }
@@ -399,7 +489,7 @@ impl<'a> Work<'a> {
         self.meter.hand_over()
     }
 
-    /// Sets the commits of the lane. `latencies`: those that they recorded, which are theirs, too.
+    /// Sets the commits of the lane, and the latencies that they recorded: their own.
     pub(super) fn set_commits(&mut self, commits: Box<Commits>, latencies: Option<Latencies<'a>>) {
         self.commits = Some(commits);
         latencies.into_iter().for_each(|latencies| self.meter.take_back(latencies));
@@ -428,6 +518,11 @@ impl<'a> Work<'a> {
         if let Some(commits) = commits.as_mut().filter(|_| by_commits) {
             commits.total = times.clone();
         }
+        let paced = self.pacer.map(|pacer| pacer.finish(&self.assignment.clock));
+        let (paced, paced_end) = paced.unzip();
+        let mut notes = self.notes;
+        let jumped = paced.as_ref().map(|paced| paced.jumped).filter(|nanos| *nanos > 0);
+        notes.extend(jumped.map(Note::ClockJumped));
         Tally {
             bytes: self.bytes,
             ops: self.ops,
@@ -437,11 +532,12 @@ impl<'a> Work<'a> {
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
             histogram: (self.assignment.timed != Timed::None).then_some(times),
-            log_end,
+            log_end: paced_end.flatten().or(log_end),
             commits,
             in_flight: self.in_flight,
             stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),
-            notes: self.notes,
+            paced: paced.map(Box::new),
+            notes,
         }
     }
 }

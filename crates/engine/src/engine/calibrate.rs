@@ -154,7 +154,7 @@ fn unpredicted_count(job: &Job) -> u64 {
 }
 
 /// Returns the fewest operations with one commit in each lane, at most one pass; 1 without commits.
-fn group_of(job: &Job) -> u64 {
+pub(super) fn group_of(job: &Job) -> u64 {
     let group = u64::from(job.writes_per_commit()).saturating_mul(job.threads.into());
     if job.commits() { group.clamp(1, job.blocks().max(1)) } else { 1 }
 }
@@ -383,8 +383,8 @@ fn warm_up(stage: &TrialStage, cell: &Cell, count: u64, low: u64) -> Result<Cali
 /// Chooses which operations are timed. A clock reading costs 10 to 20 ns: all of them where that is
 /// about 1 % of an operation or less, else one in 64.
 pub(super) fn choose_timing(cell: &Cell, per_op: f64) -> Timed {
-    // Each commit is kept, however fast.
-    if per_op < 1500.0 && !cell.job.commits() {
+    // Each commit is kept, however fast, and so is each operation of a pace.
+    if per_op < 1500.0 && !cell.job.commits() && !cell.job.is_paced() {
         Timed::OneIn(64)
     } else if cell.job.xor && cell.job.op != Op::Seek
         || cell.job.pattern.is_drawn() && !cell.job.commits()

@@ -46,7 +46,10 @@ pub(super) struct Cell {
     pub fresh_each_pass: bool,
     pub amount: Option<Amount>,
     pub trials: Vec<Arc<Trial>>,
+    /// At a rate, from the intended starts.
     pub histogram: Histogram,
+    /// At a rate, the same operations from their real starts.
+    pub service: Option<Histogram>,
     /// `None` if it commits nothing.
     pub commits: Option<Commits>,
     /// The first step of its calibration, until its first trial has it.
@@ -104,6 +107,7 @@ impl Cell {
             amount: None,
             trials: Vec::new(),
             histogram: Histogram::new(),
+            service: None,
             commits: None,
             first: None,
             every: 0,
@@ -170,15 +174,19 @@ impl Cell {
     }
 
     pub fn latency(&self) -> Option<Latency> {
-        Latency::from_histogram(&self.histogram, self.every)
+        let paced = self.trials.iter().filter_map(|trial| trial.evidence.paced.as_ref());
+        let unstarted = paced.fold(0u64, |sum, paced| sum.saturating_add(paced.unstarted));
+        Latency::with_unstarted(&self.histogram, self.every, unstarted)
     }
 
     pub fn verdict(&self, grounds: &Grounds) -> Verdict {
         let latency = self.latency();
+        let service = self.service.as_ref().and_then(|of| Latency::from_histogram(of, self.every));
         let commits = self.commits.as_ref().and_then(summarize_commits);
         let measured = Measured {
             trials: &self.trials,
             latency: latency.as_ref(),
+            service: service.as_ref(),
             commits: commits.as_ref(),
             once: self.once,
         };

@@ -16,6 +16,7 @@ mod filling;
 mod levels;
 pub mod locate;
 mod observe;
+mod paced;
 mod peer_trial;
 mod prepare;
 mod probing;

@@ -25,6 +25,7 @@ use super::calibrate::{FirstTrial, calibrate, choose_timing, nanos_per_operation
 use super::cells::{Amount, Cell};
 use super::control::Cutter;
 use super::error::Failure;
+use super::paced::paced_amount;
 use super::progress::Pace;
 use super::ranks::Ranks;
 use super::targets::Targets;
@@ -261,6 +262,10 @@ impl<'a> Run<'a> {
             cell.amount = Some(Amount { timed, nanos, ..Amount::once(cell.job.blocks()) });
             return Ok(StepResult::Done(cell));
         }
+        if let Some(amount) = paced_amount(&cell, time.low) {
+            self.set_amount(index, &mut cell, amount);
+            return Ok(StepResult::Done(cell));
+        }
         let expected = nanos_per_operation(&cell.job, self.cells.iter().flatten());
         let cut = self.cutter(index);
         let (open_target, seed) = (self.targets.of(&cell.job), self.trial_seed(round));
@@ -343,7 +348,7 @@ impl<'a> Run<'a> {
 
     /// Adds a trial to its cell and reports it.
     fn keep_trial(&mut self, index: usize, cell: &mut Cell, round: u32, outcome: TrialOutcome) {
-        let TrialOutcome { mut trial, histogram, commits, samples, log, .. } = outcome;
+        let TrialOutcome { mut trial, histogram, service, commits, samples, log, .. } = outcome;
         // Cut short, or no rank had a CPU: not a rate of 0.
         if trial.ops == 0 {
             return;
@@ -355,8 +360,15 @@ impl<'a> Run<'a> {
             trial.evidence.overran = amount.nanos;
         }
         cell.histogram.merge(&histogram);
-        let waits = commits.as_ref().map_or((&histogram, cell.every), |of| (&of.total, 1));
-        let latency = Latency::from_histogram(waits.0, waits.1).map(Arc::new);
+        let unstarted = trial.evidence.paced.as_ref().map_or(0, |paced| paced.unstarted);
+        let latency = match (&commits, &service) {
+            (Some(commits), None) => Latency::from_histogram(&commits.total, 1),
+            _ => Latency::with_unstarted(&histogram, cell.every, unstarted),
+        };
+        let latency = latency.map(Arc::new);
+        if let Some(service) = &service {
+            cell.service.get_or_insert_default().merge(service);
+        }
         if let Some(commits) = &commits {
             cell.commits.get_or_insert_default().merge(commits);
         }

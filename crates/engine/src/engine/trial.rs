@@ -12,6 +12,7 @@ use super::coverage::{Coverage, hole_bytes, overlap, trial_coverage};
 use super::error::Failure;
 use super::executor::Executor;
 use super::observe::{self, Cached, Counters};
+use super::paced;
 use super::peer_trial;
 use super::prepare::{Ready, Scope, prepare};
 use super::target::OpenTarget;
@@ -326,6 +327,7 @@ fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
         place: stage.role.place,
         cpus: cell.cpus.clone(),
         ends_by_time: stage.ends_by_time,
+        pace: paced::pace_of(&cell.job, amount, stage.seed),
     }
 }
 
@@ -338,7 +340,7 @@ fn collect_result(
     mut evidence: Evidence,
 ) -> Result<TrialOutcome, Failure> {
     let LaneResults { mut lanes, samples, log, timed_out } = ran;
-    let (histogram, commits, notes) = merge_lanes(&mut lanes, &spec.job);
+    let (service, commits, notes) = merge_lanes(&mut lanes, &spec.job);
     add_notes(&mut evidence.notes, notes);
     let coverage = trial_coverage(&lanes, spec);
     let mut trial = sum_lanes(&lanes, &coverage, spec, timed_out);
@@ -348,8 +350,9 @@ fn collect_result(
     let turns = (trial.user_nanos + trial.system_nanos) / spec.cpus();
     let busy = lanes.iter().map(|l| l.end - l.start).max().unwrap_or(0).max(turns);
     fill_lane_evidence(&lanes, &coverage, spec, &mut evidence, stage.origin);
-    evidence.timed_ops = histogram.count();
-    evidence.timed_nanos = (histogram.mean() * histogram.count() as f64) as u64;
+    evidence.timed_ops = service.count();
+    evidence.timed_nanos = (service.mean() * service.count() as f64) as u64;
+    let response = fill_pace(&mut lanes, &mut evidence);
     after.fill_evidence(before, &spec.job, trial.nanos, &mut evidence);
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
     evidence.unwritten_bytes =
@@ -377,7 +380,21 @@ fn collect_result(
     }
     trial.evidence = evidence;
     let per_op = nanos_per_op(&trial);
-    Ok(TrialOutcome { trial, histogram, commits, samples, log, per_op, busy })
+    let (histogram, service) = match response {
+        Some(response) => (response, Some(service)),
+        None => (service, None),
+    };
+    Ok(TrialOutcome { trial, histogram, service, commits, samples, log, per_op, busy })
+}
+
+/// Records how the pace was kept; returns the response times, if there is a rate.
+fn fill_pace(lanes: &mut [LaneResult], evidence: &mut Evidence) -> Option<Histogram> {
+    let (paced, response) = paced::merge_paced(lanes)?;
+    evidence.paced = Some(Box::new(paced));
+    // Waits that end for the next start would be counted as often as those for an operation.
+    let flying = evidence.timed_nanos as f64 / evidence.lane_nanos.max(1) as f64;
+    evidence.achieved_depth = evidence.achieved_depth.map(|_| flying);
+    response
 }
 
 /// Merges the records of the lanes: the times of operations and of commits, and notes.
@@ -452,14 +469,16 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out
     let start = lanes.iter().map(|l| l.start).min().unwrap_or(0);
     let end = lanes.iter().map(|l| l.end).max().unwrap_or(0);
     let passes = coverage.iter().filter_map(Coverage::passes).min();
-    let complete = spec.ends_by_time && timed_out;
+    let by_pace = spec.has_rate() && paced::is_complete(lanes);
+    let complete = by_pace || spec.ends_by_time && timed_out;
     let short = !complete && passes.is_some_and(|passes| passes < spec.passes);
     // Operations that draw their blocks do not pass over the file.
     let whole =
         spec.part.is_none() && spec.count >= spec.job.blocks() && !spec.job.pattern.is_drawn();
     // Later passes cancel out in pairs, so the XOR is that of the first one; a cut pass has none.
     let seen = spec.info().moves() == Moves::Data && spec.job.mix.is_none();
-    let folded = (spec.job.xor && seen && !short)
+    let first = !by_pace || passes.is_none_or(|passes| passes > 0);
+    let folded = (spec.job.xor && seen && !short && first)
         .then(|| Xor(lanes.iter().fold(0, |all, l| all ^ l.tally.folds[0])));
     Trial {
         bytes: sum(|l| l.tally.bytes),

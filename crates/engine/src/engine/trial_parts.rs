@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Commits;
 use crate::record::{
-    CacheFlush, DeviceCounts, Evidence, LatencyLog, Note, OptU64, Others, Preparation, Sample,
-    Trial, Verified, Xor,
+    CacheFlush, DeviceCounts, Evidence, LatencyLog, Note, OptU64, Others, Paced, Preparation,
+    Sample, Trial, Verified, Xor,
 };
 use crate::stats::{Histogram, merge_neighbours};
 
@@ -14,7 +14,10 @@ use crate::stats::{Histogram, merge_neighbours};
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TrialOutcome {
     pub trial: Trial,
+    /// At a rate, from the intended starts.
     pub histogram: Histogram,
+    /// At a rate, the same operations from their real starts.
+    pub service: Option<Histogram>,
     /// `None` if the job commits nothing.
     pub commits: Option<Commits>,
     pub samples: Vec<Sample>,
@@ -52,6 +55,9 @@ pub(super) fn join_parts(all: &mut TrialOutcome, more: TrialOutcome) {
     merge_neighbours(&mut all.samples, Sample::MAX_PER_TRIAL, Sample::merge);
     append_log(&mut all.log, more.log, before);
     all.histogram.merge(&more.histogram);
+    if let (Some(all), Some(more)) = (&mut all.service, &more.service) {
+        all.merge(more);
+    }
     if let Some(more) = &more.commits {
         all.commits.get_or_insert_default().merge(more);
     }
@@ -121,8 +127,7 @@ fn join_evidence(
     folded: Option<Xor>,
 ) -> Evidence {
     let mean = |a: Option<f64>, b: Option<f64>| {
-        let first = nanos.0 as f64;
-        let second = nanos.1 as f64;
+        let (first, second) = (nanos.0 as f64, nanos.1 as f64);
         let all = first + second;
         if all > 0.0 { Some((a? * first + b? * second) / all) } else { None }
     };
@@ -162,6 +167,7 @@ fn join_evidence(
         }),
         verified: join_verified(all.verified, more.verified),
         others: join_others(all.others, more.others),
+        paced: join_paced(all.paced, more.paced),
         below: all.below.zip(more.below).map(|(all, more)| Box::new(all.join(&more))),
         notes,
         ended_by_time: all.ended_by_time || more.ended_by_time,
@@ -194,6 +200,13 @@ fn join_others(all: Option<Box<Others>>, more: Option<Box<Others>>) -> Option<Bo
         }
         (all, more) => all.or(more),
     }
+}
+
+/// Joins how the parts kept their pace.
+fn join_paced(all: Option<Box<Paced>>, more: Option<Box<Paced>>) -> Option<Box<Paced>> {
+    let (mut all, more) = (all?, more?);
+    all.join(&more);
+    Some(all)
 }
 
 fn add_devices(mut all: Vec<DeviceCounts>, more: Vec<DeviceCounts>) -> Vec<DeviceCounts> {
@@ -249,6 +262,7 @@ pub(super) mod testing {
         TrialOutcome {
             trial: Trial::default(),
             histogram: Histogram::new(),
+            service: None,
             commits: None,
             samples: Vec::new(),
             log: None,

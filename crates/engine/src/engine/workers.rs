@@ -16,10 +16,12 @@ use std::time::{Duration, Instant};
 use super::control::Cut;
 use super::error::Failure;
 use super::executor::Executor;
+use super::paced;
 use crate::backend::access_pattern::{Place, Share, is_shared};
 use crate::backend::claims::{Claims, Cursor};
 use crate::backend::lane_log::{LaneLog, LogRing};
 use crate::backend::meter::Timed;
+use crate::backend::pace::{Anchor, LanePace, PaceSpec};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{CpuList, Info, Job, Op, Sync};
@@ -50,6 +52,8 @@ pub(super) struct Spec {
     pub cpus: Option<CpuList>,
     /// It is complete when `limit` is over.
     pub ends_by_time: bool,
+    /// When its operations start; `None` = at full speed.
+    pub pace: Option<PaceSpec>,
 }
 
 impl Spec {
@@ -77,6 +81,11 @@ impl Spec {
     pub fn share(&self, lane: u32) -> Share {
         let part = self.part.clone().unwrap_or(0..self.job.blocks());
         Share::within(&self.job, part, lane, self.count, self.seed).at(self.place)
+    }
+
+    /// Returns whether the starts of its operations are intended at a rate.
+    pub fn has_rate(&self) -> bool {
+        matches!(self.pace, Some(PaceSpec::Rate(_)))
     }
 
     /// Returns the claims on blocks, if the lanes share them.
@@ -123,6 +132,8 @@ struct TrialShared {
     started: AtomicU32,
     /// There is a CPU for every lane.
     spin: bool,
+    /// When the pace begins.
+    anchor: Anchor,
     gate: Mutex<StartGate>,
     changed: Condvar,
 }
@@ -227,6 +238,7 @@ impl TrialShared {
             cursor: spec.claims().map(Cursor::new),
             started: AtomicU32::new(0),
             spin: u64::from(threads) <= spec.cpus(),
+            anchor: Anchor::default(),
             gate: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -234,8 +246,18 @@ impl TrialShared {
 
     fn open_gate(&self, go: bool) {
         self.opened.store(Clock::best().now(), Relaxed);
+        // Until then all threads are awake.
+        let lead = Duration::from_millis(1) + Duration::from_micros(50) * self.spec.job.threads;
+        self.anchor.set(Clock::best(), lead.as_nanos() as u64);
         self.gate.lock().unwrap_or_else(PoisonError::into_inner).open = Some(go);
         self.changed.notify_all();
+    }
+
+    /// Returns the pace as a lane keeps it.
+    fn pace_of(&self, lane: u32) -> Option<LanePace<'_>> {
+        let lanes = paced::lanes_with_work(&self.spec.job, self.spec.count) as u32;
+        let (anchor, spins) = (&self.anchor, self.spin);
+        self.spec.pace.map(|spec| LanePace { spec, anchor, lane, lanes, spins })
     }
 
     /// Waits for the gate, in a worker whose lane is open. Returns whether to run.
@@ -250,7 +272,8 @@ impl TrialShared {
         drop(gate);
         // Threads wake one after the other; a short spin lines them up where each has a CPU.
         let threads = self.spec.job.threads;
-        if go && self.spin && self.started.fetch_add(1, Relaxed) + 1 < threads {
+        let lines_up = go && self.spin && !self.spec.has_rate();
+        if lines_up && self.started.fetch_add(1, Relaxed) + 1 < threads {
             let begin = Instant::now();
             while self.started.load(Relaxed) < threads && begin.elapsed() < Duration::from_millis(2)
             {
@@ -297,6 +320,7 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
         timed: *timed,
         cursor: shared.cursor.as_ref(),
         log: shared.logs.get(lane as usize).map(|ring| LaneLog { ring, opened: &shared.opened }),
+        pace: shared.pace_of(lane),
         ..backend.assignment(job, share, &shared.stop, &shared.published[lane as usize])
     });
     if unshared.is_err() {
@@ -316,6 +340,8 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
     let start = monotonic_nanos();
     drive::run(open.as_mut(), &mut work).map_err(|error| error.with_current_size(target))?;
     let ran = monotonic_nanos();
+    // At a rate, the trial begins and ends with its intended starts.
+    let (start, over) = work.window().unwrap_or((start, ran));
     if let Some(file) = syncing {
         file.sync_data().map_err(|error| BackendError::Sync {
             call: "fdatasync(2)",
@@ -324,7 +350,7 @@ fn run_lane(shared: &TrialShared, lane: u32) -> Done {
         })?;
         work.add_syscalls(1);
     }
-    let end = monotonic_nanos();
+    let (ran, end) = (over, over + (monotonic_nanos() - ran));
     let queued = queue.since(queued);
     let mut usage = Usage::thread().unwrap_or_default() - before;
     match open.helper_nanos() {
@@ -388,7 +414,7 @@ impl Waiter<'_> {
             let limit = self.shared.spec.limit;
             // The limit is kept more exactly than a flag is noticed.
             let ending = self.shared.stop.load(Relaxed);
-            // Nor do the edges of samples differ much from those of the log.
+            // So are the edges of samples, which are edges of the log, too.
             let next = limit.filter(|_| !ending).map_or(due, |limit| limit.min(due));
             let left = next.saturating_sub(begin.elapsed());
             match self.receiver.recv_timeout(left.clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)) {

@@ -179,6 +179,24 @@ impl AioContext {
         }
     }
 
+    /// Waits as [`AioContext::wait`] does, for `nanos` at most: 0 takes only what is there.
+    #[inline(always)]
+    pub fn wait_until<const FILL: bool>(&self, events: &mut [AioEvent], nanos: u64) -> isize {
+        let least = usize::from(nanos > 0);
+        let time = libc::timespec {
+            tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+            tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
+        };
+        let events_at = events.as_mut_ptr() as usize;
+        // SAFETY: the kernel writes at most `events.len()` events; the time outlives the call.
+        unsafe {
+            call6::<FILL>(
+                libc::SYS_io_getevents,
+                [self.id, least, events.len(), events_at, (&raw const time) as usize, 0],
+            )
+        }
+    }
+
     /// Destroys the context when nothing is in flight; returns false if the kernel does not confirm
     /// it.
     pub fn end(&mut self) -> bool {
@@ -206,6 +224,7 @@ impl Drop for AioContext {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::clock::monotonic_nanos;
 
     #[test]
     fn structs_have_the_sizes_of_kernels() {
@@ -225,6 +244,16 @@ mod tests {
         // A context that has ended is not kept.
         AioContext { id: 0, depth: 79 }.keep();
         assert!(kept().iter().all(|context| context.id != 0 && context.depth != 79));
+    }
+
+    #[test]
+    fn a_limited_wait_ends() {
+        let Ok(context) = AioContext::new(76) else { return };
+        for nanos in [0, 1_000_000] {
+            let began = monotonic_nanos();
+            assert_eq!(context.wait_until::<false>(&mut [AioEvent::default()], nanos), 0);
+            assert!(monotonic_nanos() - began >= nanos);
+        }
     }
 
     #[test]

@@ -68,6 +68,11 @@ impl Clock {
         u64::try_from(ticks).unwrap_or(u64::MAX).max(1)
     }
 
+    /// Returns the number of ticks in a nanosecond.
+    pub fn ticks_per_nano(self) -> f64 {
+        f64::from(1u32 << SHIFT) / self.scale.max(1) as f64
+    }
+
     /// Converts an interval in ticks to nanoseconds. A counter that ran backwards between CPUs
     /// counts as 0.
     #[inline(always)]

@@ -55,3 +55,4 @@ pub mod space;
 pub mod testing;
 pub mod threads;
 pub mod usage;
+pub mod wait;

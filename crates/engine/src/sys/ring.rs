@@ -20,6 +20,8 @@ pub struct Entrance {
 const GET_EVENTS: usize = 1;
 /// IORING_ENTER_REGISTERED_RING: the number is a place, not a descriptor.
 const REGISTERED_RING: usize = 1 << 4;
+/// IORING_ENTER_EXT_ARG: the last arguments are an [`Argument`] and its size (Linux 5.11).
+const EXT_ARG: usize = 1 << 3;
 const REGISTER_RING_FDS: u32 = 20;
 const UNREGISTER_RING_FDS: u32 = 21;
 
@@ -30,6 +32,23 @@ struct Update {
     offset: u32,
     reserved: u32,
     data: u64,
+}
+
+/// What a call waits with (`struct io_uring_getevents_arg`).
+#[repr(C)]
+struct Argument {
+    signals: u64,
+    signals_size: u32,
+    reserved: u32,
+    /// The address of a time.
+    time: u64,
+}
+
+/// `struct __kernel_timespec`.
+#[repr(C)]
+struct Time {
+    seconds: i64,
+    nanos: i64,
 }
 
 impl Entrance {
@@ -70,6 +89,52 @@ impl Entrance {
             )
         }
     }
+
+    /// Submits and waits as [`Entrance::enter`] does, for `nanos` at most; returns -ETIME where no
+    /// completion came and nothing was submitted. Needs IORING_FEAT_EXT_ARG.
+    /// # Safety
+    /// As for [`Entrance::enter`].
+    #[inline(always)]
+    pub unsafe fn enter_until<const FILL: bool>(
+        &self,
+        queued: u32,
+        wanted: u32,
+        nanos: u64,
+    ) -> isize {
+        let time =
+            Time { seconds: (nanos / 1_000_000_000) as i64, nanos: (nanos % 1_000_000_000) as i64 };
+        let argument =
+            Argument { signals: 0, signals_size: 0, reserved: 0, time: (&raw const time) as u64 };
+        // SAFETY: argument and time outlive the call; the entries are valid by the caller's
+        // contract.
+        unsafe {
+            call6::<FILL>(
+                libc::SYS_io_uring_enter,
+                [
+                    self.number as usize,
+                    queued as usize,
+                    wanted as usize,
+                    self.flags | GET_EVENTS | EXT_ARG,
+                    (&raw const argument) as usize,
+                    size_of::<Argument>(),
+                ],
+            )
+        }
+    }
+
+    /// Submits `queued` entries, and lets completions appear that are there, without a wait.
+    /// # Safety
+    /// As for [`Entrance::enter`].
+    #[inline(always)]
+    pub unsafe fn poll<const FILL: bool>(&self, queued: u32) -> isize {
+        // SAFETY: no pointer is passed; the entries are valid by the caller's contract.
+        unsafe {
+            call6::<FILL>(
+                libc::SYS_io_uring_enter,
+                [self.number as usize, queued as usize, 0, self.flags | GET_EVENTS, 0, 0],
+            )
+        }
+    }
 }
 
 /// Changes the thread's registered rings; returns whether the kernel did so.
@@ -93,6 +158,7 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
+    use crate::sys::clock::monotonic_nanos;
     use crate::sys::testing::skip;
 
     #[test]
@@ -112,5 +178,23 @@ mod tests {
         assert!(held[15].is_registered() && !held[16].is_registered());
         // SAFETY: as above.
         assert_eq!(unsafe { held[16].enter::<false>(0, 0) }, 0);
+    }
+
+    #[test]
+    fn a_limited_wait_ends() {
+        let Ok(ring) = io_uring::IoUring::new(1) else { return skip("no io_uring") };
+        if !ring.params().is_feature_ext_arg() {
+            return skip("before Linux 5.11 a wait has no limit");
+        }
+        let entrance = Entrance::plain(ring.as_raw_fd());
+        for nanos in [1, 2_000_000] {
+            let began = monotonic_nanos();
+            // SAFETY: the ring has no entries.
+            let ended = unsafe { entrance.enter_until::<false>(0, 1, nanos) };
+            assert_eq!(ended, -(libc::ETIME as isize));
+            assert!(monotonic_nanos() - began >= nanos);
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { entrance.poll::<false>(0) }, 0);
     }
 }

@@ -326,6 +326,7 @@ impl RunView {
             let measured = Measured {
                 trials: &trials,
                 latency: latency.as_deref(),
+                service: None,
                 commits: None,
                 once: false,
             };

@@ -244,7 +244,7 @@ impl LogSpace {
         self.spent = self.spent.saturating_add(line.size());
     }
 
-    /// Returns the lines to keep of the log of a trial that took so long: wider intervals where all
+    /// Returns the lines to keep of the log of a trial that took `nanos`: wider intervals where all
     /// would be too much, and none where one interval would be.
     pub fn keep(&mut self, mut log: LatencyLog, trial: (u32, u32), nanos: u64) -> Vec<EncodedLog> {
         self.count_trial(nanos);

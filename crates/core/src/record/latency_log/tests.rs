@@ -182,8 +182,8 @@ fn log_normal(median: f64, sigma: f64, share: f64) -> Vec<(u16, f64)> {
     (0..1000).map(of).collect()
 }
 
-/// Intervals of `ops` operations each, drawn from distributions like those that are measured: each
-/// bucket has its expected count and a deviation of its root.
+/// Intervals of `ops` operations each, drawn from distributions as they are measured: each bucket
+/// has its expected count and a deviation of its root.
 fn intervals(shapes: &[Vec<(u16, f64)>], ops: f64) -> Vec<LogEntry> {
     let uniform = |seed: u64| mix(seed) as f64 / u64::MAX as f64;
     let entry = |number: u64| {
@@ -213,7 +213,7 @@ fn intervals(shapes: &[Vec<(u16, f64)>], ops: f64) -> Vec<LogEntry> {
     (0..64).map(entry).collect()
 }
 
-/// Returns the width that a trial of so many seconds is kept with, and the bytes of its lines.
+/// Returns the width that a trial of this many seconds is kept with, and the bytes of its lines.
 fn kept(intervals: &[LogEntry], seconds: u32) -> (u64, u64) {
     let entry = |index: u32| LogEntry { index, ..intervals[index as usize % 64].clone() };
     let log = log((0..seconds * 10).map(entry));
@@ -288,7 +288,7 @@ fn kept_lines_count_later() {
     space.count_trial(SECOND);
     (0..1000).for_each(|_| space.count_line(&lines[0]));
     assert_eq!(space.keep(log(device()), (0, 2), SECOND), []);
-    // What is measured later may be kept again.
+    // A later trial has room again.
     let later = space.keep(log(device()), (0, 3), 10_000 * SECOND);
     assert!(!later.is_empty() && size(&later) < 4 << 20);
 }

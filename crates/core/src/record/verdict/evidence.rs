@@ -256,6 +256,8 @@ pub struct CellEvidence<'a> {
     pub trials: &'a [Arc<Trial>],
     pub spread: Spread,
     pub latency: Option<&'a Latency>,
+    /// At a rate, from the real starts; `latency` is then from the intended ones.
+    pub service: Option<&'a Latency>,
     pub commits: Option<&'a CommitTimes>,
     /// One trial is what was requested.
     pub once: bool,

@@ -38,7 +38,11 @@ pub struct Verdict {
     /// Device bytes per byte of stored data; readahead and metadata make it exceed 1.
     pub amplification: Option<f64>,
     pub warnings: Vec<Warning>,
+    /// From the start of an operation to its end; at a rate, from its intended start.
     pub latency: Option<Latency>,
+    /// At a rate, from the real start to the end; omitted from JSON without a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Latency>,
     /// Omitted from JSON where nothing was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitTimes>,
@@ -59,6 +63,7 @@ pub fn judge(evidence: &CellEvidence) -> Verdict {
         amplification: origin.amplification,
         warnings,
         latency: evidence.latency.cloned(),
+        service: evidence.service.cloned(),
         commits: evidence.commits.cloned(),
         durability: durability::durability(evidence),
     }
@@ -83,6 +88,8 @@ pub fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
 pub struct Measured<'a> {
     pub trials: &'a [Arc<Trial>],
     pub latency: Option<&'a Latency>,
+    /// As in [`Verdict`].
+    pub service: Option<&'a Latency>,
     pub commits: Option<&'a CommitTimes>,
     /// One trial is what was requested.
     pub once: bool,
@@ -98,7 +105,7 @@ pub fn judge_ranks_of_job(job: &Job, trials: &[Arc<Trial>], grounds: &Grounds) -
     if !trials.iter().any(|trial| trial.ranks.len() > 1) {
         return Vec::new();
     }
-    let measured = Measured { trials, latency: None, commits: None, once: false };
+    let measured = Measured { trials, latency: None, service: None, commits: None, once: false };
     with_evidence(job, &measured, grounds, judge_ranks).unwrap_or_default()
 }
 
@@ -109,7 +116,7 @@ fn with_evidence<T>(
     grounds: &Grounds,
     judge: fn(&CellEvidence) -> T,
 ) -> Option<T> {
-    let &Measured { trials, latency, commits, once } = measured;
+    let &Measured { trials, latency, service, commits, once } = measured;
     let info = info(&job.backend)?;
     let rates = rates(trials);
     let together = trials.iter().any(|trial| !trial.ranks.is_empty()).then(|| job.of_all_ranks());
@@ -127,6 +134,7 @@ fn with_evidence<T>(
             outliers: outliers(&rates).len(),
         },
         latency,
+        service,
         commits,
         once,
         ranks: &grounds.ranks,

@@ -24,6 +24,7 @@ pub struct Case {
     pub trials: Vec<Arc<Trial>>,
     pub spread: Spread,
     pub latency: Option<Latency>,
+    pub service: Option<Latency>,
     pub commits: Option<CommitTimes>,
     pub harness_nanos: f64,
     pub once: bool,
@@ -39,6 +40,7 @@ impl Case {
             trials: &self.trials,
             spread: self.spread,
             latency: self.latency.as_ref(),
+            service: self.service.as_ref(),
             commits: self.commits.as_ref(),
             harness_nanos: self.harness_nanos,
             once: self.once,
@@ -161,6 +163,7 @@ pub fn cold() -> Case {
             p99: Some(2e6),
             ..Latency::default()
         }),
+        service: None,
         commits: None,
         harness_nanos: 10.0,
         once: false,

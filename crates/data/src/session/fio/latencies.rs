@@ -75,7 +75,19 @@ fn merge(parts: &[Times]) -> Option<Latency> {
     let max = parts.iter().map(|of| of.max).fold(0.0, f64::max);
     let buckets = if binned { bins.into_iter().collect() } else { Vec::new() };
     let mean = total / count as f64;
-    (count > 0).then_some(Latency { count, every: 1, mean, p50, p90, p99, p999, max, buckets })
+    let none = Latency::default();
+    (count > 0).then_some(Latency {
+        count,
+        every: 1,
+        mean,
+        p50,
+        p90,
+        p99,
+        p999,
+        max,
+        buckets,
+        ..none
+    })
 }
 
 /// Returns a percentile that fio prints.

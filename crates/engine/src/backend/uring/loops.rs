@@ -11,6 +11,7 @@ use super::entries::EntryKind;
 use super::{BackendError, MAX_EMPTY_WAITS, UringLane, is_transient, queue_full, ring_error};
 use crate::backend::commit::QueuedCommits;
 use crate::backend::drive::{self, Operation};
+use crate::backend::pace::Limit;
 use crate::backend::work::{Request, Work};
 
 /// A ring with one operation at a time, in the loop of the synchronous backends: there the work
@@ -94,10 +95,14 @@ pub(super) fn run_commits<const FILL: bool>(
             work.abort(queue_full());
         }
         if lane.in_flight == 0 {
+            if work.wait_pending() {
+                continue;
+            }
             return work.finish();
         }
         work.record_in_flight(lane.in_flight.into(), 1);
-        match lane.wait::<FILL>() {
+        let (waited, limit) = lane.wait::<FILL>(work, !free.is_empty());
+        match waited {
             calls @ 0.. => work.add_syscalls(calls as u64),
             passing if is_transient(passing) && empty_waits < MAX_EMPTY_WAITS => {
                 work.add_syscalls(1);
@@ -109,7 +114,8 @@ pub(super) fn run_commits<const FILL: bool>(
         }
         done.extend(lane.ring.completion().map(|done| (done.user_data(), done.result())));
         lane.in_flight -= done.len() as u32;
-        empty_waits = if done.is_empty() { empty_waits + 1 } else { 0 };
+        empty_waits =
+            if done.is_empty() && limit == Limit::Unlimited { empty_waits + 1 } else { 0 };
         for (data, result) in done.drain(..) {
             let (slot, result) = (data as u32, result as isize);
             let sync = data & SYNC > 0;

@@ -35,6 +35,9 @@ pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
     if !has_iopoll(job) {
         return Ok(());
     }
+    if job.is_paced() && waits_for_several(job) {
+        return refused("+iopoll waits without a time limit; use --depth 1, or leave it out");
+    }
     if has_nop(job) {
         return refused("+iopoll polls a device, and +nop uses none; leave out one");
     }
@@ -42,6 +45,22 @@ pub(super) fn check_options(job: &Job) -> Result<(), Unsupported> {
         return refused("+iopoll polls a device, which only direct I/O waits for; add --direct");
     }
     Ok(())
+}
+
+/// Returns whether a lane of the job waits for one of several operations, and so for a limited time
+/// where it keeps a pace: not with one operation at a time.
+fn waits_for_several(job: &Job) -> bool {
+    job.depth > 1 || has_sqpoll(job) || job.syncs_after_writes()
+}
+
+/// Refuses a pace on kernels whose waits have no time limit.
+pub(super) fn check_pace(job: &Job, ring: &IoUring) -> Result<(), Unsupported> {
+    if !job.is_paced() || !waits_for_several(job) || ring.params().is_feature_ext_arg() {
+        return Ok(());
+    }
+    Err(Unsupported(
+        "io_uring waits with a time limit from Linux 5.11 on; use --depth 1 or aio".into(),
+    ))
 }
 
 /// Returns the most entries that one call submits. With a polling thread no call does.

@@ -114,8 +114,8 @@ impl Work<'_> {
     }
 
     /// Takes slots and their results, and publishes them together; stops at one that is not a whole
-    /// block, and returns it, for `done`. `data` returns the address of a slot's block, for the
-    /// fold.
+    /// block, or at each if the lane keeps a pace, and returns it, for `done`. `data` returns the
+    /// address of a slot's block, for the fold.
     #[inline(always)]
     pub(in crate::backend) fn take_full_blocks(
         &mut self,
@@ -123,6 +123,9 @@ impl Work<'_> {
         free: &mut Vec<u32>,
         data: impl Fn(u32) -> *const u8,
     ) -> Option<(u32, isize)> {
+        if self.is_paced() {
+            return results.next();
+        }
         let fold = self.assignment.fold;
         let (mut bytes, mut ops) = (self.bytes, self.ops);
         let mut odd = None;

@@ -80,7 +80,7 @@ impl Merger {
         trial.evidence.started = first;
         trial.evidence.skew_nanos = trial.evidence.skew_nanos.max(last_start - first);
         let per_op = nanos_per_op(&trial);
-        Some(TrialOutcome { trial, histogram, commits, samples, log, per_op, busy })
+        Some(TrialOutcome { trial, histogram, service: None, commits, samples, log, per_op, busy })
     }
 }
 

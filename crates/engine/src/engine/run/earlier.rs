@@ -34,6 +34,12 @@ pub(super) fn add_to(
         sink.event(Event::Latencies { log: Arc::clone(log) });
     }
     add_commits(earlier, cells);
+    for (cell, service) in cells.iter_mut().zip(&earlier.services) {
+        if let (Some(cell), Some(service)) = (cell, service) {
+            let times = Histogram::from_pairs(&service.buckets);
+            cell.service.get_or_insert_default().merge(&times);
+        }
+    }
     for (cell, latency) in cells.iter_mut().zip(&earlier.latencies) {
         if let (Some(cell), Some(latency)) = (cell, latency) {
             cell.histogram.merge(&Histogram::from_pairs(&latency.buckets));

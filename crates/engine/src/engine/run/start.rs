@@ -171,14 +171,18 @@ fn run_jobs(
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
         settling: Settling::new(plan),
-        open: earlier.only.map_or_else(Vec::new, |only| {
-            (0..plan.cells.len()).map(|at| at == only as usize).collect()
-        }),
+        open: open_cells(plan, earlier),
         reserve: Reserve::default(),
         log_space: LogSpace::default(),
         unread,
     };
     Ok(run.run_all())
+}
+
+/// Returns whether each cell gets further trials, if only one does.
+fn open_cells(plan: &Plan, earlier: &Earlier) -> Vec<bool> {
+    let is_open = |only: u32| (0..plan.cells.len()).map(move |cell| cell == only as usize);
+    earlier.only.into_iter().flat_map(is_open).collect()
 }
 
 /// Opens the targets of a plan on all ranks; `None` if the budget ends before.

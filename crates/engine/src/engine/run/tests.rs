@@ -9,7 +9,7 @@ use super::*;
 use crate::backend::testing;
 use crate::engine::tests::faulty::{Act, Faulty, OPENING};
 use crate::engine::{Executor, OpenTarget};
-use crate::plan::{Cache, Choice, CpuCache, Job, TargetSpec, TrialTime};
+use crate::plan::{Arrival, Cache, Choice, CpuCache, Job, Rate, TargetSpec, TrialTime};
 use crate::record::{LatencyLog, LogEntry, MachineEvidence, Trial};
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -268,4 +268,60 @@ fn further_trials_go_to_one_cell() {
     let machine = MachineEvidence::default;
     let end = continue_run(&plan, &earlier, machine, &Control::new(&GO), &mut sink).unwrap();
     assert_eq!((end, counts), (End::Finished, [1, 4]), "those there were, and three more of one");
+}
+
+#[test]
+fn rates_are_measured_without_calibration() {
+    let (file, _, _) = testing::file(1 << 20, 1);
+    let of = |id: &str| {
+        let backend = Choice::parse(id).unwrap();
+        Job { backend, span: 1 << 20, block: 4096, count: None, xor: false, ..testing::job() }
+    };
+    let rate = Some(Rate::Operations(4000));
+    let cells = vec![
+        Job { rate, ..of("null") },
+        Job { rate, threads: 2, cache: Cache::Warm, ..of("pread") },
+        Job { rate, arrival: Arrival::Poisson, ..of("pread") },
+        Job { think: 500_000, ..of("pread") },
+    ];
+    let target = TargetSpec::File { path: file.path().into(), size: 1 << 20 };
+    let low = Duration::from_millis(50);
+    let trial_time = TrialTime { low, high: low };
+    let plan = Plan { target, trial_time, ..plan_of(cells, Duration::from_secs(3600)) };
+    let plan = Arc::new(Plan { trials: Some(2), ..plan });
+    let (mut trials, mut verdicts) = (vec![Vec::new(); 4], vec![None; 4]);
+    let mut sink = |event| match event {
+        Event::Trial { trial, .. } => trials[trial.cell as usize].push(trial),
+        Event::Verdict { cell, verdict } => verdicts[cell as usize] = Some(verdict),
+        _ => {}
+    };
+    let end =
+        crate::engine::run(&plan, MachineEvidence::default, &Control::new(&GO), &mut sink).unwrap();
+    assert_eq!(end, End::Finished);
+    for (cell, job) in plan.cells.iter().enumerate() {
+        let (label, verdict) = (job.label(), verdicts[cell].as_ref().unwrap());
+        let latency = verdict.latency.as_ref().unwrap();
+        assert_eq!(trials[cell].len(), 2, "{label}");
+        let ops: u64 = trials[cell].iter().map(|trial| trial.ops).sum();
+        assert_eq!((latency.count, latency.every), (ops, 1), "{label}");
+        assert_eq!(verdict.service.is_some(), job.rate.is_some(), "{label}");
+        for trial in &trials[cell] {
+            let paced = trial.evidence.paced.as_ref().unwrap();
+            assert!(!trial.short && paced.intended == trial.ops + paced.unstarted, "{label}");
+            if job.rate.is_none() {
+                // Each operation but the first of the lane waits.
+                assert!(trial.nanos >= (trial.ops - 1) * job.think, "{label}");
+                continue;
+            }
+            // 200 in 50 ms; a step of a calibration would be the first visit.
+            assert!(job.arrival == Arrival::Poisson || paced.intended == 200, "{label}");
+            assert!(trial.nanos + 100_000 >= 50_000_000, "{label}: {} ns", trial.nanos);
+            assert_eq!(trial.evidence.first, None, "{label}");
+            let lateness = paced.response_nanos.abs_diff(trial.evidence.timed_nanos);
+            let late = paced.held_nanos + paced.start_lag;
+            assert!(lateness.abs_diff(late) <= 4 * trial.ops, "{label}: {lateness} and {late} ns");
+        }
+        let service = verdict.service.as_ref().map_or(0.0, |service| service.mean);
+        assert!(latency.mean >= service, "{label}");
+    }
 }

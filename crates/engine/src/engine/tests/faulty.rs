@@ -62,6 +62,7 @@ impl Faulty {
             place: None,
             cpus: None,
             ends_by_time: false,
+            pace: None,
             target,
             job,
         }
@@ -130,11 +131,13 @@ impl Lane for FaultyLane {
         let mut free: Vec<u32> = (0..work.depth()).collect();
         let mut queue = Vec::new();
         loop {
-            while let Some(request) = free.last().and_then(|slot| work.next(*slot)) {
-                free.pop();
+            while let Some(request) = work.fill(&mut free) {
                 queue.push(request);
             }
             if queue.is_empty() {
+                if work.wait_pending() {
+                    continue;
+                }
                 return work.finish();
             }
             for request in std::mem::take(&mut queue).into_iter().rev() {

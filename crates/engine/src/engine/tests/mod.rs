@@ -11,12 +11,14 @@ mod latency;
 mod mixed;
 mod pause;
 mod pinned;
+mod rate;
 mod settings_of;
 mod settled;
 mod shapes;
 mod shrink;
 mod stop;
 mod strace;
+mod think;
 mod writes;
 
 use super::control::Cut;
@@ -135,6 +137,7 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
         place: None,
         cpus: None,
         ends_by_time: false,
+        pace: None,
         target: target.clone(),
         job,
     }

@@ -8,7 +8,7 @@ use crate::plan::{FilePer, Job, Layout};
 use crate::record::{
     BadBlock, BelowCounts, CacheBelow, Ceilings, CommitDevice, CommitPath, CommitTimes,
     DeviceCounts, FirstVisits, Found, Ground, Layer, LayerKind, LinkCeiling, Medium, OtherProcess,
-    Others, Trial, Verified, Visit,
+    Others, Paced, Trial, Verified, Visit,
 };
 
 /// Strategies are boxed because a whole case would not fit on a test's stack.
@@ -72,6 +72,7 @@ prop_compose! {
             below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
             others: (kind > 2).then(|| Box::new(any_others(&note, &n))),
             visited: o[0].map(|end| (0, end)),
+            paced: (kind < 4).then(|| Box::new(any_pace(&n, &o))),
             first: o[1].map(|bytes| Box::new(Visit { bytes, ops: n[0], nanos: n[1] })),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],
@@ -80,9 +81,26 @@ prop_compose! {
                 3 => vec![Note::FileChanged(note)],
                 4 => vec![Note::HelperUncounted],
                 5 => vec![Note::Cloned],
+                6 => vec![Note::ClockJumped(n[0])],
                 _ => vec![],
             },
         }
+    }
+}
+
+fn any_pace(n: &[u64; 14], o: &[Option<u64>; 8]) -> Paced {
+    Paced {
+        intended: n[0],
+        unstarted: n[1],
+        held: n[2],
+        held_nanos: n[3],
+        most_late: n[4],
+        start_lag: n[5],
+        response_nanos: n[6],
+        spin_nanos: n[7],
+        waits: n[8],
+        wake_p50: o[0],
+        wake_p99: o[1],
     }
 }
 
@@ -226,6 +244,7 @@ prop_compose! {
             hypervisor: many.then(|| "KVM".into()) },
             commits: cached.then(|| CommitTimes { total: latency.clone(), ..CommitTimes::default() }),
             spread: Spread { half_width, two_modes, outliers }, latency: timed.then_some(latency),
+            service: cached.then(|| Latency { count, ..Latency::default() }),
             harness_nanos, once: false,
         }
     }
