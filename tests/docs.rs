@@ -105,7 +105,9 @@ fn shorten(words: &mut Vec<String>) {
     if !(small[0] || small[1] || lab || again || named) {
         add(words, SMALL[0].0, SMALL[0].1);
     }
-    if !has(words, "--trials") && !has(words, "--baseline") {
+    // A search chooses its trials.
+    let chooses = ["--trials", "--baseline", "--latency-target"];
+    if !chooses.iter().any(|name| has(words, name)) {
         add(words, "--trials", "1");
     }
 }
@@ -140,7 +142,7 @@ fn codes(words: &[String]) -> &'static [i32] {
     } else if has(words, "--fail-if-slower") {
         // Too little is measured here for a verdict.
         &[0, 1, 3]
-    } else if has(words, "--expect") {
+    } else if has(words, "--expect") || has(words, "--latency-target") {
         &[0, 1, 5]
     } else {
         &[0]

@@ -33,6 +33,7 @@ mod properties;
 mod races;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod rate;
 mod refine;
 mod replay;
 mod screen;

@@ -193,6 +193,12 @@ pub(super) fn print_expected(args: &Args, expected: &[Expected]) {
         .for_each(|one| print_message(format!("iotui: expected {}", one.text())));
 }
 
+/// Returns the worst outcome of what is expected and of a search; `None` without any.
+pub(super) fn outcome(session: &Session, expected: &[Expected]) -> Option<Holds> {
+    let outcomes = expected.iter().map(|one| one.outcome);
+    outcomes.chain(analysis::target_outcome(session)).max()
+}
+
 /// Returns the exit code; if several apply, a signal comes first, then 1, 4, 5 and 3.
 pub(super) fn code(
     signal: Option<i32>,

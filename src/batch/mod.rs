@@ -339,8 +339,7 @@ fn finish(
     let wrong =
         args.strict && (session.worst() == Some(Severity::Wrong) || session.has_data_from_memory());
     let ruling = held.as_ref().and_then(|held| held.ruling.as_ref());
-    let outcome = expected.iter().map(|one| one.outcome).max();
-    Ok(gate::code(signal, failed, wrong, ruling, outcome))
+    Ok(gate::code(signal, failed, wrong, ruling, gate::outcome(&session, &expected)))
 }
 
 /// Returns whether no trial was completed although some were to be, and says why, with the limits

@@ -9,7 +9,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (
         Some("What"),
         "threads depth rate count size dir probe xor fresh",
-        "arrival think set remote memory-share cpus cpu-cache cold",
+        "latency-target arrival think set remote memory-share cpus cpu-cache cold",
     ),
     (
         Some("Writes"),

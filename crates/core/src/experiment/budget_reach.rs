@@ -243,7 +243,7 @@ fn later_seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
     let start = if job.backend.peer { PEER_START.as_secs_f64() } else { 0.0 };
     let trial = match counted_seconds(job, disk) {
         Some(trial) => trial * (1.0 + verified),
-        None => plan.trial_time.low.as_secs_f64() * (LATER_ROUND + verified),
+        None => job.trial_time(plan.trial_time.low).as_secs_f64() * (LATER_ROUND + verified),
     };
     start + trial + preparation_seconds(job)
 }
@@ -251,6 +251,9 @@ fn later_seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
 /// Returns the seconds of one trial of a fixed count, with that time for each operation.
 fn counted_seconds(job: &Job, disk: &DiskSpeed) -> Option<f64> {
     let count = job.count.map(|count| if count == 0 { job.blocks() } else { count })?;
+    if let Some(amount) = job.paced_amount(Duration::ZERO) {
+        return Some(amount.time.as_secs_f64());
+    }
     let lanes = f64::from(job.threads.max(1)).min(2.0);
     Some(count as f64 * operation_seconds(job, disk) / lanes)
 }
@@ -273,7 +276,8 @@ fn operation_seconds(job: &Job, disk: &DiskSpeed) -> f64 {
 /// Returns the seconds that a cell takes in the first round.
 fn seconds(job: &Job, plan: &Plan, disk: &DiskSpeed) -> f64 {
     // A fitted time may shrink to its minimum during the run.
-    let time = if plan.fitted { MIN_TRIAL_TIME } else { plan.trial_time.low }.as_secs_f64();
+    let time = if plan.fitted { MIN_TRIAL_TIME } else { plan.trial_time.low };
+    let time = job.trial_time(time).as_secs_f64();
     let verified = verified(job, plan);
     let start = if job.backend.peer { 2.0 * PEER_START.as_secs_f64() } else { 0.0 };
     start

@@ -150,7 +150,7 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
         take(&mut settings, "size", &cells, infos);
     }
     // These have no default to which the cells could be held.
-    for option in ["count", "mix"] {
+    for option in ["count", "mix", "rate", "think"] {
         if !plan.pick && preset.parts().iter().all(|part| part.text(option).is_none()) {
             take(&mut settings, option, &cells, infos);
         }

@@ -12,6 +12,7 @@ mod lab;
 mod plan_error;
 mod refusal;
 mod schedule;
+mod search;
 mod settling;
 mod sweep;
 
@@ -27,6 +28,7 @@ pub use plan_error::{MAX_CELLS, PlanError};
 pub use schedule::{
     order_of_pairs, order_of_round, shuffle, shuffled_indexes, twins, variant_index,
 };
+pub use search::{FoundRate, RateSearch, TriedRate};
 pub use settling::{Measurements, Settling, asks_for_time};
 pub use sweep::{
     FIRST_ROUND, LATER_ROUND, MIN_REPEATED_TIME, MIN_TRIAL_TIME, PEER_START, fit_trial_time,
@@ -179,8 +181,9 @@ fn measures_levels(request: &PlanRequest) -> bool {
 
 /// Returns the fixed number of trials. The user's `--until` or `--trials` replaces whichever the
 /// preset sets.
-fn trials(user: &Settings, whole: &Settings) -> Result<Option<u32>, PlanError> {
+fn trials(user: &Settings, whole: &Settings, cells: &[Job]) -> Result<Option<u32>, PlanError> {
     match (user.until, user.trials) {
+        (Some(_), None) if cells.is_empty() => Err(PlanError::UntilOfNone),
         (Some(_), Some(_)) => Err(PlanError::UntilTrials),
         (Some(_), None) => Ok(None),
         (None, _) => Ok(whole.trials),
@@ -238,22 +241,26 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let alone = request.ranks.is_none_or(|ranks| ranks < 2);
     let span_may_shrink = !pick && alone && may_shrink(request, &cells);
     check_cold(request, cells.iter().chain(skipped.iter().map(|skipped| &skipped.cell)))?;
+    check_pace(request, &cells, pick)?;
     let (compressible, dedupe) = asked_content(request, &cells)?;
     let verify = asked_verify(request, &cells, dedupe)?;
     let fresh = asked_fresh(request, &cells, pick)?;
     let cpus = asked_cpus(request, &cells)?;
-    check_pace(request, &cells, pick)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
-    let trials = trials(user, whole)?;
-    if user.until.is_some() && cells.is_empty() {
-        return Err(PlanError::UntilOfNone);
-    }
-    let (goal, settle, budget) = ends(request, pick, whole.until.filter(|_| trials.is_none()));
+    let trials = trials(user, whole, &cells)?;
+    // Few of the rates of a search are tried, each until it is judged.
+    let target = whole.latency_target.clone().filter(|_| !cells.is_empty());
+    let trials = trials.filter(|_| target.is_none());
+    let until = whole.until.filter(|_| trials.is_none() && target.is_none());
+    let (goal, settle, budget) = ends(request, pick, until);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
     let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
     let times = (budget, Plan::kept_time(settle, budget));
-    let fits = sweep::trial_time(cells.len(), times, starts, rounds, trials.is_some(), verified);
+    let fits = match target {
+        None => sweep::trial_time(cells.len(), times, starts, rounds, trials.is_some(), verified),
+        Some(_) => TrialTime::default().low,
+    };
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),
@@ -267,7 +274,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         until: goal.is_some(),
         settle,
         trial_time,
-        fitted,
+        fitted: fitted && whole.latency_target.is_none(),
         budget,
         seed: whole.seed.unwrap_or(request.seed),
         probes,
@@ -283,6 +290,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         // The front end looks profiles up.
         expect: Vec::new(),
         remote: whole.remote.clone(),
+        latency_target: target,
         cold: whole.cold.unwrap_or_default(),
         cpus,
         compressible,
@@ -408,13 +416,22 @@ fn asked_cpus(request: &PlanRequest, cells: &[Job]) -> Result<Option<CpuList>, P
 fn check_pace(request: &PlanRequest, cells: &[Job], pick: bool) -> Result<(), PlanError> {
     let Resolved { user, whole, presets, .. } = request.resolved;
     let pauses = |of: &Settings| of.think.is_some_and(|pause| !pause.is_zero());
-    if whole.rate.is_some() && pauses(whole) {
+    let has_target = whole.latency_target.is_some();
+    if (whole.rate.is_some() || has_target) && pauses(whole) {
         return Err(PlanError::RateThink);
     }
-    if user.arrival.is_some() && whole.rate.is_none() {
+    if user.arrival.is_some() && whole.rate.is_none() && !has_target {
         return Err(PlanError::ArrivalOfNone);
     }
-    let given = [("rate", user.rate.is_some()), ("think", pauses(user))];
+    let ends = [("trials", user.trials.is_some()), ("until", user.until.is_some())];
+    if let Some((option, _)) = ends.into_iter().find(|(_, given)| has_target && *given) {
+        return Err(PlanError::TargetTrials(option));
+    }
+    let given = [
+        ("rate", user.rate.is_some()),
+        ("think", pauses(user)),
+        ("latency-target", user.latency_target.is_some()),
+    ];
     let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
     let preset = presets.first().map_or(String::new(), |preset| preset.id.clone());
     match request.ranks {

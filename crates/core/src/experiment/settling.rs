@@ -93,11 +93,14 @@ impl Settling {
 
 /// Returns the groups of cells that do the same in the same state, of which a user chooses one.
 fn rivals(cells: &[Job]) -> Vec<Vec<usize>> {
+    // The rate of a cell that was asked for one is known before.
+    let free: Vec<usize> = (0..cells.len()).filter(|at| cells[*at].rate.is_none()).collect();
     let mut group: Vec<usize> = (0..cells.len()).collect();
     for axis in CHOICES {
         let mut first: HashMap<Job, usize> = HashMap::new();
         let is_choice = |job: &Job| axis != Axis::Block || !asks_for_time(job);
-        for (at, job) in cells.iter().enumerate().filter(|(_, job)| is_choice(job)) {
+        let jobs = free.iter().map(|at| (*at, &cells[*at]));
+        for (at, job) in jobs.filter(|(_, job)| is_choice(job)) {
             let known = *first.entry(axis.without(job)).or_insert(at);
             let (own, other) = (group[at], group[known]);
             if own != other {
@@ -106,12 +109,16 @@ fn rivals(cells: &[Job]) -> Vec<Vec<usize>> {
         }
     }
     let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    group.iter().enumerate().for_each(|(at, of)| all.entry(*of).or_default().push(at));
+    free.iter().for_each(|at| all.entry(group[*at]).or_default().push(*at));
     all.into_values().collect()
 }
 
 /// Returns whether the trials leave open on which side of its bound a figure is.
 fn is_near(cell: &Measurements, job: &Job, condition: &Condition) -> bool {
+    // The rate that is asked for does not vary.
+    if job.rate.is_some() && !condition.metric.is_latency() {
+        return false;
+    }
     let summary = |operations: f64| {
         let summary = Summary::from_values(&rates(&cell.rates)).map(|of| of.scaled(operations));
         summary.map_or((None, None), |of| (of.low, of.high))

@@ -8,7 +8,7 @@ use super::plan_error::{MAX_CELLS, PlanError};
 use super::refusal::refusal;
 use crate::plan::{
     Backends, Cache, Choice, CpuCache, DefaultFor, FilePer, Info, Job, JobOption, JobValue, Moves,
-    Op, Plan, Range, Settings, Skipped, Sync, Writes, nearest, target_values,
+    Op, Plan, Range, Rates, Settings, Skipped, Sync, Writes, nearest, target_values,
 };
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -116,7 +116,10 @@ pub fn verified_share(verify: bool, cells: &[Job]) -> f64 {
 fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<JobValue>>, PlanError> {
     let size = request.target.size();
     let spans = spans(settings, request.allowed).unwrap_or_else(|| vec![size]);
-    let all = Settings { size: Some(Range::list(&spans)), ..usual(settings, request.infos) };
+    let mut all = Settings { size: Some(Range::list(&spans)), ..usual(settings, request.infos) };
+    if all.latency_target.is_some() {
+        all.rate.get_or_insert_with(Rates::ladder);
+    }
     check(&all, size)?;
     let mut options: Vec<&JobOption> =
         JobOption::all().filter(|option| option.turn.is_some()).collect();
@@ -311,15 +314,27 @@ pub(super) fn starts(cells: &[Job]) -> Duration {
 /// Returns the expected duration of a round after the first.
 pub(super) fn round_time(plan: &Plan) -> Duration {
     let cost = LATER_ROUND + verified_share(plan.verify, &plan.cells);
-    plan.trial_time.low.mul_f64(cost * plan.cells.len() as f64) + starts(&plan.cells)
+    one_of_each(plan).mul_f64(cost) + starts(&plan.cells)
 }
+
+/// Returns the time of one trial of each cell.
+fn one_of_each(plan: &Plan) -> Duration {
+    let times = plan.cells.iter().map(|job| job.trial_time(plan.trial_time.low));
+    // A search tries one rate in twenty.
+    if plan.latency_target.is_some() {
+        return plan.trial_time.low.mul_f64(plan.cells.len() as f64 / 20.0).min(LONGEST);
+    }
+    times.fold(Duration::ZERO, Duration::saturating_add).min(LONGEST)
+}
+
+/// No sum of times overflows when it is multiplied.
+const LONGEST: Duration = Duration::from_secs(1 << 40);
 
 /// Returns how many trials of each cell fit into the budget, if the plan fixes no number; the run
 /// ends earlier where intervals are narrow.
 pub(super) fn expected_trials(plan: &Plan) -> u32 {
     let cost = FIRST_ROUND + verified_share(plan.verify, &plan.cells);
-    let first =
-        plan.trial_time.low.mul_f64(cost * plan.cells.len() as f64) + starts(&plan.cells) * 2;
+    let first = one_of_each(plan).mul_f64(cost) + starts(&plan.cells) * 2;
     let later = plan.budget.saturating_sub(first).as_secs_f64();
     let rounds = 1.0 + (later / round_time(plan).as_secs_f64().max(1e-9)).floor();
     (rounds as u32).min(plan.most_rounds())
@@ -328,7 +343,7 @@ pub(super) fn expected_trials(plan: &Plan) -> u32 {
 /// Returns the expected seconds of all trials of a file.
 pub(super) fn trial_seconds(plan: &Plan) -> f64 {
     let cost = 1.3 + verified_share(plan.verify, &plan.cells);
-    let once = plan.trial_time.low.as_secs_f64() * cost * plan.cells.len() as f64;
+    let once = one_of_each(plan).as_secs_f64() * cost;
     // All but one of the methods to pick from are only tried.
     let rounds = f64::from(if plan.pick { 1 } else { plan.rounds() });
     once * (rounds + 1.5) + starts(&plan.cells).as_secs_f64() * (rounds + 1.0)

@@ -161,7 +161,7 @@ pub(super) static ROWS: [Row; 23] = [
     Row {
         title: "share of reads",
         many: "shares of reads",
-        place: 14,
+        place: 17,
         order: 3,
         value: |job| job.mix.map_or("-".into(), |percent| format!("{percent} %")),
         phrase: |job| job.mix.map(|percent| show_mix(percent.into())),
@@ -214,7 +214,7 @@ pub(super) static ROWS: [Row; 23] = [
     Row {
         title: "direct I/O",
         many: "kinds of I/O",
-        place: 10,
+        place: 13,
         order: 5,
         value: |job| yes(job.direct),
         phrase: |job| job.direct.then(|| "direct".into()),
@@ -224,7 +224,7 @@ pub(super) static ROWS: [Row; 23] = [
         ..plain("direct")
     },
     Row {
-        place: 11,
+        place: 14,
         order: 2,
         value: |job| job.sync.to_string(),
         phrase: |job| show_sync(job.sync).map(String::from),
@@ -239,7 +239,7 @@ pub(super) static ROWS: [Row; 23] = [
         title: "writes per sync",
         many: "groups of writes",
         column: "per sync",
-        place: 12,
+        place: 15,
         order: 7,
         value: |job| job.sync_every.to_string(),
         phrase: |job| {
@@ -256,7 +256,7 @@ pub(super) static ROWS: [Row; 23] = [
         title: "files",
         many: "divisions into files",
         column: "file per",
-        place: 13,
+        place: 16,
         order: 8,
         value: |job| job.file_per.to_string(),
         phrase: |job| job.has_own_files().then(|| "a file per thread".into()),
@@ -270,7 +270,7 @@ pub(super) static ROWS: [Row; 23] = [
         title: "XOR",
         many: "XOR states",
         column: "XOR",
-        place: 15,
+        place: 18,
         order: 6,
         value: |job| yes(job.xor),
         phrase: |job| job.xor.then(|| "with XOR".into()),
@@ -284,7 +284,7 @@ pub(super) static ROWS: [Row; 23] = [
         title: "CPU caches",
         many: "CPU cache states",
         column: "CPU cache",
-        place: 16,
+        place: 19,
         order: 4,
         value: |job| job.cpu_cache.to_string(),
         phrase: |job| is_flushed(job).then(|| "CPU caches flushed".into()),
@@ -353,7 +353,7 @@ pub(super) static ROWS: [Row; 23] = [
         ..plain("target")
     },
     Row {
-        place: 17,
+        place: 20,
         order: 9,
         value: |job| job.variant.as_ref().map_or("-".into(), VariantName::to_string),
         phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),
@@ -363,7 +363,7 @@ pub(super) static ROWS: [Row; 23] = [
         ..plain("variant")
     },
     Row {
-        place: 18,
+        place: 21,
         order: 12,
         value: |job| job.ranks.map_or("-".into(), |ranks| ranks.to_string()),
         phrase: |job| job.ranks.map(|ranks| show_ranks(ranks.into())),
@@ -386,7 +386,7 @@ pub(super) static ROWS: [Row; 23] = [
         ..plain("ranks")
     },
     Row {
-        place: 19,
+        place: 22,
         order: 8,
         value: |job| job.layout.to_string(),
         phrase: |job| job.shares_its_file().then(|| job.layout.to_string()),
@@ -412,7 +412,7 @@ pub(super) static ROWS: [Row; 23] = [
     },
     Row {
         many: "rates",
-        place: 9,
+        place: 10,
         order: 14,
         value: |job| job.rate.map_or("-".into(), show_rate),
         phrase: |job| job.rate.map(|rate| format!("at {}", show_rate(rate))),
@@ -440,12 +440,11 @@ pub(super) static ROWS: [Row; 23] = [
     },
     Row {
         many: "arrivals",
-        place: 9,
+        place: 11,
         order: 8,
-        value: |job| job.rate.map_or("-".into(), |_| job.arrival.to_string()),
+        value: |job| job.arrival.to_string(),
         phrase: |job| (!job.arrival.is_steady()).then(|| "at random times".into()),
         default: Some("at equal distances"),
-        rare: true,
         tell: |job| !job.arrival.is_steady(),
         clear: |job| job.arrival = Arrival::Steady,
         options: &[JobOption {
@@ -460,7 +459,7 @@ pub(super) static ROWS: [Row; 23] = [
     Row {
         title: "pause",
         many: "pauses",
-        place: 9,
+        place: 12,
         order: 8,
         value: |job| show_pause(job).unwrap_or("-".into()),
         phrase: |job| show_pause(job).map(|pause| format!("with pauses of {pause}")),

@@ -15,6 +15,7 @@ mod info;
 mod job;
 mod job_option;
 mod kinds;
+mod pace;
 mod preset;
 mod probe;
 mod profile;
@@ -46,6 +47,7 @@ pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Unknown, Writes,
     is_near, nearest, shifted,
 };
+pub use pace::PacedAmount;
 pub use preset::{Broken, Names, PRESETS, Part, Preset, PresetError, Presets, Resolved, preset};
 pub use probe::{
     Group, Param, ProbeCell, ProbeInfo, ProbeParam, ProbeSet, check_sets, find_probes, set_of,
@@ -53,7 +55,7 @@ pub use probe::{
 };
 pub use profile::{PROFILES, Profile, Profiles};
 pub use range::{Range, RangeError, RangeOf};
-pub use rate::{Arrival, PacedAmount, Rate, Rates};
+pub use rate::{Arrival, Rate, Rates};
 pub use remote::Remote;
 pub use setting_error::SettingError;
 pub use settings::{Setting, Settings, ValueKind};

@@ -88,6 +88,7 @@ const ONCE: &[&str] = &[
     "ceilings",
     "rated",
     "expect",
+    "latency-target",
     "cold",
     "cpus",
     "compressible",

@@ -1,11 +1,10 @@
-//! The pace of operations: a rate (`--rate`, `--arrival`) or pauses (`--think`).
+//! Rates of operations (`--rate`, `--arrival`).
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, Range, RangeError, SettingError, names};
+use super::{Range, RangeError, SettingError, names};
 use crate::units::{self, UnitError};
 
 names! {
@@ -61,9 +60,12 @@ impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match *self {
             Rate::Operations(operations) => f.write_str(&units::short_per_second(operations)),
-            Rate::Bytes(bytes) if bytes % 1_000_000 == 0 => write!(f, "{}MB/s", bytes / 1_000_000),
-            Rate::Bytes(bytes) if bytes % 1000 == 0 => write!(f, "{}kB/s", bytes / 1000),
-            Rate::Bytes(bytes) => write!(f, "{}B/s", units::short_bytes(bytes)),
+            Rate::Bytes(bytes) => {
+                let units = [(1_000_000, "MB"), (1 << 20, "MiB"), (1000, "kB"), (1, "B")];
+                let whole = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
+                let (unit, name) = whole.unwrap_or((1, "B"));
+                write!(f, "{}{name}/s", bytes / unit)
+            }
         }
     }
 }
@@ -100,6 +102,25 @@ impl Rates {
     }
 }
 
+impl Rates {
+    /// Returns the rates of a search: from 10 to 1,000,000 operations per second, in steps of about
+    /// 5 %.
+    pub fn ladder() -> Rates {
+        let step = |at: i32| 10.0 * 1.05f64.powi(at);
+        let steps = (0..).map(step).take_while(|rate| *rate < 1e6).chain([1e6]);
+        // Three digits.
+        let round = |rate: f64| {
+            let unit = 10f64.powf((rate.log10().floor() - 2.0).max(0.0));
+            ((rate / unit).round() * unit) as u64
+        };
+        let mut values: Vec<u64> = steps.map(round).collect();
+        values.dedup();
+        let text = values.iter().map(|rate| units::short_per_second(*rate));
+        let text = text.collect::<Vec<_>>().join(",");
+        Rates { text, values: values.into_iter().map(Rate::Operations).collect() }
+    }
+}
+
 impl fmt::Display for Rates {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.text)
@@ -111,61 +132,9 @@ fn counts_bytes(text: &str) -> bool {
     text.contains(['b', 'B'])
 }
 
-/// The operations of a trial under a rate, and the time in which they are intended to start.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PacedAmount {
-    /// 1 or more; with random arrivals this is the mean.
-    pub operations: u64,
-    pub time: Duration,
-}
-
-impl Job {
-    /// The longest pause between two operations.
-    pub const MAX_THINK: Duration = Duration::from_secs(3600);
-    /// The fewest operations of a trial under a rate.
-    const LEAST_PACED: u64 = 10;
-
-    /// Returns whether operations wait for their start: under a rate, or after a pause.
-    pub fn is_paced(&self) -> bool {
-        self.rate.is_some() || self.think > 0
-    }
-
-    /// Returns the operations per second that are intended; `None` without a rate.
-    pub fn operations_per_second(&self) -> Option<f64> {
-        self.rate.map(|rate| rate.per_second(self.block))
-    }
-
-    /// Returns the amount of a trial that is to take `asked`; `None` without a rate.
-    pub fn paced_amount(&self, asked: Duration) -> Option<PacedAmount> {
-        let rate = self.operations_per_second()?;
-        let group = match self.syncs_after_writes() {
-            true => u64::from(self.writes_per_commit()),
-            false => 1,
-        };
-        let operations = match self.count {
-            Some(0) => self.blocks(),
-            Some(count) => count,
-            None => {
-                let wanted = (rate * asked.as_secs_f64()).round() as u64;
-                wanted.max(Job::LEAST_PACED).next_multiple_of(group)
-            }
-        };
-        let operations = operations.max(1);
-        let seconds = operations as f64 / rate;
-        let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        Some(PacedAmount { operations, time })
-    }
-
-    /// Returns the time of a trial that is to take `asked`: under a low rate, it is longer.
-    pub fn trial_time(&self, asked: Duration) -> Duration {
-        self.paced_amount(asked).map_or(asked, |amount| amount.time)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Choice, Op, Sync};
 
     #[test]
     fn rates_parse_and_print_alike() {
@@ -176,7 +145,7 @@ mod tests {
             ("2m", vec![Rate::Operations(2_000_000)], "2m"),
             ("100MB/s", vec![Rate::Bytes(100_000_000)], "100MB/s"),
             ("100mb", vec![Rate::Bytes(100_000_000)], "100MB/s"),
-            ("1MiB/s", vec![Rate::Bytes(1 << 20)], "1mB/s"),
+            ("1MiB/s", vec![Rate::Bytes(1 << 20)], "1MiB/s"),
             ("4097B/s", vec![Rate::Bytes(4097)], "4097B/s"),
         ] {
             let rates = Rates::parse(text).unwrap();
@@ -215,21 +184,11 @@ mod tests {
     }
 
     #[test]
-    fn trials_have_ten_operations() {
-        let asked = Duration::from_millis(300);
-        let amount = |rate, change: fn(&mut Job)| {
-            let mut job = Job { count: None, ..Job::plain(Choice::plain("pread"), Op::Write) };
-            job.rate = Some(rate);
-            change(&mut job);
-            job.paced_amount(asked).map(|PacedAmount { operations, time }| (operations, time))
-        };
-        let ms = Duration::from_millis;
-        assert_eq!(amount(Rate::Operations(10_000), |_| {}), Some((3000, ms(300))));
-        assert_eq!(amount(Rate::Operations(10), |_| {}), Some((10, ms(1000))));
-        assert_eq!(amount(Rate::Bytes(4_096_000), |_| {}), Some((300, ms(300))));
-        assert_eq!(amount(Rate::Operations(100), |job| job.count = Some(5)), Some((5, ms(50))));
-        let groups = |job: &mut Job| (job.sync, job.sync_every) = (Sync::Fdatasync, 7);
-        assert_eq!(amount(Rate::Operations(1000), groups), Some((301, ms(301))));
-        assert_eq!(amount(Rate::Operations(1), |job| job.rate = None), None);
+    fn ladders_rise_by_small_steps() {
+        let ladder = Rates::ladder();
+        let rates: Vec<f64> = ladder.values.iter().map(|rate| rate.per_second(1)).collect();
+        assert_eq!((rates[0], *rates.last().unwrap()), (10.0, 1e6));
+        assert!(rates.windows(2).all(|pair| pair[1] > pair[0] && pair[1] <= pair[0] * 1.1));
+        assert_eq!(Rates::parse(&ladder.to_string()).unwrap().values, ladder.values);
     }
 }

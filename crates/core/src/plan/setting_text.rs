@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Backends, Choice, Job, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown, Until,
+    Backends, Choice, Condition, Job, Range, RangeError, RangeOf, SettingError, TrialTime, Unknown,
+    Until,
 };
 use crate::units;
 
@@ -132,6 +133,15 @@ pub(super) fn until(text: &str) -> Result<Until, SettingError> {
 pub(super) fn positive(text: &str) -> Result<Duration, SettingError> {
     let time = units::parse_time(text)?;
     if time.is_zero() { bad(text, "a time above 0") } else { Ok(time) }
+}
+
+/// Parses a condition on the latency.
+pub(super) fn latency_target(text: &str) -> Result<Condition, SettingError> {
+    let condition: Condition = text.parse()?;
+    match condition.metric.is_latency() && condition.bound > 0 {
+        true => Ok(condition),
+        false => bad(text, "a condition on the response time, such as p99<5ms"),
+    }
 }
 
 /// Parses the pause after an operation.

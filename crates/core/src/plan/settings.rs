@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::probe::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, pause, percent, percents, positive, seed, shares, show_switches,
-    some_names, some_of, split_list, switch, switches, trial_time, trials, until,
+    backends, block_sizes, latency_target, pause, percent, percents, positive, seed, shares,
+    show_switches, some_names, some_of, split_list, switch, switches, trial_time, trials, until,
 };
 use super::{
-    Arrival, Backends, Cache, Cold, CpuCache, CpuList, Expect, FilePer, Layout, MeasureCeilings,
-    Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError, Sync, TrialTime, Until,
-    Writes, nearest,
+    Arrival, Backends, Cache, Cold, Condition, CpuCache, CpuList, Expect, FilePer, Layout,
+    MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError, Sync,
+    TrialTime, Until, Writes, nearest,
 };
 use crate::units;
 
@@ -32,6 +32,7 @@ pub struct Settings {
     pub arrival: Option<Arrival>,
     /// The pause after each operation.
     pub think: Option<Duration>,
+    pub latency_target: Option<Condition>,
     pub cache: Option<Vec<Cache>>,
     pub direct: Option<Vec<bool>>,
     pub xor: Option<bool>,
@@ -272,6 +273,14 @@ impl Settings {
             default: "none",
             think: pause => |v| units::short_time(*v),
             "Pause of a thread after each operation, such as 5ms; with --depth, of each of its slots",
+        ),
+        setting!(
+            "latency-target", "Latency target", ValueKind::Form("CONDITION"),
+            default: "none",
+            latency_target: latency_target => |v| v.to_string(),
+            "Search for the highest rate at which this percentile of the response times holds, such \
+             as p99<5ms, in steps of 5 % from 10/s to 1m/s, or at the rates of --rate; exit 5 if it \
+             holds at none",
         ),
         setting!(
             "cache" / 'c', "Page cache", ValueKind::SomeOf(&["cold", "warm", "asis"]),

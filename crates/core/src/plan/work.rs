@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::trial_time::{TrialTime, nanos};
-use super::{Cold, CpuList, Expectation, Job, ProbeCell, Remote, Variant, target_name};
+use super::{Cold, Condition, CpuList, Expectation, Job, ProbeCell, Remote, Variant, target_name};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -154,6 +154,10 @@ pub struct Plan {
     /// The expectations of the results; omitted from JSON without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
+    /// The condition whose highest rate among the cells is searched for; omitted from JSON
+    /// without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_target: Option<Condition>,
     /// The caches dropped to make the file cold; omitted from JSON where it is the file's own
     /// pages.
     #[serde(default, skip_serializing_if = "Cold::is_data")]

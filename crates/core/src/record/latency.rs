@@ -64,6 +64,12 @@ impl Latency {
         (low, high)
     }
 
+    /// Returns a percentile, nanoseconds; `None` with too few operations.
+    pub fn at(&self, quantile: f64) -> Option<f64> {
+        let known = [(0.5, self.p50), (0.9, self.p90), (0.99, self.p99), (0.999, self.p999)];
+        known.into_iter().find(|(of, _)| *of == quantile)?.1
+    }
+
     /// Summarizes a histogram; one operation in `every` was timed. `None` where none was.
     pub fn from_histogram(h: &Histogram, every: u32) -> Option<Latency> {
         Latency::with_unstarted(h, every, 0)

@@ -121,7 +121,11 @@ pub struct CellResult {
     pub throughput: Option<SummaryOf>,
     pub operations: Option<SummaryOf>,
     pub syscalls: Option<SummaryOf>,
+    /// Under a rate, from the intended starts.
     pub latency: Option<LatencyOf>,
+    /// Under a rate, from the real starts; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<LatencyOf>,
     /// Absent where nothing is committed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitsOf>,

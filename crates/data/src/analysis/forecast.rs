@@ -55,7 +55,8 @@ impl Noise {
 /// Returns the scatter of a cell's trials; `None` if they are too few, or wrong.
 fn scatter_of(result: &CellResult) -> Option<f64> {
     let summary = result.throughput.or(result.operations)?.summary;
-    let width = summary.half_width().filter(|_| result.is_sound())?;
+    let at_full_speed = result.cell.rate.is_none();
+    let width = summary.half_width().filter(|_| at_full_speed && result.is_sound())?;
     Some(width * (result.trials.len() as f64).sqrt())
 }
 

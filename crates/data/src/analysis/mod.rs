@@ -39,7 +39,8 @@ mod written;
 
 pub use crate::plan::Axis;
 pub use answer::{
-    Answer, Best, ColdCost, Effect, FileNeeded, Knee, answer, capitalize, end_sentence, file_needed,
+    Answer, Best, ColdCost, Effect, FileNeeded, Knee, answer, capitalize, end_sentence,
+    file_needed, target_outcome,
 };
 pub use cell_result::{
     CellResult, CommitsOf, FirstBad, LatencyOf, NodeOf, RankOf, RanksOf, SKIPPED_BY_USER,

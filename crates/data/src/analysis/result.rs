@@ -30,6 +30,7 @@ pub fn result(
         operations: None,
         syscalls: None,
         latency: verdict.latency.as_ref().and_then(latency),
+        service: verdict.service.as_ref().and_then(latency),
         commits: None,
         verified: None,
         ranks: None,
@@ -143,8 +144,10 @@ pub fn mark_reached(
 fn list_unmeasured(session: &Session, reason: &str) -> Vec<Skipped> {
     let failed = session.errors.iter().map(Option::is_some);
     let reached = mark_reached(failed, session.trials.iter().map(|trial| trial.cell));
-    let cells =
-        (0..).zip(session.plan.cells.iter().zip(reached)).filter(|(_, (_, reached))| !reached);
+    // A search tries few of the rates of its plan.
+    let is_left_out = |job: &Job| session.plan.latency_target.is_some() && job.rate.is_some();
+    let cells = (0..).zip(session.plan.cells.iter().zip(reached));
+    let cells = cells.filter(|(_, (job, reached))| !reached && !is_left_out(job));
     let reason = |cell| match picked::reason_not_picked(session, cell) {
         Some(why) => why,
         None if session.skipped.contains(&cell) => format!("it was {SKIPPED_BY_USER}"),

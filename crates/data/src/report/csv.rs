@@ -38,6 +38,7 @@ fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         .filter(|new| columns.iter().all(|known| known.name != new.name))
         .collect();
     columns.extend(later);
+    columns.extend(latency_columns("service", &LATENCY_PARTS, |r| r.service));
     writeln!(out, "{}", columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(","))?;
     let (results, probes) = (analysis::results(session), analysis::probes(session));
     for subject in results.iter().map(Subject::Job).chain(probes.iter().map(Subject::Probe)) {

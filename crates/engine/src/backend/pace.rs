@@ -67,7 +67,7 @@ impl Anchor {
     }
 }
 
-/// What a lane waits by.
+/// The clocks of a lane, and its sleep.
 pub(super) trait Timer {
     /// Returns the ticks, never 0.
     fn now(&self) -> u64;

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::executor::Executor;
 use crate::backend::Commits;
 use crate::backend::meter::Timed;
-use crate::experiment::Measurements;
+use crate::experiment::{Measurements, TriedRate};
 use crate::plan::{Cache, CpuCache, CpuList, Job, Plan};
 use crate::record::{
     CommitTimes, Grounds, Latency, Measured, Trial, Verdict, Visit, complete, judge_job, rates,
 };
-use crate::stats::{Histogram, Summary, paired};
+use crate::stats::{Histogram, Summary, median, paired};
 
 /// The work of one trial, found by calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,6 +145,14 @@ impl Cell {
         let of_commits = self.commits.as_ref().and_then(summarize_commits).map(|of| of.total);
         let latency = if with_latency { of_commits.or_else(|| self.latency()) } else { None };
         Some(Measurements { rates: self.rates_by_round().collect(), latency })
+    }
+
+    /// Returns its trials for the search of the highest rate.
+    pub fn tried(&self) -> TriedRate {
+        let rates: Vec<f64> = complete(&self.trials).map(|trial| trial.operations()).collect();
+        let reached = median(&rates).unwrap_or(0.0);
+        let is_kept = self.job.keeps_rate(reached) == Some(true);
+        TriedRate { trials: self.trials.len(), is_kept, latency: self.latency() }
     }
 
     /// Adds a trial; the only one requested ends the work of the cell.

@@ -16,6 +16,8 @@ mod filling;
 mod levels;
 pub mod locate;
 mod observe;
+mod pace_of_lanes;
+mod pace_record;
 mod paced;
 mod peer_trial;
 mod prepare;

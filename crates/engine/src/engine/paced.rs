@@ -1,16 +1,13 @@
-//! The pace of a trial: its amount of work without a calibration, and its record.
+//! The amount of work of a trial under a rate, without a calibration.
 
 use std::time::Duration;
 
 use super::calibrate::{choose_timing, group_of, needs_single_pass};
 use super::cells::{Amount, Cell};
+use super::pace_of_lanes::{lanes_with_work, needed_operations, unclaimed};
 use super::trial::fixed_count;
-use super::workers::LaneResult;
 use crate::backend::access_pattern::is_shared;
-use crate::backend::pace::{LanePaced, PaceSpec, RateSpec};
-use crate::plan::{Arrival, Job, PacedAmount};
-use crate::record::Paced;
-use crate::stats::Histogram;
+use crate::plan::{Job, PacedAmount};
 
 /// Returns the amount of work under a rate, for trials that are to take `asked`; `None` without a
 /// rate.
@@ -49,93 +46,10 @@ pub(super) fn paced_amount(cell: &Cell, asked: Duration) -> Option<Amount> {
 /// Separately prepared passes of a trial: how long their preparations take is unknown.
 const MAX_PARTS: u64 = 4;
 
-/// Returns the pace of the trials of a job, or of each of their parts; `None` at full speed.
-pub(super) fn pace_of(job: &Job, amount: &Amount, seed: u64) -> Option<PaceSpec> {
-    let Some(per_second) = job.operations_per_second() else {
-        return (job.think > 0).then_some(PaceSpec::Think(job.think));
-    };
-    let nanos = amount.nanos / amount.parts.max(1);
-    let intended = (per_second * nanos as f64 / 1e9).round() as u64;
-    let work = amount.count.saturating_mul(amount.passes);
-    Some(PaceSpec::Rate(RateSpec {
-        per_second,
-        arrival: job.arrival,
-        nanos,
-        by_work: work < needed_operations(job, intended),
-        seed,
-    }))
-}
-
-/// Returns the number of lanes that have blocks, where a pass has `count` operations.
-pub(super) fn lanes_with_work(job: &Job, count: u64) -> u64 {
-    let threads = u64::from(job.threads.max(1));
-    if is_shared(job) { threads } else { threads.min(count.max(1)) }
-}
-
-/// Returns the operations that lanes must have so that none runs out of them before the time is
-/// over, where `intended` are, or are to be expected.
-fn needed_operations(job: &Job, intended: u64) -> u64 {
-    let lanes = lanes_with_work(job, intended);
-    let spare = match job.arrival {
-        Arrival::Steady => 0,
-        // Six standard deviations of each lane.
-        Arrival::Poisson => {
-            let deviation = (intended as f64 / lanes as f64).sqrt();
-            (6.0 * deviation).ceil() as u64 + 16
-        }
-    };
-    let all = intended.saturating_add(spare.saturating_mul(lanes));
-    all.saturating_add(if is_shared(job) { unclaimed(job, all) } else { 0 })
-}
-
-/// Returns the most operations that lanes may have claimed and not begun, of `all`.
-fn unclaimed(job: &Job, all: u64) -> u64 {
-    all / 15 + u64::from(job.threads.max(1))
-}
-
 /// Returns the operations of one pass that are certain to find a block when they are due.
 fn usable_blocks(job: &Job) -> u64 {
     let blocks = job.blocks().max(1);
     if is_shared(job) { blocks.saturating_sub(unclaimed(job, blocks)).max(1) } else { blocks }
-}
-
-/// Returns the record of the pace, and the response times if there are any; `None` without a pace.
-pub(super) fn merge_paced(lanes: &mut [LaneResult]) -> Option<(Paced, Option<Histogram>)> {
-    let mut of_lanes = lanes.iter_mut().filter_map(|lane| lane.tally.paced.as_deref_mut());
-    let first = of_lanes.next()?;
-    let (mut response, mut wakes) = (first.response.take(), std::mem::take(&mut first.wakes));
-    let mut all = record_of(first);
-    for lane in of_lanes {
-        all.join(&record_of(lane));
-        wakes.merge(&lane.wakes);
-        if let (Some(all), Some(more)) = (&mut response, &lane.response) {
-            all.merge(more);
-        }
-    }
-    let sum = |times: &Histogram| (times.mean() * times.count() as f64) as u64;
-    all.response_nanos = response.as_ref().map_or(0, sum);
-    (all.wake_p50, all.wake_p99) = (wakes.quantile(0.5), wakes.quantile(0.99));
-    Some((all, response))
-}
-
-fn record_of(lane: &LanePaced) -> Paced {
-    Paced {
-        intended: lane.started.saturating_add(lane.unstarted),
-        unstarted: lane.unstarted,
-        held: lane.held,
-        held_nanos: lane.held_nanos,
-        most_late: lane.most_late,
-        start_lag: lane.start_lag,
-        spin_nanos: lane.spin_nanos,
-        waits: lane.waits,
-        ..Paced::default()
-    }
-}
-
-/// Returns whether the pace ended each lane that had work.
-pub(super) fn is_complete(lanes: &[LaneResult]) -> bool {
-    let complete = |lane: &LaneResult| lane.tally.paced.as_ref().is_some_and(|of| of.complete);
-    lanes.iter().all(complete)
 }
 
 #[cfg(test)]
@@ -144,9 +58,11 @@ mod tests {
 
     use super::*;
     use crate::backend::access_pattern::Share;
+    use crate::backend::pace::PaceSpec;
     use crate::backend::testing;
     use crate::engine::executor::Executor;
-    use crate::plan::{Cache, Choice, Op, Rate, Sync};
+    use crate::engine::pace_of_lanes::pace_of;
+    use crate::plan::{Arrival, Cache, Choice, Op, Rate, Sync};
 
     fn cell(job: Job) -> Cell {
         let executor = Executor::from_choice(&job.backend).unwrap();

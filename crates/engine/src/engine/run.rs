@@ -32,7 +32,7 @@ use super::targets::Targets;
 use super::trial::{self, RankRole, Together, TrialStage, overran};
 use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
-use crate::experiment::{Settling, order_of_pairs, order_of_round};
+use crate::experiment::{RateSearch, Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
 use crate::plan::Plan;
 use crate::record::{
@@ -69,6 +69,8 @@ struct Run<'a> {
     ratios: Ratios,
     /// The questions of the answer, if the run ends when they are settled.
     settling: Option<Settling>,
+    /// The search for the highest rate, if the run is one.
+    search: Option<RateSearch>,
     /// Whether each cell can still change the answer, once that is known.
     open: Vec<bool>,
     reserve: Reserve,
@@ -118,6 +120,7 @@ impl<'a> Run<'a> {
             self.pick()?;
         }
         self.compare_clocks();
+        self.choose_rates();
         for round in self.earlier.further_rounds(self.plan) {
             self.run_round(round)?;
             self.read_limits_again();
@@ -125,6 +128,12 @@ impl<'a> Run<'a> {
                 return Ok(End::Finished);
             }
             self.send_verdicts(false);
+            if self.search.is_some() {
+                if !self.choose_rates() {
+                    return Ok(End::Goal);
+                }
+                continue;
+            }
             self.ratios.update(&self.cells);
             let is_early = round < Plan::least_rounds(&self.plan.variants);
             if !is_early && self.is_settled() {
@@ -136,6 +145,15 @@ impl<'a> Run<'a> {
             }
         }
         Ok(End::Finished)
+    }
+
+    /// Chooses the rates that are tried next, if the run is a search; returns whether any is.
+    fn choose_rates(&mut self) -> bool {
+        let Some(search) = &self.search else { return false };
+        let tried = |cell: &Option<Cell>| Some(cell.as_ref().filter(|cell| !cell.out)?.tried());
+        let cells: Vec<_> = self.cells.iter().map(tried).collect();
+        self.open = search.open(&cells);
+        self.open.contains(&true)
     }
 
     /// Finds the cells that can still change the answer; returns whether none is left.
@@ -153,7 +171,7 @@ impl<'a> Run<'a> {
     /// budget leaves no state without a result.
     fn run_round(&mut self, round: u32) -> Result<(), End> {
         // Cells that are compared trial by trial take their turns together.
-        if self.plan.variants.is_empty() {
+        if self.plan.variants.is_empty() && self.search.is_none() {
             self.reserve = Reserve::new(self.cells.iter().flatten(), self.plan.rounds());
         }
         let done = self.run_cells_of_round(round);

@@ -12,7 +12,8 @@ use super::coverage::{Coverage, hole_bytes, overlap, trial_coverage};
 use super::error::Failure;
 use super::executor::Executor;
 use super::observe::{self, Cached, Counters};
-use super::paced;
+use super::pace_of_lanes::pace_of;
+use super::pace_record::{is_complete, merge_paced};
 use super::peer_trial;
 use super::prepare::{Ready, Scope, prepare};
 use super::target::OpenTarget;
@@ -327,7 +328,7 @@ fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
         place: stage.role.place,
         cpus: cell.cpus.clone(),
         ends_by_time: stage.ends_by_time,
-        pace: paced::pace_of(&cell.job, amount, stage.seed),
+        pace: pace_of(&cell.job, amount, stage.seed),
     }
 }
 
@@ -389,7 +390,7 @@ fn collect_result(
 
 /// Records how the pace was kept; returns the response times, if there is a rate.
 fn fill_pace(lanes: &mut [LaneResult], evidence: &mut Evidence) -> Option<Histogram> {
-    let (paced, response) = paced::merge_paced(lanes)?;
+    let (paced, response) = merge_paced(lanes)?;
     evidence.paced = Some(Box::new(paced));
     // Waits that end for the next start would be counted as often as those for an operation.
     let flying = evidence.timed_nanos as f64 / evidence.lane_nanos.max(1) as f64;
@@ -469,7 +470,7 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out
     let start = lanes.iter().map(|l| l.start).min().unwrap_or(0);
     let end = lanes.iter().map(|l| l.end).max().unwrap_or(0);
     let passes = coverage.iter().filter_map(Coverage::passes).min();
-    let by_pace = spec.has_rate() && paced::is_complete(lanes);
+    let by_pace = spec.has_rate() && is_complete(lanes);
     let complete = by_pace || spec.ends_by_time && timed_out;
     let short = !complete && passes.is_some_and(|passes| passes < spec.passes);
     // Operations that draw their blocks do not pass over the file.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::control::Cut;
 use super::error::Failure;
 use super::executor::Executor;
-use super::paced;
+use super::pace_of_lanes::lanes_with_work;
 use crate::backend::access_pattern::{Place, Share, is_shared};
 use crate::backend::claims::{Claims, Cursor};
 use crate::backend::lane_log::{LaneLog, LogRing};
@@ -255,7 +255,7 @@ impl TrialShared {
 
     /// Returns the pace as a lane keeps it.
     fn pace_of(&self, lane: u32) -> Option<LanePace<'_>> {
-        let lanes = paced::lanes_with_work(&self.spec.job, self.spec.count) as u32;
+        let lanes = lanes_with_work(&self.spec.job, self.spec.count) as u32;
         let (anchor, spins) = (&self.anchor, self.spin);
         self.spec.pace.map(|spec| LanePace { spec, anchor, lane, lanes, spins })
     }

@@ -12,11 +12,12 @@ use crate::view::pane;
 /// The settings changed most often, which are always shown.
 const COMMON: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct", "xor", "budget"];
 /// The others by group, in the order of the help; the last group has the rest.
-const GROUPS: [(&str, &[&str]); 3] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Writes",
         &["sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"],
     ),
+    ("Pace", &["rate", "arrival", "latency-target", "think"]),
     ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "cpus", "fresh"]),
     ("Other", &[]),
 ];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::slider::next_power;
-use crate::plan::{Range, RangeOf};
-use crate::units::{parse_time, short_bytes, short_time};
+use crate::plan::{Range, RangeOf, Rate, Rates};
+use crate::units::{parse_time, short_bytes, short_per_second, short_time};
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,12 @@ const BUDGETS: &[u64] = &[
 ];
 const TRIAL_TIMES: &[u64] = &[1, 3, 10, 30, 100, 300, 1_000, 3_000, 5_000, 10_000, 15_000, 30_000];
 
+/// Operations per second.
+const RATES: &[u64] =
+    &[10, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000];
+/// Milliseconds.
+const PAUSES: &[u64] = &[1, 2, 5, 10, 20, 50, 100, 1_000];
+
 /// Returns the step from `text`, or from `usual` (the value that applies) if none is set.
 pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> ValueStep {
     let from = text.or(usual);
@@ -52,6 +58,11 @@ pub fn step(name: &str, text: Option<&str>, usual: Option<&str>, up: bool) -> Va
         "count" => step_along(COUNTS, parse_count_end(from, up), up, short_bytes),
         "budget" => step_along(BUDGETS, parse_time_end(from, up), up, show_millis),
         "trial-time" => step_along(TRIAL_TIMES, parse_time_end(from, up), up, show_millis),
+        "rate" => match parse_rate_end(from, up) {
+            Ok(rate) => step_along(RATES, rate, up, short_per_second),
+            Err(()) => ValueStep::Stay,
+        },
+        "think" => step_along(PAUSES, parse_time_end(from, up), up, show_millis),
         "seed" => match (parse_count_end(from, up), up) {
             (None | Some(0), false) => ValueStep::Unset,
             (Some(seed), false) => ValueStep::To((seed - 1).to_string()),
@@ -83,6 +94,19 @@ fn parse_time_end(text: Option<&str>, up: bool) -> Option<u64> {
     let (low, high) = text.split_once("..").unwrap_or((text, text));
     let time = parse_time(if up { high } else { low }).ok()?;
     Some(time.as_millis() as u64)
+}
+
+/// Returns the end of a range of operations per second.
+///
+/// # Errors
+/// It is in bytes.
+fn parse_rate_end(text: Option<&str>, up: bool) -> Result<Option<u64>, ()> {
+    let Some(rates) = text.and_then(|text| Rates::parse(text).ok()) else { return Ok(None) };
+    let operations = rates.values.iter().map(|rate| match rate {
+        Rate::Operations(operations) => Ok(*operations),
+        Rate::Bytes(_) => Err(()),
+    });
+    Ok(range_end(&operations.collect::<Result<Vec<_>, _>>()?, up))
 }
 
 fn step_by_doubling(
@@ -147,6 +171,11 @@ mod tests {
             ("budget", Some("90s"), false, to("60s")),
             ("trial-time", Some("5s..15s"), true, to("30s")),
             ("trial-time", Some("300ms"), false, to("100ms")),
+            ("rate", None, true, to("10")),
+            ("rate", Some("1k..8k"), true, to("10k")),
+            ("rate", Some("10"), false, ValueStep::Unset),
+            ("rate", Some("1MB/s"), true, ValueStep::Stay),
+            ("think", Some("5ms"), true, to("10ms")),
             ("size", Some("512m"), true, to("1g")),
             ("size", Some("512m"), false, to("256m")),
             ("seed", None, true, to("0")),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Cache, Choice, DefaultFor, Op, preset};
+use crate::plan::{Cache, Choice, DefaultFor, Op, Rate, preset};
 
 /// The backends that these tests name, because an experiment knows no registry.
 static INFOS: [Info; 5] = [
@@ -78,25 +78,29 @@ fn other_cells_are_named() {
     assert_eq!(said_of("block-size=4k,32k,1m", &[job("pread", 1 << 20, Cache::Cold)]), Ok(()));
 }
 
+/// For each setting of a cell, a value that no cell has.
+const OTHER: &[(&str, &str)] = &[
+    ("backend", "mmap"),
+    ("block-size", "1m"),
+    ("count", "9"),
+    ("op", "write"),
+    ("pattern", "random"),
+    ("threads", "2"),
+    ("depth", "2"),
+    ("rate", "9"),
+    ("think", "5ms"),
+    ("cache", "asis"),
+    ("direct", "true"),
+    ("xor", "true"),
+    ("size", "2m"),
+    ("sync", "end"),
+    ("mix", "50"),
+    ("cpu-cache", "flush"),
+    ("writes", "append"),
+];
+
 #[test]
 fn every_cell_setting_is_compared() {
-    let other = [
-        ("backend", "mmap"),
-        ("block-size", "1m"),
-        ("count", "9"),
-        ("op", "write"),
-        ("pattern", "random"),
-        ("threads", "2"),
-        ("depth", "2"),
-        ("cache", "asis"),
-        ("direct", "true"),
-        ("xor", "true"),
-        ("size", "2m"),
-        ("sync", "end"),
-        ("mix", "50"),
-        ("cpu-cache", "flush"),
-        ("writes", "append"),
-    ];
     for setting in Settings::ALL {
         let free = [
             "seed",
@@ -108,6 +112,7 @@ fn every_cell_setting_is_compared() {
             "rated",
             "expect",
             "memory-share",
+            "latency-target",
             "cold",
             "cpus",
             "compressible",
@@ -120,13 +125,15 @@ fn every_cell_setting_is_compared() {
             // These cells have no sync that it could follow, and one thread.
             "sync-every",
             "file-per",
+            // They are at full speed.
+            "arrival",
             // One process measured them.
             "ranks",
             "layout",
             "shift",
         ]
         .contains(&setting.name);
-        let value = other.iter().find(|(name, _)| *name == setting.name);
+        let value = OTHER.iter().find(|(name, _)| *name == setting.name);
         assert_eq!(
             value.is_none(),
             free,
@@ -199,7 +206,8 @@ fn each_sweep_of_a_preset_counts() {
 #[test]
 fn options_of_a_cell_have_values() {
     let read = Job::plain(Choice::plain("read"), Op::Read);
-    let job = Job { count: Some(7), mix: Some(30), ranks: Some(4), ..read };
+    let rate = Some(Rate::Operations(100));
+    let job = Job { count: Some(7), mix: Some(30), ranks: Some(4), rate, think: 5000, ..read };
     let mut all = Settings::default();
     for option in JobOption::all() {
         let text = option.text(&job).expect(option.name);
@@ -214,7 +222,8 @@ fn a_sweep_sets_each_option() {
     for option in JobOption::all() {
         let usual = all.text(option.name);
         assert!(option.usual.is_none_or(|value| usual.as_deref() == Some(value)));
-        let open = ["count", "mix", "size", "ranks", "layout"].contains(&option.name);
+        let open =
+            ["count", "mix", "size", "ranks", "layout", "rate", "think"].contains(&option.name);
         assert_eq!(usual.is_none(), open, "{}", option.name);
     }
 }

@@ -1,5 +1,7 @@
 use super::*;
-use crate::plan::{Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Sync, Writes};
+use crate::plan::{
+    Arrival, Cache, Choice, CpuCache, FilePer, Layout, Op, Pattern, Rate, Sync, Writes,
+};
 
 fn job(backend: &str, block: u64, cache: Cache) -> Job {
     Job { block, cache, count: None, span: 1 << 20, ..Job::plain(Choice::plain(backend), Op::Read) }
@@ -56,6 +58,9 @@ fn opposites() -> [Job; 2] {
         variant: Some("mq".parse().unwrap()),
         ranks: Some(4),
         layout: Layout::Strided,
+        rate: Some(Rate::Operations(1000)),
+        arrival: Arrival::Poisson,
+        think: 5_000_000,
         backend: Choice::plain("seek"),
     };
     [one, other]
@@ -76,13 +81,13 @@ fn each_axis_clears_its_value() {
     let other = Axis::ALL.into_iter().fold(jobs[1].clone(), |job, axis| axis.without(&job));
     assert_eq!(bare, other, "a part of the job has no axis");
     let places: Vec<u8> = Axis::columns().iter().map(|axis| axis.row().place).collect();
-    assert_eq!(places, (0..20).collect::<Vec<u8>>());
+    assert_eq!(places, (0..23).collect::<Vec<u8>>());
 }
 
 #[test]
 fn numbers_have_places() {
     let jobs = opposites();
-    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [8, 3, 5, 0, 1, 7, 100, 30]);
+    assert_eq!(Axis::NUMBERS.map(|axis| axis.value_of(&jobs[0])), [0, 8, 3, 5, 0, 1, 7, 100, 30]);
     let write = Job { op: Op::Write, ..jobs[1].clone() };
     assert_eq!(
         (Axis::Count.value_of(&write), Axis::Mix.value_of(&write)),
@@ -101,7 +106,8 @@ fn labels_omit_implied_values() {
     assert_eq!(
         odd.label(),
         "seek 4 B warm random 9 threads queue depth 2 direct O_DSYNC after every 4 \
-         writes CPU caches flushed on B with mq 4 ranks"
+         writes CPU caches flushed on B with mq 4 ranks at 1k/s at random times with pauses of \
+         5.00 ms"
     );
     assert_eq!(odd.describe(&[Axis::Sync, Axis::Xor]), "O_DSYNC with XOR");
     assert_eq!(Axis::Direct.phrase_among(&plain, true).as_deref(), Some("buffered"));

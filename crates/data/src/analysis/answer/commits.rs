@@ -22,7 +22,11 @@ pub fn commit_sentences(results: &[CellResult]) -> Vec<String> {
     let committing = committing(results);
     let names = CellNames::from_jobs(committing.iter().map(|result| &result.cell));
     let Some(cheapest) = find_cheapest(&committing) else { return Vec::new() };
-    let kind = if is_durable(cheapest) == Some(true) { "durable commit here" } else { "commit" };
+    let kind = match is_durable(cheapest) {
+        Some(true) => "durable commit here",
+        Some(false) => "commit",
+        None => "commit that may be durable",
+    };
     let named = format!("The cheapest {kind}: {}.", describe(cheapest, &names));
     [vec![named], more_sentences(&committing)].concat()
 }

@@ -9,8 +9,10 @@ mod cold;
 mod commits;
 mod counts;
 mod effect;
+mod paced;
 mod ratio;
 mod series;
+mod target;
 mod targets;
 #[cfg(test)]
 pub(super) mod testing;
@@ -22,7 +24,11 @@ mod writes;
 
 pub(super) use best::{best_of, find_best};
 pub(super) use commits::{commit_sentences, is_durable};
+pub(super) use paced::{
+    RateCurve, at_full_speed, describe_missed, describe_waits, keeps_rate, names_without_rates,
+};
 pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly};
+pub(super) use target::FoundTarget;
 pub(super) use writes::describe_read_back;
 
 pub use best::Best;
@@ -30,6 +36,7 @@ pub use cold::ColdCost;
 pub use counts::{FileNeeded, file_needed};
 pub use effect::{Effect, describe_effects};
 pub use series::Knee;
+pub use target::target_outcome;
 pub use text::{Answer, capitalize, end_sentence};
 pub(super) use text::{describe_tied, show_rate};
 
@@ -48,6 +55,20 @@ pub fn answer(results: &[CellResult]) -> Answer {
 
 /// Returns the same, knowing which cells were not measured: a curve does not end where they begin.
 pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
+    let full_speed = at_full_speed(results);
+    if full_speed.len() < results.len() {
+        let paced = paced::describe_rates(results);
+        let answer = match full_speed.is_empty() {
+            true => Answer::default(),
+            false => answer_beside(&full_speed, skipped),
+        };
+        let own = [answer.text, paced.unwrap_or_default()];
+        let mut said: Vec<String> = own.into_iter().filter(|said| !said.is_empty()).collect();
+        if said.is_empty() {
+            said.push(text::text(results, &Answer::default()));
+        }
+        return Answer { text: said.join(" "), ..answer };
+    }
     let (reads, writes, calls) =
         (points_of(results, Op::Read), points_of(results, Op::Write), call_points(results));
     let mut bests =
@@ -91,6 +112,14 @@ pub fn answer_experiment(
     results: &[CellResult],
     general: &Answer,
 ) -> Option<String> {
+    if let Some(found) = target::describe_found_targets(session, results) {
+        return Some(found);
+    }
+    let all = results;
+    let results = &*at_full_speed(results);
+    if results.is_empty() {
+        return None;
+    }
     let own = match session.plan.experiment.as_str() {
         MEASURE => counts::describe_counts(&session.plan, results)?,
         CALLS => ways::compare_calls(results)?,
@@ -114,10 +143,8 @@ pub fn answer_experiment(
             return (!said.is_empty()).then(|| format!("{} {}", general.text, said.join(" ")));
         }
     };
-    let failed = text::describe_failures(
-        results,
-        &CellNames::from_jobs(results.iter().map(|result| &result.cell)),
-    );
+    let names = CellNames::from_jobs(all.iter().map(|result| &result.cell));
+    let failed = text::describe_failures(all, &names);
     Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 

@@ -14,7 +14,7 @@ use crate::text::clean_text;
 use crate::units::{self, Precision, counted, join_names, join_range, verb};
 
 /// The answer of a session.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Answer {
     /// Plain sentences, one line.
     pub text: String,

@@ -10,7 +10,7 @@ use self::figure::{Figure, figure};
 use crate::analysis::{CellResult, list_skipped, results};
 use crate::catalog::infos;
 use crate::experiment::excluding_option;
-use crate::plan::{Condition, Expectation, Job, Metric, Plan};
+use crate::plan::{Axis, Condition, Expectation, Job, Metric, Plan};
 use crate::session::Session;
 use crate::units::counted;
 
@@ -145,14 +145,17 @@ fn judge(session: &Session, results: &[CellResult], expectation: &Expectation) -
         let result = results.iter().find(|result| result.cell == *job);
         let verdict = session.verdicts.get(index).and_then(Option::as_deref);
         let commits = verdict.and_then(|verdict| verdict.commits.as_ref());
+        // Under a rate, a commit waits from its intended start on.
         let latency = commits
             .map(|commits| &commits.total)
+            .filter(|_| job.rate.is_none())
             .or_else(|| verdict.and_then(|verdict| verdict.latency.as_ref()));
         let reason = missed.iter().find(|skipped| skipped.cell == *job);
         let reason = reason.map_or("it was not measured", |skipped| skipped.reason.as_str());
         let target = session.grounds.as_ref().map(|grounds| grounds.target_of(job));
         for condition in expectation.conditions.iter().filter(|one| one.metric.is_of(job)) {
             let figure = match result {
+                _ if asks_for_less(job, condition) => Err(asked_for_less(job)),
                 Some(result) => figure(result, latency, target, condition.metric),
                 None => Err(reason.into()),
             };
@@ -161,6 +164,22 @@ fn judge(session: &Session, results: &[CellResult], expectation: &Expectation) -
     }
     let outcome = cells.iter().map(|cell| cell.outcome).max().unwrap_or(Holds::CannotTell);
     Expected { expectation: expectation.clone(), outcome, cells }
+}
+
+/// Returns whether a cell was asked for a lower rate than a condition demands.
+fn asks_for_less(job: &Job, condition: &Condition) -> bool {
+    let Some(rate) = job.operations_per_second() else { return false };
+    let asked = match condition.metric {
+        Metric::Throughput => rate * job.block as f64,
+        Metric::Iops => rate,
+        Metric::Commits => job.commits_in(rate),
+        _ => return false,
+    };
+    !condition.holds(asked)
+}
+
+fn asked_for_less(job: &Job) -> String {
+    format!("only {} were asked for: use a higher --rate", Axis::Rate.value(job))
 }
 
 fn judge_cell(job: &Job, condition: &Condition, figure: Result<Figure, String>) -> JudgedCell {

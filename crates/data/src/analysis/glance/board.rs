@@ -31,7 +31,7 @@ const FAR_SLOWER: f64 = 2.0;
 /// A large figure, the table below it, and the sentences of its question.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Board {
-    /// Names the figure: `one random read of 4 KiB, direct, takes`.
+    /// Names the figure: `one random read of 4 KiB, direct, takes on average`.
     pub title: String,
     /// `69`, `64`, `NO`.
     pub number: String,
@@ -208,7 +208,8 @@ impl Board {
         }
         let interval = self.figure.map_or(String::new(), |figure| figure.describe_certainty());
         // A factor is one word: `9.6x`.
-        let gap = if self.unit == RATIO[0].1 { "" } else { " " };
+        let is_word = self.unit == RATIO[0].1 || self.unit.starts_with('/');
+        let gap = if is_word { "" } else { " " };
         let is_open = self.outcome == Some(Holds::CannotTell);
         let number = if is_open { "not known yet" } else { self.number.as_str() };
         // A title above a table ends with its verb.
@@ -252,7 +253,7 @@ impl Board {
 
 /// Returns the board with the rows of all these results, measured or not: during a run, each cell
 /// has its row from the start.
-pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
+pub(super) fn growing(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
     let of = Ladder { session, results, knees };
     let jobs = || results.iter().map(|result| &result.cell);
     let axis = Axis::best(jobs());
@@ -368,7 +369,7 @@ impl<'a> Ladder<'a> {
         let (state, column) = states.iter().zip(&columns).next()?;
         let cell = column.cells.get(lead)?.as_ref();
         let block = units::show_bytes(*blocks.get(lead)?);
-        let title = format!("one random read of {block}, {}, takes", state.1);
+        let title = format!("one random read of {block}, {}, takes on average", state.1);
         let mut beside = cell.map_or(Vec::new(), |cell| self.percentiles(cell.result));
         let warm = columns.iter().find(|column| column.title == Cache::Warm.to_string());
         let warm = warm.filter(|own| *own != column).and_then(|own| own.cells.get(lead)?.as_ref());
@@ -480,7 +481,13 @@ impl<'a> Ladder<'a> {
         let (number, unit) = shown.split_once(' ').unwrap_or((&shown, ""));
         let title =
             format!("block size that is enough for {}, {}", knee.cell.backend, knee.cell.cache);
-        let (number, unit, beside) = (number.into(), unit.into(), vec![beside]);
+        let others = self.knees.iter().filter(|of| of.axis == Axis::Block && *of != knee);
+        let named = others.filter_map(|of| {
+            let at = if of.is_sure() { of.at } else { self.size_near_peak(of)?.0? };
+            Some(format!("{}: {}", of.cell.cache, units::show_bytes(at)))
+        });
+        let beside = [beside].into_iter().chain(named).collect();
+        let (number, unit) = (number.into(), unit.into());
         let outcome = at.is_none().then_some(Holds::CannotTell);
         Some(Board { title, number, unit, outcome, beside, ..Board::default() })
     }

@@ -8,6 +8,7 @@ mod conditions;
 mod facts;
 mod model;
 mod origin;
+mod paced;
 mod pictures;
 mod settled;
 #[cfg(test)]
@@ -18,7 +19,7 @@ mod workloads;
 use std::collections::BTreeSet;
 
 pub use access::Access;
-pub use board::{Board, BoardCell, BoardColumn, growing_board};
+pub use board::{Board, BoardCell, BoardColumn};
 pub use columns::{GlanceBar, GlanceColumn, GlanceRow};
 pub use conditions::Conditions;
 
@@ -28,7 +29,7 @@ pub use workloads::{Workload, workloads};
 
 use crate::analysis::answer::describe_effects;
 use crate::analysis::{
-    Answer, CellResult, Expected, ProbeResult, capitalize, end_sentence, expected_with,
+    Answer, CellResult, Expected, Knee, ProbeResult, capitalize, end_sentence, expected_with,
 };
 use crate::session::Session;
 use crate::units;
@@ -107,6 +108,7 @@ pub fn glance(
         Some(table) => table.cells().filter_map(|cell| cell.result).collect(),
         None => bars().map(|bar| bar.result).collect(),
     };
+    let others = if table.is_some() { String::new() } else { warn_of_others(results, &indexes) };
     let shown: Vec<&CellResult> =
         indexes.into_iter().filter_map(|index| results.get(index)).collect();
     let shown_figures = facts::Shown { columns: &columns, rows: &rows, workloads: &workloads };
@@ -128,7 +130,8 @@ pub fn glance(
     };
     let settled = settled::settled(session, results);
     let widest = table.and_then(Board::widest);
-    let (trust, warned) = trust::trust(session, &shown, probes, settled, widest);
+    let (mut trust, warned) = trust::trust(session, &shown, probes, settled, widest);
+    trust.text += &others;
     Glance {
         conditions: Conditions::of(session),
         headline,
@@ -142,6 +145,23 @@ pub fn glance(
         columns,
         rows,
     }
+}
+
+/// Counts the cells with warnings that only a chart marks; empty without any.
+fn warn_of_others(results: &[CellResult], shown: &BTreeSet<usize>) -> String {
+    let others = results.iter().enumerate().filter(|(at, _)| !shown.contains(at));
+    match others.filter(|(_, result)| result.faults().next().is_some()).count() {
+        0 => String::new(),
+        1 => "; 1 other cell has warnings".into(),
+        count => format!("; {count} other cells have warnings"),
+    }
+}
+
+/// Returns the board with the rows of all these results, measured or not: during a run, each cell
+/// has its row from the start.
+pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
+    let is_paced = !results.is_empty() && results.iter().all(|result| result.cell.rate.is_some());
+    if is_paced { paced::paced(session, results) } else { board::growing(session, results, knees) }
 }
 
 /// Returns the board of the question that the session asks; `None` if the usual picture answers it,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::*;
 use crate::analysis::answer::testing::{at, busy, cell};
 use crate::analysis::{LatencyOf, answer_with, list_skipped, results};
-use crate::plan::{Cache, Job, Op, Pattern, Sync};
+use crate::plan::{Cache, Job, Op, Pattern, Rate, Sync};
 use crate::record::{End, Source};
 use crate::session::testing::{self as sessions, job};
 

@@ -80,11 +80,12 @@ fn describe_counts(shown: &[Shown], widest: Option<f64>) -> (bool, String) {
         return (false, format!("first look: {trials}, {MIN_TRIALS} give an interval"));
     };
     let width = widest.unwrap_or_else(|| widths.into_iter().fold(0.0, f64::max));
-    let shown = show_share((width * 100.0).ceil() / 100.0);
+    let rounded = |round: fn(f64) -> f64| show_share(round(width * 100.0) / 100.0);
     match width {
         ..0.01 => (true, format!("{trials}, every interval within ±1 %")),
-        ..=NARROW => (true, format!("{trials}, every interval within ±{shown}")),
-        _ => (false, format!("{trials}, intervals up to ±{shown}")),
+        ..=NARROW => (true, format!("{trials}, every interval within ±{}", rounded(f64::ceil))),
+        // As next to the figures.
+        _ => (false, format!("{trials}, intervals up to ±{}", rounded(f64::round))),
     }
 }
 

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::Bounds;
 use super::device::{Device, Devices, MAX_HELD_SPREAD, in_any_state, throughput};
 use crate::analysis::CellResult;
+use crate::analysis::answer::keeps_rate;
 use crate::catalog::{moves_data, only_loops};
-use crate::plan::{Op, Pattern};
+use crate::plan::{Axis, Op, Pattern};
 use crate::record::Trial;
 use crate::stats::Cost;
 use crate::units::{show_bytes, show_nanos, show_rate, show_share, three_digits};
@@ -35,6 +36,8 @@ pub enum Limit {
     CpuQuota,
     /// Other programs are served first.
     IoPriority,
+    /// The rate that was asked for.
+    AskedRate,
 }
 
 impl Limit {
@@ -52,6 +55,7 @@ impl Limit {
             Limit::RateLimit => "rate limit",
             Limit::CpuQuota => "CPU quota",
             Limit::IoPriority => "I/O priority",
+            Limit::AskedRate => "asked rate",
         }
     }
 }
@@ -104,6 +108,10 @@ pub fn limit(
         || result.wrong().is_some()
     {
         return None;
+    }
+    if keeps_rate(result) == Some(true) {
+        let kept = format!("it keeps the {} that were asked for", Axis::Rate.value(&result.cell));
+        return LimitCause::new(Limit::AskedRate, kept);
     }
     let cell = Cell::from_result(result)?;
     if let Some(quota) = cell.of_the_quota(bounds) {

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::analysis::answer::at_full_speed;
 use crate::analysis::{Axis, CellResult};
 use crate::plan::{CpuCache, Job, Op};
 use crate::record::{Ceilings, TargetEvidence, Throttle};
@@ -140,7 +141,7 @@ pub struct Why {
 
 /// Explains what limits each of these results; `bounds` returns the bounds of a cell.
 pub fn explain_limits(results: &[CellResult], bounds: impl Fn(&Job) -> Bounds) -> Why {
-    let costs = curve::costs(results);
+    let costs = curve::costs(&at_full_speed(results));
     let devices = Devices::from_results(results);
     let of: HashMap<&Job, &Cost> =
         costs.iter().filter_map(|curve| Some((&curve.cell, curve.claimed()?))).collect();

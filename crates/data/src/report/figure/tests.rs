@@ -4,7 +4,9 @@ use super::model::about;
 use super::*;
 use crate::analysis;
 use crate::analysis::Metric;
-use crate::plan::{Cache, Choice, CpuCache, Job, Layout, Op, Pattern, ProbeCell, Sync, Writes};
+use crate::plan::{
+    Cache, Choice, CpuCache, Job, Layout, Op, Pattern, ProbeCell, Rate, Sync, Writes,
+};
 use crate::record::{Estimate, ProbeFindings, ProbeTrial, Unit as Value};
 use crate::report::Spread;
 use crate::report::testing;
@@ -113,6 +115,9 @@ fn different_curves_have_different_signs() {
         variant: _,
         ranks: _,
         layout: _,
+        rate: _,
+        arrival: _,
+        think: _,
     } = plain.clone();
     for (one, other) in [
         (plain.clone(), Job { backend: Choice::plain("uring"), ..plain.clone() }),
@@ -121,6 +126,7 @@ fn different_curves_have_different_signs() {
         (plain.clone(), Job { span: 1 << 20, ..plain.clone() }),
         (plain.clone(), Job { threads: 3, ..plain.clone() }),
         (plain.clone(), Job { depth: 8, ..plain.clone() }),
+        (plain.clone(), Job { rate: Some(Rate::Bytes(9)), think: 9, ..plain.clone() }),
         (plain.clone(), Job { cache: Cache::Cold, ..plain.clone() }),
         (plain.clone(), Job { direct: true, ..plain.clone() }),
         (plain.clone(), Job { sync: Sync::Fsync, ..plain.clone() }),

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::catalog::BACKENDS;
 use crate::plan::{
-    Choice, Fio, FioEngine, Info, Job, Op, Pattern, Sync, TargetSpec, foreign_backend,
+    Arrival, Choice, Fio, FioEngine, Info, Job, Op, Pattern, Rate, Sync, TargetSpec,
+    foreign_backend,
 };
 use crate::report::testing;
 
@@ -73,6 +74,10 @@ fn jobs(info: &Info) -> Vec<Job> {
     let mut jobs: Vec<Job> = info.ops.iter().filter(|op| **op != Op::Seek).map(plain).collect();
     let Some(base) = jobs.first().cloned() else { return jobs };
     jobs.push(Job { threads: 4, block: 16 << 10, ..base.clone() });
+    let rate = Some(Rate::Operations(400));
+    jobs.push(Job { rate, arrival: Arrival::Poisson, threads: 4, ..base.clone() });
+    jobs.push(Job { rate: Some(Rate::Bytes(1 << 20)), ..base.clone() });
+    jobs.push(Job { think: 5_000_000, ..base.clone() });
     let drawn = [Pattern::Zipf(990), Pattern::Hot { share: 20, accesses: 80 }];
     for pattern in [Pattern::Random, Pattern::Reverse, Pattern::Stride(4)].into_iter().chain(drawn)
     {

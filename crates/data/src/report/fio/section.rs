@@ -7,7 +7,7 @@ use super::line::comment;
 use super::target::FioTarget;
 use crate::catalog::info;
 use crate::plan::{
-    Cache, Fio, FioEngine, FioOption, FioValue, Job, Layout, Op, Pattern, Sync, Writes,
+    Cache, Fio, FioEngine, FioOption, FioValue, Job, Layout, Op, Pattern, Rate, Sync, Writes,
     foreign_engine,
 };
 use crate::units;
@@ -49,6 +49,7 @@ pub fn build_lines(
     let job = &job.of_all_ranks();
     set_pattern(&mut section, job);
     set_amount(&mut section, job, trial_time);
+    set_pace(&mut section, job);
     set_caches(&mut section, job);
     let name: String = label
         .chars()
@@ -225,6 +226,29 @@ fn set_amount(section: &mut FioSection, job: &Job, trial_time: Duration) {
                 section.set("time_based", 1);
             }
         }
+    }
+}
+
+/// Sets rate and pause, each of one job of `numjobs`.
+fn set_pace(section: &mut FioSection, job: &Job) {
+    let threads = u64::from(job.threads.max(1));
+    if let Some(rate) = job.rate {
+        let (name, all) = match rate {
+            Rate::Operations(operations) => ("rate_iops", operations),
+            Rate::Bytes(bytes) => ("rate", bytes),
+        };
+        section.set(name, (all / threads).max(1));
+        if all % threads != 0 {
+            section.add_comment("fio's rate is of each job: the sum is lower than iotui's");
+        }
+        if !job.arrival.is_steady() {
+            section.set("rate_process", job.arrival);
+        }
+        section
+            .add_comment("fio counts latencies from the real start, iotui from the intended one");
+    }
+    if job.think > 0 {
+        section.set("thinktime", job.think.div_ceil(1000));
     }
 }
 

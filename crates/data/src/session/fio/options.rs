@@ -3,8 +3,8 @@
 use super::output::Options;
 use crate::catalog::BACKENDS;
 use crate::plan::{
-    Choice, DataPath, FilePer, Fio, FioEngine, FioOption, FioValue, Info, Job, Op, Pattern, Sync,
-    foreign_backend,
+    Arrival, Choice, DataPath, FilePer, Fio, FioEngine, FioOption, FioValue, Info, Job, Op,
+    Pattern, Rate, Sync, foreign_backend,
 };
 
 /// The options of a job, which take precedence over the global ones.
@@ -39,8 +39,8 @@ impl Remark {
 
 /// Options that change what the figures mean, the values that do not, and what fio does.
 const MEANINGS: [(&str, &[&str], &str); 14] = [
-    ("rate", &[], "fio held the job to this rate"),
-    ("rate_iops", &[], "fio held the job to this rate"),
+    ("rate", &[], FROM_REAL_START),
+    ("rate_iops", &[], FROM_REAL_START),
     ("thinktime", &[], "fio paused between operations"),
     ("latency_target", &[], "fio varied the queue depth to keep this latency"),
     (DISTRIBUTION, &["random"], "some blocks come more often, and caches hold them"),
@@ -55,6 +55,8 @@ const MEANINGS: [(&str, &[&str], &str); 14] = [
     ("ignore_error", &[], "operations that failed count as well"),
 ];
 
+const FROM_REAL_START: &str =
+    "fio held the job to this rate, and counts latencies from the real start of an operation";
 const DISTRIBUTION: &str = "random_distribution";
 
 /// Returns the backend that corresponds to an engine of fio; no two backends share an engine.
@@ -259,6 +261,20 @@ impl JobOptions<'_> {
         }
     }
 
+    /// Returns the rate of all threads; `None` if there is none, or one for each direction.
+    fn rate(&self, threads: u32) -> Option<Rate> {
+        let of_each = |name: &str| self.size(self.get(name)?)?.checked_mul(threads.into());
+        let operations = of_each("rate_iops").map(Rate::Operations);
+        let rate = operations.filter(|rate| rate.is_valid());
+        rate.or_else(|| of_each("rate").map(Rate::Bytes).filter(|rate| rate.is_valid()))
+    }
+
+    /// Returns the pause after each operation, nanoseconds: fio's is in microseconds.
+    fn think(&self) -> u64 {
+        let nanos = self.number("thinktime", 0).saturating_mul(1000);
+        if nanos <= Job::MAX_THINK.as_nanos() as u64 { nanos } else { 0 }
+    }
+
     /// Returns the sync method, and after how many writes.
     fn sync(&self) -> (Sync, u32) {
         match self.get("sync") {
@@ -299,6 +315,7 @@ impl JobOptions<'_> {
             said.push(Remark::meaning(text));
         }
         let threads = threads.clamp(1, Job::MAX_THREADS);
+        let rate = self.rate(threads);
         let (sync, sync_every) = if op == Op::Write { self.sync() } else { (Sync::None, 1) };
         let mut job = Job {
             pattern,
@@ -311,6 +328,12 @@ impl JobOptions<'_> {
             sync,
             sync_every,
             mix,
+            rate,
+            arrival: match self.get("rate_process") {
+                Some("poisson") if rate.is_some() => Arrival::Poisson,
+                _ => Arrival::Steady,
+            },
+            think: self.think(),
             file_per: if op == Op::Write { self.file_per(threads) } else { FilePer::Run },
             ..Job::plain(Choice::plain(""), op)
         };

@@ -1,6 +1,6 @@
 use super::*;
 use crate::analysis::{CellResult, LatencyOf, results};
-use crate::plan::{Op, Pattern, Sync};
+use crate::plan::{Arrival, Op, Pattern, Rate, Sync};
 use crate::record::Severity;
 use crate::session::{Imported, import, load};
 
@@ -234,6 +234,27 @@ fn drawn_blocks_are_imported() {
     }
     let straight = read(r#""rw":"read","random_distribution":"zipf:1.2""#);
     assert_eq!(straight.cell.pattern, Pattern::Seq);
+}
+
+#[test]
+fn cells_have_rates_and_pauses() {
+    for (options, rate, arrival, think) in [
+        (r#""rate_iops":"100""#, Some(Rate::Operations(100)), Arrival::Steady, 0),
+        (
+            r#""rate_iops":"100","rate_process":"poisson""#,
+            Some(Rate::Operations(100)),
+            Arrival::Poisson,
+            0,
+        ),
+        (r#""rate":"4m""#, Some(Rate::Bytes(4 << 20)), Arrival::Steady, 0),
+        (r#""rate_iops":"100,50""#, None, Arrival::Steady, 0),
+        (r#""rate_process":"poisson""#, None, Arrival::Steady, 0),
+        (r#""thinktime":"1500""#, None, Arrival::Steady, 1_500_000),
+        (r#""thinktime":"99999999999999""#, None, Arrival::Steady, 0),
+    ] {
+        let cell = read(options).cell;
+        assert_eq!((cell.rate, cell.arrival, cell.think), (rate, arrival, think), "{options}");
+    }
 }
 
 #[test]

@@ -287,7 +287,7 @@ fn lanes_without_cpus_only_sleep() {
 }
 
 #[test]
-fn a_jump_of_the_clock_is_undone() {
+fn jumps_of_the_clock_are_undone() {
     // Forward by a minute, as after a suspend, and back.
     for jump in [60 * SECOND as i64, -(SECOND as i64) / 2] {
         let fake = Fake::new();
@@ -355,7 +355,7 @@ fn work_may_end_the_pace() {
 }
 
 #[test]
-fn lanes_with_depth_see_what_is_due() {
+fn deep_lanes_see_due_starts() {
     let fake = Fake::new();
     let anchor = fake.anchor(1000);
     let spec = lane_of(rate(1e6, 10_000), &anchor, 0, 1);

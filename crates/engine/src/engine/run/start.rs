@@ -22,7 +22,7 @@ use crate::engine::ranks::{Link, Ranks};
 use crate::engine::target::OpenTarget;
 use crate::engine::targets::Targets;
 use crate::engine::{Control, Sink, levels, probing, target};
-use crate::experiment::Settling;
+use crate::experiment::{RateSearch, Settling};
 use crate::plan::{Job, Plan, TargetSpec};
 use crate::record::{Earlier, End, Event, Grounds, LogSpace, MachineEvidence, Phase};
 use crate::sys::clock::monotonic_nanos;
@@ -171,6 +171,7 @@ fn run_jobs(
         precision: Precision::from_plan(plan),
         ratios: Ratios::new(plan),
         settling: Settling::new(plan),
+        search: RateSearch::new(plan),
         open: open_cells(plan, earlier),
         reserve: Reserve::default(),
         log_space: LogSpace::default(),

@@ -68,6 +68,7 @@ fn run_until_end(budget: Duration, stop: Option<&'static AtomicBool>) -> (End, V
         fitting: Fitting::new(&plan, Some(1), Duration::ZERO),
         precision: None,
         ratios: Ratios::new(&plan),
+        search: None,
         settling: None,
         open: Vec::new(),
         reserve: Reserve::default(),

@@ -32,7 +32,9 @@ pub(super) fn cpu_bound(evidence: &CellEvidence) -> Option<Finding> {
         return None;
     }
     let lanes = evidence.sum(|t| t.evidence.lane_nanos);
-    let busy = share(evidence.sum(|t| t.user_nanos.saturating_add(t.system_nanos)), lanes);
+    let spun = |t: &Trial| t.evidence.paced.as_deref().map_or(0, |paced| paced.spin_nanos);
+    let busy = |t: &Trial| t.user_nanos.saturating_add(t.system_nanos).saturating_sub(spun(t));
+    let busy = share(evidence.sum(busy), lanes);
     let xor = share(evidence.sum(|t| t.evidence.xor_nanos.get().unwrap_or(0)), lanes);
     if busy < MIN_CPU_SHARE || xor < MIN_XOR_SHARE {
         return None;
@@ -84,8 +86,11 @@ pub(super) fn timing_dominates(evidence: &CellEvidence) -> Option<Finding> {
     if !evidence.moves() && evidence.job.op != Op::Seek || evidence.trials.is_empty() {
         return None;
     }
-    let lane_nanos = evidence.sum(|t| t.evidence.lane_nanos);
-    let op_nanos = share(lane_nanos, evidence.sum(|t| t.ops));
+    let nanos = |t: &Trial| match evidence.job.is_paced() {
+        true => t.evidence.timed_nanos,
+        false => t.evidence.lane_nanos,
+    };
+    let op_nanos = share(evidence.sum(nanos), evidence.sum(|t| t.ops));
     let loop_share = evidence.harness_nanos / op_nanos;
     if !(loop_share.is_finite() && loop_share >= MIN_LOOP_SHARE) {
         return None;

@@ -178,6 +178,21 @@ pub(super) fn unknown_calls(evidence: &CellEvidence) -> Option<Finding> {
     )
 }
 
+pub(super) fn clock_jumped(evidence: &CellEvidence) -> Option<Finding> {
+    let trials = trials_with_note(evidence, |note| matches!(note, Note::ClockJumped(_)))?;
+    let notes = evidence.trials().flat_map(|trial| &trial.evidence.notes);
+    let most = notes.filter_map(|note| match note {
+        Note::ClockJumped(nanos) => Some(*nanos),
+        _ => None,
+    });
+    finding(
+        Severity::Note,
+        format!("the clock jumped by {}: all later starts moved", show_nanos(most.max()? as f64)),
+        format!("the machine slept, or its clock was reset, {trials}"),
+        "measure again on a machine that does not sleep",
+    )
+}
+
 pub(super) fn coarse_clock(evidence: &CellEvidence) -> Option<Finding> {
     let trials = trials_with_note(evidence, |note| matches!(note, Note::CoarseClock(_)))?;
     let (nanos, step) = evidence

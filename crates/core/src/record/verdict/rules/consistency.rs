@@ -63,6 +63,10 @@ const MIN_LANE_NANOS: u64 = 20_000;
 /// operations were timed, lanes ran only briefly or a lane had several in flight (of which the
 /// requested depth is only the bound), only an excess can be detected.
 pub(super) fn inconsistent_time(evidence: &CellEvidence) -> Option<Finding> {
+    // A lane that waits for a start has nothing in flight.
+    if evidence.job.is_paced() {
+        return None;
+    }
     let mut latency = 0.0;
     let mut overhead = 0.0;
     let mut depth_time = 0.0;

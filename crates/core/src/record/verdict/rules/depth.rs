@@ -85,7 +85,8 @@ fn request_bytes<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<u64> {
 
 pub(super) fn depth_unused(evidence: &CellEvidence) -> Option<Finding> {
     let job = evidence.job;
-    if !evidence.moves() || job.depth < 2 || evidence.is_warm() || evidence.target.memory {
+    let fits = job.depth >= 2 && !job.is_paced();
+    if !evidence.moves() || !fits || evidence.is_warm() || evidence.target.memory {
         return None;
     }
     fn warn(message: String, facts: String, remedy: &str) -> Option<Finding> {

@@ -6,6 +6,7 @@ mod circumstance;
 mod consistency;
 mod depth;
 mod disturbance;
+mod pace;
 mod path;
 mod ranks;
 mod scatter;
@@ -50,6 +51,8 @@ pub static RULES: &[Rule] = &[
     rule("few-operations", scatter::few_operations),
     rule("few-for-percentile", scatter::few_for_percentile),
     rule(WIDE, scatter::wide),
+    rule("rate-missed", pace::rate_missed),
+    rule("held-back", pace::held_back),
     rule("two-modes", scatter::two_modes),
     rule("level-change", scatter::level_change),
     rule("stalls", scatter::stalls),
@@ -59,6 +62,8 @@ pub static RULES: &[Rule] = &[
     rule("unsteady-host", disturbance::unsteady_host),
     rule("disturbed", disturbance::disturbed),
     rule("nearly-full", disturbance::nearly_full),
+    rule("timer-late", pace::timer_late),
+    rule("spinning", pace::spinning),
     rule("slow-clock", circumstance::slow_clock),
     rule("timing-dominates", ceiling::timing_dominates),
     rule("inconsistent", consistency::inconsistent),
@@ -77,6 +82,7 @@ pub static RULES: &[Rule] = &[
     rule("uneven-start", circumstance::uneven_start),
     rule("cloned", circumstance::cloned),
     rule(CALLS_UNKNOWN, circumstance::unknown_calls),
+    rule("clock-jumped", circumstance::clock_jumped),
     rule("coarse-clock", circumstance::coarse_clock),
     rule("not-flushed", circumstance::not_flushed),
     rule("populated-more", depth::populated_more),

@@ -164,10 +164,11 @@ pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
         1 => ", 1 outlier".into(),
         count => format!(", {count} outliers"),
     };
+    let what = if evidence.job.rate.is_some() { "mean response time" } else { "median" };
     // Every table shows the interval next to the figure, so a moderate width does not mislead.
     finding(
         if half_width >= USELESS_HALF_WIDTH { Severity::Misleading } else { Severity::Note },
-        format!("the median is known only to within ±{}", show_share(half_width)),
+        format!("the {what} is known only to within ±{}", show_share(half_width)),
         format!(
             "95 % confidence interval of {}{outliers}",
             show_trials(evidence.rated_trials().len())
@@ -177,7 +178,8 @@ pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
 }
 
 pub(super) fn two_modes(evidence: &CellEvidence) -> Option<Finding> {
-    let (a, b) = evidence.spread.two_modes?;
+    // Under a rate, these are of response times.
+    let (a, b) = evidence.spread.two_modes.filter(|_| evidence.job.rate.is_none())?;
     // `level-change` reports a change over time.
     if LevelChange::from_trials(evidence.trials).is_some() {
         return None;
@@ -290,7 +292,7 @@ pub(super) fn stalls(evidence: &CellEvidence) -> Option<Finding> {
     let waits = job.direct && !job.pattern.is_drawn()
         || job.commits()
         || evidence.reads() && job.cache == Cache::Cold && job.pattern == Pattern::Random;
-    let latency = evidence.latency.filter(|_| evidence.moves() && waits)?;
+    let latency = evidence.service.or(evidence.latency).filter(|_| evidence.moves() && waits)?;
     let p50 = latency.p50?;
     let (mut stalls, mut held, mut all) = (0, 0.0, 0.0);
     for &(nanos, count) in &latency.buckets {

@@ -180,6 +180,9 @@ prop_compose! {
             variant: None,
             ranks: None,
             layout: Layout::PerRank,
+            rate: None,
+            arrival: Default::default(),
+            think: 0,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The picture of each question.
 
 use super::*;
-use crate::analysis::Holds;
+use crate::analysis::{Holds, answer};
 use crate::experiment::CALLS;
 use crate::units::Rates;
 
@@ -38,7 +38,7 @@ fn random_reads_show_their_time() {
     });
     let glance = of(&cells);
     let board = glance.table().unwrap();
-    assert_eq!(board.title, "one random read of 4 KiB, cold, takes");
+    assert_eq!(board.title, "one random read of 4 KiB, cold, takes on average");
     assert_eq!((board.number.as_str(), board.unit.as_str(), board.lead), ("80.0", "µs", Some(1)));
     let half = "half of them up to 63.0 µs";
     assert_eq!(board.beside, [half, "1 in 100 over 206 µs", "from memory 400 ns (200x as fast)"]);
@@ -61,8 +61,68 @@ fn random_reads_show_their_time() {
             "with pread, from 512 B to 64 KiB warm is 35x to 237x as fast as cold"
         ]
     );
-    assert!(glance.headline[0].starts_with("one random read of 4 KiB, cold, takes 80.0 µs ±"));
+    assert!(
+        glance.headline[0]
+            .starts_with("one random read of 4 KiB, cold, takes on average 80.0 µs ±")
+    );
     assert!(glance.trust.text.starts_with("7 trials of each"), "{}", glance.trust.text);
+}
+
+/// Returns a cell that was asked for a rate and reached another, operations per second.
+fn paced(backend: &str, asked: u64, reached: f64, micros: f64) -> CellResult {
+    let job = Job { rate: Some(Rate::Operations(asked)), ..job(backend, 4096, Cache::Cold) };
+    let mut result = cell(job, reached * 4096.0 / crate::analysis::answer::testing::GIB, 0.0, 7);
+    result.latency = Some(LatencyOf {
+        mean: micros * 1e3,
+        p50: Some(micros * 1e3),
+        p90: None,
+        p99: Some(micros * 3e3),
+        p999: Some(micros * 5e3),
+        max: micros * 9e3,
+        every: 1,
+        unit: "ns",
+    });
+    result
+}
+
+#[test]
+fn rates_show_which_are_kept() {
+    let cells = [
+        paced("pread", 1000, 1000.0, 80.0),
+        paced("pread", 2000, 1999.0, 90.0),
+        paced("pread", 4000, 3100.0, 5000.0),
+    ];
+    let glance = of(&cells);
+    let board = glance.table().unwrap();
+    assert_eq!(board.title, "pread at 4 KiB, cold keeps");
+    assert_eq!((board.number.as_str(), board.unit.as_str(), board.lead), ("2", "k/s", Some(1)));
+    let waits = ["half of the operations take up to 90.0 µs", "1 in 100 over 270 µs"];
+    assert_eq!(board.beside, [waits[0], waits[1], "of 4k/s only 3.10 k/s"]);
+    let titles: Vec<&str> = board.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles, ["reached", "p50", "p99", "p99.9"]);
+    assert_eq!(rows(board)[2].0, "4k/s");
+    let answer = answer::answer(&cells);
+    assert_eq!((answer.best, answer.knees.len()), (None, 0), "a rate is no speed");
+    assert_eq!(
+        answer.text,
+        "pread at 4 KiB, cold keeps 2k/s: half of the operations take up to 90.0 µs, 1 in 100 \
+         over 270 µs; of 4k/s it reaches 3.10 k/s."
+    );
+}
+
+#[test]
+fn no_rate_may_be_kept() {
+    let cells = [paced("pread", 4000, 3100.0, 5000.0), paced("mmap", 4000, 4000.0, 70.0)];
+    let glance = of(&cells);
+    let board = glance.table().unwrap();
+    assert_eq!((board.title.as_str(), board.number.as_str()), ("mmap at 4 KiB, cold keeps", "4"));
+    assert_eq!(board.facts, ["pread at 4 KiB, cold: of 4k/s it reaches 3.10 k/s"]);
+    let glance = of(&cells[..1]);
+    assert_eq!(glance.table().unwrap().number, "none");
+    // A cell without a trial has no figure.
+    let open = CellResult { operations: None, throughput: None, ..cells[0].clone() };
+    let glance = of(&[open]);
+    assert_eq!(glance.table().map(|board| board.rows.len()), None, "there is no figure");
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn plan() -> Plan {
         shift: false,
         cold: Default::default(),
         cpus: None,
+        latency_target: None,
         probes: vec![],
         skipped: vec![],
         skipped_probes: vec![],

@@ -1,12 +1,14 @@
 pub(in crate::record::verdict) mod below;
 mod ceiling;
 mod cells;
+mod pace;
 mod ranks;
 mod trust;
 
 use self::below::{BELOW, cold_on_loop, direct_on_direct_loop, direct_on_loop};
 use self::ceiling::CEILING;
 use self::cells::{CACHE, Example, TARGET, WORK};
+use self::pace::PACE;
 use self::ranks::RANKS;
 use self::trust::TRUST;
 use super::RULES;
@@ -15,7 +17,7 @@ use crate::record::verdict::testing::*;
 use crate::record::{LinkCeiling, OtherProcess, Others, Severity};
 
 fn examples() -> impl Iterator<Item = &'static Example> {
-    [CACHE, TARGET, WORK, TRUST, CEILING, BELOW, RANKS].into_iter().flatten()
+    [CACHE, TARGET, WORK, TRUST, CEILING, PACE, BELOW, RANKS].into_iter().flatten()
 }
 
 #[test]
@@ -114,6 +116,7 @@ fn remedies_name_existing_options_only() {
         "--dedupe",
         "--fresh",
         "--shift",
+        "--rate",
         // As losetup makes them.
         "--direct-io=on",
     ];

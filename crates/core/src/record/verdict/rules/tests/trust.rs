@@ -357,6 +357,7 @@ pub static TRUST: &[Example] = &[
         |c| trials_with_note(c, Noted::HelperUncounted),
         slow_clock,
     ),
+    example("clock-jumped", Note, cold, |c| trials_with_note(c, Noted::ClockJumped(7)), slow_clock),
     example("cloned", Misleading, cold, |c| trials_with_note(c, Noted::Cloned), slow_clock),
     example("calls-unknown", Note, cold, |c| trials_with_note(c, Noted::CallsUnknown), slow_clock),
     example(

@@ -1,0 +1,149 @@
+//! The highest rate at which a condition on response times holds (`--latency-target`).
+
+use super::paced::{keeps_rate, names_without_rates};
+use crate::analysis::{CellNames, CellResult, Holds, SummaryOf, results};
+use crate::experiment::{FoundRate, RateSearch, TriedRate};
+use crate::plan::{Axis, Condition, Job};
+use crate::record::Latency;
+use crate::session::Session;
+use crate::units::show_nanos;
+
+/// The result of the search on one curve.
+pub struct FoundTarget {
+    pub condition: Condition,
+    /// The job without its rate.
+    pub job: Job,
+    /// The highest rate at which the condition holds, and the lowest at which it does not.
+    pub holds: Option<Job>,
+    pub fails: Option<Job>,
+    /// The percentile at each.
+    at: [Option<f64>; 2],
+    /// The share of its rate that the failing cell reached, if it is less than 1.
+    missed: Option<f64>,
+    pub is_over: bool,
+}
+
+impl FoundTarget {
+    /// Returns the results of a search; none in a session without a target.
+    pub fn all(session: &Session, results: &[CellResult]) -> Vec<FoundTarget> {
+        let plan = &session.plan;
+        let (Some(search), Some(condition)) = (RateSearch::new(plan), &plan.latency_target) else {
+            return Vec::new();
+        };
+        let found = search.found(&tried(session, results)).into_iter();
+        found.filter_map(|found| FoundTarget::of(session, results, condition, found)).collect()
+    }
+
+    fn of(
+        session: &Session,
+        results: &[CellResult],
+        condition: &Condition,
+        found: FoundRate,
+    ) -> Option<FoundTarget> {
+        let cell = |at: Option<usize>| session.plan.cells.get(at?);
+        let (holds, fails) = (cell(found.holds), cell(found.fails));
+        let percentile = |at: Option<usize>| {
+            let latency = latency(session, at?)?;
+            match condition.metric.quantile() {
+                Some(quantile) => latency.at(quantile),
+                None => Some(latency.max).filter(|_| latency.unstarted == 0),
+            }
+        };
+        let failing = results.iter().find(|result| Some(&result.cell) == fails);
+        let missed = failing.filter(|result| keeps_rate(result) == Some(false));
+        let missed = missed
+            .and_then(|result| result.operations)
+            .map(|SummaryOf { summary, .. }| summary.median);
+        Some(FoundTarget {
+            condition: condition.clone(),
+            job: Axis::Rate.without(holds.or(fails)?),
+            holds: holds.cloned(),
+            fails: fails.cloned(),
+            at: [percentile(found.holds), percentile(found.fails)],
+            missed,
+            is_over: found.is_over,
+        })
+    }
+
+    /// Returns whether the condition holds at some rate.
+    pub fn outcome(&self) -> Holds {
+        match (&self.holds, self.is_over) {
+            (Some(_), _) => Holds::Pass,
+            (None, true) => Holds::Fail,
+            (None, false) => Holds::CannotTell,
+        }
+    }
+
+    /// Describes what lies above the highest rate: `at 13.1k/s it is 8 ms`.
+    pub fn describe_end(&self) -> String {
+        let open = if self.is_over { "" } else { " (the budget ended the search)" };
+        let end = match (&self.fails, self.at[1], self.missed) {
+            (None, ..) if self.is_over => "the highest rate tried".into(),
+            (None, ..) => "no rate failed yet".into(),
+            (Some(job), _, Some(reached)) => {
+                let reached = crate::units::show_count(reached);
+                format!("of {} only {reached}/s", Axis::Rate.value(job))
+            }
+            (Some(job), Some(value), None) => {
+                let rate = Axis::Rate.value(job);
+                format!("at {rate} it is {}", show_nanos(value))
+            }
+            (Some(job), None, None) => format!("at {} it fails", Axis::Rate.value(job)),
+        };
+        end + open
+    }
+
+    /// Returns the percentile at the highest rate: `p99 3.20 ms there`.
+    pub fn describe_there(&self) -> Option<String> {
+        Some(format!("{} {} there", self.condition.metric, show_nanos(self.at[0]?)))
+    }
+
+    /// Describes the result in a sentence.
+    pub fn describe(&self, names: &CellNames) -> String {
+        let (name, condition, end) = (names.full(&self.job), &self.condition, self.describe_end());
+        match &self.holds {
+            Some(job) => {
+                let there = self.describe_there().map_or(String::new(), |there| there + "; ");
+                let rate = Axis::Rate.value(job);
+                format!("{name} keeps {condition} up to {rate}: {there}{end}.")
+            }
+            None => format!("{name} keeps {condition} at no rate: {end}."),
+        }
+    }
+}
+
+/// Describes what a search found; `None` without one.
+pub fn describe_found_targets(session: &Session, results: &[CellResult]) -> Option<String> {
+    let names = names_without_rates(results);
+    let found = FoundTarget::all(session, results);
+    let said: Vec<String> = found.iter().map(|found| found.describe(&names)).collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// Returns the worst outcome of a search; `None` without one.
+pub fn target_outcome(session: &Session) -> Option<Holds> {
+    session.plan.latency_target.as_ref()?;
+    let found = FoundTarget::all(session, &results(session));
+    // Nothing was measured at all.
+    Some(found.iter().map(FoundTarget::outcome).max().unwrap_or(Holds::CannotTell))
+}
+
+fn latency(session: &Session, at: usize) -> Option<&Latency> {
+    session.verdicts.get(at)?.as_deref()?.latency.as_ref()
+}
+
+/// Returns what is known of each cell of the plan.
+fn tried(session: &Session, results: &[CellResult]) -> Vec<Option<TriedRate>> {
+    let of = |(at, job): (usize, &Job)| {
+        if session.errors.get(at).is_some_and(Option::is_some) {
+            return None;
+        }
+        let result = results.iter().find(|result| result.cell == *job);
+        Some(TriedRate {
+            trials: result.map_or(0, |result| result.trials.len()),
+            is_kept: result.and_then(keeps_rate) == Some(true),
+            latency: latency(session, at).cloned(),
+        })
+    };
+    session.plan.cells.iter().enumerate().map(of).collect()
+}

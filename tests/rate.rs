@@ -1,0 +1,134 @@
+//! Operations at a rate: `--rate`, `--arrival`, `--think` and `--latency-target`, from the command
+//! line to the exit code. No bound here depends on how fast this machine is.
+
+use serde_json::Value;
+
+use super::common::{self, Home, stderr_of, stdout_of};
+
+const QUICK: &str = "--trials 5 --trial-time 50ms --budget 60s --no-save";
+
+/// Returns the only result of a run.
+fn result(home: &Home, line: &str) -> Value {
+    let report = home.json(&format!("--batch data.bin {QUICK} {line}"));
+    common::assert_valid(&report);
+    let results = report["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1, "{line}");
+    assert_eq!(results[0]["error"], Value::Null, "{line}");
+    results[0].clone()
+}
+
+/// Returns the sum of a figure of the pace over all trials.
+fn sum(result: &Value, key: &str) -> u64 {
+    let trials = result["trials"].as_array().unwrap();
+    trials.iter().map(|trial| trial["evidence"]["paced"][key].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn each_backend_begins_every_operation() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for line in [
+        "-b pread",
+        "-b read",
+        "-b mmap",
+        "-b uring",
+        "-b uring -q 8",
+        "-b aio -q 8 --direct",
+        "-b pread -t 3",
+        "-b pread --arrival poisson",
+        "-b pread --pattern random",
+    ] {
+        let caches = if line.contains("direct") { "" } else { "-c warm" };
+        let found = result(&home, &format!("{line} -s 4k {caches} --rate 1k"));
+        assert_eq!(found["cell"]["rate"]["operations"], 1000, "{line}");
+        let (intended, unstarted) = (sum(&found, "intended"), sum(&found, "unstarted"));
+        let ops: u64 =
+            found["trials"].as_array().unwrap().iter().map(|t| t["ops"].as_u64().unwrap()).sum();
+        assert_eq!(intended, ops + unstarted, "{line}");
+        if line.contains("poisson") {
+            assert!((120..400).contains(&intended), "{intended} of a mean of 250");
+        } else {
+            assert_eq!(intended, 250, "{line}");
+        }
+        let time = |key: &str, part: &str| found[key][part].as_f64().unwrap();
+        assert!(time("latency", "mean") >= time("service", "mean"), "{line}: {found}");
+        let reached = found["operations"]["median"].as_f64().unwrap();
+        assert!(reached <= 1100.0 || line.contains("poisson"), "{line}: {reached}");
+    }
+}
+
+#[test]
+fn writes_keep_a_rate_too() {
+    let home = Home::new();
+    for sync in ["none", "end", "fdatasync", "dsync"] {
+        let line = format!("--batch --op write --size 1m -b pread -s 4k --sync {sync} --rate 400");
+        let report = home.json(&format!("{line} {QUICK}"));
+        let found = &report["results"][0];
+        assert_eq!(found["error"], Value::Null, "{sync}");
+        assert_eq!(sum(found, "intended"), 100, "{sync}");
+        assert_eq!(found["commits"].is_null(), !["fdatasync", "dsync"].contains(&sync), "{sync}");
+    }
+}
+
+#[test]
+fn pauses_follow_operations() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for line in ["-b pread", "-b uring -q 4"] {
+        let found = result(&home, &format!("{line} -s 4k -c warm --think 2ms"));
+        let depth = found["cell"]["depth"].as_f64().unwrap();
+        let reached = found["operations"]["median"].as_f64().unwrap();
+        assert!(reached <= depth * 500.0, "{line}: {reached}/s");
+        assert_eq!(found["cell"]["think"], 2_000_000);
+        assert!(found["service"].is_null(), "a closed loop has one latency");
+    }
+}
+
+#[test]
+fn a_search_ends_with_a_rate() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = "--batch data.bin -b pread -s 4k -c warm --trial-time 20ms --rate 100,200,300";
+    for (target, code, said) in [
+        ("p50<1h", 0, "keeps p50<1h up to 300/s"),
+        ("p50<1ns", 5, "keeps p50<1ns up to no rate"),
+        ("max<1h", 0, "keeps max<1h up to 300/s"),
+    ] {
+        let output =
+            home.cmd(&format!("{line} --latency-target {target} --save run")).output().unwrap();
+        let text = stdout_of(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(code), "{target}: {text}{}", stderr_of(&output));
+        assert!(text.contains(said), "{target}: {text}");
+        let report = home.json("sessions show run");
+        common::assert_valid(&report);
+        assert_eq!(report["plan"]["latency_target"], target);
+        assert_eq!(report["end"], "goal", "{target}");
+        home.cmd("sessions delete run --yes").assert().success();
+    }
+}
+
+#[test]
+fn impossible_paces_are_refused() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    for (line, said) in [
+        ("-b pread --rate 0", "'0' is not a rate"),
+        ("-b pread --rate=-5", "'-5' is not a rate"),
+        ("-b pread --rate 99999999999999999999", "--rated is the vendor's speed"),
+        ("-b pread --rate 1k --think 1ms", "drop one"),
+        ("-b pread --think 2h", "a time up to 1h"),
+        ("-b pread --arrival poisson", "add a rate"),
+        ("-b fio --rate 1k", "is another program, whose operations iotui does not start"),
+        ("-b mmap+populate --rate 1k", "+populate reads the file before the first operation"),
+        ("-p fast --rate 1k", "tries its methods at full speed"),
+        ("--probe call --rate 1k", "none is selected"),
+        ("-b pread --latency-target iops>=1k", "a condition on the response time"),
+        ("-b pread --latency-target p99<5ms --trials 3", "drop --trials"),
+        ("-b pread -c cold --fresh --rate 1k", "it excludes --count, --rate"),
+    ] {
+        let output = home.cmd(&format!("--batch data.bin -s 4k {line}")).output().unwrap();
+        let error = stderr_of(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{line}: {error}");
+        assert!(error.contains(said), "{line}: {error}");
+    }
+}
