@@ -20,7 +20,7 @@ pub struct Paced {
     pub start_lag: u64,
     /// Sum of the response times; 0 for pauses.
     pub response_nanos: u64,
-    /// CPU time spent waiting for starts.
+    /// Time spent spinning until starts, in which a busy machine may have run others.
     pub spin_nanos: u64,
     /// Sleeps, and calls that only waited.
     pub waits: u64,

@@ -284,7 +284,7 @@ impl AioLane {
         };
         work.note_wait(limit, taken <= 0);
         if limit != Limit::Unlimited && taken == 0 {
-            // Another operation is due: that is no empty wait.
+            // It ended for the next start, so it was not an empty wait.
             return Ok(progressed.max(1));
         }
         work.add_syscalls(1);

@@ -67,7 +67,7 @@ impl Anchor {
     }
 }
 
-/// The clocks of a lane, and its sleep.
+/// The clocks and the sleep of a lane that waits.
 pub(super) trait Timer {
     /// Returns the ticks, never 0.
     fn now(&self) -> u64;
@@ -257,7 +257,7 @@ struct Counts {
 /// A spin of this many nanoseconds at first, and its bounds.
 const MARGIN: u64 = 60_000;
 const MIN_MARGIN: u64 = 10_000;
-const MAX_MARGIN: u64 = 1_000_000;
+const MAX_MARGIN: u64 = 250_000;
 /// The longest sleep: a stop must be seen in time.
 const SLICE: u64 = 50_000_000;
 /// A larger difference between two clocks is a jump of one, nanoseconds; and 1 % of the time.
@@ -320,7 +320,7 @@ impl<'a> Pacer<'a> {
     }
 
     /// Start `j` of lane `k` is `j * lanes + k` of all; random arrivals are drawn by each lane,
-    /// which add up to those of the rate.
+    /// and add up to the rate.
     fn begin_rate(&mut self, pace: &LanePace, rate: &RateSpec, ticks_per_nano: f64) {
         let from = pace.anchor.ticks.load(Relaxed);
         if let Some(response) = &mut self.response {
@@ -468,10 +468,11 @@ impl<'a> Pacer<'a> {
         now
     }
 
-    /// Records how late the kernel returned; a wake after the start makes the spin longer.
+    /// Records how late the kernel returned; a wake after the start makes the spin longer. No spin
+    /// helps where others have the CPU, which takes longer than any wake.
     fn record_wake(&mut self, late: u64, missed: bool) {
         self.record.wakes.record(late);
-        if self.spins {
+        if self.spins && late <= MAX_MARGIN {
             let longer = self.margin * 2;
             self.margin = if missed { longer } else { self.margin - self.margin / 128 };
             self.margin = self.margin.clamp(MIN_MARGIN, MAX_MARGIN);
@@ -491,6 +492,7 @@ impl<'a> Pacer<'a> {
         }
         let due = self.due();
         if now < due {
+            self.held = false;
             return Pending::At(due);
         }
         if now >= self.give_up {

@@ -34,7 +34,7 @@ struct Update {
     data: u64,
 }
 
-/// The time limit of a call (`struct io_uring_getevents_arg`).
+/// The limit of a wait (`struct io_uring_getevents_arg`).
 #[repr(C)]
 struct Argument {
     signals: u64,

@@ -5,7 +5,7 @@ use super::*;
 /// A clock that moves by 20 ns at each reading, and by sleeps.
 struct Fake {
     nanos: Cell<u64>,
-    /// Ticks beyond those of the time: a jump.
+    /// Ticks that the counter is ahead of the time: a jump.
     ahead: Cell<i64>,
     /// How late sleeps end, nanoseconds.
     oversleep: Cell<u64>,
@@ -258,7 +258,7 @@ fn a_stop_ends_the_wait() {
 
 #[test]
 fn no_operation_starts_early() {
-    for oversleep in [0, 5_000, 90_000, 400_000] {
+    for oversleep in [0, 5_000, 90_000, 200_000] {
         let fake = Fake::new();
         fake.oversleep.set(oversleep);
         let anchor = fake.anchor(SECOND);
@@ -287,7 +287,7 @@ fn lanes_without_cpus_only_sleep() {
 }
 
 #[test]
-fn jumps_of_the_clock_are_undone() {
+fn a_clock_that_jumps_is_followed() {
     // Forward by a minute, as after a suspend, and back.
     for jump in [60 * SECOND as i64, -(SECOND as i64) / 2] {
         let fake = Fake::new();
@@ -355,7 +355,7 @@ fn work_may_end_the_pace() {
 }
 
 #[test]
-fn deep_lanes_see_due_starts() {
+fn lanes_with_depth_see_due_starts() {
     let fake = Fake::new();
     let anchor = fake.anchor(1000);
     let spec = lane_of(rate(1e6, 10_000), &anchor, 0, 1);
@@ -406,8 +406,10 @@ fn distant_starts_limit_the_wait() {
     let limit = pacer.limit(&fake, true);
     pacer.waited(&fake, limit, false);
     assert_eq!(pacer.record.wakes.count(), 1);
+    // It waited, so it is not held back, whatever became of the one before.
+    pacer.held = true;
     assert!(pacer.wait_idle(&fake, &AtomicBool::new(false)));
-    assert!(fake.ticks() >= pacer.due());
+    assert!(fake.ticks() >= pacer.due() && !pacer.held);
 }
 
 #[test]

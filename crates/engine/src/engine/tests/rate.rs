@@ -169,7 +169,7 @@ fn the_target_confirms_response_times() {
         let slack = (APART * ops) as i64;
         assert!(late <= until_begin + slack, "{late} ns late, at most {until_begin}");
         assert!(late >= until_end - service - slack, "{late} ns late, at least {until_end}");
-        // Those that were due while the one before it ran.
+        // Operations that were due while the one before them ran.
         let ends = of_lane.iter().map(|note| note.1);
         let held = ends.zip(&dues[1..]).filter(|(end, due)| **due + APART < *end).count() as u64;
         assert!(paced.held >= held, "{} held back, not {held}", paced.held);

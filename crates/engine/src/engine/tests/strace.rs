@@ -112,9 +112,10 @@ fn seen(log: &str) -> HashMap<u64, u64> {
         }
         let advice = call.starts_with("madvise")
             && !["POPULATE", "WILLNEED"].iter().any(|timed| call.contains(timed));
-        // The search for the polling thread and the reading of scheduler delays come before and
-        // after the window.
-        let look = call.contains("/comm>") || call.contains("/schedstat>");
+        // The search for the polling thread, the reading of scheduler delays, and what glibc asks
+        // before it shrinks the memory of a thread come before and after the window.
+        let look =
+            ["/comm>", "/schedstat>", "/overcommit_memory>"].iter().any(|of| call.contains(of));
         let Some(index) = now.filter(|_| ours && !advice && !look) else { continue };
         if call.contains("/io>") {
             *takings.entry(pid).or_default() += 1;
