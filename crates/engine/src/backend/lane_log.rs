@@ -50,15 +50,15 @@ impl LogRing {
     }
 
     /// Adds an entry of `done` operations, bytes and calls; false without room. For the lane.
-    fn push(&self, index: u32, done: [u64; 3], counts: &Counts) -> bool {
+    fn push(&self, of: Times, index: u32, done: [u64; 3], held: u32, counts: &Counts) -> bool {
         let (buckets, written) = (counts.iter().count(), self.written.load(Relaxed));
         let used = written - self.read.load(Acquire);
         if used + (HEAD + buckets) as u64 > self.words.len() as u64 {
             return false;
         }
         let [ops, bytes, syscalls] = done;
-        let head = [index.into(), ops, bytes, syscalls, buckets as u64];
-        let pairs = counts.iter().map(|(bucket, count)| u64::from(count) << 16 | u64::from(bucket));
+        let head = [pack(of as u32, index), ops, bytes, syscalls, pack(held, buckets as u32)];
+        let pairs = counts.iter().map(|(bucket, count)| pack(count, bucket.into()));
         let mut at = written;
         for word in head.into_iter().chain(pairs) {
             self.word(at).store(word, Relaxed);
@@ -78,11 +78,39 @@ impl LogRing {
             at += 1;
             self.word(at - 1).load(Relaxed)
         };
-        let [index, ops, bytes, syscalls, buckets] = std::array::from_fn(|_| next());
-        let pairs = (0..buckets).map(|_| next());
-        let latency = pairs.map(|pair| (pair as u16, (pair >> 16) as u32)).collect();
+        let [first, ops, bytes, syscalls, last] = std::array::from_fn(|_| next());
+        let ((of, index), (held, buckets)) = (unpack(first), unpack(last));
+        let counts = (0..buckets).map(|_| unpack(next()));
+        let counts = counts.map(|(count, bucket)| (bucket as u16, count)).collect();
         self.read.store(at, Release);
-        Some(LogEntry { index: index as u32, ops, bytes, syscalls, latency, ..LogEntry::default() })
+        let of = if of == Times::Service as u32 { Times::Service } else { Times::Latency };
+        Some(entry(of, index, [ops, bytes, syscalls], held, counts))
+    }
+}
+
+fn pack(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn unpack(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+/// The times that a writer logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Times {
+    /// Latencies; with a rate, from the intended starts.
+    Latency,
+    /// With a rate, from the real starts.
+    Service,
+}
+
+fn entry(of: Times, index: u32, done: [u64; 3], held: u32, counts: Vec<LogCount>) -> LogEntry {
+    let [ops, bytes, syscalls] = done;
+    let entry = LogEntry { index, ops, bytes, syscalls, held, ..LogEntry::default() };
+    match of {
+        Times::Latency => LogEntry { latency: counts, ..entry },
+        Times::Service => LogEntry { service: counts, ..entry },
     }
 }
 
@@ -111,18 +139,22 @@ impl Counts {
 #[derive(Debug)]
 pub(super) struct LogWriter<'a> {
     log: LaneLog<'a>,
-    published: &'a Published,
+    of: Times,
+    /// `None` where another writer logs the work.
+    published: Option<&'a Published>,
     /// The first interval since the last entry.
     index: Option<u32>,
     counts: Counts,
+    /// Operations held back since the last entry.
+    held: u32,
     /// Operations, bytes and calls up to the last entry.
     sent: [u64; 3],
 }
 
 impl<'a> LogWriter<'a> {
-    pub fn new(log: LaneLog<'a>, published: &'a Published) -> LogWriter<'a> {
+    pub fn new(log: LaneLog<'a>, of: Times, published: Option<&'a Published>) -> LogWriter<'a> {
         let counts = Counts(Box::new([0; BUCKETS]));
-        LogWriter { log, published, index: None, counts, sent: [0; 3] }
+        LogWriter { log, of, published, index: None, counts, held: 0, sent: [0; 3] }
     }
 
     /// Returns when the trial began, in ticks.
@@ -135,18 +167,31 @@ impl<'a> LogWriter<'a> {
         self.counts.add(nanos, count);
     }
 
+    /// Notes that an operation was held back.
+    pub fn hold(&mut self) {
+        self.held = self.held.saturating_add(1);
+    }
+
     /// Sends what was done until the end of an interval. Without room in the ring, it becomes a
     /// part of the next entry: nothing is lost.
     pub fn send(&mut self, index: u32) {
-        let now = self.published.counts();
-        if now == self.sent && self.counts.is_empty() {
+        let now = self.published();
+        if self.is_empty(now) {
             return;
         }
-        let index = *self.index.get_or_insert(index);
-        if self.log.ring.push(index, self.since_sent(now), &self.counts) {
-            (self.index, self.sent) = (None, now);
+        let (index, done) = (*self.index.get_or_insert(index), self.since_sent(now));
+        if self.log.ring.push(self.of, index, done, self.held, &self.counts) {
+            (self.index, self.held, self.sent) = (None, 0, now);
             self.counts.0.fill(0);
         }
+    }
+
+    fn published(&self) -> [u64; 3] {
+        self.published.map_or([0; 3], Published::counts)
+    }
+
+    fn is_empty(&self, now: [u64; 3]) -> bool {
+        now == self.sent && self.held == 0 && self.counts.is_empty()
     }
 
     fn since_sent(&self, now: [u64; 3]) -> [u64; 3] {
@@ -156,17 +201,10 @@ impl<'a> LogWriter<'a> {
     /// Returns what was done since the last entry, in an interval that has not ended; `None` if
     /// nothing was.
     pub fn finish(self, index: u32) -> Option<LogEntry> {
-        let [ops, bytes, syscalls] = self.since_sent(self.published.counts());
-        let index = self.index.unwrap_or(index);
-        let latency: Vec<LogCount> = self.counts.iter().collect();
-        let is_empty = [ops, bytes, syscalls] == [0; 3] && latency.is_empty();
-        (!is_empty).then(|| LogEntry {
-            index,
-            ops,
-            bytes,
-            syscalls,
-            latency,
-            ..LogEntry::default()
+        let (now, index) = (self.published(), self.index.unwrap_or(index));
+        (!self.is_empty(now)).then(|| {
+            let counts = self.counts.iter().collect();
+            entry(self.of, index, self.since_sent(now), self.held, counts)
         })
     }
 }
@@ -174,6 +212,7 @@ impl<'a> LogWriter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::LatencyLog;
 
     fn publish(published: &Published, ops: u64) {
         published.ops.store(ops, Relaxed);
@@ -181,10 +220,42 @@ mod tests {
         published.syscalls.store(ops + 1, Relaxed);
     }
 
+    fn writer<'a>(
+        ring: &'a LogRing,
+        opened: &'a AtomicU64,
+        published: &'a Published,
+    ) -> LogWriter<'a> {
+        LogWriter::new(LaneLog { ring, opened }, Times::Latency, Some(published))
+    }
+
+    #[test]
+    fn two_writers_share_intervals() {
+        let (ring, opened, published) = (LogRing::new(1), AtomicU64::new(0), Published::default());
+        let log = LaneLog { ring: &ring, opened: &opened };
+        let mut service = LogWriter::new(log, Times::Service, Some(&published));
+        let mut response = LogWriter::new(log, Times::Latency, None);
+        publish(&published, 3);
+        service.add(1000, 3);
+        response.add(9000, 3);
+        (0..2).for_each(|_| response.hold());
+        service.send(4);
+        response.send(4);
+        response.hold();
+        let ends = [service.finish(5), response.finish(5)];
+        let mut log = LatencyLog::new(1);
+        let sent = std::iter::from_fn(|| ring.take());
+        sent.chain(ends.into_iter().flatten()).for_each(|entry| log.add(entry));
+        let [first, last] = log.entries() else { panic!("{log:?}") };
+        assert_eq!((first.index, first.ops, first.held), (4, 3, 2));
+        let of = |nanos| vec![(LogBuckets::of(nanos) as u16, 3)];
+        assert_eq!((&first.latency, &first.service), (&of(9000), &of(1000)));
+        assert_eq!((last.index, last.ops, last.held), (5, 0, 1));
+    }
+
     #[test]
     fn entries_arrive_in_order() {
         let (ring, opened, published) = (LogRing::new(1), AtomicU64::new(7), Published::default());
-        let mut writer = LogWriter::new(LaneLog { ring: &ring, opened: &opened }, &published);
+        let mut writer = writer(&ring, &opened, &published);
         assert_eq!((writer.opened(), ring.take()), (7, None));
         let bucket = LogBuckets::of(5000) as u16;
         // More than the ring has, in all.
@@ -210,7 +281,7 @@ mod tests {
     fn a_full_ring_loses_nothing() {
         let (ring, opened, published) =
             (LogRing::new(u32::MAX), AtomicU64::new(0), Published::default());
-        let mut writer = LogWriter::new(LaneLog { ring: &ring, opened: &opened }, &published);
+        let mut writer = writer(&ring, &opened, &published);
         let add = |writer: &mut LogWriter, index: u32| {
             publish(&published, 10 * (u64::from(index) + 1));
             (0..10).for_each(|n| writer.add(1000 << n, 1));
@@ -247,8 +318,7 @@ mod tests {
         const ENTRIES: u32 = 20_000;
         std::thread::scope(|scope| {
             let writing = scope.spawn(|| {
-                let log = LaneLog { ring: &ring, opened: &opened };
-                let mut writer = LogWriter::new(log, &published);
+                let mut writer = writer(&ring, &opened, &published);
                 for index in 0..ENTRIES {
                     publish(&published, u64::from(index) + 1);
                     writer.add(u64::from(index) + 1, 1);

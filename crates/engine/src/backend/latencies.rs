@@ -52,6 +52,13 @@ impl<'a> Latencies<'a> {
         self.boundary = self.boundary.saturating_add(interval.saturating_mul(passed + 1));
     }
 
+    /// Notes that an operation was held back.
+    pub fn hold(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.hold();
+        }
+    }
+
     /// Returns the ticks at which [`Latencies::collect`] is due.
     #[inline(always)]
     pub fn boundary(&self) -> u64 {
@@ -115,7 +122,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
-    use crate::backend::lane_log::{LaneLog, LogRing};
+    use crate::backend::lane_log::{LaneLog, LogRing, Times};
     use crate::backend::published::Published;
 
     const MILLI: u64 = 1_000_000;
@@ -125,7 +132,11 @@ mod tests {
         let (ring, opened, published) =
             (LogRing::new(1), AtomicU64::new(1000), Published::default());
         let mut latencies = Latencies::new(Clock::monotonic());
-        latencies.log_to(LogWriter::new(LaneLog { ring: &ring, opened: &opened }, &published));
+        latencies.log_to(LogWriter::new(
+            LaneLog { ring: &ring, opened: &opened },
+            Times::Latency,
+            Some(&published),
+        ));
         // It begins after the others.
         let mut now = 1000 + 15 * MILLI;
         latencies.begin(now);

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use super::lane_log::LogWriter;
+use super::lane_log::{LaneLog, LogWriter, Times};
 use super::latencies::Latencies;
 use crate::plan::Arrival;
 use crate::record::LogEntry;
@@ -151,6 +151,8 @@ pub struct LanePaced {
     pub wakes: Histogram,
     /// From the intended start to the end; `None` without a rate.
     pub response: Option<Histogram>,
+    /// The end of the log of response times, which has not gone through the ring.
+    pub log_end: Option<LogEntry>,
     window: Option<(u64, u64)>,
     /// The rate ended it, not a stop.
     pub complete: bool,
@@ -300,6 +302,13 @@ impl<'a> Pacer<'a> {
         }
     }
 
+    /// Has the response times logged; returns whether there are any.
+    pub fn log_to(&mut self, log: LaneLog<'a>) -> bool {
+        let response = self.response.iter_mut();
+        response.for_each(|of| of.log_to(LogWriter::new(log, Times::Latency, None)));
+        self.is_open()
+    }
+
     /// Begins: the first starts are intended from the anchor on, or now.
     pub fn begin(&mut self, pace: &LanePace, timer: &impl Timer) {
         timer.sharpen();
@@ -381,7 +390,7 @@ impl<'a> Pacer<'a> {
     }
 
     /// Returns whether the loop is open: starts do not wait for the end of others.
-    pub fn is_open(&self) -> bool {
+    fn is_open(&self) -> bool {
         self.response.is_some()
     }
 
@@ -543,6 +552,7 @@ impl<'a> Pacer<'a> {
         if self.held {
             self.record.held += 1;
             self.counts.held += late;
+            self.response.iter_mut().for_each(Latencies::hold);
         } else {
             self.counts.lag += late;
         }
@@ -661,26 +671,20 @@ impl<'a> Pacer<'a> {
         self.record.window
     }
 
-    /// Has the response times logged.
-    pub fn log_to(&mut self, log: LogWriter<'a>) {
-        if let Some(response) = &mut self.response {
-            response.log_to(log);
-        }
-    }
-
-    /// Returns the record, and what is not logged yet.
-    pub fn finish(self, timer: &impl Timer) -> (LanePaced, Option<LogEntry>) {
+    /// Returns the record.
+    pub fn finish(self, timer: &impl Timer) -> LanePaced {
         let nanos = |ticks| timer.nanos(0, ticks);
-        let (response, log_end) = self.response.map(Latencies::finish).unzip();
-        let paced = LanePaced {
+        let response = self.response.map(Latencies::finish);
+        let (response, log_end) = response.map_or((None, None), |(all, end)| (Some(all), end));
+        LanePaced {
             held_nanos: nanos(self.counts.held),
             most_late: nanos(self.counts.most_late),
             start_lag: nanos(self.counts.lag),
             spin_nanos: nanos(self.counts.spin),
             response,
+            log_end,
             ..self.record
-        };
-        (paced, log_end.flatten())
+        }
     }
 }
 

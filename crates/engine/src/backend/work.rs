@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::access_pattern::{Order, Share};
 use super::claims::{Claimed, Cursor};
 use super::fold::{FoldFn, at_offset};
-use super::lane_log::{LaneLog, LogWriter};
+use super::lane_log::{LaneLog, LogWriter, Times};
 use super::latencies::Latencies;
 use super::meter::{Meter, Timed};
 use super::pace::{LanePace, LanePaced, Limit, Pacer, Pending};
@@ -138,12 +138,10 @@ impl<'a> Work<'a> {
             let (depth, clock) = (assignment.depth, assignment.clock);
             Box::new(Pacer::new(&pace.spec, depth, pace.spins, clock))
         });
-        let log = assignment.log.map(|log| LogWriter::new(log, assignment.published));
-        match (&mut pacer, log) {
-            // Under a rate, a latency begins with the intended start.
-            (Some(pacer), Some(log)) if pacer.is_open() => pacer.log_to(log),
-            (_, Some(log)) => meter.log_to(log),
-            (_, None) => {}
+        if let Some(log) = assignment.log {
+            let responds = pacer.as_mut().is_some_and(|pacer| pacer.log_to(log));
+            let times = if responds { Times::Service } else { Times::Latency };
+            meter.log_to(LogWriter::new(log, times, Some(assignment.published)));
         }
         Work {
             order: assignment.share.order(0),
@@ -519,7 +517,6 @@ impl<'a> Work<'a> {
             commits.total = times.clone();
         }
         let paced = self.pacer.map(|pacer| pacer.finish(&self.assignment.clock));
-        let (paced, paced_end) = paced.unzip();
         let mut notes = self.notes;
         let jumped = paced.as_ref().map(|paced| paced.jumped).filter(|nanos| *nanos > 0);
         notes.extend(jumped.map(Note::ClockJumped));
@@ -532,7 +529,7 @@ impl<'a> Work<'a> {
             rest: if shared { 0 } else { rest },
             claimed: Claimed { claims: self.claims, pass: self.pass, left: self.index..self.limit },
             histogram: (self.assignment.timed != Timed::None).then_some(times),
-            log_end: paced_end.flatten().or(log_end),
+            log_end,
             commits,
             in_flight: self.in_flight,
             stamp_nanos: self.written.as_ref().map_or(0, Written::stamp_nanos),

@@ -453,9 +453,8 @@ impl Waiter<'_> {
     }
 
     fn add_lane(&mut self, mut lane: LaneResult) {
-        if let Some(end) = lane.tally.log_end.take() {
-            self.log.add(end);
-        }
+        let paced = lane.tally.paced.as_mut().and_then(|paced| paced.log_end.take());
+        lane.tally.log_end.take().into_iter().chain(paced).for_each(|end| self.log.add(end));
         self.lanes.push(lane);
     }
 

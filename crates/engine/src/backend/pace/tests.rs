@@ -76,7 +76,7 @@ fn lane_of(spec: RateSpec, anchor: &Anchor, lane: u32, lanes: u32) -> LanePace<'
     LanePace { spec: PaceSpec::Rate(spec), anchor, lane, lanes, spins: true }
 }
 
-fn pacer<'a>(pace: &LanePace, depth: u32, fake: &Fake) -> Pacer<'a> {
+fn pacer(pace: &LanePace, depth: u32, fake: &Fake) -> Pacer<'static> {
     let mut pacer = Pacer::new(&pace.spec, depth, pace.spins, Clock::monotonic());
     pacer.begin(pace, fake);
     pacer
@@ -101,7 +101,7 @@ fn run(
         pacer.end(fake, 0, last);
     }
     pacer.rest(fake, stop);
-    (pacer.finish(fake).0, times, starts)
+    (pacer.finish(fake), times, starts)
 }
 
 /// Returns the intended starts of a lane whose operations take no time.
@@ -350,7 +350,7 @@ fn work_may_end_the_pace() {
     let (begin, end) = pacer.window().unwrap();
     let expected = fake.nanos(anchor.ticks.load(Relaxed), due);
     assert!((end - begin).abs_diff(expected) < 1000, "{} ns, not {expected}", end - begin);
-    let (paced, _) = pacer.finish(&fake);
+    let paced = pacer.finish(&fake);
     assert_eq!((paced.started, paced.unstarted), (1000, 0));
 }
 
@@ -384,7 +384,7 @@ fn lanes_with_depth_see_due_starts() {
         pacer.in_flight = 0;
     }
     assert_eq!(pacer.record.held, 4);
-    let (paced, _) = pacer.finish(&fake);
+    let paced = pacer.finish(&fake);
     assert_eq!((paced.started, paced.held_nanos, paced.most_late), (7, 10_000, 4000));
 }
 
@@ -436,6 +436,6 @@ fn pauses_begin_at_the_end() {
     assert!(!pacer.is_over());
     pacer.rest(&fake, &stop);
     assert_eq!(pacer.window(), None);
-    let (paced, _) = pacer.finish(&fake);
+    let paced = pacer.finish(&fake);
     assert_eq!((paced.started, paced.held, paced.response.is_none()), (20, 0, true));
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::*;
+use crate::backend::work::Tally;
 use crate::plan::Sync;
-use crate::record::{LatencyLog, LogBuckets, LogEntry};
+use crate::record::{LatencyLog, LogBuckets, LogCount, LogEntry};
 use crate::stats::Histogram;
 
 fn check(ran: &LaneResults, spec: &Spec, label: &str) {
@@ -34,7 +35,7 @@ fn check(ran: &LaneResults, spec: &Spec, label: &str) {
 }
 
 /// Asserts that the log has exactly what the lanes counted, and their latencies.
-fn check_log(ran: &LaneResults, spec: &Spec, label: &str) {
+pub(super) fn check_log(ran: &LaneResults, spec: &Spec, label: &str) {
     let Some(log) = &ran.log else {
         assert_eq!(spec.timed, Timed::None, "{label}");
         return;
@@ -47,16 +48,37 @@ fn check_log(ran: &LaneResults, spec: &Spec, label: &str) {
         (all.ops, all.bytes, all.syscalls),
         "{label}"
     );
-    let mut logged: BTreeMap<u16, u64> = BTreeMap::new();
-    for (bucket, count) in log.entries().iter().flat_map(|entry| &entry.latency) {
-        *logged.entry(*bucket).or_default() += u64::from(*count);
+    let tallies = || ran.lanes.iter().map(|lane| &lane.tally);
+    let response = |tally: &Tally| tally.paced.as_ref()?.response.clone();
+    let responds = tallies().any(|tally| response(tally).is_some());
+    let recorded = buckets(tallies().filter_map(|tally| tally.histogram.clone()));
+    let (latency, service) = if responds {
+        (buckets(tallies().filter_map(response)), recorded)
+    } else {
+        (recorded, BTreeMap::new())
+    };
+    assert_eq!(add_up(log, |entry| &entry.latency), latency, "{label}");
+    assert_eq!(add_up(log, |entry| &entry.service), service, "{label}");
+    let held = tallies().filter_map(|tally| Some(tally.paced.as_ref()?.held)).sum::<u64>();
+    assert_eq!(sum(|of| of.held.into()), held, "{label}");
+}
+
+/// Returns the counts of histograms in the buckets of a log.
+fn buckets(histograms: impl Iterator<Item = Histogram>) -> BTreeMap<u16, u64> {
+    let mut all: BTreeMap<u16, u64> = BTreeMap::new();
+    for (nanos, count) in histograms.flat_map(|of| of.pairs()) {
+        *all.entry(LogBuckets::of(nanos) as u16).or_default() += count;
     }
-    let mut recorded: BTreeMap<u16, u64> = BTreeMap::new();
-    let pairs = ran.lanes.iter().filter_map(|lane| lane.tally.histogram.as_ref());
-    for (nanos, count) in pairs.flat_map(Histogram::pairs) {
-        *recorded.entry(LogBuckets::of(nanos) as u16).or_default() += count;
+    all
+}
+
+/// Returns the counts of all intervals.
+fn add_up(log: &LatencyLog, of: fn(&LogEntry) -> &Vec<LogCount>) -> BTreeMap<u16, u64> {
+    let mut all: BTreeMap<u16, u64> = BTreeMap::new();
+    for (bucket, count) in log.entries().iter().flat_map(of) {
+        *all.entry(*bucket).or_default() += u64::from(*count);
     }
-    assert_eq!(logged, recorded, "{label}");
+    all
 }
 
 #[test]

@@ -69,6 +69,7 @@ fn every_backend_keeps_a_rate() {
                 let spec = Spec { pace, timed: Timed::Chained, ..spec(job, &target, 1000) };
                 let ran = run(&spec).unwrap_or_else(|error| panic!("{label}: {error}"));
                 assert_paced(&ran, 101, &label);
+                super::latency::check_log(&ran, &spec, &label);
                 assert_read(&spec, &ran, &data, &label);
             }
         }
