@@ -23,6 +23,12 @@ impl<const BITS: u32> Buckets<BITS> {
         ((bucket - (shift << BITS)) as u64) << shift
     }
 
+    /// Returns a value in the middle of a bucket.
+    pub const fn middle(bucket: usize) -> u64 {
+        let low = Self::lowest(bucket);
+        low + Self::lowest(bucket.saturating_add(1)).saturating_sub(low) / 2
+    }
+
     /// Returns by how many bits the values of a bucket are shortened.
     #[inline(always)]
     const fn shift_of(value: u64) -> u32 {

@@ -8,8 +8,12 @@ mod content;
 mod csv;
 mod figure;
 mod fio;
+mod fio_bw;
+mod fio_lat;
+mod fio_log;
 mod format;
 mod gbench;
+mod hlog;
 pub mod host;
 mod html;
 mod json;
@@ -65,6 +69,9 @@ pub static FORMATS: &[Format] = &[
     gbench::FORMAT,
     openmetrics::FORMAT,
     fio::FORMAT,
+    hlog::FORMAT,
+    fio_bw::FORMAT,
+    fio_lat::FORMAT,
 ];
 
 /// The id of the format whose trials are written as they end.

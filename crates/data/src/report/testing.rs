@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::facts::Host;
 use crate::plan::{Cache, Choice, Job, Op, Pattern, Plan, ProbeCell, Skipped, Sync, TargetSpec};
 use crate::record::{
-    Age, BadBlock, Ceilings, CommitTimes, Durability, End, Estimate, Found, Grounds, Latency,
-    ProbeFindings, ProbeTrial, Reach, Severity, Source, Trial, Unit, Verdict, Verified, Warning,
-    Xor,
+    Age, BadBlock, Ceilings, CommitTimes, Durability, End, Estimate, Event, Evidence, Found,
+    Grounds, Latency, LatencyLog, LogBuckets, LogEntry, ProbeFindings, ProbeTrial, Reach, Severity,
+    Source, Trial, Unit, Verdict, Verified, Warning, Xor,
 };
 use crate::session::Session;
 
@@ -497,6 +497,41 @@ fn probes(session: &mut Session) {
 }
 
 /// Returns every sample, with its name.
+/// Returns two trials of one cell with their latencies over time, the second with a pace.
+pub fn timed() -> Session {
+    let mut session = crate::session::testing::session(1);
+    let entry = |index, ops: u64, nanos| LogEntry {
+        index,
+        ops,
+        bytes: ops * 4096,
+        latency: vec![(LogBuckets::of(nanos) as u16, ops as u32 * 9 / 10)],
+        ..LogEntry::default()
+    };
+    let slow =
+        LogEntry { latency: vec![(LogBuckets::of(1_000_000) as u16, 10)], ..entry(1, 50, 0) };
+    let paced = LogEntry {
+        latency: vec![(LogBuckets::of(64_000) as u16, 5)],
+        service: vec![(LogBuckets::of(1000) as u16, 5)],
+        ..entry(0, 25, 0)
+    };
+    let trials = [
+        (2_500_000_000, 150_000_000, vec![entry(0, 100, 1000), slow]),
+        (9_000_000_000, 100_000_000, vec![paced]),
+    ];
+    for (round, (started, nanos, entries)) in (1..).zip(trials) {
+        let evidence = Evidence { started, ..Evidence::default() };
+        let trial = crate::session::testing::trial(0, round, 1 << 20);
+        let trial = Arc::new(Trial { nanos, evidence, ..trial });
+        session.apply(&Event::Trial { trial, samples: Vec::new(), latency: None });
+        let mut log = LatencyLog::new(1);
+        entries.into_iter().for_each(|entry| log.add(entry));
+        for log in log.encode(0, round) {
+            session.apply(&Event::Latencies { log: Arc::new(log) });
+        }
+    }
+    session
+}
+
 pub fn all() -> Vec<(&'static str, Session)> {
     vec![
         ("every", every()),

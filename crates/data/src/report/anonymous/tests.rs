@@ -61,7 +61,9 @@ fn no_format_reveals_private_names() {
         };
         let text = show(&hidden);
         assert!(!text.to_lowercase().contains("secret"), "{}: {text}", format.id);
-        assert_ne!(show(&session), text, "{}", format.id);
+        // Logs over time name nothing.
+        let is_log = ["hlog", "fio-bw", "fio-lat"].contains(&format.id);
+        assert!(is_log || show(&session) != text, "{}", format.id);
     }
     assert_eq!(anonymize(&hidden), hidden);
     assert!(hidden.notes.last().unwrap().contains("see /proc/self/io"));

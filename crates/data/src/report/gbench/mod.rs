@@ -57,13 +57,13 @@ const ORDER: [Axis; 19] = {
 };
 
 /// The optional parts of a name that are needed to make the names of all cells unique.
-struct BenchmarkNames {
+pub(super) struct BenchmarkNames {
     span: bool,
     count: bool,
 }
 
 impl BenchmarkNames {
-    fn for_cells(cells: &[Job]) -> BenchmarkNames {
+    pub(super) fn for_cells(cells: &[Job]) -> BenchmarkNames {
         let varies = |part: fn(&Job) -> u64| cells.iter().any(|cell| part(cell) != part(&cells[0]));
         BenchmarkNames {
             span: varies(|job| job.span),
@@ -73,7 +73,7 @@ impl BenchmarkNames {
 
     /// Returns `mmap/read/seq/block:4096/cold/threads:4`: the same job has the same name in every
     /// session.
-    fn name(&self, job: &Job) -> String {
+    pub(super) fn name(&self, job: &Job) -> String {
         let axes = Axis::arrange(&ORDER, Axis::Threads).into_iter();
         let parts: Vec<String> = axes.filter_map(|axis| self.part(axis, job)).collect();
         text::clean(&parts.join("/"))
