@@ -21,6 +21,7 @@ mod measured_time;
 mod names;
 mod network;
 mod outrun;
+mod over_time;
 mod picked;
 mod probe;
 mod probe_curves;

@@ -1,9 +1,9 @@
 //! The answer of a whole session: of its jobs, its picked methods and its probes.
 
-use crate::analysis::answer::{Answer, answer_beside, answer_experiment};
+use crate::analysis::answer::{Answer, answer_beside, answer_experiment, capitalize};
 use crate::analysis::compare::describe_variants;
 use crate::analysis::{
-    CellResult, ProbeResult, list_skipped, network, outrun, picked, rated, remarks,
+    CellResult, ProbeResult, list_skipped, network, outrun, over_time, picked, rated, remarks,
 };
 use crate::plan::Param;
 use crate::record::Unit;
@@ -31,6 +31,9 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     }
     if let Some(said) = outrun::describe_outrun(session, results) {
         answer.text = clean_text(&format!("{} {said}", answer.text));
+    }
+    for said in over_time::describe_courses(session, results) {
+        answer.text = clean_text(&format!("{} {}.", answer.text, capitalize(&said)));
     }
     answer.network = network(probes);
     if !probes.is_empty() {
