@@ -116,6 +116,7 @@ mod tests {
     use crate::backend::testing;
     use crate::plan::Plan;
     use crate::plan::TargetSpec;
+    use crate::record::{LatencyLog, LogEntry};
 
     /// A cell with trials of these times in rounds from 1 on.
     fn cell(nanos: impl IntoIterator<Item = u64>) -> Cell {
@@ -147,11 +148,26 @@ mod tests {
 
     #[test]
     fn earlier_trials_are_reported_first() {
-        let earlier = Earlier { trials: cell([5, 6]).trials, ..Earlier::default() };
+        let log = |cell, round| {
+            let mut log = LatencyLog::new(1);
+            log.add(LogEntry { ops: 1, ..LogEntry::default() });
+            Arc::new(log.encode(cell, round).remove(0))
+        };
+        // The plan has no cell 1, and cell 0 no third round.
+        let logs = vec![log(0, 1), log(1, 1), log(0, 3), log(0, 2)];
+        let earlier = Earlier { trials: cell([5, 6]).trials, logs, ..Earlier::default() };
         let mut cells = vec![Some(cell([]))];
         let (mut events, mut space) = (Vec::new(), LogSpace::default());
         add_to(&earlier, &mut cells, &mut space, &mut |event| events.push(event));
         assert_eq!(cells[0].as_ref().unwrap().trials.len(), 2);
-        assert_eq!((earlier.rounds(), earlier.end(), events.len()), (2, 6, 2));
+        assert_eq!((earlier.rounds(), earlier.end(), events.len()), (2, 6, 4));
+        let kept: Vec<u32> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Latencies { log } => Some(log.round),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(kept, [1, 2]);
     }
 }
