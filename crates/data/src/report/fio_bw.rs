@@ -1,4 +1,4 @@
-//! Throughput over time in lines like those of fio's bandwidth logs, for tools that read these.
+//! Throughput over time in the lines of fio's bandwidth logs, for tools that read these.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Latencies over time in lines like those of fio's latency logs, for tools that read these.
+//! Latencies over time in the lines of fio's latency logs, for tools that read these.
 
 use std::io::{self, Write};
 

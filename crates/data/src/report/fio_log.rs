@@ -1,4 +1,4 @@
-//! Trials over time in lines like those of fio's logs: `msec, value, direction, block size, offset,
+//! Trials over time in the lines of fio's logs: `msec, value, direction, block size, offset,
 //! priority`, all cells in one file, as with its `per_job_logs=0`.
 
 use std::io::{self, Write};
