@@ -8,15 +8,19 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (None, "batch preset backend block-size op pattern direct cache budget expect", ""),
     (
         Some("What"),
-        "threads depth rate count size dir probe xor fresh",
-        "latency-target arrival think set remote memory-share cpus cpu-cache cold",
+        "threads depth count size dir probe xor fresh",
+        "set remote memory-share cpus cpu-cache cold",
     ),
     (
         Some("Writes"),
         "create sync writes file-per mix verify compressible",
         "sync-every dedupe keep",
     ),
-    (Some("How long"), "trials until trial-time dry_run", "seed ceilings"),
+    (
+        Some("How long, how fast"),
+        "trials until trial-time rate latency-target dry_run",
+        "arrival think seed ceilings",
+    ),
     (Some("Compare and repeat"), "plan refine baseline between fail_if_slower rated", ""),
     (Some("Clusters (iotui-mpi)"), "ranks layout shift", ""),
     (

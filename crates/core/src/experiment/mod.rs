@@ -39,8 +39,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Axis, Cache, Choice, Cold, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan,
-    Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
+    Axis, Cache, Choice, Cold, Condition, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op,
+    Part, Plan, Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
 };
 use crate::units::short_bytes;
 
@@ -179,14 +179,22 @@ fn measures_levels(request: &PlanRequest) -> bool {
     request.resolved.presets.first().is_some_and(|preset| preset.experiment == LEVELS)
 }
 
-/// Returns the fixed number of trials. The user's `--until` or `--trials` replaces whichever the
-/// preset sets.
-fn trials(user: &Settings, whole: &Settings, cells: &[Job]) -> Result<Option<u32>, PlanError> {
-    match (user.until, user.trials) {
-        (Some(_), None) if cells.is_empty() => Err(PlanError::UntilOfNone),
-        (Some(_), Some(_)) => Err(PlanError::UntilTrials),
-        (Some(_), None) => Ok(None),
-        (None, _) => Ok(whole.trials),
+/// Returns the fixed number of trials, and what ends the run otherwise. The user's `--until` or
+/// `--trials` replaces whichever the preset sets; a search ends when each rate is judged.
+fn asked_end(
+    user: &Settings,
+    whole: &Settings,
+    cells: &[Job],
+) -> Result<(Option<u32>, Option<Until>), PlanError> {
+    let trials = match (user.until, user.trials) {
+        (Some(_), Some(_)) => return Err(PlanError::UntilTrials),
+        (Some(_), None) if cells.is_empty() => return Err(PlanError::UntilOfNone),
+        (Some(_), None) => None,
+        (None, _) => whole.trials,
+    };
+    match whole.latency_target {
+        Some(_) if !cells.is_empty() => Ok((None, None)),
+        _ => Ok((trials, whole.until.filter(|_| trials.is_none()))),
     }
 }
 
@@ -248,19 +256,12 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let cpus = asked_cpus(request, &cells)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
-    let trials = trials(user, whole, &cells)?;
-    // Few of the rates of a search are tried, each until it is judged.
     let target = whole.latency_target.clone().filter(|_| !cells.is_empty());
-    let trials = trials.filter(|_| target.is_none());
-    let until = whole.until.filter(|_| trials.is_none() && target.is_none());
+    let (trials, until) = asked_end(user, whole, &cells)?;
     let (goal, settle, budget) = ends(request, pick, until);
     let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
-    let (starts, verified) = (sweep::starts(&cells), verified_share(verify, &cells));
     let times = (budget, Plan::kept_time(settle, budget));
-    let fits = match target {
-        None => sweep::trial_time(cells.len(), times, starts, rounds, trials.is_some(), verified),
-        Some(_) => TrialTime::default().low,
-    };
+    let fits = fit_trials(&cells, &target, times, (rounds, trials.is_some()), verify);
     let (trial_time, fitted) = trial_time(user, whole, fits);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),
@@ -300,6 +301,23 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         shift: request.ranks.is_some_and(|ranks| ranks > 1) && whole.shift.unwrap_or(true),
     };
     Ok(Plan { ceilings: measures_ceilings(whole, &plan), ..plan })
+}
+
+/// Returns the trial time that fits the budget and what is kept of it for later rounds; `rounds`,
+/// and whether their number is fixed.
+fn fit_trials(
+    cells: &[Job],
+    target: &Option<Condition>,
+    times: (Duration, Duration),
+    (rounds, is_fixed): (u32, bool),
+    verify: bool,
+) -> Duration {
+    // A search tries few of its cells.
+    if target.is_some() {
+        return TrialTime::default().low;
+    }
+    let (starts, verified) = (sweep::starts(cells), verified_share(verify, cells));
+    sweep::trial_time(cells.len(), times, starts, rounds, is_fixed, verified)
 }
 
 fn measures_ceilings(whole: &Settings, plan: &Plan) -> bool {
@@ -420,7 +438,8 @@ fn check_pace(request: &PlanRequest, cells: &[Job], pick: bool) -> Result<(), Pl
     if (whole.rate.is_some() || has_target) && pauses(whole) {
         return Err(PlanError::RateThink);
     }
-    if user.arrival.is_some() && whole.rate.is_none() && !has_target {
+    let is_random = user.arrival.is_some_and(|arrival| !arrival.is_steady());
+    if is_random && whole.rate.is_none() && !has_target {
         return Err(PlanError::ArrivalOfNone);
     }
     let ends = [("trials", user.trials.is_some()), ("until", user.until.is_some())];

@@ -57,10 +57,10 @@ pub struct Job {
     /// The rate at which operations are intended to start; omitted from JSON at full speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Omitted from JSON if starts are intended at equal intervals, or there is no rate.
+    /// Omitted from JSON if starts are intended at equal distances.
     #[serde(default, skip_serializing_if = "Arrival::is_steady")]
     pub arrival: Arrival,
-    /// The pause after each operation, nanoseconds; omitted from JSON if there is none.
+    /// The pause after each operation, nanoseconds; omitted from JSON if it is 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub think: u64,
 }

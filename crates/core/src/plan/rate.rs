@@ -83,15 +83,11 @@ impl Rates {
     /// # Errors
     /// A number is 0, too large, or of the other kind.
     pub fn parse(text: &str) -> Result<Rates, SettingError> {
-        let (wrap, parse): (fn(u64) -> Rate, fn(&str) -> Result<u64, UnitError>) =
-            match counts_bytes(text) {
-                true => (Rate::Bytes, units::parse_rate),
-                false => (Rate::Operations, units::parse_per_second),
-            };
+        let in_bytes = counts_bytes(text);
+        let wrap = if in_bytes { Rate::Bytes } else { Rate::Operations };
+        let parse = if in_bytes { units::parse_rate } else { units::parse_per_second };
         let one = |item: &str| match parse(item) {
-            Ok(value) if wrap(value).is_valid() && counts_bytes(item) == counts_bytes(text) => {
-                Ok(value)
-            }
+            Ok(value) if wrap(value).is_valid() && counts_bytes(item) == in_bytes => Ok(value),
             _ => Err(UnitError::Pace(item.trim().into())),
         };
         let range = Range::parse_by(text, one).map_err(|error| match error {

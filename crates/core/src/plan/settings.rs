@@ -278,7 +278,7 @@ impl Settings {
             "latency-target", "Latency target", ValueKind::Form("CONDITION"),
             default: "none",
             latency_target: latency_target => |v| v.to_string(),
-            "Search for the highest rate at which this percentile of the response times holds, such \
+            "Search for the highest rate with this latency: a percentile of the response times, such \
              as p99<5ms, in steps of 5 % from 10/s to 1m/s, or at the rates of --rate; exit 5 if it \
              holds at none",
         ),

@@ -4,7 +4,7 @@ use super::median;
 
 /// Groups that levels are searched in: means over as long a time depend little on each other.
 const GROUPS: usize = 60;
-/// Groups of a level, at least: one stray group is none.
+/// Groups of a level, at least: a stray group is not a level.
 const MIN_GROUPS: usize = 2;
 /// A level differs from the one before by at least this ratio: less is the noise of a machine that
 /// others use too.

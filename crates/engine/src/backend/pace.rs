@@ -188,7 +188,7 @@ struct Arrivals {
 const GAPS: usize = 16;
 
 impl Arrivals {
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self) -> u64 {
         let place = self.drawn as usize % GAPS;
         if place == 0 {
@@ -367,7 +367,7 @@ impl<'a> Pacer<'a> {
     }
 
     /// Sets the next intended start.
-    #[inline]
+    #[inline(always)]
     fn draw_next(&mut self) {
         match &mut self.starts {
             Starts::Steady(gap) => self.due += *gap,
@@ -396,7 +396,7 @@ impl<'a> Pacer<'a> {
 
     /// Waits until the next operation of a lane without any in flight is due, and returns when it
     /// starts; `None` if none follows, or the stop flag is set. The lane is idle since `last`.
-    #[inline]
+    #[inline(always)]
     pub fn wait(&mut self, timer: &impl Timer, last: u64, stop: &AtomicBool) -> Option<u64> {
         if self.granted.is_some() {
             return self.granted.take();
@@ -544,7 +544,7 @@ impl<'a> Pacer<'a> {
     }
 
     /// Notes that the next operation starts, in this slot.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, slot: u32, start: u64) {
         let due = self.due();
         self.due_of_slot[slot as usize] = due;
@@ -565,7 +565,7 @@ impl<'a> Pacer<'a> {
     }
 
     /// Notes that the operation in this slot ended.
-    #[inline]
+    #[inline(always)]
     pub fn end(&mut self, timer: &impl Timer, slot: u32, now: u64) {
         if self.in_flight == self.depth {
             self.full_until = now;

@@ -243,7 +243,7 @@ impl<'a> Work<'a> {
     }
 
     /// Waits until the pace starts the next operation, which is in this slot.
-    #[inline(never)]
+    #[inline(always)]
     fn wait_for_start(&mut self, slot: u32) -> Option<()> {
         let pacer = self.pacer.as_deref_mut()?;
         let (clock, stop) = (&self.assignment.clock, self.assignment.stop);

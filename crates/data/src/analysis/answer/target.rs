@@ -132,7 +132,7 @@ fn latency(session: &Session, at: usize) -> Option<&Latency> {
     session.verdicts.get(at)?.as_deref()?.latency.as_ref()
 }
 
-/// Returns what is known of each cell of the plan.
+/// Returns the trials of each cell of the plan.
 fn tried(session: &Session, results: &[CellResult]) -> Vec<Option<TriedRate>> {
     let of = |(at, job): (usize, &Job)| {
         if session.errors.get(at).is_some_and(Option::is_some) {

@@ -261,7 +261,7 @@ impl JobOptions<'_> {
         }
     }
 
-    /// Returns the rate of all threads; `None` if there is none, or one for each direction.
+    /// Returns the rate of all threads; `None` without one, or with one for each direction.
     fn rate(&self, threads: u32) -> Option<Rate> {
         let of_each = |name: &str| self.size(self.get(name)?)?.checked_mul(threads.into());
         let operations = of_each("rate_iops").map(Rate::Operations);

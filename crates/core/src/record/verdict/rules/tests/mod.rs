@@ -117,6 +117,7 @@ fn remedies_name_existing_options_only() {
         "--fresh",
         "--shift",
         "--rate",
+        "--depth",
         // As losetup makes them.
         "--direct-io=on",
     ];
