@@ -76,9 +76,13 @@ fn pauses_follow_operations() {
     home.file("data.bin", 1 << 20);
     for line in ["-b pread", "-b uring -q 4"] {
         let found = result(&home, &format!("{line} -s 4k -c warm --think 2ms"));
-        let depth = found["cell"]["depth"].as_f64().unwrap();
-        let reached = found["operations"]["median"].as_f64().unwrap();
-        assert!(reached <= depth * 500.0, "{line}: {reached}/s");
+        let depth = found["cell"]["depth"].as_u64().unwrap();
+        for trial in found["trials"].as_array().unwrap() {
+            let [ops, nanos] = ["ops", "nanos"].map(|key| trial[key].as_u64().unwrap());
+            // No pause follows the last one of a slot.
+            let pauses = (ops / depth).saturating_sub(1);
+            assert!(nanos >= pauses * 2_000_000, "{line}: {ops} in {nanos} ns");
+        }
         assert_eq!(found["cell"]["think"], 2_000_000);
         assert!(found["service"].is_null(), "a closed loop has one latency");
     }
@@ -88,11 +92,11 @@ fn pauses_follow_operations() {
 fn a_search_ends_with_a_rate() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
-    let line = "--batch data.bin -b pread -s 4k -c warm --trial-time 20ms --rate 100,200,300";
+    // Moving no data, nothing depends on a cache that others use too.
+    let line = "--batch data.bin -b null -s 4k -n 40 --rate 20,30";
     for (name, target, code, said) in [
-        ("all", "p50<1h", 0, "keeps p50<1h up to 300/s"),
+        ("all", "p50<1h", 0, "keeps p50<1h up to 30/s"),
         ("none", "p50<1ns", 5, "keeps p50<1ns up to no rate"),
-        ("longest", "max<1h", 0, "keeps max<1h up to 300/s"),
     ] {
         let output =
             home.cmd(&format!("{line} --latency-target {target} --save {name}")).output().unwrap();
