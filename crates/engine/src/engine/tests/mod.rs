@@ -94,6 +94,17 @@ pub(super) fn depths(choice: &Choice) -> Vec<u32> {
     tried.iter().copied().filter(|d| *d <= info(choice).max_depth()).collect()
 }
 
+/// Returns jobs of blocks of 4 KiB in random order, for each backend and depth that this machine
+/// supports.
+pub(super) fn random_jobs(target: &Target, threads: u32) -> Vec<Job> {
+    let of = |choice: Choice| {
+        let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
+        let jobs = depths(&choice).into_iter();
+        jobs.map(move |depth| job(&choice, op, Pattern::Random, 4096, threads, depth))
+    };
+    choices().into_iter().flat_map(of).filter(|job| supported(target, job)).collect()
+}
+
 /// Returns whether this machine supports the job; prints the reason if only the machine prevents
 /// it.
 pub(super) fn supported(target: &Target, job: &Job) -> bool {

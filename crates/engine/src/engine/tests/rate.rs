@@ -56,23 +56,14 @@ fn assert_paced(ran: &LaneResults, count: u64, label: &str) {
 #[test]
 fn every_backend_keeps_a_rate() {
     let (_file, data, target) = testing::file(span(4096) as usize, 9);
-    for choice in choices() {
-        let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
-        for depth in depths(&choice) {
-            for threads in [1, 2] {
-                let job = job(&choice, op, Pattern::Random, 4096, threads, depth);
-                if !supported(&target, &job) {
-                    continue;
-                }
-                let label = job.label();
-                let pace = Some(rate(101, 4_000_000));
-                let spec = Spec { pace, timed: Timed::Chained, ..spec(job, &target, 1000) };
-                let ran = run(&spec).unwrap_or_else(|error| panic!("{label}: {error}"));
-                assert_paced(&ran, 101, &label);
-                super::latency::check_log(&ran, &spec, &label);
-                assert_read(&spec, &ran, &data, &label);
-            }
-        }
+    for job in [1, 2].into_iter().flat_map(|threads| random_jobs(&target, threads)) {
+        let label = job.label();
+        let pace = Some(rate(101, 4_000_000));
+        let spec = Spec { pace, timed: Timed::Chained, ..spec(job, &target, 1000) };
+        let ran = run(&spec).unwrap_or_else(|error| panic!("{label}: {error}"));
+        assert_paced(&ran, 101, &label);
+        super::latency::check_log(&ran, &spec, &label);
+        assert_read(&spec, &ran, &data, &label);
     }
 }
 
@@ -114,7 +105,7 @@ fn every_sync_method_keeps_a_rate() {
                 let (ops, total) = (lane.tally.ops, &commits.total);
                 assert_eq!(total.count(), ops / u64::from(every), "{label}");
                 let service = lane.tally.histogram.as_ref().unwrap();
-                // The wait for the start of a write is no part of its commit.
+                // A commit begins with its first write, not with the wait for it.
                 assert!(every > 1 || total.mean() <= service.mean() + 2.0, "{label}");
             }
         }
@@ -222,24 +213,17 @@ fn random_arrivals_repeat_with_seeds() {
 #[test]
 fn a_wait_is_stopped() {
     let (_file, _, target) = testing::file(span(4096) as usize, 9);
-    for choice in choices() {
-        let op = if info(&choice).ops.contains(&Op::Read) { Op::Read } else { Op::Seek };
-        for depth in depths(&choice) {
-            let job = job(&choice, op, Pattern::Random, 4096, 2, depth);
-            if !supported(&target, &job) {
-                continue;
-            }
-            let label = job.label();
-            // One start in ten minutes.
-            let pace = Some(rate(2, 1_200_000_000_000));
-            let spec = Spec { pace, timed: Timed::Chained, ..spec(job, &target, 1000) };
-            let gone = std::cell::Cell::new(false);
-            // A lane that slept on would be abandoned.
-            let ran = run_with(&spec, &mut || gone.set(true), &|| gone.get());
-            let ran = ran.unwrap_or_else(|error| panic!("{label}: {error}"));
-            assert!(sums(&ran).ops <= 1, "{label}");
-            assert!(ran.lanes.iter().all(|lane| !paced(lane).complete), "{label}");
-        }
+    for job in random_jobs(&target, 2) {
+        let label = job.label();
+        // One start in ten minutes.
+        let pace = Some(rate(2, 1_200_000_000_000));
+        let spec = Spec { pace, timed: Timed::Chained, ..spec(job, &target, 1000) };
+        let gone = std::cell::Cell::new(false);
+        // A lane that slept on would be abandoned.
+        let ran = run_with(&spec, &mut || gone.set(true), &|| gone.get());
+        let ran = ran.unwrap_or_else(|error| panic!("{label}: {error}"));
+        assert!(sums(&ran).ops <= 1, "{label}");
+        assert!(ran.lanes.iter().all(|lane| !paced(lane).complete), "{label}");
     }
 }
 
