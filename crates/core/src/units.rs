@@ -116,7 +116,7 @@ pub fn parse_per_second(text: &str) -> Result<u64, UnitError> {
 pub fn short_per_second(operations: u64) -> String {
     match operations {
         0 => "0".into(),
-        m if m % 1_000_000 == 0 => format!("{}m", m / 1_000_000),
+        m if m % 1_000_000 == 0 => format!("{}M", m / 1_000_000),
         k if k % 1000 == 0 => format!("{}k", k / 1000),
         plain => plain.to_string(),
     }

@@ -138,7 +138,7 @@ mod tests {
             ("10k", vec![Rate::Operations(10_000)], "10k"),
             ("500/s", vec![Rate::Operations(500)], "500"),
             ("1.5k", vec![Rate::Operations(1500)], "1500"),
-            ("2m", vec![Rate::Operations(2_000_000)], "2m"),
+            ("2m", vec![Rate::Operations(2_000_000)], "2M"),
             ("100MB/s", vec![Rate::Bytes(100_000_000)], "100MB/s"),
             ("100mb", vec![Rate::Bytes(100_000_000)], "100MB/s"),
             ("1MiB/s", vec![Rate::Bytes(1 << 20)], "1MiB/s"),

@@ -46,7 +46,7 @@ static WORDS: &[Words] = &[
     Words("few-for-percentile", "", "too few for a percentile"),
     Words("wide", "±{}", "wide interval"),
     Words("rate-missed", "only {}", "rate not kept"),
-    Words("held-back", "{} began late", "operations began late"),
+    Words("held-back", "{} began late", "late starts"),
     Words("timer-late", "woke {} late", "threads woke late"),
     Words("spinning", "spun {} of the time", "CPU busy waiting"),
     Words("clock-jumped", "", "the clock jumped"),
