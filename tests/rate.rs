@@ -79,8 +79,7 @@ fn pauses_follow_operations() {
         let depth = found["cell"]["depth"].as_u64().unwrap();
         for trial in found["trials"].as_array().unwrap() {
             let [ops, nanos] = ["ops", "nanos"].map(|key| trial[key].as_u64().unwrap());
-            // No pause follows the last one of a slot.
-            let pauses = (ops / depth).saturating_sub(1);
+            let pauses = ops / depth;
             assert!(nanos >= pauses * 2_000_000, "{line}: {ops} in {nanos} ns");
         }
         assert_eq!(found["cell"]["think"], 2_000_000);
@@ -107,6 +106,31 @@ fn a_search_ends_with_a_rate() {
         common::assert_valid(&report);
         assert_eq!(report["plan"]["latency_target"], target);
     }
+    // Fifteen trials of two operations have no 99th percentile.
+    let line = "--batch data.bin -b null -s 4k -n 2 --rate 200 --latency-target p99<1h --no-save";
+    let output = home.cmd(line).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}{}", stdout_of(&output), stderr_of(&output));
+}
+
+#[test]
+fn searches_end_by_themselves() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = "--batch data.bin -b null -s 4k --trial-time 10ms --rate 1k,2k,3k,4k,5k,6k,7k,8k";
+    let report = home.json(&format!("{line} --latency-target p50<1h --no-save"));
+    let text = report["answer"]["text"].as_str().unwrap();
+    assert!(text.contains("up to 8k/s"), "{text}");
+}
+
+#[test]
+fn trials_begin_with_a_pause() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let found = result(&home, "-b pread -s 4k -c warm -n 1 --think 20ms");
+    for trial in found["trials"].as_array().unwrap() {
+        let nanos = trial["nanos"].as_u64().unwrap();
+        assert!(nanos >= 20_000_000, "one read, and what precedes it: {nanos} ns");
+    }
 }
 
 #[test]
@@ -126,6 +150,9 @@ fn impossible_paces_are_refused() {
         ("--probe call --rate 1k", "none is selected"),
         ("-b pread --latency-target iops>=1k", "a condition on the response time"),
         ("-b pread --latency-target p99<5ms --trials 3", "drop --trials"),
+        ("-b pread --latency-target p99<5ms --until 5%", "drop --until"),
+        ("-b pread --latency-target p99<5ms --expect p50<1s", "drop --expect"),
+        ("-b pread --latency-target p99<5ms --think 1ms", "drop one"),
         ("-b pread -c cold --fresh --rate 1k", "it excludes --count, --rate"),
     ] {
         let output = home.cmd(&format!("--batch data.bin -s 4k {line}")).output().unwrap();

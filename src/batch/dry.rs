@@ -68,6 +68,9 @@ fn push_work(plan: &Plan, places: &[String], text: &mut String) {
         }
         Some(n) if plan.pick => format!("{} of the fastest", show_trials(n as usize)),
         Some(n) => format!("{} of each", show_trials(n as usize)),
+        None if plan.latency_target.is_some() => {
+            "tried one by one until the highest rate is found".into()
+        }
         None if plan.settles().is_some() => "rounds until the answer is settled".into(),
         None => format!(
             "rounds until every interval is within {} or the budget ends",

@@ -57,6 +57,11 @@ pub(super) fn plan(
     for (option, asked, base) in [
         ("cold", show(settings.cold), show(Some(plan.cold))),
         ("cpus", show(settings.cpus.as_ref()), show(plan.cpus.as_ref())),
+        (
+            "latency-target",
+            show(settings.latency_target.as_ref()),
+            show(plan.latency_target.as_ref()),
+        ),
         ("memory-share", show(settings.memory_share.as_ref()), None),
         ("compressible", show(settings.compressible), show(plan.compressible)),
         ("dedupe", show(settings.dedupe), show(plan.dedupe)),

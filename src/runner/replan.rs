@@ -82,7 +82,10 @@ pub fn replan(
     plan.others = targets.split_off(1);
     plan.target = targets.remove(0);
     plan.seed = settings.seed.unwrap_or(plan.seed);
+    let has_target = plan.latency_target.is_some();
     match (settings.trials, settings.until) {
+        (Some(_), _) if has_target => return Err(PlanError::TargetTrials("trials").into()),
+        (_, Some(_)) if has_target => return Err(PlanError::TargetTrials("until").into()),
         (Some(_), Some(_)) => return Err(PlanError::UntilTrials.into()),
         (Some(trials), None) => plan.trials = Some(trials),
         (None, Some(until)) => {

@@ -151,6 +151,10 @@ pub fn settings_of(plan: &Plan, preset: &Preset, infos: &[&'static Info]) -> Set
     }
     // These have no default to which the cells could be held.
     for option in ["count", "mix", "rate", "think"] {
+        // A search has its own rates.
+        if option == "rate" && plan.latency_target.is_some() {
+            continue;
+        }
         if !plan.pick && preset.parts().iter().all(|part| part.text(option).is_none()) {
             take(&mut settings, option, &cells, infos);
         }
@@ -286,6 +290,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),
         cold: unlike(Some(plan.cold), Some(known.cold.unwrap_or_default())),
         cpus: unlike(plan.cpus.clone(), known.cpus.clone()),
+        latency_target: unlike(plan.latency_target.clone(), known.latency_target.clone()),
         compressible: unlike(plan.compressible, known.compressible),
         dedupe: unlike(plan.dedupe, known.dedupe),
         verify: unlike(plan.verify.then_some(true), known.verify),

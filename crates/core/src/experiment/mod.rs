@@ -430,32 +430,40 @@ fn asked_cpus(request: &PlanRequest, cells: &[Job]) -> Result<Option<CpuList>, P
     }
 }
 
-/// Checks that a pace, if one is requested, is that of cells which can keep one.
+/// Checks that a pace, if one is requested, is that of cells which can keep one, and that a search
+/// has no other end or condition.
 fn check_pace(request: &PlanRequest, cells: &[Job], pick: bool) -> Result<(), PlanError> {
     let Resolved { user, whole, presets, .. } = request.resolved;
-    let pauses = |of: &Settings| of.think.is_some_and(|pause| !pause.is_zero());
-    let has_target = whole.latency_target.is_some();
-    if (whole.rate.is_some() || has_target) && pauses(whole) {
+    if cells.iter().any(|job| job.rate.is_some() && job.think > 0) {
         return Err(PlanError::RateThink);
     }
     let is_random = user.arrival.is_some_and(|arrival| !arrival.is_steady());
-    if is_random && whole.rate.is_none() && !has_target {
+    if is_random && cells.iter().all(|job| job.rate.is_none()) {
         return Err(PlanError::ArrivalOfNone);
     }
-    let ends = [("trials", user.trials.is_some()), ("until", user.until.is_some())];
-    if let Some((option, _)) = ends.into_iter().find(|(_, given)| has_target && *given) {
+    let others = [
+        ("trials", user.trials.is_some()),
+        ("until", user.until.is_some()),
+        ("expect", whole.expect.is_some()),
+    ];
+    let other = others.into_iter().find(|(_, given)| *given);
+    if let Some((option, _)) = other.filter(|_| whole.latency_target.is_some()) {
         return Err(PlanError::TargetTrials(option));
     }
     let given = [
-        ("rate", user.rate.is_some()),
-        ("think", pauses(user)),
         ("latency-target", user.latency_target.is_some()),
+        ("rate", user.rate.is_some()),
+        ("think", user.think.is_some_and(|pause| !pause.is_zero())),
     ];
-    let Some((option, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let given = given.into_iter().find_map(|(option, given)| given.then_some(option));
+    if let Some(option) = given.filter(|_| cells.is_empty()) {
+        return Err(PlanError::PaceOfNone(option));
+    }
+    let Some(paced) = cells.iter().find(|job| job.is_paced()) else { return Ok(()) };
+    let option = given.unwrap_or(if paced.rate.is_some() { "rate" } else { "think" });
     let preset = presets.first().map_or(String::new(), |preset| preset.id.clone());
     match request.ranks {
         _ if pick => Err(PlanError::PaceOfPick(option, preset)),
-        _ if cells.is_empty() => Err(PlanError::PaceOfNone(option)),
         Some(ranks) if ranks > 1 => Err(PlanError::PaceRanks(option)),
         _ => Ok(()),
     }

@@ -75,7 +75,7 @@ pub enum PlanError {
     #[error("--rate sets the starts of operations, --think the pauses between them; drop one")]
     RateThink,
     #[error(
-        "--latency-target tries each rate until it is judged; drop --{0}, or measure rates by --rate"
+        "--latency-target tries each rate until its own condition is judged; drop --{0}, or measure rates by --rate"
     )]
     TargetTrials(&'static str),
     #[error("--arrival is about the starts under --rate; add a rate, such as --rate 1k")]

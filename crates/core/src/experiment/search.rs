@@ -6,9 +6,11 @@
 //! left. Pure, so that a run and a report decide alike.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::plan::{Axis, Condition, Job, Plan};
-use crate::record::Latency;
+use crate::record::{Latency, Trial, complete};
+use crate::stats::median;
 
 /// The trials of a cell.
 #[derive(Debug, Clone, Default)]
@@ -20,9 +22,20 @@ pub struct TriedRate {
     pub latency: Option<Latency>,
 }
 
+impl TriedRate {
+    /// Returns what these trials of a job show.
+    pub fn new(job: &Job, trials: &[Arc<Trial>], latency: Option<Latency>) -> TriedRate {
+        let rates: Vec<f64> = complete(trials).map(|trial| trial.operations()).collect();
+        let is_kept = median(&rates).and_then(|reached| job.keeps_rate(reached)) == Some(true);
+        TriedRate { trials: trials.len(), is_kept, latency }
+    }
+}
+
 /// The result of a curve: indexes of cells of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FoundRate {
+    /// One of its cells.
+    pub cell: usize,
     /// The highest rate that holds below all that fail.
     pub holds: Option<usize>,
     /// The lowest rate that fails.
@@ -89,8 +102,8 @@ impl RateSearch {
         let found = curves.map(|(curve, first)| {
             let (holds, fails) = self.ends(curve, cells);
             let of = |place: Option<usize>| place.map(|place| curve[place]);
-            let is_over = self.next(curve, *first, cells).is_none();
-            FoundRate { holds: of(holds), fails: of(fails), is_over }
+            let is_over = left(holds, fails, curve.len()).is_empty();
+            FoundRate { cell: curve[*first], holds: of(holds), fails: of(fails), is_over }
         });
         found.collect()
     }
@@ -98,14 +111,14 @@ impl RateSearch {
     /// Returns the place in the curve of the cell that is tried next.
     fn next(&self, curve: &[usize], first: usize, cells: &[Option<TriedRate>]) -> Option<usize> {
         let (holds, fails) = self.ends(curve, cells);
-        let is_begun = |place: &usize| {
-            let tried = cells.get(curve[*place]).and_then(Option::as_ref);
-            tried.is_some_and(|tried| tried.trials > 0 && self.judge(tried).is_none())
+        let trials = |place: usize| {
+            let tried = cells.get(curve[place]).and_then(Option::as_ref);
+            tried.map_or(0, |tried| tried.trials)
         };
-        let from = holds.map_or(0, |place| place + 1);
-        let left = from..fails.unwrap_or(curve.len());
-        if let Some(begun) = left.clone().find(is_begun) {
-            return Some(begun);
+        let left = left(holds, fails, curve.len());
+        // Each is judged before the next is tried; what cannot be ends the search.
+        if let Some(begun) = left.clone().find(|place| trials(*place) > 0) {
+            return Some(begun).filter(|begun| trials(*begun) < MOST_TRIALS);
         }
         if left.is_empty() {
             return None;
@@ -129,24 +142,33 @@ impl RateSearch {
         ((0..below).rev().find(|place| judged(*place) == Some(true)), fails)
     }
 
-    /// Returns whether the condition holds; `None` if more trials are needed.
+    /// Returns whether the condition holds; `None` if more trials are needed, or if even the most
+    /// have too few operations for the percentile.
     fn judge(&self, tried: &TriedRate) -> Option<bool> {
         if tried.trials < LEAST_TRIALS {
             return None;
         }
         let latency = tried.latency.as_ref().filter(|_| tried.is_kept);
         let Some(latency) = latency else { return Some(false) };
+        let value = latency.value_of(self.condition.metric);
         let Some(quantile) = self.condition.metric.quantile() else {
-            return Some(latency.unstarted == 0 && self.condition.holds(latency.max));
+            return Some(value.is_some_and(|longest| self.condition.holds(longest)));
         };
         let (low, high) = latency.interval(quantile);
         match [low, high].map(|end| end.map(|end| self.condition.holds(end))) {
             [_, Some(true)] => Some(true),
             [Some(false), _] => Some(false),
             _ if tried.trials < MOST_TRIALS => None,
-            _ => Some(latency.at(quantile).is_some_and(|value| self.condition.holds(value))),
+            // One that never began is longer than each bound.
+            _ if value.is_none() && latency.unstarted > 0 => Some(false),
+            _ => value.map(|value| self.condition.holds(value)),
         }
     }
+}
+
+/// Returns the places of a curve that are not known to hold or to fail.
+fn left(holds: Option<usize>, fails: Option<usize>, len: usize) -> std::ops::Range<usize> {
+    holds.map_or(0, |place| place + 1)..fails.unwrap_or(len)
 }
 
 #[cfg(test)]
@@ -207,22 +229,46 @@ mod tests {
         assert_eq!((holds, fails), (None, Some(10)));
     }
 
-    #[test]
-    fn few_operations_need_more_trials() {
+    /// Tries the first rate with this many operations a trial, until the search goes on or ends;
+    /// returns its trials and what is found.
+    fn try_first(operations: u64) -> (usize, FoundRate) {
         let plan = plan("p99<5ms");
         let search = RateSearch::new(&plan).unwrap();
-        let at = search.open(&vec![Some(TriedRate::default()); plan.cells.len()]);
-        let at = at.iter().position(|open| *open).unwrap();
         let mut cells = vec![Some(TriedRate::default()); plan.cells.len()];
-        for trials in 1..=MOST_TRIALS {
-            assert!(search.open(&cells)[at], "{trials}");
-            let times = Histogram::from_pairs(&[(100_000, trials as u64)]);
+        let at = search.open(&cells).iter().position(|open| *open).unwrap();
+        for trials in 1.. {
+            let times = Histogram::from_pairs(&[(100_000, trials as u64 * operations)]);
             let latency = Latency::from_histogram(&times, 1);
             cells[at] = Some(TriedRate { trials, is_kept: true, latency });
+            if !search.open(&cells)[at] {
+                return (trials, search.found(&cells)[0]);
+            }
         }
-        assert!(!search.open(&cells)[at], "the percentile decides");
-        // A cell that failed is one that does not hold.
-        cells[at] = None;
-        assert_eq!(search.found(&cells)[0].fails, Some(at));
+        unreachable!()
+    }
+
+    #[test]
+    fn few_operations_need_more_trials() {
+        let (trials, found) = try_first(300);
+        assert!(trials == LEAST_TRIALS && found.holds.is_some(), "{trials}: {found:?}");
+        // The percentile itself decides.
+        let (trials, found) = try_first(30);
+        assert!(trials > LEAST_TRIALS && found.holds.is_some(), "{trials}: {found:?}");
+    }
+
+    #[test]
+    fn unknown_percentiles_end_the_search() {
+        let (trials, found) = try_first(1);
+        assert_eq!((trials, found.holds, found.fails), (MOST_TRIALS, None, None));
+        assert!(!found.is_over, "nothing is known");
+    }
+
+    #[test]
+    fn failed_cells_do_not_hold() {
+        let plan = plan("p99<5ms");
+        let search = RateSearch::new(&plan).unwrap();
+        let mut cells = vec![Some(TriedRate::default()); plan.cells.len()];
+        cells[7] = None;
+        assert_eq!(search.found(&cells)[0].fails, Some(7));
     }
 }

@@ -49,7 +49,7 @@ impl Job {
             Some(count) => count,
             None => {
                 let wanted = (rate * asked.as_secs_f64()).round() as u64;
-                wanted.max(Job::LEAST_PACED).next_multiple_of(group)
+                wanted.max(Job::LEAST_PACED).div_ceil(group).saturating_mul(group)
             }
         };
         let operations = operations.max(1);

@@ -275,7 +275,7 @@ impl Settings {
             "Pause of a thread after each operation, such as 5ms; with --depth, of each of its slots",
         ),
         setting!(
-            "latency-target", "Latency target", ValueKind::Form("CONDITION"),
+            "latency-target", "Max latency", ValueKind::Form("CONDITION"),
             default: "none",
             latency_target: latency_target => |v| v.to_string(),
             "Search for the highest rate with this latency: a percentile of the response times, such \

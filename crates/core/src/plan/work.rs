@@ -370,8 +370,9 @@ impl Plan {
 
     /// Returns the maximum number of rounds of this plan.
     pub fn most_rounds(&self) -> u32 {
-        let fits =
-            u32::try_from(Self::MAX_TRIALS / self.cells.len().max(1)).unwrap_or(Self::ROUNDS);
+        // A search tries one rate at a time, and ends by itself.
+        let cells = if self.latency_target.is_some() { 1 } else { self.cells.len().max(1) };
+        let fits = u32::try_from(Self::MAX_TRIALS / cells).unwrap_or(Self::ROUNDS);
         self.trials.unwrap_or(fits.max(Self::ROUNDS))
     }
 }

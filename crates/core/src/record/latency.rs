@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Metric;
 use crate::stats::{Histogram, tail_limits};
 
 /// Half the width of a bucket of latencies, as a share of its value.
@@ -64,10 +65,17 @@ impl Latency {
         (low, high)
     }
 
-    /// Returns a percentile, nanoseconds; `None` with too few operations.
-    pub fn at(&self, quantile: f64) -> Option<f64> {
-        let known = [(0.5, self.p50), (0.9, self.p90), (0.99, self.p99), (0.999, self.p999)];
-        known.into_iter().find(|(of, _)| *of == quantile)?.1
+    /// Returns the figure of a condition, nanoseconds; `None` with too few operations, with one
+    /// that never began in its place, and for other figures than latencies.
+    pub fn value_of(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::P50 => self.p50,
+            Metric::P90 => self.p90,
+            Metric::P99 => self.p99,
+            Metric::P999 => self.p999,
+            Metric::Max => Some(self.max).filter(|_| self.unstarted == 0),
+            Metric::Throughput | Metric::Iops | Metric::Commits => None,
+        }
     }
 
     /// Summarizes a histogram; one operation in `every` was timed. `None` where none was.

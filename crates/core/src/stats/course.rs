@@ -35,7 +35,7 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    fn new(values: &[f64], first: usize, last: usize) -> Self {
+    pub(super) fn new(values: &[f64], first: usize, last: usize) -> Self {
         Self { first, last, median: median(&values[first..=last]).unwrap_or(f64::NAN) }
     }
 }
@@ -284,7 +284,7 @@ fn chance_of_order(n: usize, balance: u64) -> f64 {
 }
 
 /// Returns the misfit of a single level: the sum of the distances from it.
-fn misfit(part: &[f64]) -> f64 {
+pub(super) fn misfit(part: &[f64]) -> f64 {
     let level = median(part).unwrap_or(0.0);
     part.iter().map(|value| (value - level).abs()).sum()
 }

@@ -28,13 +28,14 @@ pub use buckets::Buckets;
 pub use chance::{sign_test, tail_limits};
 pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;
+pub use course::Stretch;
 pub use course::{Course, course};
 pub use histogram::Histogram;
 pub use knee::Knees;
 pub use outlier::{outliers, two_modes};
 pub use plateau::{Plateau, plateaus};
 pub use recent::Recent;
-pub use segments::{Segment, segments};
+pub use segments::segments;
 pub use series::{merge_neighbours, reduce};
 pub use summary::Summary;
 

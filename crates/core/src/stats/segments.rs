@@ -1,5 +1,6 @@
 //! The levels of a series over time, found in its coarse groups and placed in its fine values.
 
+use super::course::{Stretch, misfit};
 use super::median;
 
 /// Groups that levels are searched in: means over as long a time depend little on each other.
@@ -14,25 +15,13 @@ const MIN_RATIO: f64 = 1.25;
 /// values, fewer than 1 in 100 series without a change have one.
 const MIN_ERRORS: [f64; 2] = [7.0, 11.0];
 
-/// A stretch of values at one level, from index `first` to `last`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Segment {
-    pub first: usize,
-    pub last: usize,
-    pub median: f64,
-}
-
 /// Returns the levels of these values, which are above 0 or equal to it, at equal distances in
 /// time: one if the level never changes by more than chance and by a quarter.
 ///
 /// The series is split in two where two levels fit best, then each part again; the search is in up
 /// to 60 groups of values, and each change is then placed where the values themselves fit best.
-pub fn segments(values: &[f64]) -> Vec<Segment> {
-    let whole = |first: usize, last: usize| Segment {
-        first,
-        last,
-        median: median(&values[first..=last]).unwrap_or(0.0),
-    };
+pub fn segments(values: &[f64]) -> Vec<Stretch> {
+    let whole = |first, last| Stretch::new(values, first, last);
     let size = values.len().div_ceil(GROUPS).max(1);
     let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len().max(1) as f64;
     // A share of the mean in place of 0, so that a stop has a logarithm.
@@ -51,7 +40,7 @@ pub fn segments(values: &[f64]) -> Vec<Segment> {
         bounds.push(place(values, from, to, levels.map(f64::exp)).unwrap_or(at));
     }
     bounds.push(values.len());
-    let mut found: Vec<Segment> = Vec::new();
+    let mut found: Vec<Stretch> = Vec::new();
     for pair in bounds.windows(2) {
         let next = whole(pair[0], pair[1] - 1);
         match found.last_mut() {
@@ -105,11 +94,8 @@ fn best_of(
     let parts = |(at, until): (usize, usize)| {
         [[&logs[..at], &logs[until..]].concat(), logs[at..until].to_vec()]
     };
-    let misfit = |part: &Vec<f64>| {
-        let level = median(part).unwrap_or(0.0);
-        part.iter().map(|log| (log - level).abs()).sum::<f64>()
-    };
-    let fits = splits.map(|split| (split, parts(split).iter().map(misfit).sum::<f64>()));
+    let of = |split| parts(split).iter().map(|part| misfit(part)).sum::<f64>();
+    let fits = splits.map(|split| (split, of(split)));
     let ((at, until), misfit) = fits.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let parts = parts((at, until));
     let levels = parts.each_ref().map(|part| median(part).unwrap_or(0.0));

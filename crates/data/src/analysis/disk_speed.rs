@@ -30,7 +30,7 @@ pub fn disk_speed<'a>(
         let fastest = |is_of: fn(&CellResult) -> bool| {
             let of_disk =
                 results.iter().filter(|result| is_on_disk(grounds.target_of(&result.cell), facts));
-            let figures = of_disk.filter(|result| result.cell.rate.is_none() && is_of(result));
+            let figures = of_disk.filter(|result| !result.cell.is_paced() && is_of(result));
             let figures = figures.filter(|result| result.is_sound());
             let figures = figures.filter_map(|result| Some(result.throughput?.summary.median));
             figures.filter(|rate| *rate > 0.0).reduce(f64::max)

@@ -55,7 +55,7 @@ impl Noise {
 /// Returns the scatter of a cell's trials; `None` if they are too few, or wrong.
 fn scatter_of(result: &CellResult) -> Option<f64> {
     let summary = result.throughput.or(result.operations)?.summary;
-    let at_full_speed = result.cell.rate.is_none();
+    let at_full_speed = !result.cell.is_paced();
     let width = summary.half_width().filter(|_| at_full_speed && result.is_sound())?;
     Some(width * (result.trials.len() as f64).sqrt())
 }
@@ -89,7 +89,7 @@ impl Scatter {
 /// Describes what the budget buys, as in `50 s: about 6 trials per cell, ±17 % (from 1 earlier
 /// run); for ±2 %: about 1 h`. `None` for a plan without cells of a file.
 pub fn describe_forecast(plan: &Plan, noise: &Noise) -> Option<String> {
-    if plan.cells.is_empty() || plan.pick {
+    if plan.cells.is_empty() || plan.pick || plan.latency_target.is_some() {
         return None;
     }
     if plan.until && plan.trials.is_none() {

@@ -80,7 +80,7 @@ fn waits_for_device(result: &CellResult) -> bool {
     let job = &result.cell;
     job.op == Op::Write
         && job.mix.is_none()
-        && job.rate.is_none()
+        && !job.is_paced()
         && job.pattern == Pattern::Seq
         && !job.commits()
         && result.wrong().is_none()
@@ -99,7 +99,7 @@ fn of_reads<'a>(
     let reads = results.iter().filter(|read| {
         load(&read.cell) == load(&write.cell)
             && read.cell.op == Op::Read
-            && read.cell.rate.is_none()
+            && !read.cell.is_paced()
             && read.wrong().is_none()
             && read.is_from_device()
     });

@@ -4,7 +4,7 @@ use crate::analysis::{CellNames, CellResult};
 use crate::plan::Op;
 use crate::record::{EncodedLog, LatencyLog, Trial};
 use crate::session::Session;
-use crate::stats::{Segment, segments};
+use crate::stats::{Stretch, segments};
 use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_wait};
 
 /// Shorter trials are single figures, nanoseconds.
@@ -19,7 +19,7 @@ pub fn describe_courses(session: &Session, results: &[CellResult]) -> Vec<String
     let of = |result: &CellResult| {
         let long = result.trials.iter().filter(|trial| trial.nanos >= MIN_NANOS);
         // The rate that was asked for does not change.
-        let mut long = long.filter(|_| result.cell.rate.is_none());
+        let mut long = long.filter(|_| !result.cell.is_paced());
         let said = long.find_map(|trial| Some((trial, describe(&course(session, trial)?, result))));
         said.map(|(trial, said)| {
             format!("{}, trial {}: {said}", names.full(&result.cell), trial.round)
@@ -34,7 +34,7 @@ struct Course {
     /// Bytes, or operations where none move.
     moved: Vec<f64>,
     moves_bytes: bool,
-    levels: Vec<Segment>,
+    levels: Vec<Stretch>,
 }
 
 /// Returns the course of a trial whose rate changed.
@@ -56,14 +56,14 @@ fn course(session: &Session, trial: &Trial) -> Option<Course> {
 
 impl Course {
     /// Returns the rate of a level over its whole time.
-    fn rate(&self, level: &Segment) -> String {
+    fn rate(&self, level: &Stretch) -> String {
         let values = &self.moved[level.first..=level.last];
         let seconds = self.seconds(level);
         let rate = values.iter().sum::<f64>() / seconds;
         if self.moves_bytes { show_rate(rate) } else { format!("{}/s", show_count(rate)) }
     }
 
-    fn seconds(&self, level: &Segment) -> f64 {
+    fn seconds(&self, level: &Stretch) -> f64 {
         (level.last + 1 - level.first) as f64 * self.width as f64 / 1e9
     }
 

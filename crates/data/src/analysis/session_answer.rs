@@ -32,8 +32,9 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
     if let Some(said) = outrun::describe_outrun(session, results) {
         answer.text = clean_text(&format!("{} {said}", answer.text));
     }
-    for said in over_time::describe_courses(session, results) {
-        answer.text = clean_text(&format!("{} {}.", answer.text, capitalize(&said)));
+    answer.courses = over_time::describe_courses(session, results);
+    for said in &answer.courses {
+        answer.text = clean_text(&format!("{} {}.", answer.text, capitalize(said)));
     }
     answer.network = network(probes);
     if !probes.is_empty() {

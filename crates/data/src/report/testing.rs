@@ -496,7 +496,6 @@ fn probes(session: &mut Session) {
     session.probe_findings[5].error = Some("sched_setaffinity: EPERM <b> |".into());
 }
 
-/// Returns every sample, with its name.
 /// Returns two trials of one cell with their latencies over time, the second with a pace.
 pub fn timed() -> Session {
     let mut session = crate::session::testing::session(1);
@@ -532,6 +531,7 @@ pub fn timed() -> Session {
     session
 }
 
+/// Returns every sample, with its name.
 pub fn all() -> Vec<(&'static str, Session)> {
     vec![
         ("every", every()),

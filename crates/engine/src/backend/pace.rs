@@ -137,6 +137,8 @@ pub struct LanePaced {
     pub started: u64,
     /// Intended, and not begun when the trial ended.
     pub unstarted: u64,
+    /// The lane ends with its work, and left some of it.
+    pub left_work: bool,
     /// Held back: at the intended start every slot was taken. How late these began.
     pub held: u64,
     pub held_nanos: u64,
@@ -250,9 +252,9 @@ pub(super) struct Pacer<'a> {
 /// Sums in ticks.
 #[derive(Debug, Default)]
 struct Counts {
-    held: u64,
+    held: u128,
     most_late: u64,
-    lag: u64,
+    lag: u128,
     spin: u64,
 }
 
@@ -319,10 +321,12 @@ impl<'a> Pacer<'a> {
             PaceSpec::Rate(rate) => self.begin_rate(pace, rate, timer.ticks_per_nano()),
             PaceSpec::Think(nanos) => {
                 let pause = (*nanos as f64 * timer.ticks_per_nano()) as u64;
-                self.due = u128::from(now) << 32;
+                // A pause comes first: as many as operations, so that the rate is right for few.
+                let first = now.saturating_add(pause);
+                self.due = u128::from(first) << 32;
                 if let Starts::Think { pause: of_slot, ready } = &mut self.starts {
                     *of_slot = pause;
-                    ready.extend((0..self.depth).map(|_| now));
+                    ready.extend((0..self.depth).map(|_| first));
                 }
             }
         }
@@ -551,10 +555,10 @@ impl<'a> Pacer<'a> {
         let late = start.saturating_sub(due);
         if self.held {
             self.record.held += 1;
-            self.counts.held += late;
+            self.counts.held += u128::from(late);
             self.response.iter_mut().for_each(Latencies::hold);
         } else {
-            self.counts.lag += late;
+            self.counts.lag += u128::from(late);
         }
         self.counts.most_late = self.counts.most_late.max(late);
         self.record.started += 1;
@@ -564,15 +568,18 @@ impl<'a> Pacer<'a> {
         self.draw_next();
     }
 
-    /// Notes that the operation in this slot ended.
+    /// Notes that the operation in this slot ended; returns whether the response times were
+    /// collected, which takes a while.
     #[inline(always)]
-    pub fn end(&mut self, timer: &impl Timer, slot: u32, now: u64) {
+    pub fn end(&mut self, timer: &impl Timer, slot: u32, now: u64) -> bool {
+        let mut collected = false;
         if self.in_flight == self.depth {
             self.full_until = now;
         }
         self.in_flight = self.in_flight.saturating_sub(1);
         if let Some(response) = &mut self.response {
-            if now >= response.boundary() {
+            collected = now >= response.boundary();
+            if collected {
                 response.collect(now);
             }
             response.record(timer.nanos(self.due_of_slot[slot as usize], now));
@@ -581,6 +588,7 @@ impl<'a> Pacer<'a> {
             ready.push_back(now.saturating_add(*pause));
             self.due = ready.front().map_or(u128::MAX, |due| u128::from(*due) << 32);
         }
+        collected
     }
 
     /// Leaves what is late for too long.
@@ -591,21 +599,14 @@ impl<'a> Pacer<'a> {
             Starts::Poisson(Arrivals { mean, .. }) if self.end < u64::MAX => {
                 1 + (self.end.saturating_sub(self.due()) as f64 / mean).round() as u64
             }
-            // The lane knows how much of its work is left.
-            _ if self.window_end == u64::MAX => 0,
+            // The trial knows how much of its work is left.
+            _ if self.window_end == u64::MAX => {
+                self.record.left_work = true;
+                0
+            }
             _ => self.left,
         };
         self.left = 0;
-    }
-
-    /// Returns whether late operations were left, in a lane that ends with its work.
-    pub fn has_left_work(&self) -> bool {
-        self.left == 0 && self.window_end == u64::MAX
-    }
-
-    /// Counts operations of the work that were left.
-    pub fn add_unstarted(&mut self, operations: u64) {
-        self.record.unstarted = self.record.unstarted.max(operations);
     }
 
     /// Moves all times if one of the clocks has jumped since the last comparison: the machine was
@@ -674,12 +675,14 @@ impl<'a> Pacer<'a> {
     /// Returns the record.
     pub fn finish(self, timer: &impl Timer) -> LanePaced {
         let nanos = |ticks| timer.nanos(0, ticks);
+        // A lane that falls ever further behind exceeds 64 bits of ticks within minutes.
+        let sum = |ticks: u128| (ticks as f64 / timer.ticks_per_nano()) as u64;
         let response = self.response.map(Latencies::finish);
         let (response, log_end) = response.map_or((None, None), |(all, end)| (Some(all), end));
         LanePaced {
-            held_nanos: nanos(self.counts.held),
+            held_nanos: sum(self.counts.held),
             most_late: nanos(self.counts.most_late),
-            start_lag: nanos(self.counts.lag),
+            start_lag: sum(self.counts.lag),
             spin_nanos: nanos(self.counts.spin),
             response,
             log_end,

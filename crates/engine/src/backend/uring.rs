@@ -412,7 +412,8 @@ impl UringLane {
             };
             let taken = self.collect(calls, work, &mut free, &mut rest);
             // A wait that ends for the next start is not empty.
-            empty_waits = if taken > 0 || limit != Limit::Unlimited { 0 } else { empty_waits + 1 };
+            let in_time = waited >= 0 && limit != Limit::Unlimited;
+            empty_waits = if taken > 0 || in_time { 0 } else { empty_waits + 1 };
         }
     }
 

@@ -247,12 +247,7 @@ impl<'a> Work<'a> {
     fn wait_for_start(&mut self, slot: u32) -> Option<()> {
         let pacer = self.pacer.as_deref_mut()?;
         let (clock, stop) = (&self.assignment.clock, self.assignment.stop);
-        let Some(start) = pacer.wait(clock, self.meter.last(), stop) else {
-            if pacer.has_left_work() {
-                pacer.add_unstarted(self.limit - self.index);
-            }
-            return None;
-        };
+        let start = pacer.wait(clock, self.meter.last(), stop)?;
         self.meter.restart(start);
         pacer.take(slot, start);
         Some(())
@@ -285,7 +280,10 @@ impl<'a> Work<'a> {
 
     #[inline(never)]
     fn paced_limit(&mut self, has_free: bool) -> Limit {
-        let has_work = self.error.is_none() && (self.index < self.limit || self.next_range());
+        // A lane that is stopped starts nothing, so nothing is due before an operation ends.
+        let has_work = !self.assignment.stop.load(Relaxed)
+            && self.error.is_none()
+            && (self.index < self.limit || self.next_range());
         let clock = &self.assignment.clock;
         match &mut self.pacer {
             Some(pacer) if has_work => pacer.limit(clock, has_free),
@@ -376,7 +374,10 @@ impl<'a> Work<'a> {
         }
         let ended = self.meter.end(start);
         if let Some(pacer) = &mut self.pacer {
-            pacer.end(&self.assignment.clock, slot, self.meter.known_end(ended));
+            let clock = self.assignment.clock;
+            if pacer.end(&clock, slot, self.meter.known_end(ended)) {
+                self.meter.restart(clock.now());
+            }
         }
         if let Some(form) = self.assignment.fold.filter(|_| !data.is_null()) {
             self.fold(slot, data, form);

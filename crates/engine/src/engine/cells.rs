@@ -14,7 +14,7 @@ use crate::plan::{Cache, CpuCache, CpuList, Job, Plan};
 use crate::record::{
     CommitTimes, Grounds, Latency, Measured, Trial, Verdict, Visit, complete, judge_job, rates,
 };
-use crate::stats::{Histogram, Summary, median, paired};
+use crate::stats::{Histogram, Summary, paired};
 
 /// The work of one trial, found by calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,10 +149,7 @@ impl Cell {
 
     /// Returns its trials for the search of the highest rate.
     pub fn tried(&self) -> TriedRate {
-        let rates: Vec<f64> = complete(&self.trials).map(|trial| trial.operations()).collect();
-        let reached = median(&rates).unwrap_or(0.0);
-        let is_kept = self.job.keeps_rate(reached) == Some(true);
-        TriedRate { trials: self.trials.len(), is_kept, latency: self.latency() }
+        TriedRate::new(&self.job, &self.trials, self.latency())
     }
 
     /// Adds a trial; the only one requested ends the work of the cell.

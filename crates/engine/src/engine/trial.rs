@@ -353,7 +353,7 @@ fn collect_result(
     fill_lane_evidence(&lanes, &coverage, spec, &mut evidence, stage.origin);
     evidence.timed_ops = service.count();
     evidence.timed_nanos = (service.mean() * service.count() as f64) as u64;
-    let response = fill_pace(&mut lanes, &mut evidence);
+    let response = fill_pace(&mut lanes, &mut evidence, spec.count.saturating_mul(spec.passes));
     after.fill_evidence(before, &spec.job, trial.nanos, &mut evidence);
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
     evidence.unwritten_bytes =
@@ -389,8 +389,8 @@ fn collect_result(
 }
 
 /// Records how the pace was kept; returns the response times, if there is a rate.
-fn fill_pace(lanes: &mut [LaneResult], evidence: &mut Evidence) -> Option<Histogram> {
-    let (paced, response) = merge_paced(lanes)?;
+fn fill_pace(lanes: &mut [LaneResult], evidence: &mut Evidence, planned: u64) -> Option<Histogram> {
+    let (paced, response) = merge_paced(lanes, planned)?;
     evidence.paced = Some(Box::new(paced));
     // Waits that end for the next start would be counted as often as those for an operation.
     let flying = evidence.timed_nanos as f64 / evidence.lane_nanos.max(1) as f64;

@@ -62,12 +62,19 @@ pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
             true => Answer::default(),
             false => answer_beside(&full_speed, skipped),
         };
-        let own = [answer.text, paced.unwrap_or_default()];
-        let mut said: Vec<String> = own.into_iter().filter(|said| !said.is_empty()).collect();
-        if said.is_empty() {
-            said.push(text::text(results, &Answer::default()));
-        }
-        return Answer { text: said.join(" "), ..answer };
+        let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
+        let paced = [
+            paced,
+            text::describe_wrong(results, &answer, &names),
+            text::describe_failures(results, &names),
+        ];
+        let own = Some(answer.text).filter(|text| !text.is_empty());
+        let said: Vec<String> = own.into_iter().chain(paced.into_iter().flatten()).collect();
+        let text = match said.is_empty() {
+            true => text::text(results, &Answer::default()),
+            false => said.join(" "),
+        };
+        return Answer { text, ..answer };
     }
     let (reads, writes, calls) =
         (points_of(results, Op::Read), points_of(results, Op::Write), call_points(results));
@@ -100,6 +107,7 @@ pub fn answer_beside(results: &[CellResult], skipped: &[Skipped]) -> Answer {
         picked: Vec::new(),
         targets: targets::compare_targets(results),
         network: Network::default(),
+        courses: Vec::new(),
     };
     answer.text = text::text(results, &answer);
     answer
@@ -113,7 +121,9 @@ pub fn answer_experiment(
     general: &Answer,
 ) -> Option<String> {
     if let Some(found) = target::describe_found_targets(session, results) {
-        return Some(found);
+        let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
+        let failed = text::describe_failures(results, &names);
+        return Some([Some(found), failed].into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
     let all = results;
     let results = &*at_full_speed(results);

@@ -1,10 +1,12 @@
 //! The highest rate at which a condition on response times holds (`--latency-target`).
 
+use std::sync::Arc;
+
 use super::paced::{keeps_rate, names_without_rates};
 use crate::analysis::{CellNames, CellResult, Holds, SummaryOf, results};
 use crate::experiment::{FoundRate, RateSearch, TriedRate};
 use crate::plan::{Axis, Condition, Job};
-use crate::record::Latency;
+use crate::record::{End, Latency, Trial};
 use crate::session::Session;
 use crate::units::show_nanos;
 
@@ -18,9 +20,13 @@ pub struct FoundTarget {
     pub fails: Option<Job>,
     /// The percentile at each.
     at: [Option<f64>; 2],
-    /// The share of its rate that the failing cell reached, if it is less than 1.
+    /// Operations per second that the failing cell reached, if it missed its rate.
     missed: Option<f64>,
+    /// The result that decides is wrong.
+    is_wrong: bool,
     pub is_over: bool,
+    /// Why it is not over.
+    open: &'static str,
 }
 
 impl FoundTarget {
@@ -30,7 +36,7 @@ impl FoundTarget {
         let (Some(search), Some(condition)) = (RateSearch::new(plan), &plan.latency_target) else {
             return Vec::new();
         };
-        let found = search.found(&tried(session, results)).into_iter();
+        let found = search.found(&tried(session)).into_iter();
         found.filter_map(|found| FoundTarget::of(session, results, condition, found)).collect()
     }
 
@@ -42,32 +48,36 @@ impl FoundTarget {
     ) -> Option<FoundTarget> {
         let cell = |at: Option<usize>| session.plan.cells.get(at?);
         let (holds, fails) = (cell(found.holds), cell(found.fails));
-        let percentile = |at: Option<usize>| {
-            let latency = latency(session, at?)?;
-            match condition.metric.quantile() {
-                Some(quantile) => latency.at(quantile),
-                None => Some(latency.max).filter(|_| latency.unstarted == 0),
-            }
-        };
-        let failing = results.iter().find(|result| Some(&result.cell) == fails);
-        let missed = failing.filter(|result| keeps_rate(result) == Some(false));
+        let percentile = |at: Option<usize>| latency(session, at?)?.value_of(condition.metric);
+        let result = |of: Option<&Job>| results.iter().find(|result| Some(&result.cell) == of);
+        let missed = result(fails).filter(|result| keeps_rate(result) == Some(false));
         let missed = missed
             .and_then(|result| result.operations)
             .map(|SummaryOf { summary, .. }| summary.median);
         Some(FoundTarget {
             condition: condition.clone(),
-            job: Axis::Rate.without(holds.or(fails)?),
+            job: Axis::Rate.without(session.plan.cells.get(found.cell)?),
             holds: holds.cloned(),
             fails: fails.cloned(),
             at: [percentile(found.holds), percentile(found.fails)],
             missed,
+            is_wrong: result(holds).is_some_and(|result| result.wrong().is_some()),
             is_over: found.is_over,
+            open: match session.end {
+                None => "",
+                Some(End::Budget) => " (the budget ended the search)",
+                Some(End::Goal | End::Finished) => {
+                    " (too few operations to tell: use a longer --trial-time)"
+                }
+                Some(_) => " (the search was stopped)",
+            },
         })
     }
 
     /// Returns whether the condition holds at some rate.
     pub fn outcome(&self) -> Holds {
         match (&self.holds, self.is_over) {
+            (Some(_), _) if self.is_wrong => Holds::CannotTell,
             (Some(_), _) => Holds::Pass,
             (None, true) => Holds::Fail,
             (None, false) => Holds::CannotTell,
@@ -76,9 +86,11 @@ impl FoundTarget {
 
     /// Describes what lies above the highest rate: `at 13.1k/s it is 8 ms`.
     pub fn describe_end(&self) -> String {
-        let open = if self.is_over { "" } else { " (the budget ended the search)" };
+        let wrong = if self.is_wrong { ", but that result is wrong" } else { "" };
+        let open = if self.is_over { "" } else { self.open };
         let end = match (&self.fails, self.at[1], self.missed) {
             (None, ..) if self.is_over => "the highest rate tried".into(),
+            (None, ..) if self.holds.is_none() => "no rate is judged yet".into(),
             (None, ..) => "no rate failed yet".into(),
             (Some(job), _, Some(reached)) => {
                 let reached = crate::units::show_count(reached);
@@ -90,7 +102,7 @@ impl FoundTarget {
             }
             (Some(job), None, None) => format!("at {} it fails", Axis::Rate.value(job)),
         };
-        end + open
+        end + wrong + open
     }
 
     /// Returns the percentile at the highest rate: `p99 3.20 ms there`.
@@ -107,7 +119,8 @@ impl FoundTarget {
                 let rate = Axis::Rate.value(job);
                 format!("{name} keeps {condition} up to {rate}: {there}{end}.")
             }
-            None => format!("{name} keeps {condition} at no rate: {end}."),
+            None if self.is_over => format!("{name} keeps {condition} at no rate: {end}."),
+            None => format!("{name}, {condition}: {end}."),
         }
     }
 }
@@ -132,18 +145,12 @@ fn latency(session: &Session, at: usize) -> Option<&Latency> {
     session.verdicts.get(at)?.as_deref()?.latency.as_ref()
 }
 
-/// Returns the trials of each cell of the plan.
-fn tried(session: &Session, results: &[CellResult]) -> Vec<Option<TriedRate>> {
-    let of = |(at, job): (usize, &Job)| {
-        if session.errors.get(at).is_some_and(Option::is_some) {
-            return None;
-        }
-        let result = results.iter().find(|result| result.cell == *job);
-        Some(TriedRate {
-            trials: result.map_or(0, |result| result.trials.len()),
-            is_kept: result.and_then(keeps_rate) == Some(true),
-            latency: latency(session, at).cloned(),
-        })
+/// Returns the trials of each cell of the plan; `None` for one that failed or was skipped.
+fn tried(session: &Session) -> Vec<Option<TriedRate>> {
+    let of = |(at, (job, trials)): (usize, (&Job, Vec<Arc<Trial>>))| {
+        let failed = session.errors.get(at).is_some_and(Option::is_some);
+        let is_out = failed || session.skipped.contains(&(at as u32));
+        (!is_out).then(|| TriedRate::new(job, &trials, latency(session, at).cloned()))
     };
-    session.plan.cells.iter().enumerate().map(of).collect()
+    session.plan.cells.iter().zip(session.trials_by_cell()).enumerate().map(of).collect()
 }

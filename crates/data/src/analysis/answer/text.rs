@@ -36,6 +36,9 @@ pub struct Answer {
     pub targets: Vec<TargetRatio>,
     /// Conclusions from the network probes.
     pub network: Network,
+    /// The levels of long trials whose rate changed, in a sentence each.
+    #[serde(skip)]
+    pub courses: Vec<String>,
 }
 
 /// Curves and rivals that are named; the others are only counted.
@@ -210,7 +213,11 @@ pub fn describe_tied<'a>(
 }
 
 /// Names the highest figure that is marked wrong and was therefore not compared.
-fn describe_wrong(results: &[CellResult], answer: &Answer, names: &CellNames) -> Option<String> {
+pub fn describe_wrong(
+    results: &[CellResult],
+    answer: &Answer,
+    names: &CellNames,
+) -> Option<String> {
     if answer.best.iter().chain(&answer.also).any(|best| best.wrong.is_some()) {
         return None;
     }

@@ -82,6 +82,9 @@ fn unproved_commits(result: &CellResult, target: Option<&TargetEvidence>) -> Opt
 /// Returns the longest latency: exact if every operation was timed, else only known to be at least
 /// this.
 fn longest(latency: &Latency) -> Figure {
+    if let Some(few) = left_out(latency) {
+        return Figure { low: Some(latency.max), few: Some(few), ..Figure::default() };
+    }
     let is_sampled = latency.every > 1;
     Figure {
         value: Some(latency.max),
@@ -91,16 +94,17 @@ fn longest(latency: &Latency) -> Figure {
     }
 }
 
+/// Returns how many operations have no latency, because they never began under their rate.
+fn left_out(latency: &Latency) -> Option<String> {
+    let count = usize::try_from(latency.unstarted).unwrap_or(usize::MAX);
+    (count > 0).then(|| format!("{} never began: use a lower --rate", counted(count, "operation")))
+}
+
 /// Returns a percentile with its interval from the ranks of the latencies, as if they were
 /// independent. A high percentile has no upper end where fewer operations were timed than the
 /// percentile itself needs.
 fn percentile(latency: &Latency, metric: Metric, q: f64) -> Figure {
-    let value = match metric {
-        Metric::P50 => latency.p50,
-        Metric::P90 => latency.p90,
-        Metric::P99 => latency.p99,
-        _ => latency.p999,
-    };
+    let value = latency.value_of(metric);
     let recorded: u64 = latency.buckets.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n));
     if recorded == 0 {
         let few = Some("the distribution of its latencies is unknown".into());
@@ -112,10 +116,9 @@ fn percentile(latency: &Latency, metric: Metric, q: f64) -> Figure {
         value,
         low,
         high: high.filter(|_| value.is_some()),
-        few: Some(format!(
-            "{} timed, and {} needs {needs}",
-            counted(recorded.try_into().unwrap_or(usize::MAX), "operation"),
-            metric.name()
-        )),
+        few: left_out(latency).or_else(|| {
+            let timed = counted(recorded.try_into().unwrap_or(usize::MAX), "operation");
+            Some(format!("{timed} timed, and {} needs {needs}", metric.name()))
+        }),
     }
 }

@@ -28,7 +28,6 @@ pub use pictures::lab as lab_board;
 pub use workloads::{Workload, workloads};
 
 use crate::analysis::answer::describe_effects;
-use crate::analysis::over_time::describe_courses;
 use crate::analysis::{
     Answer, CellResult, Expected, Knee, ProbeResult, capitalize, end_sentence, expected_with,
 };
@@ -129,7 +128,7 @@ pub fn glance(
             (head.chain(facts::headline(results, &shown_figures)).collect(), facts)
         }
     };
-    let facts = facts.into_iter().chain(describe_courses(session, results)).collect();
+    let facts = facts.into_iter().chain(answer.courses.iter().cloned()).collect();
     let settled = settled::settled(session, results);
     let widest = table.and_then(Board::widest);
     let (mut trust, warned) = trust::trust(session, &shown, probes, settled, widest);

@@ -61,7 +61,7 @@ impl Device {
     pub fn from_results(results: &[&CellResult]) -> Device {
         let cells = |op: Op| {
             let own = results.iter().copied().filter(move |r| r.cell.op == op);
-            let own = own.filter(|r| r.cell.rate.is_none() && moves_data(&r.cell));
+            let own = own.filter(|r| !r.cell.is_paced() && moves_data(&r.cell));
             own.filter(|r| r.is_from_device() && r.wrong().is_none())
         };
         fn ends(r: &CellResult) -> Option<Peak> {

@@ -102,7 +102,9 @@ pub fn limit(
     device: &Device,
     bounds: &Bounds,
 ) -> Option<LimitCause> {
+    // A pause limits by itself, and is named in the cell.
     if only_loops(&result.cell)
+        || result.cell.think > 0
         || result.trials.is_empty()
         || result.error.is_some()
         || result.wrong().is_some()

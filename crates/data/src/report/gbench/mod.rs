@@ -15,7 +15,7 @@ use super::pretty::pretty;
 use super::{Format, Look, text};
 use crate::analysis::{self, CellResult, ProbeResult};
 use crate::facts::{CacheLevel, Host, cpu_list};
-use crate::plan::{Axis, CpuCache, Job, ProbeCell, Sync, target_name};
+use crate::plan::{Axis, CpuCache, Job, ProbeCell, Rate, Sync, target_name};
 use crate::record::{Severity, Trial, Unit, Warning};
 use crate::session::Session;
 use crate::stats::Summary;
@@ -100,6 +100,12 @@ impl BenchmarkNames {
             Axis::CpuCache if job.cpu_cache == CpuCache::Flush => "cpu_flushed".into(),
             Axis::Ranks => format!("ranks:{}", job.ranks?),
             Axis::Threads if job.threads > 1 => format!("threads:{}", job.threads),
+            Axis::Rate => match job.rate? {
+                Rate::Operations(operations) => format!("rate:{operations}"),
+                Rate::Bytes(bytes) => format!("bytes_per_second:{bytes}"),
+            },
+            Axis::Arrival if !job.arrival.is_steady() => job.arrival.to_string(),
+            Axis::Think if job.think > 0 => format!("think:{}ns", job.think),
             _ => axis.phrase(job)?.replace(' ', "_"),
         })
     }

@@ -114,8 +114,8 @@ pub(super) fn run_commits<const FILL: bool>(
         }
         done.extend(lane.ring.completion().map(|done| (done.user_data(), done.result())));
         lane.in_flight -= done.len() as u32;
-        empty_waits =
-            if done.is_empty() && limit == Limit::Unlimited { empty_waits + 1 } else { 0 };
+        let in_time = waited >= 0 && limit != Limit::Unlimited;
+        empty_waits = if done.is_empty() && !in_time { empty_waits + 1 } else { 0 };
         for (data, result) in done.drain(..) {
             let (slot, result) = (data as u32, result as isize);
             let sync = data & SYNC > 0;

@@ -32,7 +32,7 @@ fn cells_of_shares(plan: &Plan) -> HashSet<Job> {
     cells.iter().map(|job| Job { span: number(job), ..job.clone() }).collect()
 }
 
-const LINES: [&str; 12] = [
+const LINES: [&str; 15] = [
     "",
     "block-size=4k,1m cache=warm",
     "backend=read,seek",
@@ -45,6 +45,9 @@ const LINES: [&str; 12] = [
     "backend=pread,uring depth=1,8 direct=true",
     "mix=70 size=1m",
     "op=write verify=true compressible=50 size=1m",
+    "rate=1k,2k",
+    "think=1ms",
+    "block-size=4k latency-target=p99<5ms",
 ];
 
 #[test]
@@ -108,6 +111,7 @@ fn older_plans_recover_their_settings() {
                     plan.rated,
                     plan.ceilings,
                     plan.fitted,
+                    plan.latency_target.clone(),
                 )
             };
             assert_eq!(once(&after), once(&before), "{context}");
