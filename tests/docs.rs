@@ -105,8 +105,8 @@ fn shorten(words: &mut Vec<String>) {
     if !(small[0] || small[1] || lab || again || named) {
         add(words, SMALL[0].0, SMALL[0].1);
     }
-    // A search chooses its trials.
-    let chooses = ["--trials", "--baseline", "--latency-target"];
+    // A search chooses its trials, and so does an end by precision.
+    let chooses = ["--trials", "--baseline", "--latency-target", "--until"];
     if !chooses.iter().any(|name| has(words, name)) {
         add(words, "--trials", "1");
     }

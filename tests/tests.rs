@@ -42,6 +42,7 @@ mod shrink;
 mod signals;
 mod stacks;
 mod store;
+mod sustain;
 mod targets;
 mod verdicts;
 mod verify;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::locate::{PlaceError, locate_target};
 use crate::experiment::PlanError;
-use crate::plan::{Op, Plan, Settings, TargetSpec};
+use crate::plan::{Op, Plan, Settings, TargetSpec, Until};
 use crate::session::Session;
 use crate::text::show_path;
 use crate::units::show_bytes;
@@ -82,20 +82,7 @@ pub fn replan(
     plan.others = targets.split_off(1);
     plan.target = targets.remove(0);
     plan.seed = settings.seed.unwrap_or(plan.seed);
-    let has_target = plan.latency_target.is_some();
-    match (settings.trials, settings.until) {
-        (Some(_), _) if has_target => return Err(PlanError::TargetTrials("trials").into()),
-        (_, Some(_)) if has_target => return Err(PlanError::TargetTrials("until").into()),
-        (Some(_), Some(_)) => return Err(PlanError::UntilTrials.into()),
-        (Some(trials), None) => plan.trials = Some(trials),
-        (None, Some(until)) => {
-            (plan.trials, plan.settle) = (None, until.tolerance());
-            plan.until = until.goal().is_some();
-            plan.goal = until.goal().unwrap_or(Plan::TARGET_HALF_WIDTH);
-            plan.budget = if plan.until { Plan::UNTIL_BUDGET } else { plan.budget };
-        }
-        (None, None) => {}
-    }
+    set_end(&mut plan, settings)?;
     plan.once_uncached &= settings.trials.is_none() && settings.until.is_none();
     plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
     plan.fitted &= settings.trial_time.is_none();
@@ -104,6 +91,30 @@ pub fn replan(
     plan.budget = settings.budget.unwrap_or(plan.budget);
     plan.remote = settings.remote.clone().or(plan.remote);
     Ok(plan)
+}
+
+/// Sets what ends the run, if the settings change it.
+fn set_end(plan: &mut Plan, settings: &Settings) -> Result<(), PlanError> {
+    let has_target = plan.latency_target.is_some();
+    match (settings.trials, settings.until) {
+        (Some(_), _) if has_target => return Err(PlanError::TargetTrials("trials")),
+        (_, Some(_)) if has_target => return Err(PlanError::TargetTrials("until")),
+        (Some(_), _) if plan.steady => return Err(PlanError::UntilTrials),
+        (_, Some(until)) if plan.steady != (until == Until::Steady) => {
+            return Err(PlanError::SteadyWith("a session that ends otherwise"));
+        }
+        (Some(_), Some(_)) => return Err(PlanError::UntilTrials),
+        (Some(trials), None) => plan.trials = Some(trials),
+        (None, Some(until)) => {
+            plan.trials = plan.trials.filter(|_| plan.steady);
+            plan.settle = until.tolerance();
+            plan.until = until.goal().is_some();
+            plan.goal = until.goal().unwrap_or(Plan::TARGET_HALF_WIDTH);
+            plan.budget = if plan.until { Plan::UNTIL_BUDGET } else { plan.budget };
+        }
+        (None, None) => {}
+    }
+    Ok(())
 }
 
 /// Checks that only what may differ between two runs is set, and that no command would run.

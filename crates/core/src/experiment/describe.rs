@@ -10,7 +10,7 @@ use super::sweep::sensible;
 use super::{estimate, experiment, usual};
 use crate::plan::{
     Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Settings,
-    TargetSpec, Until, ValueKind,
+    TargetSpec, ValueKind,
 };
 
 /// How options differ from the cells that they should describe.
@@ -266,13 +266,10 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         own.filter(|own| of_preset.as_ref() != Some(own))
     }
     let known = &preset.settings;
-    let goal = plan.until.then(|| Until::Within((plan.goal * 1e4).round() as u32));
-    let until = goal.or(plan.settle.map(|_| Until::Answer));
-    let usual = if plan.until {
-        Plan::UNTIL_BUDGET
-    } else {
-        Plan::BUDGET * plan.variants.len().max(1) as u32
-    };
+    let until = plan.ends_by();
+    let is_usual_time =
+        plan.steady && plan.trial_time.low == Plan::steady_time(plan.budget, plan.cells.len());
+    let usual = Plan::usual_budget(until, plan.variants.len());
     let measures = estimate(&Plan { ceilings: false, ..plan.clone() }) >= Plan::MIN_FOR_CEILINGS;
     let ceilings = match plan.ceilings {
         _ if plan.ceilings == measures => None,
@@ -281,10 +278,16 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
     };
     let expect: Vec<Expect> = plan.expect.iter().flat_map(expected).collect();
     Settings {
-        trials: unlike(plan.trials, known.trials.filter(|_| known.until.is_none())),
+        trials: unlike(
+            plan.trials.filter(|_| !plan.steady),
+            known.trials.filter(|_| known.until.is_none()),
+        ),
         until: unlike(until, known.until),
         budget: unlike(Some(plan.budget), Some(known.budget.unwrap_or(usual))),
-        trial_time: unlike(Some(plan.trial_time).filter(|_| !plan.fitted), known.trial_time),
+        trial_time: unlike(
+            Some(plan.trial_time).filter(|_| !plan.fitted && !is_usual_time),
+            known.trial_time,
+        ),
         ceilings: unlike(ceilings, known.ceilings),
         rated: unlike(plan.rated, known.rated),
         expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),

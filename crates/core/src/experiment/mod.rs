@@ -39,8 +39,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Axis, Cache, Choice, Cold, Condition, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op,
-    Part, Plan, Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
+    Axis, Cache, Choice, Cold, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan,
+    Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
 };
 use crate::units::short_bytes;
 
@@ -182,27 +182,59 @@ fn measures_levels(request: &PlanRequest) -> bool {
 /// Returns the fixed number of trials, and what ends the run otherwise. The user's `--until` or
 /// `--trials` replaces whichever the preset sets; a search ends when each rate is judged.
 fn asked_end(
-    user: &Settings,
-    whole: &Settings,
+    request: &PlanRequest,
     cells: &[Job],
 ) -> Result<(Option<u32>, Option<Until>), PlanError> {
+    let Resolved { user, whole, .. } = request.resolved;
     let trials = match (user.until, user.trials) {
         (Some(_), Some(_)) => return Err(PlanError::UntilTrials),
         (Some(_), None) if cells.is_empty() => return Err(PlanError::UntilOfNone),
         (Some(_), None) => None,
         (None, _) => whole.trials,
     };
+    if whole.until == Some(Until::Steady) && user.trials.is_none() {
+        check_steady(request, cells)?;
+        return Ok((Some(1), whole.until));
+    }
     match whole.latency_target {
         Some(_) if !cells.is_empty() => Ok((None, None)),
         _ => Ok((trials, whole.until.filter(|_| trials.is_none()))),
     }
 }
 
+/// Checks that each cell can go on until it is steady.
+fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
+    if cells.is_empty() {
+        return Err(PlanError::UntilOfNone);
+    }
+    let excluded = [
+        ("a pick among methods", picks(request)?),
+        ("--fresh", request.resolved.whole.fresh == Some(true)),
+        ("--latency-target", request.resolved.whole.latency_target.is_some()),
+        ("--between", !request.variants.is_empty()),
+        ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
+        ("--count", cells.iter().any(|job| job.count.is_some())),
+        ("a rate", cells.iter().any(|job| job.rate.is_some())),
+        ("another program", cells.iter().any(|job| job.backend.peer)),
+    ];
+    match excluded.into_iter().find(|(_, is_there)| *is_there) {
+        Some((what, _)) => Err(PlanError::SteadyWith(what)),
+        None => Ok(()),
+    }
+}
+
 /// Returns the trial time, and whether it is fitted to the budget: the user's value; else that of a
-/// preset, unless the user's budget is too short for it; else what `fits`, by default up to 0.3 s.
-fn trial_time(user: &Settings, whole: &Settings, fits: Duration) -> (TrialTime, bool) {
+/// preset, unless the user's budget is too short for it; else the `longest` of a trial that ends by
+/// itself, or what `fits`, by default up to 0.3 s.
+fn trial_time(
+    user: &Settings,
+    whole: &Settings,
+    fits: Duration,
+    longest: Option<Duration>,
+) -> (TrialTime, bool) {
     match (user.trial_time, whole.trial_time) {
         (Some(time), _) => (time, false),
+        (None, None) if let Some(longest) = longest => (TrialTime::from_duration(longest), false),
         (None, Some(time)) if user.budget.is_none() || time.low <= fits => (time, false),
         (None, Some(_)) => (TrialTime::from_duration(fits), true),
         (None, None) => (TrialTime::from_duration(fits.min(TrialTime::default().low)), true),
@@ -232,9 +264,7 @@ fn ends(
     let goal = until.and_then(Until::goal);
     // A ratio of variants has no contest, and a method that is picked has none left.
     let is_compared = !pick && request.variants.is_empty();
-    // Each variant has as much time as a run of its own.
-    let variants = request.variants.len().max(1) as u32;
-    let usual = if goal.is_some() { Plan::UNTIL_BUDGET } else { Plan::BUDGET * variants };
+    let usual = Plan::usual_budget(until, request.variants.len());
     let budget = request.resolved.whole.budget.unwrap_or(usual);
     (goal, until.and_then(Until::tolerance).filter(|_| is_compared), budget)
 }
@@ -257,12 +287,12 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let target = whole.latency_target.clone().filter(|_| !cells.is_empty());
-    let (trials, until) = asked_end(user, whole, &cells)?;
+    let (trials, until) = asked_end(request, &cells)?;
     let (goal, settle, budget) = ends(request, pick, until);
-    let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
-    let times = (budget, Plan::kept_time(settle, budget));
-    let fits = fit_trials(&cells, &target, times, (rounds, trials.is_some()), verify);
-    let (trial_time, fitted) = trial_time(user, whole, fits);
+    let steady = until == Some(Until::Steady);
+    let longest = steady.then(|| Plan::steady_time(budget, cells.len()));
+    let fits = fit_trials(request, &cells, (budget, settle), trials, verify);
+    let (trial_time, fitted) = trial_time(user, whole, fits, longest);
     let plan = Plan {
         experiment: presets.first().map_or(sweep::EXPERIMENT.id, |p| &*p.experiment).into(),
         presets: presets.iter().map(|p| p.id.clone()).collect(),
@@ -273,6 +303,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         trials,
         goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),
         until: goal.is_some(),
+        steady,
         settle,
         trial_time,
         fitted: fitted && whole.latency_target.is_none(),
@@ -303,21 +334,23 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     Ok(Plan { ceilings: measures_ceilings(whole, &plan), ..plan })
 }
 
-/// Returns the trial time that fits the budget and what is kept of it for later rounds; `rounds`,
-/// and whether their number is fixed.
+/// Returns the trial time that fits the budget and what a tolerance keeps of it for later rounds;
+/// `trials`: the fixed number of rounds.
 fn fit_trials(
+    request: &PlanRequest,
     cells: &[Job],
-    target: &Option<Condition>,
-    times: (Duration, Duration),
-    (rounds, is_fixed): (u32, bool),
+    (budget, settle): (Duration, Option<f64>),
+    trials: Option<u32>,
     verify: bool,
 ) -> Duration {
     // A search tries few of its cells.
-    if target.is_some() {
+    if request.resolved.whole.latency_target.is_some() && !cells.is_empty() {
         return TrialTime::default().low;
     }
+    let rounds = trials.unwrap_or(Plan::least_rounds(request.variants));
+    let times = (budget, Plan::kept_time(settle, budget));
     let (starts, verified) = (sweep::starts(cells), verified_share(verify, cells));
-    sweep::trial_time(cells.len(), times, starts, rounds, is_fixed, verified)
+    sweep::trial_time(cells.len(), times, starts, rounds, trials.is_some(), verified)
 }
 
 fn measures_ceilings(whole: &Settings, plan: &Plan) -> bool {

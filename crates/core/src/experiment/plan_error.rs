@@ -106,6 +106,8 @@ pub enum PlanError {
         "--until applies only to the cells of a file, and none is selected; use --trials for probes"
     )]
     UntilOfNone,
+    #[error("--until steady runs one trial until its rate is steady, which {0} does not allow")]
+    SteadyWith(&'static str),
     #[error(
         "--between compares the cells of a file in a sweep; choose another preset, or name a backend"
     )]

@@ -52,6 +52,7 @@ macro_rules! presets {
 /// The built-in presets: id and text.
 pub static PRESETS: &[(&str, &str)] = presets![
     "peak",
+    "sustain",
     "file",
     "cold-warm",
     "quick",

@@ -115,18 +115,20 @@ pub(super) fn trials(text: &str) -> Result<u32, SettingError> {
     }
 }
 
-/// Parses `answer`, or a share in percent, `5%` or `0.5`.
+/// Parses `answer`, `steady`, or a share in percent, `5%` or `0.5`.
 pub(super) fn until(text: &str) -> Result<Until, SettingError> {
     let text = text.trim();
-    if text == "answer" {
-        return Ok(Until::Answer);
+    match text {
+        "answer" => return Ok(Until::Answer),
+        "steady" => return Ok(Until::Steady),
+        _ => {}
     }
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     match number.parse::<f64>().map(|percent| (percent * 100.0).round()) {
         Ok(hundredths) if (1.0..=10_000.0).contains(&hundredths) => {
             Ok(Until::Within(hundredths as u32))
         }
-        _ => bad(text, "answer or a percentage from 0.01 to 100"),
+        _ => bad(text, "answer, steady or a percentage from 0.01 to 100"),
     }
 }
 

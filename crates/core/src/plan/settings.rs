@@ -415,19 +415,21 @@ impl Settings {
             "Exactly N trials of every cell",
         ),
         setting!(
-            "until", "Until", ValueKind::Form("answer|PERCENT"),
+            "until", "Until", ValueKind::Form("answer|steady|PERCENT"),
             default: "of most presets: answer, else 2%",
             until: until => |v| match v {
                 Until::Answer => "answer".into(),
+                Until::Steady => "steady".into(),
                 Until::Within(hundredths) => format!("{}%", f64::from(*hundredths) / 100.0),
             },
             "Run until the answer is settled: until more trials would change it by at most 10 %, \
              or every interval is within PERCENT of its median; the latter without --budget for \
-             up to an hour",
+             up to an hour. With steady, each cell has one long trial: until five rounds of up to a \
+             minute stay within 20 % of their mean, or --budget ends",
         ),
         setting!(
             "budget", "Budget", ValueKind::Form("TIME"),
-            default: "50s, with --until PERCENT 1h",
+            default: "50s, with --until PERCENT 1h, steady 10m",
             budget: positive => |v| units::short_time(*v),
             "Time limit of the run, once the plan is made",
         ),

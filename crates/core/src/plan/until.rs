@@ -7,6 +7,8 @@ pub enum Until {
     Answer,
     /// Every interval has this half width, in hundredths of a percent.
     Within(u32),
+    /// The one long trial of each cell has reached its steady state.
+    Steady,
 }
 
 impl Until {
@@ -16,7 +18,7 @@ impl Until {
     /// Returns the half width of the intervals, as a share of the median.
     pub fn goal(self) -> Option<f64> {
         match self {
-            Until::Answer => None,
+            Until::Answer | Until::Steady => None,
             Until::Within(hundredths) => Some(f64::from(hundredths) / 10_000.0),
         }
     }

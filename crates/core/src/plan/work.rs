@@ -8,7 +8,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::trial_time::{TrialTime, nanos};
-use super::{Cold, Condition, CpuList, Expectation, Job, ProbeCell, Remote, Variant, target_name};
+use super::{
+    Cold, Condition, CpuList, Expectation, Job, ProbeCell, Remote, Until, Variant, target_name,
+};
 
 /// The target of the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -111,6 +113,10 @@ pub struct Plan {
     /// The user requested the goal; omitted from JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until: bool,
+    /// Each cell has one long trial, which ends in its steady state or after the trial time;
+    /// omitted from JSON if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steady: bool,
     /// The run ends when its answer is settled: at a difference of this share between cells that
     /// more trials do not decide; omitted from JSON if it ends otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -211,6 +217,16 @@ impl Plan {
     pub const BUDGET: Duration = Duration::from_secs(50);
     /// The budget of a run that is to reach a given precision.
     pub const UNTIL_BUDGET: Duration = Duration::from_secs(3600);
+    /// The budget of a run that ends in a steady state: twice the rounds of a minute that show one.
+    pub const STEADY_BUDGET: Duration = Duration::from_secs(600);
+    /// The longest trials of a steady state take this share of the budget; the rest prepares them.
+    const STEADY_SHARE: f64 = 0.95;
+    /// Rounds of the longest trial.
+    const STEADY_PARTS: u32 = 10;
+    /// Its rounds are multiples of this, milliseconds.
+    const STEADY_STEP: u64 = 100;
+    /// The longest round of a trial that ends in a steady state, as the criterion has it.
+    const LONGEST_ROUND: Duration = Duration::from_secs(60);
     /// Minimum rounds before the goal may end a run.
     pub const ROUNDS: u32 = 5;
     /// Minimum rounds of a plan with variants. In the same time, many pairs of short trials tell
@@ -355,6 +371,40 @@ impl Plan {
     /// Returns the tolerance at which the answer is settled, if that ends the run.
     pub fn settles(&self) -> Option<f64> {
         self.settle.filter(|tolerance| self.trials.is_none() && (0.0..1.0).contains(tolerance))
+    }
+
+    /// Returns the rounds over which a trial is to be steady; `None` if it ends otherwise.
+    pub fn steady_round(&self) -> Option<Duration> {
+        // Of whole intervals in which the work is sampled.
+        let whole =
+            |time: Duration| time.as_millis() as u64 / Plan::STEADY_STEP * Plan::STEADY_STEP;
+        self.steady.then(|| {
+            let round = (self.trial_time.low / Plan::STEADY_PARTS).min(Plan::LONGEST_ROUND);
+            Duration::from_millis(whole(round).max(Plan::STEADY_STEP))
+        })
+    }
+
+    /// Returns the longest time of each of these trials that end in a steady state.
+    pub fn steady_time(budget: Duration, cells: usize) -> Duration {
+        let count = u32::try_from(cells.max(1)).unwrap_or(u32::MAX);
+        let millis = (budget / count).mul_f64(Plan::STEADY_SHARE).as_millis();
+        Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// Returns what ends the run, if no number of trials does.
+    pub fn ends_by(&self) -> Option<Until> {
+        let goal = self.until.then(|| Until::Within((self.goal * 1e4).round() as u32));
+        goal.or(self.steady.then_some(Until::Steady)).or(self.settle.map(|_| Until::Answer))
+    }
+
+    /// Returns the usual budget of a run that ends so.
+    pub fn usual_budget(until: Option<Until>, variants: usize) -> Duration {
+        match until {
+            Some(Until::Within(_)) => Plan::UNTIL_BUDGET,
+            Some(Until::Steady) => Plan::STEADY_BUDGET,
+            // Each variant has as much time as a run of its own.
+            Some(Until::Answer) | None => Plan::BUDGET * variants.max(1) as u32,
+        }
     }
 
     /// Returns whether a goal ends the run, before its budget does.

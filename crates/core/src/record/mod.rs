@@ -13,6 +13,7 @@ mod others;
 mod pace;
 mod pick;
 mod probe;
+mod rounds;
 mod trial;
 mod verdict;
 mod verified;
@@ -30,6 +31,7 @@ pub use others::{OtherProcess, Others};
 pub use pace::Paced;
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
+pub use rounds::Rounds;
 pub use trial::{
     CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
     Visit, Xor,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BelowCounts, OptU64, Others, Paced, Verified};
+use super::{BelowCounts, OptU64, Others, Paced, Rounds, Verified};
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +114,22 @@ impl Trial {
     /// Returns the throughput in bytes per second.
     pub fn throughput(&self) -> f64 {
         per_second(self.bytes, self.nanos)
+    }
+
+    /// Returns the bytes per second that stand for the trial: of its last rounds, if it looks for a
+    /// steady state, else of all of it.
+    pub fn throughputs(&self) -> Vec<f64> {
+        self.rates_of(Rounds::last_throughputs, self.throughput())
+    }
+
+    /// Returns the operations per second that stand for the trial.
+    pub fn operation_rates(&self) -> Vec<f64> {
+        self.rates_of(Rounds::last_operations, self.operations())
+    }
+
+    fn rates_of(&self, of_rounds: fn(&Rounds) -> Vec<f64>, whole: f64) -> Vec<f64> {
+        let rounds = self.evidence.rounds.as_deref().map(of_rounds);
+        rounds.filter(|rates| !rates.is_empty()).unwrap_or_else(|| vec![whole])
     }
 
     /// Returns the operations per second.
@@ -258,6 +274,9 @@ pub struct Evidence {
     /// How its pace was kept; absent from JSON without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paced: Option<Box<Paced>>,
+    /// The work of its rounds; absent from JSON unless it looks for a steady state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Box<Rounds>>,
     /// The first work of the cell in this run, before its first trial, which alone has it; absent
     /// from JSON elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]

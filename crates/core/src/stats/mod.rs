@@ -19,6 +19,7 @@ pub mod random;
 pub mod recent;
 mod segments;
 pub mod series;
+mod steady;
 pub mod summary;
 
 #[cfg(any(test, feature = "testing"))]
@@ -37,6 +38,7 @@ pub use plateau::{Plateau, plateaus};
 pub use recent::Recent;
 pub use segments::segments;
 pub use series::{merge_neighbours, reduce};
+pub use steady::{STEADY_ROUNDS, is_steady};
 pub use summary::Summary;
 
 /// Returns the finite values in ascending order; NaN and infinities are skipped.

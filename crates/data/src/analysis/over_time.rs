@@ -1,10 +1,15 @@
-//! The levels of long trials over time: how much was moved before the rate changed.
+//! The levels of long trials over time: how much was moved before the rate changed, and what lasts.
+
+#[cfg(test)]
+pub(super) mod testing;
+
+use std::time::Duration;
 
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::Op;
-use crate::record::{EncodedLog, LatencyLog, Trial};
+use crate::record::{EncodedLog, LatencyLog, LogBuckets, Rounds, Trial};
 use crate::session::Session;
-use crate::stats::{Stretch, segments};
+use crate::stats::{Histogram, STEADY_ROUNDS, Stretch, segments};
 use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_wait};
 
 /// Shorter trials are single figures, nanoseconds.
@@ -20,104 +25,172 @@ pub fn describe_courses(session: &Session, results: &[CellResult]) -> Vec<String
         let long = result.trials.iter().filter(|trial| trial.nanos >= MIN_NANOS);
         // The rate that was asked for does not change.
         let mut long = long.filter(|_| !result.cell.is_paced());
-        let said = long.find_map(|trial| Some((trial, describe(&course(session, trial)?, result))));
+        let said = long.find_map(|trial| {
+            let course = Course::new(session, trial).filter(Course::changes)?;
+            Some((trial, course.describe(result)))
+        });
         said.map(|(trial, said)| {
             format!("{}, trial {}: {said}", names.full(&result.cell), trial.round)
         })
     };
-    results.iter().filter_map(of).take(MAX_NAMED).collect()
+    // The rate that lasts has a sentence of its own.
+    let shown = results.iter().filter(|_| !session.plan.steady);
+    shown.filter_map(of).take(MAX_NAMED).collect()
+}
+
+/// The result of a cell whose trial looked for a steady state.
+pub struct Lasting<'a> {
+    pub result: &'a CellResult,
+    pub course: Option<Course>,
+    rounds: &'a Rounds,
+    nanos: u64,
+}
+
+impl<'a> Lasting<'a> {
+    /// Returns what lasts of each cell that was measured.
+    pub fn all(session: &Session, results: &'a [CellResult]) -> Vec<Lasting<'a>> {
+        let of = |result: &'a CellResult| {
+            let trial = result.trials.first()?;
+            let rounds = trial.evidence.rounds.as_deref()?;
+            let course = Course::new(session, trial);
+            Some(Lasting { result, course, rounds, nanos: trial.nanos })
+        };
+        results.iter().filter_map(of).collect()
+    }
+
+    pub fn is_steady(&self) -> bool {
+        self.rounds.are_steady()
+    }
+
+    /// Returns `keeps` if it is steady, else `ends at`.
+    pub fn verb(&self) -> &'static str {
+        if self.is_steady() { "keeps" } else { "ends at" }
+    }
+
+    /// Describes the rounds that show it.
+    pub fn describe_rounds(&self) -> String {
+        let shown = Duration::from_nanos(self.rounds.nanos);
+        let rounds = format!("{STEADY_ROUNDS} rounds of {}", show_wait(shown));
+        match self.is_steady() {
+            true => format!("steady over {rounds}"),
+            false => {
+                let time = show_wait(Duration::from_nanos(self.nanos));
+                format!("not steady within {time}: it takes {rounds} within 20 %")
+            }
+        }
+    }
+
+    /// Describes the levels before; `None` without a change.
+    pub fn describe_changes(&self) -> Option<String> {
+        self.course.as_ref().filter(|of| of.changes()).map(|of| of.describe(self.result))
+    }
+}
+
+/// Describes what lasts of each cell; `None` unless the run looked for it.
+pub fn describe_lasting(session: &Session, results: &[CellResult]) -> Option<String> {
+    let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
+    let say = |of: &Lasting| {
+        let rate = match (of.result.throughput, of.result.operations) {
+            (Some(rate), _) => show_rate(rate.summary.median),
+            (None, of) => format!("{}/s", show_count(of?.summary.median)),
+        };
+        let (name, verb, rounds) = (names.full(&of.result.cell), of.verb(), of.describe_rounds());
+        let changes = of.describe_changes().map_or(String::new(), |said| format!(": {said}"));
+        Some(format!("{name} {verb} {rate}, {rounds}{changes}."))
+    };
+    let all = Lasting::all(session, results);
+    let said: Vec<String> = all.iter().filter_map(say).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// The levels of a trial, and what it did per interval.
-struct Course {
-    width: u64,
+pub struct Course {
+    log: LatencyLog,
     /// Bytes, or operations where none move.
     moved: Vec<f64>,
-    moves_bytes: bool,
-    levels: Vec<Stretch>,
-}
-
-/// Returns the course of a trial whose rate changed.
-fn course(session: &Session, trial: &Trial) -> Option<Course> {
-    let own = |of: &&EncodedLog| (of.cell, of.round) == (trial.cell, trial.round);
-    let log = LatencyLog::decode(session.latencies.iter().map(|of| &**of).filter(own))?;
-    let whole = usize::try_from(trial.nanos / log.width.max(1)).ok()?;
-    let moves_bytes = trial.bytes > 0;
-    // In an interval without an entry nothing ended.
-    let mut moved = vec![0.0; whole.min(LatencyLog::MAX_ENTRIES)];
-    for entry in log.entries() {
-        if let Some(own) = moved.get_mut(entry.index as usize) {
-            *own += if moves_bytes { entry.bytes } else { entry.ops } as f64;
-        }
-    }
-    let levels = segments(&moved);
-    (levels.len() > 1).then_some(Course { width: log.width, moved, moves_bytes, levels })
+    pub moves_bytes: bool,
+    pub levels: Vec<Stretch>,
 }
 
 impl Course {
-    /// Returns the rate of a level over its whole time.
-    fn rate(&self, level: &Stretch) -> String {
-        let values = &self.moved[level.first..=level.last];
-        let seconds = self.seconds(level);
-        let rate = values.iter().sum::<f64>() / seconds;
-        if self.moves_bytes { show_rate(rate) } else { format!("{}/s", show_count(rate)) }
+    /// Returns the course of a trial; `None` without a log of it.
+    fn new(session: &Session, trial: &Trial) -> Option<Course> {
+        let own = |of: &&EncodedLog| (of.cell, of.round) == (trial.cell, trial.round);
+        let log = LatencyLog::decode(session.latencies.iter().map(|of| &**of).filter(own))?;
+        let whole = usize::try_from(trial.nanos / log.width.max(1)).ok()?;
+        let moves_bytes = trial.bytes > 0;
+        // In an interval without an entry nothing ended.
+        let mut moved = vec![0.0; whole.min(LatencyLog::MAX_ENTRIES)];
+        for entry in log.entries() {
+            if let Some(own) = moved.get_mut(entry.index as usize) {
+                *own += if moves_bytes { entry.bytes } else { entry.ops } as f64;
+            }
+        }
+        let levels = segments(&moved);
+        Some(Course { log, moved, moves_bytes, levels })
     }
 
-    fn seconds(&self, level: &Stretch) -> f64 {
-        (level.last + 1 - level.first) as f64 * self.width as f64 / 1e9
+    fn changes(&self) -> bool {
+        self.levels.len() > 1
     }
 
-    /// Returns the bytes or operations before the first change.
-    fn before(&self) -> f64 {
-        self.moved[..=self.levels[0].last].iter().sum()
+    /// Returns the bytes or operations of a level.
+    pub fn work(&self, level: &Stretch) -> f64 {
+        self.moved[level.first..=level.last].iter().sum()
     }
-}
 
-fn describe(course: &Course, result: &CellResult) -> String {
-    let [first, second, rest @ ..] = &course.levels[..] else { return String::new() };
-    let before = course.before();
-    let amount = match course.moves_bytes {
-        true => show_bytes(before as u64),
-        false => counted(before as usize, "operation"),
-    };
-    let time = show_nanos(course.seconds(first) * 1e9);
-    let (high, low) = (course.rate(first), course.rate(second));
-    let mut said = format!("{high} for {time} ({amount}), then {low}");
-    if !rest.is_empty() {
-        let all = std::time::Duration::from_nanos(course.width * course.moved.len() as u64);
-        said += &format!(", {} in {}", counted(course.levels.len() - 1, "change"), show_wait(all));
+    /// Returns the start of a level, seconds after that of the trial.
+    pub fn start(&self, level: &Stretch) -> f64 {
+        level.first as f64 * self.log.width as f64 / 1e9
     }
-    let fell = second.median < first.median;
-    match result.cell.op == Op::Write && fell && rest.is_empty() {
-        true => said + "; cause unknown: a full cache or used-up credits look alike",
-        false => said + "; cause unknown",
+
+    pub fn seconds(&self, level: &Stretch) -> f64 {
+        (level.last + 1 - level.first) as f64 * self.log.width as f64 / 1e9
+    }
+
+    /// Returns a quantile of the latencies of a level, nanoseconds; `None` with too few of them.
+    pub fn latency(&self, level: &Stretch, quantile: f64) -> Option<f64> {
+        let own = |index: u32| (level.first..=level.last).contains(&(index as usize));
+        let entries = self.log.entries().iter().filter(|entry| own(entry.index));
+        let pairs: Vec<(u64, u64)> = entries
+            .flat_map(|entry| &entry.latency)
+            .map(|(bucket, count)| (LogBuckets::middle((*bucket).into()), (*count).into()))
+            .collect();
+        Histogram::from_pairs(&pairs).quantile(quantile).map(|nanos| nanos as f64)
+    }
+
+    /// Describes the first change, and how many there are: `2.90 GiB/s for 12.3 s (34.0 GiB), then
+    /// 310 MiB/s`.
+    fn describe(&self, result: &CellResult) -> String {
+        let [first, second, rest @ ..] = &self.levels[..] else { return String::new() };
+        let work = self.work(first);
+        let amount = match self.moves_bytes {
+            true => show_bytes(work as u64),
+            false => counted(work as usize, "operation"),
+        };
+        let rate = |level: &Stretch| {
+            let rate = self.work(level) / self.seconds(level);
+            if self.moves_bytes { show_rate(rate) } else { format!("{}/s", show_count(rate)) }
+        };
+        let time = show_nanos(self.seconds(first) * 1e9);
+        let mut said = format!("{} for {time} ({amount}), then {}", rate(first), rate(second));
+        if !rest.is_empty() {
+            let all = Duration::from_nanos(self.log.width * self.moved.len() as u64);
+            let changes = counted(self.levels.len() - 1, "change");
+            said += &format!(", {changes} in {}", show_wait(all));
+        }
+        let fell = second.median < first.median;
+        match result.cell.op == Op::Write && fell && rest.is_empty() {
+            true => said + "; cause unknown: a full cache or used-up credits look alike",
+            false => said + "; cause unknown",
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::testing::{long_session, session};
     use super::*;
-    use crate::analysis::answer::testing::cell;
-    use crate::plan::{Cache, Job};
-    use crate::record::LogEntry;
-    use crate::session::testing::{self, job};
-
-    /// Returns a session whose only trial moved these MiB in each tenth of a second.
-    fn session(mib: &[u64], op: Op) -> (Session, Vec<CellResult>) {
-        let mut log = LatencyLog::new(1);
-        for (index, mib) in (0..).zip(mib) {
-            log.add(LogEntry { index, ops: *mib, bytes: mib << 20, ..LogEntry::default() });
-        }
-        let job = Job { op, ..job("pread", 1 << 20, Cache::AsIs) };
-        let mut result = cell(job.clone(), 1.0, 0.0, 1);
-        let trial = std::sync::Arc::make_mut(&mut result.trials[0]);
-        trial.nanos = mib.len() as u64 * LatencyLog::WIDTH;
-        trial.bytes = mib.iter().sum::<u64>() << 20;
-        let mut session = testing::session(1);
-        session.latencies =
-            log.encode(trial.cell, trial.round).into_iter().map(Into::into).collect();
-        (session, vec![result])
-    }
 
     #[test]
     fn a_drop_names_what_went_before() {
@@ -127,6 +200,22 @@ mod tests {
         let [said] = &said[..] else { panic!("{said:?}") };
         assert!(said.contains("2.83 GiB/s for 12.3 s (34.8 GiB), then 310 MiB/s"), "{said}");
         assert!(said.ends_with("a full cache or used-up credits look alike"), "{said}");
+    }
+
+    #[test]
+    fn lasting_rates_lead() {
+        let mib: Vec<u64> = (0..300).map(|at| if at < 123 { 290 } else { 31 }).collect();
+        let (session, results) = long_session(&mib);
+        let said = describe_lasting(&session, &results).unwrap();
+        assert!(
+            said.contains("keeps 310 MiB/s, steady over 5 rounds of 3 s: 2.83 GiB/s"),
+            "{said}"
+        );
+        assert_eq!(describe_courses(&session, &results), [""; 0], "said once");
+        let falling: Vec<u64> = (0..300).map(|at| 400 - at).collect();
+        let (session, results) = long_session(&falling);
+        let said = describe_lasting(&session, &results).unwrap();
+        assert!(said.contains(" ends at ") && said.contains("not steady within 30 s"), "{said}");
     }
 
     #[test]

@@ -45,18 +45,18 @@ pub fn result(
         skipped: false,
     };
     let counted = result.counted();
-    let summary = |of: fn(&Trial) -> f64, unit| {
-        let values: Vec<f64> = counted.iter().map(|trial| of(trial)).collect();
+    let summary = |of: fn(&Trial) -> Vec<f64>, unit| {
+        let values: Vec<f64> = counted.iter().flat_map(|trial| of(trial)).collect();
         Summary::from_values(&values).map(|summary| SummaryOf { summary, unit })
     };
     let bytes = moves_data(cell) && result.trials.iter().any(|trial| trial.bytes > 0);
-    let throughput = summary(Trial::throughput, "B/s").filter(|_| bytes);
+    let throughput = summary(Trial::throughputs, "B/s").filter(|_| bytes);
     // Older sessions show it by the warning alone.
     let known = !result.warnings.iter().any(|warning| warning.id == CALLS_UNKNOWN)
         && result.trials.iter().all(|t| t.syscalls.get().is_some());
     let (operations, syscalls) = (
-        summary(Trial::operations, "1/s"),
-        summary(|t| t.syscall_rate().unwrap_or_default(), "1/s"),
+        summary(Trial::operation_rates, "1/s"),
+        summary(|t| vec![t.syscall_rate().unwrap_or_default()], "1/s"),
     );
     (result.throughput, result.operations, result.syscalls) =
         (throughput, operations, syscalls.filter(|_| known));

@@ -81,9 +81,8 @@ pub(super) fn run(
     let done = parse_output(peer, &task, &ended)?;
     Ok(LaneResults {
         samples: vec![send_final_sample(&done, sample)],
-        log: None,
         lanes: to_lane_results(spec, &shares, &done, &ended),
-        timed_out: false,
+        ..LaneResults::default()
     })
 }
 

@@ -34,7 +34,7 @@ use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
 use crate::experiment::{RateSearch, Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
-use crate::plan::Plan;
+use crate::plan::{Plan, TrialTime};
 use crate::record::{
     Earlier, End, Event, Grounds, Latency, LogSpace, Phase, Severity, Throttle, Warning,
 };
@@ -272,7 +272,11 @@ impl<'a> Run<'a> {
         }
         let is_open = |cell: &&Cell| !cell.out && cell.amount.is_none();
         let uncalibrated = self.cells.iter().flatten().filter(is_open).count();
-        let time = self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1);
+        let time = match self.plan.steady {
+            // Only what it times is kept.
+            true => TrialTime::default(),
+            false => self.fitting.next(&cell.job, self.pace.budget(), uncalibrated + 1),
+        };
         if self.unread.is_some() {
             // Its trials end by time: a calibration would read blocks.
             let nanos = u64::try_from(time.low.as_nanos()).unwrap_or(u64::MAX);
@@ -292,6 +296,10 @@ impl<'a> Run<'a> {
         let stage =
             TrialStage { role, ..TrialStage::new(open_target, self.origin, seed, &cut_here) };
         let calibration = calibrate(&stage, &cell, time, expected);
+        let calibration = match self.plan.steady {
+            true => calibration.map(|found| found.endless(&cell.job, self.plan.trial_time.low)),
+            false => calibration,
+        };
         self.settle(index, cell, &cut, calibration, |run, cell, calibration| {
             run.set_amount(index, cell, calibration.amount);
             cell.first = calibration.first;
@@ -337,10 +345,12 @@ impl<'a> Run<'a> {
         let role = self.role();
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let cut_here = || cut.check();
+        let ends_by_time = part.is_some() || self.plan.steady;
         let stage = TrialStage {
             role,
-            limit: part.is_some().then(|| Duration::from_nanos(amount.nanos)),
-            ends_by_time: part.is_some(),
+            limit: ends_by_time.then(|| Duration::from_nanos(amount.nanos)),
+            ends_by_time,
+            steady: self.plan.steady_round(),
             part: part.map(|blocks| (blocks.start, blocks.end)),
             ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };

@@ -47,6 +47,8 @@ pub(super) struct TrialStage<'a> {
     pub limit: Option<Duration>,
     /// The trial is over when `limit` is, however much work is left.
     pub ends_by_time: bool,
+    /// It is over earlier if it is steady over rounds of this length.
+    pub steady: Option<Duration>,
     /// The first block to use and the one after the last; `None` = all.
     pub part: Option<(u64, u64)>,
     /// The file is prepared already: neither prepared here nor examined.
@@ -85,6 +87,7 @@ impl<'a> TrialStage<'a> {
             cut,
             limit: None,
             ends_by_time: false,
+            steady: None,
             part: None,
             is_prepared: false,
             role: RankRole::default(),
@@ -328,6 +331,7 @@ fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
         place: stage.role.place,
         cpus: cell.cpus.clone(),
         ends_by_time: stage.ends_by_time,
+        steady: stage.steady,
         pace: pace_of(&cell.job, amount, stage.seed),
     }
 }
@@ -340,7 +344,7 @@ fn collect_result(
     (ready, cached_after): (Ready, Option<Cached>),
     mut evidence: Evidence,
 ) -> Result<TrialOutcome, Failure> {
-    let LaneResults { mut lanes, samples, log, timed_out } = ran;
+    let LaneResults { mut lanes, samples, log, timed_out, rounds } = ran;
     let (service, commits, notes) = merge_lanes(&mut lanes, &spec.job);
     add_notes(&mut evidence.notes, notes);
     let coverage = trial_coverage(&lanes, spec);
@@ -358,6 +362,7 @@ fn collect_result(
     evidence.residency = ready.cached.or(cached_after).map(|c| c.method);
     evidence.unwritten_bytes =
         cached_after.and_then(|c| c.unwritten).filter(|_| spec.job.op == Op::Write).into();
+    evidence.rounds = rounds.map(Box::new);
     evidence.ended_by_time = timed_out && spec.ends_by_time;
     evidence.xor_nanos = (!spec.job.xor || spec.timed == Timed::Chained).then_some(0).into();
     trial.device_bytes = after.device_bytes(before);
@@ -471,7 +476,8 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out
     let end = lanes.iter().map(|l| l.end).max().unwrap_or(0);
     let passes = coverage.iter().filter_map(Coverage::passes).min();
     let by_pace = spec.has_rate() && is_complete(lanes);
-    let complete = by_pace || spec.ends_by_time && timed_out;
+    // One that looks for a steady state is a measurement whenever it ends.
+    let complete = by_pace || spec.ends_by_time && timed_out || spec.steady.is_some();
     let short = !complete && passes.is_some_and(|passes| passes < spec.passes);
     // Operations that draw their blocks do not pass over the file.
     let whole =

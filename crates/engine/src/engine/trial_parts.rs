@@ -150,8 +150,7 @@ fn join_evidence(
         skew_nanos: all.skew_nanos.saturating_add(more.skew_nanos),
         write_bytes: add_optional(all.write_bytes, more.write_bytes),
         cached_nanos: add_optional(all.cached_nanos, more.cached_nanos),
-        // A sum over the parts: each part begins by writing the dirty pages of the one before back,
-        // untimed.
+        // A sum: each part begins by writing the dirty pages of the one before back, untimed.
         unwritten_bytes: add_optional(all.unwritten_bytes, more.unwritten_bytes),
         disk_read_bytes: add_both(all.disk_read_bytes, more.disk_read_bytes),
         disk_write_bytes: add_both(all.disk_write_bytes, more.disk_write_bytes),
@@ -177,6 +176,7 @@ fn join_evidence(
         prepared: all.prepared,
         visited: all.visited,
         first: all.first,
+        rounds: all.rounds,
         huge_page_cache: all.huge_page_cache,
     }
 }

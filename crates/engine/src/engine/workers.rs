@@ -25,7 +25,7 @@ use crate::backend::pace::{Anchor, LanePace, PaceSpec};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{CpuList, Info, Job, Op, Sync};
-use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Sample};
+use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample};
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::threads::{self, Affinity};
@@ -52,6 +52,8 @@ pub(super) struct Spec {
     pub cpus: Option<CpuList>,
     /// It is complete when `limit` is over.
     pub ends_by_time: bool,
+    /// It is complete earlier if it is steady over rounds of this length.
+    pub steady: Option<Duration>,
     /// When its operations start; `None` = at full speed.
     pub pace: Option<PaceSpec>,
 }
@@ -109,6 +111,7 @@ pub(super) struct LaneResult {
 }
 
 /// The results of all lanes.
+#[derive(Default)]
 pub(super) struct LaneResults {
     pub lanes: Vec<LaneResult>,
     pub samples: Vec<Sample>,
@@ -116,6 +119,8 @@ pub(super) struct LaneResults {
     pub log: Option<LatencyLog>,
     /// The limit ended it.
     pub timed_out: bool,
+    /// If it looked for a steady state.
+    pub rounds: Option<Rounds>,
 }
 
 /// The state that the workers and the waiting thread share.
@@ -182,6 +187,7 @@ pub(super) fn run(
         stopped: false,
         stopped_at: None,
         timed_out: false,
+        steadiness: spec.steady.map(Steadiness::new),
     };
     let spawned = (0..threads).try_for_each(|lane| {
         let refused = |error| {
@@ -211,9 +217,10 @@ pub(super) fn run(
     if waiter.error.is_some() {
         return Err(waiter.failure());
     }
-    let Waiter { lanes, log, timed_out, .. } = waiter;
+    let Waiter { lanes, log, timed_out, steadiness, .. } = waiter;
     let log = Some(log).filter(|log| !log.is_empty());
-    Ok(LaneResults { lanes, samples, log, timed_out })
+    let rounds = steadiness.map(|state| state.rounds);
+    Ok(LaneResults { lanes, samples, log, timed_out, rounds })
 }
 
 /// Returns the number of CPUs that this process may use.
@@ -374,6 +381,35 @@ struct Waiter<'a> {
     stopped_at: Option<Instant>,
     /// Nothing but the limit ended it.
     timed_out: bool,
+    steadiness: Option<Steadiness>,
+}
+
+/// Watches for the steady state of a trial.
+struct Steadiness {
+    rounds: Rounds,
+    /// Bytes and operations of the round that has not ended.
+    own: [u64; 2],
+}
+
+impl Steadiness {
+    fn new(round: Duration) -> Steadiness {
+        let nanos = u64::try_from(round.as_nanos()).unwrap_or(u64::MAX);
+        Steadiness { rounds: Rounds { nanos, ..Rounds::default() }, own: [0; 2] }
+    }
+
+    /// Adds the work of a sample that ended `at`, and returns whether the trial is steady.
+    fn add(&mut self, sample: &Sample, at: Duration) -> bool {
+        self.own[0] += sample.bytes;
+        self.own[1] += sample.ops;
+        let ended = self.rounds.bytes.len() as u64 + 1;
+        if at.as_nanos() < u128::from(self.rounds.nanos.saturating_mul(ended)) {
+            return false;
+        }
+        let [bytes, ops] = std::mem::take(&mut self.own);
+        self.rounds.bytes.push(bytes);
+        self.rounds.ops.push(ops);
+        self.rounds.are_steady()
+    }
 }
 
 impl Waiter<'_> {
@@ -436,13 +472,15 @@ impl Waiter<'_> {
             }
             // Not a stop of the run: no system call is abandoned for it.
             if limit.is_some_and(|limit| self.is_over(limit, begin.elapsed())) {
-                self.timed_out |= !self.stopped;
-                self.shared.stop.store(true, Relaxed);
+                self.end_in_time();
             }
             self.read_logs();
             if begin.elapsed() >= due {
                 let at = begin.elapsed();
                 let (now, lanes) = sampler.delta(at.as_nanos() as u64, &self.shared.published);
+                if self.steadiness.as_mut().is_some_and(|state| state.add(&now, at)) {
+                    self.end_in_time();
+                }
                 sample(now, lanes);
                 self.log_device(&mut device, due);
                 while due <= at {
@@ -450,6 +488,12 @@ impl Waiter<'_> {
                 }
             }
         }
+    }
+
+    /// Ends the trial, which is complete.
+    fn end_in_time(&mut self) {
+        self.timed_out |= !self.stopped;
+        self.shared.stop.store(true, Relaxed);
     }
 
     fn add_lane(&mut self, mut lane: LaneResult) {

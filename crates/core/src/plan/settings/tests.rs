@@ -98,7 +98,7 @@ fn bad_values_name_what_is_wanted() {
     for (name, text, wanted) in [
         ("threads", "0", "between 1 and 1024"),
         ("trials", "0", "trials from 1"),
-        ("until", "0", "answer or a percentage from 0.01 to 100"),
+        ("until", "0", "answer, steady or a percentage from 0.01 to 100"),
         ("until", "5%%x", "a percentage"),
         ("until", "5%%", "a percentage"),
         ("until", "nan", "a percentage"),

@@ -40,6 +40,7 @@ pub use target::target_outcome;
 pub use text::{Answer, capitalize, end_sentence};
 pub(super) use text::{describe_tied, show_rate};
 
+use crate::analysis::over_time::describe_lasting;
 use crate::analysis::verified::describe_verified;
 use crate::analysis::why::Devices;
 use crate::analysis::{CellNames, CellResult, Network};
@@ -120,7 +121,9 @@ pub fn answer_experiment(
     results: &[CellResult],
     general: &Answer,
 ) -> Option<String> {
-    if let Some(found) = target::describe_found_targets(session, results) {
+    let found = target::describe_found_targets(session, results)
+        .or_else(|| describe_lasting(session, results));
+    if let Some(found) = found {
         let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
         let failed = text::describe_failures(results, &names);
         return Some([Some(found), failed].into_iter().flatten().collect::<Vec<_>>().join(" "));

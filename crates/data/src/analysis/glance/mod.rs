@@ -11,6 +11,7 @@ mod origin;
 mod paced;
 mod pictures;
 mod settled;
+mod sustain;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -162,7 +163,11 @@ fn warn_of_others(results: &[CellResult], shown: &BTreeSet<usize>) -> String {
 /// has its row from the start.
 pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
     let is_paced = !results.is_empty() && results.iter().all(|result| result.cell.rate.is_some());
-    if is_paced { paced::paced(session, results) } else { board::growing(session, results, knees) }
+    match is_paced {
+        _ if session.plan.steady => sustain::sustain(session, results),
+        true => paced::paced(session, results),
+        false => board::growing(session, results, knees),
+    }
 }
 
 /// Returns the board of the question that the session asks; `None` if the usual picture answers it,

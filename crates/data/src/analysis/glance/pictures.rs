@@ -24,8 +24,8 @@ use crate::units::{self, show_bytes, show_nanos, show_rate, show_share};
 /// The block sizes that stand for small and for large ones.
 const USUAL: [u64; 2] = [4096, 1 << 20];
 /// Units of a number of operations.
-const COUNTS: &[Unit] = &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
-const BYTES: &[Unit] =
+pub(super) const COUNTS: &[Unit] = &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
+pub(super) const BYTES: &[Unit] =
     &[(1.0, "B"), (1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB")];
 
 /// Returns the board of the measured probes, and the cell that its figure is of; `None` if no

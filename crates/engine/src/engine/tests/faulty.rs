@@ -62,6 +62,7 @@ impl Faulty {
             place: None,
             cpus: None,
             ends_by_time: false,
+            steady: None,
             pace: None,
             target,
             job,

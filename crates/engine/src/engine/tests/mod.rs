@@ -148,6 +148,7 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
         place: None,
         cpus: None,
         ends_by_time: false,
+        steady: None,
         pace: None,
         target: target.clone(),
         job,

@@ -73,6 +73,7 @@ prop_compose! {
             others: (kind > 2).then(|| Box::new(any_others(&note, &n))),
             visited: o[0].map(|end| (0, end)),
             paced: (kind < 4).then(|| Box::new(any_pace(&n, &o))),
+            rounds: None,
             first: o[1].map(|bytes| Box::new(Visit { bytes, ops: n[0], nanos: n[1] })),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],

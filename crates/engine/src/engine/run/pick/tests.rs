@@ -112,6 +112,7 @@ fn plan() -> Plan {
         trials: Some(1),
         goal: 0.0,
         until: false,
+        steady: false,
         settle: None,
         trial_time: Default::default(),
         fitted: false,
