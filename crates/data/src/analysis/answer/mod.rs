@@ -26,6 +26,7 @@ pub(super) use best::{best_of, find_best};
 pub(super) use commits::{commit_sentences, is_durable};
 pub(super) use paced::{
     RateCurve, at_full_speed, describe_missed, describe_waits, keeps_rate, names_without_rates,
+    waking_nanos,
 };
 pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly};
 pub(super) use target::FoundTarget;

@@ -5,8 +5,13 @@ use std::borrow::Cow;
 use crate::analysis::groups::group_by_key;
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::{Axis, Job};
+use crate::record::Paced;
 use crate::units::{self, show_nanos};
 
+/// A share of the response times from which waking up has words of its own.
+const MIN_WAKING: f64 = 0.1;
+/// A ratio of times from which low rates are slower than high ones.
+const MIN_IDLING: f64 = 1.3;
 /// Curves that have a sentence of their own.
 const MAX_NAMED: usize = 3;
 
@@ -44,15 +49,38 @@ impl<'a> RateCurve<'a> {
         self.sound().find(|result| keeps_rate(result) == Some(false))
     }
 
+    /// Describes how much slower operations are at the lowest rate than at a higher one, between
+    /// which nothing has time to sleep; `None` where they are not.
+    pub fn describe_idling(&self) -> Option<String> {
+        let p50 = |of: &CellResult| of.latency?.p50;
+        let kept = || self.sound().filter(|of| keeps_rate(of) == Some(true));
+        let (slow, least) = kept().next().and_then(|of| Some((of, p50(of)?)))?;
+        let timed = kept().filter_map(|of| Some((of, p50(of)?)));
+        let (fast, best) = timed.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        if least < MIN_IDLING * best {
+            return None;
+        }
+        let waking = waking_nanos(slow).map_or(String::new(), |nanos| {
+            format!(", of which waking the CPU takes {} on average", show_nanos(nanos))
+        });
+        let [rate, other] = [slow, fast].map(|of| Axis::Rate.value(&of.cell));
+        let [time, least] = [least, best].map(show_nanos);
+        Some(format!(
+            "at {rate} half of the operations take up to {time}{waking}, at {other} {least}: \
+             between rare operations CPU and device sleep"
+        ))
+    }
+
     /// Describes the cells in a sentence; `None` where nothing sound was measured.
     pub fn describe(&self, name: &str) -> Option<String> {
         let missed = self.lowest_missed().map(|result| describe_missed(result, true));
+        let idling = self.describe_idling().map_or(String::new(), |said| format!("; {said}"));
         match self.highest_kept() {
             Some(kept) => {
                 let waits = describe_waits(kept).join(", ");
                 let kept = Axis::Rate.value(&kept.cell);
                 let missed = missed.map_or(String::new(), |missed| format!("; {missed}"));
-                Some(format!("{name} keeps {kept}: {waits}{missed}"))
+                Some(format!("{name} keeps {kept}: {waits}{missed}{idling}"))
             }
             None => Some(format!("{name}: {}", missed?)),
         }
@@ -79,13 +107,34 @@ pub fn keeps_rate(result: &CellResult) -> Option<bool> {
     result.cell.keeps_rate(result.operations?.summary.median)
 }
 
-/// Returns the waits of a cell: `half of the operations up to 63 µs`, `1 in 100 over 120 µs`.
+/// Returns how late an operation began on average, nanoseconds, though no other held it back: what
+/// it takes until a CPU that slept runs the thread. `None` without a rate.
+pub fn waking_nanos(result: &CellResult) -> Option<f64> {
+    let counted = result.counted();
+    let paced = || counted.iter().filter_map(|trial| trial.evidence.paced.as_deref());
+    let late: u64 = paced().map(|paced| paced.start_lag).sum();
+    let begun = |paced: &Paced| paced.intended.saturating_sub(paced.unstarted);
+    let operations: u64 = paced().map(begun).sum();
+    (result.cell.rate.is_some() && operations > 0).then(|| late as f64 / operations as f64)
+}
+
+/// Returns the share of the response times that is waking up, if it is worth a word: `19 µs of the
+/// mean of 63 µs is waking up`.
+fn describe_waking(result: &CellResult) -> Option<String> {
+    let (waking, mean) = (waking_nanos(result)?, result.latency?.mean);
+    let [waking_time, mean_time] = [waking, mean].map(show_nanos);
+    (waking >= MIN_WAKING * mean)
+        .then(|| format!("{waking_time} of the mean of {mean_time} is waking up"))
+}
+
+/// Returns the waits of a cell: `half of the operations up to 63 µs`, `1 in 100 over 120 µs`,
+/// and how much of it is waking up.
 pub fn describe_waits(result: &CellResult) -> Vec<String> {
     let Some(latency) = &result.latency else { return Vec::new() };
     let half =
         latency.p50.map(|p50| format!("half of the operations take up to {}", show_nanos(p50)));
     let slow = latency.p99.map(|p99| format!("1 in 100 over {}", show_nanos(p99)));
-    half.into_iter().chain(slow).collect()
+    half.into_iter().chain(slow).chain(describe_waking(result)).collect()
 }
 
 /// Returns how far a cell stays below its rate: `of 16k/s it reaches 12.3 k/s`.

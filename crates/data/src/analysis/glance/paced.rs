@@ -4,7 +4,7 @@
 use super::board::{Board, BoardCell, BoardColumn};
 use super::model::GlanceFigure;
 use crate::analysis::answer::{
-    FoundTarget, RateCurve, describe_missed, describe_waits, names_without_rates,
+    FoundTarget, RateCurve, describe_missed, describe_waits, names_without_rates, waking_nanos,
 };
 use crate::analysis::{CellNames, CellResult, LatencyOf, brief_words};
 use crate::plan::{Axis, Job};
@@ -64,7 +64,8 @@ fn kept_head(curves: &[RateCurve], names: &CellNames) -> Option<(Board, Option<J
         beside.push("the highest rate tried".into());
     }
     let others = curves.iter().filter(|curve| curve.job != first.job);
-    let facts = others.filter_map(|curve| curve.describe(&names.full(&curve.job))).collect();
+    let others = others.filter_map(|curve| curve.describe(&names.full(&curve.job)));
+    let facts = first.describe_idling().into_iter().chain(others).collect();
     let title = format!("{} keeps", names.full(&first.job));
     let shown = match kept {
         Some(of) => Axis::Rate.value(&of.cell),
@@ -121,6 +122,7 @@ fn columns(session: &Session, rows: &[Row]) -> Vec<BoardColumn> {
     ];
     if rows.iter().any(|(_, result)| result.service.is_some()) {
         columns.push(time("service p99", &|result| result.service?.p99));
+        columns.push(time("waking", &waking_nanos));
     }
     columns
 }

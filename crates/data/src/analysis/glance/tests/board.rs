@@ -3,6 +3,7 @@
 use super::*;
 use crate::analysis::{Holds, answer};
 use crate::experiment::CALLS;
+use crate::record::Paced;
 use crate::units::Rates;
 
 fn random(backend: &str, block: u64, cache: Cache, micros: f64) -> CellResult {
@@ -108,6 +109,30 @@ fn rates_show_which_are_kept() {
         "pread at 4 KiB, cold keeps 2k/s: half of the operations take up to 90.0 µs, 1 in 100 \
          over 270 µs; of 4k/s it reaches 3.10 k/s."
     );
+}
+
+#[test]
+fn idle_machines_wake_up_slowly() {
+    let woken = |asked: u64, micros: f64, late: u64| {
+        let mut cell = paced("pread", asked, asked as f64, micros);
+        for trial in &mut cell.trials {
+            let trial = std::sync::Arc::make_mut(trial);
+            let paced = Paced { intended: 10, start_lag: 10 * late, ..Paced::default() };
+            trial.evidence.paced = Some(Box::new(paced));
+        }
+        cell
+    };
+    let glance = of(&[woken(300, 63.0, 31_000), woken(6000, 32.0, 700)]);
+    let board = glance.table().unwrap();
+    assert_eq!(
+        board.facts,
+        ["at 300/s half of the operations take up to 63.0 µs, of which waking the CPU takes 31.0 \
+          µs on average, at 6k/s 32.0 µs: between rare operations CPU and device sleep"]
+    );
+    assert_eq!(board.beside.len(), 3, "700 ns of 32 µs are not worth a word: {:?}", board.beside);
+    let slow = of(&[woken(300, 63.0, 31_000)]);
+    let beside = &slow.table().unwrap().beside;
+    assert_eq!(beside[2], "31.0 µs of the mean of 63.0 µs is waking up");
 }
 
 #[test]
