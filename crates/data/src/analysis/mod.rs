@@ -17,6 +17,7 @@ mod forecast;
 mod gate;
 mod glance;
 mod groups;
+mod heat_map;
 mod measured_time;
 mod names;
 mod network;
@@ -32,6 +33,7 @@ mod remarks;
 mod result;
 mod session_answer;
 mod signs;
+mod stalls;
 mod verified;
 mod warning_range;
 mod warning_words;
@@ -69,6 +71,7 @@ pub use glance::{
     lab_board, workloads,
 };
 pub use groups::group_by_key;
+pub use heat_map::{HeatCell, HeatColumn, HeatLog, HeatMap};
 pub use measured_time::{MeasuredTime, measured_time};
 pub use names::{CellNames, name_cells};
 pub use network::{Network, NetworkShare, RoundTrips, network};

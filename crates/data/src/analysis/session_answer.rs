@@ -4,6 +4,7 @@ use crate::analysis::answer::{Answer, answer_beside, answer_experiment, capitali
 use crate::analysis::compare::describe_variants;
 use crate::analysis::{
     CellResult, ProbeResult, list_skipped, network, outrun, over_time, picked, rated, remarks,
+    stalls,
 };
 use crate::plan::Param;
 use crate::record::Unit;
@@ -33,6 +34,7 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
         answer.text = clean_text(&format!("{} {said}", answer.text));
     }
     answer.courses = over_time::describe_courses(session, results);
+    answer.courses.extend(stalls::describe_stalls(session, results));
     for said in &answer.courses {
         answer.text = clean_text(&format!("{} {}.", answer.text, capitalize(said)));
     }

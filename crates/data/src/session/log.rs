@@ -137,8 +137,20 @@ impl Session {
 
     /// Returns the trials whose latencies over time are known, with these.
     pub fn latency_logs(&self) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
+        self.decode_logs(|_| true)
+    }
+
+    /// Returns the same of one cell of the plan.
+    pub fn latency_logs_of(&self, cell: u32) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
+        self.decode_logs(move |of| of == cell)
+    }
+
+    fn decode_logs(
+        &self,
+        wanted: impl Fn(u32) -> bool,
+    ) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
         let mut lines: HashMap<(u32, u32), Vec<&EncodedLog>> = HashMap::new();
-        for log in &self.latencies {
+        for log in self.latencies.iter().filter(|log| wanted(log.cell)) {
             lines.entry((log.cell, log.round)).or_default().push(log);
         }
         self.trials.iter().filter_map(move |trial| {

@@ -36,7 +36,7 @@ pub struct Answer {
     pub targets: Vec<TargetRatio>,
     /// Conclusions from the network probes.
     pub network: Network,
-    /// The levels of long trials whose rate changed, in a sentence each.
+    /// The levels of long trials whose rate changed, and stalls, in a sentence each.
     #[serde(skip)]
     pub courses: Vec<String>,
 }

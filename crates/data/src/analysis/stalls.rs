@@ -1,0 +1,263 @@
+//! Stalls: times in which no operation of a trial ended, although many would have.
+
+use crate::analysis::{CellNames, CellResult};
+use crate::plan::Job;
+use crate::record::{LatencyLog, LogBuckets, LogCount, LogEntry};
+use crate::session::Session;
+use crate::stats::median;
+use crate::units::{counted, show_count, show_nanos, show_share, verb};
+
+/// A stall is at least as long as this many operations take, stalls included, and as many times
+/// the median latency: neither a low rate nor lanes that end together stall.
+const MIN_OPERATIONS: f64 = 20.0;
+/// It is at least this many intervals long, so that wherever it begins nothing ends in one of them.
+const MIN_INTERVALS: f64 = 2.0;
+/// Share of the time from which stalls are described.
+const MIN_SHARE: f64 = 0.01;
+/// Cells that are described.
+const MAX_NAMED: usize = 3;
+
+/// The stalls of a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stalls {
+    count: usize,
+    /// The median, nanoseconds.
+    nanos: f64,
+    /// Share of the time of the trials.
+    share: f64,
+    /// Operations per second outside of stalls.
+    rate: f64,
+}
+
+/// Describes the stalls of the cells that lost most of their time to them: `uring 4 KiB write: 3
+/// stalls of 998 ms hold 64 % of the time; without them 2.66 k/s`.
+pub fn describe_stalls(session: &Session, results: &[CellResult]) -> Vec<String> {
+    let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
+    let of = |result: &CellResult| {
+        if !may_stall(result) {
+            return None;
+        }
+        let cell = result.trials.first()?.cell;
+        let logs: Vec<(u64, LatencyLog)> =
+            session.latency_logs_of(cell).map(|(trial, log)| (trial.nanos, log)).collect();
+        Some((find(&result.cell, &logs)?, names.full(&result.cell)))
+    };
+    let mut found: Vec<(Stalls, String)> = results.iter().filter_map(of).collect();
+    found.retain(|(stalls, _)| stalls.share >= MIN_SHARE);
+    found.sort_by(|(a, _), (b, _)| b.share.total_cmp(&a.share));
+    found
+        .iter()
+        .take(MAX_NAMED)
+        .map(|(stalls, name)| format!("{name}: {}", stalls.describe()))
+        .collect()
+}
+
+impl Stalls {
+    fn describe(&self) -> String {
+        let Stalls { count, nanos, share, rate } = *self;
+        let (hold, them) = (verb(count, "holds", "hold"), verb(count, "it", "them"));
+        let (stalls, each, share) = (counted(count, "stall"), show_nanos(nanos), show_share(share));
+        format!(
+            "{stalls} of {each} {hold} {share} of the time; without {them} {}/s",
+            show_count(rate)
+        )
+    }
+}
+
+/// Returns whether an operation may have been as long as a stall; this costs less than its log.
+fn may_stall(result: &CellResult) -> bool {
+    let least = MIN_INTERVALS * LatencyLog::WIDTH as f64;
+    result.latency.is_none_or(|latency| latency.every > 1 || latency.max >= least)
+}
+
+/// Finds the stalls of trials, each with its time in nanoseconds.
+fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
+    // Where writes have no sync of their own, all wait for that of the last.
+    if job.syncs_after_writes() && job.writes_per_commit() > 1 {
+        return None;
+    }
+    let entries = || trials.iter().flat_map(|(_, log)| log.entries());
+    let nanos: f64 = trials.iter().map(|(nanos, _)| *nanos as f64).sum();
+    let ops: f64 = entries().map(|entry| entry.ops as f64).sum();
+    let least = MIN_OPERATIONS * f64::max(nanos / ops, median_latency(entries())?);
+    let pause = job.think as f64;
+    let gaps = trials.iter().flat_map(|(_, log)| {
+        let own = least.max(MIN_INTERVALS * log.width as f64);
+        gaps(log).filter(move |gap| gap - pause >= own)
+    });
+    let gaps: Vec<f64> = gaps.collect();
+    let held: f64 = gaps.iter().sum();
+    let rate = ops * 1e9 / (nanos - held);
+    let known = held < nanos && rate.is_finite();
+    known.then_some(Stalls { count: gaps.len(), nanos: median(&gaps)?, share: held / nanos, rate })
+}
+
+/// Returns the times in which nothing ended, nanoseconds: as long as the slowest of the operations
+/// that ended them took, where the empty intervals allow it.
+fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
+    let width = log.width as f64;
+    let mut next = 0;
+    let busy = log.entries().iter().filter(|entry| entry.ops > 0);
+    busy.filter_map(move |entry| {
+        let empty = f64::from(entry.index.saturating_sub(next));
+        // The edges may lie in the intervals on both sides.
+        let sides = if next == 0 { 1.0 } else { 2.0 };
+        next = entry.index.saturating_add(1);
+        let (least, most) = (empty * width, (empty + sides) * width);
+        let slowest = times(entry).last().map_or(0, |(bucket, _)| middle(*bucket));
+        (empty > 0.0).then(|| (slowest as f64).clamp(least, most))
+    })
+}
+
+/// Returns the times that operations took from their real starts.
+fn times(entry: &LogEntry) -> &[LogCount] {
+    if entry.service.is_empty() { &entry.latency } else { &entry.service }
+}
+
+fn middle(bucket: u16) -> u64 {
+    LogBuckets::middle(bucket.into())
+}
+
+/// Returns the median of all operations, nanoseconds.
+fn median_latency<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> Option<f64> {
+    let mut counts: Vec<LogCount> = entries.flat_map(times).copied().collect();
+    counts.sort_unstable_by_key(|(bucket, _)| *bucket);
+    let half = counts.iter().map(|(_, count)| u64::from(*count)).sum::<u64>().div_ceil(2);
+    let mut seen = 0;
+    let found = counts.iter().find(|(_, count)| {
+        seen += u64::from(*count);
+        seen >= half
+    });
+    found.map(|(bucket, _)| middle(*bucket) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::answer::testing::cell;
+    use crate::plan::{Cache, Op, Rate, Sync};
+    use crate::session::testing::job;
+
+    const MS: u64 = 1_000_000;
+
+    /// Returns the log of a trial of lanes whose operations take these times, one after another
+    /// from its start, until `end`; and when the last one ended. Nanoseconds.
+    fn run(lanes: u64, end: u64, time: impl Fn(u64) -> u64) -> (u64, LatencyLog) {
+        let mut log = LatencyLog::new(1);
+        let (mut now, mut at) = (0, 0);
+        while now < end {
+            let took = time(at);
+            (now, at) = (now + took, at + 1);
+            let index = (now / LatencyLog::WIDTH) as u32;
+            let latency = vec![(LogBuckets::of(took) as u16, lanes as u32)];
+            log.add(LogEntry { index, ops: lanes, latency, ..LogEntry::default() });
+        }
+        (now, log)
+    }
+
+    fn read() -> Job {
+        job("pread", 4096, Cache::AsIs)
+    }
+
+    #[test]
+    fn planted_stalls_are_found() {
+        // 376 µs each, and three of 990 ms.
+        let trial = run(1, 4_600 * MS, |at| match at {
+            500 | 2000 | 3000 => 990 * MS,
+            _ => 376_000,
+        });
+        let found = find(&read(), std::slice::from_ref(&trial)).unwrap();
+        let held = 3.0 * 990e6 / trial.0 as f64;
+        assert_eq!(found.count, 3);
+        assert!((found.nanos / 990e6 - 1.0).abs() < 0.016, "{found:?}");
+        assert!((found.share / held - 1.0).abs() < 0.016, "{found:?} {held}");
+        assert!((found.rate / 2660.0 - 1.0).abs() < 0.04, "{found:?}");
+        // The bucket of 990 ms has 998 in its middle.
+        assert_eq!(
+            found.describe(),
+            "3 stalls of 998 ms hold 65.1 % of the time; without them 2.70 k/s"
+        );
+    }
+
+    #[test]
+    fn slow_work_does_not_stall() {
+        for (name, trial) in [
+            ("slow", run(1, 20_000 * MS, |at| (180 + at * 7919 % 700) * MS)),
+            ("a commit of many lanes", run(64, 20_000 * MS, |_| 300 * MS)),
+            (
+                "shorter than two intervals",
+                run(1, 9_000 * MS, |at| [MS, 190 * MS][usize::from(at % 999 == 7)]),
+            ),
+            ("one operation", run(1, 500 * MS, |_| 900 * MS)),
+            ("no operation", (500 * MS, LatencyLog::new(1))),
+        ] {
+            assert_eq!(find(&read(), &[trial]), None, "{name}");
+        }
+        assert_eq!(find(&read(), &[]), None);
+    }
+
+    #[test]
+    fn paced_work_does_not_stall() {
+        // One operation of 2 ms in each second: by a rate, or behind a pause.
+        let mut log = LatencyLog::new(1);
+        let bucket = |nanos| vec![(LogBuckets::of(nanos) as u16, 64)];
+        for index in 0..60 {
+            let latency = bucket(2 * MS);
+            log.add(LogEntry { index: index * 10, ops: 64, latency, ..LogEntry::default() });
+        }
+        let trial = [(60_000 * MS, log)];
+        let paused = Job { think: 1000 * MS, threads: 64, ..read() };
+        assert_eq!(find(&paused, &trial), None);
+        let mut few = trial.clone();
+        few[0].1 = LatencyLog::new(1);
+        for index in [0, 13, 17, 40, 71, 99] {
+            few[0].1.add(LogEntry {
+                index,
+                ops: 1,
+                latency: bucket(2 * MS),
+                ..LogEntry::default()
+            });
+        }
+        assert_eq!(find(&Job { rate: Some(Rate::Operations(1)), ..read() }, &few), None);
+        let groups = Job { op: Op::Write, sync: Sync::Fdatasync, sync_every: 1000, ..read() };
+        assert_eq!(find(&groups, &trial), None);
+    }
+
+    #[test]
+    fn a_stall_delays_responses() {
+        // At 1,000/s: the operations that a stall holds back end together.
+        let mut log = LatencyLog::new(1);
+        let of = |nanos, count| (LogBuckets::of(nanos) as u16, count);
+        for index in (0..50).filter(|index| !(20..30).contains(index)) {
+            let late = index == 30;
+            let (ops, latency, service) = match late {
+                true => (1100, vec![of(500 * MS, 1100)], vec![of(100_000, 1099), of(1000 * MS, 1)]),
+                false => (100, vec![of(100_000, 100)], vec![of(100_000, 100)]),
+            };
+            log.add(LogEntry { index, ops, latency, service, ..LogEntry::default() });
+        }
+        let job = Job { rate: Some(Rate::Operations(1000)), ..read() };
+        let found = find(&job, &[(5_000 * MS, log)]).unwrap();
+        assert!(found.count == 1 && (found.nanos / 1e9 - 1.0).abs() < 0.016, "{found:?}");
+    }
+
+    #[test]
+    fn stalls_are_described_once() {
+        let trial = run(1, 4_600 * MS, |at| if at == 500 { 990 * MS } else { 376_000 });
+        let mut result = cell(read(), 1.0, 0.0, 1);
+        std::sync::Arc::make_mut(&mut result.trials[0]).nanos = trial.0;
+        let own = result.trials[0].clone();
+        let mut session = crate::session::testing::session(1);
+        session.trials = vec![own.clone()];
+        let lines = trial.1.encode(own.cell, own.round);
+        session.latencies = lines.into_iter().map(Into::into).collect();
+        let said = describe_stalls(&session, &[result.clone()]);
+        let [said] = &said[..] else { panic!("{said:?}") };
+        assert!(
+            said.contains(": 1 stall of 998 ms holds 21.7 % of the time; without it"),
+            "{said}"
+        );
+        session.latencies.clear();
+        assert_eq!(describe_stalls(&session, &[result]), [""; 0]);
+    }
+}
