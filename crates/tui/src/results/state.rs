@@ -6,7 +6,7 @@ use tui_input::Input;
 
 use super::data::{Data, TrialSeriesCache};
 use super::sheet::Sheet;
-use crate::analysis::{Board, is_refinable};
+use crate::analysis::{Board, HeatLog, is_refinable};
 use crate::curves::{Curve, CurvePoint, Expected, Metric};
 use crate::keymap::Action;
 use crate::plan::Job;
@@ -61,6 +61,18 @@ impl TableState {
 pub struct OpenCell {
     pub result: usize,
     pub scroll: usize,
+    /// The cursor in the latencies over time, its column and row, if these cover the screen.
+    pub heat: Option<(usize, usize)>,
+}
+
+/// The latencies of the opened cell over time, as they are decoded.
+#[derive(Debug, Default)]
+pub struct LatencyCache(Option<(usize, Option<HeatLog>)>);
+
+impl LatencyCache {
+    pub fn get(&self, result: usize) -> Option<&HeatLog> {
+        self.0.as_ref().filter(|(own, _)| *own == result)?.1.as_ref()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +88,7 @@ pub struct Results {
     /// Row and column of the cursor in the table at a glance; `None` before it moved.
     pub board: Option<(usize, usize)>,
     pub trial_series: TrialSeriesCache,
+    pub latencies: LatencyCache,
     /// The displayed session is the one being recorded.
     pub follows_run: bool,
     /// The data displayed before that run began, until its first result arrives.
@@ -120,9 +133,38 @@ impl Results {
             self.open.and_then(|open| Some(OpenCell { result: moved(open.result)?, ..open }));
         let row = self.table.rows.get(self.table.cursor).and_then(|row| moved(*row));
         self.table.arrange(&data.sheet, row, self.table.cursor);
-        self.trial_series = TrialSeriesCache::default();
+        self.forget_cell();
         self.data = Some(data);
         self.settle(series, x);
+    }
+
+    /// Forgets what was read of the opened cell.
+    fn forget_cell(&mut self) {
+        (self.trial_series, self.latencies) = Default::default();
+    }
+
+    /// Puts the cursor into the latencies over time of the opened cell.
+    pub fn set_heat(&mut self, place: Option<(usize, usize)>) {
+        if let Some(open) = &mut self.open {
+            open.heat = place;
+        }
+    }
+
+    /// Returns whether the opened cell has latencies over time that do not cover the screen.
+    pub fn has_heat(&self) -> bool {
+        let open = self.open.filter(|open| open.heat.is_none());
+        open.is_some_and(|open| self.latencies.get(open.result).is_some())
+    }
+
+    /// Decodes the latencies of the opened cell, once.
+    pub fn decode_latencies(&mut self) {
+        let (Some(open), Some(data)) = (self.open, &self.data) else { return };
+        if self.latencies.0.as_ref().is_none_or(|(result, _)| *result != open.result) {
+            let cell = data.cell_of(open.result);
+            let log = cell.and_then(|cell| HeatLog::of_cell(&data.view.session, cell));
+            let log = log.filter(|log| log.intervals() > 1);
+            self.latencies.0 = Some((open.result, log));
+        }
     }
 
     /// Puts the cursor on a curve and a place after the data changed; keeps the zoom if possible.
@@ -140,7 +182,8 @@ impl Results {
     pub fn follow_run(&mut self) {
         self.follows_run = true;
         self.before = self.data.take().or_else(|| self.before.take());
-        (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+        self.open = None;
+        self.forget_cell();
     }
 
     /// Shows the previous data again after a run failed to begin.
@@ -159,7 +202,8 @@ impl Results {
         let flipped_axes = std::mem::take(&mut self.chart.flipped_axes);
         self.chart = ChartState { flipped_axes, mean: self.chart.mean, ..ChartState::default() };
         self.table = TableState { rows: data.sheet.rows("", None), ..TableState::default() };
-        (self.open, self.trial_series) = (None, TrialSeriesCache::default());
+        self.open = None;
+        self.forget_cell();
         self.board = None;
         self.data = Some(data);
         // The best point is the most interesting one.
@@ -388,7 +432,7 @@ impl Results {
         let has_cursor = self.kind != TabKind::Glance || self.board.is_some();
         let best = if has_cursor { None } else { self.go_to_best() };
         let result = best.or_else(|| self.under_cursor());
-        self.open = result.map(|result| OpenCell { result, scroll: 0 });
+        self.open = result.map(|result| OpenCell { result, scroll: 0, heat: None });
     }
 
     /// Opens the cell of a job of a session; false if another session is displayed.
@@ -398,7 +442,7 @@ impl Results {
         };
         if let Some(result) = data.results().iter().position(|result| result.cell == *job) {
             self.go_to(result);
-            self.open = Some(OpenCell { result, scroll: 0 });
+            self.open = Some(OpenCell { result, scroll: 0, heat: None });
         }
         true
     }

@@ -7,6 +7,7 @@ use tui_input::Input;
 
 use super::copy;
 use super::state::{OpenCell, Results, Tab, TabKind};
+use super::view::cell::heat;
 use super::view::{chart, table};
 use crate::context::{Context, Request};
 use crate::curves::{self, Metric};
@@ -43,8 +44,10 @@ pub fn rename(results: &mut Results, id: &str, name: &str) {
 
 /// Closes the opened cell or clears the filter; false if there is neither.
 pub fn back(results: &mut Results) -> bool {
-    if results.open.is_some() {
-        results.close();
+    if let Some(open) = &mut results.open {
+        if open.heat.take().is_none() {
+            results.close();
+        }
         return true;
     }
     if results.kind == TabKind::Table
@@ -210,6 +213,7 @@ pub fn is_offered(results: &Results, action: Action) -> bool {
     let table = !opened && shown == TabKind::Table;
     let chart = !opened && shown == TabKind::Chart;
     match action {
+        Action::Enter if opened => results.has_heat(),
         Action::Enter | Action::Filter | Action::NextPane | Action::Table => !opened,
         Action::Glance => !opened && shown != TabKind::Glance,
         Action::Toggle => chart || (table && results.table.sort.is_some()),
@@ -305,8 +309,15 @@ fn act_in_table(results: &mut Results, ctx: &mut Context, action: Action) {
     }
 }
 
-fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Action) {
+fn act_in_cell(results: &mut Results, ctx: &mut Context, open: OpenCell, action: Action) {
+    if let Some(at) = open.heat {
+        return move_in_heat(results, ctx, at, action);
+    }
     match action {
+        Action::Enter => match heat::extent(ctx.look, results, heat::area(ctx.body())) {
+            Some([slowest, _]) => results.open = Some(OpenCell { heat: Some(slowest), ..open }),
+            None => ctx.note("the latencies of this cell over time are not known"),
+        },
         Action::Left | Action::Right => {
             let neighbours = results.neighbours();
             let at = neighbours.iter().position(|result| *result == open.result).unwrap_or(0);
@@ -323,6 +334,21 @@ fn act_in_cell(results: &mut Results, ctx: &Context, open: OpenCell, action: Act
         }
         _ => {}
     }
+}
+
+/// Moves the cursor in the latencies over time.
+fn move_in_heat(results: &mut Results, ctx: &Context, at: (usize, usize), action: Action) {
+    let size = heat::extent(ctx.look, results, heat::area(ctx.body()));
+    let Some([_, (columns, rows)]) = size else { return };
+    // Rows are counted from below.
+    let (down, top) = (rows.saturating_sub(1).saturating_sub(at.1), rows.saturating_sub(1));
+    let next = match action {
+        Action::Left | Action::Right | Action::Top | Action::Bottom => {
+            (move_cursor(at.0.min(columns.saturating_sub(1)), columns, action, 1), at.1.min(top))
+        }
+        _ => (at.0, top - move_cursor(down, rows, action, 5).min(top)),
+    };
+    results.set_heat(Some(next));
 }
 
 impl Results {
@@ -361,6 +387,12 @@ pub fn handle_message(results: &mut Results, _: &mut Context, msg: Msg) -> Vec<E
 pub fn click(results: &mut Results, ctx: &Context, target: Target, at: Position) {
     match target {
         Target::Tab(tab) => results.turn_to(tab),
+        Target::Chart if results.open.is_some() => {
+            let area = heat::area(ctx.body());
+            if let Some(place) = heat::place_at(ctx.look, results, area, at) {
+                results.set_heat(Some(place));
+            }
+        }
         Target::Chart => {
             if let Some(area) = ctx.hits.chart_at(at) {
                 chart::select(results, ctx.look, area, at);

@@ -222,6 +222,22 @@ impl Look {
         self.coloured(self.theme.series[hue % HUES])
     }
 
+    /// Returns the colour of a heat, from 0 to 1: towards that of the series with this hue, in two
+    /// steps where colours cannot be mixed.
+    pub fn heat(&self, hue: usize, heat: f64) -> Style {
+        let (cold, hot) = (self.style(Role::Border), self.series(hue));
+        let mix = |a: u8, b: u8| {
+            (f64::from(a) + heat.clamp(0.0, 1.0) * (f64::from(b) - f64::from(a))) as u8
+        };
+        match (cold.fg, hot.fg) {
+            (Some(Color::Rgb(r, g, b)), Some(Color::Rgb(r1, g1, b1))) => {
+                hot.fg(Color::Rgb(mix(r, r1), mix(g, g1), mix(b, b1)))
+            }
+            _ if heat < 0.5 => self.style(Role::Dim),
+            _ => hot,
+        }
+    }
+
     /// Returns the marker of a series; it differs where colours do not.
     pub fn marker(&self, sign: Sign) -> char {
         // Behind the digits the letters that no backend has.

@@ -42,6 +42,7 @@ pub fn update(model: &mut Model, now: Duration, msg: Msg) -> Vec<Effect> {
     let effects = handle_message(model, msg);
     warning.into_iter().for_each(|id| popups::stay_on_warning(model, &id));
     let (screens, context) = model.split();
+    screens.results.decode_latencies();
     effects.into_iter().chain(results::request_trial_series(screens.results, &context)).collect()
 }
 

@@ -1,12 +1,16 @@
 use std::sync::Arc;
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
 use super::{cell_under_cursor, opened, results, stage, stage_of};
 use crate::msg::{Effect, Msg, Query};
 use crate::plan::Cache;
-use crate::record::{BadBlock, Ceilings, Found, Sample, Source, Verified};
+use crate::record::{
+    BadBlock, Ceilings, Found, LatencyLog, LogBuckets, LogEntry, Sample, Source, Verified,
+};
 use crate::session::Session;
 use crate::session_view::SessionView;
-use crate::testing;
+use crate::testing::{self, Stage};
 use crate::theme::{Colours, Glyphs, Look, Role};
 
 #[test]
@@ -271,4 +275,92 @@ fn sources_have_equal_textures_in_legend() {
         signs();
         assert_eq!((signs().as_str(), signs().as_str()), (textures, textures), "{open}");
     }
+}
+
+/// Opens a cell with two trials of 1 s: 100 operations of 100 µs in each interval, and one of 20 ms
+/// in the third interval of the second trial.
+fn with_latencies() -> Stage {
+    let mut session = testing::session();
+    for round in 1..=2 {
+        let mut log = LatencyLog::new(1);
+        for index in 0..10 {
+            let slow = u32::from((round, index) == (2, 2));
+            let of = |nanos, count| (LogBuckets::of(nanos) as u16, count);
+            let latency = vec![of(100_000, 100), of(20_000_000, slow)];
+            log.add(LogEntry { index, ops: 100, latency, ..LogEntry::default() });
+        }
+        session.latencies.extend(log.encode(22, round).into_iter().map(Arc::new));
+    }
+    for trial in session.trials.iter_mut().filter(|trial| trial.cell == 22) {
+        let trial = Arc::make_mut(trial);
+        // The rate stays: it is the best cell.
+        let longer = 1e9 / trial.nanos as f64;
+        (trial.nanos, trial.bytes) = (1_000_000_000, (trial.bytes as f64 * longer) as u64);
+        trial.ops = (trial.ops as f64 * longer) as u64;
+    }
+    let mut stage = stage_of(SessionView::new(session, None));
+    stage.keys("<enter>");
+    stage
+}
+
+#[test]
+fn latencies_over_time_are_read_out() {
+    let mut stage = with_latencies();
+    stage.tell(Msg::Resize(120, 60));
+    let open = stage.picture(120, 60);
+    assert!(open.contains("Latencies over time") && open.contains("enter latencies"), "{open}");
+    stage.keys("<enter>").tell(Msg::Resize(80, 24));
+    let whole = stage.snapshot(80, 24);
+    let line = |text: &str, at: &str| {
+        let found = text.lines().find(|line| line.contains(at)).unwrap_or_default();
+        found.trim_matches(['│', ' ', '|']).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let where_to = line(&whole, "time 1");
+    assert!(where_to.starts_with("time 1.20 to 1.30 s trial 2 latency 1"), "{whole}");
+    assert!(where_to.ends_with(" ms"), "{whole}");
+    assert_eq!(
+        line(&whole, "count"),
+        "count 1 operation, 1 % here percentile p100 here, p100 in all"
+    );
+    stage.keys("j");
+    assert_eq!(
+        line(&stage.picture(80, 24), "count"),
+        "count 0 operations percentile p99 here, p99.95 in all"
+    );
+    stage.keys("gk");
+    assert!(line(&stage.picture(80, 24), "time 0").starts_with("time 0 ns to 100 ms trial 1"));
+    stage.keys("GGlkkkk<pgup><pgup><pgup>");
+    assert!(line(&stage.picture(80, 24), "time 1").starts_with("time 1.90 to 2.00 s trial 2"));
+    stage.keys("<esc>");
+    assert!(opened(&stage) == "mmap 1 MiB warm" && !stage.picture(80, 24).contains("read out"));
+    stage.keys("<esc>");
+    assert_eq!(opened(&stage), "-");
+}
+
+#[test]
+fn the_pointer_reads_latencies() {
+    let mut stage = with_latencies();
+    stage.keys("<enter>").tell(Msg::Resize(80, 24));
+    testing::draw(&mut stage.model);
+    let mouse = |kind| {
+        let (column, row, modifiers) = (77, 16, KeyModifiers::NONE);
+        Msg::Mouse(MouseEvent { kind, column, row, modifiers })
+    };
+    stage.tell(mouse(MouseEventKind::Moved));
+    let read = stage.picture(80, 24);
+    assert!(read.contains("time 1.90 to 2.00 s") && read.contains("100 operations"), "{read}");
+    let zoom = results(&stage).chart.zoom;
+    stage.tell(mouse(MouseEventKind::ScrollUp));
+    assert_eq!(results(&stage).chart.zoom, zoom);
+    stage.tell(mouse(MouseEventKind::Down(MouseButton::Left)));
+    assert_eq!(results(&stage).open.and_then(|open| open.heat), Some((19, 0)));
+}
+
+#[test]
+fn cells_without_latencies_say_so() {
+    let mut stage = stage();
+    stage.keys("<enter><enter>");
+    let open = stage.picture(120, 60);
+    assert!(open.contains("over time are not known") && !open.contains("enter lat"), "{open}");
+    assert_eq!(results(&stage).open.unwrap().heat, None);
 }

@@ -207,7 +207,8 @@ impl ZoomChart for Results {
     }
 
     fn place_at(&self, look: &Look, area: Rect, column: u16) -> Option<usize> {
-        let data = self.data.as_ref()?;
+        // An opened cell has another chart, without a zoom.
+        let data = self.data.as_ref().filter(|_| self.open.is_none())?;
         let scene = ResultsScene { look, results: self, data };
         with_chart(scene, area, |chart| data.places.at_column(chart, area, column))
     }

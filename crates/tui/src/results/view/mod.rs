@@ -37,7 +37,7 @@ pub fn draw(results: &Results, ctx: &ViewContext, area: Rect, buf: &mut Buffer, 
     };
     let scene = ResultsScene { look, results, data };
     match (results.open, results.tab()) {
-        (Some(open), _) => cell::draw(scene, open, area, buf, hits),
+        (Some(open), _) => cell::draw(scene, ctx, open, area, buf, hits),
         (None, Some(Tab::Glance)) => glance::draw(scene, area, buf, hits),
         (None, Some(Tab::Table)) => table::draw(scene, area, buf, hits),
         _ => draw_curves(scene, ctx, area, buf, hits),

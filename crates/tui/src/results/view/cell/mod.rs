@@ -1,6 +1,7 @@
-//! An opened cell: trials, figures, latencies, sources of its bytes, warnings.
+//! An opened cell: trials, figures, latencies, also over time, sources of its bytes, warnings.
 
 mod facts;
+pub mod heat;
 mod stack;
 mod trials;
 
@@ -10,6 +11,8 @@ use ratatui::layout::Rect;
 use stack::{Scene, Section, Stack};
 
 use super::{ResultsScene, frame};
+use crate::analysis::HeatLog;
+use crate::context::ViewContext;
 use crate::results::data::{Data, TrialSeries};
 use crate::results::state::OpenCell;
 use crate::theme::Look;
@@ -23,11 +26,17 @@ const TWO_COLUMNS_WIDTH: u16 = 112;
 const MAX_TRIALS_ABOVE: usize = 20;
 
 /// Returns all sections in one column.
-fn stack_all<'a>(s: Scene<'a>, over_time: Option<&'a TrialSeries>, area: Rect) -> Stack<'a> {
+fn stack_all<'a>(
+    s: Scene<'a>,
+    over_time: Option<&'a TrialSeries>,
+    latencies: Option<&'a HeatLog>,
+    area: Rect,
+) -> Stack<'a> {
     let parts = brief_parts(s).into_iter().chain([
         trials::sections(s, 7),
         facts::processor(s),
         trials::over_time(s, over_time, 7),
+        heat::section(s, latencies, 9),
     ]);
     Stack::new(area, parts)
 }
@@ -38,6 +47,7 @@ fn stacks(scene: ResultsScene<'_>, index: usize, body: Rect) -> Vec<Stack<'_>> {
     else {
         return Vec::new();
     };
+    let latencies = results.latencies.get(index);
     let inner = pane::inside(body);
     let column = |left: u16, width: u16| {
         Rect::new(inner.x + left + 1, inner.y, width.saturating_sub(2), inner.height)
@@ -45,7 +55,7 @@ fn stacks(scene: ResultsScene<'_>, index: usize, body: Rect) -> Vec<Stack<'_>> {
     let scene = |area: Rect| Scene { look, data, index, result, width: usize::from(area.width) };
     if inner.width < TWO_COLUMNS_WIDTH {
         let area = column(0, inner.width);
-        return vec![stack_all(scene(area), over_time, area)];
+        return vec![stack_all(scene(area), over_time, latencies, area)];
     }
     let half = inner.width / 2;
     let (left, right) = (column(0, half), column(half, inner.width - half));
@@ -69,6 +79,7 @@ fn stacks(scene: ResultsScene<'_>, index: usize, body: Rect) -> Vec<Stack<'_>> {
                 facts::verified(l),
                 trials::sections(l, tall),
                 course(l, few),
+                heat::section(l, latencies, tall),
                 processor(l, single),
             ],
         ),
@@ -87,13 +98,23 @@ fn stacks(scene: ResultsScene<'_>, index: usize, body: Rect) -> Vec<Stack<'_>> {
     ]
 }
 
-pub fn draw(scene: ResultsScene, open: OpenCell, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+pub fn draw(
+    scene: ResultsScene,
+    ctx: &ViewContext,
+    open: OpenCell,
+    area: Rect,
+    buf: &mut Buffer,
+    hits: &mut Hits,
+) {
     let ResultsScene { look, results, data } = scene;
     let Some(result) = data.results().get(open.result) else { return };
     let neighbours = results.neighbours();
     let place = neighbours.iter().position(|result| *result == open.result);
     let right = place.map_or(String::new(), |at| format!("{} of {}", at + 1, neighbours.len()));
     pane::frame(look, &result.cell.label(), &right, true, area, buf);
+    if let Some(cursor) = open.heat {
+        return heat::draw(scene, ctx, cursor, area, buf, hits);
+    }
     let stacks = stacks(scene, open.result, area);
     let inner = pane::inside(area);
     for stack in &stacks {
@@ -104,10 +125,16 @@ pub fn draw(scene: ResultsScene, open: OpenCell, area: Rect, buf: &mut Buffer, h
     hits.list(Part::Cell, page);
     let bar = Rect { height: inner.height.saturating_sub(1), y: inner.y, ..inner };
     pane::scrollbar(look, page.first, height, bar, buf);
-    let keys = look.glyph(
-        "← → other cells · ↑ ↓ scroll · R measure it again · esc back",
-        "left right other cells - up down scroll - R measure it again - esc back",
-    );
+    let keys = match results.has_heat() {
+        true => look.glyph(
+            "← → cells · ↑ ↓ scroll · enter latencies · R measure it again · esc back",
+            "arrows: cells, scroll - enter latencies - R measure it again - esc back",
+        ),
+        false => look.glyph(
+            "← → other cells · ↑ ↓ scroll · R measure it again · esc back",
+            "left right other cells - up down scroll - R measure it again - esc back",
+        ),
+    };
     frame::draw_footer(look, keys, area, buf);
 }
 
