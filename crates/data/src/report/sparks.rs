@@ -11,7 +11,8 @@ use crate::units::Rates;
 
 /// Returns whether a figure is drawn in text: not latencies, which tables list.
 fn is_shown(figure: &Figure) -> bool {
-    !figure.again && !matches!(figure.of, FigureOf::Cells(Metric::Latency) | FigureOf::CommitTail)
+    let is_listed = matches!(figure.of, FigureOf::Cells(Metric::Latency) | FigureOf::CommitTail);
+    !figure.again && !is_listed && figure.of != FigureOf::Latencies
 }
 
 /// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.

@@ -241,11 +241,7 @@ impl FigureSpec<'_> {
         axis: Axis,
         curves: &GroupCurves,
     ) -> (Vec<Panel>, Vec<Vec<&'r Job>>) {
-        let empty = |title: &String| Panel {
-            title: title.clone(),
-            curves: Vec::new(),
-            expected: Vec::new(),
-        };
+        let empty = |title: &String| Panel { title: title.clone(), ..Panel::default() };
         let mut panels: Vec<Panel> = curves.split.titles.iter().map(empty).collect();
         let mut cells = vec![Vec::new(); panels.len()];
         for (at, own) in curves.cells.iter().enumerate() {

@@ -5,6 +5,7 @@
 //! by side; nothing is skipped. Every format draws the same groups, so that they cannot disagree.
 
 mod facets;
+pub mod heat;
 mod jobs;
 mod model;
 mod probes;
@@ -31,5 +32,6 @@ pub fn groups(
 ) -> Vec<FigureGroup> {
     let mut all = jobs::groups(session, results, look);
     all.extend(probes::groups(probes, look));
+    all.extend(heat::group(session, results));
     all
 }

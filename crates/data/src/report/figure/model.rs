@@ -1,7 +1,7 @@
 //! Figures with their panels, curves, points and bars, independent of the output.
 
 use super::scale::{Across, ValueScale, ValueSpan};
-use crate::analysis::{EstimateLine, Metric, Sign};
+use crate::analysis::{EstimateLine, HeatLog, Metric, Sign};
 use crate::catalog::{HUES, Shape};
 use crate::plan::Cache;
 use crate::units::column::Unit;
@@ -21,6 +21,13 @@ pub struct FigureGroup {
     pub keys: Vec<LegendKey>,
     pub figures: Vec<Figure>,
     pub bars: Option<FigureBars>,
+}
+
+impl FigureGroup {
+    /// Returns whether it has maps of latencies, which follow what else is drawn.
+    pub fn is_of_latencies(&self) -> bool {
+        self.figures.iter().any(|figure| figure.of == FigureOf::Latencies)
+    }
 }
 
 /// An entry of a legend.
@@ -65,6 +72,8 @@ pub enum FigureOf {
     Probe,
     /// Trials relative to the median of their cell.
     Trials,
+    /// A map of latencies over time.
+    Latencies,
 }
 
 pub struct Figure {
@@ -93,11 +102,14 @@ impl Figure {
     }
 }
 
+#[derive(Default)]
 pub struct Panel {
     /// The part of its curves' names that the other panels lack; empty for a single panel.
     pub title: String,
     pub curves: Vec<PanelCurve>,
     pub expected: Vec<EstimateLine>,
+    /// Latencies over time in place of curves, and the hue of their backend.
+    pub heat: Option<(HeatLog, usize)>,
 }
 
 impl Panel {

@@ -105,7 +105,7 @@ fn group(all: &ProbeCurves, results: &[ProbeResult], look: &Look) -> Option<Figu
             continue;
         }
         if index % MAX_CURVES == 0 || panels.is_empty() {
-            panels.push(Panel { title: String::new(), curves: Vec::new(), expected: Vec::new() });
+            panels.push(Panel::default());
         }
         keys.push(LegendKey::ordinal(curve.name.clone(), index % MAX_CURVES, LineStyle::Solid));
         let panel = panels.last_mut()?;

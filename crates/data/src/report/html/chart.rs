@@ -88,7 +88,10 @@ impl HtmlChart<'_> {
         let names: Vec<&str> =
             self.panel.curves.iter().map(|curve| self.keys[curve.key].name.as_str()).collect();
         let names = names.join(", ");
-        scene.title = format!("{title}: {names}. The table below lists the figures.");
+        scene.title = match self.figure.of {
+            FigureOf::Latencies => format!("{title}: {}.", self.figure.about),
+            _ => format!("{title}: {names}. The table below lists the figures."),
+        };
         svg::write_inline(&scene, &format!("area {class}"), out)
     }
 }

@@ -106,6 +106,7 @@ impl ChartIds {
             FigureOf::CommitTail => "commit-tail",
             FigureOf::Probe => "probe",
             FigureOf::Trials => "time",
+            FigureOf::Latencies => "latencies",
         };
         self.0.push(id);
         match self.0.iter().filter(|known| **known == id).count() {

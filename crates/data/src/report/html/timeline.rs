@@ -85,7 +85,7 @@ fn build_figure(trials: &[TrialPoint], series: usize) -> Figure {
         scale: ValueScale::for_ratios(far),
         means: false,
         again: false,
-        panels: vec![Panel { title: String::new(), curves, expected: Vec::new() }],
+        panels: vec![Panel { curves, ..Panel::default() }],
     }
 }
 

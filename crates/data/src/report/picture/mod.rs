@@ -34,7 +34,7 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
     let (title, about) = (title(session, &groups), answer.clone());
     let mut scene = Scene { title, about, ..Scene::new(WIDTH) };
     let mut y = draw_head(&mut scene, session);
-    let is_only = groups.len() == 1;
+    let is_only = shown_alone(&groups).is_some();
     // Small figures are placed in pairs side by side.
     let pairs = groups.iter().filter(|group| is_small(group)).count() > 1;
     let mut at = 0;
@@ -52,7 +52,10 @@ pub fn scene(session: &Session, look: &Look) -> Scene {
         // Panels side by side have the same top, whichever of them has a legend.
         let top = pair
             .iter()
-            .map(|(left, group)| draw_introduction(&mut scene, group, (*left, y, wide), is_only))
+            .map(|(left, group)| {
+                let is_only = is_only && !group.is_of_latencies();
+                draw_introduction(&mut scene, group, (*left, y, wide), is_only)
+            })
             .fold(y, f64::max);
         y = pair
             .iter()
@@ -75,15 +78,21 @@ fn is_small(group: &FigureGroup) -> bool {
     matches!(group.figures.as_slice(), [one] if one.of == FigureOf::Probe && one.panels.len() == 1)
 }
 
+/// Returns the group that gives the picture its title, if there is only one but for latencies.
+fn shown_alone(groups: &[FigureGroup]) -> Option<&FigureGroup> {
+    let mut own = groups.iter().filter(|group| !group.is_of_latencies());
+    own.next().filter(|_| own.next().is_none())
+}
+
 fn title(session: &Session, groups: &[FigureGroup]) -> String {
     let name = [session.name.as_str(), session.reference.map_or("", |_| session.id.as_str())]
         .into_iter()
         .find(|name| !name.is_empty());
-    let what = match groups {
-        [] => "nothing measured".into(),
-        [one] => one.title.clone(),
+    let what = match shown_alone(groups) {
+        Some(one) => one.title.clone(),
+        None if groups.is_empty() => "nothing measured".into(),
         // Each has its own title.
-        _ => session.plan.presets.join(", "),
+        None => session.plan.presets.join(", "),
     };
     let parts: Vec<&str> =
         name.into_iter().chain((!what.is_empty()).then_some(what.as_str())).collect();

@@ -4,14 +4,17 @@ use super::font::{self, width};
 use super::scene::{Anchor, Dash, Ink, Scene, Stroke};
 use crate::analysis::{EstimateLine, Metric};
 use crate::report::figure::{
-    Figure, FigureOf, FigurePoint, LegendKey, LineStyle, NEUTRAL, Panel, PanelCurve, ValueScale,
-    ValueSpan,
+    COLORS, Figure, FigureOf, FigurePoint, LegendKey, LineStyle, NEUTRAL, Panel, PanelCurve,
+    ValueScale, ValueSpan, heat,
 };
 use crate::units::column::figure as digits;
 use crate::units::{Rates, show_nanos};
 
 /// Space to the left of the first point and to the right of the last.
 const PADDING: f64 = 14.0;
+
+/// Shades of a map of latencies.
+const SHADES: usize = 6;
 
 /// A panel, on the scale of its figure or on another one.
 #[derive(Clone, Copy)]
@@ -63,6 +66,7 @@ impl PanelDrawing<'_> {
         for curve in &self.drawn.panel.curves {
             scene.series(curve.key, |scene| self.draw_band(scene, curve));
         }
+        self.draw_heat(scene);
         self.draw_expected(scene);
         for curve in &self.drawn.panel.curves {
             scene.series(curve.key, |scene| self.draw_curve(scene, curve));
@@ -131,6 +135,29 @@ impl PanelDrawing<'_> {
         for line in &self.drawn.panel.expected {
             let key = self.drawn.keys.iter().position(|key| key.name == line.name).unwrap_or(0);
             scene.series(key, |scene| self.draw_estimate(scene, line, &mut taken));
+        }
+    }
+
+    /// Draws a map of latencies over time; all places of a shade are one shape.
+    fn draw_heat(&self, scene: &mut Scene) {
+        let Some((log, hue)) = &self.drawn.panel.heat else { return };
+        let map = log.map(heat::SIZE.0, heat::SIZE.1);
+        let (shade, mut shades) = (map.heat(), vec![Vec::new(); SHADES]);
+        for column in &map.columns {
+            let [left, right] = [column.start, column.end].map(|at| self.x(at as f64 / 1e9));
+            for (row, count) in column.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                let [low, high] = [row, row + 1].map(|row| self.y(map.bounds[row].max(1) as f64));
+                let corners = [(left, low), (right, low), (right, high), (left, high), (left, low)];
+                let shade = (shade(*count) * SHADES as f64).ceil() as usize;
+                let own: &mut Vec<_> = &mut shades[shade.clamp(1, SHADES) - 1];
+                // Each begins and ends at one point, so that the ways between them have no area.
+                own.extend(corners);
+                own.push((self.place.left, self.place.top));
+            }
+        }
+        for (shade, points) in (1..).zip(shades).filter(|(_, points)| !points.is_empty()) {
+            let opacity = (100.0 * f64::from(shade + 1) / (SHADES + 1) as f64).round() / 100.0;
+            scene.area(points, Ink::Color(COLORS[hue % COLORS.len()]), opacity);
         }
     }
 

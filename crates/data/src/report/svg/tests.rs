@@ -1,7 +1,9 @@
 use super::*;
 use crate::analysis;
-use crate::record::{Ceilings, Severity};
+use crate::plan::Cache;
+use crate::record::{Ceilings, LatencyLog, LogEntry, Severity};
 use crate::report::figure::COLORS;
+use crate::report::find_format;
 use crate::report::testing;
 
 fn show(session: &Session) -> String {
@@ -115,4 +117,34 @@ fn estimates_are_dotted_and_explained() {
     let mut session = testing::quick();
     session.grounds.get_or_insert_default().machine.ceilings = Some(far);
     assert!(!show(&session).contains("estimate: call and copy"));
+}
+
+#[test]
+fn latencies_over_time_stay_small() {
+    let blocks = (0..20).map(|at| testing::job("pread", 512 << at, Cache::Cold));
+    let like = testing::Like::new(80_000.0, 1.0, None);
+    let mut session = testing::measured(blocks.collect(), 1, like);
+    let plain = show(&session).len();
+    for trial in &mut session.trials {
+        let trial = std::sync::Arc::make_mut(trial);
+        trial.nanos *= 40;
+        let mut log = LatencyLog::new(1);
+        for index in 0..120 {
+            // Every row of every column has some.
+            let latency = (300..1000).step_by(2).map(|bucket| (bucket, index + 1)).collect();
+            log.add(LogEntry { index, ops: 1, latency, ..LogEntry::default() });
+        }
+        let lines = log.encode(trial.cell, trial.round);
+        session.latencies.extend(lines.into_iter().map(std::sync::Arc::new));
+    }
+    let text = show(&session);
+    let maps = text.matches(">Latencies over time, ").count();
+    assert_eq!(maps, 8);
+    let each = (text.len() - plain) / maps;
+    assert!(each < 140_000, "{each} bytes");
+    assert!(text.contains("darker where more operations ended, up to"), "{text}");
+    let mut page = Vec::new();
+    (find_format("html").unwrap().write)(&session, &Look::default(), &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert_eq!(page.matches("aria-label=\"Latencies over time, ").count(), maps);
 }
