@@ -93,6 +93,13 @@ pub static KEYMAP: &[Binding] = &[
         "freeze",
         "freeze the picture while the run continues",
     ),
+    bind(
+        Action::Table,
+        &["v"],
+        On(&[Live]),
+        "",
+        "view the latencies of the running cell over time, or the trials",
+    ),
     bind(Action::Slower, &["<"], On(&[Live]), "slower", "play the replay slower"),
     bind(
         Action::Faster,

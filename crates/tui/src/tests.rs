@@ -77,7 +77,7 @@ fn cell_event() -> impl Strategy<Value = Msg> {
             |(at, nanos, bytes, cell)| {
                 let sample = Sample { at, nanos, bytes, ops: bytes / 3, syscalls: bytes / 7 };
                 let lanes = vec![LaneSample { bytes, ops: 1, syscalls: 1 }; (cell % 5) as usize];
-                Msg::Event(Event::Sample { cell, round: 1, sample, lanes })
+                Msg::Event(Event::Sample { cell, round: 1, sample, parts: lanes.into() })
             }
         ),
         (phase, prop::option::of(cell.clone()), -1.0..2.0f64, number).prop_map(
@@ -364,7 +364,12 @@ fn a_little_run(stage: &mut Stage) {
                     ops: bytes / 65536,
                     syscalls: bytes / 65536,
                 };
-                stage.tell(Msg::Event(Event::Sample { cell, round, sample, lanes: Vec::new() }));
+                stage.tell(Msg::Event(Event::Sample {
+                    cell,
+                    round,
+                    sample,
+                    parts: Default::default(),
+                }));
             }
             if round == 1 || cell < 3 {
                 let trial = Arc::new(testing::trial(&plan, cell, round));

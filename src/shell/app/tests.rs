@@ -136,7 +136,12 @@ fn samples_are_acknowledged_and_runs_shown() {
                 syscalls: 1000,
             };
             sender
-                .send(Msg::Event(Event::Sample { cell: 0, round: 1, sample, lanes: Vec::new() }))
+                .send(Msg::Event(Event::Sample {
+                    cell: 0,
+                    round: 1,
+                    sample,
+                    parts: Default::default(),
+                }))
                 .unwrap();
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CommitTimes, EncodedLog, Grounds, Latency, Level, Pick, ProbeFindings, ProbeTrial, Trial,
-    Verdict,
+    CommitTimes, EncodedLog, Grounds, Latency, LatencyLog, Level, Pick, ProbeFindings, ProbeTrial,
+    Trial, Verdict,
 };
 use crate::plan::Plan;
 
@@ -82,8 +82,7 @@ pub enum Event {
         cell: u32,
         round: u32,
         sample: Sample,
-        /// The part of each lane; for display only, not saved.
-        lanes: Vec<LaneSample>,
+        parts: SampleParts,
     },
     Trial {
         #[serde(flatten)]
@@ -177,6 +176,21 @@ pub struct LaneSample {
     pub bytes: u64,
     pub ops: u64,
     pub syscalls: u64,
+}
+
+/// The parts of a sample, for display only; not saved.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SampleParts {
+    /// The part of each lane.
+    pub lanes: Vec<LaneSample>,
+    /// The latencies that lanes have logged since the sample before; `None` if none are timed.
+    pub log: Option<LatencyLog>,
+}
+
+impl From<Vec<LaneSample>> for SampleParts {
+    fn from(lanes: Vec<LaneSample>) -> SampleParts {
+        SampleParts { lanes, log: None }
+    }
 }
 
 impl Sample {

@@ -156,6 +156,13 @@ impl LatencyLog {
         self.entries = halved;
     }
 
+    /// Returns it as of a trial that began `offset` nanoseconds earlier.
+    pub fn delay(self, offset: u64) -> LatencyLog {
+        let mut log = LatencyLog::new(self.every);
+        log.append(self, offset);
+        log
+    }
+
     /// Adds a log that began `offset` nanoseconds later: of a later part of the trial, or of
     /// another process. Of the two widths the larger one counts.
     pub fn append(&mut self, mut more: LatencyLog, offset: u64) {

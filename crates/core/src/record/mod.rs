@@ -20,7 +20,7 @@ mod verified;
 mod warning;
 
 pub use ceilings::{Ceilings, DropLevel, Level, LinkCeiling, Reading, Throttle};
-pub use event::{Earlier, End, Event, LaneSample, Phase, Progress, Sample};
+pub use event::{Earlier, End, Event, LaneSample, Phase, Progress, Sample, SampleParts};
 pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use latency::{CommitTimes, Latency};

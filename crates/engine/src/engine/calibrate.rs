@@ -13,7 +13,7 @@ use super::trial_parts::TrialOutcome;
 use crate::backend::meter::Timed;
 use crate::peer::{self, Peer};
 use crate::plan::{Cache, CpuCache, Job, Op, TrialTime};
-use crate::record::{LaneSample, Sample, Visit};
+use crate::record::{Sample, SampleParts, Visit};
 use crate::sys::clock::monotonic_nanos;
 
 /// The result of a calibration.
@@ -45,7 +45,7 @@ impl Calibration {
 /// A step of a calibration that is a trial, with its samples.
 pub(super) struct FirstTrial {
     pub outcome: TrialOutcome,
-    pub samples: Vec<(Sample, Vec<LaneSample>)>,
+    pub samples: Vec<(Sample, SampleParts)>,
 }
 
 /// Chooses the count, the passes and which operations are timed. `expected` is the time of one
@@ -79,7 +79,7 @@ pub(super) fn calibrate(
         let begin = monotonic_nanos();
         let limited = TrialStage { limit, ..*stage };
         let run = if observed { run } else { run_unobserved };
-        let outcome = run(&limited, cell, &step, &mut |s, lanes| samples.push((s, lanes)))?;
+        let outcome = run(&limited, cell, &step, &mut |s, parts| samples.push((s, parts)))?;
         let wall = monotonic_nanos() - begin;
         first = first.or(Some(visit(&outcome)));
         if outcome.trial.short {
@@ -117,7 +117,7 @@ fn keep_cut_step(
     stage: &TrialStage,
     amount: Amount,
     outcome: TrialOutcome,
-    samples: Vec<(Sample, Vec<LaneSample>)>,
+    samples: Vec<(Sample, SampleParts)>,
 ) -> Result<Calibration, Failure> {
     let over = stage.role.deadline.is_some_and(|deadline| Instant::now() >= deadline);
     if !over

@@ -175,7 +175,7 @@ fn send_final_sample(done: &[ThreadResult], sample: &mut Watch) -> Sample {
         all.ops += lane.ops;
         all.syscalls += lane.syscalls;
     }
-    sample(all, lanes);
+    sample(all, lanes.into());
     all
 }
 

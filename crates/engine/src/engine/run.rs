@@ -304,8 +304,8 @@ impl<'a> Run<'a> {
             run.set_amount(index, cell, calibration.amount);
             cell.first = calibration.first;
             if let Some(FirstTrial { outcome, samples }) = calibration.trial {
-                for (sample, lanes) in samples {
-                    run.sink.event(Event::Sample { cell: index as u32, round, sample, lanes });
+                for (sample, parts) in samples {
+                    run.sink.event(Event::Sample { cell: index as u32, round, sample, parts });
                 }
                 cell.every = calibration.amount.timed.every();
                 cell.cost = Duration::from_nanos(calibration.amount.nanos);
@@ -355,8 +355,8 @@ impl<'a> Run<'a> {
             ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
-        let outcome = trial::run(&stage, &cell, &amount, &mut |sample, lanes| {
-            sink.event(Event::Sample { cell: cell_index, round, sample, lanes })
+        let outcome = trial::run(&stage, &cell, &amount, &mut |sample, parts| {
+            sink.event(Event::Sample { cell: cell_index, round, sample, parts })
         });
         cell.every = amount.timed.every();
         cell.cost = begin.elapsed();

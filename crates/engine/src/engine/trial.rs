@@ -26,7 +26,9 @@ use crate::backend::{Commits, written_block};
 use crate::facts::BlockDevice;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
-use crate::record::{CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, Trial, Xor};
+use crate::record::{
+    CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, SampleParts, Trial, Xor,
+};
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
 use crate::sys::cpu_cache;
@@ -153,8 +155,10 @@ pub(super) fn run(
             break;
         }
         let before = outcome.trial.nanos;
-        let mut later =
-            |s: Sample, lanes| sample(Sample { at: s.at.saturating_add(before), ..s }, lanes);
+        let mut later = |s: Sample, parts: SampleParts| {
+            let log = parts.log.map(|log| log.delay(before));
+            sample(Sample { at: s.at.saturating_add(before), ..s }, SampleParts { log, ..parts })
+        };
         match run_part(stage, work, &mut later) {
             // The result of the parts before it is complete without it.
             Err(Failure::Stopped) => break,

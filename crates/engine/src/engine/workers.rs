@@ -25,7 +25,11 @@ use crate::backend::pace::{Anchor, LanePace, PaceSpec};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{CpuList, Info, Job, Op, Sync};
+<<<<<<< HEAD
 use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample};
+=======
+use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Sample, SampleParts};
+>>>>>>> e3122894 (live: show latencies over time as they come)
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::threads::{self, Affinity};
@@ -161,8 +165,8 @@ const MOST_LATE: u32 = 100;
 /// A system call that does not return this long after the stop is abandoned.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Receives each sample, in total and by lane.
-pub(super) type Watch<'a> = dyn FnMut(Sample, Vec<LaneSample>) + 'a;
+/// Receives each sample, in total and its parts.
+pub(super) type Watch<'a> = dyn FnMut(Sample, SampleParts) + 'a;
 
 /// Runs the trial. `at_go` is called when every lane is open and none has begun, and returns
 /// whether to begin; `cut` returns when and how to end it.
@@ -183,6 +187,7 @@ pub(super) fn run(
         cut,
         lanes: Vec::new(),
         log: LatencyLog::new(spec.timed.every()),
+        fresh: LatencyLog::new(spec.timed.every()),
         error: None,
         stopped: false,
         stopped_at: None,
@@ -209,10 +214,10 @@ pub(super) fn run(
     }
     shared.open_gate(true);
     let mut samples = Vec::new();
-    waiter.wait_done(&mut |s, lanes| {
+    waiter.wait_done(&mut |s, parts| {
         samples.push(s);
         crate::stats::merge_neighbours(&mut samples, Sample::MAX_PER_TRIAL - 1, Sample::merge);
-        sample(s, lanes);
+        sample(s, parts);
     })?;
     if waiter.error.is_some() {
         return Err(waiter.failure());
@@ -375,6 +380,8 @@ struct Waiter<'a> {
     cut: &'a dyn Fn() -> Option<Cut>,
     lanes: Vec<LaneResult>,
     log: LatencyLog,
+    /// The part of it since the last sample.
+    fresh: LatencyLog,
     error: Option<BackendError>,
     stopped: bool,
     /// When it was requested to end.
@@ -478,10 +485,16 @@ impl Waiter<'_> {
             if begin.elapsed() >= due {
                 let at = begin.elapsed();
                 let (now, lanes) = sampler.delta(at.as_nanos() as u64, &self.shared.published);
+<<<<<<< HEAD
                 if self.steadiness.as_mut().is_some_and(|state| state.add(&now, at)) {
                     self.end_in_time();
                 }
                 sample(now, lanes);
+=======
+                let next = LatencyLog::new(self.fresh.every);
+                let log = Some(std::mem::replace(&mut self.fresh, next));
+                sample(now, SampleParts { lanes, log: log.filter(|log| !log.is_empty()) });
+>>>>>>> e3122894 (live: show latencies over time as they come)
                 self.log_device(&mut device, due);
                 while due <= at {
                     due += SAMPLE_INTERVAL;
@@ -506,6 +519,7 @@ impl Waiter<'_> {
     fn read_logs(&mut self) {
         for ring in &self.shared.logs {
             while let Some(entry) = ring.take() {
+                self.fresh.add(entry.clone());
                 self.log.add(entry);
             }
         }

@@ -5,6 +5,7 @@
 //! | the run, its clock and pending requests | [`run`] |
 //! | a replay: a run paced by the clock of the screen, and its keys | [`replay`], [`replay_keys`] |
 //! | the drawn run | [`run_view`], with [`series`], [`phases`], [`counter`], [`run_warnings`] |
+//! | latencies over time, as they come | [`heat`] |
 //! | results as a table or rows, where nothing forms a curve | [`rows`] |
 //! | the trials as bars, which of them, and their axis | [`strip`] |
 //! | the state of the screen | [`state`] |
@@ -12,6 +13,7 @@
 //! | drawing | [`view`] |
 
 mod counter;
+mod heat;
 mod phases;
 mod replay;
 mod replay_keys;

@@ -133,9 +133,10 @@ impl LiveRun {
             Event::Grounds { .. } => self.view.set_bounds(&Bounds::from_session(&self.session)),
             Event::Progress(progress) => self.apply_progress(now, progress),
             // A sample across a suspension is not a measurement.
-            Event::Sample { cell, sample, lanes, .. } if self.suspended == Suspension::No => {
-                self.view.push_sample(cell, &sample, lanes)
+            Event::Sample { cell, round, sample, parts } if self.suspended == Suspension::No => {
+                self.view.push_sample((cell, round), &sample, parts)
             }
+            Event::Latencies { log } => self.view.heat.add_line(&log),
             Event::Trial { trial, latency, .. } => self.apply_trial(&trial, latency),
             Event::Verdict { cell, verdict } => self.view.apply_verdict(cell, &verdict),
             Event::Failed { cell, error } => {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::counter::Counter;
+use super::heat::LiveHeat;
 use super::phases::Phases;
 use super::rows::Picture;
 use super::run_warnings::RunWarnings;
@@ -14,8 +15,8 @@ use crate::catalog::moves_data;
 use crate::curves::{self, Curve, Expected, Metric};
 use crate::plan::{Job, Plan, ProbeCell};
 use crate::record::{
-    End, Grounds, LaneSample, Latency, Measured, Phase, Progress, Sample, Severity, Source, Trial,
-    Verdict, judge_job,
+    End, Grounds, LaneSample, Latency, Measured, Phase, Progress, Sample, SampleParts, Severity,
+    Source, Trial, Verdict, judge_job,
 };
 
 /// The last trial, with the figures that only a finished trial has.
@@ -118,6 +119,7 @@ pub struct RunView {
     /// The largest completed share that was shown: a step that is repeated takes nothing back.
     reached: f64,
     pub recent: Recent,
+    pub heat: LiveHeat,
     pub last: Option<LastTrial>,
     pub warnings: RunWarnings,
     /// Samples that did not reach the screen.
@@ -158,6 +160,7 @@ impl RunView {
             sampled_at: 0.0,
             reached: 0.0,
             recent: Recent::default(),
+            heat: LiveHeat::new(plan.cells.len()),
             last: None,
             warnings: RunWarnings::default(),
             dropped: 0,
@@ -282,15 +285,18 @@ impl RunView {
         self.progress_at = self.now;
     }
 
-    pub fn push_sample(&mut self, cell: u32, sample: &Sample, lanes: Vec<LaneSample>) {
+    /// Adds a sample of a trial, which its cell and its round name.
+    pub fn push_sample(&mut self, (cell, round): (u32, u32), sample: &Sample, parts: SampleParts) {
         self.sampled_at = self.now;
         self.series.push(sample, cell);
-        self.recent.push(cell, sample, lanes);
+        self.recent.push(cell, sample, parts.lanes);
+        self.heat.add_sample((cell, round), sample.at, parts.log);
     }
 
     /// Ends the current trial.
     pub fn finish_trial(&mut self, trial: &Trial) {
         let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
+        self.heat.end_trial((trial.cell, trial.round), nanos);
         if !self.series.is_open() {
             // Too short for a sample, or all samples were dropped.
             let sample =

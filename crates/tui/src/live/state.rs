@@ -34,6 +34,8 @@ pub struct Live {
     pub scroll: usize,
     /// Whether values have a logarithmic axis; `None`: what fits them.
     pub log: Option<bool>,
+    /// The latencies over time are shown in place of the trials.
+    pub shows_heat: bool,
 }
 
 impl Live {

@@ -130,6 +130,7 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Warnings => ctx.popups.push(Popup::Warnings(WarningList { cursor: 0 })),
         Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
+        Action::Table => live.shows_heat = !live.shows_heat,
         Action::LogAxis => live.log = Some(!live.is_log()),
         Action::ZoomReset => live.window = TrialWindow::default(),
         Action::ZoomIn | Action::ZoomOut | Action::PanLeft | Action::PanRight => {

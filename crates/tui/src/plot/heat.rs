@@ -84,7 +84,9 @@ impl HeatPlot<'_> {
     /// Draws the title, and how many operations the palest and the densest places have.
     fn draw_title(&self, map: &HeatMap, area: Rect, buf: &mut Buffer) {
         let most = map.columns.iter().flat_map(|column| &column.counts).max().copied();
-        let mut parts = vec![self.look.span(Role::Title, format!("{}   ", self.title))];
+        let mut parts = vec![self.look.span(Role::Title, self.title)];
+        let gap = if self.title.is_empty() { "" } else { "   " };
+        parts.push(Span::raw(gap));
         parts.push(self.look.span(Role::Dim, "1 "));
         let shades = self.shades();
         parts.extend(shades.iter().enumerate().map(|(at, shade)| {

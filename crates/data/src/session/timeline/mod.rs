@@ -120,8 +120,8 @@ impl Timeline {
                 let (trial, sample) = (&self.trials[trial as usize], self.samples[sample as usize]);
                 let Sample { bytes, ops, syscalls, .. } = sample;
                 // The parts of the lanes are not kept.
-                let lanes = vec![LaneSample { bytes, ops, syscalls }];
-                Event::Sample { cell: trial.cell, round: trial.round, sample, lanes }
+                let parts = vec![LaneSample { bytes, ops, syscalls }].into();
+                Event::Sample { cell: trial.cell, round: trial.round, sample, parts }
             }
             What::Trial(trial) => {
                 let trial = Arc::clone(&self.trials[trial as usize]);

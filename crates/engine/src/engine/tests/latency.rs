@@ -1,12 +1,13 @@
 //! Latencies: as many as planned, and only plausible ones.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::*;
 use crate::backend::work::Tally;
 use crate::plan::Sync;
-use crate::record::{LatencyLog, LogBuckets, LogCount, LogEntry};
+use crate::record::{LatencyLog, LogBuckets, LogCount, LogEntry, SampleParts};
 use crate::stats::Histogram;
 
 fn check(ran: &LaneResults, spec: &Spec, label: &str) {
@@ -124,6 +125,34 @@ fn a_stall_is_in_its_interval() {
     assert!(first.index >= 3, "{first:?}");
     let slowest = LogBuckets::lowest(first.latency.last().unwrap().0.into());
     assert!(slowest >= 3 * LatencyLog::WIDTH, "{first:?}");
+}
+
+#[test]
+fn samples_carry_new_latencies() {
+    use super::faulty::{Act, Faulty, OPENING};
+    let samples = Arc::new((Mutex::new(0), Condvar::new()));
+    let (seen, done) = (Arc::clone(&samples), AtomicU32::new(0));
+    // The first operations end after one sample each.
+    let script = move |_, request| {
+        if request != OPENING {
+            let wanted = done.fetch_add(1, Relaxed).min(4);
+            let taken = seen.0.lock().unwrap();
+            drop(seen.1.wait_while(taken, |taken| *taken < wanted).unwrap());
+        }
+        Act::Whole
+    };
+    let spec =
+        Spec { timed: Timed::Chained, ..Faulty::over(&[7; 65536], Box::new(script)).spec(1, 1) };
+    let mut carried = LatencyLog::new(1);
+    let mut count = |_, parts: SampleParts| {
+        parts.log.into_iter().for_each(|log| carried.append(log, 0));
+        *samples.0.lock().unwrap() += 1;
+        samples.1.notify_all();
+    };
+    let ran = workers::run(&spec, own(&spec), &mut || true, &|| None, &mut count).ok().unwrap();
+    let timed = |log: &LatencyLog| log.entries().iter().map(LogEntry::timed).sum::<u64>();
+    let all = timed(&ran.log.unwrap());
+    assert!((1..all).contains(&timed(&carried)), "{} of {all}", timed(&carried));
 }
 
 /// Asserts that latencies fit the lane's time: clocks agree within 1 %, a bucket is 0.4 % wide.

@@ -114,7 +114,7 @@ impl Bench {
             syscalls: bytes / 4096,
         };
         let lane = LaneSample { bytes: bytes / 2, ops: bytes / 8192, syscalls: bytes / 8192 };
-        self.handle(Event::Sample { cell, round, sample, lanes: vec![lane; 2] });
+        self.handle(Event::Sample { cell, round, sample, parts: vec![lane; 2].into() });
     }
 
     fn trial(&mut self, cell: u32, round: u32, samples: u64) {

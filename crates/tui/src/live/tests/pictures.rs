@@ -6,7 +6,7 @@ use ratatui::style::Color;
 use super::*;
 use crate::live::strip::TrialWindow;
 use crate::plan::Sync;
-use crate::record::Source;
+use crate::record::{LatencyLog, LogBuckets, LogEntry, SampleParts, Source};
 use crate::theme::Role;
 
 #[test]
@@ -154,7 +154,7 @@ fn each_chart_chooses_its_axis() {
         bench.phase(Phase::Trial, Some(cell), 1, 0.5);
         let (nanos, bytes, syscalls) = (100_000_000, 100 << 20, ops);
         let sample = Sample { at: nanos, nanos, bytes, ops, syscalls };
-        bench.handle(Event::Sample { cell, round: 1, sample, lanes: Vec::new() });
+        bench.handle(Event::Sample { cell, round: 1, sample, parts: Default::default() });
     }
     bench.phase(Phase::Calibrate, Some(2), 1, 0.5);
     let calls = |bench: &Bench| {
@@ -581,4 +581,32 @@ fn live_rows_name_their_warning() {
     let wide = bench.screen(200, 60);
     let line = wide.lines().find(|line| line.contains("SEQ128K Q32T1")).unwrap();
     assert!(line.contains("! two groups of trials"), "{line}");
+}
+
+#[test]
+fn a_key_shows_latencies_over_time() {
+    let mut bench = Bench::new(plan(Some(2)));
+    let shown = |bench: &Bench| {
+        [(80, 24), (120, 40), (200, 60)].map(|(columns, rows)| bench.screen(columns, rows))
+    };
+    bench.key("v");
+    assert!(shown(&bench).iter().all(|screen| screen.contains("no latency is known yet")));
+    bench.phase(Phase::Trial, Some(0), 1, 0.5);
+    for at in 1..=30u32 {
+        let mut log = LatencyLog::new(1);
+        let of = |nanos, count| (LogBuckets::of(nanos) as u16, count);
+        let latency = vec![of(80_000, 1000), of(4_000_000, u32::from(at == 20))];
+        log.add(LogEntry { index: at - 1, ops: 1001, latency, ..LogEntry::default() });
+        let (nanos, at) = (LatencyLog::WIDTH, u64::from(at) * LatencyLog::WIDTH);
+        let sample = Sample { at, nanos, bytes: 1 << 20, ops: 1001, syscalls: 1001 };
+        let parts = SampleParts { lanes: Vec::new(), log: Some(log) };
+        bench.handle(Event::Sample { cell: 0, round: 1, sample, parts });
+    }
+    for screen in shown(&bench) {
+        assert!(screen.contains("Latencies over time") && screen.contains("100 µs"), "{screen}");
+        assert!(screen.contains("1 ms") && screen.contains("████"), "{screen}");
+        assert!(screen.contains("1 ░▒▓█ 1000 operations") || screen.contains("k operations"));
+    }
+    bench.key("v");
+    assert!(shown(&bench).iter().all(|screen| !screen.contains("Latencies over time")));
 }

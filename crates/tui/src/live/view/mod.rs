@@ -25,6 +25,7 @@ use crate::context::ViewContext;
 use crate::keymap::{Action, key_of};
 use crate::lab;
 use crate::plan::Job;
+use crate::plot::HeatPlot;
 use crate::screen::Screen;
 use crate::theme::{Look, Role};
 use crate::view::{Hits, board, pane};
@@ -42,13 +43,17 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
     }
     let scene = new_scene(live, view, look);
     let panes = LivePanes::new(&scene, live.replay.is_some(), area);
-    strip::draw(&scene, view.measure(), true, panes.throughput, buf);
-    if view.series.trials() > 0 {
+    if live.shows_heat {
+        draw_heat(&scene, panes.throughput.union(panes.calls), buf);
+    } else {
+        strip::draw(&scene, view.measure(), true, panes.throughput, buf);
+        strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
+    }
+    if view.series.trials() > 0 && !live.shows_heat {
         hits.chart(strip::parts(true, panes.throughput).0);
     }
     let (warnings_apart, latency_apart) = (!panes.warnings.is_empty(), !panes.latency.is_empty());
     now::draw(&scene, panes.now, !warnings_apart, !latency_apart, buf);
-    strip::draw(&scene, Measure::SystemCalls, false, panes.calls, buf);
     match &view.picture {
         Picture::Curves => curve::draw(&scene, panes.curve, buf),
         Picture::Rows(rows, figures) => rows::draw(&scene, rows, *figures, panes.curve, buf),
@@ -66,9 +71,23 @@ pub fn draw(live: &Live, ctx: &ViewContext, body: Rect, buf: &mut Buffer, hits: 
     if warnings_apart {
         warnings::draw(&scene, panes.warnings, buf);
     }
-    if let Some(at) = ctx.pointer {
+    if let Some(at) = ctx.pointer.filter(|_| !live.shows_heat) {
         strip::draw_read_out(&scene, panes.throughput, at, buf);
     }
+}
+
+/// Draws the latencies over time of the cell that runs.
+fn draw_heat(scene: &LiveScene, area: Rect, buf: &mut Buffer) {
+    let (look, view) = (scene.look, scene.view);
+    let shown = view.heat.log();
+    let label = shown.as_ref().and_then(|(cell, _)| view.job(*cell)).map(Job::label);
+    let label = vec![look.span(Role::Dim, label.unwrap_or_default())];
+    let inner = scene::frame(look, "Latencies over time", label, area, buf);
+    let Some((cell, log)) = &shown else {
+        return pane::line(look.line(Role::Dim, "no latency is known yet"), 0, inner, buf);
+    };
+    let hue = view.hue(*cell);
+    HeatPlot { look, log, hue, title: "", cursor: None }.render(inner, buf);
 }
 
 /// Rows of Now.
