@@ -238,7 +238,7 @@ impl HeatMap {
 
     /// Returns the heat of each count, from 0 for no operation to 1 for the most of all; one
     /// operation is more than 0.
-    pub fn heat(&self) -> impl Fn(u64) -> f64 + use<> {
+    pub fn heat(&self) -> impl Fn(u64) -> f64 {
         let most = self.columns.iter().flat_map(|column| &column.counts).max().copied();
         let most = (most.unwrap_or(0) as f64).ln_1p();
         move |count| if count == 0 { 0.0 } else { ((count as f64).ln_1p() / most).min(1.0) }

@@ -25,11 +25,7 @@ use crate::backend::pace::{Anchor, LanePace, PaceSpec};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{CpuList, Info, Job, Op, Sync};
-<<<<<<< HEAD
-use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample};
-=======
-use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Sample, SampleParts};
->>>>>>> e3122894 (live: show latencies over time as they come)
+use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample, SampleParts};
 use crate::sys::clock::{Clock, monotonic_nanos};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::threads::{self, Affinity};
@@ -485,16 +481,12 @@ impl Waiter<'_> {
             if begin.elapsed() >= due {
                 let at = begin.elapsed();
                 let (now, lanes) = sampler.delta(at.as_nanos() as u64, &self.shared.published);
-<<<<<<< HEAD
                 if self.steadiness.as_mut().is_some_and(|state| state.add(&now, at)) {
                     self.end_in_time();
                 }
-                sample(now, lanes);
-=======
                 let next = LatencyLog::new(self.fresh.every);
                 let log = Some(std::mem::replace(&mut self.fresh, next));
                 sample(now, SampleParts { lanes, log: log.filter(|log| !log.is_empty()) });
->>>>>>> e3122894 (live: show latencies over time as they come)
                 self.log_device(&mut device, due);
                 while due <= at {
                     due += SAMPLE_INTERVAL;
