@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::replan::{ReplanError, replan};
 use crate::analysis::is_same_machine;
 use crate::facts::Host;
-use crate::plan::{Plan, Settings, TargetSpec};
+use crate::plan::{Plan, Settings, TargetSpec, Until};
 use crate::record::Earlier;
 use crate::session::Session;
 use crate::text::{parse_utc, show_path};
@@ -18,6 +18,8 @@ pub enum RefineError {
     Reference(&'static str),
     #[error("{0} ranks measured that session, so that this process cannot add to it: use --plan")]
     Ranks(u32),
+    #[error("that session has one long trial of each cell, which cannot go on: use --plan")]
+    Steady,
     #[error("the session {0} has no trials of a file to add to: use --plan")]
     Empty(String),
     #[error(
@@ -62,6 +64,9 @@ pub fn refine(
     }
     if session.trials.is_empty() || session.plan.pick || !session.plan.probes.is_empty() {
         return Err(RefineError::Empty(session.id.clone()));
+    }
+    if session.plan.steady || settings.until == Some(Until::Steady) {
+        return Err(RefineError::Steady);
     }
     let Settings { trials, until, budget, .. } = settings.clone();
     let free = Settings { trials, until, budget, ..Settings::default() };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::locate::{PlaceError, locate_target};
 use crate::experiment::PlanError;
-use crate::plan::{Op, Plan, Settings, TargetSpec, Until};
+use crate::plan::{Op, Plan, Settings, TargetSpec, TrialTime, Until};
 use crate::session::Session;
 use crate::text::show_path;
 use crate::units::show_bytes;
@@ -84,11 +84,13 @@ pub fn replan(
     plan.seed = settings.seed.unwrap_or(plan.seed);
     set_end(&mut plan, settings)?;
     plan.once_uncached &= settings.trials.is_none() && settings.until.is_none();
-    plan.trial_time = settings.trial_time.unwrap_or(plan.trial_time);
     plan.fitted &= settings.trial_time.is_none();
     // The cells stay what they were.
     plan.span_may_shrink = false;
     plan.budget = settings.budget.unwrap_or(plan.budget);
+    let longest = || TrialTime::from_duration(Plan::steady_time(plan.budget, plan.cells.len()));
+    let usual = if plan.steady { longest() } else { plan.trial_time };
+    plan.trial_time = settings.trial_time.unwrap_or(usual);
     plan.remote = settings.remote.clone().or(plan.remote);
     Ok(plan)
 }
@@ -99,9 +101,9 @@ fn set_end(plan: &mut Plan, settings: &Settings) -> Result<(), PlanError> {
     match (settings.trials, settings.until) {
         (Some(_), _) if has_target => return Err(PlanError::TargetTrials("trials")),
         (_, Some(_)) if has_target => return Err(PlanError::TargetTrials("until")),
-        (Some(_), _) if plan.steady => return Err(PlanError::UntilTrials),
+        (Some(_), _) if plan.steady => return Err(PlanError::SteadyPlan),
         (_, Some(until)) if plan.steady != (until == Until::Steady) => {
-            return Err(PlanError::SteadyWith("a session that ends otherwise"));
+            return Err(PlanError::SteadyPlan);
         }
         (Some(_), Some(_)) => return Err(PlanError::UntilTrials),
         (Some(trials), None) => plan.trials = Some(trials),

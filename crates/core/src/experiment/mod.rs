@@ -207,6 +207,7 @@ fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
     if cells.is_empty() {
         return Err(PlanError::UntilOfNone);
     }
+    let writes_to_cache = |job: &Job| job.op == Op::Write && !job.direct && !job.commits();
     let excluded = [
         ("a pick among methods", picks(request)?),
         ("--fresh", request.resolved.whole.fresh == Some(true)),
@@ -215,6 +216,7 @@ fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
         ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
         ("--count", cells.iter().any(|job| job.count.is_some())),
         ("a rate", cells.iter().any(|job| job.rate.is_some())),
+        ("writing to the page cache", cells.iter().any(writes_to_cache)),
         ("another program", cells.iter().any(|job| job.backend.peer)),
     ];
     match excluded.into_iter().find(|(_, is_there)| *is_there) {
@@ -232,7 +234,7 @@ fn trial_time(
     fits: Duration,
     longest: Option<Duration>,
 ) -> (TrialTime, bool) {
-    match (user.trial_time, whole.trial_time) {
+    match (user.trial_time, whole.trial_time.filter(|_| longest.is_none())) {
         (Some(time), _) => (time, false),
         (None, None) if let Some(longest) = longest => (TrialTime::from_duration(longest), false),
         (None, Some(time)) if user.budget.is_none() || time.low <= fits => (time, false),

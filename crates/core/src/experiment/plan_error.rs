@@ -109,6 +109,10 @@ pub enum PlanError {
     #[error("--until steady runs one trial until its rate is steady, which {0} does not allow")]
     SteadyWith(&'static str),
     #[error(
+        "whether trials run until they are steady is part of a plan: it has no other --until, and no --trials"
+    )]
+    SteadyPlan,
+    #[error(
         "--between compares the cells of a file in a sweep; choose another preset, or name a backend"
     )]
     VariantsOfNone,

@@ -52,7 +52,6 @@ macro_rules! presets {
 /// The built-in presets: id and text.
 pub static PRESETS: &[(&str, &str)] = presets![
     "peak",
-    "sustain",
     "file",
     "cold-warm",
     "quick",
@@ -64,6 +63,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "syscalls",
     "ways",
     "commit",
+    "sustain",
     "threads",
     "fast",
     "depth",

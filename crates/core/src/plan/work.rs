@@ -373,15 +373,12 @@ impl Plan {
         self.settle.filter(|tolerance| self.trials.is_none() && (0.0..1.0).contains(tolerance))
     }
 
-    /// Returns the rounds over which a trial is to be steady; `None` if it ends otherwise.
-    pub fn steady_round(&self) -> Option<Duration> {
+    /// Returns the rounds over which a trial of at most `longest` is to be steady.
+    pub fn steady_round(longest: Duration) -> Duration {
+        let round = (longest / Plan::STEADY_PARTS).min(Plan::LONGEST_ROUND).as_millis() as u64;
         // Of whole intervals in which the work is sampled.
-        let whole =
-            |time: Duration| time.as_millis() as u64 / Plan::STEADY_STEP * Plan::STEADY_STEP;
-        self.steady.then(|| {
-            let round = (self.trial_time.low / Plan::STEADY_PARTS).min(Plan::LONGEST_ROUND);
-            Duration::from_millis(whole(round).max(Plan::STEADY_STEP))
-        })
+        let whole = round / Plan::STEADY_STEP * Plan::STEADY_STEP;
+        Duration::from_millis(whole.max(Plan::STEADY_STEP))
     }
 
     /// Returns the longest time of each of these trials that end in a steady state.

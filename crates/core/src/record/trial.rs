@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{BelowCounts, OptU64, Others, Paced, Rounds, Verified};
+use crate::stats::median;
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,20 +112,21 @@ fn is_zero(nanos: &u64) -> bool {
 }
 
 impl Trial {
-    /// Returns the throughput in bytes per second.
+    /// Returns the throughput in bytes per second; of a trial that looks for a steady state, the
+    /// median of its last rounds.
     pub fn throughput(&self) -> f64 {
-        per_second(self.bytes, self.nanos)
+        median(&self.throughputs()).unwrap_or(0.0)
     }
 
-    /// Returns the bytes per second that stand for the trial: of its last rounds, if it looks for a
-    /// steady state, else of all of it.
+    /// Returns the bytes per second that stand for the trial: of each of its last rounds, if it
+    /// looks for a steady state, else of all of it.
     pub fn throughputs(&self) -> Vec<f64> {
-        self.rates_of(Rounds::last_throughputs, self.throughput())
+        self.rates_of(Rounds::last_throughputs, per_second(self.bytes, self.nanos))
     }
 
     /// Returns the operations per second that stand for the trial.
     pub fn operation_rates(&self) -> Vec<f64> {
-        self.rates_of(Rounds::last_operations, self.operations())
+        self.rates_of(Rounds::last_operations, per_second(self.ops, self.nanos))
     }
 
     fn rates_of(&self, of_rounds: fn(&Rounds) -> Vec<f64>, whole: f64) -> Vec<f64> {
@@ -132,9 +134,9 @@ impl Trial {
         rounds.filter(|rates| !rates.is_empty()).unwrap_or_else(|| vec![whole])
     }
 
-    /// Returns the operations per second.
+    /// Returns the operations per second, of the same time as the throughput.
     pub fn operations(&self) -> f64 {
-        per_second(self.ops, self.nanos)
+        median(&self.operation_rates()).unwrap_or(0.0)
     }
 
     /// Returns whether its rate counts: it is complete, or was cut so late that its slowness is a

@@ -56,6 +56,7 @@ pub fn is_refinable(session: &Session) -> bool {
         && !session.trials.is_empty()
         && !plan.pick
         && plan.latency_target.is_none()
+        && !plan.steady
         && plan.probes.is_empty()
         && plan.variants.is_empty()
         && !plan.targets().any(|target| matches!(target, TargetSpec::None))

@@ -23,7 +23,7 @@ pub fn describe_outrun(session: &Session, results: &[CellResult]) -> Option<Stri
     };
     Some(format!(
         "Sequential writes outrun {}: {} at {} writes {}. A cache takes them ({cache}): {}. What \
-         lasts shows with -p sustain -b {} -s {} -q {}{}.",
+         lasts shows with -p sustain -b {} -s {} -q {} and a --size beyond the cache.",
         most.what,
         job.backend,
         show_bytes(job.block),
@@ -31,19 +31,18 @@ pub fn describe_outrun(session: &Session, results: &[CellResult]) -> Option<Stri
         most.describe_written(),
         job.backend,
         short_bytes(job.block),
-        job.depth,
-        if job.direct { "" } else { " --direct=no --sync end" },
+        job.depth
     ))
 }
 
 /// Returns the same in a few words: `writes outrun reads, which reach 2.61 GiB/s: a cache takes
-/// them (20.5 GiB went to the same 512 MiB); -p sustain shows what lasts`.
+/// them (20.5 GiB went to the same 512 MiB); -p sustain on a larger file shows what lasts`.
 pub fn brief_outrun(session: &Session, results: &[CellResult]) -> Option<String> {
     let most = find(session, results)?;
     let (what, _) = most.what.split_once(", which").unwrap_or((&most.what, ""));
     let written = most.describe_written();
     Some(format!(
-        "writes outrun {what}: a cache takes them ({written}); -p sustain shows what lasts"
+        "writes outrun {what}: a cache takes them ({written}); -p sustain on a larger file shows what lasts"
     ))
 }
 
@@ -172,13 +171,13 @@ mod tests {
             text,
             "Sequential writes outrun reads, which reach 2.67 GiB/s: uring at 1 MiB writes 5.88 \
              GiB/s. A cache takes them (the disk's own): 5 GiB went to the same 512 MiB. What \
-             lasts shows with -p sustain -b uring -s 1m -q 8."
+             lasts shows with -p sustain -b uring -s 1m -q 8 and a --size beyond the cache."
         );
         let few = [read.clone(), cell(Op::Write, Pattern::Seq, 5904, 2)];
         assert_eq!(
             brief_outrun(&testing::session(1), &few).unwrap(),
             "writes outrun reads: a cache takes them (2 GiB went to the same 512 MiB); -p \
-             sustain shows what lasts"
+             sustain on a larger file shows what lasts"
         );
         assert_eq!(said(&[read.clone(), cell(Op::Write, Pattern::Seq, 3000, 5)]), None, "1.1x");
         assert_eq!(said(&[read, cell(Op::Write, Pattern::Random, 5904, 5)]), None, "random");

@@ -69,15 +69,22 @@ impl<'a> Lasting<'a> {
 
     /// Describes the rounds that show it.
     pub fn describe_rounds(&self) -> String {
-        let shown = Duration::from_nanos(self.rounds.nanos);
-        let rounds = format!("{STEADY_ROUNDS} rounds of {}", show_wait(shown));
+        let [round, time] = [self.rounds.planned, self.nanos].map(|time| show_nanos(time as f64));
         match self.is_steady() {
-            true => format!("steady over {rounds}"),
-            false => {
-                let time = show_wait(Duration::from_nanos(self.nanos));
-                format!("not steady within {time}: it takes {rounds} within 20 %")
-            }
+            true => format!("steady over {STEADY_ROUNDS} rounds of {round}"),
+            false => format!("not steady after {time}"),
         }
+    }
+
+    /// Describes the rate that lasts, and the levels before; `None` without a rate.
+    pub fn say(&self, names: &CellNames) -> Option<String> {
+        let rate = match (self.result.throughput, self.result.operations) {
+            (Some(rate), _) => show_rate(rate.summary.median),
+            (None, of) => format!("{}/s", show_count(of?.summary.median)),
+        };
+        let (name, verb) = (names.full(&self.result.cell), self.verb());
+        let changes = self.describe_changes().map_or(String::new(), |said| format!(": {said}"));
+        Some(format!("{name} {verb} {rate}, {}{changes}", self.describe_rounds()))
     }
 
     /// Describes the levels before; `None` without a change.
@@ -89,17 +96,9 @@ impl<'a> Lasting<'a> {
 /// Describes what lasts of each cell; `None` unless the run looked for it.
 pub fn describe_lasting(session: &Session, results: &[CellResult]) -> Option<String> {
     let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
-    let say = |of: &Lasting| {
-        let rate = match (of.result.throughput, of.result.operations) {
-            (Some(rate), _) => show_rate(rate.summary.median),
-            (None, of) => format!("{}/s", show_count(of?.summary.median)),
-        };
-        let (name, verb, rounds) = (names.full(&of.result.cell), of.verb(), of.describe_rounds());
-        let changes = of.describe_changes().map_or(String::new(), |said| format!(": {said}"));
-        Some(format!("{name} {verb} {rate}, {rounds}{changes}."))
-    };
     let all = Lasting::all(session, results);
-    let said: Vec<String> = all.iter().filter_map(say).collect();
+    let said: Vec<String> =
+        all.iter().filter_map(|of| Some(of.say(&names)? + ".")).take(MAX_NAMED).collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
@@ -208,14 +207,14 @@ mod tests {
         let (session, results) = long_session(&mib);
         let said = describe_lasting(&session, &results).unwrap();
         assert!(
-            said.contains("keeps 310 MiB/s, steady over 5 rounds of 3 s: 2.83 GiB/s"),
+            said.contains("keeps 310 MiB/s, steady over 5 rounds of 3.00 s: 2.83 GiB/s"),
             "{said}"
         );
         assert_eq!(describe_courses(&session, &results), [""; 0], "said once");
         let falling: Vec<u64> = (0..300).map(|at| 400 - at).collect();
         let (session, results) = long_session(&falling);
         let said = describe_lasting(&session, &results).unwrap();
-        assert!(said.contains(" ends at ") && said.contains("not steady within 30 s"), "{said}");
+        assert!(said.contains(" ends at ") && said.contains("not steady after 30.0 s"), "{said}");
     }
 
     #[test]

@@ -45,6 +45,7 @@ static WORDS: &[Words] = &[
     Words("few-operations", "", "few operations timed"),
     Words("few-for-percentile", "", "too few for a percentile"),
     Words("wide", "±{}", "wide interval"),
+    Words("not-steady", "", "not steady"),
     Words("rate-missed", "only {}", "rate not kept"),
     Words("held-back", "{} began late", "late starts"),
     Words("timer-late", "woke {} late", "threads woke late"),

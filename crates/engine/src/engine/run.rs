@@ -343,14 +343,15 @@ impl<'a> Run<'a> {
         let cut = self.cutter(index);
         let (seed, begin) = (self.trial_seed(round), Instant::now());
         let role = self.role();
+        let limit = Duration::from_nanos(amount.nanos).min(self.longest_trial(&cell));
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let cut_here = || cut.check();
         let ends_by_time = part.is_some() || self.plan.steady;
         let stage = TrialStage {
             role,
-            limit: ends_by_time.then(|| Duration::from_nanos(amount.nanos)),
+            limit: ends_by_time.then_some(limit),
             ends_by_time,
-            steady: self.plan.steady_round(),
+            steady: self.plan.steady.then(|| Plan::steady_round(limit)),
             part: part.map(|blocks| (blocks.start, blocks.end)),
             ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };
@@ -363,6 +364,19 @@ impl<'a> Run<'a> {
         self.settle(index, cell, &cut, outcome, |run, cell, outcome| {
             run.keep_trial(index, cell, round, outcome)
         })
+    }
+
+    /// Returns the longest trial of a cell that is left of the budget, of which each cell that
+    /// looks for a steady state has an equal share; all that follows what was already done.
+    fn longest_trial(&self, cell: &Cell) -> Duration {
+        if !self.plan.steady {
+            return Duration::MAX;
+        }
+        // This one is not among the cells now.
+        let is_open = |cell: &&Cell| !cell.out && cell.trials.is_empty();
+        let open = self.cells.iter().flatten().filter(is_open).count();
+        let cells = open + usize::from(cell.trials.is_empty());
+        Plan::steady_time(self.pace.budget(), cells)
     }
 
     /// Ends a cell that has nothing left to read.

@@ -392,25 +392,29 @@ struct Steadiness {
     rounds: Rounds,
     /// Bytes and operations of the round that has not ended.
     own: [u64; 2],
+    /// When it began, nanoseconds after the trial.
+    began: u64,
 }
 
 impl Steadiness {
     fn new(round: Duration) -> Steadiness {
-        let nanos = u64::try_from(round.as_nanos()).unwrap_or(u64::MAX);
-        Steadiness { rounds: Rounds { nanos, ..Rounds::default() }, own: [0; 2] }
+        let planned = u64::try_from(round.as_nanos()).unwrap_or(u64::MAX);
+        Steadiness { rounds: Rounds { planned, ..Rounds::default() }, own: [0; 2], began: 0 }
     }
 
-    /// Adds the work of a sample that ended `at`, and returns whether the trial is steady.
-    fn add(&mut self, sample: &Sample, at: Duration) -> bool {
+    /// Adds the work of a sample, and returns whether the trial is steady.
+    fn add(&mut self, sample: &Sample) -> bool {
         self.own[0] += sample.bytes;
         self.own[1] += sample.ops;
-        let ended = self.rounds.bytes.len() as u64 + 1;
-        if at.as_nanos() < u128::from(self.rounds.nanos.saturating_mul(ended)) {
+        let nanos = sample.at.saturating_sub(self.began);
+        // Samples are a little early or late; the nearest one ends the round.
+        const HALF_INTERVAL: u64 = LatencyLog::WIDTH / 2;
+        if nanos + HALF_INTERVAL < self.rounds.planned {
             return false;
         }
         let [bytes, ops] = std::mem::take(&mut self.own);
-        self.rounds.bytes.push(bytes);
-        self.rounds.ops.push(ops);
+        self.rounds.push(nanos, bytes, ops);
+        self.began = sample.at;
         self.rounds.are_steady()
     }
 }
@@ -481,7 +485,9 @@ impl Waiter<'_> {
             if begin.elapsed() >= due {
                 let at = begin.elapsed();
                 let (now, lanes) = sampler.delta(at.as_nanos() as u64, &self.shared.published);
-                if self.steadiness.as_mut().is_some_and(|state| state.add(&now, at)) {
+                // The end of the last operations, or a sync, is no rate.
+                let runs = !self.shared.stop.load(Relaxed);
+                if runs && self.steadiness.as_mut().is_some_and(|state| state.add(&now)) {
                     self.end_in_time();
                 }
                 let next = LatencyLog::new(self.fresh.every);

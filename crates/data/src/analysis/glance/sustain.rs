@@ -21,7 +21,9 @@ pub fn sustain(session: &Session, results: &[CellResult]) -> Option<Board> {
         let rate = of.result.throughput.or(of.result.operations)?.summary;
         Some((GlanceFigure::of(session, of.result, rate), units))
     };
-    let (first, (lead, units)) = all.iter().find_map(|of| Some((of, figure(of)?)))?;
+    let figures = all.iter().filter_map(|of| Some((of, figure(of)?)));
+    let (first, (lead, units)) =
+        figures.max_by(|a, b| a.1.0.summary.median.total_cmp(&b.1.0.summary.median))?;
     let place = |of: &Lasting| results.iter().position(|result| result.cell == of.result.cell);
     let rows: Vec<Row> = all
         .iter()
@@ -40,10 +42,8 @@ pub fn sustain(session: &Session, results: &[CellResult]) -> Option<Board> {
         Some(own.map_or(span.clone(), |own| format!("{own}: {span}")))
     };
     let beside: Vec<String> = [first.describe_rounds()].into();
-    let facts = all.iter().filter_map(|of| {
-        let said = of.describe_changes()?;
-        Some(if all.len() > 1 { format!("{}: {said}", names.full(&of.result.cell)) } else { said })
-    });
+    let others = all.iter().filter(|of| of.result.cell != first.result.cell);
+    let facts = first.describe_changes().into_iter().chain(others.filter_map(|of| of.say(&names)));
     let board = Board {
         title: format!("{} {}", names.full(&first.result.cell), first.verb()),
         beside,

@@ -44,12 +44,18 @@ pub fn trust(
     if shown.is_empty() {
         shown = of_probes.collect();
     }
-    let (mut sure, mut counts) = describe_counts(&shown, widest);
+    let steady = session.plan.steady;
+    let has_no_interval =
+        |figure: &Shown| figure.summary.and_then(|summary| summary.half_width()).is_none();
+    let (mut sure, mut counts) = match steady && shown.iter().any(has_no_interval) {
+        true => (false, "too short for five rounds".into()),
+        false => describe_counts(&shown, widest),
+    };
     if let Some((is_settled, end)) = settled {
         sure |= is_settled;
         counts += &format!("; {end}");
     }
-    let is_first_look = shown.iter().any(|figure| figure.trials < MIN_TRIALS);
+    let is_first_look = !steady && shown.iter().any(|figure| figure.trials < MIN_TRIALS);
     match describe_warnings(&shown) {
         Some((grade, said)) => {
             let beside = Statement { grade, text: said.clone() };

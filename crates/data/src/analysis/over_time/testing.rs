@@ -18,8 +18,9 @@ pub fn long_session(mib: &[u64]) -> (Session, Vec<CellResult>) {
     let in_rounds = |mib: &[u64]| mib.iter().sum::<u64>() << 20;
     let each = (mib.len() / 10).max(1);
     let bytes: Vec<u64> = mib.chunks_exact(each).map(in_rounds).collect();
-    let (nanos, ops) = (each as u64 * LatencyLog::WIDTH, vec![1; bytes.len()]);
-    let rounds = Rounds { nanos, bytes, ops };
+    let (nanos, ops) = (each as u64 * LatencyLog::WIDTH, vec![50; bytes.len()]);
+    let times = vec![nanos; bytes.len()];
+    let rounds = Rounds { planned: nanos, nanos: times, bytes, ops };
     let lasting = Summary::from_values(&rounds.last_throughputs()).unwrap();
     results[0].throughput.as_mut().unwrap().summary = lasting;
     let trial = Arc::make_mut(&mut results[0].trials[0]);

@@ -51,6 +51,7 @@ pub static RULES: &[Rule] = &[
     rule("few-operations", scatter::few_operations),
     rule("few-for-percentile", scatter::few_for_percentile),
     rule(WIDE, scatter::wide),
+    rule("not-steady", scatter::not_steady),
     rule("rate-missed", pace::rate_missed),
     rule("held-back", pace::held_back),
     rule("two-modes", scatter::two_modes),

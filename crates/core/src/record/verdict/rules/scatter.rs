@@ -2,9 +2,9 @@
 
 use crate::plan::{Cache, Pattern, Plan};
 use crate::record::verdict::CellEvidence;
-use crate::record::{Finding, Latency, LevelChange, Severity, Stretch, Trial, finding};
-use crate::stats;
+use crate::record::{Finding, Latency, LevelChange, Rounds, Severity, Stretch, Trial, finding};
 use crate::stats::course::Kind;
+use crate::stats::{self, STEADY_ROUNDS};
 use crate::units::{counted, show_count, show_nanos, show_rate, show_share, show_trials, verb};
 
 /// Shortest sound trial, nanoseconds: a preempted virtual CPU is away for 4 to 8 ms, a tenth of
@@ -22,11 +22,8 @@ const PERCENTILES: [(&str, u64); 4] =
     [("p50", 20), ("p90", 100), ("p99", 1_000), ("p99.9", 10_000)];
 
 pub(super) fn few(evidence: &CellEvidence) -> Option<Finding> {
-    let trials = evidence.rated_trials();
-    let count = trials.len();
-    // The rounds of a long trial have an interval.
-    let rounds = |trial: &&Trial| trial.throughputs().len();
-    if count == 0 || trials.iter().map(rounds).sum::<usize>() >= Plan::ROUNDS as usize {
+    let count = evidence.rated_trials().len();
+    if count == 0 || count >= Plan::ROUNDS as usize || looks_for_steady_state(evidence) {
         return None;
     }
     if count == 1 && evidence.once {
@@ -48,6 +45,23 @@ pub(super) fn few(evidence: &CellEvidence) -> Option<Finding> {
         ),
         format!("{} are needed", Plan::ROUNDS),
         "use {trials} 5 or more, or a longer {budget}",
+    )
+}
+
+/// Returns whether one long trial is judged by its rounds.
+fn looks_for_steady_state(evidence: &CellEvidence) -> bool {
+    evidence.trials().any(|trial| trial.evidence.rounds.is_some())
+}
+
+pub(super) fn not_steady(evidence: &CellEvidence) -> Option<Finding> {
+    let is_open = |rounds: &&Rounds| !rounds.are_steady();
+    let rounds = evidence.trials().find_map(|of| of.evidence.rounds.as_deref().filter(is_open))?;
+    let round = show_nanos(rounds.planned as f64);
+    finding(
+        Severity::Misleading,
+        "the rate was not steady when the trial ended: it may change further",
+        format!("the last {STEADY_ROUNDS} rounds of {round} differ by over 20 %, or have a trend"),
+        "use a longer {budget}",
     )
 }
 
@@ -162,6 +176,9 @@ pub(super) fn few_for_percentile(evidence: &CellEvidence) -> Option<Finding> {
 
 pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
     let half_width = evidence.spread.half_width.filter(|half| *half > MAX_HALF_WIDTH)?;
+    if looks_for_steady_state(evidence) {
+        return None;
+    }
     let outliers = match evidence.spread.outliers {
         0 => String::new(),
         1 => ", 1 outlier".into(),
@@ -183,6 +200,9 @@ pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
 pub(super) fn two_modes(evidence: &CellEvidence) -> Option<Finding> {
     // Under a rate, these are of response times.
     let (a, b) = evidence.spread.two_modes.filter(|_| evidence.job.rate.is_none())?;
+    if looks_for_steady_state(evidence) {
+        return None;
+    }
     // `level-change` reports a change over time.
     if LevelChange::from_trials(evidence.trials).is_some() {
         return None;

@@ -6,7 +6,7 @@ use crate::plan::{CpuCache, Sync, Writes};
 use crate::record::Severity::{Misleading, Note, Wrong};
 use crate::record::verdict::testing::*;
 use crate::record::{
-    BadBlock, CacheFlush, Found, MachineEvidence, Note as Noted, ReadBack, Verified, Xor,
+    BadBlock, CacheFlush, Found, MachineEvidence, Note as Noted, ReadBack, Rounds, Verified, Xor,
 };
 
 /// Writes of `block` bytes to a cached file on a kernel that scans its folios, with `nanos` of
@@ -28,6 +28,14 @@ fn overrun(case: &mut Case) {
     (trial.nanos, trial.bytes) = (trial.nanos * 10, trial.bytes / 2);
 }
 
+/// Gives the only trial rounds of these bytes.
+fn look_for_steady_state(case: &mut Case, bytes: [u64; 5]) {
+    case.trials.truncate(1);
+    let mut rounds = Rounds { planned: 1_000_000_000, ..Rounds::default() };
+    bytes.iter().for_each(|bytes| rounds.push(1_000_000_000, bytes << 20, 100));
+    case.trial(0).evidence.rounds = Some(Box::new(rounds));
+}
+
 fn read(xor: u32, other_blocks: u64) -> Option<ReadBack> {
     Some(ReadBack { xor: Xor(xor), other_blocks })
 }
@@ -43,6 +51,13 @@ pub static TRUST: &[Example] = &[
             c.once = true
         },
         |c| c.once = true,
+    ),
+    example(
+        "not-steady",
+        Misleading,
+        cold,
+        |c| look_for_steady_state(c, [500, 400, 300, 200, 100]),
+        |c| look_for_steady_state(c, [100; 5]),
     ),
     // The interval covers only the complete trials.
     example(
