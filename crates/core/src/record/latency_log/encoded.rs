@@ -166,10 +166,11 @@ fn take_counts(from: &mut &[u8]) -> Option<Vec<LogCount>> {
         let value = take(from)?;
         let skipped = if value & 1 == 1 { take_small(from)? as usize } else { 0 };
         let bucket = next.checked_add(skipped)?;
+        let count = u32::try_from(value >> 1).ok().filter(|count| *count > 0)?;
         if bucket > LAST_BUCKET {
             return None;
         }
-        counts.push((bucket as u16, u32::try_from(value >> 1).ok()?));
+        counts.push((bucket as u16, count));
         next = bucket + 1;
     }
     Some(counts)

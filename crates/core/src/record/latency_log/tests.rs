@@ -145,7 +145,8 @@ fn hostile_lines_are_left_out() {
         with(&[0x80; 3]),
         with(&[0xff; 11]),
         with(&[0, 0, 0, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1]),
-        // A bucket above the last, and a count of 33 bits.
+        // A bucket without an operation, one above the last, and a count of 33 bits.
+        with(&[0, 0, 0, 0, 0, 0, 1, 0, 0]),
         with(&[0, 0, 0, 0, 0, 0, 1, 3, 0xff, 0xff, 3, 0]),
         with(&[0, 0, 0, 0, 0, 0, 1, 0x80, 0x80, 0x80, 0x80, 0x20, 0]),
     ];
