@@ -1,7 +1,7 @@
 //! Latencies over time as a grid: columns are intervals of time, rows are latencies.
 
 use crate::record::{LatencyLog, LogBuckets};
-use crate::session::Session;
+use crate::session::CellLogs;
 
 /// Intervals of a map at most; neighbours are merged beyond that. No screen has as many columns.
 const MAX_INTERVALS: u64 = 1024;
@@ -47,8 +47,8 @@ impl LoggedTrial {
 
 impl HeatLog {
     /// Returns the latencies of a cell of the plan; `None` if they are not known over time.
-    pub fn of_cell(session: &Session, cell: u32) -> Option<HeatLog> {
-        let logs = session.latency_logs_of(cell);
+    pub fn of_cell(logs: &CellLogs, cell: u32) -> Option<HeatLog> {
+        let logs = logs.decode(cell);
         HeatLog::new(logs.map(|(trial, log)| (trial.round, trial.nanos, log)))
     }
 
@@ -92,6 +92,11 @@ impl HeatLog {
         self.intervals = first;
     }
 
+    /// Returns the trials, each with its round, its time in nanoseconds, and its log.
+    pub fn trials(&self) -> impl Iterator<Item = (u32, u64, &LatencyLog)> {
+        self.trials.iter().map(|trial| (trial.round, trial.nanos, &trial.log))
+    }
+
     /// Returns the time of all trials, nanoseconds.
     pub fn nanos(&self) -> u64 {
         self.trials.last().map_or(0, |last| last.start.saturating_add(last.nanos))
@@ -100,6 +105,29 @@ impl HeatLog {
     /// Returns the number of intervals of all trials.
     pub fn intervals(&self) -> u64 {
         self.intervals
+    }
+
+    /// Returns how many operations the least count of a map is about: with 1 it is exact.
+    pub fn every(&self) -> u64 {
+        let every = self.trials.iter().map(|trial| u64::from(trial.log.every.max(1)));
+        every.max().unwrap_or(1)
+    }
+
+    /// Returns when the interval with the slowest operations begins, and the end of their bucket,
+    /// nanoseconds; of several the first.
+    pub fn slowest(&self) -> Option<(u64, u64)> {
+        let mut found: Option<(u16, u64)> = None;
+        for trial in &self.trials {
+            for entry in trial.log.entries() {
+                let used = entry.latency.iter().filter(|(_, count)| *count > 0);
+                let Some((bucket, _)) = used.max_by_key(|(bucket, _)| *bucket) else { continue };
+                if found.is_none_or(|(most, _)| *bucket > most) {
+                    let time = trial.start_of(trial.first.saturating_add(entry.index.into()));
+                    found = Some((*bucket, time));
+                }
+            }
+        }
+        found.map(|(bucket, time)| (time, LogBuckets::lowest(usize::from(bucket) + 1)))
     }
 
     /// Returns when each trial but the first begins, nanoseconds after the first.
@@ -120,7 +148,8 @@ impl HeatLog {
         let rows = rows.clamp(1, span);
         let each = self.intervals.div_ceil(columns).max(1);
         let bounds = (0..=rows).map(|row| LogBuckets::lowest(first + row * span / rows)).collect();
-        let mut map = HeatMap { columns: Vec::new(), bounds };
+        let mut map = HeatMap { columns: Vec::new(), bounds, slowest: None };
+        let mut most = 0;
         map.columns = (0..self.intervals.div_ceil(each))
             .map(|column| self.column(column * each, ((column + 1) * each).min(self.intervals)))
             .map(|column| HeatColumn { counts: vec![0; rows], ..column })
@@ -128,13 +157,16 @@ impl HeatLog {
         for trial in &self.trials {
             for entry in trial.log.entries() {
                 let own = u64::from(entry.index).min(trial.intervals() - 1);
-                let column = ((trial.first + own) / each) as usize;
-                let Some(column) = map.columns.get_mut(column) else { continue };
-                for (bucket, count) in &entry.latency {
+                let at = ((trial.first + own) / each) as usize;
+                let Some(column) = map.columns.get_mut(at) else { continue };
+                for (bucket, count) in entry.latency.iter().filter(|(_, count)| *count > 0) {
                     // The last of the rows that begin at this bucket or before it.
                     let row = ((usize::from(*bucket) - first) * rows + rows - 1) / span;
                     let count = u64::from(*count).saturating_mul(trial.log.every.max(1).into());
                     column.counts[row] = column.counts[row].saturating_add(count);
+                    if map.slowest.is_none() || *bucket > most {
+                        (map.slowest, most) = (Some((at, row)), *bucket);
+                    }
                 }
             }
         }
@@ -163,6 +195,8 @@ pub struct HeatMap {
     pub columns: Vec<HeatColumn>,
     /// Where each row begins, the lowest first, and where the last one ends, nanoseconds.
     pub bounds: Vec<u64>,
+    /// The column and the row of the slowest operations; the first ones of equal buckets.
+    pub slowest: Option<(usize, usize)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -227,13 +261,6 @@ impl HeatMap {
             share: count as f64 / (own.total() as f64).max(1.0),
             up_to: (own.share_up_to(row), some / f64::max(all, 1.0)),
         })
-    }
-
-    /// Returns the column and the row of the slowest operations.
-    pub fn slowest(&self) -> Option<(usize, usize)> {
-        let top = |column: &HeatColumn| column.counts.iter().rposition(|count| *count > 0);
-        let tops = self.columns.iter().enumerate().filter_map(|(at, own)| Some((at, top(own)?)));
-        tops.max_by_key(|(_, row)| *row)
     }
 
     /// Returns the heat of each count, from 0 for no operation to 1 for the most of all; one

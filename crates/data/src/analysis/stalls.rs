@@ -1,17 +1,20 @@
-//! Stalls: times in which no operation of a trial ended, although many would have.
+//! Times in which no operation of a trial ended, although many would have.
 
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::Job;
 use crate::record::{LatencyLog, LogBuckets, LogCount, LogEntry};
 use crate::session::Session;
 use crate::stats::median;
-use crate::units::{counted, show_count, show_nanos, show_share, verb};
+use crate::units::{show_count, show_nanos, show_share};
 
 /// A stall is at least as long as this many operations take, stalls included, and as many times
 /// the median latency: neither a low rate nor lanes that end together stall.
 const MIN_OPERATIONS: f64 = 20.0;
 /// It is at least this many intervals long, so that wherever it begins nothing ends in one of them.
 const MIN_INTERVALS: f64 = 2.0;
+/// A stall that ends in the middle of an interval is this share of the empty time at least: its
+/// bucket is 3.1 % wide.
+const MIN_FILL: f64 = 0.97;
 /// Share of the time from which stalls are described.
 const MIN_SHARE: f64 = 0.01;
 /// Cells that are described.
@@ -29,36 +32,42 @@ struct Stalls {
     rate: f64,
 }
 
-/// Describes the stalls of the cells that lost most of their time to them: `uring 4 KiB write: 3
-/// stalls of 998 ms hold 64 % of the time; without them 2.66 k/s`.
+/// Describes the stalls of the cells that lost most of their time to them: `uring 4 KiB write:
+/// nothing ended for 998 ms, 3 times: 64 % of the time; without that 2.66 k/s; cause unknown`.
 pub fn describe_stalls(session: &Session, results: &[CellResult]) -> Vec<String> {
-    let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
-    let of = |result: &CellResult| {
-        if !may_stall(result) {
-            return None;
-        }
-        let cell = result.trials.first()?.cell;
-        let logs: Vec<(u64, LatencyLog)> =
-            session.latency_logs_of(cell).map(|(trial, log)| (trial.nanos, log)).collect();
-        Some((find(&result.cell, &logs)?, names.full(&result.cell)))
-    };
-    let mut found: Vec<(Stalls, String)> = results.iter().filter_map(of).collect();
-    found.retain(|(stalls, _)| stalls.share >= MIN_SHARE);
+    if session.latencies.is_empty() || !results.iter().any(may_stall) {
+        return Vec::new();
+    }
+    let logs = session.logs_by_cell();
+    let stalling = results.iter().filter(|result| may_stall(result));
+    let found = stalling.filter_map(|result| {
+        let own = logs.decode(result.trials.first()?.cell);
+        let own: Vec<(u64, LatencyLog)> = own.map(|(trial, log)| (trial.nanos, log)).collect();
+        let stalls = find(&result.cell, &own).filter(|stalls| stalls.share >= MIN_SHARE);
+        Some((stalls?, &result.cell))
+    });
+    let mut found: Vec<(Stalls, &Job)> = found.collect();
+    if found.is_empty() {
+        return Vec::new();
+    }
     found.sort_by(|(a, _), (b, _)| b.share.total_cmp(&a.share));
+    let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
     found
         .iter()
         .take(MAX_NAMED)
-        .map(|(stalls, name)| format!("{name}: {}", stalls.describe()))
+        .map(|(stalls, cell)| format!("{}: {}", names.full(cell), stalls.describe()))
         .collect()
 }
 
 impl Stalls {
     fn describe(&self) -> String {
         let Stalls { count, nanos, share, rate } = *self;
-        let (hold, them) = (verb(count, "holds", "hold"), verb(count, "it", "them"));
-        let (stalls, each, share) = (counted(count, "stall"), show_nanos(nanos), show_share(share));
+        let times = if count == 1 { " once".into() } else { format!(", {count} times") };
+        // A stopped process and a throttled group look the same.
         format!(
-            "{stalls} of {each} {hold} {share} of the time; without {them} {}/s",
+            "nothing ended for {}{times}: {} of the time; without that {}/s; cause unknown",
+            show_nanos(nanos),
+            show_share(share),
             show_count(rate)
         )
     }
@@ -67,7 +76,7 @@ impl Stalls {
 /// Returns whether an operation may have been as long as a stall; this costs less than its log.
 fn may_stall(result: &CellResult) -> bool {
     let least = MIN_INTERVALS * LatencyLog::WIDTH as f64;
-    result.latency.is_none_or(|latency| latency.every > 1 || latency.max >= least)
+    result.latency.is_none_or(|latency| latency.every <= 1 && latency.max >= least)
 }
 
 /// Finds the stalls of trials, each with its time in nanoseconds.
@@ -76,14 +85,17 @@ fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
     if job.syncs_after_writes() && job.writes_per_commit() > 1 {
         return None;
     }
+    // The operation that ends a stall may not be timed.
+    if trials.iter().any(|(_, log)| log.every > 1) {
+        return None;
+    }
     let entries = || trials.iter().flat_map(|(_, log)| log.entries());
     let nanos: f64 = trials.iter().map(|(nanos, _)| *nanos as f64).sum();
     let ops: f64 = entries().map(|entry| entry.ops as f64).sum();
     let least = MIN_OPERATIONS * f64::max(nanos / ops, median_latency(entries())?);
-    let pause = job.think as f64;
     let gaps = trials.iter().flat_map(|(_, log)| {
         let own = least.max(MIN_INTERVALS * log.width as f64);
-        gaps(log).filter(move |gap| gap - pause >= own)
+        gaps(log).filter(move |gap| *gap >= own)
     });
     let gaps: Vec<f64> = gaps.collect();
     let held: f64 = gaps.iter().sum();
@@ -92,8 +104,8 @@ fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
     known.then_some(Stalls { count: gaps.len(), nanos: median(&gaps)?, share: held / nanos, rate })
 }
 
-/// Returns the times in which nothing ended, nanoseconds: as long as the slowest of the operations
-/// that ended them took, where the empty intervals allow it.
+/// Returns the times in which nothing ended until an operation did that took that long, in
+/// nanoseconds: as long as this one took, where the empty intervals allow it.
 fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
     let width = log.width as f64;
     let mut next = 0;
@@ -104,8 +116,9 @@ fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
         let sides = if next == 0 { 1.0 } else { 2.0 };
         next = entry.index.saturating_add(1);
         let (least, most) = (empty * width, (empty + sides) * width);
-        let slowest = times(entry).last().map_or(0, |(bucket, _)| middle(*bucket));
-        (empty > 0.0).then(|| (slowest as f64).clamp(least, most))
+        let slowest = times(entry).last().map_or(0, |(bucket, _)| middle(*bucket)) as f64;
+        let is_stall = empty > 0.0 && slowest >= MIN_FILL * least;
+        is_stall.then(|| slowest.clamp(least, most))
     })
 }
 
@@ -175,7 +188,7 @@ mod tests {
         // The bucket of 990 ms has 998 in its middle.
         assert_eq!(
             found.describe(),
-            "3 stalls of 998 ms hold 65.1 % of the time; without them 2.70 k/s"
+            "nothing ended for 998 ms, 3 times: 65.1 % of the time; without that 2.70 k/s; cause unknown"
         );
     }
 
@@ -224,6 +237,22 @@ mod tests {
     }
 
     #[test]
+    fn fast_operations_end_no_stall() {
+        // Nothing is asked for, for two seconds.
+        let mut log = LatencyLog::new(1);
+        for index in (0..50).filter(|index| !(20..40).contains(index)) {
+            let latency = vec![(LogBuckets::of(100_000) as u16, 100)];
+            log.add(LogEntry { index, ops: 100, latency, ..LogEntry::default() });
+        }
+        assert_eq!(find(&read(), &[(5_000 * MS, log.clone())]), None);
+        let slow = vec![(LogBuckets::of(2050 * MS) as u16, 1)];
+        log.add(LogEntry { index: 40, ops: 1, latency: slow, ..LogEntry::default() });
+        assert!(find(&read(), &[(5_000 * MS, log.clone())]).is_some());
+        log.every = 64;
+        assert_eq!(find(&read(), &[(5_000 * MS, log)]), None, "it may not be timed");
+    }
+
+    #[test]
     fn a_stall_delays_responses() {
         // At 1,000/s: the operations that a stall holds back end together.
         let mut log = LatencyLog::new(1);
@@ -254,7 +283,7 @@ mod tests {
         let said = describe_stalls(&session, &[result.clone()]);
         let [said] = &said[..] else { panic!("{said:?}") };
         assert!(
-            said.contains(": 1 stall of 998 ms holds 21.7 % of the time; without it"),
+            said.contains(": nothing ended for 998 ms once: 21.7 % of the time; without that"),
             "{said}"
         );
         session.latencies.clear();

@@ -12,12 +12,12 @@ use crate::units::Rates;
 /// Returns whether a figure is drawn in text: not latencies, which tables list.
 fn is_shown(figure: &Figure) -> bool {
     let is_listed = matches!(figure.of, FigureOf::Cells(Metric::Latency) | FigureOf::CommitTail);
-    !figure.again && !is_listed && figure.of != FigureOf::Latencies
+    !figure.again && !is_listed
 }
 
 /// Builds the lines of the charts, each below a caption; none if nothing varies along an axis.
 pub fn build_lines(session: &Session, results: &[CellResult]) -> Vec<String> {
-    let groups = figure::groups(session, results, &[], &Look::default());
+    let groups = figure::job_groups(session, results, &Look::default());
     let mut lines = Vec::new();
     for group in &groups {
         for figure in group.figures.iter().filter(|figure| is_shown(figure)) {

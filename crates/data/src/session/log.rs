@@ -50,6 +50,26 @@ pub struct Session {
     pub seconds: Option<f64>,
 }
 
+/// The trials of each cell whose latencies over time are known, with the lines of these.
+#[derive(Default)]
+pub struct CellLogs<'a>(HashMap<u32, Vec<(&'a Arc<Trial>, Vec<&'a EncodedLog>)>>);
+
+impl CellLogs<'_> {
+    /// Returns the time of the trials of a cell, nanoseconds.
+    pub fn nanos(&self, cell: u32) -> u64 {
+        let nanos = self.0.get(&cell).into_iter().flatten().map(|(trial, _)| trial.nanos);
+        nanos.fold(0, u64::saturating_add)
+    }
+
+    /// Returns the trials of a cell with their logs.
+    pub fn decode(&self, cell: u32) -> impl Iterator<Item = (&Trial, LatencyLog)> {
+        let all = self.0.get(&cell).into_iter().flatten();
+        all.filter_map(|(trial, lines)| {
+            Some((trial.as_ref(), LatencyLog::decode(lines.iter().copied())?))
+        })
+    }
+}
+
 impl Session {
     /// Returns the other machine of the network probes, as it reported itself.
     pub fn far(&self) -> Option<&HostSummary> {
@@ -137,26 +157,26 @@ impl Session {
 
     /// Returns the trials whose latencies over time are known, with these.
     pub fn latency_logs(&self) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
-        self.decode_logs(|_| true)
+        self.encoded_logs().filter_map(|(trial, lines)| Some((trial, LatencyLog::decode(lines)?)))
     }
 
-    /// Returns the same of one cell of the plan.
-    pub fn latency_logs_of(&self, cell: u32) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
-        self.decode_logs(move |of| of == cell)
+    /// Returns the same by cell, not decoded yet.
+    pub fn logs_by_cell(&self) -> CellLogs<'_> {
+        let mut logs = CellLogs::default();
+        for (trial, lines) in self.encoded_logs() {
+            logs.0.entry(trial.cell).or_default().push((trial, lines));
+        }
+        logs
     }
 
-    fn decode_logs(
-        &self,
-        wanted: impl Fn(u32) -> bool,
-    ) -> impl Iterator<Item = (&Arc<Trial>, LatencyLog)> {
+    fn encoded_logs(&self) -> impl Iterator<Item = (&Arc<Trial>, Vec<&EncodedLog>)> {
         let mut lines: HashMap<(u32, u32), Vec<&EncodedLog>> = HashMap::new();
-        for log in self.latencies.iter().filter(|log| wanted(log.cell)) {
+        for log in &self.latencies {
             lines.entry((log.cell, log.round)).or_default().push(log);
         }
-        self.trials.iter().filter_map(move |trial| {
-            let own = lines.remove(&(trial.cell, trial.round))?;
-            Some((trial, LatencyLog::decode(own)?))
-        })
+        self.trials
+            .iter()
+            .filter_map(move |trial| Some((trial, lines.remove(&(trial.cell, trial.round))?)))
     }
 
     /// Returns whether a job or a probe has a trial.

@@ -41,7 +41,7 @@ pub use label::label;
 pub use line::{Worst, target as target_of};
 pub use list::{Listed, State, headers, list, newest};
 pub use load::{Samples, load, samples};
-pub use log::Session;
+pub use log::{CellLogs, Session};
 pub use naming::{check_name, path_of};
 pub use portable::{INDEX, portable_lines};
 pub use references::{OTHER_EXPERIMENT, Reference, reference, references};

@@ -87,7 +87,11 @@ impl HeatPlot<'_> {
         let mut parts = vec![self.look.span(Role::Title, self.title)];
         let gap = if self.title.is_empty() { "" } else { "   " };
         parts.push(Span::raw(gap));
-        parts.push(self.look.span(Role::Dim, "1 "));
+        let least = match self.log.every() {
+            1 => "1 ".to_string(),
+            every => format!("about {every} "),
+        };
+        parts.push(self.look.span(Role::Dim, least));
         let shades = self.shades();
         parts.extend(shades.iter().enumerate().map(|(at, shade)| {
             let heat = (at + 1) as f64 / shades.len() as f64;
@@ -182,6 +186,15 @@ mod tests {
             "       0      500 ms      1 s     1.50 s     2 s",
         ];
         assert_eq!(picture.lines().collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn sampled_counts_are_estimates() {
+        let mut own = LatencyLog::new(64);
+        own.add(LogEntry { latency: vec![(500, 3)], ..LogEntry::default() });
+        let (look, log) = (ascii(), HeatLog::new([(1, 1_000_000_000, own)]).unwrap());
+        let picture = show(60, 9, |area, buf| plot(&look, &log).render(area, buf));
+        assert!(picture.contains("about 64 .:-=+*#%@ 192 operations"), "{picture}");
     }
 
     #[test]

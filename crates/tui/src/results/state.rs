@@ -161,7 +161,8 @@ impl Results {
         let (Some(open), Some(data)) = (self.open, &self.data) else { return };
         if self.latencies.0.as_ref().is_none_or(|(result, _)| *result != open.result) {
             let cell = data.cell_of(open.result);
-            let log = cell.and_then(|cell| HeatLog::of_cell(&data.view.session, cell));
+            let log =
+                cell.and_then(|cell| HeatLog::of_cell(&data.view.session.logs_by_cell(), cell));
             let log = log.filter(|log| log.intervals() > 1);
             self.latencies.0 = Some((open.result, log));
         }

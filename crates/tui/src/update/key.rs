@@ -14,6 +14,8 @@ use crate::popups;
 
 pub fn press(model: &mut Model, key: Key) -> Vec<Effect> {
     let action = keymap::action(key, model.screen);
+    // A cursor that moves is read out in place of a pointer that rests.
+    model.pointer.over = None;
     // These work whatever has the focus.
     if let Some(action @ (Action::Interrupt | Action::Redraw | Action::Suspend)) = action {
         return act(model, action);

@@ -52,7 +52,7 @@ fn columns_merge_whole_intervals() {
 #[test]
 fn cells_read_out_their_place() {
     let map = two().map(80, 6);
-    let (column, row) = map.slowest().unwrap();
+    let (column, row) = map.slowest.unwrap();
     assert_eq!((column, row), (1, 5));
     let cell = map.at(column, row).unwrap();
     assert_eq!((cell.time, cell.rounds, cell.count), ((100 * MS, 200 * MS), (1, 1), 1));
@@ -88,6 +88,29 @@ fn nothing_timed_has_no_map() {
     assert_eq!((many.intervals(), many.map(60, 24).columns.len()), (5000, 60));
 }
 
+#[test]
+fn buckets_without_operations_are_skipped() {
+    let empty = log([entry(0, &[(1000, 0), (64_000, 5), (900_000, 0)]), entry(3, &[(2000, 0)])]);
+    let all = HeatLog::new([(1, 400 * MS, empty)]).unwrap();
+    let map = all.map(10, 10);
+    assert_eq!(map.columns.iter().map(HeatColumn::total).sum::<u64>(), 5);
+    assert!((64_000..66_100).contains(&all.slowest().unwrap().1));
+}
+
+/// In a coarse row there are slower and faster operations.
+#[test]
+fn the_slowest_are_the_slowest() {
+    let own = [(0, 1000), (7, 11_000_000), (30, 11_400_000), (60, 11_100_000), (73, 10_900_000)];
+    let own = own.map(|(index, nanos)| entry(index, &[(nanos, 1)]));
+    let all =
+        HeatLog::new([(1, 100 * MS, log([entry(0, &[(1000, 1)])])), (2, 8000 * MS, log(own))]);
+    let all = all.unwrap();
+    let (time, bound) = all.slowest().unwrap();
+    assert_eq!(time, 3100 * MS);
+    assert!((11_400_000..11_800_000).contains(&bound), "{bound}");
+    assert_eq!(all.map(81, 4).slowest, Some((31, 3)));
+}
+
 proptest! {
     #[test]
     fn no_operation_is_lost(
@@ -114,7 +137,9 @@ proptest! {
         prop_assert!(map.columns.len() <= columns.max(1) && map.rows() <= rows.max(1));
         prop_assert!(map.columns.iter().map(HeatColumn::total).sum::<u64>() == wanted);
         prop_assert!(map.bounds.is_sorted() && map.columns.iter().all(|own| own.start <= own.end));
-        let (column, row) = map.slowest().unwrap();
+        let (column, row) = map.slowest.unwrap();
+        let (time, bound) = log.slowest().unwrap();
+        prop_assert!(time <= log.nanos() && (bound > map.bounds[row] && bound <= map.bounds[row + 1]));
         prop_assert!(map.at(column, row).unwrap().count > 0);
     }
 }

@@ -17,11 +17,18 @@ pub const SIZE: (usize, usize) = (60, 24);
 
 /// Returns the maps of the first cells with logs; `None` without any.
 pub fn group(session: &Session, results: &[CellResult]) -> Option<FigureGroup> {
+    if session.latencies.is_empty() {
+        return None;
+    }
+    let (logs, is_only) = (session.logs_by_cell(), results.len() == 1);
     let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
     let figures = results.iter().filter_map(|result| {
-        let log = HeatLog::of_cell(session, result.trials.first()?.cell)?;
-        let is_long = results.len() == 1 || log.nanos() >= MIN_NANOS;
-        (is_long && log.intervals() > 1).then(|| figure(log, result, names.full(&result.cell)))?
+        let cell = result.trials.first()?.cell;
+        if !is_only && logs.nanos(cell) < MIN_NANOS {
+            return None;
+        }
+        let log = HeatLog::of_cell(&logs, cell).filter(|log| log.intervals() > 1)?;
+        figure(log, result, names.full(&result.cell))
     });
     let figures: Vec<Figure> = figures.take(MAX_CELLS).collect();
     let title = "Latencies over time".into();
@@ -31,15 +38,15 @@ pub fn group(session: &Session, results: &[CellResult]) -> Option<FigureGroup> {
 
 fn figure(log: HeatLog, result: &CellResult, name: String) -> Option<Figure> {
     let map = log.map(SIZE.0, SIZE.1);
-    let (column, row) = map.slowest()?;
-    let slowest = map.at(column, row)?;
+    let (time, slowest) = log.slowest()?;
+    let almost = if log.every() > 1 { "about " } else { "" };
     let most = map.columns.iter().flat_map(|own| &own.counts).max()?;
     let about = format!(
-        "darker where more operations ended, up to {} in {}; the slowest took up to {}, at {}",
+        "darker where more operations ended, up to {almost}{} in {}; the slowest took up to {}, at {}",
         show_count(*most as f64),
         show_nanos((map.columns[0].end - map.columns[0].start) as f64),
-        show_nanos(slowest.latency.1 as f64),
-        show_nanos(slowest.time.0 as f64),
+        show_nanos(slowest as f64),
+        show_nanos(time as f64),
     );
     let (low, high) = (log.range().0.max(1) as f64, log.range().1 as f64);
     let ends = [(low, low, low), (high, high, high)];

@@ -30,8 +30,13 @@ pub fn groups(
     probes: &[ProbeResult],
     look: &Look,
 ) -> Vec<FigureGroup> {
-    let mut all = jobs::groups(session, results, look);
+    let mut all = job_groups(session, results, look);
     all.extend(probes::groups(probes, look));
     all.extend(heat::group(session, results));
     all
+}
+
+/// Returns the curves and bars of jobs.
+pub fn job_groups(session: &Session, results: &[CellResult], look: &Look) -> Vec<FigureGroup> {
+    jobs::groups(session, results, look)
 }

@@ -286,7 +286,8 @@ fn with_latencies() -> Stage {
         for index in 0..10 {
             let slow = u32::from((round, index) == (2, 2));
             let of = |nanos, count| (LogBuckets::of(nanos) as u16, count);
-            let latency = vec![of(100_000, 100), of(20_000_000, slow)];
+            let latency = [of(100_000, 100), of(20_000_000, slow)];
+            let latency = latency.into_iter().filter(|(_, count)| *count > 0).collect();
             log.add(LogEntry { index, ops: 100, latency, ..LogEntry::default() });
         }
         session.latencies.extend(log.encode(22, round).into_iter().map(Arc::new));
@@ -354,6 +355,9 @@ fn the_pointer_reads_latencies() {
     assert_eq!(results(&stage).chart.zoom, zoom);
     stage.tell(mouse(MouseEventKind::Down(MouseButton::Left)));
     assert_eq!(results(&stage).open.and_then(|open| open.heat), Some((19, 0)));
+    stage.tell(mouse(MouseEventKind::Moved)).keys("h");
+    let read = stage.picture(80, 24);
+    assert!(read.contains("time 1.80 to 1.90 s"), "the pointer rests: {read}");
 }
 
 #[test]

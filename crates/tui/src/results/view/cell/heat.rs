@@ -46,7 +46,7 @@ pub fn place_at(
 /// Returns the place of the slowest operations, and the size of the map in an area.
 pub fn extent(look: &Look, results: &Results, area: Rect) -> Option<[(usize, usize); 2]> {
     let (_, map) = whole(look, results)?.lay_out(area);
-    Some([map.slowest()?, (map.columns.len(), map.rows())])
+    Some([map.slowest?, (map.columns.len(), map.rows())])
 }
 
 /// Returns the area of the map and its axes.
@@ -76,7 +76,7 @@ pub fn draw(
     HeatPlot { cursor: Some((column, row)), ..plot }.render(area, buf);
     if let Some(cell) = map.at(column, row) {
         let below = Rect { y: area.bottom() + 1, height: READ_OUT_ROWS, ..area };
-        pane::lines(read_out(look, &cell), 0, below, buf);
+        pane::lines(read_out(look, &cell, plot.log.every() > 1), 0, below, buf);
     }
     let keys = look.glyph(
         "← → ↑ ↓ read out · g G first and last · esc back",
@@ -85,8 +85,9 @@ pub fn draw(
     draw_footer(look, keys, body, buf);
 }
 
-/// Describes a place of the map in two lines: where it is, and what is there.
-fn read_out(look: &Look, cell: &HeatCell) -> [Line<'static>; 2] {
+/// Describes a place of the map in two lines: where it is, and what is there; an estimate, where
+/// not all operations were timed.
+fn read_out(look: &Look, cell: &HeatCell, is_sampled: bool) -> [Line<'static>; 2] {
     let range =
         |(from, to): (u64, u64)| join_range(&show_nanos(from as f64), &show_nanos(to as f64));
     let (first, last) = cell.rounds;
@@ -97,6 +98,7 @@ fn read_out(look: &Look, cell: &HeatCell) -> [Line<'static>; 2] {
     };
     let share =
         if cell.count > 0 { format!(", {} here", show_share(cell.share)) } else { String::new() };
+    let almost = if is_sampled && cell.count > 0 { "about " } else { "" };
     let pair = |name: &str, value: String| {
         [look.span(Role::Dim, format!("{name} ")), look.span(Role::Number, format!("{value}   "))]
     };
@@ -106,7 +108,7 @@ fn read_out(look: &Look, cell: &HeatCell) -> [Line<'static>; 2] {
         pair("latency", range(cell.latency)),
     ];
     let what = [
-        pair("count", count + &share),
+        pair("count", format!("{almost}{count}{share}")),
         pair(
             "percentile",
             format!("{} here, {} in all", percentile(cell.up_to.0), percentile(cell.up_to.1)),
