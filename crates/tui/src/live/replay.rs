@@ -65,6 +65,10 @@ impl Replay {
         &self.run
     }
 
+    pub fn run_mut(&mut self) -> &mut LiveRun {
+        &mut self.run
+    }
+
     /// Returns the time of the run that is shown, and of its end.
     pub fn times(&self) -> (Duration, Duration) {
         (self.at, self.timeline.length())

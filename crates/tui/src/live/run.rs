@@ -136,7 +136,6 @@ impl LiveRun {
             Event::Sample { cell, round, sample, parts } if self.suspended == Suspension::No => {
                 self.view.push_sample((cell, round), &sample, parts)
             }
-            Event::Latencies { log } => self.view.heat.add_line(&log),
             Event::Trial { trial, latency, .. } => self.apply_trial(&trial, latency),
             Event::Verdict { cell, verdict } => self.view.apply_verdict(cell, &verdict),
             Event::Failed { cell, error } => {
@@ -231,6 +230,12 @@ impl LiveRun {
             self.show_last(false);
             self.update_curves(false);
         }
+    }
+
+    /// Reads the latencies over time of the cell that runs; all of them the `last` time.
+    pub fn read_heat(&mut self, last: bool) {
+        let cell = self.view.progress.and_then(|progress| progress.cell);
+        self.view.heat.read(&self.session, cell, last);
     }
 
     /// Shows the run as it is at `now`.

@@ -160,7 +160,7 @@ impl RunView {
             sampled_at: 0.0,
             reached: 0.0,
             recent: Recent::default(),
-            heat: LiveHeat::new(plan.cells.len()),
+            heat: LiveHeat::default(),
             last: None,
             warnings: RunWarnings::default(),
             dropped: 0,
@@ -275,6 +275,7 @@ impl RunView {
         if progress.phase == Phase::Pause {
             // It will be repeated in full.
             self.series.discard_trial();
+            self.heat.discard_trial();
         }
         self.series.end_trial();
         if Some((progress.cell, progress.phase)) != self.progress.map(|p| (p.cell, p.phase)) {
@@ -296,7 +297,6 @@ impl RunView {
     /// Ends the current trial.
     pub fn finish_trial(&mut self, trial: &Trial) {
         let Trial { nanos, bytes, ops, syscalls, .. } = *trial;
-        self.heat.end_trial((trial.cell, trial.round), nanos);
         if !self.series.is_open() {
             // Too short for a sample, or all samples were dropped.
             let sample =

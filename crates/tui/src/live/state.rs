@@ -74,6 +74,14 @@ impl Live {
         self.frozen.as_ref().or(shown).or(self.last_view.as_ref())
     }
 
+    /// Reads the latencies over time, if they are shown.
+    pub fn read_heat(&mut self) {
+        let run = self.run.as_mut().or(self.replay.as_mut().map(Replay::run_mut));
+        if let Some(run) = run.filter(|_| self.shows_heat) {
+            run.read_heat(false);
+        }
+    }
+
     /// Returns the run that is shown: in progress, or replayed.
     fn shown_run(&self) -> Option<&LiveRun> {
         self.run.as_ref().or(self.replay.as_ref().map(Replay::run))

@@ -33,6 +33,7 @@ pub fn end(live: &mut Live) -> Option<SessionView> {
     let mut run = live.run.take()?;
     run.refresh(Duration::MAX);
     run.update_curves(true);
+    run.read_heat(true);
     run.view.finish(run.session.end);
     live.frozen = None;
     live.last_view = run.view.progress.is_some().then_some(run.view);
@@ -102,6 +103,7 @@ pub fn handle_message(live: &mut Live, ctx: &mut Context, msg: Msg) -> Vec<Effec
 
 /// Updates the picture to the current time.
 pub fn tick(live: &mut Live, ctx: &mut Context) -> Vec<Effect> {
+    live.read_heat();
     if live.replay.is_some() {
         return replay_keys::tick(live, ctx);
     }
@@ -130,7 +132,10 @@ pub fn act(live: &mut Live, ctx: &mut Context, action: Action) -> Vec<Effect> {
         Action::Warnings => ctx.popups.push(Popup::Warnings(WarningList { cursor: 0 })),
         Action::Refine => ctx.request(Request::Refine),
         Action::Freeze => freeze(live),
-        Action::Table => live.shows_heat = !live.shows_heat,
+        Action::Table => {
+            live.shows_heat = !live.shows_heat;
+            live.read_heat();
+        }
         Action::LogAxis => live.log = Some(!live.is_log()),
         Action::ZoomReset => live.window = TrialWindow::default(),
         Action::ZoomIn | Action::ZoomOut | Action::PanLeft | Action::PanRight => {
