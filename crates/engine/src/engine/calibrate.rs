@@ -79,7 +79,10 @@ pub(super) fn calibrate(
         let begin = monotonic_nanos();
         let limited = TrialStage { limit, ..*stage };
         let run = if observed { run } else { run_unobserved };
-        let outcome = run(&limited, cell, &step, &mut |s, parts| samples.push((s, parts)))?;
+        let outcome = run(&limited, cell, &step, &mut |s, parts| {
+            // A watcher sees the whole log with the trial.
+            samples.push((s, SampleParts { log: None, ..parts }));
+        })?;
         let wall = monotonic_nanos() - begin;
         first = first.or(Some(visit(&outcome)));
         if outcome.trial.short {
