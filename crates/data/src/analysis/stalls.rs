@@ -188,7 +188,8 @@ mod tests {
         // The bucket of 990 ms has 998 in its middle.
         assert_eq!(
             found.describe(),
-            "nothing ended for 998 ms, 3 times: 65.1 % of the time; without that 2.70 k/s; cause unknown"
+            "nothing ended for 998 ms, 3 times: 65.1 % of the time; without that 2.70 k/s; \
+             cause unknown"
         );
     }
 

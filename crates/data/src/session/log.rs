@@ -52,7 +52,9 @@ pub struct Session {
 
 /// The trials of each cell whose latencies over time are known, with the lines of these.
 #[derive(Default)]
-pub struct CellLogs<'a>(HashMap<u32, Vec<(&'a Arc<Trial>, Vec<&'a EncodedLog>)>>);
+pub struct CellLogs<'a>(HashMap<u32, Vec<TrialLines<'a>>>);
+
+type TrialLines<'a> = (&'a Arc<Trial>, Vec<&'a EncodedLog>);
 
 impl CellLogs<'_> {
     /// Returns the time of the trials of a cell, nanoseconds.

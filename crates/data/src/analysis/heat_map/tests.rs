@@ -139,7 +139,8 @@ proptest! {
         prop_assert!(map.bounds.is_sorted() && map.columns.iter().all(|own| own.start <= own.end));
         let (column, row) = map.slowest.unwrap();
         let (time, bound) = log.slowest().unwrap();
-        prop_assert!(time <= log.nanos() && (bound > map.bounds[row] && bound <= map.bounds[row + 1]));
+        prop_assert!(time <= log.nanos());
+        prop_assert!(bound > map.bounds[row] && bound <= map.bounds[row + 1]);
         prop_assert!(map.at(column, row).unwrap().count > 0);
     }
 }

@@ -42,7 +42,8 @@ fn figure(log: HeatLog, result: &CellResult, name: String) -> Option<Figure> {
     let almost = if log.every() > 1 { "about " } else { "" };
     let most = map.columns.iter().flat_map(|own| &own.counts).max()?;
     let about = format!(
-        "darker where more operations ended, up to {almost}{} in {}; the slowest took up to {}, at {}",
+        "darker where more operations ended, up to {almost}{} in {}; \
+         the slowest took up to {}, at {}",
         show_count(*most as f64),
         show_nanos((map.columns[0].end - map.columns[0].start) as f64),
         show_nanos(slowest as f64),
