@@ -75,14 +75,11 @@ pub(super) fn calibrate(
     let mut step = predicted.unwrap_or_else(|| Amount::once(unpredicted_count(&cell.job)));
     let (mut observed, mut first) = (predicted.is_some(), None);
     loop {
-        let mut samples = Vec::new();
-        let begin = monotonic_nanos();
+        let (mut samples, begin) = (Vec::new(), monotonic_nanos());
         let limited = TrialStage { limit, ..*stage };
+        let mut keep = |s: Sample, all: SampleParts| samples.push((s, all.lanes.into()));
         let run = if observed { run } else { run_unobserved };
-        let outcome = run(&limited, cell, &step, &mut |s, parts| {
-            // A watcher sees the whole log with the trial.
-            samples.push((s, SampleParts { log: None, ..parts }));
-        })?;
+        let outcome = run(&limited, cell, &step, &mut keep)?;
         let wall = monotonic_nanos() - begin;
         first = first.or(Some(visit(&outcome)));
         if outcome.trial.short {
