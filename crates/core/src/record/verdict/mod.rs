@@ -78,18 +78,17 @@ pub fn complete(trials: &[Arc<Trial>]) -> impl Iterator<Item = &Arc<Trial>> {
 }
 
 /// Returns the rates of the trials that count: bytes per second, or operations per second where no
-/// data moves; of the last rounds only, if a trial looks for a steady state. Under a rate, which
-/// never varies, it is the operations per second of response time.
+/// data moves. Under a rate, which never varies, it is the operations per second of response time.
 pub fn rates(trials: &[Arc<Trial>]) -> Vec<f64> {
     let moves = trials.iter().any(|t| t.bytes > 0);
     let rate = |trial: &Trial| match trial.evidence.paced.as_deref() {
         Some(paced) if paced.response_nanos > 0 => {
-            vec![trial.ops as f64 * 1e9 / paced.response_nanos as f64]
+            trial.ops as f64 * 1e9 / paced.response_nanos as f64
         }
-        _ if moves => trial.throughputs(),
-        _ => trial.operation_rates(),
+        _ if moves => trial.throughput(),
+        _ => trial.operations(),
     };
-    complete(trials).flat_map(|trial| rate(trial)).collect()
+    complete(trials).map(|trial| rate(trial)).collect()
 }
 
 /// The measurements of one job.

@@ -23,7 +23,9 @@ const PERCENTILES: [(&str, u64); 4] =
 
 pub(super) fn few(evidence: &CellEvidence) -> Option<Finding> {
     let count = evidence.rated_trials().len();
-    if count == 0 || count >= Plan::ROUNDS as usize || looks_for_steady_state(evidence) {
+    // A trial that looks for a steady state has rounds in place of others.
+    let has_rounds = evidence.trials().any(|trial| trial.evidence.rounds.is_some());
+    if count == 0 || count >= Plan::ROUNDS as usize || has_rounds {
         return None;
     }
     if count == 1 && evidence.once {
@@ -46,11 +48,6 @@ pub(super) fn few(evidence: &CellEvidence) -> Option<Finding> {
         format!("{} are needed", Plan::ROUNDS),
         "use {trials} 5 or more, or a longer {budget}",
     )
-}
-
-/// Returns whether one long trial is judged by its rounds.
-fn looks_for_steady_state(evidence: &CellEvidence) -> bool {
-    evidence.trials().any(|trial| trial.evidence.rounds.is_some())
 }
 
 pub(super) fn not_steady(evidence: &CellEvidence) -> Option<Finding> {
@@ -176,9 +173,6 @@ pub(super) fn few_for_percentile(evidence: &CellEvidence) -> Option<Finding> {
 
 pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
     let half_width = evidence.spread.half_width.filter(|half| *half > MAX_HALF_WIDTH)?;
-    if looks_for_steady_state(evidence) {
-        return None;
-    }
     let outliers = match evidence.spread.outliers {
         0 => String::new(),
         1 => ", 1 outlier".into(),
@@ -200,9 +194,6 @@ pub(super) fn wide(evidence: &CellEvidence) -> Option<Finding> {
 pub(super) fn two_modes(evidence: &CellEvidence) -> Option<Finding> {
     // Under a rate, these are of response times.
     let (a, b) = evidence.spread.two_modes.filter(|_| evidence.job.rate.is_none())?;
-    if looks_for_steady_state(evidence) {
-        return None;
-    }
     // `level-change` reports a change over time.
     if LevelChange::from_trials(evidence.trials).is_some() {
         return None;
