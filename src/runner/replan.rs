@@ -89,7 +89,7 @@ pub fn replan(
     plan.span_may_shrink = false;
     plan.budget = settings.budget.unwrap_or(plan.budget);
     let longest = || TrialTime::from_duration(Plan::steady_time(plan.budget, plan.cells.len()));
-    let usual = if plan.steady { longest() } else { plan.trial_time };
+    let usual = if plan.steady && plan.fitted { longest() } else { plan.trial_time };
     plan.trial_time = settings.trial_time.unwrap_or(usual);
     plan.remote = settings.remote.clone().or(plan.remote);
     Ok(plan)
@@ -167,8 +167,41 @@ fn replace_target(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::session::testing;
+
+    #[test]
+    fn steady_trials_follow_the_budget() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 30).unwrap();
+        let mut session = testing::session(2);
+        (session.plan.steady, session.plan.fitted, session.plan.trials) = (true, true, Some(1));
+        let time = |session: &Session, settings: &Settings| {
+            let plan = replan(session, &[file.path().into()], &[], false, settings).unwrap();
+            (plan.trials, plan.trial_time.low)
+        };
+        let second = Duration::from_secs(1);
+        let longer = Settings { budget: Some(second * 100), ..Settings::default() };
+        assert_eq!(time(&session, &longer), (Some(1), Plan::steady_time(second * 100, 2)));
+        // A time that was asked for stays.
+        session.plan.fitted = false;
+        session.plan.trial_time = TrialTime::from_duration(second * 7);
+        assert_eq!(time(&session, &longer), (Some(1), second * 7));
+        let own = Settings { trial_time: Some(TrialTime::from_duration(second)), ..longer };
+        assert_eq!(time(&session, &own).1, second);
+        for other in [
+            Settings { trials: Some(3), ..Settings::default() },
+            Settings { until: Some(Until::Answer), ..Settings::default() },
+        ] {
+            let refused = replan(&session, &[file.path().into()], &[], false, &other);
+            assert!(
+                matches!(refused, Err(ReplanError::Plan(PlanError::SteadyPlan))),
+                "{refused:?}"
+            );
+        }
+    }
 
     #[test]
     fn replan_keeps_the_cells() {

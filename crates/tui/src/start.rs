@@ -158,7 +158,8 @@ impl Entry<'_> {
     fn budget(&self) -> Duration {
         match self {
             Entry::Preset(preset) | Entry::Listed(preset) => {
-                preset.settings.budget.unwrap_or(Plan::BUDGET)
+                let usual = Plan::usual_budget(preset.settings.until, 1);
+                preset.settings.budget.unwrap_or(usual)
             }
             Entry::Task(Task::Profile | Task::TwoDisks) => Plan::BUDGET,
             Entry::Task(Task::Slower) | Entry::Example | Entry::Heading => Duration::ZERO,

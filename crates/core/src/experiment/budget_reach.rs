@@ -143,7 +143,7 @@ pub fn predict_missed(plan: &Plan, disk: &DiskSpeed) -> Option<MissedCells> {
     let before = if plan.experiment == LEVELS { plan.budget.as_secs_f64() / 8.0 } else { 0.0 };
     let budget = plan.budget.as_secs_f64();
     let all: f64 = plan.cells.iter().map(cost).sum();
-    if plan.pick || plan.steady || plan.latency_target.is_some() || before + all <= budget {
+    if plan.pick || plan.latency_target.is_some() || before + all <= budget {
         return None;
     }
     let mut spent = before;

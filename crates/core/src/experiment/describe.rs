@@ -267,8 +267,6 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
     }
     let known = &preset.settings;
     let until = plan.ends_by();
-    let is_usual_time =
-        plan.steady && plan.trial_time.low == Plan::steady_time(plan.budget, plan.cells.len());
     let usual = Plan::usual_budget(until, plan.variants.len());
     let measures = estimate(&Plan { ceilings: false, ..plan.clone() }) >= Plan::MIN_FOR_CEILINGS;
     let ceilings = match plan.ceilings {
@@ -284,10 +282,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         ),
         until: unlike(until, known.until),
         budget: unlike(Some(plan.budget), Some(known.budget.unwrap_or(usual))),
-        trial_time: unlike(
-            Some(plan.trial_time).filter(|_| !plan.fitted && !is_usual_time),
-            known.trial_time,
-        ),
+        trial_time: unlike(Some(plan.trial_time).filter(|_| !plan.fitted), known.trial_time),
         ceilings: unlike(ceilings, known.ceilings),
         rated: unlike(plan.rated, known.rated),
         expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),

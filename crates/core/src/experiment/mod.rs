@@ -236,7 +236,7 @@ fn trial_time(
 ) -> (TrialTime, bool) {
     match (user.trial_time, whole.trial_time.filter(|_| longest.is_none())) {
         (Some(time), _) => (time, false),
-        (None, None) if let Some(longest) = longest => (TrialTime::from_duration(longest), false),
+        (None, None) if let Some(longest) = longest => (TrialTime::from_duration(longest), true),
         (None, Some(time)) if user.budget.is_none() || time.low <= fits => (time, false),
         (None, Some(_)) => (TrialTime::from_duration(fits), true),
         (None, None) => (TrialTime::from_duration(fits.min(TrialTime::default().low)), true),

@@ -223,8 +223,6 @@ impl Plan {
     const STEADY_SHARE: f64 = 0.95;
     /// Rounds of the longest trial.
     const STEADY_PARTS: u32 = 10;
-    /// Its rounds are multiples of this, milliseconds.
-    const STEADY_STEP: u64 = 100;
     /// The longest round of a trial that ends in a steady state, as the criterion has it.
     const LONGEST_ROUND: Duration = Duration::from_secs(60);
     /// Minimum rounds before the goal may end a run.
@@ -375,10 +373,7 @@ impl Plan {
 
     /// Returns the rounds over which a trial of at most `longest` is to be steady.
     pub fn steady_round(longest: Duration) -> Duration {
-        let round = (longest / Plan::STEADY_PARTS).min(Plan::LONGEST_ROUND).as_millis() as u64;
-        // Of whole intervals in which the work is sampled.
-        let whole = round / Plan::STEADY_STEP * Plan::STEADY_STEP;
-        Duration::from_millis(whole.max(Plan::STEADY_STEP))
+        (longest / Plan::STEADY_PARTS).min(Plan::LONGEST_ROUND)
     }
 
     /// Returns the longest time of each of these trials that end in a steady state.

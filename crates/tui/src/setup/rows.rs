@@ -112,11 +112,12 @@ pub fn display_value(text: &str) -> &str {
 pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&Plan>) -> String {
     match setting.name {
         "trials" if plan.is_some_and(|plan| plan.settles().is_some()) => "until settled".into(),
+        "trials" if plan.is_some_and(|plan| plan.steady) => "until steady".into(),
         "trials" => "until precise".into(),
         "count" => "by trial time".into(),
         "size" if constraints.exists => "whole file".into(),
         "size" => constraints.size.map_or("512m".into(), crate::units::short_bytes),
-        "budget" => short_time(Plan::BUDGET),
+        "budget" => short_time(plan.map_or(Plan::BUDGET, |plan| plan.budget)),
         "trial-time" => plan.map_or("300ms".into(), |plan| short_time(plan.trial_time.low)),
         _ => setting.default.into(),
     }

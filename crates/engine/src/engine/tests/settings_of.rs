@@ -32,7 +32,7 @@ fn cells_of_shares(plan: &Plan) -> HashSet<Job> {
     cells.iter().map(|job| Job { span: number(job), ..job.clone() }).collect()
 }
 
-const LINES: [&str; 15] = [
+const LINES: [&str; 16] = [
     "",
     "block-size=4k,1m cache=warm",
     "backend=read,seek",
@@ -42,6 +42,7 @@ const LINES: [&str; 15] = [
     "op=write sync=fdatasync,dsync sync-every=1,4 size=1m",
     "until=3 rated=2g",
     "until=answer budget=9s",
+    "until=steady budget=9s",
     "backend=pread,uring depth=1,8 direct=true",
     "mix=70 size=1m",
     "op=write verify=true compressible=50 size=1m",
@@ -106,7 +107,7 @@ fn older_plans_recover_their_settings() {
             assert!(other.is_empty(), "{context}: {other:?}");
             let once = |plan: &Plan| {
                 (
-                    (plan.trials, plan.until, plan.settle),
+                    (plan.trials, plan.until, plan.steady, plan.settle),
                     plan.budget,
                     plan.rated,
                     plan.ceilings,

@@ -4,7 +4,7 @@ use super::pick;
 use crate::context::Context;
 use crate::experiment::usual;
 use crate::msg::{Effect, Query};
-use crate::plan::{Backends, Choice, Info, PRESETS, Preset, Presets, Setting, Settings};
+use crate::plan::{Backends, Choice, Info, PRESETS, Plan, Preset, Presets, Setting, Settings};
 use crate::popup::{Popup, Purpose};
 use crate::setup::rows::{self, RowKind};
 use crate::setup::slider::Band;
@@ -160,7 +160,7 @@ pub fn step_row(
 /// Returns the value to step from where none is set.
 fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     match name {
-        "budget" => Some(short_time(crate::plan::Plan::BUDGET)),
+        "budget" => Some(short_time(setup.plan().map_or(Plan::BUDGET, |plan| plan.budget))),
         "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
         "size" => setup.constraints().size.map(short_bytes),
         _ => None,
