@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 pub use self::encoded::{EncodedLog, LogSpace};
-use crate::stats::Buckets;
+use crate::stats::{Buckets, Histogram};
 
 /// The buckets of a log: 32 for each power of two, so each is at most 3.1 % wide.
 pub type LogBuckets = Buckets<5>;
@@ -49,10 +49,22 @@ impl LogEntry {
         merge_counts(&mut self.service, &more.service);
     }
 
+    /// Returns the times of the operations from their real starts.
+    pub fn service_times(&self) -> &[LogCount] {
+        if self.service.is_empty() { &self.latency } else { &self.service }
+    }
+
     /// Returns the number of timed operations.
     pub fn timed(&self) -> u64 {
         self.latency.iter().map(|(_, count)| u64::from(*count)).sum()
     }
+}
+
+/// Returns a histogram of these counts, each as the middle of its bucket.
+pub fn histogram_of<'a>(counts: impl IntoIterator<Item = &'a LogCount>) -> Histogram {
+    let pair = |(bucket, count): &LogCount| (LogBuckets::middle((*bucket).into()), (*count).into());
+    let pairs: Vec<(u64, u64)> = counts.into_iter().map(pair).collect();
+    Histogram::from_pairs(&pairs)
 }
 
 /// Adds counts, bucket by bucket.

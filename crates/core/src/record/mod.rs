@@ -24,7 +24,9 @@ pub use event::{Earlier, End, Event, LaneSample, Phase, Progress, Sample, Sample
 pub use first_visit::FirstVisits;
 pub use ground::{BelowCounts, CacheBelow, Ground, Layer, LayerKind, Medium};
 pub use latency::{CommitTimes, Latency};
-pub use latency_log::{EncodedLog, LatencyLog, LogBuckets, LogCount, LogEntry, LogSpace};
+pub use latency_log::{
+    EncodedLog, LatencyLog, LogBuckets, LogCount, LogEntry, LogSpace, histogram_of,
+};
 pub use level_change::{LevelChange, Stretch};
 pub use opt_u64::OptU64;
 pub use others::{OtherProcess, Others};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::Op;
-use crate::record::{EncodedLog, LatencyLog, LogBuckets, Rounds, Trial};
+use crate::record::{LatencyLog, Rounds, Trial, histogram_of};
 use crate::session::Session;
-use crate::stats::{Histogram, STEADY_ROUNDS, Stretch, segments};
+use crate::stats::{STEADY_ROUNDS, Stretch, segments};
 use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_wait};
 
 /// Shorter trials are single figures, nanoseconds.
@@ -20,22 +20,25 @@ const MAX_NAMED: usize = 3;
 /// Describes the first long trial of each cell whose rate changed while it ran: `uring 1 MiB
 /// write, trial 1: 2.90 GiB/s for 12.3 s (34.0 GiB), then 310 MiB/s`.
 pub fn describe_courses(session: &Session, results: &[CellResult]) -> Vec<String> {
+    let is_long = |trial: &Trial| trial.nanos >= MIN_NANOS;
+    // The rate that was asked for does not change; one that lasts has a sentence of its own.
+    let may_change = |result: &&CellResult| {
+        let is_free = !result.cell.is_paced() && !session.plan.steady;
+        is_free && result.trials.iter().any(|trial| is_long(trial))
+    };
+    if !results.iter().any(|result| may_change(&result)) {
+        return Vec::new();
+    }
     let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
+    let logs = session.logs_by_cell();
     let of = |result: &CellResult| {
-        let long = result.trials.iter().filter(|trial| trial.nanos >= MIN_NANOS);
-        // The rate that was asked for does not change.
-        let mut long = long.filter(|_| !result.cell.is_paced());
-        let said = long.find_map(|trial| {
-            let course = Course::new(session, trial).filter(Course::changes)?;
-            Some((trial, course.describe(result)))
-        });
-        said.map(|(trial, said)| {
-            format!("{}, trial {}: {said}", names.full(&result.cell), trial.round)
+        let mut long = logs.decode(result.trials.first()?.cell).filter(|(trial, _)| is_long(trial));
+        long.find_map(|(trial, log)| {
+            let said = Course::new(trial, log).filter(Course::changes)?.describe(result);
+            Some(format!("{}, trial {}: {said}", names.full(&result.cell), trial.round))
         })
     };
-    // The rate that lasts has a sentence of its own.
-    let shown = results.iter().filter(|_| !session.plan.steady);
-    shown.filter_map(of).take(MAX_NAMED).collect()
+    results.iter().filter(may_change).filter_map(of).take(MAX_NAMED).collect()
 }
 
 /// The result of a cell whose trial looked for a steady state.
@@ -49,10 +52,12 @@ pub struct Lasting<'a> {
 impl<'a> Lasting<'a> {
     /// Returns what lasts of each cell that was measured.
     pub fn all(session: &Session, results: &'a [CellResult]) -> Vec<Lasting<'a>> {
+        let logs = session.logs_by_cell();
         let of = |result: &'a CellResult| {
             let trial = result.trials.first()?;
             let rounds = trial.evidence.rounds.as_deref()?;
-            let course = Course::new(session, trial);
+            let own = logs.decode(trial.cell).next();
+            let course = own.and_then(|(trial, log)| Course::new(trial, log));
             Some(Lasting { result, course, rounds, nanos: trial.nanos })
         };
         results.iter().filter_map(of).collect()
@@ -112,10 +117,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Returns the course of a trial; `None` without a log of it.
-    fn new(session: &Session, trial: &Trial) -> Option<Course> {
-        let own = |of: &&EncodedLog| (of.cell, of.round) == (trial.cell, trial.round);
-        let log = LatencyLog::decode(session.latencies.iter().map(|of| &**of).filter(own))?;
+    /// Returns the course of a trial from its log.
+    fn new(trial: &Trial, log: LatencyLog) -> Option<Course> {
         let whole = usize::try_from(trial.nanos / log.width.max(1)).ok()?;
         let moves_bytes = trial.bytes > 0;
         // In an interval without an entry nothing ended.
@@ -151,11 +154,8 @@ impl Course {
     pub fn latency(&self, level: &Stretch, quantile: f64) -> Option<f64> {
         let own = |index: u32| (level.first..=level.last).contains(&(index as usize));
         let entries = self.log.entries().iter().filter(|entry| own(entry.index));
-        let pairs: Vec<(u64, u64)> = entries
-            .flat_map(|entry| &entry.latency)
-            .map(|(bucket, count)| (LogBuckets::middle((*bucket).into()), (*count).into()))
-            .collect();
-        Histogram::from_pairs(&pairs).quantile(quantile).map(|nanos| nanos as f64)
+        let all = histogram_of(entries.flat_map(|entry| &entry.latency));
+        all.quantile(quantile).map(|nanos| nanos as f64)
     }
 
     /// Describes the first change, and how many there are: `2.90 GiB/s for 12.3 s (34.0 GiB), then

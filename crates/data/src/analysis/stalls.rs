@@ -2,9 +2,9 @@
 
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::Job;
-use crate::record::{LatencyLog, LogBuckets, LogCount, LogEntry};
+use crate::record::{LatencyLog, LogBuckets, LogEntry, histogram_of};
 use crate::session::Session;
-use crate::stats::median;
+use crate::stats;
 use crate::units::{show_count, show_nanos, show_share};
 
 /// A stall is at least as long as this many operations take, stalls included, and as many times
@@ -92,7 +92,8 @@ fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
     let entries = || trials.iter().flat_map(|(_, log)| log.entries());
     let nanos: f64 = trials.iter().map(|(nanos, _)| *nanos as f64).sum();
     let ops: f64 = entries().map(|entry| entry.ops as f64).sum();
-    let least = MIN_OPERATIONS * f64::max(nanos / ops, median_latency(entries())?);
+    let median = histogram_of(entries().flat_map(LogEntry::service_times)).quantile(0.5);
+    let least = MIN_OPERATIONS * f64::max(nanos / ops, median? as f64);
     let gaps = trials.iter().flat_map(|(_, log)| {
         let own = least.max(MIN_INTERVALS * log.width as f64);
         gaps(log).filter(move |gap| *gap >= own)
@@ -101,7 +102,12 @@ fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
     let held: f64 = gaps.iter().sum();
     let rate = ops * 1e9 / (nanos - held);
     let known = held < nanos && rate.is_finite();
-    known.then_some(Stalls { count: gaps.len(), nanos: median(&gaps)?, share: held / nanos, rate })
+    known.then_some(Stalls {
+        count: gaps.len(),
+        nanos: stats::median(&gaps)?,
+        share: held / nanos,
+        rate,
+    })
 }
 
 /// Returns the times in which nothing ended until an operation did that took that long, in
@@ -116,32 +122,14 @@ fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
         let sides = if next == 0 { 1.0 } else { 2.0 };
         next = entry.index.saturating_add(1);
         let (least, most) = (empty * width, (empty + sides) * width);
-        let slowest = times(entry).last().map_or(0, |(bucket, _)| middle(*bucket)) as f64;
+        let slowest = entry
+            .service_times()
+            .last()
+            .map_or(0, |(bucket, _)| LogBuckets::middle((*bucket).into()))
+            as f64;
         let is_stall = empty > 0.0 && slowest >= MIN_FILL * least;
         is_stall.then(|| slowest.clamp(least, most))
     })
-}
-
-/// Returns the times that operations took from their real starts.
-fn times(entry: &LogEntry) -> &[LogCount] {
-    if entry.service.is_empty() { &entry.latency } else { &entry.service }
-}
-
-fn middle(bucket: u16) -> u64 {
-    LogBuckets::middle(bucket.into())
-}
-
-/// Returns the median of all operations, nanoseconds.
-fn median_latency<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> Option<f64> {
-    let mut counts: Vec<LogCount> = entries.flat_map(times).copied().collect();
-    counts.sort_unstable_by_key(|(bucket, _)| *bucket);
-    let half = counts.iter().map(|(_, count)| u64::from(*count)).sum::<u64>().div_ceil(2);
-    let mut seen = 0;
-    let found = counts.iter().find(|(_, count)| {
-        seen += u64::from(*count);
-        seen >= half
-    });
-    found.map(|(bucket, _)| middle(*bucket) as f64)
 }
 
 #[cfg(test)]

@@ -122,14 +122,16 @@ pub fn answer_experiment(
     results: &[CellResult],
     general: &Answer,
 ) -> Option<String> {
+    let with_failures = |own: String| {
+        let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
+        let failed = text::describe_failures(results, &names);
+        Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    };
     let found = target::describe_found_targets(session, results)
         .or_else(|| describe_lasting(session, results));
     if let Some(found) = found {
-        let names = CellNames::from_jobs(results.iter().map(|result| &result.cell));
-        let failed = text::describe_failures(results, &names);
-        return Some([Some(found), failed].into_iter().flatten().collect::<Vec<_>>().join(" "));
+        return with_failures(found);
     }
-    let all = results;
     let results = &*at_full_speed(results);
     if results.is_empty() {
         return None;
@@ -157,9 +159,7 @@ pub fn answer_experiment(
             return (!said.is_empty()).then(|| format!("{} {}", general.text, said.join(" ")));
         }
     };
-    let names = CellNames::from_jobs(all.iter().map(|result| &result.cell));
-    let failed = text::describe_failures(all, &names);
-    Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    with_failures(own)
 }
 
 /// Returns the ratios of the speeds of calls, of other programs, or else of the ways to read.

@@ -41,5 +41,6 @@ pub fn session(mib: &[u64], op: Op) -> (Session, Vec<CellResult>) {
     trial.bytes = mib.iter().sum::<u64>() << 20;
     let mut session = crate::session::testing::session(1);
     session.latencies = log.encode(trial.cell, trial.round).into_iter().map(Into::into).collect();
+    session.trials = result.trials.clone();
     (session, vec![result])
 }
