@@ -267,7 +267,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
     }
     let known = &preset.settings;
     let until = plan.ends_by();
-    let usual = Plan::usual_budget(until, plan.variants.len());
+    let usual = plan.budget_unasked();
     let measures = estimate(&Plan { ceilings: false, ..plan.clone() }) >= Plan::MIN_FOR_CEILINGS;
     let ceilings = match plan.ceilings {
         _ if plan.ceilings == measures => None,

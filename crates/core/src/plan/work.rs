@@ -389,6 +389,11 @@ impl Plan {
         goal.or(self.steady.then_some(Until::Steady)).or(self.settle.map(|_| Until::Answer))
     }
 
+    /// Returns the budget that it has if none is requested.
+    pub fn budget_unasked(&self) -> Duration {
+        Plan::usual_budget(self.ends_by(), self.variants.len())
+    }
+
     /// Returns the usual budget of a run that ends so.
     pub fn usual_budget(until: Option<Until>, variants: usize) -> Duration {
         match until {

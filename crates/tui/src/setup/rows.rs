@@ -117,7 +117,7 @@ pub fn default_text(setting: &Setting, constraints: &Constraints, plan: Option<&
         "count" => "by trial time".into(),
         "size" if constraints.exists => "whole file".into(),
         "size" => constraints.size.map_or("512m".into(), crate::units::short_bytes),
-        "budget" => short_time(plan.map_or(Plan::BUDGET, |plan| plan.budget)),
+        "budget" => short_time(plan.map_or(Plan::BUDGET, Plan::budget_unasked)),
         "trial-time" => plan.map_or("300ms".into(), |plan| short_time(plan.trial_time.low)),
         _ => setting.default.into(),
     }

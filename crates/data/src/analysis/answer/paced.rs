@@ -61,7 +61,7 @@ impl<'a> RateCurve<'a> {
             return None;
         }
         let waking = waking_nanos(slow).map_or(String::new(), |nanos| {
-            format!(", of which waking the CPU takes {} on average", show_nanos(nanos))
+            format!(" (waking the CPU takes {} on average)", show_nanos(nanos))
         });
         let [rate, other] = [slow, fast].map(|of| Axis::Rate.value(&of.cell));
         let [time, least] = [least, best].map(show_nanos);

@@ -160,7 +160,7 @@ pub fn step_row(
 /// Returns the value to step from where none is set.
 fn step_origin(setup: &Setup, name: &str) -> Option<String> {
     match name {
-        "budget" => Some(short_time(setup.plan().map_or(Plan::BUDGET, |plan| plan.budget))),
+        "budget" => Some(short_time(setup.plan().map_or(Plan::BUDGET, Plan::budget_unasked))),
         "trial-time" => setup.plan().map(|plan| short_time(plan.trial_time.low)),
         "size" => setup.constraints().size.map(short_bytes),
         _ => None,

@@ -126,8 +126,8 @@ fn idle_machines_wake_up_slowly() {
     let board = glance.table().unwrap();
     assert_eq!(
         board.facts,
-        ["at 300/s half of the operations take up to 63.0 µs, of which waking the CPU takes 31.0 \
-          µs on average, at 6k/s 32.0 µs: between rare operations CPU and device sleep"]
+        ["at 300/s half of the operations take up to 63.0 µs (waking the CPU takes 31.0 µs \
+          on average), at 6k/s 32.0 µs: between rare operations CPU and device sleep"]
     );
     assert_eq!(board.beside.len(), 3, "700 ns of 32 µs are not worth a word: {:?}", board.beside);
     let slow = of(&[woken(300, 63.0, 31_000)]);
