@@ -36,6 +36,12 @@ pub fn main(argv: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return done(print_version().map(|()| 0));
     }
+    if let [_, only] = &argv[..]
+        && only == engine::NEIGHBOUR
+    {
+        engine::serve_neighbour(io::BufReader::new(io::stdin()), io::stdout());
+        return ExitCode::SUCCESS;
+    }
     match cli::complete(&argv) {
         Ok(true) => return ExitCode::SUCCESS,
         Ok(false) => {}

@@ -26,6 +26,7 @@ mod lab_files;
 mod language;
 mod layers;
 mod measured;
+mod neighbours;
 mod peers;
 mod pictures;
 mod presets;

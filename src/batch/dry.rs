@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use crate::analysis::group_by_key;
 use crate::engine::Unfillable;
 use crate::experiment::{DiskSpeed, estimate, predict_missed};
-use crate::plan::{Plan, TargetSpec, Variant};
+use crate::plan::{Plan, TargetSpec};
 use crate::record::Warning;
 use crate::text::{clean_text, show_path};
 use crate::units::{show_bytes, show_goal, show_trials, show_wait};
@@ -84,8 +84,8 @@ fn push_work(plan: &Plan, places: &[String], text: &mut String) {
             put(text, "", place);
         }
     }
-    for Variant { name, command } in &plan.variants {
-        put(text, "variant", format!("{name}: {}", clean_text(command)));
+    for variant in &plan.variants {
+        put(text, "variant", variant.describe());
     }
     let (cells, probes) = (plan.cells.len(), plan.probes.len());
     let order = format!("in random order (seed {})", plan.seed);

@@ -10,7 +10,7 @@ use crate::analysis;
 use crate::analysis::{Comparison, Difference, Expected, Holds, Ruling};
 use crate::experiment::{OtherCells, describes};
 use crate::output::{failure, print_message};
-use crate::plan::{Plan, Presets, Settings};
+use crate::plan::{Plan, Presets, Settings, Variant};
 use crate::report::{self, Look};
 use crate::runner;
 use crate::runner::BaselineError;
@@ -95,7 +95,10 @@ pub(super) fn of_variants(args: &Args, plan: &Plan) -> anyhow::Result<Option<Gat
     if let (Some(trials), Some(_)) = (few, limit) {
         return Err(BaselineError::Trials(trials).into());
     }
-    Ok((!plan.variants.is_empty()).then_some(Gate { with: Base::Variant, limit }))
+    // What neighbours cost is the answer itself.
+    let is_compared = Variant::are_set_by_commands(&plan.variants) || limit.is_some();
+    let has_variants = !plan.variants.is_empty() && is_compared;
+    Ok(has_variants.then_some(Gate { with: Base::Variant, limit }))
 }
 
 impl Gate {
@@ -125,7 +128,8 @@ impl Gate {
     fn compare_variants(&self, args: &Args, session: &Session) -> GateResult {
         let [session] = anonymize(args, [session]);
         let comparison = analysis::compare_variants(&session);
-        let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
+        // Of several neighbours that with the highest rate.
+        let versus = comparison.as_ref().and_then(|comparison| comparison.others.last());
         let judge = |(limit, versus)| analysis::judge_variants(&session, versus, limit);
         let ruling = self.limit.zip(versus).map(judge);
         GateResult { comparison, ruling }

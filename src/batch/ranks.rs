@@ -22,7 +22,7 @@ pub(super) fn check(args: &Args, plan: &Plan, started: Option<Started>) -> anyho
     }
     let refused = [
         (args.refine.is_some(), "--refine continues a run of one process"),
-        (!args.between.is_empty(), "--between compares variants of one machine"),
+        (!plan.variants.is_empty(), "--between and --neighbour are for one process"),
         (!plan.probes.is_empty(), "probes measure one machine"),
         (plan.targets().count() > 1, "several targets are measured by one process only"),
         (plan.pick, "the preset fast tries its methods in one process"),

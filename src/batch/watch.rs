@@ -183,7 +183,7 @@ impl Saving<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Variant, VariantName};
+    use crate::plan::VariantName;
     use crate::report::PrivateNames;
     use crate::session::testing;
 
@@ -191,7 +191,7 @@ mod tests {
     fn streamed_trials_are_anonymous() {
         let mut session = testing::session(1);
         let name: VariantName = "secret".parse().unwrap();
-        session.plan.variants = vec![Variant { name: name.clone(), command: "true".into() }];
+        session.plan.variants = vec!["secret:true".parse().unwrap()];
         session.plan.cells.iter_mut().for_each(|cell| cell.variant = Some(name.clone()));
         let names = PrivateNames::new(&session.host, &session.plan);
         let event = testing::trial_event(0, 1, 1 << 20);

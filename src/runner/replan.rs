@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::locate::{PlaceError, locate_target};
 use crate::experiment::PlanError;
-use crate::plan::{Op, Plan, Settings, TargetSpec, TrialTime, Until};
+use crate::plan::{Op, Plan, Settings, TargetSpec, TrialTime, Until, Variant};
 use crate::session::Session;
 use crate::text::show_path;
 use crate::units::show_bytes;
@@ -81,6 +81,11 @@ pub fn replan(
     let mut targets = targets.iter().zip(named).map(place).collect::<Result<Vec<_>, _>>()?;
     plan.others = targets.split_off(1);
     plan.target = targets.remove(0);
+    let neighbours = plan.variants.iter_mut().filter_map(|variant| variant.neighbour.as_mut());
+    for neighbour in neighbours {
+        let size = Some(neighbour.target.size());
+        neighbour.target = locate_target(None, plan.target.folder(), size, false, false, None)?;
+    }
     plan.seed = settings.seed.unwrap_or(plan.seed);
     set_end(&mut plan, settings)?;
     plan.once_uncached &= settings.trials.is_none() && settings.until.is_none();
@@ -133,7 +138,7 @@ fn check_allowed(session: &Session, settings: &Settings) -> Result<(), ReplanErr
     if free != Settings::default() {
         return Err(ReplanError::Cells);
     }
-    if !session.plan.variants.is_empty() {
+    if Variant::are_set_by_commands(&session.plan.variants) {
         return Err(ReplanError::Commands);
     }
     Ok(())

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use super::sweep::sensible;
 use super::{estimate, experiment, usual};
 use crate::plan::{
-    Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Settings,
-    TargetSpec, ValueKind,
+    Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Neighbour, Plan, Preset,
+    Settings, TargetSpec, ValueKind,
 };
 
 /// How options differ from the cells that they should describe.
@@ -274,6 +274,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         true => Some(MeasureCeilings::Always),
         false => Some(MeasureCeilings::Never),
     };
+    let (neighbour, neighbour_share) = Neighbour::settings_of(&plan.variants);
     let expect: Vec<Expect> = plan.expect.iter().flat_map(expected).collect();
     Settings {
         trials: unlike(
@@ -288,6 +289,8 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),
         cold: unlike(Some(plan.cold), Some(known.cold.unwrap_or_default())),
         cpus: unlike(plan.cpus.clone(), known.cpus.clone()),
+        neighbour: unlike(neighbour, known.neighbour.clone()),
+        neighbour_share: unlike(neighbour_share, known.neighbour_share.clone()),
         latency_target: unlike(plan.latency_target.clone(), known.latency_target.clone()),
         compressible: unlike(plan.compressible, known.compressible),
         dedupe: unlike(plan.dedupe, known.dedupe),

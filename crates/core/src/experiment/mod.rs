@@ -212,7 +212,7 @@ fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
         ("a pick among methods", picks(request)?),
         ("--fresh", request.resolved.whole.fresh == Some(true)),
         ("--latency-target", request.resolved.whole.latency_target.is_some()),
-        ("--between", !request.variants.is_empty()),
+        ("--between or --neighbour", !request.variants.is_empty()),
         ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
         ("--count", cells.iter().any(|job| job.count.is_some())),
         ("a rate", cells.iter().any(|job| job.rate.is_some())),

@@ -113,7 +113,8 @@ pub enum PlanError {
     )]
     SteadyPlan,
     #[error(
-        "--between compares the cells of a file in a sweep; choose another preset, or name a backend"
+        "--between and --neighbour compare the cells of a file in a sweep; choose another preset, or \
+         name a backend"
     )]
     VariantsOfNone,
     #[error("--mix both reads and writes; leave out --op")]

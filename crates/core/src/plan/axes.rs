@@ -356,7 +356,7 @@ pub(super) static ROWS: [Row; 23] = [
         place: 20,
         order: 9,
         value: |job| job.variant.as_ref().map_or("-".into(), VariantName::to_string),
-        phrase: |job| job.variant.as_ref().map(|variant| format!("with {variant}")),
+        phrase: |job| job.variant.as_ref().map(VariantName::phrase),
         tell: |job| job.variant.is_some(),
         clear: |job| job.variant = None,
         many: "variants",

@@ -15,6 +15,7 @@ mod info;
 mod job;
 mod job_option;
 mod kinds;
+mod neighbour;
 mod pace;
 mod preset;
 mod probe;
@@ -47,6 +48,7 @@ pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Unknown, Writes,
     is_near, nearest, shifted,
 };
+pub use neighbour::{Neighbour, NeighbourOptions};
 pub use pace::PacedAmount;
 pub use preset::{Broken, Names, PRESETS, Part, Preset, PresetError, Presets, Resolved, preset};
 pub use probe::{

@@ -63,6 +63,11 @@ pub(super) fn shares(text: &str) -> Result<Range, SettingError> {
     percentages(text, 1..=1000, "a percentage of the memory from 1 to 1000")
 }
 
+/// Returns `25,50,100`: percentages of the full speed of a neighbour.
+pub(super) fn neighbour_shares(text: &str) -> Result<Range, SettingError> {
+    percentages(text, 1..=100, "a percentage of the full speed from 1 to 100")
+}
+
 fn percentages(
     text: &str,
     within: std::ops::RangeInclusive<u64>,

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use super::probe::{parse_sets, put};
 use super::setting_text::{
-    backends, block_sizes, latency_target, pause, percent, percents, positive, seed, shares,
-    show_switches, some_names, some_of, split_list, switch, switches, trial_time, trials, until,
+    backends, block_sizes, latency_target, neighbour_shares, pause, percent, percents, positive,
+    seed, shares, show_switches, some_names, some_of, split_list, switch, switches, trial_time,
+    trials, until,
 };
 use super::{
     Arrival, Backends, Cache, Cold, Condition, CpuCache, CpuList, Expect, FilePer, Layout,
-    MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError, Sync,
-    TrialTime, Until, Writes, nearest,
+    MeasureCeilings, NeighbourOptions, Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote,
+    SettingError, Sync, TrialTime, Until, Writes, nearest,
 };
 use crate::units;
 
@@ -33,6 +34,10 @@ pub struct Settings {
     /// The pause after each operation.
     pub think: Option<Duration>,
     pub latency_target: Option<Condition>,
+    /// The job that runs while cells are measured.
+    pub neighbour: Option<NeighbourOptions>,
+    /// Percentages of what it does at full speed.
+    pub neighbour_share: Option<Range>,
     pub cache: Option<Vec<Cache>>,
     pub direct: Option<Vec<bool>>,
     pub xor: Option<bool>,
@@ -281,6 +286,20 @@ impl Settings {
             "Search for the highest rate with this latency: a percentile of the response times, such \
              as p99<5ms, in steps of 5 % from 10/s to 1m/s, or at the rates of --rate; exit 5 if it \
              holds at none",
+        ),
+        setting!(
+            "neighbour", "Neighbour", ValueKind::Form("OPTIONS"),
+            default: "none",
+            neighbour: NeighbourOptions::parse => |v| v.to_string(),
+            "Measure each cell alone, and next to a second job on a scratch file of its own, in the \
+             same rounds: '--op write -s 1m --direct --rate 200MB/s'; several rates are several \
+             neighbours",
+        ),
+        setting!(
+            "neighbour-share", "Neighbour at", ValueKind::Form("PERCENT"),
+            default: "its rate, or 100",
+            neighbour_share: neighbour_shares => Range::to_string,
+            "Run the neighbour at these percentages of its full speed, such as 25,50,75,100",
         ),
         setting!(
             "cache" / 'c', "Page cache", ValueKind::SomeOf(&["cold", "warm", "asis"]),

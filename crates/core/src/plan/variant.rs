@@ -1,19 +1,28 @@
-//! Variants of the machine, each set by a command, whose cells are measured in the same rounds.
+//! Variants of the machine, each set by a command or by a neighbour, whose cells are measured in
+//! the same rounds.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of a variant: 1 to 16 letters, digits, dots, dashes and underscores.
+use super::Neighbour;
+use crate::text::clean_text;
+
+/// The name of a variant: 1 to 16 letters, digits and characters of [`VariantName::MARKS`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct VariantName(String);
 
-/// A state of the machine, and the shell command that sets it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A state of the machine: the shell command that sets it, or the job that runs meanwhile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     pub name: VariantName,
+    /// Empty, and absent from JSON, in a plan with neighbours.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
+    /// `None`: nothing runs meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbour: Option<Box<Neighbour>>,
 }
 
 /// Why a text is not a variant.
@@ -21,7 +30,7 @@ pub struct Variant {
 pub enum VariantError {
     #[error("write NAME:COMMAND; the command `true` changes nothing")]
     NoCommand,
-    #[error("a name has 1 to 16 letters, digits, dots, dashes and underscores")]
+    #[error("a name has 1 to 16 letters, digits, and . - _ % /")]
     Name,
     #[error("both variants are named {0}")]
     Twice(VariantName),
@@ -29,9 +38,19 @@ pub enum VariantError {
 
 impl VariantName {
     const MAX_LEN: usize = 16;
+    /// What a name may have besides letters and digits.
+    const MARKS: &[u8] = b".-_%/";
+
+    /// The name of the variant without a neighbour.
+    pub const ALONE: &str = "alone";
 
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns how a cell is measured in it: `with mq`, `alone`.
+    pub fn phrase(&self) -> String {
+        if self.0 == Self::ALONE { self.0.clone() } else { format!("with {self}") }
     }
 }
 
@@ -45,7 +64,7 @@ impl FromStr for VariantName {
     type Err = VariantError;
 
     fn from_str(text: &str) -> Result<VariantName, VariantError> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || Self::MARKS.contains(&byte);
         if (1..=VariantName::MAX_LEN).contains(&text.len()) && text.bytes().all(plain) {
             Ok(VariantName(text.into()))
         } else {
@@ -63,11 +82,31 @@ impl FromStr for Variant {
         if command.is_empty() {
             return Err(VariantError::NoCommand);
         }
-        Ok(Variant { name, command: command.into() })
+        Ok(Variant { name, command: command.into(), neighbour: None })
     }
 }
 
 impl Variant {
+    /// Returns whether a command of the user sets it.
+    pub fn is_set_by_command(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// Returns whether commands of the user set these.
+    pub fn are_set_by_commands(variants: &[Variant]) -> bool {
+        variants.iter().any(Variant::is_set_by_command)
+    }
+
+    /// Describes it in one line: `mq: echo mq-deadline >...`, `25%: next to ...`.
+    pub fn describe(&self) -> String {
+        let name = &self.name;
+        match &self.neighbour {
+            Some(neighbour) => format!("{name}: next to {}", neighbour.describe()),
+            None if self.is_set_by_command() => format!("{name}: {}", clean_text(&self.command)),
+            None => name.to_string(),
+        }
+    }
+
     /// Checks that no two have the same name.
     pub fn check_names(variants: &[Variant]) -> Result<(), VariantError> {
         for (index, variant) in variants.iter().enumerate() {

@@ -20,6 +20,7 @@ mod groups;
 mod heat_map;
 mod measured_time;
 mod names;
+mod neighbours;
 mod network;
 mod outrun;
 mod over_time;

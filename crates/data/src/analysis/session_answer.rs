@@ -2,6 +2,7 @@
 
 use crate::analysis::answer::{Answer, answer_beside, answer_experiment, capitalize};
 use crate::analysis::compare::describe_variants;
+use crate::analysis::neighbours::describe_neighbours;
 use crate::analysis::{
     CellResult, ProbeResult, list_skipped, network, outrun, over_time, picked, rated, remarks,
     stalls,
@@ -24,7 +25,9 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
         let said: Vec<&str> = answer.picked.iter().map(|picked| picked.text.as_str()).collect();
         answer.text = clean_text(&said.join(" "));
     }
-    if let Some(said) = describe_variants(session) {
+    if let Some(said) = describe_neighbours(session, results) {
+        answer.text = clean_text(&format!("{}.", capitalize(&said)));
+    } else if let Some(said) = describe_variants(session) {
         answer.text = clean_text(&format!("{} {said}", answer.text));
     }
     if let Some(said) = rated::rated(session, results).filter(|_| !results.is_empty()) {

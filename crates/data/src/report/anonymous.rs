@@ -35,8 +35,21 @@ const COMMON: [&str; 16] = [
     "file", ".", "remote", "loopback",
 ];
 
-/// Names the variants by letters, and hides their commands.
+fn hide_target(target: &mut TargetSpec) {
+    match target {
+        TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
+        TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => *path = "file".into(),
+        TargetSpec::None => {}
+    }
+}
+
+/// Names the variants by letters, and hides their commands; the names of neighbours are rates.
 fn anonymize_variants(plan: &mut Plan) {
+    let neighbours = plan.variants.iter_mut().filter_map(|variant| variant.neighbour.as_mut());
+    neighbours.for_each(|neighbour| hide_target(&mut neighbour.target));
+    if !Variant::are_set_by_commands(&plan.variants) {
+        return;
+    }
     let letters: Vec<VariantName> = (b'A'..=b'Z')
         .filter_map(|letter| char::from(letter).to_string().parse().ok())
         .take(plan.variants.len())
@@ -46,7 +59,7 @@ fn anonymize_variants(plan: &mut Plan) {
         job.variant = at.and_then(|at| letters.get(at).cloned());
     }
     for (variant, letter) in plan.variants.iter_mut().zip(letters) {
-        *variant = Variant { name: letter, command: "COMMAND".into() };
+        *variant = Variant { name: letter, command: "COMMAND".into(), neighbour: None };
     }
 }
 
@@ -223,13 +236,7 @@ impl PrivateNames {
     pub fn anonymize_plan(&self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
         for target in std::iter::once(&mut plan.target).chain(&mut plan.others) {
-            match target {
-                TargetSpec::Scratch { dir, .. } => *dir = ".".into(),
-                TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
-                    *path = "file".into();
-                }
-                TargetSpec::None => {}
-            }
+            hide_target(target);
         }
         anonymize_variants(&mut plan);
         // The name by which the user knows it, or its address.

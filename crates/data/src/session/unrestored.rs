@@ -12,7 +12,7 @@ use iotui_files::file_lock;
 const MAX_LOOKED_AT: usize = 16;
 
 /// A run that may have left its second variant set.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Unrestored {
     pub id: String,
     pub variants: Vec<Variant>,
@@ -57,5 +57,6 @@ pub fn find_unrestored(dir: &Path, machine: &str) -> Option<Unrestored> {
 fn variants(path: &Path, machine: &str) -> Option<Vec<Variant>> {
     let mut lines = reader::read_lines(path).ok()?;
     let session = head::find(&mut lines, path).ok()?.session;
-    Some(session.plan.variants).filter(|all| all.len() > 1 && session.host.name == machine)
+    let variants = Some(session.plan.variants);
+    variants.filter(|all| Variant::are_set_by_commands(all) && session.host.name == machine)
 }

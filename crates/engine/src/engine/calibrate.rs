@@ -29,17 +29,20 @@ impl Calibration {
     /// Returns the work of a trial that goes on for `time`, or until its only pass ends, timed as
     /// this one is.
     pub fn endless(self, job: &Job, time: Duration) -> Calibration {
-        /// More operations than any CPU does in a day.
-        const ENOUGH: u64 = 1 << 47;
-        let overwrites = job.op == Op::Write && !job.starts_fresh();
-        let repeats = !needs_single_pass(job) || overwrites && job.cpu_cache != CpuCache::Flush;
-        let passes = if repeats { ENOUGH / job.blocks().max(1) } else { 1 };
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let timed = self.amount.timed;
-        let count = job.blocks();
-        let amount = Amount { timed, nanos, passes: passes.max(1), ..Amount::once(count) };
+        let amount = endless_amount(job, self.amount.timed, time);
         Calibration { amount, trial: None, first: self.first }
     }
+}
+
+/// Returns the work of a trial that goes on for `time`, or until its only pass ends.
+pub(super) fn endless_amount(job: &Job, timed: Timed, time: Duration) -> Amount {
+    /// More operations than any CPU does in a day.
+    const ENOUGH: u64 = 1 << 47;
+    let overwrites = job.op == Op::Write && !job.starts_fresh();
+    let repeats = !needs_single_pass(job) || overwrites && job.cpu_cache != CpuCache::Flush;
+    let passes = if repeats { ENOUGH / job.blocks().max(1) } else { 1 };
+    let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Amount { timed, nanos, passes: passes.max(1), ..Amount::once(job.blocks()) }
 }
 
 /// A step of a calibration that is a trial, with its samples.

@@ -2,6 +2,7 @@
 //! machine supports, and builds an experiment. Also inspects the targets of an existing plan.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,10 +19,10 @@ use crate::catalog::{self, infos};
 use crate::experiment::{
     self, AvailableProbes, CALLS, PlanError, PlanRequest, Proposed, requested_probes, spans,
 };
-use crate::facts::TargetFacts;
+use crate::facts::{TargetFacts, TargetKind};
 use crate::plan::{
-    Cache, Choice, CpuList, Job, Op, Part, Plan, Preset, ProbeCell, ProbeInfo, Range, Resolved,
-    Settings, TargetSpec, Variant, find_probes, target_name,
+    Axis, Cache, Choice, CpuList, Job, Neighbour, Op, Part, Plan, Preset, ProbeCell, ProbeInfo,
+    Range, Resolved, Settings, TargetSpec, Variant, find_probes, target_name,
 };
 use crate::probe::{self, ProbeContext};
 use crate::stats::random;
@@ -94,6 +95,26 @@ pub enum ProposeError {
     TooMany(usize),
     #[error("{0} measures one file; name one of them")]
     OneFile(String),
+    #[error("--neighbour: {0}")]
+    Neighbour(Box<ProposeError>),
+    #[error(
+        "--neighbour: its options make {0} jobs, and it is one: give it one value of each; only \
+         --rate may have several"
+    )]
+    Neighbours(usize),
+    #[error("--neighbour: {0} is another program; name a backend of iotui")]
+    NeighbourPeer(String),
+    #[error(
+        "--neighbour needs a folder for its file, and a device has none; name a file on the device"
+    )]
+    NeighbourOfDevice,
+    #[error("--neighbour and --between both make the variants of a run; drop one of them")]
+    NeighbourBetween,
+    #[error(
+        "--neighbour-share is a share of the neighbour's full speed; give a --neighbour without a \
+         --rate"
+    )]
+    NeighbourShare,
 }
 
 /// Inspects the target and this machine, and makes a plan. Leaves no files behind.
@@ -135,6 +156,8 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         others => place_others(asked, others, &resolved, allowed)?,
     };
     let ranks = ranks.map(|of| of.ranks);
+    let neighbours = propose_neighbours(asked, &resolved, &target, open_target.as_ref())?;
+    let variants = if neighbours.is_empty() { variants } else { &neighbours };
     let here = PlanResources { target, open_target, others, variants, allowed, dropping, ranks };
     let plan = here.plan(&resolved)?;
     if plan.pick && !plan.others.is_empty() {
@@ -153,6 +176,66 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
         instead,
         common_span,
     })
+}
+
+/// Returns the variants with and without a neighbour, if one is requested: its file is in the folder
+/// of the target.
+fn propose_neighbours(
+    asked: &Proposal,
+    resolved: &Resolved,
+    target: &TargetSpec,
+    open_target: Option<&OpenTarget>,
+) -> Result<Vec<Variant>, ProposeError> {
+    let Resolved { whole, .. } = resolved;
+    let Some(options) = &whole.neighbour else {
+        let share = whole.neighbour_share.as_ref();
+        return share.map_or(Ok(Vec::new()), |_| Err(ProposeError::NeighbourShare));
+    };
+    if !asked.variants.is_empty() {
+        return Err(ProposeError::NeighbourBetween);
+    }
+    if open_target.is_none() {
+        return Err(PlanError::VariantsOfNone.into());
+    }
+    if open_target.is_some_and(|of| of.facts.kind == TargetKind::Device) {
+        return Err(ProposeError::NeighbourOfDevice);
+    }
+    let sweep = [Preset {
+        id: "neighbour".into(),
+        experiment: "sweep".into(),
+        // Of several backends the first that works here.
+        first_backend: true,
+        settings: Settings::clone(&options.settings),
+        ..Preset::default()
+    }];
+    let none = Settings::default();
+    let own = Proposal { dir: target.folder(), ..Proposal::new(&sweep, &none) };
+    let plan = propose(&own).map_err(|error| ProposeError::Neighbour(Box::new(error)))?.plan;
+    let unpaced: HashSet<Job> = plan.cells.iter().map(|job| Axis::Rate.without(job)).collect();
+    if unpaced.len() > 1 {
+        return Err(ProposeError::Neighbours(unpaced.len()));
+    }
+    if let Some(peer) = unpaced.iter().find(|job| job.backend.peer) {
+        return Err(ProposeError::NeighbourPeer(peer.backend.to_string()));
+    }
+    let neighbour = |job: &Job, share| Neighbour {
+        options: options.to_string(),
+        job: job.clone(),
+        target: plan.target.clone(),
+        share,
+        compressible: plan.compressible,
+        dedupe: plan.dedupe,
+    };
+    let neighbours = match &whole.neighbour_share {
+        Some(_) if options.settings.rate.is_some() => return Err(ProposeError::NeighbourShare),
+        Some(shares) => {
+            let each = |share: &u64| Some((*share).min(100) as u8);
+            let with = |share| plan.cells.iter().map(move |job| (job, each(share)));
+            shares.values.iter().flat_map(with).map(|(job, at)| neighbour(job, at)).collect()
+        }
+        None => plan.cells.iter().map(|job| neighbour(job, None)).collect(),
+    };
+    Ok(Neighbour::variants(neighbours))
 }
 
 /// Checks whether the requested cache-drop level is available.

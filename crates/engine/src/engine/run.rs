@@ -3,6 +3,7 @@
 mod earlier;
 mod fitting;
 mod fresh;
+mod neighbours;
 mod pick;
 mod precision;
 mod ratios;
@@ -34,7 +35,7 @@ use super::trial_parts::TrialOutcome;
 use super::{Control, Sink};
 use crate::experiment::{RateSearch, Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
-use crate::plan::{Plan, TrialTime};
+use crate::plan::{Plan, TrialTime, Variant};
 use crate::record::{
     Earlier, End, Event, Grounds, Latency, LogSpace, Phase, Severity, Throttle, Warning,
 };
@@ -265,8 +266,10 @@ impl<'a> Run<'a> {
             return Ok(StepResult::Done(cell));
         }
         self.send_progress(Phase::Calibrate, index, round);
-        // Cells that are compared do the same work: start-up weighs more in a smaller trial.
-        if let Some(amount) = self.ratios.amount_of_twin(&self.cells, index) {
+        // Cells that are compared do the same work: start-up weighs more in a smaller trial. Next to
+        // a neighbour that may take many times as long.
+        let alike = self.plan.variants.iter().all(|variant| variant.neighbour.is_none());
+        if let Some(amount) = self.ratios.amount_of_twin(&self.cells, index).filter(|_| alike) {
             self.set_amount(index, &mut cell, amount);
             return Ok(StepResult::Done(cell));
         }
@@ -292,9 +295,12 @@ impl<'a> Run<'a> {
         let cut = self.cutter(index);
         let (open_target, seed) = (self.targets.of(&cell.job), self.trial_seed(round));
         let cut_here = || cut.check();
-        let role = self.role();
-        let stage =
-            TrialStage { role, ..TrialStage::new(open_target, self.origin, seed, &cut_here) };
+        let (role, neighbour) = (self.role(), || self.variants.count_neighbour());
+        let stage = TrialStage {
+            role,
+            neighbour: &neighbour,
+            ..TrialStage::new(open_target, self.origin, seed, &cut_here)
+        };
         let calibration = calibrate(&stage, &cell, time, expected);
         let calibration = match self.plan.steady {
             true => calibration.map(|found| found.endless(&cell.job, self.plan.trial_time.low)),
@@ -345,6 +351,7 @@ impl<'a> Run<'a> {
         let role = self.role();
         let limit = Duration::from_nanos(amount.nanos).min(self.longest_trial(&cell));
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
+        let variants = &self.variants;
         let cut_here = || cut.check();
         let ends_by_time = part.is_some() || self.plan.steady;
         let stage = TrialStage {
@@ -353,6 +360,7 @@ impl<'a> Run<'a> {
             ends_by_time,
             steady: self.plan.steady.then(|| Plan::steady_round(limit)),
             part: part.map(|blocks| (blocks.start, blocks.end)),
+            neighbour: &|| variants.count_neighbour(),
             ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
@@ -455,14 +463,18 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         self.control.check_end(self.pace)?;
-        self.control.watchdog.doing("a command of --between was running");
+        let commands = self.plan.variants.iter().any(Variant::is_set_by_command);
+        self.control.watchdog.doing(match commands {
+            true => "a command of --between was running",
+            false => "a neighbour was being started or ended",
+        });
         self.send_progress(Phase::Switch, index, round);
         let (control, deadline) = (self.control, self.pace.deadline());
         let kill = || control.stopping() || Instant::now() >= deadline;
-        self.control.changed.store(true, Relaxed);
+        self.control.changed.store(commands, Relaxed);
         match self.variants.switch(variant, &kill) {
             Ok(()) => {
-                self.control.changed.store(variant != 0, Relaxed);
+                self.control.changed.store(commands && variant != 0, Relaxed);
                 Ok(())
             }
             Err(Failure::Cell(error)) => {
@@ -475,7 +487,8 @@ impl<'a> Run<'a> {
                 if let Some(name) = cell.and_then(|cell| cell.job.variant.clone())
                     && end == End::Budget
                 {
-                    let error = format!("the command of {name} did not end within the budget");
+                    let what = if commands { "the command of" } else { "starting" };
+                    let error = format!("{what} {name} did not end within the budget");
                     self.fail_cell(index, error);
                 }
                 Err(end)

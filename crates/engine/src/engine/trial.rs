@@ -27,7 +27,7 @@ use crate::facts::BlockDevice;
 use crate::peer;
 use crate::plan::{Cache, CpuCache, Job, Moves, Op, Pattern, Sync};
 use crate::record::{
-    CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, SampleParts, Trial, Xor,
+    CacheFlush, Evidence, Note, Preparation, ReadBack, Sample, SampleParts, Trial, Visit, Xor,
 };
 use crate::stats::Histogram;
 use crate::sys::clock::monotonic_nanos;
@@ -57,6 +57,8 @@ pub(super) struct TrialStage<'a> {
     pub is_prepared: bool,
     /// The role of this process among several ranks.
     pub role: RankRole<'a>,
+    /// Counts the work of the neighbour since it began; `None` without one.
+    pub neighbour: &'a dyn Fn() -> Result<Option<Visit>, Failure>,
 }
 
 /// The role of a process in a trial of several ranks; the default is that of one process alone.
@@ -93,6 +95,7 @@ impl<'a> TrialStage<'a> {
             part: None,
             is_prepared: false,
             role: RankRole::default(),
+            neighbour: &|| Ok(None),
         }
     }
 
@@ -231,6 +234,7 @@ pub(super) fn run_part_alone(
         stage.role.meet.is_none_or(|meet| meet())
     };
     let others = watches_others(stage, amount, watched).then(IoUsers::now);
+    let neighbour = (stage.neighbour)()?;
     let expected = Duration::from_nanos(amount.nanos);
     let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());
     let ran = match cell.executor {
@@ -240,6 +244,7 @@ pub(super) fn run_part_alone(
         }
     };
     let after = counters();
+    let neighbour = work_between(neighbour, (stage.neighbour)()?);
     let below = layers.zip(below).map(|(layers, then)| Box::new(layers.counts_since(job, &then)));
     let ready = Ready { cached: opened.or(ready.cached), ..ready };
     let cached_after = watched
@@ -254,6 +259,7 @@ pub(super) fn run_part_alone(
         prepare_nanos: prepared - began,
         parts: 1,
         huge_page_cache: huge_page_cache.into(),
+        neighbour,
         cpu_cache: flushed.flatten(),
         below,
         notes,
@@ -263,6 +269,17 @@ pub(super) fn run_part_alone(
     let counters = (&before, &after);
     let cached = (ready, cached_after);
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
+}
+
+/// Returns the work of a neighbour between two counts; `None` if too little time passed to see it.
+fn work_between(then: Option<Visit>, now: Option<Visit>) -> Option<Box<Visit>> {
+    let (then, now) = then.zip(now)?;
+    let work = Visit {
+        bytes: now.bytes.saturating_sub(then.bytes),
+        ops: now.ops.saturating_sub(then.ops),
+        nanos: now.nanos.saturating_sub(then.nanos),
+    };
+    (work.nanos > 0).then(|| Box::new(work))
 }
 
 /// Returns whether to list the processes that use disks before and after the work: not where that

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Commits;
 use crate::record::{
     CacheFlush, DeviceCounts, Evidence, LatencyLog, Note, OptU64, Others, Paced, Preparation,
-    Sample, Trial, Verified, Xor,
+    Sample, Trial, Verified, Visit, Xor,
 };
 use crate::stats::{Histogram, merge_neighbours};
 
@@ -167,6 +167,7 @@ fn join_evidence(
         verified: join_verified(all.verified, more.verified),
         others: join_others(all.others, more.others),
         paced: join_paced(all.paced, more.paced),
+        neighbour: join_visits(all.neighbour, more.neighbour),
         below: all.below.zip(more.below).map(|(all, more)| Box::new(all.join(&more))),
         notes,
         ended_by_time: all.ended_by_time || more.ended_by_time,
@@ -207,6 +208,15 @@ fn join_paced(all: Option<Box<Paced>>, more: Option<Box<Paced>>) -> Option<Box<P
     let (mut all, more) = (all?, more?);
     all.join(&more);
     Some(all)
+}
+
+/// Joins the work of a neighbour during the parts.
+fn join_visits(all: Option<Box<Visit>>, more: Option<Box<Visit>>) -> Option<Box<Visit>> {
+    let (Some(mut sum), Some(part)) = (all.clone(), more.clone()) else { return all.or(more) };
+    sum.bytes = sum.bytes.saturating_add(part.bytes);
+    sum.ops = sum.ops.saturating_add(part.ops);
+    sum.nanos = sum.nanos.saturating_add(part.nanos);
+    Some(sum)
 }
 
 fn add_devices(mut all: Vec<DeviceCounts>, more: Vec<DeviceCounts>) -> Vec<DeviceCounts> {

@@ -7,7 +7,8 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::clock::monotonic_nanos;
@@ -96,6 +97,31 @@ pub fn run_shell(
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script]);
     wait_for(command, watch)
+}
+
+/// Starts this program again with one argument, as a process with pipes for its input and output.
+/// It runs in its own process group and never outlives the thread that starts it.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn start_own(argument: &str) -> io::Result<Child> {
+    let parent = std::process::id();
+    // The same program, even if its file has been replaced.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(argument).env_remove(SECRET).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // SAFETY: the closure only makes async-signal-safe system calls.
+    unsafe { command.pre_exec(move || die_with_parent(parent)) };
+    let child = command.spawn()?;
+    OWN_PROCESS.store(child.id(), Relaxed);
+    Ok(child)
+}
+
+static OWN_PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Returns the process that [`start_own`] started last; 0 before.
+pub fn own_process() -> u32 {
+    OWN_PROCESS.load(Relaxed)
 }
 
 fn wait_for(

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::process_io::ProcessIo;
-use super::text;
+use super::{child, text};
 
 /// With more processes none is read: the passes would take longer than short trials.
 const MAX_PROCESSES: usize = 2048;
@@ -55,16 +55,16 @@ enum Counter {
 }
 
 impl IoUsers {
-    /// Reads the counters of all processes but this one.
+    /// Reads the counters of all processes but this one and its neighbour.
     pub fn now() -> IoUsers {
-        IoUsers::read(Path::new("/proc"), std::process::id())
+        IoUsers::read(Path::new("/proc"), &[std::process::id(), child::own_process()])
     }
 
-    fn read(root: &Path, own: u32) -> IoUsers {
+    fn read(root: &Path, own: &[u32]) -> IoUsers {
         let mut users = IoUsers { root: root.into(), ..IoUsers::default() };
         let entries = fs::read_dir(root).into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let pids: Vec<u32> = pids.filter(|pid| *pid != own).collect();
+        let pids: Vec<u32> = pids.filter(|pid| !own.contains(pid)).collect();
         if pids.len() > MAX_PROCESSES {
             users.hidden = u32::try_from(pids.len()).unwrap_or(u32::MAX);
             return users;
@@ -189,7 +189,7 @@ mod tests {
         put(11, "sh", Some([9, 0, 0]), 0);
         put(12, "ends", Some([9, 256 * MIB, MIB]), 0);
         fs::create_dir(root.join("sys")).unwrap();
-        let before = IoUsers::read(root, 1);
+        let before = IoUsers::read(root, &[1]);
         put(1, "iotui", Some([9, 90 * MIB, 0]), 0);
         put(2, "rsync", Some([10, 4 * MIB, 3 * MIB]), 0);
         put(3, "idle", Some([9, 5 * MIB + 4096, 0]), 0);
@@ -201,7 +201,7 @@ mod tests {
         // Its parent gets all that it did.
         fs::remove_dir_all(root.join("12")).unwrap();
         put(11, "sh", Some([9, 258 * MIB, MIB]), 0);
-        let after = IoUsers::read(root, 1);
+        let after = IoUsers::read(root, &[1]);
         let user = |pid, name: &str, read, written, is_kernel| IoUser {
             pid,
             name: name.into(),
@@ -228,8 +228,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let count = MAX_PROCESSES as u32 + 1;
         (1..=count).for_each(|pid| fs::create_dir(dir.path().join(pid.to_string())).unwrap());
-        let users = IoUsers::read(dir.path(), 0);
+        let users = IoUsers::read(dir.path(), &[]);
         assert_eq!((users.hidden(), users.since(&users)), (count, vec![]));
-        assert_eq!(IoUsers::read(Path::new("/nothing"), 0).hidden(), 0);
+        assert_eq!(IoUsers::read(Path::new("/nothing"), &[]).hidden(), 0);
     }
 }

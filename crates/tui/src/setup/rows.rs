@@ -12,12 +12,13 @@ use crate::view::pane;
 /// The settings changed most often, which are always shown.
 const COMMON: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct", "xor", "budget"];
 /// The others by group, in the order of the help; the last group has the rest.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Writes",
         &["sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"],
     ),
     ("Pace", &["rate", "arrival", "latency-target", "think"]),
+    ("Load", &["neighbour", "neighbour-share"]),
     ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "cpus", "fresh"]),
     ("Other", &[]),
 ];

@@ -113,6 +113,8 @@ fn every_cell_setting_is_compared() {
             "expect",
             "memory-share",
             "latency-target",
+            "neighbour",
+            "neighbour-share",
             "cold",
             "cpus",
             "compressible",

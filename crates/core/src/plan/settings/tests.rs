@@ -22,6 +22,8 @@ const EACH: &[(&str, &str)] = &[
     ("arrival", "poisson"),
     ("think", "5ms"),
     ("latency-target", "p99<5ms"),
+    ("neighbour", "-s 1m --op write --direct"),
+    ("neighbour-share", "25,100"),
     ("cache", "cold,asis"),
     ("direct", "true"),
     ("xor", "no"),

@@ -96,8 +96,7 @@ fn match_cells(
 }
 
 fn side_of(session: &Session, variant: &Variant, letter: String) -> Side {
-    let text = format!("{}: {}", variant.name, clean_text(&variant.command));
-    Side { variant: Some(text), ..side(session, letter) }
+    Side { variant: Some(variant.describe()), ..side(session, letter) }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod columns;
 mod conditions;
 mod facts;
 mod model;
+mod neighbours;
 mod origin;
 mod paced;
 mod pictures;
@@ -165,6 +166,9 @@ pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) 
     let is_paced = !results.is_empty() && results.iter().all(|result| result.cell.rate.is_some());
     match is_paced {
         _ if session.plan.steady => sustain::sustain(session, results),
+        _ if session.plan.variants.iter().any(|of| of.neighbour.is_some()) => {
+            neighbours::neighbours(session, results)
+        }
         true => paced::paced(session, results),
         false => board::growing(session, results, knees),
     }

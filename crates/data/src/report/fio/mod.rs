@@ -19,7 +19,7 @@ use self::line::comment;
 use self::target::FioTarget;
 use super::{Format, Look};
 use crate::analysis::{self, CellResult};
-use crate::plan::{Plan, Variant};
+use crate::plan::Plan;
 use crate::session::Session;
 use crate::units;
 
@@ -53,8 +53,9 @@ fn build_lines(session: &Session) -> Vec<String> {
     lines.extend(options.map(String::from));
     lines.extend(describe_content(plan));
     lines.push(format!("randseed={}", plan.seed));
-    lines.extend(plan.variants.iter().map(|Variant { name, command }| {
-        comment(&format!("variant {name}: run this before its jobs: {command}"))
+    lines.extend(plan.variants.iter().map(|variant| match variant.is_set_by_command() {
+        true => comment(&format!("variant {}, run this before its jobs", variant.describe())),
+        false => comment(&format!("variant {}", variant.describe())),
     }));
     let results = analysis::results(session);
     for (index, cell) in plan.cells.iter().enumerate() {

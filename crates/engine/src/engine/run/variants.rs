@@ -1,12 +1,14 @@
-//! The variants of the machine, each set by a command.
+//! The variants of the machine, each set by a command or by a neighbour.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use super::neighbours::Neighbours;
 use crate::engine::Control;
 use crate::engine::error::Failure;
 use crate::experiment::variant_index;
 use crate::plan::{Job, Plan, Variant};
+use crate::record::Visit;
 use crate::sys::child::{self, ChildAction, ChildExit};
 use crate::text::clean_text;
 
@@ -24,12 +26,14 @@ pub(super) struct Variants {
     failed: Vec<Option<String>>,
     /// The longest time that a command took; `None` before the first.
     longest: Option<Duration>,
+    neighbours: Neighbours,
 }
 
 impl Variants {
     pub fn new(plan: &Plan) -> Variants {
         let all = plan.variants.clone();
-        Variants { failed: vec![None; all.len()], all, current: None, longest: None }
+        let neighbours = Neighbours::default();
+        Variants { failed: vec![None; all.len()], all, current: None, longest: None, neighbours }
     }
 
     /// Returns the variant that a job needs, where it is not set.
@@ -53,7 +57,10 @@ impl Variants {
         // A command that fails may have changed anything.
         self.current = None;
         let begin = Instant::now();
-        let done = run_command(variant, kill);
+        let done = match variant.is_set_by_command() {
+            true => run_command(variant, kill),
+            false => self.neighbours.switch(variant.neighbour.as_deref(), kill),
+        };
         self.longest = self.longest.max(Some(begin.elapsed()));
         match done {
             Err(Failure::Cell(why)) => {
@@ -66,6 +73,13 @@ impl Variants {
                 Ok(())
             }
         }
+    }
+}
+
+impl Variants {
+    /// Counts the work of the neighbour that runs, if one does.
+    pub fn count_neighbour(&self) -> Result<Option<Visit>, Failure> {
+        self.neighbours.count()
     }
 }
 
@@ -128,6 +142,7 @@ mod tests {
         let variant = |(at, command): (usize, &&str)| Variant {
             name: format!("V{at}").parse().unwrap(),
             command: (*command).into(),
+            neighbour: None,
         };
         plan.variants = commands.iter().enumerate().map(variant).collect();
         Variants::new(&plan)

@@ -3,7 +3,7 @@
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
-use crate::record::{Finding, Others, Severity, Trial, finding};
+use crate::record::{Finding, OtherProcess, Others, Severity, Trial, finding};
 use crate::units::show_share;
 
 /// Share of one CPU's time that may be lost to steal time or to other tasks.
@@ -120,9 +120,15 @@ fn foreign_bytes(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
     } else {
         facts.disk_write_bytes.unwrap_or(0).saturating_sub(written)
     };
+    let foreign = match (&facts.neighbour, &facts.others) {
+        // What the disk moves for a neighbour is intended, and not exactly known.
+        (Some(_), Some(others)) => others.processes.iter().map(OtherProcess::bytes).sum(),
+        (Some(_), None) => 0,
+        (None, _) => foreign_reads.saturating_add(foreign_writes),
+    };
     let share = if evidence.writes() { MAX_JOURNAL_SHARE } else { MAX_FOREIGN_SHARE };
     let limit = MAX_FOREIGN_BYTES.max((own_bytes as f64 * share) as u64);
-    Some(foreign_reads.saturating_add(foreign_writes)).filter(|bytes| *bytes > limit)
+    Some(foreign).filter(|bytes| *bytes > limit)
 }
 
 pub(super) fn disturbed(evidence: &CellEvidence) -> Option<Finding> {

@@ -74,6 +74,7 @@ prop_compose! {
             visited: o[0].map(|end| (0, end)),
             paced: (kind < 4).then(|| Box::new(any_pace(&n, &o))),
             rounds: None,
+            neighbour: None,
             first: o[1].map(|bytes| Box::new(Visit { bytes, ops: n[0], nanos: n[1] })),
             notes: match kind {
                 0 => vec![Note::SharedDescriptors, Note::SmallPages],

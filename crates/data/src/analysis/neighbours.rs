@@ -1,0 +1,244 @@
+//! What a neighbour costs: each cell alone and next to it, by the pairs of their trials.
+
+use crate::analysis::answer::times_exactly;
+use crate::analysis::compare::results_in;
+use crate::analysis::{CellNames, CellResult};
+use crate::plan::{Job, Variant};
+use crate::session::Session;
+use crate::stats::{Ratio, Summary, median};
+use crate::units::{join_range, show_nanos, show_rate, show_share};
+
+/// A percentile with its 95 % interval, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Percentile {
+    value: f64,
+    ends: (Option<f64>, Option<f64>),
+}
+
+/// A cell alone and next to each neighbour.
+pub struct Neighboured {
+    pub alone: NextTo,
+    pub next_to: Vec<NextTo>,
+}
+
+/// A cell in one variant.
+pub struct NextTo {
+    pub variant: Variant,
+    /// Its cell has no variant.
+    pub result: CellResult,
+    /// Its speed as a multiple of that alone; `None` for the cell alone, and with too few trials.
+    pub ratio: Option<Ratio>,
+    /// The median and the 99th percentile of its latencies.
+    waits: [Option<Percentile>; 2],
+}
+
+impl Neighboured {
+    /// Returns each cell that was measured alone, with itself next to the neighbours of the plan.
+    pub fn all(session: &Session, results: &[CellResult]) -> Vec<Neighboured> {
+        let Some((alone, neighbours)) = session.plan.variants.split_first() else {
+            return Vec::new();
+        };
+        if neighbours.iter().any(|variant| variant.neighbour.is_none()) {
+            return Vec::new();
+        }
+        let of = |variant: &Variant, result: CellResult, base: Option<&CellResult>| NextTo {
+            variant: variant.clone(),
+            ratio: base.and_then(|base| result.ratio_to(base)),
+            waits: find_waits(session, variant, &result.cell),
+            result,
+        };
+        let others: Vec<(&Variant, Vec<CellResult>)> =
+            neighbours.iter().map(|variant| (variant, results_in(variant, results))).collect();
+        let cell = |base: CellResult| {
+            let same = |all: &[CellResult]| all.iter().find(|of| of.cell == base.cell).cloned();
+            let next_to = others.iter().filter_map(|(variant, all)| {
+                let result = same(all).filter(|result| !result.trials.is_empty())?;
+                Some(of(variant, result, Some(&base)))
+            });
+            let next_to = next_to.collect();
+            Neighboured { alone: of(alone, base, None), next_to }
+        };
+        let alone = results_in(alone, results).into_iter();
+        alone.filter(|base| !base.trials.is_empty()).map(cell).collect()
+    }
+
+    /// Describes what the last neighbour, of several that with the highest rate, costs.
+    pub fn describe(&self, names: &CellNames) -> Option<String> {
+        let name = names.full(&self.alone.result.cell);
+        let last = self.next_to.last()?;
+        let job = &last.variant.neighbour.as_ref()?.job;
+        let rate = last.neighbour_rate().map(|rate| format!(" at {}", show_rate(rate)));
+        let at = rate.unwrap_or_default();
+        let said: Vec<String> =
+            std::iter::once(last.describe_speed()).chain(self.describe_waits(last)).collect();
+        Some(format!("next to {}{at}, {name} {}", job.label(), said.join("; ")))
+    }
+
+    /// Describes what the neighbour does to the latencies that are known.
+    pub fn describe_waits(&self, next_to: &NextTo) -> Vec<String> {
+        let pairs = ["p50", "p99"].into_iter().zip(self.alone.waits.into_iter().zip(next_to.waits));
+        let known = pairs.filter_map(|(name, (alone, with))| Some((name, alone?, with?)));
+        known.map(|(name, alone, with)| describe_change(name, alone, with)).collect()
+    }
+}
+
+impl NextTo {
+    /// Returns the bytes per second that the neighbour moved meanwhile: the median of the trials;
+    /// `None` without one, and where the trials were too short to see it.
+    pub fn neighbour_rate(&self) -> Option<f64> {
+        let counted = self.result.counted_trials().into_iter();
+        let work = counted.filter_map(|at| self.result.trials.get(at)?.evidence.neighbour.as_ref());
+        let rates: Vec<f64> =
+            work.map(|work| work.bytes as f64 * 1e9 / work.nanos.max(1) as f64).collect();
+        median(&rates)
+    }
+
+    /// Returns the 99th percentile of its latencies with its interval, nanoseconds.
+    pub fn p99(&self) -> Option<Summary> {
+        let Percentile { value, ends: (low, high) } = self.waits[1]?;
+        Some(Summary { low, high, ..Summary::from_values(&[value])? })
+    }
+
+    /// Describes the speed that is left: `keeps 62 % [60-64 %] of its speed`.
+    fn describe_speed(&self) -> String {
+        let Some(ratio) = self.ratio else { return "has too few trials".into() };
+        let Some((low, high)) = ratio.interval() else {
+            return format!("had {} of its speed in these few trials", show_share(ratio.ratio));
+        };
+        if ratio.is_alike() {
+            let what = if self.result.cell.rate.is_some() { "rate" } else { "speed" };
+            return format!("keeps its {what}");
+        }
+        if low <= 1.0 && high >= 1.0 {
+            return "shows no difference of its speed".into();
+        }
+        let ends = join_range(&show_share(low), &show_share(high));
+        format!("keeps {} [{ends}] of its speed", show_share(ratio.ratio))
+    }
+}
+
+/// Returns `p99 rises from 120 us [118 to 125 us] to 2.1 ms [1.9 to 2.4 ms] (18x)`.
+fn describe_change(name: &str, alone: Percentile, with: Percentile) -> String {
+    let [was, is] = [alone, with].map(Percentile::describe);
+    let is_below = |low: Percentile, high: Percentile| {
+        low.ends.1.zip(high.ends.0).is_some_and(|(top, bottom)| top < bottom)
+    };
+    let verb = match (is_below(alone, with), is_below(with, alone)) {
+        (true, _) => "rises",
+        (_, true) => "falls",
+        _ => return format!("{name} shows no difference: {was} alone, {is} with it"),
+    };
+    format!("{name} {verb} from {was} to {is} ({})", times_exactly(with.value / alone.value))
+}
+
+impl Percentile {
+    /// Returns `2.1 ms [1.9 ms to 2.4 ms]`.
+    fn describe(self) -> String {
+        let show = |nanos: f64| show_nanos(nanos);
+        let ends = self.ends.0.zip(self.ends.1);
+        let ends = ends.map(|(low, high)| format!(" [{}]", join_range(&show(low), &show(high))));
+        show(self.value) + &ends.unwrap_or_default()
+    }
+}
+
+/// Returns the median and the 99th percentile of a cell in a variant.
+fn find_waits(session: &Session, variant: &Variant, cell: &Job) -> [Option<Percentile>; 2] {
+    let own = Job { variant: Some(variant.name.clone()), ..cell.clone() };
+    let at = session.plan.cells.iter().position(|job| *job == own);
+    let verdict = at.and_then(|at| session.verdicts.get(at)?.as_ref());
+    let latency = verdict.and_then(|verdict| verdict.latency.as_ref());
+    [0.5, 0.99].map(|quantile| {
+        let latency = latency?;
+        let value = if quantile == 0.5 { latency.p50 } else { latency.p99 };
+        Some(Percentile { value: value?, ends: latency.interval(quantile) })
+    })
+}
+
+/// Describes what the neighbours of a run cost each cell; `None` without neighbours.
+pub fn describe_neighbours(session: &Session, results: &[CellResult]) -> Option<String> {
+    /// Cells that are described.
+    const MAX_NAMED: usize = 3;
+    let all = Neighboured::all(session, results);
+    let names = CellNames::from_jobs(all.iter().map(|of| &of.alone.result.cell));
+    let said: Vec<String> =
+        all.iter().filter_map(|of| of.describe(&names)).take(MAX_NAMED).collect();
+    (!said.is_empty()).then(|| said.join(". "))
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::plan::{Neighbour, TargetSpec};
+    use crate::record::{Latency, Verdict, Visit};
+    use crate::session::testing;
+    use crate::stats::Histogram;
+
+    /// Returns a session with a cell alone and next to a neighbour at 25 and at 100 % of its speed,
+    /// with the speed, MiB/s, and the latency of all but 3 % of its operations.
+    pub fn session(speeds: [u64; 3], micros: [u64; 3]) -> Session {
+        let mut session = testing::session(3);
+        let job = session.plan.cells[0].clone();
+        let neighbour = |share| Neighbour {
+            options: String::new(),
+            job: job.clone(),
+            target: TargetSpec::None,
+            share: Some(share),
+            compressible: None,
+            dedupe: None,
+        };
+        session.plan.variants = Neighbour::variants(vec![neighbour(25), neighbour(100)]);
+        for (at, variant) in session.plan.variants.iter().enumerate() {
+            session.plan.cells[at] = Job { variant: Some(variant.name.clone()), ..job.clone() };
+            for round in 1..=7 {
+                let speed = (speeds[at] << 20) + (u64::from(round) << 14);
+                let mut trial = testing::trial(at as u32, round, speed);
+                let bytes = at as u64 * 100_000_000;
+                let work = Visit { bytes, ops: 1, nanos: 1_000_000_000 };
+                trial.evidence.neighbour = (at > 0).then(|| Box::new(work));
+                session.trials.push(trial.into());
+            }
+            let nanos = micros[at] * 1000;
+            let times = Histogram::from_pairs(&[(nanos, 9700), (nanos * 10, 300)]);
+            let latency = Latency::from_histogram(&times, 1);
+            session.verdicts[at] = Some(Verdict { latency, ..Verdict::default() }.into());
+        }
+        session
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::results;
+
+    #[test]
+    fn the_highest_rate_is_described() {
+        let session = testing::session([100, 80, 50], [100, 100, 300]);
+        let results = results(&session);
+        let all = Neighboured::all(&session, &results);
+        assert_eq!(all.len(), 1);
+        let rates: Vec<_> = all[0].next_to.iter().map(NextTo::neighbour_rate).collect();
+        assert_eq!(rates, [Some(100e6), Some(200e6)]);
+        assert_eq!(all[0].alone.neighbour_rate(), None);
+        let said = describe_neighbours(&session, &results).unwrap();
+        assert!(said.starts_with("next to read ") && said.contains(" at 191 MiB/s, "), "{said}");
+        assert!(said.contains("keeps 50 % [50 to 50.1 %] of its speed"), "{said}");
+        assert!(said.contains("p50 rises from 100 µs [") && said.contains("(3.0x)"), "{said}");
+        assert!(said.contains("p99 rises from 1.00 ms ["), "{said}");
+    }
+
+    #[test]
+    fn equal_cells_show_no_difference() {
+        let session = testing::session([100; 3], [100; 3]);
+        let said = describe_neighbours(&session, &results(&session)).unwrap();
+        assert!(said.contains("keeps its speed; p50 shows no difference: 100 µs ["), "{said}");
+        assert!(said.contains("p99 shows no difference"), "{said}");
+    }
+
+    #[test]
+    fn commands_have_no_neighbours() {
+        let mut session = testing::session([100; 3], [100; 3]);
+        session.plan.variants.iter_mut().for_each(|variant| variant.neighbour = None);
+        assert_eq!(describe_neighbours(&session, &results(&session)), None);
+    }
+}
