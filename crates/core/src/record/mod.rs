@@ -14,6 +14,7 @@ mod pace;
 mod pick;
 mod probe;
 mod rounds;
+mod surroundings;
 mod trial;
 mod verdict;
 mod verified;
@@ -34,6 +35,9 @@ pub use pace::Paced;
 pub use pick::{Pick, PickConditions, SkippedMethod, Try, describe_cache_state, describe_method};
 pub use probe::{Estimate, HostSummary, ProbeFindings, ProbeTrial, Unit};
 pub use rounds::Rounds;
+pub use surroundings::{
+    AroundStep, Dirty, GroupBytes, Heat, MAX_LOST_SHARE, StateChange, Surroundings,
+};
 pub use trial::{
     CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
     Visit, Xor,

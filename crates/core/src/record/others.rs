@@ -8,6 +8,12 @@ use crate::units::{counted, show_bytes};
 const MAX_NAMED: usize = 3;
 /// Share of the bytes that the named processes may lack.
 const MAX_REST: f64 = 0.1;
+/// Bytes that others may move on the disk.
+const MAX_FOREIGN_BYTES: u64 = 1 << 20;
+/// Share of this process's bytes that others may move on the disk.
+const MAX_FOREIGN_SHARE: f64 = 0.02;
+/// The same share for writes: the journal's writes for this process are not charged to it.
+const MAX_JOURNAL_SHARE: f64 = 0.1;
 
 /// The others who used disks during a trial, as the kernel charges I/O to processes: reads when
 /// they are submitted, writes when they are made dirty in memory, on any disk.
@@ -54,6 +60,13 @@ impl OtherProcess {
 impl Others {
     /// Most processes and threads of the kernel that a trial keeps.
     pub const MAX: usize = 8;
+
+    /// Returns the bytes that others may move on the disk while this process moves `own`, and
+    /// `writes` or not.
+    pub fn limit(own: u64, writes: bool) -> u64 {
+        let share = if writes { MAX_JOURNAL_SHARE } else { MAX_FOREIGN_SHARE };
+        MAX_FOREIGN_BYTES.max((own as f64 * share) as u64)
+    }
 
     /// Adds the processes of another part of a trial, or of another trial.
     pub fn join(&mut self, more: &Others) {

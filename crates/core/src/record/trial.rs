@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BelowCounts, OptU64, Others, Paced, Rounds, Verified};
+use super::{BelowCounts, OptU64, Others, Paced, Rounds, Surroundings, Verified};
 use crate::stats::median;
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
@@ -273,6 +273,9 @@ pub struct Evidence {
     /// that was not looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Box<Others>>,
+    /// What happened around a long trial; absent from JSON where nothing was notable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surroundings: Option<Box<Surroundings>>,
     /// How its pace was kept; absent from JSON without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paced: Option<Box<Paced>>,

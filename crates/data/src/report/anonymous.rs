@@ -130,11 +130,15 @@ impl PrivateNames {
 
     /// Adds the programs that evidence names, as warnings name them too.
     fn add_programs(&mut self, trial: &Trial) {
-        let others = trial.evidence.others.iter().flat_map(|others| &others.processes);
+        let steps = trial.evidence.surroundings.iter().flat_map(|around| &around.steps);
+        let others = steps.flat_map(|step| &step.others).chain(&trial.evidence.others);
+        let others = others.flat_map(|others| &others.processes);
         let mut labels: Vec<String> = others.map(OtherProcess::label).collect();
         if let Some(Preparation::Cold { mapped_by, .. }) = &trial.evidence.preparation {
             labels.extend(mapped_by.iter().cloned());
         }
+        labels.sort();
+        labels.dedup();
         labels.retain(|label| !label.is_empty() && self.0.iter().all(|(name, _)| name != label));
         if !labels.is_empty() {
             self.add(labels.into_iter().map(|label| (label, PROGRAM.into())));
@@ -209,7 +213,9 @@ impl PrivateNames {
         if let Some(Preparation::Cold { mapped_by, .. }) = &mut trial.evidence.preparation {
             mapped_by.iter_mut().for_each(|by| *by = PROGRAM.into());
         }
-        let others = trial.evidence.others.iter_mut().flat_map(|others| &mut others.processes);
+        let steps = trial.evidence.surroundings.iter_mut().flat_map(|around| &mut around.steps);
+        let others = steps.flat_map(|step| &mut step.others).chain(&mut trial.evidence.others);
+        let others = others.flat_map(|others| &mut others.processes);
         others.for_each(|other| other.name = PROGRAM.into());
         for counts in &mut trial.evidence.devices {
             keep_kernel_name(&mut counts.device);

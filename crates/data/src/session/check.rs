@@ -81,6 +81,9 @@ fn shrink(trial: &mut Trial) {
         others.processes.shrink_to_fit();
         others.kernel.shrink_to_fit();
     }
+    if let Some(around) = &mut trial.evidence.surroundings {
+        around.cut();
+    }
     trial.evidence.notes.shrink_to_fit();
 }
 

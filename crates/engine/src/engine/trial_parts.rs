@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Commits;
 use crate::record::{
     CacheFlush, DeviceCounts, Evidence, LatencyLog, Note, OptU64, Others, Paced, Preparation,
-    Sample, Trial, Verified, Visit, Xor,
+    Sample, Surroundings, Trial, Verified, Visit, Xor,
 };
 use crate::stats::{Histogram, merge_neighbours};
 
@@ -166,6 +166,7 @@ fn join_evidence(
         }),
         verified: join_verified(all.verified, more.verified),
         others: join_others(all.others, more.others),
+        surroundings: join_surroundings(all.surroundings, more.surroundings, nanos.0),
         paced: join_paced(all.paced, more.paced),
         neighbour: join_visits(all.neighbour, more.neighbour),
         below: all.below.zip(more.below).map(|(all, more)| Box::new(all.join(&more))),
@@ -201,6 +202,18 @@ fn join_others(all: Option<Box<Others>>, more: Option<Box<Others>>) -> Option<Bo
         }
         (all, more) => all.or(more),
     }
+}
+
+/// Joins what happened around the parts, of which the later one began after `offset` nanoseconds.
+fn join_surroundings(
+    all: Option<Box<Surroundings>>,
+    more: Option<Box<Surroundings>>,
+    offset: u64,
+) -> Option<Box<Surroundings>> {
+    let Some(more) = more else { return all };
+    let mut all = all.unwrap_or_default();
+    all.join(*more, offset);
+    Some(all)
 }
 
 /// Joins how the parts kept their pace.

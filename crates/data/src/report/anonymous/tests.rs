@@ -3,8 +3,8 @@ use serde_json::Value;
 use super::*;
 use crate::plan::ProbeCell;
 use crate::record::{
-    CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Note, OtherProcess, Others,
-    Severity,
+    AroundStep, CommitDevice, CommitPath, Ground, HostSummary, Layer, LayerKind, Note,
+    OtherProcess, Others, Severity, StateChange, Surroundings,
 };
 use crate::report::{FORMATS, Look, testing};
 
@@ -31,6 +31,13 @@ fn telling() -> Session {
     let other = OtherProcess { name: "secret daemon".into(), pid: 13, read: 5, written: 6 };
     let processes = vec![other];
     trial.evidence.others = Some(Box::new(Others { processes, ..Others::default() }));
+    let other = OtherProcess { name: "secret backup".into(), pid: 14, read: 5, written: 6 };
+    let others = Some(Box::new(Others { processes: vec![other], ..Others::default() }));
+    let mut around = Surroundings::default();
+    around.push(AroundStep { others, ..AroundStep::default() });
+    let of = "io.max of /secret.slice".into();
+    around.push_change(StateChange { of, ..StateChange::default() });
+    trial.evidence.surroundings = Some(Box::new(around));
     let [message, evidence] = [
         "other processes moved 11 B on the same disk: secret daemon (13) 11 B",
         "mapped by secretprogram (12)",

@@ -3,11 +3,9 @@
 use crate::plan::Plan;
 use crate::record::verdict::CellEvidence;
 use crate::record::verdict::facts::{share, size};
-use crate::record::{Finding, OtherProcess, Others, Severity, Trial, finding};
+use crate::record::{Finding, MAX_LOST_SHARE, OtherProcess, Others, Severity, Trial, finding};
 use crate::units::show_share;
 
-/// Share of one CPU's time that may be lost to steal time or to other tasks.
-const MAX_LOST_SHARE: f64 = 0.02;
 /// Share by which others may change a figure before it becomes misleading.
 const HARMLESS_SHARE: f64 = 0.05;
 /// The same of a figure whose interval is not known.
@@ -17,12 +15,6 @@ const ROUGH_SHARE: f64 = 1.0 / 3.0;
 const MIN_STEAL_WINDOW: u128 = 20_000_000;
 /// Used share of a file system above which free space is fragmented.
 const MAX_USED_SHARE: f64 = 0.95;
-/// Bytes that other processes may move on the disk.
-const MAX_FOREIGN_BYTES: u64 = 1 << 20;
-/// Share of this process's bytes that other processes may move on the disk.
-const MAX_FOREIGN_SHARE: f64 = 0.02;
-/// The same share for writes: the journal's writes for this process are not charged to it.
-const MAX_JOURNAL_SHARE: f64 = 0.1;
 
 pub(super) fn unsteady_host(evidence: &CellEvidence) -> Option<Finding> {
     let window = evidence.sum(|t| t.nanos);
@@ -126,8 +118,7 @@ fn foreign_bytes(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
         (Some(_), None) => 0,
         (None, _) => foreign_reads.saturating_add(foreign_writes),
     };
-    let share = if evidence.writes() { MAX_JOURNAL_SHARE } else { MAX_FOREIGN_SHARE };
-    let limit = MAX_FOREIGN_BYTES.max((own_bytes as f64 * share) as u64);
+    let limit = Others::limit(own_bytes, evidence.writes());
     Some(foreign).filter(|bytes| *bytes > limit)
 }
 

@@ -71,6 +71,7 @@ prop_compose! {
             verified: sampled.map(|direct| Box::new(any_verified(direct, n[2], o[2]))),
             below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
             others: (kind > 2).then(|| Box::new(any_others(&note, &n))),
+            surroundings: None,
             visited: o[0].map(|end| (0, end)),
             paced: (kind < 4).then(|| Box::new(any_pace(&n, &o))),
             rounds: None,

@@ -1,0 +1,366 @@
+//! What happened around a long trial besides its own work, by its own time.
+
+use serde::{Deserialize, Serialize};
+
+use super::Others;
+use crate::units::{counted, show_bytes, show_nanos, show_share};
+
+#[cfg(test)]
+mod tests;
+
+/// Share of one CPU's time that may be lost to steal time or to other tasks.
+pub const MAX_LOST_SHARE: f64 = 0.02;
+/// Names that a message has of each kind.
+const MAX_NAMED: usize = 3;
+/// Share of the bytes that the named processes may lack.
+const MAX_REST: f64 = 0.1;
+
+/// What happened around a long trial: only steps in which something was notable, and changes of
+/// state. A step that is missing was read, and quiet.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Surroundings {
+    /// Steps that begin in the same such interval of the trial are merged, nanoseconds.
+    pub width: u64,
+    /// In the order of their time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<AroundStep>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<StateChange>,
+}
+
+/// What was notable between two readings; what was not is 0 or empty, and absent from JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AroundStep {
+    /// Nanoseconds after the start of the trial, and the time that was looked at.
+    pub from: u64,
+    pub nanos: u64,
+    /// Bytes that the disk moved for others than this process.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub written: u64,
+    /// Who was charged with bytes meanwhile, on any disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<Box<Others>>,
+    /// The other control groups that moved bytes on the target's disk, the most bytes first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupBytes>,
+    /// Steal time, summed over all CPUs, nanoseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stolen: u64,
+    /// Memory that waits to be written, where the kernel holds writers back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<Dirty>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heat: Option<Heat>,
+    /// How often the CPUs were throttled for their heat.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
+    /// Time in which something in the own control group waited for I/O, nanoseconds, where that
+    /// rose.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stalled: u64,
+}
+
+/// Bytes that a control group moved on the target's disk.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupBytes {
+    /// `/system.slice/backup.service`.
+    pub group: String,
+    pub read: u64,
+    pub written: u64,
+}
+
+/// Memory that waits to be written, and from where on the kernel holds writers back, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dirty {
+    pub bytes: u64,
+    pub limit: u64,
+}
+
+/// The temperature of the hottest sensor of the target's devices.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Heat {
+    pub sensor: String,
+    pub celsius: i64,
+}
+
+/// A setting of the machine that changed during a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StateChange {
+    /// When it was noticed, nanoseconds after the start of the trial.
+    pub at: u64,
+    /// `io.max of /system.slice`.
+    pub of: String,
+    pub from: String,
+    pub to: String,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl AroundStep {
+    /// Returns when it ends, nanoseconds after the start of the trial.
+    pub fn end(&self) -> u64 {
+        self.from.saturating_add(self.nanos)
+    }
+
+    /// Returns the bytes that the disk moved for others.
+    pub fn moved(&self) -> u64 {
+        self.read.saturating_add(self.written)
+    }
+
+    /// Returns whether nothing in it is worth keeping.
+    pub fn is_quiet(&self) -> bool {
+        *self == AroundStep { from: self.from, nanos: self.nanos, ..AroundStep::default() }
+    }
+
+    /// Adds a later step.
+    fn join(&mut self, more: AroundStep) {
+        let sums = [
+            (&mut self.nanos, more.nanos),
+            (&mut self.read, more.read),
+            (&mut self.written, more.written),
+            (&mut self.stolen, more.stolen),
+            (&mut self.throttled, more.throttled),
+            (&mut self.stalled, more.stalled),
+        ];
+        for (sum, part) in sums {
+            *sum = sum.saturating_add(part);
+        }
+        match (&mut self.others, more.others) {
+            (Some(own), Some(more)) => own.join(&more),
+            (own, more) => *own = own.take().or(more),
+        }
+        join_groups(&mut self.groups, more.groups);
+        self.dirty = std::cmp::max_by_key(self.dirty, more.dirty, |of| of.map(|of| of.bytes));
+        let heat = self.heat.take();
+        self.heat = std::cmp::max_by_key(heat, more.heat, |of| of.as_ref().map(|of| of.celsius));
+    }
+
+    /// Returns about how many bytes of JSON it takes.
+    fn weight(&self) -> usize {
+        const PART: usize = 64;
+        let others = self.others.as_ref().map_or(0, |others| {
+            let names = others.processes.iter().map(|of| of.name.len());
+            names.chain(others.kernel.iter().map(String::len)).map(|len| PART + len).sum()
+        });
+        let groups: usize = self.groups.iter().map(|of| PART + of.group.len()).sum();
+        3 * PART + others + groups + self.heat.as_ref().map_or(0, |heat| heat.sensor.len())
+    }
+}
+
+/// Adds bytes of control groups, and keeps the most.
+fn join_groups(all: &mut Vec<GroupBytes>, more: Vec<GroupBytes>) {
+    for more in more {
+        match all.iter_mut().find(|own| own.group == more.group) {
+            Some(own) => {
+                own.read = own.read.saturating_add(more.read);
+                own.written = own.written.saturating_add(more.written);
+            }
+            None => all.push(more),
+        }
+    }
+    all.sort_by_key(|of| std::cmp::Reverse(of.bytes()));
+    all.truncate(Others::MAX);
+}
+
+impl GroupBytes {
+    pub fn bytes(&self) -> u64 {
+        self.read.saturating_add(self.written)
+    }
+}
+
+impl StateChange {
+    /// Returns `io.max of /system.slice changed from max to wbps=33554432`.
+    pub fn describe(&self) -> String {
+        format!("{} changed from {} to {}", self.of, self.from, self.to)
+    }
+}
+
+impl Surroundings {
+    /// The narrowest steps, nanoseconds.
+    pub const WIDTH: u64 = 1_000_000_000;
+    /// Most changes that are kept: the first.
+    const MAX_CHANGES: usize = 256;
+    /// Bytes of JSON from which steps are merged.
+    const MAX_WEIGHT: usize = 512 << 10;
+    /// Their weight is looked at after as many more steps.
+    const CHECKED_EVERY: usize = 64;
+    /// The widest steps: of trials beyond any day.
+    const MAX_WIDTH: u64 = u64::MAX / 4;
+
+    /// Returns whether nothing was notable.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.changes.is_empty()
+    }
+
+    /// Adds a step that follows those before, unless it is quiet.
+    pub fn push(&mut self, step: AroundStep) {
+        if !step.is_quiet() {
+            self.width = self.width.max(Surroundings::WIDTH);
+            self.append(step);
+            if self.steps.len().is_multiple_of(Surroundings::CHECKED_EVERY) {
+                self.cut();
+            }
+        }
+    }
+
+    /// Adds a change of a setting.
+    pub fn push_change(&mut self, change: StateChange) {
+        self.width = self.width.max(Surroundings::WIDTH);
+        self.changes.push(change);
+        self.changes.truncate(Surroundings::MAX_CHANGES);
+    }
+
+    /// Adds those of a later part of the trial, which began `offset` nanoseconds later.
+    pub fn join(&mut self, more: Surroundings, offset: u64) {
+        self.width = self.width.max(more.width);
+        self.steps.extend(more.steps.into_iter().map(|mut step| {
+            step.from = step.from.saturating_add(offset);
+            step
+        }));
+        for mut change in more.changes {
+            change.at = change.at.saturating_add(offset);
+            self.push_change(change);
+        }
+        self.cut();
+    }
+
+    /// Merges neighbours until they take little enough space.
+    pub fn cut(&mut self) {
+        self.width = self.width.clamp(Surroundings::WIDTH, Surroundings::MAX_WIDTH);
+        self.changes.truncate(Surroundings::MAX_CHANGES);
+        let weight = |of: &Surroundings| of.steps.iter().map(AroundStep::weight).sum::<usize>();
+        while weight(self) > Surroundings::MAX_WEIGHT && self.width < Surroundings::MAX_WIDTH {
+            self.width *= 2;
+            for step in std::mem::take(&mut self.steps) {
+                self.append(step);
+            }
+        }
+    }
+
+    /// Adds a step to the last one if they begin in the same interval, else after it.
+    fn append(&mut self, step: AroundStep) {
+        match self.steps.last_mut() {
+            Some(last) if last.from / self.width == step.from / self.width => last.join(step),
+            _ => self.steps.push(step),
+        }
+    }
+
+    /// Returns what touches a time of the trial, nanoseconds after its start.
+    pub fn between(&self, from: u64, to: u64) -> Surroundings {
+        let steps = self.steps.iter().filter(|step| step.from < to && step.end() > from);
+        let changes = self.changes.iter().filter(|change| (from..to).contains(&change.at));
+        Surroundings {
+            width: self.width,
+            steps: steps.cloned().collect(),
+            changes: changes.cloned().collect(),
+        }
+    }
+
+    /// Returns all its steps as one; `None` without any.
+    pub fn total(&self) -> Option<AroundStep> {
+        let mut steps = self.steps.iter().cloned();
+        let mut all = steps.next()?;
+        steps.for_each(|step| all.join(step));
+        Some(all)
+    }
+
+    /// Describes in one line who did what: `backup (4711) wrote 200 MiB; stolen time 12.0 % of
+    /// 1.00 s`; `None` if nothing was notable.
+    pub fn describe(&self) -> Option<String> {
+        let mut parts: Vec<String> =
+            self.changes.iter().take(MAX_NAMED).map(StateChange::describe).collect();
+        if self.changes.len() > MAX_NAMED {
+            parts.push(counted(self.changes.len() - MAX_NAMED, "more change"));
+        }
+        if let Some(all) = self.total() {
+            parts.extend(all.describe_others());
+            let stolen = self.steps.iter().filter(|step| step.stolen > 0);
+            let nanos: u64 = stolen.map(|step| step.nanos).fold(0, u64::saturating_add);
+            parts.extend(describe_share("stolen time", all.stolen, nanos));
+            parts.extend(all.dirty.map(|dirty| dirty.describe()));
+            if let Some(heat) = &all.heat {
+                parts.push(format!("{} at {} C", heat.sensor, heat.celsius));
+            }
+            if all.throttled > 0 {
+                parts.push(format!("CPUs throttled for heat {} times", all.throttled));
+            }
+            let stalled = self.steps.iter().filter(|step| step.stalled > 0);
+            let nanos: u64 = stalled.map(|step| step.nanos).fold(0, u64::saturating_add);
+            parts.extend(describe_share("io.pressure", all.stalled, nanos));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// Returns `stolen time 12.0 % of 1.00 s`; `None` without any.
+fn describe_share(of: &str, part: u64, nanos: u64) -> Option<String> {
+    let share = part as f64 / nanos.max(1) as f64;
+    (part > 0).then(|| format!("{of} {} of {}", show_share(share), show_nanos(nanos as f64)))
+}
+
+/// Returns `wrote 200 MiB`, or `read 1 MiB and wrote 2 MiB`.
+fn describe_bytes(read: u64, written: u64) -> String {
+    let [r, w] = [("read", read), ("wrote", written)]
+        .map(|(verb, bytes)| (bytes > 0).then(|| format!("{verb} {}", show_bytes(bytes))));
+    match (r, w) {
+        (Some(r), Some(w)) => format!("{r} and {w}"),
+        (r, w) => r.or(w).unwrap_or_default(),
+    }
+}
+
+impl Dirty {
+    /// Describes that writers wait.
+    pub fn describe(&self) -> String {
+        let (bytes, limit) = (show_bytes(self.bytes), show_bytes(self.limit));
+        format!("the kernel holds writers back: {bytes} of dirty memory, its limit {limit}")
+    }
+}
+
+impl AroundStep {
+    /// Describes who used disks: processes, else control groups, else nobody who is known.
+    pub fn describe_others(&self) -> Option<String> {
+        let none = Others::default();
+        let others = self.others.as_deref().unwrap_or(&none);
+        let busy = others.processes.iter().filter(|of| of.bytes() > 0);
+        let known = busy.clone().map(|of| of.bytes()).fold(0, u64::saturating_add);
+        let mut parts: Vec<String> = busy
+            .take(MAX_NAMED)
+            .map(|of| format!("{} {}", of.label(), describe_bytes(of.read, of.written)))
+            .collect();
+        let lacks =
+            |known: u64| self.moved().saturating_sub(known) as f64 > self.moved() as f64 * MAX_REST;
+        let mut rest = self.moved().saturating_sub(known);
+        if lacks(known) {
+            let groups = self.groups.iter().take(MAX_NAMED);
+            let of_groups = groups.clone().map(GroupBytes::bytes).fold(0, u64::saturating_add);
+            parts.extend(groups.map(|of| {
+                format!("control group {} {}", of.group, describe_bytes(of.read, of.written))
+            }));
+            // The group of a process that is named has its bytes, too.
+            rest = self.moved().saturating_sub(known.max(of_groups));
+            if !others.kernel.is_empty() {
+                let kernel = &others.kernel[..others.kernel.len().min(MAX_NAMED)];
+                parts.push(format!("{} of the kernel ran", kernel.join(", ")));
+            }
+        }
+        if lacks(self.moved() - rest) {
+            parts.push(match parts.is_empty() {
+                true => {
+                    format!("others moved {} on the disk, and who is unknown", show_bytes(rest))
+                }
+                false => format!("who moved {} is unknown", show_bytes(rest)),
+            });
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

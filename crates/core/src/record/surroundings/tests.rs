@@ -1,0 +1,141 @@
+//! Tests of what happened around a trial.
+
+use super::*;
+use crate::record::OtherProcess;
+
+const SECOND: u64 = Surroundings::WIDTH;
+const MIB: u64 = 1 << 20;
+
+fn backup(written: u64) -> Option<Box<Others>> {
+    let processes = vec![OtherProcess { name: "backup".into(), pid: 4711, read: 0, written }];
+    Some(Box::new(Others { processes, ..Others::default() }))
+}
+
+fn wrote(second: u64, bytes: u64) -> AroundStep {
+    AroundStep {
+        from: second * SECOND,
+        nanos: SECOND,
+        written: bytes,
+        others: backup(bytes),
+        ..AroundStep::default()
+    }
+}
+
+fn around(steps: impl IntoIterator<Item = AroundStep>) -> Surroundings {
+    let mut all = Surroundings::default();
+    steps.into_iter().for_each(|step| all.push(step));
+    all
+}
+
+#[test]
+fn quiet_steps_are_not_kept() {
+    let quiet = AroundStep { from: SECOND, nanos: SECOND, ..AroundStep::default() };
+    let all = around([quiet]);
+    assert!(all.is_empty() && all.describe().is_none() && all.total().is_none());
+    assert_eq!(around([wrote(3, MIB)]).steps, [wrote(3, MIB)]);
+}
+
+#[test]
+fn windows_have_what_touches_them() {
+    let mut all = around([wrote(3, 100 * MIB), wrote(4, 100 * MIB), wrote(9, 7 * MIB)]);
+    let of = "io.max of /system.slice".to_string();
+    let (from, to) = ("max".to_string(), "wbps=33554432".to_string());
+    all.push_change(StateChange { at: 5 * SECOND, of, from, to });
+    let said = |from: u64, to: u64| all.between(from * SECOND, to * SECOND).describe();
+    assert_eq!(said(2, 5).as_deref(), Some("backup (4711) wrote 200 MiB"));
+    assert_eq!(said(4, 5).as_deref(), Some("backup (4711) wrote 100 MiB"));
+    assert_eq!(
+        said(5, 9).as_deref(),
+        Some("io.max of /system.slice changed from max to wbps=33554432")
+    );
+    assert_eq!((said(6, 9), said(0, 3), said(9, 5)), (None, None, None));
+}
+
+#[test]
+fn all_kinds_are_described() {
+    let step = |change: fn(&mut AroundStep)| {
+        let mut step = AroundStep { nanos: SECOND, ..AroundStep::default() };
+        change(&mut step);
+        around([step]).describe().unwrap_or_default()
+    };
+    let group = |group: &str, read| GroupBytes { group: group.into(), read, written: 0 };
+    assert_eq!(step(|s| s.stolen = SECOND / 8), "stolen time 12.5 % of 1.00 s");
+    assert_eq!(step(|s| s.stalled = SECOND / 2), "io.pressure 50 % of 1.00 s");
+    assert_eq!(step(|s| s.throttled = 3), "CPUs throttled for heat 3 times");
+    assert_eq!(
+        step(|s| s.heat = Some(Heat { sensor: "nvme0".into(), celsius: 71 })),
+        "nvme0 at 71 C"
+    );
+    assert_eq!(
+        step(|s| s.dirty = Some(Dirty { bytes: 900 * MIB, limit: 800 * MIB })),
+        "the kernel holds writers back: 900 MiB of dirty memory, its limit 800 MiB"
+    );
+    assert_eq!(step(|s| s.read = 9 * MIB), "others moved 9 MiB on the disk, and who is unknown");
+    let mut both = AroundStep { nanos: SECOND, read: 300 * MIB, ..wrote(0, 10 * MIB) };
+    both.groups = vec![group("/docker/db", 290 * MIB)];
+    assert_eq!(
+        around([both]).describe().unwrap(),
+        "backup (4711) wrote 10 MiB, control group /docker/db read 290 MiB"
+    );
+}
+
+#[test]
+fn a_day_stays_below_a_mebibyte() {
+    let name = "n".repeat(64);
+    let processes = (0..8).map(|pid| OtherProcess {
+        name: name.clone(),
+        pid,
+        read: u64::MAX / 1_000_000,
+        written: u64::MAX / 1_000_000,
+    });
+    let processes: Vec<OtherProcess> = processes.collect();
+    let groups: Vec<GroupBytes> = (0..8)
+        .map(|at| GroupBytes { group: format!("/{at}{}", "g".repeat(120)), read: at, written: at })
+        .collect();
+    let busy = |second: u64| AroundStep {
+        groups: groups.clone(),
+        others: Some(Box::new(Others {
+            processes: processes.clone(),
+            kernel: vec![name.clone(); 8],
+            hidden: 9,
+        })),
+        stolen: second,
+        heat: Some(Heat { sensor: name.clone(), celsius: second as i64 }),
+        ..wrote(second, MIB)
+    };
+    let all = around((0..86_400).map(busy));
+    let text = serde_json::to_string(&all).unwrap();
+    assert!(text.len() < 1 << 20 && all.steps.len() > 64, "{} {}", text.len(), all.steps.len());
+    assert_eq!(all.total().unwrap().written, 86_400 * MIB, "nothing is lost");
+    assert_eq!(all.steps.iter().map(|step| step.nanos).sum::<u64>(), 86_400 * SECOND);
+    assert!(all.steps.iter().all(|step| step.from.is_multiple_of(all.width)));
+}
+
+#[test]
+fn parts_follow_each_other() {
+    let mut all = around([wrote(3, MIB)]);
+    let mut more = around([wrote(1, 2 * MIB)]);
+    more.push_change(StateChange { at: SECOND, of: "a".into(), ..StateChange::default() });
+    all.join(more, 10 * SECOND);
+    assert_eq!(all.steps, [wrote(3, MIB), wrote(11, 2 * MIB)]);
+    assert_eq!(all.changes[0].at, 11 * SECOND);
+}
+
+#[test]
+fn json_has_only_notable_things() {
+    let all = around([wrote(3, 5)]);
+    let text = serde_json::to_string(&all).unwrap();
+    assert_eq!(
+        text,
+        "{\"width\":1000000000,\"steps\":[{\"from\":3000000000,\"nanos\":1000000000,\
+         \"written\":5,\"others\":{\"processes\":[{\"name\":\"backup\",\"pid\":4711,\"read\":0,\
+         \"written\":5}],\"kernel\":[]}}]}"
+    );
+    assert_eq!(serde_json::from_str::<Surroundings>(&text).unwrap(), all);
+    // Times of no trial, as a file may have them.
+    let mut wild: Surroundings =
+        serde_json::from_str(&text.replace("3000000000", &u64::MAX.to_string())).unwrap();
+    wild.width = 0;
+    wild.join(all.clone(), u64::MAX);
+    assert!(wild.between(0, u64::MAX).describe().is_none() && wild.describe().is_some());
+}
