@@ -33,6 +33,41 @@ fn one_long_trial_has_rounds() {
 }
 
 #[test]
+fn others_around_a_trial_are_named() {
+    use std::io::Write;
+    let home = Home::new();
+    if !home.on_disk() {
+        return;
+    }
+    home.file("data.bin", 1 << 20);
+    let line = "--batch data.bin -b pread -s 4k --rate 10 --trials 1 --trial-time 6s --budget 1m \
+                --no-save --format json";
+    let path = home.path("report.json");
+    let mut run = home.std(line).stdout(std::fs::File::create(&path).unwrap()).spawn().unwrap();
+    // This process is the one that uses the disk meanwhile.
+    let mut other = std::fs::File::create(home.path("other.bin")).unwrap();
+    let data = vec![7; 4 << 20];
+    while run.try_wait().unwrap().is_none() {
+        other.write_all(&data).unwrap();
+        other.sync_all().unwrap();
+        std::io::Seek::rewind(&mut other).unwrap();
+    }
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    common::assert_valid(&report);
+    let trial = &report["results"][0]["trials"][0];
+    let around = &trial["evidence"]["surroundings"];
+    let steps = around["steps"].as_array().unwrap();
+    let processes = steps.iter().filter_map(|step| step["others"]["processes"].as_array());
+    let own = std::process::id();
+    assert!(processes.flatten().any(|other| other["pid"] == own), "{around}");
+    let nanos = trial["nanos"].as_u64().unwrap();
+    for step in steps {
+        let [from, lasted] = ["from", "nanos"].map(|key| step[key].as_u64().unwrap());
+        assert!(lasted >= 900_000_000 && from <= nanos, "{around} of {nanos}");
+    }
+}
+
+#[test]
 fn impossible_steady_states_are_refused() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);

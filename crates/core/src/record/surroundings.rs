@@ -74,7 +74,7 @@ pub struct GroupBytes {
     pub written: u64,
 }
 
-/// Memory that waits to be written, and from where on the kernel holds writers back, bytes.
+/// Memory that waits to be written, and how much of it makes the kernel hold writers back, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Dirty {
@@ -220,7 +220,7 @@ impl Surroundings {
         self.changes.truncate(Surroundings::MAX_CHANGES);
     }
 
-    /// Adds those of a later part of the trial, which began `offset` nanoseconds later.
+    /// Adds what a later part of the trial has, which began `offset` nanoseconds later.
     pub fn join(&mut self, more: Surroundings, offset: u64) {
         self.width = self.width.max(more.width);
         self.steps.extend(more.steps.into_iter().map(|mut step| {
@@ -264,6 +264,33 @@ impl Surroundings {
             steps: steps.cloned().collect(),
             changes: changes.cloned().collect(),
         }
+    }
+
+    /// Describes what happened when, in the order of time: steps that follow each other together,
+    /// `8 s to 11 s: backup (4711) wrote 200 MiB`.
+    pub fn lines(&self) -> Vec<String> {
+        let mut episodes: Vec<Surroundings> = Vec::new();
+        for step in &self.steps {
+            let follows =
+                |last: &AroundStep| step.from <= last.end().saturating_add(self.width / 2);
+            match episodes.last_mut() {
+                Some(own) if own.steps.last().is_some_and(follows) => own.steps.push(step.clone()),
+                _ => {
+                    episodes.push(Surroundings { steps: vec![step.clone()], ..Default::default() })
+                }
+            }
+        }
+        let seconds = |nanos: u64| format!("{} s", nanos.div_ceil(Surroundings::WIDTH / 2) / 2);
+        let of_steps = episodes.iter().filter_map(|own| {
+            let (first, last) = (own.steps.first()?, own.steps.last()?);
+            let time = format!("{} to {}", seconds(first.from), seconds(last.end()));
+            Some((first.from, format!("{time}: {}", own.describe()?)))
+        });
+        let of_changes =
+            self.changes.iter().map(|of| (of.at, format!("{}: {}", seconds(of.at), of.describe())));
+        let mut lines: Vec<(u64, String)> = of_steps.chain(of_changes).collect();
+        lines.sort_by_key(|(at, _)| *at);
+        lines.into_iter().map(|(_, line)| line).collect()
     }
 
     /// Returns all its steps as one; `None` without any.

@@ -190,6 +190,27 @@ impl CellResult {
         Some(self.operations?.summary.scaled(self.cell.commits_in(1.0)))
     }
 
+    /// Describes what happened around its long trials, and when: at most some lines.
+    pub fn around(&self) -> Vec<String> {
+        const MAX_LINES: usize = 8;
+        let single = self.trials.len() == 1;
+        let of_trial = |trial: &Arc<Trial>| {
+            let lines = trial.evidence.surroundings.as_ref().map_or(Vec::new(), |of| of.lines());
+            let name = match single {
+                true => String::new(),
+                false => format!("trial {}, ", trial.round),
+            };
+            lines.into_iter().map(move |line| name.clone() + &line)
+        };
+        let mut lines: Vec<String> = self.trials.iter().flat_map(of_trial).collect();
+        let more = lines.len().saturating_sub(MAX_LINES);
+        lines.truncate(MAX_LINES);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        lines
+    }
+
     /// Returns the work of its trials; `None` if none was completed.
     pub fn work(&self) -> Option<TrialWork> {
         let whole: Vec<&Trial> = self

@@ -6,6 +6,7 @@
 //! [`document`] holds all of it for reports.
 
 mod answer;
+mod cause;
 mod cell_result;
 mod compare;
 mod curves;

@@ -5,9 +5,10 @@ pub(super) mod testing;
 
 use std::time::Duration;
 
+use crate::analysis::cause::Slowness;
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::Op;
-use crate::record::{LatencyLog, Rounds, Trial, histogram_of};
+use crate::record::{LatencyLog, Rounds, Surroundings, Trial, histogram_of};
 use crate::session::Session;
 use crate::stats::{STEADY_ROUNDS, Stretch, segments};
 use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_wait};
@@ -114,6 +115,7 @@ pub struct Course {
     moved: Vec<f64>,
     pub moves_bytes: bool,
     pub levels: Vec<Stretch>,
+    around: Option<Box<Surroundings>>,
 }
 
 impl Course {
@@ -129,7 +131,8 @@ impl Course {
             }
         }
         let levels = segments(&moved);
-        Some(Course { log, moved, moves_bytes, levels })
+        let around = trial.evidence.surroundings.clone();
+        Some(Course { log, moved, moves_bytes, levels, around })
     }
 
     fn changes(&self) -> bool {
@@ -158,6 +161,26 @@ impl Course {
         all.quantile(quantile).map(|nanos| nanos as f64)
     }
 
+    /// Returns when it was slow and when fast: below and above the middle of its levels.
+    fn slowness(&self) -> Slowness {
+        let medians = || self.levels.iter().map(|level| level.median);
+        let (most, least) = (medians().fold(0.0, f64::max), medians().fold(f64::MAX, f64::min));
+        let (slow, fast): (Vec<&Stretch>, Vec<&Stretch>) =
+            self.levels.iter().partition(|level| level.median < (most + least) / 2.0);
+        let width = self.log.width;
+        let range = |level: &Stretch| level.first as u64 * width..(level.last as u64 + 1) * width;
+        let changes = self.levels.windows(2).map(|pair| {
+            let [before, after] = [pair[0].median, pair[1].median];
+            (range(&pair[1]).start, after < before)
+        });
+        Slowness {
+            changes: changes.collect(),
+            slow: slow.into_iter().map(range).collect(),
+            fast: fast.into_iter().map(range).collect(),
+            loss: if most > 0.0 { 1.0 - least / most } else { 0.0 },
+        }
+    }
+
     /// Describes the first change, and how many there are: `2.90 GiB/s for 12.3 s (34.0 GiB), then
     /// 310 MiB/s`.
     fn describe(&self, result: &CellResult) -> String {
@@ -178,6 +201,9 @@ impl Course {
             let changes = counted(self.levels.len() - 1, "change");
             said += &format!(", {changes} in {}", show_wait(all));
         }
+        if let Some(cause) = self.slowness().cause(self.around.as_deref()) {
+            return said + "; " + &cause;
+        }
         let fell = second.median < first.median;
         match result.cell.op == Op::Write && fell && rest.is_empty() {
             true => said + "; cause unknown: a full cache or used-up credits look alike",
@@ -188,8 +214,11 @@ impl Course {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::testing::{long_session, session};
     use super::*;
+    use crate::record::StateChange;
 
     #[test]
     fn a_drop_names_what_went_before() {
@@ -199,6 +228,21 @@ mod tests {
         let [said] = &said[..] else { panic!("{said:?}") };
         assert!(said.contains("2.83 GiB/s for 12.3 s (34.8 GiB), then 310 MiB/s"), "{said}");
         assert!(said.ends_with("a full cache or used-up credits look alike"), "{said}");
+    }
+
+    #[test]
+    fn what_happened_around_is_the_cause() {
+        let mib: Vec<u64> = (0..300).map(|at| if at < 123 { 290 } else { 31 }).collect();
+        let (mut session, mut results) = session(&mib, Op::Write);
+        let mut around = Surroundings::default();
+        let at = 12_500_000_000;
+        let [of, from, to] = ["io.max of /a", "max", "wbps=325058560"].map(String::from);
+        around.push_change(StateChange { at, of, from, to });
+        let trial = Arc::make_mut(&mut results[0].trials[0]);
+        trial.evidence.surroundings = Some(Box::new(around));
+        session.trials = results[0].trials.clone();
+        let said = describe_courses(&session, &results).join("");
+        assert!(said.ends_with("MiB/s; io.max of /a changed from max to wbps=325058560"), "{said}");
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Times in which no operation of a trial ended, although many would have.
 
+use std::ops::Range;
+
+use crate::analysis::cause::Slowness;
 use crate::analysis::{CellNames, CellResult};
 use crate::plan::Job;
-use crate::record::{LatencyLog, LogBuckets, LogEntry, histogram_of};
+use crate::record::{LatencyLog, LogBuckets, LogEntry, Trial, histogram_of};
 use crate::session::Session;
 use crate::stats;
 use crate::units::{show_count, show_nanos, show_share};
@@ -21,7 +24,7 @@ const MIN_SHARE: f64 = 0.01;
 const MAX_NAMED: usize = 3;
 
 /// The stalls of a cell.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Stalls {
     count: usize,
     /// The median, nanoseconds.
@@ -30,7 +33,14 @@ struct Stalls {
     share: f64,
     /// Operations per second outside of stalls.
     rate: f64,
+    /// As far as what happened around the trials shows it.
+    cause: Option<String>,
 }
+
+/// A trial with its log.
+type Logged<'a> = (&'a Trial, LatencyLog);
+/// How long nothing ended, nanoseconds, and where in the trial that lies.
+type Gap = (f64, Range<u64>);
 
 /// Describes the stalls of the cells that lost most of their time to them: `uring 4 KiB write:
 /// nothing ended for 998 ms, 3 times: 64 % of the time; without that 2.66 k/s; cause unknown`.
@@ -42,7 +52,7 @@ pub fn describe_stalls(session: &Session, results: &[CellResult]) -> Vec<String>
     let stalling = results.iter().filter(|result| may_stall(result));
     let found = stalling.filter_map(|result| {
         let own = logs.decode(result.trials.first()?.cell);
-        let own: Vec<(u64, LatencyLog)> = own.map(|(trial, log)| (trial.nanos, log)).collect();
+        let own: Vec<Logged> = own.collect();
         let stalls = find(&result.cell, &own).filter(|stalls| stalls.share >= MIN_SHARE);
         Some((stalls?, &result.cell))
     });
@@ -61,14 +71,15 @@ pub fn describe_stalls(session: &Session, results: &[CellResult]) -> Vec<String>
 
 impl Stalls {
     fn describe(&self) -> String {
-        let Stalls { count, nanos, share, rate } = *self;
+        let Stalls { count, nanos, share, rate, .. } = *self;
         let times = if count == 1 { " once".into() } else { format!(", {count} times") };
         // A stopped process and a throttled group look the same.
         format!(
-            "nothing ended for {}{times}: {} of the time; without that {}/s; cause unknown",
+            "nothing ended for {}{times}: {} of the time; without that {}/s; {}",
             show_nanos(nanos),
             show_share(share),
-            show_count(rate)
+            show_count(rate),
+            self.cause.as_deref().unwrap_or("cause unknown")
         )
     }
 }
@@ -79,8 +90,8 @@ fn may_stall(result: &CellResult) -> bool {
     result.latency.is_none_or(|latency| latency.every <= 1 && latency.max >= least)
 }
 
-/// Finds the stalls of trials, each with its time in nanoseconds.
-fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
+/// Finds the stalls of trials.
+fn find(job: &Job, trials: &[Logged]) -> Option<Stalls> {
     // Where writes have no sync of their own, all wait for that of the last.
     if job.syncs_after_writes() && job.writes_per_commit() > 1 {
         return None;
@@ -90,15 +101,18 @@ fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
         return None;
     }
     let entries = || trials.iter().flat_map(|(_, log)| log.entries());
-    let nanos: f64 = trials.iter().map(|(nanos, _)| *nanos as f64).sum();
+    let nanos: f64 = trials.iter().map(|(trial, _)| trial.nanos as f64).sum();
     let ops: f64 = entries().map(|entry| entry.ops as f64).sum();
     let median = histogram_of(entries().flat_map(LogEntry::service_times)).quantile(0.5);
     let least = MIN_OPERATIONS * f64::max(nanos / ops, median? as f64);
-    let gaps = trials.iter().flat_map(|(_, log)| {
+    let of_trials = trials.iter().map(|(trial, log)| {
         let own = least.max(MIN_INTERVALS * log.width as f64);
-        gaps(log).filter(move |gap| *gap >= own)
+        let found = gaps(log).filter(|(gap, _)| *gap >= own);
+        (*trial, found.collect::<Vec<Gap>>())
     });
-    let gaps: Vec<f64> = gaps.collect();
+    let stalled: Vec<_> = of_trials.filter(|(_, gaps)| !gaps.is_empty()).collect();
+    let gaps: Vec<f64> =
+        stalled.iter().flat_map(|(_, gaps)| gaps.iter().map(|(gap, _)| *gap)).collect();
     let held: f64 = gaps.iter().sum();
     let rate = ops * 1e9 / (nanos - held);
     let known = held < nanos && rate.is_finite();
@@ -107,12 +121,29 @@ fn find(job: &Job, trials: &[(u64, LatencyLog)]) -> Option<Stalls> {
         nanos: stats::median(&gaps)?,
         share: held / nanos,
         rate,
+        cause: common_cause(&stalled),
     })
 }
 
+/// Names the causes of stalls; `None` unless what happened around each trial shows one.
+fn common_cause(stalled: &[(&Trial, Vec<Gap>)]) -> Option<String> {
+    let of_trial = |(trial, gaps): &(&Trial, Vec<Gap>)| {
+        let slow: Vec<Range<u64>> = gaps.iter().map(|(_, range)| range.clone()).collect();
+        let starts = slow.iter().map(|range| range.start).chain([trial.nanos]);
+        let ends = [0].into_iter().chain(slow.iter().map(|range| range.end));
+        let fast = ends.zip(starts).map(|(end, start)| end..start.max(end)).collect();
+        let changes = slow.iter().map(|range| (range.start, true)).collect();
+        Slowness { slow, fast, changes, loss: 1.0 }.cause(trial.evidence.surroundings.as_deref())
+    };
+    let mut causes = stalled.iter().map(of_trial).collect::<Option<Vec<String>>>()?;
+    causes.dedup();
+    causes.truncate(MAX_NAMED);
+    Some(causes.join("; "))
+}
+
 /// Returns the times in which nothing ended until an operation did that took that long, in
-/// nanoseconds: as long as this one took, where the empty intervals allow it.
-fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
+/// nanoseconds: as long as this one took, where the empty intervals allow it; and where each lies.
+fn gaps(log: &LatencyLog) -> impl Iterator<Item = Gap> {
     let width = log.width as f64;
     let mut next = 0;
     let busy = log.entries().iter().filter(|entry| entry.ops > 0);
@@ -120,6 +151,8 @@ fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
         let empty = f64::from(entry.index.saturating_sub(next));
         // The edges may lie in the intervals on both sides.
         let sides = if next == 0 { 1.0 } else { 2.0 };
+        let began = u64::from(next.saturating_sub(1)).saturating_mul(log.width);
+        let ended = u64::from(entry.index).saturating_add(1).saturating_mul(log.width);
         next = entry.index.saturating_add(1);
         let (least, most) = (empty * width, (empty + sides) * width);
         let slowest = entry
@@ -128,7 +161,7 @@ fn gaps(log: &LatencyLog) -> impl Iterator<Item = f64> {
             .map_or(0, |(bucket, _)| LogBuckets::middle((*bucket).into()))
             as f64;
         let is_stall = empty > 0.0 && slowest >= MIN_FILL * least;
-        is_stall.then(|| slowest.clamp(least, most))
+        is_stall.then(|| (slowest.clamp(least, most), began..ended))
     })
 }
 
@@ -137,13 +170,14 @@ mod tests {
     use super::*;
     use crate::analysis::answer::testing::cell;
     use crate::plan::{Cache, Op, Rate, Sync};
+    use crate::record::{AroundStep, Surroundings};
     use crate::session::testing::job;
 
     const MS: u64 = 1_000_000;
 
     /// Returns the log of a trial of lanes whose operations take these times, one after another
     /// from its start, until `end`; and when the last one ended. Nanoseconds.
-    fn run(lanes: u64, end: u64, time: impl Fn(u64) -> u64) -> (u64, LatencyLog) {
+    fn run(lanes: u64, end: u64, time: impl Fn(u64) -> u64) -> (Trial, LatencyLog) {
         let mut log = LatencyLog::new(1);
         let (mut now, mut at) = (0, 0);
         while now < end {
@@ -153,7 +187,16 @@ mod tests {
             let latency = vec![(LogBuckets::of(took) as u16, lanes as u32)];
             log.add(LogEntry { index, ops: lanes, latency, ..LogEntry::default() });
         }
-        (now, log)
+        (of_time(now), log)
+    }
+
+    fn of_time(nanos: u64) -> Trial {
+        Trial { nanos, ..Trial::default() }
+    }
+
+    fn find(job: &Job, trials: &[(Trial, LatencyLog)]) -> Option<Stalls> {
+        let all: Vec<Logged> = trials.iter().map(|(trial, log)| (trial, log.clone())).collect();
+        super::find(job, &all)
     }
 
     fn read() -> Job {
@@ -168,7 +211,7 @@ mod tests {
             _ => 376_000,
         });
         let found = find(&read(), std::slice::from_ref(&trial)).unwrap();
-        let held = 3.0 * 990e6 / trial.0 as f64;
+        let held = 3.0 * 990e6 / trial.0.nanos as f64;
         assert_eq!(found.count, 3);
         assert!((found.nanos / 990e6 - 1.0).abs() < 0.016, "{found:?}");
         assert!((found.share / held - 1.0).abs() < 0.016, "{found:?} {held}");
@@ -182,6 +225,33 @@ mod tests {
     }
 
     #[test]
+    fn who_was_active_in_stalls_is_named() {
+        let (mut trial, log) = run(1, 9_600 * MS, |at| if at == 500 { 1990 * MS } else { 376_000 });
+        let around = |seconds: Range<u64>| {
+            let mut all = Surroundings::default();
+            for second in seconds {
+                let (from, nanos) = (second * 1000 * MS, 1000 * MS);
+                let step = AroundStep { from, nanos, read: 50 << 20, ..AroundStep::default() };
+                all.push(step);
+            }
+            Some(Box::new(all))
+        };
+        trial.evidence.surroundings = around(0..3);
+        let said = find(&read(), &[(trial.clone(), log.clone())]).unwrap().describe();
+        assert!(
+            said.ends_with("; meanwhile others moved 150 MiB on the disk, and who is unknown"),
+            "{said}"
+        );
+        // Two stalled trials, and one of them is not explained.
+        let bare = (of_time(trial.nanos), log.clone());
+        let said = find(&read(), &[(trial.clone(), log.clone()), bare]).unwrap().describe();
+        assert!(said.ends_with("cause unknown"), "{said}");
+        trial.evidence.surroundings = around(0..9);
+        let said = find(&read(), &[(trial, log)]).unwrap().describe();
+        assert!(said.ends_with("cause unknown"), "always active: {said}");
+    }
+
+    #[test]
     fn slow_work_does_not_stall() {
         for (name, trial) in [
             ("slow", run(1, 20_000 * MS, |at| (180 + at * 7919 % 700) * MS)),
@@ -191,7 +261,7 @@ mod tests {
                 run(1, 9_000 * MS, |at| [MS, 190 * MS][usize::from(at % 999 == 7)]),
             ),
             ("one operation", run(1, 500 * MS, |_| 900 * MS)),
-            ("no operation", (500 * MS, LatencyLog::new(1))),
+            ("no operation", (of_time(500 * MS), LatencyLog::new(1))),
         ] {
             assert_eq!(find(&read(), &[trial]), None, "{name}");
         }
@@ -207,7 +277,7 @@ mod tests {
             let latency = bucket(2 * MS);
             log.add(LogEntry { index: index * 10, ops: 64, latency, ..LogEntry::default() });
         }
-        let trial = [(60_000 * MS, log)];
+        let trial = [(of_time(60_000 * MS), log)];
         let paused = Job { think: 1000 * MS, threads: 64, ..read() };
         assert_eq!(find(&paused, &trial), None);
         let mut few = trial.clone();
@@ -233,12 +303,12 @@ mod tests {
             let latency = vec![(LogBuckets::of(100_000) as u16, 100)];
             log.add(LogEntry { index, ops: 100, latency, ..LogEntry::default() });
         }
-        assert_eq!(find(&read(), &[(5_000 * MS, log.clone())]), None);
+        assert_eq!(find(&read(), &[(of_time(5_000 * MS), log.clone())]), None);
         let slow = vec![(LogBuckets::of(2050 * MS) as u16, 1)];
         log.add(LogEntry { index: 40, ops: 1, latency: slow, ..LogEntry::default() });
-        assert!(find(&read(), &[(5_000 * MS, log.clone())]).is_some());
+        assert!(find(&read(), &[(of_time(5_000 * MS), log.clone())]).is_some());
         log.every = 64;
-        assert_eq!(find(&read(), &[(5_000 * MS, log)]), None, "it may not be timed");
+        assert_eq!(find(&read(), &[(of_time(5_000 * MS), log)]), None, "it may not be timed");
     }
 
     #[test]
@@ -255,7 +325,7 @@ mod tests {
             log.add(LogEntry { index, ops, latency, service, ..LogEntry::default() });
         }
         let job = Job { rate: Some(Rate::Operations(1000)), ..read() };
-        let found = find(&job, &[(5_000 * MS, log)]).unwrap();
+        let found = find(&job, &[(of_time(5_000 * MS), log)]).unwrap();
         assert!(found.count == 1 && (found.nanos / 1e9 - 1.0).abs() < 0.016, "{found:?}");
     }
 
@@ -263,7 +333,7 @@ mod tests {
     fn stalls_are_described_once() {
         let trial = run(1, 4_600 * MS, |at| if at == 500 { 990 * MS } else { 376_000 });
         let mut result = cell(read(), 1.0, 0.0, 1);
-        std::sync::Arc::make_mut(&mut result.trials[0]).nanos = trial.0;
+        std::sync::Arc::make_mut(&mut result.trials[0]).nanos = trial.0.nanos;
         let own = result.trials[0].clone();
         let mut session = crate::session::testing::session(1);
         session.trials = vec![own.clone()];

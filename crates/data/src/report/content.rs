@@ -83,6 +83,7 @@ fn build_notes(
         (Topic::Warnings, notes::warnings(findings, rows.len(), ascii)),
         (Topic::Gaps, notes::gaps(rows, &analysis::list_skipped(session), ascii)),
         (Topic::Run, notes::cut(rows)),
+        (Topic::Run, notes::around(rows)),
         (Topic::Probes, probes::notes(probes, &analysis::skipped_probes(session), ascii)),
         (Topic::Estimates, probes::estimates(probes)),
         (Topic::Run, one(notes::whole_file(session, rows))),

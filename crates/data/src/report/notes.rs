@@ -224,6 +224,18 @@ pub fn cut(rows: &[&CellResult]) -> Vec<ReportNote> {
     notes
 }
 
+/// Returns what happened around long trials, and when.
+pub fn around(rows: &[&CellResult]) -> Vec<ReportNote> {
+    let note = |row: &&CellResult| {
+        let lines = row.around();
+        let cells = describe_cells(std::iter::once(&row.cell), rows.len());
+        (!lines.is_empty()).then(|| {
+            ReportNote::new("around: ", Style::Dim, format!("{cells} — {}.", lines.join(". ")))
+        })
+    };
+    rows.iter().filter_map(note).collect()
+}
+
 /// Returns an early end of the run, the measured share of its time, and the session's notes.
 pub fn ending(session: &Session) -> Vec<ReportNote> {
     let mut notes = Vec::new();

@@ -82,6 +82,7 @@ fn shrink(trial: &mut Trial) {
         others.kernel.shrink_to_fit();
     }
     if let Some(around) = &mut trial.evidence.surroundings {
+        around.steps.iter_mut().flat_map(|step| &mut step.others).for_each(|others| others.cut());
         around.cut();
     }
     trial.evidence.notes.shrink_to_fit();

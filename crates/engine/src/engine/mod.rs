@@ -4,6 +4,7 @@
 //! The measuring path never waits for a receiver: events of a trial are sent between trials,
 //! samples from the thread that only waits.
 
+mod around;
 mod below;
 mod calibrate;
 mod ceilings;

@@ -132,9 +132,13 @@ pub(super) fn list_others(
     after: &Counters,
 ) -> Option<Box<Others>> {
     let then = then.filter(|_| after.saw_others(before))?;
-    let now = IoUsers::now();
+    Some(Box::new(name_others(&IoUsers::now(), &then)))
+}
+
+/// Returns who used disks between two readings.
+pub(super) fn name_others(now: &IoUsers, then: &IoUsers) -> Others {
     let mut others = Others { hidden: now.hidden().max(then.hidden()), ..Others::default() };
-    for user in now.since(&then) {
+    for user in now.since(then) {
         let name = clean_text(&user.name);
         match user.is_kernel {
             true => others.kernel.push(name),
@@ -147,7 +151,7 @@ pub(super) fn list_others(
         }
     }
     others.cut();
-    Some(Box::new(others))
+    others
 }
 
 /// Reads the counters of a device; without flushes if it does not count them.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use super::around::Around;
 use super::below::Layers;
 use super::cells::{Amount, Cell};
 use super::control::Cut;
@@ -235,12 +236,20 @@ pub(super) fn run_part_alone(
     };
     let others = watches_others(stage, amount, watched).then(IoUsers::now);
     let neighbour = (stage.neighbour)()?;
+    let alone = others.as_ref().filter(|_| neighbour.is_none());
+    let mut around = Around::begin(open_target, job, amount, alone);
+    let mut sample = |s: Sample, parts: SampleParts| {
+        sample(s, parts);
+        around.iter_mut().for_each(|around| around.read(s.at));
+    };
     let expected = Duration::from_nanos(amount.nanos);
     let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());
     let ran = match cell.executor {
-        Executor::Backend(backend) => workers::run(&spec, backend, &mut at_go, stage.cut, sample)?,
+        Executor::Backend(backend) => {
+            workers::run(&spec, backend, &mut at_go, stage.cut, &mut sample)?
+        }
         Executor::Peer(peer) => {
-            peer_trial::run(peer, &spec, file, expected, &mut at_go, stage.cut, sample)?
+            peer_trial::run(peer, &spec, file, expected, &mut at_go, stage.cut, &mut sample)?
         }
     };
     let after = counters();
@@ -253,6 +262,7 @@ pub(super) fn run_part_alone(
     let ground = || drop_below(open_target, &stop);
     let evidence = Evidence {
         others: observe::list_others(others, &before, &after),
+        surroundings: around.and_then(Around::into_found),
         verified: verify(&files, open_target.data, &spec, &ran.lanes, &ground, &stop)?
             .map(Box::new),
         prepared: prepared.saturating_sub(stage.origin),

@@ -1,6 +1,7 @@
 //! Collects the facts about this machine and a target: [`collect`] the [`Host`] that every session
 //! stores, [`inspect`] what describes the file. The doctor of the core crate judges both.
 
+mod around;
 mod cache;
 mod commit_path;
 mod conditions;
@@ -20,6 +21,7 @@ use std::thread::Builder;
 use crate::facts::Host;
 use crate::sys::threads;
 
+pub use around::{Places, State};
 pub use commit_path::commit_path;
 pub use entropy::entropy;
 pub use ground::{Below, FileBelow};

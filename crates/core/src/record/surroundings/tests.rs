@@ -80,6 +80,24 @@ fn all_kinds_are_described() {
 }
 
 #[test]
+fn steps_that_follow_are_one_line() {
+    let late = AroundStep { from: 8 * SECOND + SECOND / 100, ..wrote(8, MIB) };
+    let mut all = around([wrote(2, MIB), wrote(7, 99 * MIB), late, wrote(20, 7 * MIB)]);
+    let of = "io.max of /a".to_string();
+    let (from, to) = ("max".to_string(), "wbps=5".to_string());
+    all.push_change(StateChange { at: 12 * SECOND, of, from, to });
+    assert_eq!(
+        all.lines(),
+        [
+            "2 s to 3 s: backup (4711) wrote 1 MiB",
+            "7 s to 9 s: backup (4711) wrote 100 MiB",
+            "12 s: io.max of /a changed from max to wbps=5",
+            "20 s to 21 s: backup (4711) wrote 7 MiB",
+        ]
+    );
+}
+
+#[test]
 fn a_day_stays_below_a_mebibyte() {
     let name = "n".repeat(64);
     let processes = (0..8).map(|pid| OtherProcess {

@@ -209,6 +209,17 @@ pub fn warnings(s: Scene) -> Vec<Section<'static>> {
     section(all)
 }
 
+/// Lists what happened around long trials.
+pub fn around(s: Scene) -> Vec<Section<'static>> {
+    let lines = s.result.around();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut all = vec![s.heading("Around it")];
+    lines.iter().for_each(|line| all.extend(s.wrap(line, Role::Text)));
+    section(all)
+}
+
 /// Lists the cost of a trial: the median of each figure over the trials.
 pub fn processor(s: Scene) -> Vec<Section<'static>> {
     let trials = &s.result.trials;

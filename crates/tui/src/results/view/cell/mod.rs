@@ -37,6 +37,7 @@ fn stack_all<'a>(
         facts::processor(s),
         trials::over_time(s, over_time, 7),
         heat::section(s, latencies, 9),
+        facts::around(s),
     ]);
     Stack::new(area, parts)
 }
@@ -80,6 +81,7 @@ fn stacks(scene: ResultsScene<'_>, index: usize, body: Rect) -> Vec<Stack<'_>> {
                 trials::sections(l, tall),
                 course(l, few),
                 heat::section(l, latencies, tall),
+                facts::around(l),
                 processor(l, single),
             ],
         ),
