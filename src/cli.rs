@@ -156,7 +156,7 @@ fn option(setting: &Setting) -> Arg {
         Some(placeholder) => option.value_name(placeholder).allow_hyphen_values(true),
     };
     let option = match setting.kind {
-        ValueKind::Forms(_) => option.action(ArgAction::Append),
+        ValueKind::Forms(_) | ValueKind::Lists(_) => option.action(ArgAction::Append),
         _ => option,
     };
     match setting.short {
@@ -221,7 +221,12 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Asked, NoRun> {
 fn settings(matches: &ArgMatches) -> Result<Settings, NoRun> {
     let mut settings = Settings::default();
     for setting in Settings::ALL {
-        for text in matches.get_many::<String>(setting.name).into_iter().flatten() {
+        let given = matches.get_many::<String>(setting.name).into_iter().flatten();
+        let mut given: Vec<String> = given.cloned().collect();
+        if matches!(setting.kind, ValueKind::Lists(_)) && !given.is_empty() {
+            given = vec![given.join(",")];
+        }
+        for text in &given {
             let set = settings.set(setting.name, text);
             set.map_err(|error| NoRun::Refused(format!("--{}: {error}", setting.name)))?;
         }

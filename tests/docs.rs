@@ -92,6 +92,9 @@ fn shorten(words: &mut Vec<String>) {
     if has(words, "--refine") {
         return add(words, "--budget", "1s");
     }
+    if replace(words, "--watch", "10s") {
+        return add(words, "--size", "1m");
+    }
     let counted = ["--trials", "--plan", "--baseline"].iter().any(|name| has(words, name));
     for (name, value) in if counted { PATIENT } else { SHORT } {
         if !replace(words, name, value) {
@@ -142,7 +145,7 @@ fn codes(words: &[String]) -> &'static [i32] {
     } else if has(words, "--fail-if-slower") {
         // Too little is measured here for a verdict.
         &[0, 1, 3]
-    } else if has(words, "--expect") || has(words, "--latency-target") {
+    } else if ["--expect", "--latency-target", "--stop-if"].iter().any(|name| has(words, name)) {
         &[0, 1, 5]
     } else {
         &[0]

@@ -1,5 +1,5 @@
-//! A second job that runs while cells are measured: `--neighbour`. No bound here depends on how fast
-//! this machine is.
+//! A second job that runs while cells are measured: `--neighbour`. No bound here depends on how
+//! fast this machine is.
 
 use std::fs;
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn cells_are_measured_with_and_without() {
         assert_eq!(moved == 0, is_alone, "{result}");
     }
     let text = report["answer"]["text"].as_str().unwrap();
-    assert!(text.starts_with("Next to pread 64 KiB write at "), "{text}");
+    assert!(text.starts_with("Next to pwrite 64 KiB at "), "{text}");
     assert_eq!(home.names().iter().filter(|name| name.contains("iotui")).count(), 0);
     assert_eq!(processes(&home), 0);
 }

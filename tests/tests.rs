@@ -47,3 +47,4 @@ mod sustain;
 mod targets;
 mod verdicts;
 mod verify;
+mod watch;

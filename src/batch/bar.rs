@@ -23,6 +23,8 @@ pub(super) struct Bar {
     /// The current step and the time left, as last reported.
     now: String,
     left: String,
+    /// The share that was done then, and the nanoseconds left.
+    reported: (f64, u64),
     /// The run may end sooner.
     is_limit: bool,
 }
@@ -44,7 +46,17 @@ impl Bar {
         let probes = plan.probes.iter().map(|p| p.label()).collect();
         let line = (!quiet && !is_terminal).then(Instant::now);
         let is_limit = plan.has_goal();
-        Bar { bar, line, labels, probes, now: String::new(), left: String::new(), is_limit }
+        let reported = (0.0, 0);
+        Bar {
+            bar,
+            line,
+            labels,
+            probes,
+            now: String::new(),
+            left: String::new(),
+            reported,
+            is_limit,
+        }
     }
 
     /// Shows an event; without a terminal, prints a line now and then.
@@ -68,14 +80,13 @@ impl Bar {
     fn take(&mut self, event: &Event) {
         match event {
             Event::Progress(progress) => {
-                self.bar.set_position((progress.share * 1000.0) as u64);
+                self.reported = (progress.share, progress.left);
                 self.now = self.describe_cell(progress);
-                let at_most = if self.is_limit { "at most " } else { "" };
-                let left = units::show_wait(Duration::from_nanos(progress.left));
-                self.left = format!("{at_most}{left}");
+                self.set_left(0);
                 self.bar.set_message(format!("{}  {} left", self.now, self.left));
             }
             Event::Sample { sample, .. } if sample.nanos > 0 => {
+                self.set_left(sample.at);
                 let per_second = |n: u64| n as f64 * 1e9 / sample.nanos as f64;
                 let rate = match sample.bytes {
                     0 => format!("{}/s", units::show_count(per_second(sample.ops))),
@@ -85,6 +96,16 @@ impl Bar {
             }
             _ => {}
         }
+    }
+
+    /// Sets the share that is done and the time left, `since` nanoseconds after they were reported.
+    fn set_left(&mut self, since: u64) {
+        let (share, left) = self.reported;
+        let now = left.saturating_sub(since);
+        let rest = if left > 0 { now as f64 / left as f64 } else { 1.0 };
+        self.bar.set_position(((1.0 - (1.0 - share) * rest) * 1000.0).round() as u64);
+        let at_most = if self.is_limit { "at most " } else { "" };
+        self.left = format!("{at_most}{}", units::show_wait(Duration::from_nanos(now)));
     }
 
     fn describe_cell(&self, progress: &Progress) -> String {
@@ -125,6 +146,7 @@ impl Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Sample;
     use crate::session::testing;
 
     #[test]
@@ -147,6 +169,12 @@ mod tests {
         let line = format!("iotui: 42 %, trial 3: {label}, 29 s left");
         assert_eq!((bar.line_at(at(19)), bar.line_at(at(20))), (None, Some(line.clone())));
         assert_eq!((bar.line_at(at(29)), bar.line_at(at(31))), (None, Some(line)));
+        // It goes on during a long trial: half of the rest.
+        let sample = Sample { at: 14_500_000_000, nanos: 1, ..Sample::default() };
+        let parts = Vec::new().into();
+        bar.take(&Event::Sample { cell: 1, round: 3, sample, parts });
+        let line = bar.line_at(at(50)).unwrap();
+        assert!(line.starts_with("iotui: 71 %, ") && line.ends_with(", 15 s left"), "{line}");
         let mut quiet = Bar::new(true, &testing::plan(2));
         assert_eq!(quiet.line_at(at(100)), None);
     }

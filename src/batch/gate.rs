@@ -47,7 +47,7 @@ pub(super) fn plan(
         runner::plan_baseline(&base, &args.files, &args.dir, args.keep, &free, limit.is_some())?;
     let chosen = match args.preset.is_empty() {
         true => Vec::new(),
-        false => presets.select(&args.preset, false).context("--preset")?,
+        false => presets.select(&args.preset, settings).context("--preset")?,
     };
     let skipped: Vec<_> = plan.skipped.iter().map(|skipped| skipped.cell.clone()).collect();
     // These are not part of a cell, and a run of the baseline's plan would ignore them.
@@ -95,7 +95,7 @@ pub(super) fn of_variants(args: &Args, plan: &Plan) -> anyhow::Result<Option<Gat
     if let (Some(trials), Some(_)) = (few, limit) {
         return Err(BaselineError::Trials(trials).into());
     }
-    // What neighbours cost is the answer itself.
+    // The cost of neighbours is the answer itself.
     let is_compared = Variant::are_set_by_commands(&plan.variants) || limit.is_some();
     let has_variants = !plan.variants.is_empty() && is_compared;
     Ok(has_variants.then_some(Gate { with: Base::Variant, limit }))
@@ -202,10 +202,13 @@ pub(super) fn print_expected(args: &Args, expected: &[Expected]) {
         .for_each(|one| print_message(format!("iotui: expected {}", one.text())));
 }
 
-/// Returns the worst outcome of what is expected and of a search; `None` without any.
+/// Returns the worst outcome of what is expected, of a search, and of a watch that was stopped;
+/// `None` without any.
 pub(super) fn outcome(session: &Session, expected: &[Expected]) -> Option<Holds> {
     let outcomes = expected.iter().map(|one| one.outcome);
-    outcomes.chain(analysis::target_outcome(session)).max()
+    let stopped = session.trials.iter().any(|trial| trial.evidence.stopped.is_some());
+    let stopped = stopped.then_some(Holds::Fail);
+    outcomes.chain(analysis::target_outcome(session)).chain(stopped).max()
 }
 
 /// Returns the exit code; if several apply, a signal comes first, then 1, 4, 5 and 3.

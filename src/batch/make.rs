@@ -82,7 +82,7 @@ fn make_new(
         false => Vec::new(),
     };
     let presets = match presets.is_empty() {
-        true => chosen.select(&args.preset, settings.probe.is_some()).context("--preset")?,
+        true => chosen.select(&args.preset, settings).context("--preset")?,
         false => presets,
     };
     let alone = ranks.is_none() || args.files.len() != 1;

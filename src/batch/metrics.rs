@@ -9,7 +9,7 @@ use anyhow::Context;
 use super::args::Args;
 use crate::output::{print_message, report_if_slow};
 use crate::record::Event;
-use crate::report::{self, Look, METRICS};
+use crate::report::{self, Interval, Intervals};
 use crate::runner::Observer;
 use crate::session::Session;
 use crate::sys::output::{probe, to_file};
@@ -19,12 +19,17 @@ use crate::text::show_path;
 /// sessions take longer.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
 const WRITE_SHARE: u32 = 50;
+/// The intervals of a trial that runs, nanoseconds: a short one is not disturbed.
+const INTERVAL: u64 = 10_000_000_000;
 
 /// The file, and the run so far.
 pub(super) struct MetricsFile {
     path: PathBuf,
     anonymous: bool,
     session: Session,
+    intervals: Intervals,
+    /// The last one of the trial that runs.
+    now: Option<Interval>,
     /// It is not written before; `None` at first.
     due: Option<Instant>,
     failure: Option<String>,
@@ -54,11 +59,13 @@ pub(super) fn check(args: &Args) -> anyhow::Result<()> {
 impl MetricsFile {
     pub fn share(path: &Path, anonymous: bool, session: Session) -> SharedMetrics {
         let (path, due, failure, reported) = (path.into(), None, None, None);
-        Arc::new(Mutex::new(MetricsFile { path, anonymous, session, due, failure, reported }))
+        let (intervals, now) = (Intervals::new(INTERVAL, 2 * INTERVAL), None);
+        let file = MetricsFile { path, anonymous, session, intervals, now, due, failure, reported };
+        Arc::new(Mutex::new(file))
     }
 
-    /// Returns what adds the events of a run to the file, between trials: its disk may be the one
-    /// under test.
+    /// Returns what adds the events of a run to the file, between trials, as its disk may be the
+    /// one under test, and every ten seconds of a long one.
     pub fn observe(shared: &SharedMetrics) -> Observer {
         let shared = Arc::clone(shared);
         Box::new(move |event| {
@@ -69,6 +76,12 @@ impl MetricsFile {
 
     fn take(&mut self, event: &Event, now: Instant) {
         self.session.apply(event);
+        let last = self.intervals.take(event).pop();
+        let is_new = last.is_some();
+        self.now = last.or(self.now.take());
+        if matches!(event, Event::Trial { .. }) {
+            self.now = None;
+        }
         // The verdict after a trial completes what it changes.
         let is_whole = matches!(
             event,
@@ -77,7 +90,7 @@ impl MetricsFile {
                 | Event::Findings { .. }
                 | Event::Failed { .. }
         );
-        if is_whole && self.due.is_none_or(|due| now >= due) {
+        if (is_whole || is_new && self.now.is_some()) && self.due.is_none_or(|due| now >= due) {
             let session = std::mem::take(&mut self.session);
             self.write(&session);
             self.session = session;
@@ -90,7 +103,8 @@ impl MetricsFile {
     fn write(&mut self, session: &Session) {
         let hidden = self.anonymous.then(|| report::anonymize(session));
         let session = hidden.as_ref().unwrap_or(session);
-        let written = to_file(&self.path, |to| (METRICS.write)(session, &Look::default(), to));
+        let now = self.now.as_ref();
+        let written = to_file(&self.path, |to| report::write_metrics_now(session, now, to));
         self.failure = written.err().map(|error| error.to_string());
     }
 
@@ -116,7 +130,7 @@ impl MetricsFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Verdict;
+    use crate::record::{Sample, Verdict};
     use crate::session::testing;
 
     fn judged(cell: u32) -> Event {
@@ -146,6 +160,29 @@ mod tests {
         assert!(due >= began + MIN_INTERVAL);
         file.take(&judged(1), due);
         assert_eq!(trials(), 2);
+    }
+
+    #[test]
+    fn long_trials_keep_it_current() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("iotui.prom");
+        let shared = MetricsFile::share(&path, false, testing::session(1));
+        let mut file = shared.lock().unwrap();
+        let began = Instant::now();
+        let shows = || std::fs::read_to_string(&path).unwrap_or_default().contains("interval_op");
+        for number in 1..=300u64 {
+            let at = number * 100_000_000;
+            let sample = Sample { at, nanos: 100_000_000, ops: 10, ..Sample::default() };
+            let event = Event::Sample { cell: 0, round: 1, sample, parts: Vec::new().into() };
+            file.take(&event, began + Duration::from_nanos(at));
+            assert_eq!(shows(), number >= 200, "{number}");
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("iotui_interval_operations_per_second{"), "{text}");
+        file.take(&testing::trial_event(0, 1, 1 << 20), began);
+        let due = file.due.unwrap();
+        file.take(&judged(0), due);
+        assert!(!shows(), "it is over");
     }
 
     #[test]

@@ -12,9 +12,9 @@ use super::bar::Bar;
 use super::metrics::{MetricsFile, SharedMetrics};
 use crate::engine::{Control, RESTORE_TIMEOUT};
 use crate::output;
-use crate::plan::Plan;
-use crate::record::Event;
-use crate::report::{self, Format, jsonl};
+use crate::plan::{Job, Metric, Plan, StopCondition};
+use crate::record::{Event, Watching};
+use crate::report::{self, Format, Intervals, jsonl};
 use crate::runner;
 use crate::runner::{Keepers, Report};
 use crate::session::{Recorder, Session};
@@ -24,19 +24,24 @@ use crate::sys::signals;
 /// it.
 const STOP_TIMEOUT: Duration = Duration::from_millis(1100);
 
+/// The length of the intervals of long trials, nanoseconds.
+const SECOND: u64 = 1_000_000_000;
+
 /// The lines of the events, on stdout as they come.
 struct Stream {
     out: File,
     names: Option<report::PrivateNames>,
     /// The plan without the names: one for all trials, as hiding them takes time.
     hidden: Option<Plan>,
+    intervals: Intervals,
 }
 
 impl Stream {
     fn open(args: &Args, session: &Session) -> Option<Stream> {
         let out = output::stdout().ok()?;
         let names = args.anonymous.then(|| report::PrivateNames::new(&session.host, &session.plan));
-        let mut stream = Stream { out, names, hidden: None };
+        let mut stream =
+            Stream { out, names, hidden: None, intervals: Intervals::new(SECOND, 2 * SECOND) };
         stream.hide(&session.plan);
         Some(stream)
     }
@@ -51,6 +56,10 @@ impl Stream {
             self.hide(&session.plan);
         }
         let plan = self.hidden.as_ref().unwrap_or(&session.plan);
+        for interval in self.intervals.take(event) {
+            let line = jsonl::interval_line(plan, &interval)? + "\n";
+            self.out.write_all(line.as_bytes())?;
+        }
         match event_line(plan, self.names.as_ref(), event) {
             Some(line) => self.out.write_all(line?.as_bytes()),
             None => Ok(()),
@@ -110,6 +119,7 @@ pub(super) fn until_over(
     let mut saving = Saving { recorder: kept.recorder, reported: false, recovered: args.quiet };
     let streams = format.id == report::JSONL && args.out.output.is_none();
     let mut stream = streams.then(|| Stream::open(args, &session)).flatten();
+    let mut expecting = Expecting::default();
     let mut since: Option<Instant> = None;
     let mut error = None;
     let restored = if session.plan.variants.is_empty() { Duration::ZERO } else { RESTORE_TIMEOUT };
@@ -119,6 +129,8 @@ pub(super) fn until_over(
             Ok(Report::Event(event)) => {
                 session.apply(&event);
                 bar.show(&event);
+                let news = expecting.take(&session.plan, &event);
+                news.iter().filter(|_| !args.quiet).for_each(|line| bar.say(line));
                 saving.report(&bar);
                 let failure = kept.metrics.and_then(MetricsFile::take_failure);
                 failure.iter().for_each(|failure| bar.say(failure));
@@ -153,6 +165,41 @@ pub(super) fn until_over(
     bar.clear();
     signals::engine_is_over();
     Outcome { session, error, signal: signals::pending().or(control.signal()) }
+}
+
+/// Judges the conditions of a watch while it runs.
+#[derive(Default)]
+struct Expecting {
+    watching: Option<Watching>,
+}
+
+impl Expecting {
+    /// Expectations are judged in windows of this length.
+    const WINDOW: Duration = Duration::from_secs(60);
+
+    /// Returns a line for the user where an expectation is not met for the first time, and where
+    /// the watch was stopped.
+    fn take(&mut self, plan: &Plan, event: &Event) -> Option<String> {
+        match event {
+            Event::Plan { .. } if plan.watch => {
+                let all = plan.expect.iter().flat_map(|one| &one.conditions);
+                let known = all.filter(|of| of.metric.is_latency() || of.metric == Metric::Iops);
+                let windows = known.map(|of| StopCondition::opposite(of, Expecting::WINDOW));
+                let rate = plan.cells.first().and_then(Job::operations_per_second);
+                self.watching = Some(Watching::new(windows, rate.unwrap_or(0.0)));
+                None
+            }
+            Event::Sample { sample, parts, .. } => {
+                let broken = self.watching.as_mut()?.add(sample.at, parts.log.as_ref())?;
+                Some(format!("iotui: not as expected: {}", broken.describe()))
+            }
+            Event::Trial { trial, .. } => {
+                let stopped = trial.evidence.stopped.as_ref()?;
+                Some(format!("iotui: stopped: {}", stopped.describe()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Reports that a session cannot be saved, and that it is being saved again: once each.

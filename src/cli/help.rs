@@ -13,15 +13,19 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     ),
     (
         Some("Writes"),
-        "create sync writes file-per mix verify compressible",
-        "sync-every dedupe keep",
+        "create sync writes file-per mix verify",
+        "sync-every compressible dedupe keep",
     ),
     (
         Some("How long, how fast"),
-        "trials until trial-time rate latency-target dry_run",
-        "arrival think seed ceilings",
+        "trials until trial-time rate latency-target watch dry_run",
+        "stop-if arrival think seed ceilings",
     ),
-    (Some("Compare and repeat"), "plan refine baseline between fail_if_slower rated", ""),
+    (
+        Some("Compare and repeat"),
+        "plan refine baseline between neighbour fail_if_slower rated",
+        "neighbour-share",
+    ),
     (Some("Clusters (iotui-mpi)"), "ranks layout shift", ""),
     (
         Some("Output"),

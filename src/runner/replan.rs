@@ -103,6 +103,15 @@ pub fn replan(
 /// Sets what ends the run, if the settings change it.
 fn set_end(plan: &mut Plan, settings: &Settings) -> Result<(), PlanError> {
     let has_target = plan.latency_target.is_some();
+    let ends = [
+        ("trials", settings.trials.is_some()),
+        ("until", settings.until.is_some()),
+        ("trial-time", settings.trial_time.is_some()),
+        ("budget", settings.budget.is_some()),
+    ];
+    if let Some((option, _)) = ends.into_iter().find(|(_, given)| plan.watch && *given) {
+        return Err(PlanError::WatchPlan(option));
+    }
     match (settings.trials, settings.until) {
         (Some(_), _) if has_target => return Err(PlanError::TargetTrials("trials")),
         (_, Some(_)) if has_target => return Err(PlanError::TargetTrials("until")),

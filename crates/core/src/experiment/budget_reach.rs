@@ -143,7 +143,9 @@ pub fn predict_missed(plan: &Plan, disk: &DiskSpeed) -> Option<MissedCells> {
     let before = if plan.experiment == LEVELS { plan.budget.as_secs_f64() / 8.0 } else { 0.0 };
     let budget = plan.budget.as_secs_f64();
     let all: f64 = plan.cells.iter().map(cost).sum();
-    if plan.pick || plan.latency_target.is_some() || before + all <= budget {
+    // A watch lasts as long as it was asked to.
+    let is_free = plan.pick || plan.watch || plan.latency_target.is_some();
+    if is_free || before + all <= budget {
         return None;
     }
     let mut spent = before;
@@ -213,6 +215,9 @@ pub fn expected_trials(plan: &Plan) -> u32 {
 
 /// Returns the expected duration of a plan, for `--dry-run`.
 pub fn estimate(plan: &Plan) -> Duration {
+    if plan.watch {
+        return plan.trial_time.low;
+    }
     let trials = if has_counts(plan) && !plan.pick {
         let disk = DiskSpeed::default();
         let first: f64 = plan.cells.iter().map(|job| seconds(job, plan, &disk)).sum();

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use super::sweep::sensible;
 use super::{estimate, experiment, usual};
 use crate::plan::{
-    Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Neighbour, Plan, Preset,
-    Settings, TargetSpec, ValueKind,
+    Expect, Expectation, Info, Job, JobOption, JobValue, MeasureCeilings, Plan, Preset, Range,
+    RangeOf, Settings, TargetSpec, ValueKind,
 };
 
 /// How options differ from the cells that they should describe.
@@ -274,16 +274,24 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         true => Some(MeasureCeilings::Always),
         false => Some(MeasureCeilings::Never),
     };
-    let (neighbour, neighbour_share) = Neighbour::settings_of(&plan.variants);
+    let neighbours = || plan.variants.iter().filter_map(|variant| variant.neighbour.as_deref());
+    let neighbour = neighbours().next();
+    let neighbour = neighbour.and_then(|of| Settings::parse_neighbour(&of.options).ok());
+    let shares: Vec<String> =
+        neighbours().filter_map(|of| of.share).map(|share| share.to_string()).collect();
+    let neighbour_share = Range::parse(&shares.join(","), RangeOf::Count).ok();
     let expect: Vec<Expect> = plan.expect.iter().flat_map(expected).collect();
     Settings {
         trials: unlike(
-            plan.trials.filter(|_| !plan.steady),
+            plan.trials.filter(|_| !plan.steady && !plan.watch),
             known.trials.filter(|_| known.until.is_none()),
         ),
         until: unlike(until, known.until),
         budget: unlike(Some(plan.budget), Some(known.budget.unwrap_or(usual))),
-        trial_time: unlike(Some(plan.trial_time).filter(|_| !plan.fitted), known.trial_time),
+        trial_time: unlike(
+            Some(plan.trial_time).filter(|_| !plan.fitted && !plan.watch),
+            known.trial_time,
+        ),
         ceilings: unlike(ceilings, known.ceilings),
         rated: unlike(plan.rated, known.rated),
         expect: unlike(Some(expect).filter(|list| !list.is_empty()), known.expect.clone()),
@@ -292,6 +300,11 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         neighbour: unlike(neighbour, known.neighbour.clone()),
         neighbour_share: unlike(neighbour_share, known.neighbour_share.clone()),
         latency_target: unlike(plan.latency_target.clone(), known.latency_target.clone()),
+        watch: unlike(plan.watch.then_some(plan.trial_time.low), known.watch),
+        stop_if: unlike(
+            Some(plan.stop_if.clone()).filter(|all| !all.is_empty()),
+            known.stop_if.clone(),
+        ),
         compressible: unlike(plan.compressible, known.compressible),
         dedupe: unlike(plan.dedupe, known.dedupe),
         verify: unlike(plan.verify.then_some(true), known.verify),

@@ -39,8 +39,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::plan::{
-    Axis, Cache, Choice, Cold, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op, Part, Plan,
-    Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
+    Axis, Cache, Choice, Cold, CpuCache, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op, Part,
+    Plan, Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
 };
 use crate::units::short_bytes;
 
@@ -196,10 +196,17 @@ fn asked_end(
         check_steady(request, cells)?;
         return Ok((Some(1), whole.until));
     }
+    if check_watch(request, cells)? {
+        return Ok((Some(1), None));
+    }
     match whole.latency_target {
         Some(_) if !cells.is_empty() => Ok((None, None)),
         _ => Ok((trials, whole.until.filter(|_| trials.is_none()))),
     }
+}
+
+fn writes_to_cache(job: &Job) -> bool {
+    job.op == Op::Write && !job.direct && !job.commits()
 }
 
 /// Checks that each cell can go on until it is steady.
@@ -207,7 +214,6 @@ fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
     if cells.is_empty() {
         return Err(PlanError::UntilOfNone);
     }
-    let writes_to_cache = |job: &Job| job.op == Op::Write && !job.direct && !job.commits();
     let excluded = [
         ("a pick among methods", picks(request)?),
         ("--fresh", request.resolved.whole.fresh == Some(true)),
@@ -225,6 +231,44 @@ fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
     }
 }
 
+/// Returns whether the plan is a watch.
+///
+/// # Errors
+/// It cannot be one: it has no cell or several, or another end, or its cell cannot go on.
+fn check_watch(request: &PlanRequest, cells: &[Job]) -> Result<bool, PlanError> {
+    let Resolved { user, whole, .. } = request.resolved;
+    if whole.watch.is_none() {
+        return if whole.stop_if.is_some() { Err(PlanError::StopOfNone) } else { Ok(false) };
+    }
+    let any = |is: fn(&Job) -> bool| cells.iter().any(is);
+    let excluded = [
+        ("a pick among methods", picks(request)?),
+        ("--probe", whole.probe.is_some() || cells.is_empty()),
+        ("--trials", user.trials.is_some()),
+        ("--until", user.until.is_some()),
+        ("--budget", user.budget.is_some()),
+        ("--trial-time", user.trial_time.is_some()),
+        ("--latency-target", whole.latency_target.is_some()),
+        ("--between", !request.variants.is_empty()),
+        ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
+        ("--fresh", whole.fresh == Some(true)),
+        ("--verify", whole.verify == Some(true)),
+        ("--count", any(|job| job.count.is_some())),
+        ("--think", any(|job| job.think > 0)),
+        ("--cache cold", any(|job| job.cache == Cache::Cold && !job.direct)),
+        ("writing to the page cache", any(writes_to_cache)),
+        ("--cpu-cache flush", any(|job| job.cpu_cache == CpuCache::Flush)),
+        ("a file that starts empty", any(Job::starts_fresh)),
+        ("another program", any(|job| job.backend.peer)),
+        ("reading ahead", any(|job| ["populate", "willneed"].iter().any(|of| job.backend.has(of)))),
+    ];
+    match excluded.into_iter().find(|(_, is_there)| *is_there) {
+        Some((what, _)) => Err(PlanError::WatchWith(what)),
+        None if cells.len() > 1 => Err(PlanError::WatchCells(cells.len())),
+        None => Ok(true),
+    }
+}
+
 /// Returns the trial time, and whether it is fitted to the budget: the user's value; else that of a
 /// preset, unless the user's budget is too short for it; else the `longest` of a trial that ends by
 /// itself, or what `fits`, by default up to 0.3 s.
@@ -234,6 +278,9 @@ fn trial_time(
     fits: Duration,
     longest: Option<Duration>,
 ) -> (TrialTime, bool) {
+    if let Some(time) = whole.watch {
+        return (TrialTime::from_duration(time), false);
+    }
     match (user.trial_time, whole.trial_time.filter(|_| longest.is_none())) {
         (Some(time), _) => (time, false),
         (None, None) if let Some(longest) = longest => (TrialTime::from_duration(longest), true),
@@ -267,7 +314,9 @@ fn ends(
     // A ratio of variants has no contest, and a method that is picked has none left.
     let is_compared = !pick && request.variants.is_empty();
     let usual = Plan::usual_budget(until, request.variants.len());
-    let budget = request.resolved.whole.budget.unwrap_or(usual);
+    let whole = &request.resolved.whole;
+    let watched = whole.watch.map(|time| time.saturating_add(Plan::WATCH_MARGIN));
+    let budget = watched.or(whole.budget).unwrap_or(usual);
     (goal, until.and_then(Until::tolerance).filter(|_| is_compared), budget)
 }
 
@@ -285,10 +334,8 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     let (compressible, dedupe) = asked_content(request, &cells)?;
     let verify = asked_verify(request, &cells, dedupe)?;
     let fresh = asked_fresh(request, &cells, pick)?;
-    let cpus = asked_cpus(request, &cells)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
-    let target = whole.latency_target.clone().filter(|_| !cells.is_empty());
     let (trials, until) = asked_end(request, &cells)?;
     let (goal, settle, budget) = ends(request, pick, until);
     let steady = until == Some(Until::Steady);
@@ -301,11 +348,15 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         target: request.target.clone(),
         others: Vec::new(),
         variants: request.variants.to_vec(),
+        latency_target: whole.latency_target.clone().filter(|_| !cells.is_empty()),
+        cpus: asked_cpus(request, &cells)?,
         cells,
         trials,
         goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),
         until: goal.is_some(),
         steady,
+        watch: whole.watch.is_some(),
+        stop_if: whole.stop_if.clone().unwrap_or_default(),
         settle,
         trial_time,
         fitted: fitted && whole.latency_target.is_none(),
@@ -324,9 +375,7 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         // The front end looks profiles up.
         expect: Vec::new(),
         remote: whole.remote.clone(),
-        latency_target: target,
         cold: whole.cold.unwrap_or_default(),
-        cpus,
         compressible,
         dedupe,
         verify,

@@ -108,6 +108,16 @@ pub enum PlanError {
     UntilOfNone,
     #[error("--until steady runs one trial until its rate is steady, which {0} does not allow")]
     SteadyWith(&'static str),
+    #[error("--watch runs one trial of one cell, which {0} does not allow")]
+    WatchWith(&'static str),
+    #[error(
+        "--watch runs one cell, but there are {0}: give one value of each option, one preset and one file"
+    )]
+    WatchCells(usize),
+    #[error("--stop-if ends a watch; add one, such as --watch 1h")]
+    StopOfNone,
+    #[error("the time and the end of a watch are part of its plan: it has no other --{0}")]
+    WatchPlan(&'static str),
     #[error(
         "whether trials run until they are steady is part of a plan: it has no other --until, and no --trials"
     )]

@@ -1,6 +1,6 @@
 //! The types of a plan that are stored as texts.
 
-use super::{Choice, Condition, CpuList, Pattern, Remote, VariantName};
+use super::{Choice, Condition, CpuList, Pattern, Remote, StopCondition, VariantName};
 
 /// Stores types as the text that they are displayed as.
 macro_rules! as_text {
@@ -25,5 +25,6 @@ as_text! {
     CpuList: str::parse,
     Pattern: str::parse,
     Remote: str::parse,
+    StopCondition: str::parse,
     VariantName: str::parse,
 }

@@ -26,11 +26,14 @@ mod remote;
 mod setting_error;
 mod setting_text;
 mod settings;
+mod stop;
+mod target;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod trial_time;
 mod until;
 mod variant;
+mod variant_name;
 mod work;
 
 pub use axes::target_name;
@@ -48,7 +51,7 @@ pub use kinds::{
     Cache, Cold, CpuCache, FilePer, Layout, MeasureCeilings, Op, Pattern, Sync, Unknown, Writes,
     is_near, nearest, shifted,
 };
-pub use neighbour::{Neighbour, NeighbourOptions};
+pub use neighbour::Neighbour;
 pub use pace::PacedAmount;
 pub use preset::{Broken, Names, PRESETS, Part, Preset, PresetError, Presets, Resolved, preset};
 pub use probe::{
@@ -61,7 +64,10 @@ pub use rate::{Arrival, Rate, Rates};
 pub use remote::Remote;
 pub use setting_error::SettingError;
 pub use settings::{Setting, Settings, ValueKind};
+pub use stop::StopCondition;
+pub use target::TargetSpec;
 pub use trial_time::TrialTime;
 pub use until::Until;
-pub use variant::{Variant, VariantError, VariantName};
-pub use work::{Fresh, Plan, Skipped, TargetSpec};
+pub use variant::Variant;
+pub use variant_name::{VariantError, VariantName};
+pub use work::{Fresh, Plan, Skipped};

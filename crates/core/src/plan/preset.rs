@@ -65,6 +65,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "commit",
     "sustain",
     "neighbours",
+    "watch",
     "threads",
     "fast",
     "depth",
@@ -93,6 +94,8 @@ const ONCE: &[&str] = &[
     "latency-target",
     "neighbour",
     "neighbour-share",
+    "watch",
+    "stop-if",
     "cold",
     "cpus",
     "compressible",
@@ -427,11 +430,22 @@ impl Presets {
     /// The preset that is measured if only probes are named.
     pub const LAB: &'static str = "lab";
 
-    /// Returns the named presets, or the default: of files, or of `probes` where some were
-    /// named.
-    pub fn select(&self, names: &[String], probes: bool) -> Result<Vec<Preset>, PresetError> {
+    /// The preset that is measured if only a time to watch is given.
+    pub const WATCH: &'static str = "watch";
+
+    /// Returns the named presets, or the one that these settings ask for.
+    pub fn select(
+        &self,
+        names: &[String],
+        settings: &Settings,
+    ) -> Result<Vec<Preset>, PresetError> {
         if names.is_empty() {
-            return Ok(vec![self.get(if probes { Self::LAB } else { Self::DEFAULT })?.clone()]);
+            let id = match (&settings.probe, settings.watch) {
+                (Some(_), _) => Self::LAB,
+                (None, Some(_)) => Self::WATCH,
+                (None, None) => Self::DEFAULT,
+            };
+            return Ok(vec![self.get(id)?.clone()]);
         }
         names.iter().map(|name| self.get(name).cloned()).collect()
     }
@@ -624,9 +638,9 @@ mod tests {
         assert_ne!(presets.get("quick").unwrap().about, "mine");
         assert!(presets.get("bad").unwrap_err().to_string().contains("preset bad: line 1"));
         assert!(presets.get("mien").unwrap_err().to_string().contains("did you mean mine"));
-        assert_eq!(presets.select(&[], false).unwrap(), [preset("quick").unwrap()]);
+        assert_eq!(presets.select(&[], &Settings::default()).unwrap(), [preset("quick").unwrap()]);
         assert_eq!(
-            presets.select(&["raw".into(), "mine".into()], true).unwrap(),
+            presets.select(&["raw".into(), "mine".into()], &Settings::default()).unwrap(),
             [preset("raw").unwrap(), own("mine")]
         );
         // A preset written again keeps its position.

@@ -151,6 +151,15 @@ pub(super) fn latency_target(text: &str) -> Result<Condition, SettingError> {
     }
 }
 
+/// Parses how long a watch takes.
+pub(super) fn watch(text: &str) -> Result<Duration, SettingError> {
+    const DAY: Duration = Duration::from_secs(86_400);
+    match units::parse_time(text)? {
+        time if (Duration::from_secs(10)..=30 * DAY).contains(&time) => Ok(time),
+        _ => bad(text, "a time from 10s to 720h"),
+    }
+}
+
 /// Parses the pause after an operation.
 pub(super) fn pause(text: &str) -> Result<Duration, SettingError> {
     match units::parse_time(text)? {

@@ -8,12 +8,12 @@ use super::probe::{parse_sets, put};
 use super::setting_text::{
     backends, block_sizes, latency_target, neighbour_shares, pause, percent, percents, positive,
     seed, shares, show_switches, some_names, some_of, split_list, switch, switches, trial_time,
-    trials, until,
+    trials, until, watch,
 };
 use super::{
     Arrival, Backends, Cache, Cold, Condition, CpuCache, CpuList, Expect, FilePer, Layout,
-    MeasureCeilings, NeighbourOptions, Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote,
-    SettingError, Sync, TrialTime, Until, Writes, nearest,
+    MeasureCeilings, Op, Pattern, ProbeSet, Range, RangeOf, Rates, Remote, SettingError,
+    StopCondition, Sync, TrialTime, Until, Writes, nearest,
 };
 use crate::units;
 
@@ -35,9 +35,13 @@ pub struct Settings {
     pub think: Option<Duration>,
     pub latency_target: Option<Condition>,
     /// The job that runs while cells are measured.
-    pub neighbour: Option<NeighbourOptions>,
+    pub neighbour: Option<Box<Settings>>,
     /// Percentages of what it does at full speed.
     pub neighbour_share: Option<Range>,
+    /// How long one cell is watched.
+    pub watch: Option<Duration>,
+    /// The conditions that end the watch before.
+    pub stop_if: Option<Vec<StopCondition>>,
     pub cache: Option<Vec<Cache>>,
     pub direct: Option<Vec<bool>>,
     pub xor: Option<bool>,
@@ -79,6 +83,25 @@ pub struct Settings {
     /// A rank reads what a rank of another machine wrote.
     pub shift: Option<bool>,
 }
+
+/// The settings that a neighbour may have: the ones of a job, and the size of its file.
+const OF_NEIGHBOUR: [&str; 15] = [
+    "backend",
+    "block-size",
+    "op",
+    "pattern",
+    "threads",
+    "depth",
+    "rate",
+    "arrival",
+    "think",
+    "direct",
+    "size",
+    "sync",
+    "sync-every",
+    "compressible",
+    "dedupe",
+];
 
 /// One setting: its names, the kind of its value, and both directions of its text.
 pub struct Setting {
@@ -138,6 +161,14 @@ impl Setting {
         match self.default {
             "" => self.about.into(),
             default => format!("{} [default: {default}]", self.about),
+        }
+    }
+
+    /// Returns whether it is this option, `--size` or `-s`.
+    fn is_option(&self, option: &str) -> bool {
+        match option.strip_prefix("--") {
+            Some(name) => self.name == name,
+            None => self.short.is_some_and(|short| option == format!("-{short}")),
         }
     }
 
@@ -290,16 +321,31 @@ impl Settings {
         setting!(
             "neighbour", "Neighbour", ValueKind::Form("OPTIONS"),
             default: "none",
-            neighbour: NeighbourOptions::parse => |v| v.to_string(),
-            "Measure each cell alone, and next to a second job on a scratch file of its own, in the \
-             same rounds: '--op write -s 1m --direct --rate 200MB/s'; several rates are several \
-             neighbours",
+            neighbour: Settings::parse_neighbour => |v| v.argv().join(" "),
+            "Measure each cell alone and next to a second job, in the same rounds: its options, such \
+             as '--op write -s 1m --direct --rate 200MB/s'; it has a scratch file of its own, and \
+             several rates are several neighbours",
         ),
         setting!(
             "neighbour-share", "Neighbour at", ValueKind::Form("PERCENT"),
             default: "its rate, or 100",
             neighbour_share: neighbour_shares => Range::to_string,
             "Run the neighbour at these percentages of its full speed, such as 25,50,75,100",
+        ),
+        setting!(
+            "watch", "Watch", ValueKind::Form("TIME"),
+            default: "none",
+            watch: watch => |v| units::short_time(*v),
+            "Run a light job for that long (10s to 720h): what happened when, and who was active; \
+             without --rate at 2 % of what the device does, from 10/s to 1000/s; without a preset \
+             or other options random direct reads of 4 KiB",
+        ),
+        setting!(
+            "stop-if", "Stop if", ValueKind::Lists("CONDITION for TIME,.."),
+            default: "nothing",
+            stop_if: StopCondition::parse_list => |v| join(v),
+            "End the watch, with exit code 5, when this is so of all operations of a time: \
+             'p99>50ms for 10s' (p50, p90, p99, p99.9, max) or 'iops<50 for 1m'; may be repeated",
         ),
         setting!(
             "cache" / 'c', "Page cache", ValueKind::SomeOf(&["cold", "warm", "asis"]),
@@ -500,6 +546,41 @@ impl Settings {
         }
     }
 
+    /// Parses the options of a neighbour, such as `-b pread --op write -s 1m --rate 200MB/s`.
+    ///
+    /// # Errors
+    /// A word is no option, an option does not belong to a job, or its value is refused.
+    pub fn parse_neighbour(text: &str) -> Result<Box<Settings>, SettingError> {
+        let refuse = |why: String| Err(SettingError::Value(why));
+        let mut settings = Settings::default();
+        let mut words = text.split_ascii_whitespace();
+        while let Some(word) = words.next() {
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (word, None),
+            };
+            let found = Self::ALL.iter().find(|setting| setting.is_option(option));
+            let Some(setting) = found.filter(|of| OF_NEIGHBOUR.contains(&of.name)) else {
+                return refuse(format!("'{option}' is not an option of a neighbour"));
+            };
+            let value = match (value, setting.kind) {
+                (Some(value), _) => value,
+                (None, ValueKind::Switch) => "yes",
+                (None, _) => match words.next() {
+                    Some(value) => value,
+                    None => return refuse(format!("'{option}' of the neighbour lacks a value")),
+                },
+            };
+            if let Err(error) = settings.set(setting.name, value) {
+                return refuse(format!("{option} of the neighbour: {error}"));
+            }
+        }
+        if settings == Settings::default() {
+            return refuse("name its options, such as '--op write -s 1m --direct'".into());
+        }
+        Ok(Box::new(settings))
+    }
+
     /// Returns the name and text of every setting that was given: [`Settings::set`] of each returns
     /// these settings again.
     pub fn given_values(&self) -> impl Iterator<Item = (&'static str, String)> {
@@ -601,6 +682,8 @@ pub enum ValueKind {
     Form(&'static str),
     /// Values of this form, one each time the option is given; in text separated by spaces.
     Forms(&'static str),
+    /// The same, separated by commas.
+    Lists(&'static str),
 }
 
 impl ValueKind {
@@ -614,7 +697,9 @@ impl ValueKind {
                 Some(plain.chain([forms]).collect::<Vec<_>>().join("|"))
             }
             ValueKind::SomeOf(names) => Some(names.join(",")),
-            ValueKind::Form(form) | ValueKind::Forms(form) => Some(form.into()),
+            ValueKind::Form(form) | ValueKind::Forms(form) | ValueKind::Lists(form) => {
+                Some(form.into())
+            }
         }
     }
 }

@@ -1,17 +1,12 @@
 //! Variants of the machine, each set by a command or by a neighbour, whose cells are measured in
 //! the same rounds.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Neighbour;
+use super::{Neighbour, VariantError, VariantName};
 use crate::text::clean_text;
-
-/// The name of a variant: 1 to 16 letters, digits and characters of [`VariantName::MARKS`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct VariantName(String);
 
 /// A state of the machine: the shell command that sets it, or the job that runs meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,54 +18,6 @@ pub struct Variant {
     /// `None`: nothing runs meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbour: Option<Box<Neighbour>>,
-}
-
-/// Why a text is not a variant.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum VariantError {
-    #[error("write NAME:COMMAND; the command `true` changes nothing")]
-    NoCommand,
-    #[error("a name has 1 to 16 letters, digits, and . - _ % /")]
-    Name,
-    #[error("both variants are named {0}")]
-    Twice(VariantName),
-}
-
-impl VariantName {
-    const MAX_LEN: usize = 16;
-    /// What a name may have besides letters and digits.
-    const MARKS: &[u8] = b".-_%/";
-
-    /// The name of the variant without a neighbour.
-    pub const ALONE: &str = "alone";
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Returns how a cell is measured in it: `with mq`, `alone`.
-    pub fn phrase(&self) -> String {
-        if self.0 == Self::ALONE { self.0.clone() } else { format!("with {self}") }
-    }
-}
-
-impl fmt::Display for VariantName {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl FromStr for VariantName {
-    type Err = VariantError;
-
-    fn from_str(text: &str) -> Result<VariantName, VariantError> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || Self::MARKS.contains(&byte);
-        if (1..=VariantName::MAX_LEN).contains(&text.len()) && text.bytes().all(plain) {
-            Ok(VariantName(text.into()))
-        } else {
-            Err(VariantError::Name)
-        }
-    }
 }
 
 impl FromStr for Variant {
@@ -90,6 +37,26 @@ impl Variant {
     /// Returns whether a command of the user sets it.
     pub fn is_set_by_command(&self) -> bool {
         !self.command.is_empty()
+    }
+
+    /// Returns the variants of a plan in which each cell is measured alone, and next to each of
+    /// these neighbours.
+    pub fn next_to(neighbours: Vec<Neighbour>) -> Vec<Variant> {
+        let several = neighbours.len() > 1;
+        let name = |of: &Neighbour| match (of.share, of.job.rate) {
+            (Some(share), _) => format!("{share}%"),
+            (None, Some(rate)) if several => rate.to_string(),
+            _ => "neighbour".into(),
+        };
+        let named = |name: VariantName, neighbour: Option<Neighbour>| Variant {
+            name,
+            command: String::new(),
+            neighbour: neighbour.map(Box::new),
+        };
+        // Rates and percentages are names.
+        let next_to =
+            neighbours.into_iter().filter_map(|of| Some(named(name(&of).parse().ok()?, Some(of))));
+        std::iter::once(named(VariantName::alone(), None)).chain(next_to).collect()
     }
 
     /// Returns whether commands of the user set these.
@@ -121,6 +88,7 @@ impl Variant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Job, Rate, TargetSpec, testing};
 
     #[test]
     fn a_variant_has_name_and_command() {
@@ -145,5 +113,29 @@ mod tests {
         let read = |json: &str| serde_json::from_str::<Variant>(json);
         assert!(read(r#"{"name":"A","command":"true"}"#).is_ok());
         assert!(read(r#"{"name":"A B","command":"true"}"#).is_err());
+    }
+
+    #[test]
+    fn neighbours_are_named_by_rates() {
+        let neighbour = |share, rate| Neighbour {
+            options: "-s 4k".into(),
+            job: Job { rate, ..testing::job() },
+            target: TargetSpec::None,
+            share,
+            compressible: None,
+            dedupe: None,
+        };
+        let names = |all: Vec<Neighbour>| {
+            let all = Variant::next_to(all);
+            all.iter().map(|of| of.name.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let rate = |bytes| Some(Rate::Bytes(bytes));
+        assert_eq!(names(vec![neighbour(None, rate(7))]), "alone neighbour");
+        assert_eq!(
+            names(vec![neighbour(None, rate(50_000_000)), neighbour(None, rate(7 << 20))]),
+            "alone 50MB/s 7MiB/s"
+        );
+        let shares = [25, 100].map(|share| neighbour(Some(share), None));
+        assert_eq!(names(shares.to_vec()), "alone 25% 100%");
     }
 }

@@ -2,82 +2,16 @@
 //! can be rerun.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::trial_time::{TrialTime, nanos};
 use super::{
-    Cold, Condition, CpuList, Expectation, Job, ProbeCell, Remote, Until, Variant, target_name,
+    Cold, Condition, CpuList, Expectation, Job, ProbeCell, Rate, Remote, StopCondition, TargetSpec,
+    Until, Variant, target_name,
 };
-
-/// The target of the measurement.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", tag = "kind")]
-pub enum TargetSpec {
-    /// A file that iotui creates in `dir`, fills with random data, and removes.
-    Scratch {
-        #[serde(with = "path")]
-        dir: PathBuf,
-        size: u64,
-        keep: bool,
-    },
-    /// The user's own file or block device, opened read-only.
-    File {
-        #[serde(with = "path")]
-        path: PathBuf,
-        size: u64,
-    },
-    /// A file that did not exist: iotui creates it, writes to it, and keeps it.
-    New {
-        #[serde(with = "path")]
-        path: PathBuf,
-        size: u64,
-    },
-    /// No file, for probes that need none. `null` in JSON.
-    #[default]
-    #[serde(skip)]
-    None,
-}
-
-impl TargetSpec {
-    pub fn size(&self) -> u64 {
-        match self {
-            TargetSpec::Scratch { size, .. }
-            | TargetSpec::File { size, .. }
-            | TargetSpec::New { size, .. } => *size,
-            TargetSpec::None => 0,
-        }
-    }
-
-    /// Returns this target with another size.
-    pub fn with_size(&self, size: u64) -> TargetSpec {
-        match self.clone() {
-            TargetSpec::Scratch { dir, keep, .. } => TargetSpec::Scratch { dir, size, keep },
-            TargetSpec::File { path, .. } => TargetSpec::File { path, size },
-            TargetSpec::New { path, .. } => TargetSpec::New { path, size },
-            TargetSpec::None => TargetSpec::None,
-        }
-    }
-
-    /// Returns the folder that the file is in.
-    pub fn folder(&self) -> Option<&Path> {
-        match self {
-            TargetSpec::Scratch { dir, .. } => Some(dir),
-            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
-                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                Some(parent.unwrap_or(Path::new(".")))
-            }
-            TargetSpec::None => None,
-        }
-    }
-
-    /// Returns whether iotui makes the file, and so may write it.
-    pub fn is_ours(&self) -> bool {
-        !matches!(self, TargetSpec::File { .. } | TargetSpec::None)
-    }
-}
 
 /// A requested combination that makes no sense or is unavailable here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +51,13 @@ pub struct Plan {
     /// omitted from JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steady: bool,
+    /// Its one cell has one long trial, to see what happens when; without a rate, the run chooses
+    /// one. Omitted from JSON if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watch: bool,
+    /// The conditions that end the watch before the trial time; omitted from JSON if nothing does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_if: Vec<StopCondition>,
     /// The run ends when its answer is settled: at a difference of this share between cells that
     /// more trials do not decide; omitted from JSON if it ends otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,6 +160,12 @@ impl Plan {
     pub const UNTIL_BUDGET: Duration = Duration::from_secs(3600);
     /// The budget of a run that ends in a steady state: twice the rounds of a minute that show one.
     pub const STEADY_BUDGET: Duration = Duration::from_secs(600);
+    /// The time of a watch besides its trial: to fill a scratch file, and to choose the rate.
+    pub const WATCH_MARGIN: Duration = Duration::from_secs(600);
+    /// The share of what the device does that a watch takes, and the least and the most operations
+    /// per second: fewer say nothing about a second, and more cost CPU and tell no more of it.
+    pub const WATCH_SHARE: f64 = 0.02;
+    pub const WATCH_RATES: RangeInclusive<u64> = 10..=1000;
     /// The longest trials of a steady state take this share of the budget; the rest prepares them.
     const STEADY_SHARE: f64 = 0.95;
     /// Rounds of the longest trial.
@@ -391,6 +338,9 @@ impl Plan {
 
     /// Returns the budget that it has if none is requested.
     pub fn budget_unasked(&self) -> Duration {
+        if self.watch {
+            return self.trial_time.low.saturating_add(Plan::WATCH_MARGIN);
+        }
         Plan::usual_budget(self.ends_by(), self.variants.len())
     }
 
@@ -402,6 +352,15 @@ impl Plan {
             // Each variant has as much time as a run of its own.
             Some(Until::Answer) | None => Plan::BUDGET * variants.max(1) as u32,
         }
+    }
+
+    /// Returns the rate of a watch; `full_speed` is in operations per second.
+    pub fn watch_rate(full_speed: f64) -> Rate {
+        let wanted = (full_speed * Plan::WATCH_SHARE) as u64;
+        // Two digits.
+        let unit = 10u64.pow(wanted.checked_ilog10().unwrap_or(0).saturating_sub(1));
+        let rounded = wanted / unit * unit;
+        Rate::Operations(rounded.clamp(*Plan::WATCH_RATES.start(), *Plan::WATCH_RATES.end()))
     }
 
     /// Returns whether a goal ends the run, before its budget does.
@@ -428,7 +387,7 @@ impl Plan {
 mod or_null {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::TargetSpec;
+    use crate::plan::TargetSpec;
 
     pub fn serialize<S: Serializer>(target: &TargetSpec, out: S) -> Result<S::Ok, S::Error> {
         Some(target).filter(|target| **target != TargetSpec::None).serialize(out)
@@ -436,57 +395,5 @@ mod or_null {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TargetSpec, D::Error> {
         Ok(Option::deserialize(from)?.unwrap_or(TargetSpec::None))
-    }
-}
-
-/// A path in JSON: a string, or its bytes if it is not UTF-8, so that every target can be saved and
-/// run again.
-mod path {
-    use std::ffi::OsString;
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(path: &Path, out: S) -> Result<S::Ok, S::Error> {
-        match path.to_str() {
-            Some(text) => out.serialize_str(text),
-            None => path.as_os_str().as_bytes().serialize(out),
-        }
-    }
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Text(String),
-        Bytes(Vec<u8>),
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(match Either::deserialize(from)? {
-            Either::Text(text) => text.into(),
-            Either::Bytes(bytes) => OsString::from_vec(bytes).into(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ffi::OsString;
-    use std::os::unix::ffi::OsStringExt;
-
-    use super::*;
-
-    #[test]
-    fn every_path_comes_back() {
-        for (bytes, shown) in
-            [(&b"/tmp/a b"[..], "\"/tmp/a b\""), (b"/tmp/\xff", "[47,116,109,112,47,255]")]
-        {
-            let target =
-                TargetSpec::File { path: OsString::from_vec(bytes.to_vec()).into(), size: 1 };
-            let json = serde_json::to_string(&target).unwrap();
-            assert!(json.contains(shown), "{json}");
-            assert_eq!(serde_json::from_str::<TargetSpec>(&json).unwrap(), target);
-        }
     }
 }

@@ -19,6 +19,7 @@ mod trial;
 mod verdict;
 mod verified;
 mod warning;
+mod watching;
 
 pub use ceilings::{Ceilings, DropLevel, Level, LinkCeiling, Reading, Throttle};
 pub use event::{Earlier, End, Event, LaneSample, Phase, Progress, Sample, SampleParts};
@@ -39,8 +40,8 @@ pub use surroundings::{
     AroundStep, Dirty, GroupBytes, Heat, MAX_LOST_SHARE, StateChange, Surroundings,
 };
 pub use trial::{
-    CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Trial,
-    Visit, Xor,
+    CacheFlush, DeviceCounts, Evidence, Note, Preparation, RankShare, ReadBack, Residency, Slept,
+    Trial, Visit, Xor,
 };
 pub use verdict::{
     Backing, CellEvidence, CommitDevice, CommitPath, Durability, Grounds, MachineEvidence,
@@ -49,3 +50,4 @@ pub use verdict::{
 };
 pub use verified::{Age, BadBlock, BadBlocks, Found, ReadFrom, Verified};
 pub use warning::{CALLS_UNKNOWN, FEW, Finding, Remedy, Severity, WIDE, Warning, finding};
+pub use watching::{Stopped, Watching};

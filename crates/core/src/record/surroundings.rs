@@ -1,4 +1,4 @@
-//! What happened around a long trial besides its own work, by its own time.
+//! The surroundings of a long trial: things that happened besides its own work, by its own time.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const MAX_NAMED: usize = 3;
 /// Share of the bytes that the named processes may lack.
 const MAX_REST: f64 = 0.1;
 
-/// What happened around a long trial: only steps in which something was notable, and changes of
+/// The surroundings of a long trial: only steps in which something was notable, and changes of
 /// state. A step that is missing was read, and quiet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,7 +29,7 @@ pub struct Surroundings {
     pub changes: Vec<StateChange>,
 }
 
-/// What was notable between two readings; what was not is 0 or empty, and absent from JSON.
+/// The notable things between two readings; all others are 0 or empty, and absent from JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AroundStep {
@@ -41,7 +41,7 @@ pub struct AroundStep {
     pub read: u64,
     #[serde(skip_serializing_if = "is_zero")]
     pub written: u64,
-    /// Who was charged with bytes meanwhile, on any disk.
+    /// The others that were charged with bytes meanwhile, on any disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Box<Others>>,
     /// The other control groups that moved bytes on the target's disk, the most bytes first.
@@ -337,8 +337,8 @@ fn describe_share(of: &str, part: u64, nanos: u64) -> Option<String> {
 
 /// Returns `wrote 200 MiB`, or `read 1 MiB and wrote 2 MiB`.
 fn describe_bytes(read: u64, written: u64) -> String {
-    let [r, w] = [("read", read), ("wrote", written)]
-        .map(|(verb, bytes)| (bytes > 0).then(|| format!("{verb} {}", show_bytes(bytes))));
+    let r = (read > 0).then(|| format!("read {}", show_bytes(read)));
+    let w = (written > 0).then(|| format!("wrote {}", show_bytes(written)));
     match (r, w) {
         (Some(r), Some(w)) => format!("{r} and {w}"),
         (r, w) => r.or(w).unwrap_or_default(),

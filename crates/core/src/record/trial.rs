@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BelowCounts, OptU64, Others, Paced, Rounds, Surroundings, Verified};
+use super::{BelowCounts, OptU64, Others, Paced, Rounds, Stopped, Surroundings, Verified};
 use crate::stats::median;
 
 /// The 32-bit XOR of a span, written as 8 hex digits.
@@ -273,7 +273,7 @@ pub struct Evidence {
     /// that was not looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Box<Others>>,
-    /// What happened around a long trial; absent from JSON where nothing was notable.
+    /// The surroundings of a long trial; absent from JSON where nothing was notable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surroundings: Option<Box<Surroundings>>,
     /// How its pace was kept; absent from JSON without one.
@@ -293,6 +293,12 @@ pub struct Evidence {
     /// The bytes, `[start, end]`, that it alone reads; absent from JSON where trials read the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visited: Option<(u64, u64)>,
+    /// When the timed window of a watch began, seconds since 1970; absent from JSON in others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<u64>,
+    /// The condition that ended a watch before its time; absent from JSON if nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Box<Stopped>>,
     pub notes: Vec<Note>,
 }
 
@@ -403,6 +409,16 @@ pub enum Note {
     /// The clock of a pace was ahead or behind by this many nanoseconds: a suspend, or a reset. All
     /// later starts moved by them.
     ClockJumped(u64),
+    /// The machine was suspended.
+    Slept(Slept),
+}
+
+/// When a machine was suspended: nanoseconds after the trial began, by a clock that stood still,
+/// and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slept {
+    pub at: u64,
+    pub nanos: u64,
 }
 
 #[cfg(test)]

@@ -36,6 +36,17 @@ pub fn tail_limits(count: u64, share: f64) -> (Option<u64>, u64) {
     (few, count.saturating_add(1))
 }
 
+/// Returns the most that the probability can be that `many` of `count` independent events happen,
+/// or more, where each does with the probability `share`: Chernoff's bound, exp(-n D(k/n || p)).
+pub fn most_chance(count: u64, many: u64, share: f64) -> f64 {
+    let (count, seen) = (count as f64, many as f64 / count.max(1) as f64);
+    if seen <= share || share.is_nan() {
+        return 1.0;
+    }
+    let part = |own: f64, other: f64| if own > 0.0 { own * (own / other).ln() } else { 0.0 };
+    (-count * (part(seen, share) + part(1.0 - seen, 1.0 - share))).exp()
+}
+
 /// Returns the probability that at least `more` of `more + fewer` tosses of a fair coin show the
 /// same named side: the one-sided sign test (Conover, "Practical Nonparametric Statistics", 3rd
 /// ed., section 3.4). 1 for no tosses.
@@ -56,6 +67,18 @@ pub fn sign_test(more: u32, fewer: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn most_chance_bounds_the_binomial() {
+        // P(K >= 5 of 10) = 6.3690e-5 at 0.05, P(K >= 9 of 100) = 3.8e-6 at 0.01.
+        for (count, many, share, exact) in [(10, 5, 0.05, 6.369e-5), (100, 9, 0.01, 3.8e-6)] {
+            let most = most_chance(count, many, share);
+            assert!((exact..50.0 * exact).contains(&most), "{count} {many} {share}: {most}");
+        }
+        assert!((most_chance(10, 10, 0.1) / 1e-10 - 1.0).abs() < 1e-9);
+        assert_eq!((most_chance(10, 1, 0.1), most_chance(0, 0, 0.1)), (1.0, 1.0));
+        assert_eq!(most_chance(10, 5, f64::NAN), 1.0);
+    }
 
     #[test]
     fn limits_by_hand() {

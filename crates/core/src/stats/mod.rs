@@ -26,7 +26,7 @@ pub mod summary;
 pub mod testing;
 
 pub use buckets::Buckets;
-pub use chance::{sign_test, tail_limits};
+pub use chance::{most_chance, sign_test, tail_limits};
 pub use compare::{Ratio, may_be_chance};
 pub use cost::Cost;
 pub use course::{Course, Stretch, course};

@@ -10,7 +10,7 @@ use crate::units::show_share;
 const NEAR: u64 = 2_000_000_000;
 /// Share of the slow time in which a cause must be seen.
 const MIN_COVERED: f64 = 0.5;
-/// What is as active in the fast time as this share of its activity in the slow one is no cause.
+/// A cause is at most this share as active in the fast time as in the slow one.
 const MAX_BEFORE: f64 = 0.2;
 /// Share of the loss that stolen time must account for.
 const MIN_OF_LOSS: f64 = 0.5;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn new_users_of_the_disk_are_named() {
+    fn new_disk_users_are_named() {
         let backup = |step: &mut AroundStep| write(step, vec![process("backup", 4711, 20 * MIB)]);
         let wanted = Some("meanwhile backup (4711) wrote 200 MiB");
         assert_eq!(cause(&around(10..20, backup)).as_deref(), wanted);

@@ -36,9 +36,11 @@ mod result;
 mod session_answer;
 mod signs;
 mod stalls;
+mod unusual;
 mod verified;
 mod warning_range;
 mod warning_words;
+mod watched;
 mod why;
 mod written;
 

@@ -1,12 +1,16 @@
-//! What a neighbour costs: each cell alone and next to it, by the pairs of their trials.
+//! The cost of a neighbour: each cell alone and next to it, by the pairs of their trials.
 
 use crate::analysis::answer::times_exactly;
 use crate::analysis::compare::results_in;
-use crate::analysis::{CellNames, CellResult};
+use crate::analysis::{CellNames, CellResult, capitalize};
 use crate::plan::{Job, Variant};
 use crate::session::Session;
 use crate::stats::{Ratio, Summary, median};
 use crate::units::{join_range, show_nanos, show_rate, show_share};
+
+/// The intervals take latencies for independent, and the ones of a trial are not quite: a smaller
+/// change of a percentile has no direction.
+const SMALL: f64 = 1.1;
 
 /// A percentile with its 95 % interval, nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,12 +127,17 @@ fn describe_change(name: &str, alone: Percentile, with: Percentile) -> String {
     let is_below = |low: Percentile, high: Percentile| {
         low.ends.1.zip(high.ends.0).is_some_and(|(top, bottom)| top < bottom)
     };
+    let both = format!("{was} alone, {is} with it");
+    let factor = with.value / alone.value;
     let verb = match (is_below(alone, with), is_below(with, alone)) {
+        (false, false) => return format!("{name} shows no difference: {both}"),
+        _ if (1.0 / SMALL..SMALL).contains(&factor) => {
+            return format!("{name} changes by less than a tenth: {both}");
+        }
         (true, _) => "rises",
         (_, true) => "falls",
-        _ => return format!("{name} shows no difference: {was} alone, {is} with it"),
     };
-    format!("{name} {verb} from {was} to {is} ({})", times_exactly(with.value / alone.value))
+    format!("{name} {verb} from {was} to {is} ({})", times_exactly(factor))
 }
 
 impl Percentile {
@@ -162,6 +171,7 @@ pub fn describe_neighbours(session: &Session, results: &[CellResult]) -> Option<
     let names = CellNames::from_jobs(all.iter().map(|of| &of.alone.result.cell));
     let said: Vec<String> =
         all.iter().filter_map(|of| of.describe(&names)).take(MAX_NAMED).collect();
+    let said: Vec<String> = said.iter().map(|said| capitalize(said)).collect();
     (!said.is_empty()).then(|| said.join(". "))
 }
 
@@ -186,7 +196,7 @@ pub(super) mod testing {
             compressible: None,
             dedupe: None,
         };
-        session.plan.variants = Neighbour::variants(vec![neighbour(25), neighbour(100)]);
+        session.plan.variants = Variant::next_to(vec![neighbour(25), neighbour(100)]);
         for (at, variant) in session.plan.variants.iter().enumerate() {
             session.plan.cells[at] = Job { variant: Some(variant.name.clone()), ..job.clone() };
             for round in 1..=7 {
@@ -221,7 +231,7 @@ mod tests {
         assert_eq!(rates, [Some(100e6), Some(200e6)]);
         assert_eq!(all[0].alone.neighbour_rate(), None);
         let said = describe_neighbours(&session, &results).unwrap();
-        assert!(said.starts_with("next to read ") && said.contains(" at 191 MiB/s, "), "{said}");
+        assert!(said.starts_with("Next to read ") && said.contains(" at 191 MiB/s, "), "{said}");
         assert!(said.contains("keeps 50 % [50 to 50.1 %] of its speed"), "{said}");
         assert!(said.contains("p50 rises from 100 µs [") && said.contains("(3.0x)"), "{said}");
         assert!(said.contains("p99 rises from 1.00 ms ["), "{said}");

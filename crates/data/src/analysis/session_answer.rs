@@ -26,7 +26,7 @@ pub fn answer_with(session: &Session, results: &[CellResult], probes: &[ProbeRes
         answer.text = clean_text(&said.join(" "));
     }
     if let Some(said) = describe_neighbours(session, results) {
-        answer.text = clean_text(&format!("{}.", capitalize(&said)));
+        answer.text = clean_text(&format!("{said}."));
     } else if let Some(said) = describe_variants(session) {
         answer.text = clean_text(&format!("{} {said}", answer.text));
     }

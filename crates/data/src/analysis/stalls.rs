@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_active_in_stalls_is_named() {
+    fn others_active_in_stalls_are_named() {
         let (mut trial, log) = run(1, 9_600 * MS, |at| if at == 500 { 1990 * MS } else { 376_000 });
         let around = |seconds: Range<u64>| {
             let mut all = Surroundings::default();

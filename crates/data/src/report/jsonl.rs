@@ -1,5 +1,8 @@
 //! JSON Lines: one object per trial as it ends, then the results, so a script can follow a run.
 //!
+//! While a trial of 2 s or more runs, followed by its own line: `{"kind":"interval","cell":{..},
+//! "round","at","nanos","bytes","ops","p50","p99","max"}`, one a second, on stdout only.
+//!
 //! In this order: `{"kind":"trial","cell":{..},"round",..}` with the keys of a trial in the `json`
 //! format, its cell written out; per cell `{"kind":"result","cell":{..},..}` with the keys of a
 //! result except its trials, which are the lines above; `{"kind":"skipped","cell","reason"}`; the
@@ -13,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::pretty::compact;
-use super::{Format, Look};
+use super::{Format, Interval, Look};
 use crate::analysis;
 use crate::analysis::{CellOf, Document};
 use crate::plan::Plan;
@@ -69,6 +72,13 @@ fn trial_to_line(cell: Option<CellOf>, index: u32, trial: &impl Serialize) -> io
     let mut rest = object_without(trial, &["cell"])?;
     rest.insert(INDEX.into(), index.into());
     to_line(&JsonLine { kind: "trial", cell, rest })
+}
+
+/// Returns the line of an interval of a running trial, without a line feed.
+pub fn interval_line(plan: &Plan, interval: &Interval) -> io::Result<String> {
+    let cell = plan.cells.get(interval.cell as usize).map(CellOf::Job);
+    let rest = object_without(interval, &[])?;
+    to_line(&JsonLine { kind: "interval", cell, rest })
 }
 
 /// Formats the line of a probe, like [`trial_line`].

@@ -16,6 +16,7 @@ mod gbench;
 mod hlog;
 pub mod host;
 mod html;
+mod intervals;
 mod json;
 pub mod jsonl;
 mod look;
@@ -45,6 +46,7 @@ pub use compare::{
     describe_beside, describe_unjudged, describe_unmatched, find_comparison_format, ruling_text,
 };
 pub use format::Format;
+pub use intervals::{Interval, Intervals};
 pub use look::{Graph, Look, Spread};
 pub use text::{BARS, PLAIN_BARS};
 
@@ -82,6 +84,7 @@ pub const CARD: &str = card::FORMAT.id;
 
 /// The format that `--metrics` keeps current.
 pub const METRICS: &Format = &openmetrics::FORMAT;
+pub use openmetrics::write_now as write_metrics_now;
 
 /// Returns the format with this id.
 pub fn find_format(id: &str) -> Result<&'static Format, Unknown> {

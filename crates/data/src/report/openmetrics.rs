@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use super::csv::option_column;
 use super::table::origin::SOURCES;
-use super::{Format, Look, text};
+use super::{Format, Interval, Look, text};
 use crate::analysis::{self, CellResult, LatencyOf, ProbeResult};
 use crate::plan::{Axis, Job, JobOption, Plan, ProbeCell, TargetSpec};
 use crate::record::{Severity, Unit, Warning};
@@ -30,11 +30,24 @@ pub const FORMAT: Format = Format {
 };
 
 fn write(session: &Session, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    write_now(session, None, out)
+}
+
+/// Writes a session, with the last interval of a trial that runs.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_now(session: &Session, now: Option<&Interval>, out: &mut dyn Write) -> io::Result<()> {
     let mut metrics = Metrics::default();
     metrics.add_session(session);
     for result in &analysis::results(session) {
         let labels = metrics.name_cell(job_labels(&session.plan, &result.cell));
         metrics.add_result(&labels, result);
+    }
+    if let Some((now, job)) =
+        now.and_then(|now| Some((now, session.plan.cells.get(now.cell as usize)?)))
+    {
+        metrics.add_interval(&job_labels(&session.plan, job), now);
     }
     for probe in &analysis::probes(session) {
         let labels = metrics.name_cell(probe_labels(&probe.cell));
@@ -186,6 +199,18 @@ impl Metrics {
         }
         let help = "Bytes that the device moved per requested byte.";
         self.add(("amplification", "ratio", help), labels, None, of.amplification);
+    }
+
+    fn add_interval(&mut self, labels: &[Label], of: &Interval) {
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        let rate = of.ops as f64 / seconds(of.nanos.max(1));
+        let help = "Operations per second in the last interval of the trial that runs.";
+        self.add(("interval_operations", "per_second", help), labels, None, Some(rate));
+        let help = "Quantiles of the latency in the last interval of the trial that runs.";
+        for (quantile, nanos) in [("0.5", of.p50), ("0.99", of.p99), ("1", of.max)] {
+            let more = Some(("quantile", quantile));
+            self.add(("interval_latency", "seconds", help), labels, more, nanos.map(seconds));
+        }
     }
 
     fn add_probe(&mut self, labels: &[Label], of: &ProbeResult) {

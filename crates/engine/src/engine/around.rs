@@ -46,7 +46,7 @@ pub(super) struct Around {
     due: u64,
 }
 
-/// What was found, and what the next reading is compared with.
+/// The findings, and the last reading, with which the next is compared.
 struct Watched {
     last: Reading,
     /// When the last reading was.

@@ -137,12 +137,19 @@ pub(super) struct Cutter<'a> {
     /// The cell, or the probe.
     index: usize,
     deadline: Instant,
+    /// A pause cuts it, too.
+    pauses: bool,
     first: Cell<Option<Cut>>,
 }
 
 impl<'a> Cutter<'a> {
     pub fn new(control: &'a Control, index: usize, deadline: Instant) -> Cutter<'a> {
-        Cutter { control, index, deadline, first: Cell::new(None) }
+        Cutter { control, index, deadline, pauses: true, first: Cell::new(None) }
+    }
+
+    /// Sets whether a pause cuts the step.
+    pub fn with_pauses(self, pauses: bool) -> Cutter<'a> {
+        Cutter { pauses, ..self }
     }
 
     pub fn check(&self) -> Option<Cut> {
@@ -150,7 +157,7 @@ impl<'a> Cutter<'a> {
             let ends = self.control.stopping() || self.control.is_skipped(self.index);
             self.first.set(if ends {
                 Some(Cut::End)
-            } else if self.control.pausing() {
+            } else if self.control.pausing() && self.pauses {
                 Some(Cut::Pause)
             } else if Instant::now() > self.deadline {
                 Some(Cut::End)
@@ -191,7 +198,10 @@ mod tests {
         assert_eq!(skipped.check(), Some(Cut::End));
         control.set_pause(true);
         assert_eq!((skipped.check(), skipped.paused()), (Some(Cut::End), false));
+        let watch = Cutter::new(&control, 2, far).with_pauses(false);
+        assert_eq!((watch.check(), watch.paused()), (None, false));
         STOP.store(true, Relaxed);
+        assert_eq!((watch.check(), watch.paused()), (Some(Cut::End), false));
         assert_eq!((cutter.check(), cutter.paused()), (Some(Cut::End), true));
         let mut pace = Pace::new(Instant::now(), far, 1, None);
         control.wait_out_pause(&mut pace, &|| false);

@@ -47,14 +47,14 @@ pub(super) enum Order {
 pub(super) enum Reply {
     /// It moves data.
     Begun,
-    /// What it wrote is on its device.
+    /// Its writes are on their device.
     Ended,
     /// Its work since it began, up to a sample of at most 100 ms ago.
     Work(Visit),
     Failed(String),
 }
 
-/// What the thread that reads orders shares with the one that works.
+/// The thread that reads orders shares this with the one that works.
 #[derive(Default)]
 struct Shared {
     ends: AtomicBool,
@@ -245,35 +245,58 @@ impl Opened {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufReader, PipeReader, PipeWriter};
+    use std::io::{self, BufReader, Read};
     use std::thread::JoinHandle;
 
     use super::*;
     use crate::plan::{Choice, TargetSpec, testing};
 
+    /// One direction of a pipe without a descriptor: threads of other tests keep copies of these.
+    struct From(Receiver<Vec<u8>>);
+    struct To(Sender<Vec<u8>>);
+
+    impl Read for From {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            let line = self.0.recv().unwrap_or_default();
+            to[..line.len()].copy_from_slice(&line);
+            Ok(line.len())
+        }
+    }
+
+    impl Write for To {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
     /// The process of a neighbour, as a thread.
     struct Served {
-        orders: Option<PipeWriter>,
-        replies: std::io::Lines<BufReader<PipeReader>>,
+        orders: Option<To>,
+        replies: io::Lines<BufReader<From>>,
         thread: JoinHandle<()>,
     }
 
     impl Served {
         fn new() -> Served {
-            let (from, orders) = std::io::pipe().unwrap();
-            let (replies, to) = std::io::pipe().unwrap();
-            let thread = std::thread::spawn(|| serve(BufReader::new(from), to));
-            Served { orders: Some(orders), replies: BufReader::new(replies).lines(), thread }
+            let ((orders, from), (to, replies)) = (channel(), channel());
+            let thread = std::thread::spawn(|| serve(BufReader::new(From(from)), To(to)));
+            let replies = BufReader::new(From(replies)).lines();
+            Served { orders: Some(To(orders)), replies, thread }
         }
 
-        fn ask(&mut self, order: &Order) -> Reply {
-            self.tell(order);
+        fn reply(&mut self) -> Reply {
             serde_json::from_str(&self.replies.next().unwrap().unwrap()).unwrap()
         }
 
-        fn tell(&mut self, order: &Order) {
+        fn ask(&mut self, order: &Order) -> Reply {
             let line = serde_json::to_string(order).unwrap();
             writeln!(self.orders.as_mut().unwrap(), "{line}").unwrap();
+            self.reply()
         }
     }
 
@@ -325,10 +348,7 @@ mod tests {
         writeln!(served.orders.as_mut().unwrap(), "hello").unwrap();
         let Reply::Failed(why) = served.ask(&Order::Count) else { panic!() };
         assert!(why.starts_with("not an order"), "{why}");
-        assert_eq!(
-            serde_json::from_str::<Reply>(&served.replies.next().unwrap().unwrap()).unwrap(),
-            Reply::Work(Visit::default())
-        );
+        assert_eq!(served.reply(), Reply::Work(Visit::default()));
         // It obeys the next order.
         assert_eq!(served.ask(&writer(dir.path(), None)), Reply::Begun);
         assert_eq!(served.ask(&Order::End), Reply::Ended);

@@ -29,6 +29,12 @@ impl Pace {
         self.deadline
     }
 
+    /// Ends the budget in `time`, if that is earlier.
+    pub fn end_within(&mut self, time: Duration) {
+        let end = Instant::now().checked_add(time);
+        self.deadline = end.map_or(self.deadline, |end| end.min(self.deadline));
+    }
+
     /// Moves everything so far later by this much, so that the time does not count.
     pub fn shift(&mut self, by: Duration) {
         let later = |at: Instant| at.checked_add(by).unwrap_or(at);
@@ -91,6 +97,11 @@ mod tests {
             pace.count_trial();
         }
         assert_eq!(pace.progress(Phase::Trial, None, 2).left, 0);
+        let deadline = pace.deadline();
+        pace.end_within(Duration::from_secs(3600));
+        assert_eq!(pace.deadline(), deadline);
+        pace.end_within(Duration::ZERO);
+        assert!(pace.deadline() < deadline);
     }
 
     #[test]

@@ -178,8 +178,8 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     })
 }
 
-/// Returns the variants with and without a neighbour, if one is requested: its file is in the folder
-/// of the target.
+/// Returns the variants with and without a neighbour, if one is requested: its file is in the
+/// folder of the target.
 fn propose_neighbours(
     asked: &Proposal,
     resolved: &Resolved,
@@ -205,7 +205,7 @@ fn propose_neighbours(
         experiment: "sweep".into(),
         // Of several backends the first that works here.
         first_backend: true,
-        settings: Settings::clone(&options.settings),
+        settings: Settings { cache: Some(vec![Cache::AsIs]), ..Settings::clone(options) },
         ..Preset::default()
     }];
     let none = Settings::default();
@@ -219,7 +219,7 @@ fn propose_neighbours(
         return Err(ProposeError::NeighbourPeer(peer.backend.to_string()));
     }
     let neighbour = |job: &Job, share| Neighbour {
-        options: options.to_string(),
+        options: options.argv().join(" "),
         job: job.clone(),
         target: plan.target.clone(),
         share,
@@ -227,7 +227,7 @@ fn propose_neighbours(
         dedupe: plan.dedupe,
     };
     let neighbours = match &whole.neighbour_share {
-        Some(_) if options.settings.rate.is_some() => return Err(ProposeError::NeighbourShare),
+        Some(_) if options.rate.is_some() => return Err(ProposeError::NeighbourShare),
         Some(shares) => {
             let each = |share: &u64| Some((*share).min(100) as u8);
             let with = |share| plan.cells.iter().map(move |job| (job, each(share)));
@@ -235,7 +235,7 @@ fn propose_neighbours(
         }
         None => plan.cells.iter().map(|job| neighbour(job, None)).collect(),
     };
-    Ok(Neighbour::variants(neighbours))
+    Ok(Variant::next_to(neighbours))
 }
 
 /// Checks whether the requested cache-drop level is available.

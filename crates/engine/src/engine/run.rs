@@ -10,7 +10,9 @@ mod ratios;
 mod span;
 mod start;
 mod variants;
+mod watch;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use self::variants::Variants;
 pub use self::variants::{RESTORE_TIMEOUT, set_back};
 use super::calibrate::{FirstTrial, calibrate, choose_timing, nanos_per_operation};
 use super::cells::{Amount, Cell};
-use super::control::Cutter;
+use super::control::{Cut, Cutter};
 use super::error::Failure;
 use super::paced::paced_amount;
 use super::progress::Pace;
@@ -37,7 +39,7 @@ use crate::experiment::{RateSearch, Settling, order_of_pairs, order_of_round};
 use crate::host::cpu_quota;
 use crate::plan::{Plan, TrialTime, Variant};
 use crate::record::{
-    Earlier, End, Event, Grounds, Latency, LogSpace, Phase, Severity, Throttle, Warning,
+    Earlier, End, Event, Grounds, Latency, LogSpace, Phase, Severity, Throttle, Warning, Watching,
 };
 use crate::stats::random::mix;
 
@@ -266,10 +268,7 @@ impl<'a> Run<'a> {
             return Ok(StepResult::Done(cell));
         }
         self.send_progress(Phase::Calibrate, index, round);
-        // Cells that are compared do the same work: start-up weighs more in a smaller trial. Next to
-        // a neighbour that may take many times as long.
-        let alike = self.plan.variants.iter().all(|variant| variant.neighbour.is_none());
-        if let Some(amount) = self.ratios.amount_of_twin(&self.cells, index).filter(|_| alike) {
+        if let Some(amount) = self.amount_of_twin(index) {
             self.set_amount(index, &mut cell, amount);
             return Ok(StepResult::Done(cell));
         }
@@ -320,6 +319,13 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Returns the work of a cell that is compared with this one: start-up weighs more in a smaller
+    /// trial. Next to a neighbour the same work may take many times as long.
+    fn amount_of_twin(&self, index: usize) -> Option<Amount> {
+        let is_alike = self.plan.variants.iter().all(|variant| variant.neighbour.is_none());
+        self.ratios.amount_of_twin(&self.cells, index).filter(|_| is_alike)
+    }
+
     /// Sets the work of a cell's trials and reports it.
     fn set_amount(&mut self, index: usize, cell: &mut Cell, amount: Amount) {
         cell.amount = Some(amount);
@@ -346,27 +352,39 @@ impl<'a> Run<'a> {
             },
         };
         self.send_progress(Phase::Trial, index, round);
-        let cut = self.cutter(index);
+        // The events that a watch has seen do not come again.
+        let cut = self.cutter(index).with_pauses(!self.plan.watch);
         let (seed, begin) = (self.trial_seed(round), Instant::now());
+        let clock = self.plan.watch.then(watch::Clocks::now);
         let role = self.role();
         let limit = Duration::from_nanos(amount.nanos).min(self.longest_trial(&cell));
         let (open_target, sink) = (self.targets.of(&cell.job), &mut *self.sink);
         let variants = &self.variants;
-        let cut_here = || cut.check();
+        let stopped = OnceCell::new();
+        let cut_here = || cut.check().or(stopped.get().map(|_| Cut::End));
         let ends_by_time = part.is_some() || self.plan.steady;
         let stage = TrialStage {
             role,
             limit: ends_by_time.then_some(limit),
             ends_by_time,
             steady: self.plan.steady.then(|| Plan::steady_round(limit)),
+            watched: self.plan.watch,
             part: part.map(|blocks| (blocks.start, blocks.end)),
             neighbour: &|| variants.count_neighbour(),
             ..TrialStage::new(open_target, self.origin, seed, &cut_here)
         };
         let cell_index = index as u32;
+        let rate = cell.job.operations_per_second().unwrap_or(0.0);
+        let mut watching = Watching::new(self.plan.stop_if.iter().cloned(), rate);
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, parts| {
+            if let Some(found) = watching.add(sample.at, parts.log.as_ref()) {
+                // The first one stays.
+                let _ = stopped.set(Box::new(found));
+            }
             sink.event(Event::Sample { cell: cell_index, round, sample, parts })
         });
+        let (origin, stopped) = (self.origin, stopped.into_inner());
+        let outcome = outcome.map(|outcome| watch::add_ends(outcome, origin, clock, stopped));
         cell.every = amount.timed.every();
         cell.cost = begin.elapsed();
         self.settle(index, cell, &cut, outcome, |run, cell, outcome| {

@@ -52,6 +52,8 @@ pub(super) struct TrialStage<'a> {
     pub ends_by_time: bool,
     /// It is over earlier if it is steady over rounds of this length.
     pub steady: Option<Duration>,
+    /// It is complete whenever it ends.
+    pub watched: bool,
     /// The first block to use and the one after the last; `None` = all.
     pub part: Option<(u64, u64)>,
     /// The file is prepared already: neither prepared here nor examined.
@@ -93,6 +95,7 @@ impl<'a> TrialStage<'a> {
             limit: None,
             ends_by_time: false,
             steady: None,
+            watched: false,
             part: None,
             is_prepared: false,
             role: RankRole::default(),
@@ -238,20 +241,7 @@ pub(super) fn run_part_alone(
     let neighbour = (stage.neighbour)()?;
     let alone = others.as_ref().filter(|_| neighbour.is_none());
     let mut around = Around::begin(open_target, job, amount, alone);
-    let mut sample = |s: Sample, parts: SampleParts| {
-        sample(s, parts);
-        around.iter_mut().for_each(|around| around.read(s.at));
-    };
-    let expected = Duration::from_nanos(amount.nanos);
-    let (file, stop) = (&open_target.file, || !observed || (stage.cut)().is_some());
-    let ran = match cell.executor {
-        Executor::Backend(backend) => {
-            workers::run(&spec, backend, &mut at_go, stage.cut, &mut sample)?
-        }
-        Executor::Peer(peer) => {
-            peer_trial::run(peer, &spec, file, expected, &mut at_go, stage.cut, &mut sample)?
-        }
-    };
+    let ran = run_watched(stage, work, &spec, &mut around, &mut at_go, sample)?;
     let after = counters();
     let neighbour = work_between(neighbour, (stage.neighbour)()?);
     let below = layers.zip(below).map(|(layers, then)| Box::new(layers.counts_since(job, &then)));
@@ -259,6 +249,7 @@ pub(super) fn run_part_alone(
     let cached_after = watched
         .then(|| observe::measure_cached(&files, &stage.window(job), job.cache != Cache::AsIs))
         .flatten();
+    let stop = || !observed || (stage.cut)().is_some();
     let ground = || drop_below(open_target, &stop);
     let evidence = Evidence {
         others: observe::list_others(others, &before, &after),
@@ -290,6 +281,29 @@ fn work_between(then: Option<Visit>, now: Option<Visit>) -> Option<Box<Visit>> {
         nanos: now.nanos.saturating_sub(then.nanos),
     };
     (work.nanos > 0).then(|| Box::new(work))
+}
+
+/// Runs the lanes, or another program, and reads what happens around them.
+fn run_watched(
+    stage: &TrialStage,
+    PartWork { cell, amount, .. }: PartWork,
+    spec: &Spec,
+    around: &mut Option<Around>,
+    at_go: &mut dyn FnMut() -> bool,
+    sample: &mut Watch,
+) -> Result<LaneResults, Failure> {
+    let mut sample = |s: Sample, parts: SampleParts| {
+        sample(s, parts);
+        around.iter_mut().for_each(|around| around.read(s.at));
+    };
+    let expected = Duration::from_nanos(amount.nanos);
+    let file = &stage.open_target.for_job(&cell.job).file;
+    match cell.executor {
+        Executor::Backend(backend) => workers::run(spec, backend, at_go, stage.cut, &mut sample),
+        Executor::Peer(peer) => {
+            peer_trial::run(peer, spec, file, expected, at_go, stage.cut, &mut sample)
+        }
+    }
 }
 
 /// Returns whether to list the processes that use disks before and after the work: not where that
@@ -363,6 +377,7 @@ fn make_spec(stage: &TrialStage, cell: &Cell, amount: &Amount) -> Spec {
         cpus: cell.cpus.clone(),
         ends_by_time: stage.ends_by_time,
         steady: stage.steady,
+        watched: stage.watched,
         pace: pace_of(&cell.job, amount, stage.seed),
     }
 }
@@ -375,9 +390,10 @@ fn collect_result(
     (ready, cached_after): (Ready, Option<Cached>),
     mut evidence: Evidence,
 ) -> Result<TrialOutcome, Failure> {
-    let LaneResults { mut lanes, samples, log, timed_out, rounds } = ran;
+    let LaneResults { mut lanes, samples, log, timed_out, rounds, notes: slept } = ran;
     let (service, commits, notes) = merge_lanes(&mut lanes, &spec.job);
     add_notes(&mut evidence.notes, notes);
+    evidence.notes.extend(slept);
     let coverage = trial_coverage(&lanes, spec);
     let mut trial = sum_lanes(&lanes, &coverage, spec, timed_out);
     if evidence.notes.contains(&Note::CallsUnknown) {
@@ -507,8 +523,9 @@ fn sum_lanes(lanes: &[LaneResult], coverage: &[Coverage], spec: &Spec, timed_out
     let end = lanes.iter().map(|l| l.end).max().unwrap_or(0);
     let passes = coverage.iter().filter_map(Coverage::passes).min();
     let by_pace = spec.has_rate() && is_complete(lanes);
-    // One that looks for a steady state is a measurement whenever it ends.
-    let complete = by_pace || spec.ends_by_time && timed_out || spec.steady.is_some();
+    // One that looks for a steady state, or watches, is a measurement whenever it ends.
+    let in_time = by_pace || spec.ends_by_time && timed_out;
+    let complete = in_time || spec.steady.is_some() || spec.watched;
     let short = !complete && passes.is_some_and(|passes| passes < spec.passes);
     // Operations that draw their blocks do not pass over the file.
     let whole =

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Commits;
 use crate::record::{
     CacheFlush, DeviceCounts, Evidence, LatencyLog, Note, OptU64, Others, Paced, Preparation,
-    Sample, Surroundings, Trial, Verified, Visit, Xor,
+    ReadBack, Sample, Surroundings, Trial, Verified, Visit, Xor,
 };
 use crate::stats::{Histogram, merge_neighbours};
 
@@ -127,12 +127,9 @@ fn join_evidence(
     folded: Option<Xor>,
 ) -> Evidence {
     let mean = |a: Option<f64>, b: Option<f64>| {
-        let (first, second) = (nanos.0 as f64, nanos.1 as f64);
-        let all = first + second;
-        if all > 0.0 { Some((a? * first + b? * second) / all) } else { None }
+        let all = nanos.0.saturating_add(nanos.1) as f64;
+        if all > 0.0 { Some((a? * nanos.0 as f64 + b? * nanos.1 as f64) / all) } else { None }
     };
-    let mut notes = all.notes;
-    add_notes(&mut notes, more.notes);
     Evidence {
         prepare_nanos: all.prepare_nanos.saturating_add(more.prepare_nanos),
         preparation: less_complete(all.preparation, more.preparation),
@@ -161,16 +158,14 @@ fn join_evidence(
         queued_nanos: add_optional(all.queued_nanos, more.queued_nanos),
         cpu_cache: all.cpu_cache.zip(more.cpu_cache).map(|(a, b)| less_flushed(a, b)),
         residency: all.residency.or(more.residency),
-        read_back: all.read_back.zip(more.read_back).map(|(first, last)| {
-            if folded.is_some_and(|xor| first.matches(xor)) { last } else { first }
-        }),
+        read_back: join_read_back((all.read_back, more.read_back), folded),
         verified: join_verified(all.verified, more.verified),
         others: join_others(all.others, more.others),
         surroundings: join_surroundings(all.surroundings, more.surroundings, nanos.0),
         paced: join_paced(all.paced, more.paced),
         neighbour: join_visits(all.neighbour, more.neighbour),
         below: all.below.zip(more.below).map(|(all, more)| Box::new(all.join(&more))),
-        notes,
+        notes: join_notes(all.notes, more.notes),
         ended_by_time: all.ended_by_time || more.ended_by_time,
         // The start of the trial, and the state at that time.
         started: all.started,
@@ -179,8 +174,24 @@ fn join_evidence(
         visited: all.visited,
         first: all.first,
         rounds: all.rounds,
+        clock: all.clock,
+        stopped: all.stopped,
         huge_page_cache: all.huge_page_cache,
     }
+}
+
+fn join_notes(mut all: Vec<Note>, more: Vec<Note>) -> Vec<Note> {
+    add_notes(&mut all, more);
+    all
+}
+
+/// Returns the last of two that were read back, or the first that differs.
+fn join_read_back(
+    (first, last): (Option<ReadBack>, Option<ReadBack>),
+    folded: Option<Xor>,
+) -> Option<ReadBack> {
+    let (first, last) = first.zip(last)?;
+    Some(if folded.is_some_and(|xor| first.matches(xor)) { last } else { first })
 }
 
 /// Joins the verified parts; a part that was not read back leaves the trial incomplete.

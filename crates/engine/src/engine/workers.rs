@@ -25,8 +25,8 @@ use crate::backend::pace::{Anchor, LanePace, PaceSpec};
 use crate::backend::work::{Assignment, Published, Tally};
 use crate::backend::{Backend, BackendError, Target, Work, drive};
 use crate::plan::{CpuList, Info, Job, Op, Sync};
-use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample, SampleParts};
-use crate::sys::clock::{Clock, monotonic_nanos};
+use crate::record::{LaneSample, LatencyLog, LogEntry, Note, Rounds, Sample, SampleParts, Slept};
+use crate::sys::clock::{Clock, monotonic_nanos, since_boot};
 use crate::sys::process_io::ProcessIo;
 use crate::sys::threads::{self, Affinity};
 use crate::sys::usage::{RunQueue, Usage};
@@ -54,6 +54,8 @@ pub(super) struct Spec {
     pub ends_by_time: bool,
     /// It is complete earlier if it is steady over rounds of this length.
     pub steady: Option<Duration>,
+    /// It is complete whenever it ends.
+    pub watched: bool,
     /// When its operations start; `None` = at full speed.
     pub pace: Option<PaceSpec>,
 }
@@ -121,6 +123,8 @@ pub(super) struct LaneResults {
     pub timed_out: bool,
     /// If it looked for a steady state.
     pub rounds: Option<Rounds>,
+    /// When the machine slept.
+    pub notes: Vec<Note>,
 }
 
 /// The state that the workers and the waiting thread share.
@@ -189,6 +193,7 @@ pub(super) fn run(
         stopped_at: None,
         timed_out: false,
         steadiness: spec.steady.map(Steadiness::new),
+        notes: Vec::new(),
     };
     let spawned = (0..threads).try_for_each(|lane| {
         let refused = |error| {
@@ -218,10 +223,10 @@ pub(super) fn run(
     if waiter.error.is_some() {
         return Err(waiter.failure());
     }
-    let Waiter { lanes, log, timed_out, steadiness, .. } = waiter;
+    let Waiter { lanes, log, timed_out, steadiness, notes, .. } = waiter;
     let log = Some(log).filter(|log| !log.is_empty());
     let rounds = steadiness.map(|state| state.rounds);
-    Ok(LaneResults { lanes, samples, log, timed_out, rounds })
+    Ok(LaneResults { lanes, samples, log, timed_out, rounds, notes })
 }
 
 /// Returns the number of CPUs that this process may use.
@@ -385,6 +390,34 @@ struct Waiter<'a> {
     /// Nothing but the limit ended it.
     timed_out: bool,
     steadiness: Option<Steadiness>,
+    /// When the machine slept.
+    notes: Vec<Note>,
+}
+
+/// Notices suspends: CLOCK_MONOTONIC stands still, the time since the machine started does not.
+struct Suspends {
+    /// How much the one is behind the other, nanoseconds.
+    behind: u64,
+}
+
+impl Suspends {
+    /// Less is the time between two readings.
+    const LEAST: u64 = 1_000_000_000;
+    /// Notes of a trial; a machine that sleeps more often is not one to measure on.
+    const MOST: usize = 1000;
+
+    fn behind() -> u64 {
+        let monotonic = monotonic_nanos();
+        u64::try_from(since_boot().as_nanos()).unwrap_or(u64::MAX).saturating_sub(monotonic)
+    }
+
+    /// Returns how long the machine slept since the call before, where one clock is now so far
+    /// behind.
+    fn add(&mut self, behind: u64) -> Option<u64> {
+        let slept = behind.saturating_sub(self.behind);
+        self.behind = behind;
+        (slept >= Suspends::LEAST).then_some(slept)
+    }
 }
 
 /// Watches for the steady state of a trial.
@@ -451,6 +484,7 @@ impl Waiter<'_> {
     fn wait_done(&mut self, sample: &mut Watch) -> Result<(), Failure> {
         let begin = Instant::now();
         let mut sampler = Sampler::default();
+        let mut suspends = Suspends { behind: Suspends::behind() };
         let mut device = DeviceBytes::new(!self.shared.logs.is_empty());
         let mut due = SAMPLE_INTERVAL;
         loop {
@@ -484,6 +518,10 @@ impl Waiter<'_> {
             self.read_logs();
             if begin.elapsed() >= due {
                 let at = begin.elapsed();
+                let slept =
+                    suspends.add(Suspends::behind()).filter(|_| self.notes.len() < Suspends::MOST);
+                let at_sleep = at.as_nanos() as u64;
+                self.notes.extend(slept.map(|nanos| Note::Slept(Slept { at: at_sleep, nanos })));
                 let (now, lanes) = sampler.delta(at.as_nanos() as u64, &self.shared.published);
                 // The end of the last operations, or a sync, is no rate.
                 let runs = !self.shared.stop.load(Relaxed);
@@ -635,6 +673,16 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suspends_are_noticed_once() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut suspends = Suspends { behind: 5 * SECOND };
+        let hours = 7200 * SECOND;
+        let all = [5 * SECOND + 999, hours, hours + 7, hours, hours + 3 * SECOND];
+        let found: Vec<_> = all.into_iter().filter_map(|behind| suspends.add(behind)).collect();
+        assert_eq!(found, [hours - 5 * SECOND - 999, 3 * SECOND]);
+    }
 
     #[test]
     fn lanes_add_up_to_the_sample() {

@@ -1,5 +1,5 @@
-//! What may change around a trial: limits of control groups, their bytes and how long they wait,
-//! memory that waits to be written, temperatures.
+//! State that may change around a trial: limits of control groups, their bytes and waits, memory
+//! that waits to be written, temperatures.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,8 @@ impl Places {
         found
     }
 
-    /// Returns the memory that waits to be written, and how much holds writers back: the kernel lets them run up to half way between its background and its foreground threshold.
+    /// Returns the memory that waits to be written, and how much holds writers back: the kernel
+    /// lets them run up to half way between its background and its foreground threshold.
     fn dirty(&self) -> Option<Dirty> {
         let memory = self.root.text("/proc/meminfo")?;
         let counts = self.root.text("/proc/vmstat")?;

@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"],
     ),
     ("Pace", &["rate", "arrival", "latency-target", "think"]),
-    ("Load", &["neighbour", "neighbour-share"]),
+    ("Load and time", &["watch", "stop-if", "neighbour", "neighbour-share"]),
     ("Measuring", &["trials", "until", "trial-time", "seed", "ceilings", "cold", "cpus", "fresh"]),
     ("Other", &[]),
 ];
@@ -96,7 +96,7 @@ pub fn kind(setting: &Setting) -> RowKind {
         ValueKind::Switch => RowKind::OneOf(vec!["false", "true"]),
         ValueKind::OneOf(names) | ValueKind::OneOfOr(names, _) => RowKind::OneOf(names.to_vec()),
         ValueKind::SomeOf(names) => RowKind::SomeOf(names.to_vec()),
-        ValueKind::Form(_) | ValueKind::Forms(_) => RowKind::Text,
+        ValueKind::Form(_) | ValueKind::Forms(_) | ValueKind::Lists(_) => RowKind::Text,
     }
 }
 

@@ -115,6 +115,8 @@ fn every_cell_setting_is_compared() {
             "latency-target",
             "neighbour",
             "neighbour-share",
+            "watch",
+            "stop-if",
             "cold",
             "cpus",
             "compressible",

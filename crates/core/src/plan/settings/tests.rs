@@ -24,6 +24,8 @@ const EACH: &[(&str, &str)] = &[
     ("latency-target", "p99<5ms"),
     ("neighbour", "-s 1m --op write --direct"),
     ("neighbour-share", "25,100"),
+    ("watch", "3600s"),
+    ("stop-if", "p99>50ms for 10s,iops<50 for 1m"),
     ("cache", "cold,asis"),
     ("direct", "true"),
     ("xor", "no"),
@@ -115,5 +117,25 @@ fn bad_values_name_what_is_wanted() {
     ] {
         let error = Settings::default().set(name, text).unwrap_err().to_string();
         assert!(error.contains(wanted) && !error.contains('\n'), "{name} {text}: {error}");
+    }
+}
+
+#[test]
+fn options_of_neighbours_make_settings() {
+    let given = Settings::parse_neighbour(" -b pread --op write -s 1m --direct --rate=200MB/s ");
+    let argv = given.unwrap().argv().join(" ");
+    assert_eq!(argv, "-b pread -s 1m --op write --rate 200MB/s --direct");
+    assert_eq!(Settings::parse_neighbour(&argv).unwrap().argv().join(" "), argv);
+    for (line, why) in [
+        ("", "name its options"),
+        ("data.bin", "'data.bin' is not an option of a neighbour"),
+        ("--op write --trials 3", "'--trials' is not an option of a neighbour"),
+        ("--neighbour x", "'--neighbour' is not an option"),
+        ("-s", "'-s' of the neighbour lacks a value"),
+        ("-s 8m..1k", "-s of the neighbour: the range '8m..1k' runs backwards"),
+        ("--rate 0", "--rate of the neighbour:"),
+    ] {
+        let error = Settings::parse_neighbour(line).unwrap_err().to_string();
+        assert!(error.starts_with(why), "{error}");
     }
 }

@@ -43,6 +43,7 @@ pub(super) use text::{describe_tied, show_rate};
 
 use crate::analysis::over_time::describe_lasting;
 use crate::analysis::verified::describe_verified;
+use crate::analysis::watched::describe_watched;
 use crate::analysis::why::Devices;
 use crate::analysis::{CellNames, CellResult, Network};
 use crate::catalog::{moves_data, only_loops};
@@ -128,7 +129,8 @@ pub fn answer_experiment(
         Some([Some(own), failed].into_iter().flatten().collect::<Vec<_>>().join(" "))
     };
     let found = target::describe_found_targets(session, results)
-        .or_else(|| describe_lasting(session, results));
+        .or_else(|| describe_lasting(session, results))
+        .or_else(|| describe_watched(session, results));
     if let Some(found) = found {
         return with_failures(found);
     }

@@ -16,6 +16,7 @@ mod sustain;
 #[cfg(test)]
 mod tests;
 mod trust;
+mod watched;
 mod workloads;
 
 use std::collections::BTreeSet;
@@ -165,6 +166,7 @@ fn warn_of_others(results: &[CellResult], shown: &BTreeSet<usize>) -> String {
 pub fn growing_board(session: &Session, results: &[CellResult], knees: &[Knee]) -> Option<Board> {
     let is_paced = !results.is_empty() && results.iter().all(|result| result.cell.rate.is_some());
     match is_paced {
+        _ if session.plan.watch => watched::watched(session, results),
         _ if session.plan.steady => sustain::sustain(session, results),
         _ if session.plan.variants.iter().any(|of| of.neighbour.is_some()) => {
             neighbours::neighbours(session, results)

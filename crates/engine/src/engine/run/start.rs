@@ -11,7 +11,7 @@ use super::precision::Precision;
 use super::ratios::Ratios;
 use super::span::{FillLimit, Span};
 use super::variants::Variants;
-use super::{Run, fresh, span};
+use super::{Run, fresh, span, watch};
 use crate::backend::access_pattern::Share;
 use crate::backend::work::Published;
 use crate::backend::{Target, Work, bare_loop, drive};
@@ -146,7 +146,7 @@ fn run_jobs(
         sink.event(Event::Progress(pace.progress(Phase::Machine, None, 0)));
     }
     let unread = fresh::prepare(&mut plan, &mut targets, ranks.is_none(), &stop);
-    let plan = &plan;
+    let plan = &watch::prepare(plan, &targets, control, pace, sink);
     let grounds = Arc::new(find_grounds(plan, &targets, ranks, machine, control));
     sink.event(Event::Plan { plan: Arc::clone(plan) });
     sink.event(Event::Grounds { grounds: Arc::clone(&grounds) });

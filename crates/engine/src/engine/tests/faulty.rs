@@ -63,6 +63,7 @@ impl Faulty {
             cpus: None,
             ends_by_time: false,
             steady: None,
+            watched: false,
             pace: None,
             target,
             job,

@@ -149,6 +149,7 @@ pub(super) fn spec(job: Job, target: &Target, passes: u64) -> Spec {
         cpus: None,
         ends_by_time: false,
         steady: None,
+        watched: false,
         pace: None,
         target: target.clone(),
         job,

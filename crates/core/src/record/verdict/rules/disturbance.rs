@@ -113,7 +113,7 @@ fn foreign_bytes(evidence: &CellEvidence, trial: &Trial) -> Option<u64> {
         facts.disk_write_bytes.unwrap_or(0).saturating_sub(written)
     };
     let foreign = match (&facts.neighbour, &facts.others) {
-        // What the disk moves for a neighbour is intended, and not exactly known.
+        // The work of a neighbour is intended, and its share of the disk not exactly known.
         (Some(_), Some(others)) => others.processes.iter().map(OtherProcess::bytes).sum(),
         (Some(_), None) => 0,
         (None, _) => foreign_reads.saturating_add(foreign_writes),

@@ -317,6 +317,10 @@ pub(super) fn stalls(evidence: &CellEvidence) -> Option<Finding> {
             held += time;
         }
     }
+    if job.is_paced() {
+        // Between its operations nothing waits.
+        all = all.max(evidence.sum(|trial| trial.nanos) as f64);
+    }
     let (share, few) = (held / all, stalls as f64 <= latency.count as f64 * MAX_STALLED_SHARE);
     if !few || share.is_nan() || share < MIN_HELD_SHARE {
         return None;

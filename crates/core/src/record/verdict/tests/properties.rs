@@ -72,6 +72,8 @@ prop_compose! {
             below: (kind < 5).then(|| Box::new(any_below(n[3], &o))),
             others: (kind > 2).then(|| Box::new(any_others(&note, &n))),
             surroundings: None,
+            clock: None,
+            stopped: None,
             visited: o[0].map(|end| (0, end)),
             paced: (kind < 4).then(|| Box::new(any_pace(&n, &o))),
             rounds: None,

@@ -135,6 +135,8 @@ fn plan() -> Plan {
         cold: Default::default(),
         cpus: None,
         latency_target: None,
+        watch: false,
+        stop_if: Vec::new(),
         probes: vec![],
         skipped: vec![],
         skipped_probes: vec![],

@@ -2,7 +2,7 @@
 //! layers.
 
 use super::cells::{Example, example};
-use crate::plan::Pattern;
+use crate::plan::{Pattern, Rate};
 use crate::record::Severity::{Misleading, Note};
 use crate::record::verdict::testing::*;
 use crate::record::{Ceilings, Latency, LinkCeiling, Throttle};
@@ -98,6 +98,21 @@ pub static CEILING: &[Example] = &[
         |c| {
             c.job.direct = false;
             stalled(c, 1)
+        },
+    ),
+    // At a rate nothing waits between the operations.
+    example(
+        "stalls",
+        Misleading,
+        direct,
+        |c| {
+            c.job.rate = Some(Rate::Operations(100));
+            stalled(c, 9)
+        },
+        |c| {
+            c.job.rate = Some(Rate::Operations(100));
+            c.each(|trial| trial.nanos = 10_000_000_000);
+            stalled(c, 9)
         },
     ),
     example(

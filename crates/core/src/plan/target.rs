@@ -1,0 +1,124 @@
+//! The target of a plan: a file that iotui makes, or the user's.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// The target of the measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum TargetSpec {
+    /// A file that iotui creates in `dir`, fills with random data, and removes.
+    Scratch {
+        #[serde(with = "path")]
+        dir: PathBuf,
+        size: u64,
+        keep: bool,
+    },
+    /// The user's own file or block device, opened read-only.
+    File {
+        #[serde(with = "path")]
+        path: PathBuf,
+        size: u64,
+    },
+    /// A file that did not exist: iotui creates it, writes to it, and keeps it.
+    New {
+        #[serde(with = "path")]
+        path: PathBuf,
+        size: u64,
+    },
+    /// No file, for probes that need none. `null` in JSON.
+    #[default]
+    #[serde(skip)]
+    None,
+}
+
+impl TargetSpec {
+    pub fn size(&self) -> u64 {
+        match self {
+            TargetSpec::Scratch { size, .. }
+            | TargetSpec::File { size, .. }
+            | TargetSpec::New { size, .. } => *size,
+            TargetSpec::None => 0,
+        }
+    }
+
+    /// Returns this target with another size.
+    pub fn with_size(&self, size: u64) -> TargetSpec {
+        match self.clone() {
+            TargetSpec::Scratch { dir, keep, .. } => TargetSpec::Scratch { dir, size, keep },
+            TargetSpec::File { path, .. } => TargetSpec::File { path, size },
+            TargetSpec::New { path, .. } => TargetSpec::New { path, size },
+            TargetSpec::None => TargetSpec::None,
+        }
+    }
+
+    /// Returns the folder that the file is in.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            TargetSpec::Scratch { dir, .. } => Some(dir),
+            TargetSpec::File { path, .. } | TargetSpec::New { path, .. } => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                Some(parent.unwrap_or(Path::new(".")))
+            }
+            TargetSpec::None => None,
+        }
+    }
+
+    /// Returns whether iotui makes the file, and so may write it.
+    pub fn is_ours(&self) -> bool {
+        !matches!(self, TargetSpec::File { .. } | TargetSpec::None)
+    }
+}
+
+/// A path in JSON: a string, or its bytes if it is not UTF-8, so that every target can be saved and
+/// run again.
+mod path {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(path: &Path, out: S) -> Result<S::Ok, S::Error> {
+        match path.to_str() {
+            Some(text) => out.serialize_str(text),
+            None => path.as_os_str().as_bytes().serialize(out),
+        }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Ok(match Either::deserialize(from)? {
+            Either::Text(text) => text.into(),
+            Either::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn every_path_comes_back() {
+        for (bytes, shown) in
+            [(&b"/tmp/a b"[..], "\"/tmp/a b\""), (b"/tmp/\xff", "[47,116,109,112,47,255]")]
+        {
+            let target =
+                TargetSpec::File { path: OsString::from_vec(bytes.to_vec()).into(), size: 1 };
+            let json = serde_json::to_string(&target).unwrap();
+            assert!(json.contains(shown), "{json}");
+            assert_eq!(serde_json::from_str::<TargetSpec>(&json).unwrap(), target);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The rate of a watch: a small share of what its job does at full speed.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::backend::meter::Timed;
+use crate::engine::cells::{Amount, Cell};
+use crate::engine::control::Cutter;
+use crate::engine::progress::Pace;
+use crate::engine::targets::Targets;
+use crate::engine::trial::{TrialStage, run_unobserved};
+use crate::engine::trial_parts::TrialOutcome;
+use crate::engine::{Control, Sink};
+use crate::plan::{Plan, Rate};
+use crate::record::{Event, Stopped};
+use crate::sys::clock::monotonic_nanos;
+use crate::units::{show_count, show_share};
+
+/// How long the job runs at full speed.
+const FULL_SPEED: Duration = Duration::from_millis(500);
+/// More operations than any CPU does in that time.
+const ENOUGH: u64 = 1 << 32;
+
+/// The time of a run after its trial.
+const TRIAL_MARGIN: Duration = Duration::from_secs(10);
+
+/// The time of day, and CLOCK_MONOTONIC at the same time.
+pub(super) struct Clocks {
+    seconds: u64,
+    monotonic: u64,
+}
+
+impl Clocks {
+    pub fn now() -> Clocks {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Clocks { seconds: now.map_or(0, |since| since.as_secs()), monotonic: monotonic_nanos() }
+    }
+
+    /// Returns the seconds since 1970 at a later time of CLOCK_MONOTONIC.
+    pub fn seconds_at(&self, monotonic: u64) -> u64 {
+        let since = monotonic.saturating_sub(self.monotonic) / 1_000_000_000;
+        self.seconds.saturating_add(since)
+    }
+}
+
+/// Adds when a watch began, and what ended it before its time.
+pub(super) fn add_ends(
+    mut outcome: TrialOutcome,
+    origin: u64,
+    clock: Option<Clocks>,
+    stopped: Option<Box<Stopped>>,
+) -> TrialOutcome {
+    let evidence = &mut outcome.trial.evidence;
+    let started = evidence.started.saturating_add(origin);
+    evidence.clock = clock.map(|clock| clock.seconds_at(started));
+    evidence.stopped = stopped;
+    outcome
+}
+
+/// Returns the plan of a watch with its rate, and makes the run end soon after its trial; other
+/// plans stay as they are.
+pub(super) fn prepare(
+    mut plan: Arc<Plan>,
+    targets: &Targets,
+    control: &Control,
+    pace: &mut Pace,
+    sink: &mut dyn Sink,
+) -> Arc<Plan> {
+    if plan.watch {
+        choose_rate(&mut plan, targets, control, pace, sink);
+        pace.end_within(plan.trial_time.low.saturating_add(TRIAL_MARGIN));
+        control.watchdog.until(pace.deadline());
+    }
+    plan
+}
+
+/// Sets the rate of a watch that has none, and reports it. A job that fails here fails again in its
+/// trial, which says why.
+fn choose_rate(
+    plan: &mut Arc<Plan>,
+    targets: &Targets,
+    control: &Control,
+    pace: &Pace,
+    sink: &mut dyn Sink,
+) {
+    if plan.cells.iter().all(|job| job.rate.is_some()) {
+        return;
+    }
+    let speed = full_speed(plan, targets, control, pace);
+    let rate = Plan::watch_rate(speed.unwrap_or(0.0));
+    for job in &mut Arc::make_mut(plan).cells {
+        job.rate.get_or_insert(rate);
+    }
+    let (Some(speed), Rate::Operations(chosen)) = (speed, rate) else { return };
+    let share = show_share(chosen as f64 / speed.max(chosen as f64));
+    let full = show_count(speed);
+    let text = format!("watched at {chosen}/s: {share} of {full}/s, its rate at full speed");
+    sink.event(Event::Note { text });
+}
+
+/// Returns the operations per second at full speed; `None` where that cannot be measured.
+fn full_speed(plan: &Plan, targets: &Targets, control: &Control, pace: &Pace) -> Option<f64> {
+    let cell = Cell::from_plan(plan).pop()?.ok()?;
+    let open_target = targets.of(&cell.job);
+    if targets.error_of(&cell.job).is_some() {
+        return None;
+    }
+    cell.executor.check(&open_target.target, &cell.job).ok()?;
+    let cutter = Cutter::new(control, 0, pace.deadline());
+    let cut = || cutter.check();
+    let stage = TrialStage {
+        limit: Some(FULL_SPEED),
+        ends_by_time: true,
+        ..TrialStage::new(open_target, monotonic_nanos(), plan.seed, &cut)
+    };
+    let blocks = cell.job.blocks().max(1);
+    let passes = ENOUGH.div_ceil(blocks);
+    let amount = Amount { passes, timed: Timed::None, ..Amount::once(blocks) };
+    let trial = run_unobserved(&stage, &cell, &amount, &mut |_, _| {}).ok()?.trial;
+    let speed = trial.ops as f64 * 1e9 / trial.nanos.max(1) as f64;
+    Some(speed).filter(|speed| *speed > 0.0)
+}
