@@ -118,7 +118,7 @@ impl Bar {
             Phase::Fill => "filling the scratch file".into(),
             Phase::Machine => "measuring this machine's memory and call costs".into(),
             Phase::Levels => "measuring what each cache-drop level changes".into(),
-            Phase::Switch => "running the command of the next variant".into(),
+            Phase::Switch => "setting the next variant".into(),
             Phase::Calibrate => format!("calibrating {cell}"),
             Phase::Pause => "paused".into(),
             Phase::Trial => format!("trial {}: {cell}", progress.round),

@@ -96,9 +96,8 @@ pub(super) fn of_variants(args: &Args, plan: &Plan) -> anyhow::Result<Option<Gat
         return Err(BaselineError::Trials(trials).into());
     }
     // The cost of neighbours is the answer itself.
-    let is_compared = Variant::are_set_by_commands(&plan.variants) || limit.is_some();
-    let has_variants = !plan.variants.is_empty() && is_compared;
-    Ok(has_variants.then_some(Gate { with: Base::Variant, limit }))
+    let is_compared = Variant::are_set_by_commands(&plan.variants);
+    Ok(is_compared.then_some(Gate { with: Base::Variant, limit }))
 }
 
 impl Gate {
@@ -128,8 +127,7 @@ impl Gate {
     fn compare_variants(&self, args: &Args, session: &Session) -> GateResult {
         let [session] = anonymize(args, [session]);
         let comparison = analysis::compare_variants(&session);
-        // Of several neighbours that with the highest rate.
-        let versus = comparison.as_ref().and_then(|comparison| comparison.others.last());
+        let versus = comparison.as_ref().and_then(|comparison| comparison.others.first());
         let judge = |(limit, versus)| analysis::judge_variants(&session, versus, limit);
         let ruling = self.limit.zip(versus).map(judge);
         GateResult { comparison, ruling }

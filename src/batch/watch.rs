@@ -12,7 +12,7 @@ use super::bar::Bar;
 use super::metrics::{MetricsFile, SharedMetrics};
 use crate::engine::{Control, RESTORE_TIMEOUT};
 use crate::output;
-use crate::plan::{Job, Metric, Plan, StopCondition};
+use crate::plan::{Metric, Plan, StopCondition};
 use crate::record::{Event, Watching};
 use crate::report::{self, Format, Intervals, jsonl};
 use crate::runner;
@@ -185,8 +185,9 @@ impl Expecting {
                 let all = plan.expect.iter().flat_map(|one| &one.conditions);
                 let known = all.filter(|of| of.metric.is_latency() || of.metric == Metric::Iops);
                 let windows = known.map(|of| StopCondition::opposite(of, Expecting::WINDOW));
-                let rate = plan.cells.first().and_then(Job::operations_per_second);
-                self.watching = Some(Watching::new(windows, rate.unwrap_or(0.0)));
+                let job = plan.cells.first()?;
+                let rate = job.operations_per_second().unwrap_or(0.0);
+                self.watching = Some(Watching::new(windows, rate, job.threads));
                 None
             }
             Event::Sample { sample, parts, .. } => {

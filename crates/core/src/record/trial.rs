@@ -286,8 +286,7 @@ pub struct Evidence {
     /// from JSON elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Box<Visit>>,
-    /// The work of the neighbour meanwhile; absent from JSON without one, or where too little time
-    /// passed to see it.
+    /// The work of the neighbour meanwhile, by samples of 100 ms; absent from JSON without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbour: Option<Box<Visit>>,
     /// The bytes, `[start, end]`, that it alone reads; absent from JSON where trials read the same.

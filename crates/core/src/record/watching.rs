@@ -73,12 +73,18 @@ impl Window {
         let [ops, timed, beyond] =
             inside.fold([0; 3], |all, (_, own)| [0, 1, 2].map(|at| all[at] + own[at]));
         let condition = &self.condition;
-        let (holds, seconds) = (&condition.holds, condition.window.as_secs_f64());
+        let seconds = self.width as f64 * LatencyLog::WIDTH as f64 / 1e9;
+        let holds = &condition.holds;
         let is_broken = match holds.metric {
             Metric::Iops => !holds.holds(ops as f64 / seconds),
             // Operations that were to end in it are still in flight.
             _ if ops == 0 => !holds.holds(seconds * 1e9) && rate * seconds >= MIN_OPERATIONS,
-            metric => beyond as f64 > (1.0 - metric.quantile().unwrap_or(1.0)) * timed as f64,
+            metric => {
+                // Fewer operations have no such percentile.
+                let beyond_it = 1.0 - metric.quantile().unwrap_or(1.0);
+                let is_known = timed as f64 * beyond_it > 1.0 - 1e-9 || metric == Metric::Max;
+                is_known && beyond as f64 > beyond_it * timed as f64
+            }
         };
         let at = end * LatencyLog::WIDTH;
         is_broken.then(|| Stopped { condition: condition.clone(), at, ops, timed, beyond })
@@ -99,6 +105,7 @@ pub struct Watching {
     windows: Vec<Window>,
     /// Intended operations per second.
     rate: f64,
+    lanes: u32,
     /// Intervals that the clock of latencies is ahead of the time.
     ahead: u64,
     /// Windows before this interval are not judged.
@@ -106,15 +113,20 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Judges these conditions; `rate`: intended operations per second.
-    pub fn new(conditions: impl IntoIterator<Item = StopCondition>, rate: f64) -> Watching {
+    /// Judges these conditions; `rate`: intended operations per second of all `lanes`.
+    pub fn new(
+        conditions: impl IntoIterator<Item = StopCondition>,
+        rate: f64,
+        lanes: u32,
+    ) -> Watching {
         let window = |condition: StopCondition| {
             let width = condition.window.as_nanos() / u128::from(LatencyLog::WIDTH);
             let width = u64::try_from(width).unwrap_or(u64::MAX);
             Window { condition, width, entries: VecDeque::new() }
         };
         let windows = conditions.into_iter().map(window).collect();
-        Watching { windows, rate, ahead: 0, from: 0 }
+        let lanes = lanes.max(1);
+        Watching { windows, rate, lanes, ahead: 0, from: 0 }
     }
 
     /// Adds what was logged since the call before, `at` nanoseconds after the trial began; returns
@@ -134,7 +146,8 @@ impl Watching {
                 self.windows.iter_mut().for_each(|window| window.add(entry));
             }
         }
-        let lag = LEAST_LAG.max((30.0 / self.rate.max(1e-3)) as u64);
+        // Three operations of a lane.
+        let lag = LEAST_LAG.max((30.0 * f64::from(self.lanes) / self.rate.max(1e-3)) as u64);
         let end = (now + self.ahead).checked_sub(lag)?;
         let (from, rate) = (self.from, self.rate);
         let is_whole = |window: &Window| end >= from.saturating_add(window.width);
@@ -157,7 +170,7 @@ mod tests {
     /// what is met, and when.
     fn feed(texts: &str, intervals: u64, nanos: impl Fn(u64) -> u64) -> Vec<(String, u64)> {
         let all: Vec<StopCondition> = texts.split(',').map(|text| text.parse().unwrap()).collect();
-        let mut watching = Watching::new(all, 100.0);
+        let mut watching = Watching::new(all, 100.0, 1);
         let mut met = Vec::new();
         for index in 0..intervals {
             let mut log = LatencyLog::new(1);
@@ -201,6 +214,7 @@ mod tests {
         let mut watching = Watching::new(
             ["max>1s for 2s", "iops<50 for 2s"].map(|text| text.parse().unwrap()),
             100.0,
+            1,
         );
         for at in 0..300u64 {
             let slept = if at < 100 { 0 } else { 72_000 };

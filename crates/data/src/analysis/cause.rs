@@ -33,11 +33,22 @@ impl Slowness {
     /// Names the cause; `None` if nothing around the trial shows it.
     pub fn cause(&self, around: Option<&Surroundings>) -> Option<String> {
         let around = around?;
-        self.changed_limit(around)
-            .or_else(|| self.others(around))
+        let limit = self.changed_limit(around);
+        if limit.is_some() || !self.knows_fast(around) {
+            return limit;
+        }
+        self.others(around)
             .or_else(|| self.stolen(around))
             .or_else(|| self.dirty(around))
             .or_else(|| self.heat(around))
+    }
+
+    /// Returns whether a fast time has room for a whole step, however steps lie: otherwise it is
+    /// not known who was active in it.
+    fn knows_fast(&self, around: &Surroundings) -> bool {
+        let longest = around.steps.iter().map(|step| step.nanos).max().unwrap_or(0);
+        let needed = longest.saturating_add(Surroundings::WIDTH);
+        self.fast.iter().any(|range| range.end.saturating_sub(range.start) >= needed)
     }
 
     fn changed_limit(&self, around: &Surroundings) -> Option<String> {
@@ -64,13 +75,17 @@ impl Slowness {
         if let Some(others) = &mut slow.others {
             let then = |of: &OtherProcess| {
                 let known = fast.others.iter().flat_map(|others| &others.processes);
-                known.filter(|own| own.label() == of.label()).map(OtherProcess::bytes).sum()
+                known
+                    .filter(|own| own.label() == of.label())
+                    .map(OtherProcess::bytes)
+                    .fold(0, u64::saturating_add)
             };
             others.processes.retain(|of| of.bytes() >= least && self.is_new(of.bytes(), then(of)));
         }
         slow.groups.retain(|of| {
             let then = fast.groups.iter().filter(|own| own.group == of.group);
-            of.bytes() >= least && self.is_new(of.bytes(), then.map(|own| own.bytes()).sum())
+            of.bytes() >= least
+                && self.is_new(of.bytes(), then.map(|own| own.bytes()).fold(0, u64::saturating_add))
         });
         slow.describe_others().map(|who| format!("meanwhile {who}"))
     }

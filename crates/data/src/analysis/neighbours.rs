@@ -5,7 +5,7 @@ use crate::analysis::compare::results_in;
 use crate::analysis::{CellNames, CellResult, capitalize};
 use crate::plan::{Job, Variant};
 use crate::session::Session;
-use crate::stats::{Ratio, Summary, median};
+use crate::stats::{Ratio, Summary};
 use crate::units::{join_range, show_nanos, show_rate, show_share};
 
 /// The intervals take latencies for independent, and the ones of a trial are not quite: a smaller
@@ -87,14 +87,14 @@ impl Neighboured {
 }
 
 impl NextTo {
-    /// Returns the bytes per second that the neighbour moved meanwhile: the median of the trials;
-    /// `None` without one, and where the trials were too short to see it.
+    /// Returns the bytes per second that the neighbour moved during the trials together, as those
+    /// of each are known to a tenth of a second; `None` without one.
     pub fn neighbour_rate(&self) -> Option<f64> {
         let counted = self.result.counted_trials().into_iter();
         let work = counted.filter_map(|at| self.result.trials.get(at)?.evidence.neighbour.as_ref());
-        let rates: Vec<f64> =
-            work.map(|work| work.bytes as f64 * 1e9 / work.nanos.max(1) as f64).collect();
-        median(&rates)
+        let sums = work.map(|work| (work.bytes as f64, work.nanos as f64));
+        let (bytes, nanos) = sums.reduce(|all, one| (all.0 + one.0, all.1 + one.1))?;
+        (nanos > 0.0).then(|| bytes * 1e9 / nanos)
     }
 
     /// Returns the 99th percentile of its latencies with its interval, nanoseconds.

@@ -201,8 +201,12 @@ fn excuse(found: &mut [bool], seconds: &[Second], length: u64, slept: &[Slept]) 
         for start in [*at, at.saturating_add(before)] {
             let end = start.saturating_add(*nanos);
             for (index, found) in found.iter_mut().enumerate() {
-                let (from, to) = (index as u64 * length, (index as u64 + 1) * length);
-                let touches = |time: u64| to + AROUND_SLEEP >= time && from <= time + AROUND_SLEEP;
+                let from = (index as u64).saturating_mul(length);
+                let to = from.saturating_add(length);
+                let touches = |time: u64| {
+                    to.saturating_add(AROUND_SLEEP) >= time
+                        && from <= time.saturating_add(AROUND_SLEEP)
+                };
                 let is_inside = from <= end && to >= start && seconds[index].timed == 0;
                 *found &= !(touches(start) || touches(end) || is_inside);
             }

@@ -94,8 +94,9 @@ impl<'a> Watched<'a> {
         let clock = self.trial.evidence.clock.map(|began| {
             // By the clock of the trial, which may have stood still.
             let slept = self.slept.iter().filter(|of| of.at <= event.start).map(|of| of.nanos);
-            let since = Duration::from_nanos(event.start.saturating_add(slept.sum::<u64>()));
-            let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(began) + since)?;
+            let since = Duration::from_nanos(slept.fold(event.start, u64::saturating_add));
+            let since = Duration::from_secs(began).checked_add(since)?;
+            let time = SystemTime::UNIX_EPOCH.checked_add(since)?;
             Some(utc(time))
         });
         // 2026-11-28T12:03:05Z
@@ -129,7 +130,8 @@ impl<'a> Watched<'a> {
     /// Returns who was active.
     fn who(&self, event: &Unusual) -> String {
         let around = self.trial.evidence.surroundings.as_ref();
-        let around = around.map(|all| all.between(event.start, event.start + event.nanos));
+        let around =
+            around.map(|all| all.between(event.start, event.start.saturating_add(event.nanos)));
         around.and_then(|of| of.describe()).unwrap_or_else(|| "cause unknown".into())
     }
 }

@@ -98,7 +98,13 @@ pub fn plan(plan: &Plan) -> Result<(), String> {
     if !(plan.goal.is_finite() && plan.goal >= 0.0) {
         return Err(format!("the goal {} is not a share between 0 and 1", plan.goal));
     }
-    for (index, job) in plan.cells.iter().chain(plan.skipped.iter().map(|s| &s.cell)).enumerate() {
+    let neighbours = || plan.variants.iter().filter_map(|variant| variant.neighbour.as_deref());
+    if neighbours().any(|of| of.job.span > of.target.size()) {
+        return Err("a neighbour uses more than its file has".into());
+    }
+    let skipped = plan.skipped.iter().map(|skipped| &skipped.cell);
+    let cells = plan.cells.iter().chain(skipped).chain(neighbours().map(|of| &of.job));
+    for (index, job) in cells.enumerate() {
         for (name, value, most) in [
             ("block", job.block, Job::MAX_BLOCK),
             ("threads", job.threads.into(), Job::MAX_THREADS.into()),

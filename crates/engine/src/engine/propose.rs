@@ -226,7 +226,7 @@ fn propose_neighbours(
         compressible: plan.compressible,
         dedupe: plan.dedupe,
     };
-    let neighbours = match &whole.neighbour_share {
+    let mut neighbours: Vec<Neighbour> = match &whole.neighbour_share {
         Some(_) if options.rate.is_some() => return Err(ProposeError::NeighbourShare),
         Some(shares) => {
             let each = |share: &u64| Some((*share).min(100) as u8);
@@ -235,6 +235,8 @@ fn propose_neighbours(
         }
         None => plan.cells.iter().map(|job| neighbour(job, None)).collect(),
     };
+    // The answer is about the last one.
+    neighbours.sort_by_key(|of| (of.share, of.job.rate));
     Ok(Variant::next_to(neighbours))
 }
 

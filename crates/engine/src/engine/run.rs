@@ -215,7 +215,6 @@ impl<'a> Run<'a> {
         if self.rests(index, round) {
             return Ok(());
         }
-        self.switch_variant(index, round)?;
         for step in [Self::calibrate_cell, Self::run_trial] {
             self.step(index, round, step)?;
         }
@@ -243,6 +242,7 @@ impl<'a> Run<'a> {
         loop {
             self.pause(index, round);
             self.control.check_end(self.pace)?;
+            self.switch_variant(index, round)?;
             self.control.watchdog.doing("the file was being prepared or measured");
             let Some(cell) = self.take(index) else { return Ok(()) };
             let begin = Instant::now();
@@ -375,7 +375,7 @@ impl<'a> Run<'a> {
         };
         let cell_index = index as u32;
         let rate = cell.job.operations_per_second().unwrap_or(0.0);
-        let mut watching = Watching::new(self.plan.stop_if.iter().cloned(), rate);
+        let mut watching = Watching::new(self.plan.stop_if.iter().cloned(), rate, cell.job.threads);
         let outcome = trial::run(&stage, &cell, &amount, &mut |sample, parts| {
             if let Some(found) = watching.add(sample.at, parts.log.as_ref()) {
                 // The first one stays.
@@ -543,6 +543,7 @@ impl<'a> Run<'a> {
         }
         self.send_progress(Phase::Pause, index, round);
         let control = self.control;
+        self.variants.rest(&|| control.stopping());
         control.wait_out_pause(self.pace, &|| control.is_skipped(index));
         self.exclude_skipped(index);
     }

@@ -272,15 +272,14 @@ pub(super) fn run_part_alone(
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
 }
 
-/// Returns the work of a neighbour between two counts; `None` if too little time passed to see it.
+/// Returns the work of a neighbour between two counts: none in no time if there was no sample.
 fn work_between(then: Option<Visit>, now: Option<Visit>) -> Option<Box<Visit>> {
     let (then, now) = then.zip(now)?;
-    let work = Visit {
+    Some(Box::new(Visit {
         bytes: now.bytes.saturating_sub(then.bytes),
         ops: now.ops.saturating_sub(then.ops),
         nanos: now.nanos.saturating_sub(then.nanos),
-    };
-    (work.nanos > 0).then(|| Box::new(work))
+    }))
 }
 
 /// Runs the lanes, or another program, and reads what happens around them.

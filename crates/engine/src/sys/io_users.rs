@@ -102,6 +102,10 @@ impl IoUsers {
     /// Lists who did something since `before`, with the names of now. What a process did that ended
     /// in between is its parent's, if that has waited for it.
     pub fn since(&self, before: &IoUsers) -> Vec<IoUser> {
+        // One of them was not read for want of time.
+        if before.counters.is_empty() && before.hidden > 0 {
+            return Vec::new();
+        }
         let mut changed: Vec<(u32, [u64; 2], bool)> =
             self.counters.iter().filter_map(|(pid, now)| changed(*pid, *now, before)).collect();
         changed.sort_by_key(|(pid, ..)| *pid);

@@ -48,8 +48,10 @@ pub fn neighbours(session: &Session, results: &[CellResult]) -> Option<Board> {
     let figure = summary.map(|summary| GlanceFigure::of(session, &last.result, summary));
     let own = names.full(&first.alone.result.cell);
     let (title, units) = match is_paced {
-        true => (format!("99 % of {own} take, next to the neighbour, up to"), column::TIME),
-        false => (format!("{own} has, next to the neighbour, of its speed"), PERCENT),
+        true => (format!("next to the neighbour, 99 % of {own} take up to"), column::TIME),
+        false => {
+            (format!("next to the neighbour, the speed of {own} relative to alone is"), PERCENT)
+        }
     };
     let others = all.iter().filter(|of| !std::ptr::eq(*of, first));
     let board = Board {
@@ -131,6 +133,10 @@ mod tests {
         let board = neighbours(&session, &results(&session)).unwrap();
         assert_eq!((board.number.as_str(), board.unit.as_str()), ("3.00", "ms"), "{board:?}");
         assert!(board.columns.iter().all(|column| column.title != "of alone"));
-        assert!(board.headline().starts_with("99 % of read "), "{}", board.headline());
+        assert!(
+            board.headline().starts_with("next to the neighbour, 99 % of read "),
+            "{}",
+            board.headline()
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The neighbour of a run, as the run sees it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -22,6 +22,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 pub(super) struct Neighbours {
     process: Option<RefCell<Process>>,
     is_running: bool,
+    /// It did not count when it was asked.
+    is_lost: Cell<bool>,
 }
 
 struct Process {
@@ -32,6 +34,10 @@ struct Process {
 }
 
 impl Neighbours {
+    pub fn is_running(&self) -> bool {
+        self.is_running
+    }
+
     /// Ends the one that runs, and begins another. `kill` ends the waiting.
     pub fn switch(
         &mut self,
@@ -52,8 +58,12 @@ impl Neighbours {
         kill: &dyn Fn() -> bool,
     ) -> Result<(), Failure> {
         if let Some(process) = self.process.as_mut().filter(|_| self.is_running) {
-            process.get_mut().obey(&Order::End, &Reply::Ended, kill)?;
             self.is_running = false;
+            match process.get_mut().obey(&Order::End, &Reply::Ended, kill) {
+                // It does not end, or its process is gone: that says nothing about the next one.
+                Err(Failure::Cell(_)) => self.process = None,
+                done => done?,
+            }
         }
         let Some(neighbour) = to else { return Ok(()) };
         let process = match &mut self.process {
@@ -71,10 +81,21 @@ impl Neighbours {
     /// # Errors
     /// It failed, or its process is gone or does not reply.
     pub fn count(&self) -> Result<Option<Visit>, Failure> {
-        match self.process.as_ref().filter(|_| self.is_running) {
-            Some(process) => process.borrow_mut().count().map(Some),
-            None => Ok(None),
+        let Some(process) = self.process.as_ref().filter(|_| self.is_running) else {
+            return Ok(None);
+        };
+        let counted = process.borrow_mut().count();
+        self.is_lost.set(self.is_lost.get() || counted.is_err());
+        counted.map(Some)
+    }
+
+    /// Drops a process that did not count, whose replies may be late; returns whether there is one.
+    pub fn drop_lost(&mut self) -> bool {
+        let is_lost = self.is_lost.get();
+        if is_lost {
+            *self = Neighbours::default();
         }
+        is_lost
     }
 }
 

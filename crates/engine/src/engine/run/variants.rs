@@ -37,7 +37,10 @@ impl Variants {
     }
 
     /// Returns the variant that a job needs, where it is not set.
-    pub fn needed(&self, plan: &Plan, job: &Job) -> Option<usize> {
+    pub fn needed(&mut self, plan: &Plan, job: &Job) -> Option<usize> {
+        if self.neighbours.drop_lost() {
+            self.current = None;
+        }
         variant_index(plan, job).filter(|index| self.current != Some(*index))
     }
 
@@ -77,6 +80,15 @@ impl Variants {
 }
 
 impl Variants {
+    /// Ends the neighbour that runs, until its variant is set again.
+    pub fn rest(&mut self, kill: &dyn Fn() -> bool) {
+        if self.neighbours.is_running() {
+            self.current = None;
+            // One that does not end is killed.
+            let _ = self.neighbours.switch(None, kill);
+        }
+    }
+
     /// Counts the work of the neighbour that runs, if one does.
     pub fn count_neighbour(&self) -> Result<Option<Visit>, Failure> {
         self.neighbours.count()

@@ -164,7 +164,7 @@ impl NowRows<'_> {
             Some(Phase::Fill) => "opening the file".into(),
             Some(Phase::Machine) => "measuring memory bandwidth and system call cost".into(),
             Some(Phase::Levels) => "measuring the effect of each cache-drop level".into(),
-            Some(Phase::Switch) => "running the command of the next variant".into(),
+            Some(Phase::Switch) => "setting the next variant".into(),
             Some(Phase::Calibrate) => "calibrating the amount of work".into(),
             Some(Phase::Pause) => "paused".into(),
             Some(Phase::Trial) if view.plan.verify && view.quiet_seconds() > 0.5 => {
