@@ -2,13 +2,14 @@
 //! fast this machine is.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::common::child::Run;
 use crate::common::{self, Home, output, stderr_of};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 const NEIGHBOUR: &str = "-b pread --op write -s 64k --size 1m";
 
@@ -19,15 +20,20 @@ fn json(home: &Home, line: &str, neighbour: &str) -> Value {
 }
 
 /// Returns the processes of neighbours that write in this folder.
-fn processes(home: &Home) -> usize {
+fn pids(home: &Home) -> Vec<i32> {
     let own = |entry: fs::DirEntry| {
         let files = fs::read_dir(entry.path().join("fd")).ok()?;
         let mut links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
         links.any(|link| link.starts_with(home.path(""))).then_some(())?;
         let line = fs::read(entry.path().join("cmdline")).ok()?;
-        String::from_utf8_lossy(&line).contains("neighbour-process").then_some(())
+        let is_one = String::from_utf8_lossy(&line).contains("neighbour-process");
+        entry.file_name().to_str()?.parse().ok().filter(|_| is_one)
     };
-    fs::read_dir("/proc").unwrap().flatten().filter_map(own).count()
+    fs::read_dir("/proc").unwrap().flatten().filter_map(own).collect()
+}
+
+fn processes(home: &Home) -> usize {
+    pids(home).len()
 }
 
 #[test]
@@ -81,7 +87,38 @@ fn a_stopped_run_leaves_nothing() {
         assert!(run.end(Duration::ZERO).is_none(), "it ended by itself");
     }
     run.signal(Signal::SIGKILL);
-    while processes(&home) != 0 {}
+    let begin = Instant::now();
+    while processes(&home) != 0 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it goes on without its run");
+    }
+    assert_eq!(home.names().iter().filter(|name| name.contains("iotui")).count(), 0);
+}
+
+#[test]
+fn killed_neighbours_cost_their_own_cells() {
+    let home = Home::new();
+    home.file("data.bin", 1 << 20);
+    let line = "--batch data.bin -b pread -s 4k -c warm --trial-time 120ms --trials 9 \
+                --budget 10m --no-save --format json";
+    let mut run = Run::start(home.std(line).args(["--neighbour", NEIGHBOUR]));
+    let mut killed = false;
+    while run.end(Duration::ZERO).is_none() {
+        if let Some(pid) = pids(&home).first().filter(|_| !killed) {
+            killed = kill(Pid::from_raw(*pid), Signal::SIGKILL).is_ok();
+        }
+    }
+    assert!(killed, "it had no neighbour");
+    let report: Value = serde_json::from_str(&run.rest()).unwrap();
+    let trials = |name: &str| {
+        let mut results = report["results"].as_array().unwrap().iter();
+        let own = results.find(|result| result["cell"]["variant"] == name).unwrap();
+        (own["trials"].as_array().unwrap().len(), own["error"].as_str().map(String::from))
+    };
+    assert_eq!(trials("alone"), (9, None));
+    // Killed during a trial it ends its cell, between two of them it is started again.
+    let (count, error) = trials("neighbour");
+    let said = error.as_deref().is_some_and(|why| why.contains("the neighbour failed"));
+    assert!(count == 9 || said, "{count} {error:?}");
 }
 
 #[test]

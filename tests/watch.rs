@@ -10,12 +10,12 @@ fn conditions_end_a_watch() {
     let home = Home::new();
     home.file("data.bin", 1 << 20);
     // The page cache, as not each file system has direct I/O.
-    let line = "--batch data.bin --watch 1h --direct=no --format jsonl --no-save";
+    let line = "--batch data.bin --watch 1h --direct=no --format jsonl";
     let output = home.cmd(line).args(["--stop-if", "p50>=0ns for 2s,max>1h for 1m"]).output();
     let output = output.unwrap();
     let error = stderr_of(&output);
     assert_eq!(output.status.code(), Some(5), "{error}");
-    assert!(error.contains("stopped: p50>=0ns for 2s after 2"), "{error}");
+    assert!(error.contains("stopped: p50>=0ns for 2s after "), "{error}");
     let text = stdout_of(&output);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).collect::<Vec<_>>();
@@ -29,10 +29,14 @@ fn conditions_end_a_watch() {
         (&stopped["condition"], &stopped["beyond"]),
         (&"p50>=0ns for 2s".into(), &stopped["timed"])
     );
+    assert!(stopped["at"].as_u64() >= Some(2_000_000_000), "{stopped}");
     let rate = trial["cell"]["rate"]["operations"].as_u64().unwrap();
     assert!((10..=1000).contains(&rate), "{rate}");
     let answer = of("end")[0]["answer"]["text"].as_str().unwrap();
     assert!(answer.contains(" of 1 h at ") && answer.contains("stopped by p50>=0ns"), "{answer}");
+    let again = home.cmd("--batch --refine last").output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr_of(&again).contains("one long trial of each cell"), "{again:?}");
 }
 
 #[test]
@@ -66,6 +70,7 @@ fn impossible_watches_are_refused() {
         ("--watch 10s --trial-time 1h", "which --trial-time does not allow"),
         ("--watch 10s --latency-target p99<5ms", "which --latency-target does not allow"),
         ("--watch 10s --between a:true b:true", "which --between does not allow"),
+        ("--watch 10s --stop-if p99>1sfor10s", "its time must be shorter than the watch"),
         ("--watch 10s --think 1ms", "which --think does not allow"),
         ("--watch 10s --direct=no -c cold", "which --cache cold does not allow"),
         ("--watch 10s -p fast", "a pick among methods"),

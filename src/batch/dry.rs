@@ -87,6 +87,11 @@ fn push_work(plan: &Plan, places: &[String], text: &mut String) {
     for variant in &plan.variants {
         put(text, "variant", variant.describe());
     }
+    let files = plan.variants.iter().filter_map(|variant| variant.neighbour.as_deref());
+    // All have the same one.
+    if let Some(neighbour) = files.map(|of| &of.target).next() {
+        put(text, "", format!("for the neighbours: {}", target(plan, neighbour)));
+    }
     let (cells, probes) = (plan.cells.len(), plan.probes.len());
     let order = format!("in random order (seed {})", plan.seed);
     if cells > 0 {

@@ -65,7 +65,7 @@ pub fn refine(
     if session.trials.is_empty() || session.plan.pick || !session.plan.probes.is_empty() {
         return Err(RefineError::Empty(session.id.clone()));
     }
-    if session.plan.steady || settings.until == Some(Until::Steady) {
+    if session.plan.has_long_trials() || settings.until == Some(Until::Steady) {
         return Err(RefineError::Steady);
     }
     let Settings { trials, until, budget, .. } = settings.clone();

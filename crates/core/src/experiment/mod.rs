@@ -40,7 +40,8 @@ use std::time::Duration;
 
 use crate::plan::{
     Axis, Cache, Choice, Cold, CpuCache, CpuList, Fresh, Job, JobOption, MeasureCeilings, Op, Part,
-    Plan, Preset, ProbeCell, Resolved, Settings, Skipped, TrialTime, Unknown, Until, nearest,
+    Plan, Preset, ProbeCell, Resolved, Settings, Skipped, StopCondition, TrialTime, Unknown, Until,
+    Variant, nearest,
 };
 use crate::units::short_bytes;
 
@@ -214,21 +215,37 @@ fn check_steady(request: &PlanRequest, cells: &[Job]) -> Result<(), PlanError> {
     if cells.is_empty() {
         return Err(PlanError::UntilOfNone);
     }
-    let excluded = [
-        ("a pick among methods", picks(request)?),
-        ("--fresh", request.resolved.whole.fresh == Some(true)),
-        ("--latency-target", request.resolved.whole.latency_target.is_some()),
-        ("--between or --neighbour", !request.variants.is_empty()),
-        ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
-        ("--count", cells.iter().any(|job| job.count.is_some())),
-        ("a rate", cells.iter().any(|job| job.rate.is_some())),
-        ("writing to the page cache", cells.iter().any(writes_to_cache)),
-        ("another program", cells.iter().any(|job| job.backend.peer)),
-    ];
-    match excluded.into_iter().find(|(_, is_there)| *is_there) {
+    let excluded = excluded_from_long_trials(request, cells)?;
+    let paced = ("a rate", cells.iter().any(|job| job.rate.is_some()));
+    match excluded.into_iter().chain([paced]).find(|(_, is_there)| *is_there) {
         Some((what, _)) => Err(PlanError::SteadyWith(what)),
         None => Ok(()),
     }
+}
+
+/// Returns the first condition that would stop a watch only after its end.
+fn longer_window(whole: &Settings) -> Option<&StopCondition> {
+    let conditions = whole.stop_if.iter().flatten();
+    conditions.into_iter().find(|of| Some(of.window) >= whole.watch)
+}
+
+/// Returns what a plan with one long trial of each cell cannot have, and whether it has it.
+fn excluded_from_long_trials(
+    request: &PlanRequest,
+    cells: &[Job],
+) -> Result<[(&'static str, bool); 9], PlanError> {
+    let whole = &request.resolved.whole;
+    Ok([
+        ("a pick among methods", picks(request)?),
+        ("--fresh", whole.fresh == Some(true)),
+        ("--latency-target", whole.latency_target.is_some()),
+        ("--between", Variant::are_set_by_commands(request.variants)),
+        ("--neighbour", request.variants.iter().any(|variant| variant.neighbour.is_some())),
+        ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
+        ("--count", cells.iter().any(|job| job.count.is_some())),
+        ("writing to the page cache", cells.iter().any(writes_to_cache)),
+        ("another program", cells.iter().any(|job| job.backend.peer)),
+    ])
 }
 
 /// Returns whether the plan is a watch.
@@ -241,30 +258,26 @@ fn check_watch(request: &PlanRequest, cells: &[Job]) -> Result<bool, PlanError> 
         return if whole.stop_if.is_some() { Err(PlanError::StopOfNone) } else { Ok(false) };
     }
     let any = |is: fn(&Job) -> bool| cells.iter().any(is);
-    let excluded = [
-        ("a pick among methods", picks(request)?),
+    let own = [
         ("--probe", whole.probe.is_some() || cells.is_empty()),
         ("--trials", user.trials.is_some()),
         ("--until", user.until.is_some()),
         ("--budget", user.budget.is_some()),
         ("--trial-time", user.trial_time.is_some()),
-        ("--latency-target", whole.latency_target.is_some()),
-        ("--between", !request.variants.is_empty()),
-        ("several ranks", request.ranks.is_some_and(|ranks| ranks > 1)),
-        ("--fresh", whole.fresh == Some(true)),
         ("--verify", whole.verify == Some(true)),
-        ("--count", any(|job| job.count.is_some())),
         ("--think", any(|job| job.think > 0)),
         ("--cache cold", any(|job| job.cache == Cache::Cold && !job.direct)),
-        ("writing to the page cache", any(writes_to_cache)),
         ("--cpu-cache flush", any(|job| job.cpu_cache == CpuCache::Flush)),
         ("a file that starts empty", any(Job::starts_fresh)),
-        ("another program", any(|job| job.backend.peer)),
         ("reading ahead", any(|job| ["populate", "willneed"].iter().any(|of| job.backend.has(of)))),
     ];
-    match excluded.into_iter().find(|(_, is_there)| *is_there) {
+    let excluded = excluded_from_long_trials(request, cells)?;
+    match excluded.into_iter().chain(own).find(|(_, is_there)| *is_there) {
         Some((what, _)) => Err(PlanError::WatchWith(what)),
         None if cells.len() > 1 => Err(PlanError::WatchCells(cells.len())),
+        None if let Some(long) = longer_window(whole) => {
+            Err(PlanError::StopWindow(long.to_string()))
+        }
         None => Ok(true),
     }
 }

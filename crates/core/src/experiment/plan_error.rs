@@ -127,6 +127,8 @@ pub enum PlanError {
          name a backend"
     )]
     VariantsOfNone,
+    #[error("--stop-if '{0}': its time must be shorter than the watch")]
+    StopWindow(String),
     #[error("--mix both reads and writes; leave out --op")]
     MixRead,
     #[error("{0} only reads; leave out --op and --mix")]

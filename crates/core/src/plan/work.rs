@@ -354,6 +354,11 @@ impl Plan {
         }
     }
 
+    /// Returns whether each cell has one long trial: until it is steady, or of a watch.
+    pub fn has_long_trials(&self) -> bool {
+        self.steady || self.watch
+    }
+
     /// Returns the rate of a watch; `full_speed` is in operations per second.
     pub fn watch_rate(full_speed: f64) -> Rate {
         let wanted = (full_speed * Plan::WATCH_SHARE) as u64;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Metric;
-use crate::stats::{Histogram, tail_limits};
+use crate::stats::{Histogram, Summary, tail_limits};
 
 /// Half the width of a bucket of latencies, as a share of its value.
 const HALF_BUCKET: f64 = 0.005;
@@ -63,6 +63,12 @@ impl Latency {
         let low = reach(many.saturating_sub(1)).map(|low| low * (1.0 - HALF_BUCKET));
         let high = few.and_then(reach).map(|high| (high * (1.0 + HALF_BUCKET)).min(self.max));
         (low, high)
+    }
+
+    /// Returns a percentile with its interval, nanoseconds; `None` as [`Latency::value_of`].
+    pub fn percentile(&self, metric: Metric) -> Option<Summary> {
+        let (low, high) = self.interval(metric.quantile()?);
+        Some(Summary { low, high, ..Summary::from_values(&[self.value_of(metric)?])? })
     }
 
     /// Returns the figure of a condition, nanoseconds; `None` with too few operations, with one

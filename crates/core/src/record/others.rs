@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{counted, show_bytes};
 
-/// Processes that a message names.
-const MAX_NAMED: usize = 3;
+/// Names that a message has of each kind.
+pub(super) const MAX_NAMED: usize = 3;
 /// Share of the bytes that the named processes may lack.
 const MAX_REST: f64 = 0.1;
 /// Bytes that others may move on the disk.
@@ -99,36 +99,52 @@ impl Others {
         self.kernel.truncate(Others::MAX);
     }
 
+    /// Returns the processes that a message names, the most bytes first.
+    pub(super) fn named(&self) -> impl Iterator<Item = &OtherProcess> + Clone {
+        self.processes.iter().filter(|other| other.bytes() > 0).take(MAX_NAMED)
+    }
+
+    /// Returns the bytes of the processes that a message names.
+    pub(super) fn named_bytes(&self) -> u64 {
+        self.named().map(OtherProcess::bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Returns `jbd2/vda1-8 of the kernel ran`; `None` if none did.
+    pub(super) fn describe_kernel(&self) -> Option<String> {
+        let named = &self.kernel[..self.kernel.len().min(MAX_NAMED)];
+        (!named.is_empty()).then(|| format!("{} of the kernel ran", named.join(", ")))
+    }
+
+    /// Describes the rest of `bytes` of which `known` are said; `None` if that is little.
+    pub(super) fn describe_rest(&self, bytes: u64, known: u64) -> Option<String> {
+        let rest = bytes.saturating_sub(known);
+        if rest as f64 <= bytes as f64 * MAX_REST {
+            return None;
+        }
+        let what = match known {
+            0 => "who moved them is unknown".into(),
+            _ => format!("who moved {} is unknown", show_bytes(rest)),
+        };
+        Some(what + &self.describe_hidden())
+    }
+
+    /// Returns ` (counters of 12 processes not read)`; empty if all were.
+    pub(super) fn describe_hidden(&self) -> String {
+        match self.hidden {
+            0 => String::new(),
+            hidden => format!(" (counters of {} not read)", counted(hidden as usize, "process")),
+        }
+    }
+
     /// Says who moved `bytes`: `rsync (4711) 540 MiB; jbd2/vda1-8 of the kernel ran`.
     pub fn describe(&self, bytes: u64) -> String {
-        let named: Vec<&OtherProcess> =
-            self.processes.iter().filter(|other| other.bytes() > 0).take(MAX_NAMED).collect();
-        let mut parts: Vec<String> = Vec::new();
-        if !named.is_empty() {
-            let show =
-                |other: &&OtherProcess| format!("{} {}", other.label(), show_bytes(other.bytes()));
-            parts.push(named.iter().map(show).collect::<Vec<_>>().join(", "));
-        }
-        if !self.kernel.is_empty() {
-            let kernel = &self.kernel[..self.kernel.len().min(MAX_NAMED)];
-            parts.push(format!("{} of the kernel ran", kernel.join(", ")));
-        }
-        let known = named.iter().map(|other| other.bytes()).fold(0, u64::saturating_add);
-        let rest = bytes.saturating_sub(known);
-        if rest as f64 > bytes as f64 * MAX_REST {
-            let what = match known {
-                0 => "who moved them is unknown".into(),
-                _ => format!("who moved {} is unknown", show_bytes(rest)),
-            };
-            let why = match self.hidden {
-                0 => String::new(),
-                hidden => {
-                    format!(" (counters of {} not read)", counted(hidden as usize, "process"))
-                }
-            };
-            parts.push(format!("{what}{why}"));
-        }
-        parts.join("; ")
+        let show =
+            |other: &OtherProcess| format!("{} {}", other.label(), show_bytes(other.bytes()));
+        let named: Vec<String> = self.named().map(show).collect();
+        let named = (!named.is_empty()).then(|| named.join(", "));
+        let rest = self.describe_rest(bytes, self.named_bytes());
+        let parts = named.into_iter().chain(self.describe_kernel()).chain(rest);
+        parts.collect::<Vec<_>>().join("; ")
     }
 }
 

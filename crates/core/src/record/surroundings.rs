@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Others;
+use super::others::MAX_NAMED;
 use crate::units::{counted, show_bytes, show_nanos, show_share};
 
 #[cfg(test)]
@@ -10,10 +11,6 @@ mod tests;
 
 /// Share of one CPU's time that may be lost to steal time or to other tasks.
 pub const MAX_LOST_SHARE: f64 = 0.02;
-/// Names that a message has of each kind.
-const MAX_NAMED: usize = 3;
-/// Share of the bytes that the named processes may lack.
-const MAX_REST: f64 = 0.1;
 
 /// The surroundings of a long trial: only steps in which something was notable, and changes of
 /// state. A step that is missing was read, and quiet.
@@ -36,6 +33,9 @@ pub struct AroundStep {
     /// Nanoseconds after the start of the trial, and the time that was looked at.
     pub from: u64,
     pub nanos: u64,
+    /// The quiet time between its parts, where several steps are merged.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub quiet: u64,
     /// Bytes that the disk moved for others than this process.
     #[serde(skip_serializing_if = "is_zero")]
     pub read: u64,
@@ -109,7 +109,7 @@ fn is_zero(count: &u64) -> bool {
 impl AroundStep {
     /// Returns when it ends, nanoseconds after the start of the trial.
     pub fn end(&self) -> u64 {
-        self.from.saturating_add(self.nanos)
+        self.from.saturating_add(self.nanos).saturating_add(self.quiet)
     }
 
     /// Returns the bytes that the disk moved for others.
@@ -119,11 +119,13 @@ impl AroundStep {
 
     /// Returns whether nothing in it is worth keeping.
     pub fn is_quiet(&self) -> bool {
-        *self == AroundStep { from: self.from, nanos: self.nanos, ..AroundStep::default() }
+        let AroundStep { from, nanos, quiet, .. } = *self;
+        *self == AroundStep { from, nanos, quiet, ..AroundStep::default() }
     }
 
     /// Adds a later step.
     fn join(&mut self, more: AroundStep) {
+        let end = self.end().max(more.end());
         let sums = [
             (&mut self.nanos, more.nanos),
             (&mut self.read, more.read),
@@ -135,6 +137,7 @@ impl AroundStep {
         for (sum, part) in sums {
             *sum = sum.saturating_add(part);
         }
+        self.quiet = end.saturating_sub(self.from).saturating_sub(self.nanos);
         match (&mut self.others, more.others) {
             (Some(own), Some(more)) => own.join(&more),
             (own, more) => *own = own.take().or(more),
@@ -176,6 +179,11 @@ impl GroupBytes {
     pub fn bytes(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
+}
+
+impl Heat {
+    /// A temperature at which devices slow down, degrees Celsius.
+    pub const HOT: i64 = 70;
 }
 
 impl StateChange {
@@ -358,35 +366,29 @@ impl AroundStep {
     pub fn describe_others(&self) -> Option<String> {
         let none = Others::default();
         let others = self.others.as_deref().unwrap_or(&none);
-        let busy = others.processes.iter().filter(|of| of.bytes() > 0);
-        let known = busy.clone().map(|of| of.bytes()).fold(0, u64::saturating_add);
-        let mut parts: Vec<String> = busy
-            .take(MAX_NAMED)
+        let (moved, known) = (self.moved(), others.named_bytes());
+        let mut parts: Vec<String> = others
+            .named()
             .map(|of| format!("{} {}", of.label(), describe_bytes(of.read, of.written)))
             .collect();
-        let lacks =
-            |known: u64| self.moved().saturating_sub(known) as f64 > self.moved() as f64 * MAX_REST;
-        let mut rest = self.moved().saturating_sub(known);
-        if lacks(known) {
+        if others.describe_rest(moved, known).is_some() {
             let groups = self.groups.iter().take(MAX_NAMED);
             let of_groups = groups.clone().map(GroupBytes::bytes).fold(0, u64::saturating_add);
             parts.extend(groups.map(|of| {
                 format!("control group {} {}", of.group, describe_bytes(of.read, of.written))
             }));
+            parts.extend(others.describe_kernel());
             // The group of a process that is named has its bytes, too.
-            rest = self.moved().saturating_sub(known.max(of_groups));
-            if !others.kernel.is_empty() {
-                let kernel = &others.kernel[..others.kernel.len().min(MAX_NAMED)];
-                parts.push(format!("{} of the kernel ran", kernel.join(", ")));
-            }
-        }
-        if lacks(self.moved() - rest) {
-            parts.push(match parts.is_empty() {
-                true => {
-                    format!("others moved {} on the disk, and who is unknown", show_bytes(rest))
-                }
-                false => format!("who moved {} is unknown", show_bytes(rest)),
-            });
+            let rest = others.describe_rest(moved, known.max(of_groups));
+            let is_alone = parts.is_empty();
+            parts.extend(rest.map(|rest| match is_alone {
+                true => format!(
+                    "others moved {} on the disk, and who is unknown{}",
+                    show_bytes(moved),
+                    others.describe_hidden()
+                ),
+                false => rest,
+            }));
         }
         (!parts.is_empty()).then(|| parts.join(", "))
     }

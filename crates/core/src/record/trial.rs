@@ -309,6 +309,29 @@ pub struct Visit {
     pub nanos: u64,
 }
 
+impl Visit {
+    /// Adds later work.
+    pub fn join(&mut self, more: &Visit) {
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.ops = self.ops.saturating_add(more.ops);
+        self.nanos = self.nanos.saturating_add(more.nanos);
+    }
+
+    /// Returns the work after the work until `then`.
+    pub fn since(&self, then: &Visit) -> Visit {
+        Visit {
+            bytes: self.bytes.saturating_sub(then.bytes),
+            ops: self.ops.saturating_sub(then.ops),
+            nanos: self.nanos.saturating_sub(then.nanos),
+        }
+    }
+
+    /// Returns the bytes per second; `None` if it took no time.
+    pub fn throughput(&self) -> Option<f64> {
+        (self.nanos > 0).then(|| self.bytes as f64 * 1e9 / self.nanos as f64)
+    }
+}
+
 /// Counters of a device during a trial; unknown where it lacks them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -16,8 +16,6 @@ const MAX_BEFORE: f64 = 0.2;
 const MIN_OF_LOSS: f64 = 0.5;
 /// Share of the bytes of others below which one of them is not named.
 const MIN_NAMED: f64 = 0.1;
-/// A temperature at which devices slow down, degrees Celsius.
-const HOT: i64 = 70;
 
 /// The slow and the fast times of a trial, in nanoseconds after its start.
 pub(super) struct Slowness {
@@ -111,7 +109,7 @@ impl Slowness {
         if slow.throttled > 0 && fast.throttled == 0 {
             return Some(format!("CPUs were throttled for heat {} times", slow.throttled));
         }
-        let is_hot = |heat: &Heat| heat.celsius >= HOT;
+        let is_hot = |heat: &Heat| heat.celsius >= Heat::HOT;
         let hot = |step: &AroundStep| step.heat.as_ref().is_some_and(is_hot);
         let heat = slow.heat.as_ref().filter(|_| self.is_seen(around, hot) && !hot(&fast))?;
         Some(format!("{} was at {} C", heat.sensor, heat.celsius))

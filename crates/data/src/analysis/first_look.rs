@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::analysis::CellResult;
-use crate::plan::{Plan, TargetSpec};
+use crate::plan::{Plan, TargetSpec, Variant};
 use crate::session::Session;
 
 /// The progress of a measurement with fewer trials than intervals need.
@@ -56,9 +56,9 @@ pub fn is_refinable(session: &Session) -> bool {
         && !session.trials.is_empty()
         && !plan.pick
         && plan.latency_target.is_none()
-        && !plan.steady
+        && !plan.has_long_trials()
         && plan.probes.is_empty()
-        && plan.variants.is_empty()
+        && !Variant::are_set_by_commands(&plan.variants)
         && !plan.targets().any(|target| matches!(target, TargetSpec::None))
 }
 

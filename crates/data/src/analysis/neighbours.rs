@@ -1,22 +1,24 @@
 //! The cost of a neighbour: each cell alone and next to it, by the pairs of their trials.
 
-use crate::analysis::answer::times_exactly;
+use crate::analysis::answer::times_with_interval;
 use crate::analysis::compare::results_in;
 use crate::analysis::{CellNames, CellResult, capitalize};
-use crate::plan::{Job, Variant};
-use crate::session::Session;
-use crate::stats::{Ratio, Summary};
+use crate::plan::{Job, Metric, Variant};
+use crate::record::{Visit, histogram_of};
+use crate::session::{CellLogs, Session};
+use crate::stats::paired::{self, Series};
+use crate::stats::{Histogram, Ratio, Summary};
 use crate::units::{join_range, show_nanos, show_rate, show_share};
 
-/// The intervals take latencies for independent, and the ones of a trial are not quite: a smaller
-/// change of a percentile has no direction.
-const SMALL: f64 = 1.1;
+/// The percentiles that are compared.
+const WAITS: [Metric; 2] = [Metric::P50, Metric::P99];
 
-/// A percentile with its 95 % interval, nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Percentile {
-    value: f64,
-    ends: (Option<f64>, Option<f64>),
+/// A percentile of a cell.
+struct Wait {
+    /// Of all trials together, nanoseconds; its interval takes latencies for independent.
+    whole: Summary,
+    /// Of each trial that has enough operations, with its round.
+    each: Series,
 }
 
 /// A cell alone and next to each neighbour.
@@ -32,8 +34,8 @@ pub struct NextTo {
     pub result: CellResult,
     /// Its speed as a multiple of that alone; `None` for the cell alone, and with too few trials.
     pub ratio: Option<Ratio>,
-    /// The median and the 99th percentile of its latencies.
-    waits: [Option<Percentile>; 2],
+    /// [`WAITS`] of its latencies.
+    waits: [Option<Wait>; 2],
 }
 
 impl Neighboured {
@@ -45,10 +47,11 @@ impl Neighboured {
         if neighbours.iter().any(|variant| variant.neighbour.is_none()) {
             return Vec::new();
         }
+        let logs = session.logs_by_cell();
         let of = |variant: &Variant, result: CellResult, base: Option<&CellResult>| NextTo {
             variant: variant.clone(),
             ratio: base.and_then(|base| result.ratio_to(base)),
-            waits: find_waits(session, variant, &result.cell),
+            waits: find_waits(session, &logs, variant, &result.cell),
             result,
         };
         let others: Vec<(&Variant, Vec<CellResult>)> =
@@ -80,9 +83,11 @@ impl Neighboured {
 
     /// Describes what the neighbour does to the latencies that are known.
     pub fn describe_waits(&self, next_to: &NextTo) -> Vec<String> {
-        let pairs = ["p50", "p99"].into_iter().zip(self.alone.waits.into_iter().zip(next_to.waits));
-        let known = pairs.filter_map(|(name, (alone, with))| Some((name, alone?, with?)));
-        known.map(|(name, alone, with)| describe_change(name, alone, with)).collect()
+        let pairs = WAITS.into_iter().zip(self.alone.waits.iter().zip(&next_to.waits));
+        let known = pairs.filter_map(|(of, (alone, with))| {
+            Some(describe_change(of.name(), alone.as_ref()?, with.as_ref()?))
+        });
+        known.collect()
     }
 }
 
@@ -92,15 +97,20 @@ impl NextTo {
     pub fn neighbour_rate(&self) -> Option<f64> {
         let counted = self.result.counted_trials().into_iter();
         let work = counted.filter_map(|at| self.result.trials.get(at)?.evidence.neighbour.as_ref());
-        let sums = work.map(|work| (work.bytes as f64, work.nanos as f64));
-        let (bytes, nanos) = sums.reduce(|all, one| (all.0 + one.0, all.1 + one.1))?;
-        (nanos > 0.0).then(|| bytes * 1e9 / nanos)
+        let mut all = Visit::default();
+        work.for_each(|work| all.join(work));
+        all.throughput()
     }
 
-    /// Returns the 99th percentile of its latencies with its interval, nanoseconds.
-    pub fn p99(&self) -> Option<Summary> {
-        let Percentile { value, ends: (low, high) } = self.waits[1]?;
-        Some(Summary { low, high, ..Summary::from_values(&[value])? })
+    /// Returns the highest of [`WAITS`] that is known.
+    pub fn waits(&self) -> Option<(Metric, Summary)> {
+        let known = WAITS.into_iter().zip(&self.waits).rev();
+        known.filter_map(|(of, wait)| Some((of, wait.as_ref()?.whole))).next()
+    }
+
+    /// Returns its cell in the plan.
+    pub fn job(&self) -> Job {
+        in_variant(&self.variant, &self.result.cell)
     }
 
     /// Describes the speed that is left: `keeps 62 % [60-64 %] of its speed`.
@@ -121,45 +131,57 @@ impl NextTo {
     }
 }
 
-/// Returns `p99 rises from 120 us [118 to 125 us] to 2.1 ms [1.9 to 2.4 ms] (18x)`.
-fn describe_change(name: &str, alone: Percentile, with: Percentile) -> String {
-    let [was, is] = [alone, with].map(Percentile::describe);
-    let is_below = |low: Percentile, high: Percentile| {
-        low.ends.1.zip(high.ends.0).is_some_and(|(top, bottom)| top < bottom)
-    };
+/// Returns `p99 rises from 120 us [118 to 125 us] to 2.1 ms [1.9 to 2.4 ms] (18x [15-21])`: by the
+/// pairs of the trials of the same rounds, as what the machine does moves all latencies of a trial.
+fn describe_change(name: &str, alone: &Wait, with: &Wait) -> String {
+    let [was, is] = [&alone.whole, &with.whole].map(describe_percentile);
     let both = format!("{was} alone, {is} with it");
-    let factor = with.value / alone.value;
-    let verb = match (is_below(alone, with), is_below(with, alone)) {
-        (false, false) => return format!("{name} shows no difference: {both}"),
-        _ if (1.0 / SMALL..SMALL).contains(&factor) => {
-            return format!("{name} changes by less than a tenth: {both}");
-        }
+    let ratio = paired::ratio(&with.each, &alone.each);
+    let Some((ratio, (low, high))) = ratio.and_then(|of| Some((of, of.interval()?))) else {
+        return format!("{name} {both}");
+    };
+    let verb = match (low > 1.0, high < 1.0) {
         (true, _) => "rises",
         (_, true) => "falls",
+        _ => return format!("{name} shows no difference: {both}"),
     };
-    format!("{name} {verb} from {was} to {is} ({})", times_exactly(factor))
+    format!("{name} {verb} from {was} to {is} ({})", times_with_interval(&ratio))
 }
 
-impl Percentile {
-    /// Returns `2.1 ms [1.9 ms to 2.4 ms]`.
-    fn describe(self) -> String {
-        let show = |nanos: f64| show_nanos(nanos);
-        let ends = self.ends.0.zip(self.ends.1);
-        let ends = ends.map(|(low, high)| format!(" [{}]", join_range(&show(low), &show(high))));
-        show(self.value) + &ends.unwrap_or_default()
-    }
+/// Returns `2.1 ms [1.9 to 2.4 ms]`.
+fn describe_percentile(of: &Summary) -> String {
+    let ends = of.low.zip(of.high);
+    let ends = ends.map(|(low, high)| join_range(&show_nanos(low), &show_nanos(high)));
+    show_nanos(of.median) + &ends.map_or(String::new(), |ends| format!(" [{ends}]"))
 }
 
-/// Returns the median and the 99th percentile of a cell in a variant.
-fn find_waits(session: &Session, variant: &Variant, cell: &Job) -> [Option<Percentile>; 2] {
-    let own = Job { variant: Some(variant.name.clone()), ..cell.clone() };
-    let at = session.plan.cells.iter().position(|job| *job == own);
-    let verdict = at.and_then(|at| session.verdicts.get(at)?.as_ref());
-    let latency = verdict.and_then(|verdict| verdict.latency.as_ref());
-    [0.5, 0.99].map(|quantile| {
-        let latency = latency?;
-        let value = if quantile == 0.5 { latency.p50 } else { latency.p99 };
-        Some(Percentile { value: value?, ends: latency.interval(quantile) })
+fn in_variant(variant: &Variant, cell: &Job) -> Job {
+    Job { variant: Some(variant.name.clone()), ..cell.clone() }
+}
+
+/// Returns [`WAITS`] of a cell in a variant.
+fn find_waits(
+    session: &Session,
+    logs: &CellLogs,
+    variant: &Variant,
+    cell: &Job,
+) -> [Option<Wait>; 2] {
+    let own = in_variant(variant, cell);
+    let Some(at) = session.plan.cells.iter().position(|job| *job == own) else {
+        return [None, None];
+    };
+    let trials: Vec<(u32, Histogram)> = logs
+        .decode(at as u32)
+        .map(|(trial, log)| {
+            (trial.round, histogram_of(log.entries().iter().flat_map(|entry| &entry.latency)))
+        })
+        .collect();
+    let verdict = session.verdicts.get(at).and_then(Option::as_ref);
+    WAITS.map(|of| {
+        let whole = verdict?.latency.as_ref()?.percentile(of)?;
+        let value = |times: &Histogram| Some(times.quantile(of.quantile()?)? as f64);
+        let each = trials.iter().filter_map(|(round, times)| Some((*round, value(times)?)));
+        Some(Wait { whole, each: each.collect() })
     })
 }
 
@@ -179,7 +201,7 @@ pub fn describe_neighbours(session: &Session, results: &[CellResult]) -> Option<
 pub(super) mod testing {
     use super::*;
     use crate::plan::{Neighbour, TargetSpec};
-    use crate::record::{Latency, Verdict, Visit};
+    use crate::record::{Latency, LatencyLog, LogBuckets, LogEntry, Verdict};
     use crate::session::testing;
     use crate::stats::Histogram;
 
@@ -209,6 +231,14 @@ pub(super) mod testing {
             }
             let nanos = micros[at] * 1000;
             let times = Histogram::from_pairs(&[(nanos, 9700), (nanos * 10, 300)]);
+            for round in 1..=7 {
+                let mut log = LatencyLog::new(1);
+                let counts = [(nanos, 970), (nanos * 10, 30 + round)];
+                let latency = counts.map(|(nanos, count)| (LogBuckets::of(nanos) as u16, count));
+                let latency = latency.to_vec();
+                log.add(LogEntry { ops: 1000, latency, ..LogEntry::default() });
+                session.latencies.extend(log.encode(at as u32, round).into_iter().map(Into::into));
+            }
             let latency = Latency::from_histogram(&times, 1);
             session.verdicts[at] = Some(Verdict { latency, ..Verdict::default() }.into());
         }
@@ -233,8 +263,16 @@ mod tests {
         let said = describe_neighbours(&session, &results).unwrap();
         assert!(said.starts_with("Next to read ") && said.contains(" at 191 MiB/s, "), "{said}");
         assert!(said.contains("keeps 50 % [50 to 50.1 %] of its speed"), "{said}");
-        assert!(said.contains("p50 rises from 100 µs [") && said.contains("(3.0x)"), "{said}");
+        assert!(said.contains("p50 rises from 100 µs [") && said.contains("(3.0x ["), "{said}");
         assert!(said.contains("p99 rises from 1.00 ms ["), "{said}");
+    }
+
+    #[test]
+    fn few_pairs_have_no_direction() {
+        let mut session = testing::session([100, 80, 50], [100, 100, 300]);
+        session.latencies.clear();
+        let said = describe_neighbours(&session, &results(&session)).unwrap();
+        assert!(said.contains("; p50 100 µs [") && said.contains(" with it"), "{said}");
     }
 
     #[test]

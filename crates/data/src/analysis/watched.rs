@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use crate::analysis::CellResult;
 use crate::analysis::unusual::{self, Course, Unusual};
 use crate::plan::{Axis, Job};
-use crate::record::{AroundStep, Note, Slept, Trial};
+use crate::record::{AroundStep, Note, Slept, Surroundings, Trial};
 use crate::session::Session;
 use crate::text::utc;
 use crate::units::{counted, show_nanos, show_wait};
@@ -141,7 +141,10 @@ fn find_busy(trial: &Trial) -> Vec<(u64, u64)> {
     let steps = trial.evidence.surroundings.iter().flat_map(|of| &of.steps);
     let own = trial.bytes as f64 / trial.nanos.max(1) as f64;
     let is_much = |step: &&AroundStep| {
-        step.moved() >= MUCH && step.moved() as f64 > MUCH_MORE * own * step.nanos as f64
+        let moved = step.moved() as f64;
+        // A merged step is of several seconds.
+        let seconds = (step.nanos as f64 / Surroundings::WIDTH as f64).max(1.0);
+        moved >= MUCH as f64 * seconds && moved > MUCH_MORE * own * step.nanos as f64
     };
     steps.filter(is_much).map(|step| (step.from, step.end())).collect()
 }

@@ -19,8 +19,7 @@ use crate::sys::usage;
 const MIN_NANOS: u64 = 5_000_000_000;
 /// A step is at least as many times as long as its reading takes.
 const MIN_STEP_PER_COST: u64 = 100;
-/// A temperature that is worth a line, and how much it changes otherwise, degrees Celsius.
-const HOT: i64 = 70;
+/// How much a temperature changes that is worth a line, degrees Celsius; a high one always is.
 const MIN_HEAT_CHANGE: i64 = 5;
 /// The share of the time that waits for I/O must rise by, above the mean of the steps before.
 const MIN_PRESSURE_RISE: f64 = 0.25;
@@ -210,7 +209,7 @@ impl Watched {
         let Some((sensor, celsius)) = now.state.heat.clone() else { return };
         let changed =
             self.celsius.is_none_or(|last| last.abs_diff(celsius) >= MIN_HEAT_CHANGE as u64);
-        if celsius >= HOT || changed {
+        if celsius >= Heat::HOT || changed {
             self.celsius = Some(celsius);
             step.heat = Some(Heat { sensor, celsius });
         }

@@ -14,6 +14,7 @@ mod coverage;
 mod error;
 mod executor;
 mod filling;
+mod full_speed;
 mod levels;
 pub mod locate;
 mod neighbour;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,7 @@ use super::cells::Cell;
 use super::control::Cut;
 use super::error::Failure;
 use super::executor::Executor;
+use super::full_speed::full_speed;
 use super::target::OpenTarget;
 use super::trial::{TrialStage, run_unobserved};
 use crate::backend::meter::Timed;
@@ -28,9 +29,8 @@ pub const ARGUMENT: &str = "--neighbour-process";
 
 /// Longer than any run.
 const ENDLESS: Duration = Duration::from_secs(30 * 86_400);
-/// How long it runs to find its full speed, and the part of that which does not count.
+/// How long it runs to find its full speed.
 const FULL_SPEED: Duration = Duration::from_secs(2);
-const WARM_UP: Duration = Duration::from_millis(500);
 
 /// An order of the run, one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -135,6 +135,11 @@ impl Shared {
     }
 }
 
+fn cell(job: &Job) -> Result<Cell, String> {
+    let executor = Executor::from_choice(&job.backend).map_err(|unknown| unknown.to_string())?;
+    Ok(Cell::new(job.clone(), executor, false))
+}
+
 /// A neighbour with its file.
 struct Opened {
     neighbour: Neighbour,
@@ -188,22 +193,11 @@ impl Opened {
 
     /// Returns the bytes per second that the job moves at full speed.
     fn find_full_speed(&self, shared: &Shared) -> Result<f64, String> {
-        let begin = Instant::now();
-        let is_over = || begin.elapsed() >= FULL_SPEED || shared.ends.load(Relaxed);
-        let (mut first, mut last) = (None, Visit::default());
-        self.run_job(&self.neighbour.job, &is_over, &mut |work| {
-            if begin.elapsed() >= WARM_UP {
-                first.get_or_insert(work);
-            }
-            last = work;
-        })?;
-        let first = first.filter(|first| first.nanos < last.nanos).unwrap_or_default();
-        let nanos = last.nanos.saturating_sub(first.nanos);
-        let bytes = last.bytes.saturating_sub(first.bytes);
-        match nanos > 0 && bytes > 0 {
-            true => Ok(bytes as f64 * 1e9 / nanos as f64),
-            false => Err("it moved nothing at full speed".into()),
-        }
+        let cell = cell(&self.neighbour.job)?;
+        let cut = || shared.ends.load(Relaxed).then_some(Cut::Pause);
+        let work = full_speed(&self.target, &cell, FULL_SPEED, &cut);
+        let speed = work.and_then(|work| work.throughput()).filter(|speed| *speed > 0.0);
+        speed.ok_or_else(|| "it moved nothing at full speed".into())
     }
 
     /// Runs a job until `is_over`; `count` gets the work so far.
@@ -213,10 +207,8 @@ impl Opened {
         is_over: &dyn Fn() -> bool,
         count: &mut dyn FnMut(Visit),
     ) -> Result<(), String> {
-        let executor =
-            Executor::from_choice(&job.backend).map_err(|unknown| unknown.to_string())?;
-        executor.check(&self.target.target, job)?;
-        let cell = Cell::new(job.clone(), executor, false);
+        let cell = cell(job)?;
+        cell.executor.check(&self.target.target, job)?;
         let amount = endless_amount(job, Timed::None, ENDLESS);
         let cut = || is_over().then_some(Cut::Pause);
         let origin = monotonic_nanos();

@@ -243,7 +243,7 @@ pub(super) fn run_part_alone(
     let mut around = Around::begin(open_target, job, amount, alone);
     let ran = run_watched(stage, work, &spec, &mut around, &mut at_go, sample)?;
     let after = counters();
-    let neighbour = work_between(neighbour, (stage.neighbour)()?);
+    let neighbour = (stage.neighbour)()?.zip(neighbour).map(|(now, then)| now.since(&then));
     let below = layers.zip(below).map(|(layers, then)| Box::new(layers.counts_since(job, &then)));
     let ready = Ready { cached: opened.or(ready.cached), ..ready };
     let cached_after = watched
@@ -260,7 +260,7 @@ pub(super) fn run_part_alone(
         prepare_nanos: prepared - began,
         parts: 1,
         huge_page_cache: huge_page_cache.into(),
-        neighbour,
+        neighbour: neighbour.map(Box::new),
         cpu_cache: flushed.flatten(),
         below,
         notes,
@@ -270,16 +270,6 @@ pub(super) fn run_part_alone(
     let counters = (&before, &after);
     let cached = (ready, cached_after);
     collect_result((stage, open_target), &spec, ran, counters, cached, evidence)
-}
-
-/// Returns the work of a neighbour between two counts: none in no time if there was no sample.
-fn work_between(then: Option<Visit>, now: Option<Visit>) -> Option<Box<Visit>> {
-    let (then, now) = then.zip(now)?;
-    Some(Box::new(Visit {
-        bytes: now.bytes.saturating_sub(then.bytes),
-        ops: now.ops.saturating_sub(then.ops),
-        nanos: now.nanos.saturating_sub(then.nanos),
-    }))
 }
 
 /// Runs the lanes, or another program, and reads what happens around them.

@@ -236,11 +236,9 @@ fn join_paced(all: Option<Box<Paced>>, more: Option<Box<Paced>>) -> Option<Box<P
 
 /// Joins the work of a neighbour during the parts.
 fn join_visits(all: Option<Box<Visit>>, more: Option<Box<Visit>>) -> Option<Box<Visit>> {
-    let (Some(mut sum), Some(part)) = (all.clone(), more.clone()) else { return all.or(more) };
-    sum.bytes = sum.bytes.saturating_add(part.bytes);
-    sum.ops = sum.ops.saturating_add(part.ops);
-    sum.nanos = sum.nanos.saturating_add(part.nanos);
-    Some(sum)
+    let (mut all, more) = (all?, more?);
+    all.join(&more);
+    Some(all)
 }
 
 fn add_devices(mut all: Vec<DeviceCounts>, more: Vec<DeviceCounts>) -> Vec<DeviceCounts> {

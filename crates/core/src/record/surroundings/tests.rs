@@ -157,3 +157,12 @@ fn json_has_only_notable_things() {
     wild.join(all.clone(), u64::MAX);
     assert!(wild.between(0, u64::MAX).describe().is_none() && wild.describe().is_some());
 }
+
+#[test]
+fn merged_steps_keep_their_end() {
+    let mut all = Surroundings { width: 32 * SECOND, ..Surroundings::default() };
+    [2, 24].into_iter().for_each(|second| all.append(wrote(second, MIB)));
+    let [merged] = &all.steps[..] else { panic!("{all:?}") };
+    assert_eq!((merged.from, merged.end(), merged.nanos), (2 * SECOND, 25 * SECOND, 2 * SECOND));
+    assert_eq!(all.between(20 * SECOND, 26 * SECOND).steps.len(), 1);
+}

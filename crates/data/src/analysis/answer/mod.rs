@@ -28,7 +28,7 @@ pub(super) use paced::{
     RateCurve, at_full_speed, describe_missed, describe_waits, keeps_rate, names_without_rates,
     waking_nanos,
 };
-pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly};
+pub(super) use ratio::{Finding, Point, times, times_as_fast, times_exactly, times_with_interval};
 pub(super) use target::FoundTarget;
 pub(super) use writes::describe_read_back;
 

@@ -9,6 +9,7 @@ use crate::analysis::answer::{
     describe_ways, find_best, show_rate, times,
 };
 use crate::analysis::compare::describe_variants;
+use crate::analysis::neighbours::describe_neighbours;
 use crate::analysis::outrun::brief_outrun;
 use crate::analysis::why::Devices;
 use crate::analysis::{CellNames, CellResult};
@@ -46,7 +47,8 @@ pub fn facts(
     if matches!(session.plan.experiment.as_str(), MEASURE | CALLS) {
         return vec![answer.text.clone()];
     }
-    let mut facts: Vec<String> = describe_variants(session).into_iter().collect();
+    let variants = describe_neighbours(session, results).or_else(|| describe_variants(session));
+    let mut facts: Vec<String> = variants.into_iter().collect();
     if !columns.is_empty() && columns.iter().all(|column| column.access.is_commits()) {
         facts.extend(describe_commits(results));
     } else if workloads.is_empty() {

@@ -5,6 +5,7 @@ use super::board::{Board, BoardCell, BoardColumn};
 use super::model::GlanceFigure;
 use crate::analysis::neighbours::{Neighboured, NextTo};
 use crate::analysis::{CellNames, CellResult, LatencyOf, brief_words};
+use crate::plan::Metric;
 use crate::session::Session;
 use crate::stats::{Ratio, Summary};
 use crate::units::column::{self, Unit};
@@ -20,11 +21,8 @@ pub fn neighbours(session: &Session, results: &[CellResult]) -> Option<Board> {
     let names = CellNames::from_jobs(all.iter().map(|of| &of.alone.result.cell));
     let first = all.iter().find(|of| !of.next_to.is_empty())?;
     let place = |of: &NextTo| {
-        let is_it = |result: &CellResult| {
-            let cell = &result.cell;
-            cell.variant.as_ref() == Some(&of.variant.name) && of.result.trials == result.trials
-        };
-        results.iter().position(is_it)
+        let job = of.job();
+        results.iter().position(|result| result.cell == job)
     };
     let rows: Vec<Row> = all
         .iter()
@@ -37,22 +35,28 @@ pub fn neighbours(session: &Session, results: &[CellResult]) -> Option<Board> {
     };
     let last = first.next_to.last()?;
     let is_last = |(_, of): &Row| std::ptr::eq(*of, last);
-    // Where the rate is given, the question is how long operations take.
-    let is_paced = last.result.cell.is_paced();
-    let summary = match is_paced {
-        true => last.p99(),
-        false => last.ratio.and_then(|Ratio { ratio, low, high }| {
-            Some(Summary { low, high, ..Summary::from_values(&[ratio])? })
-        }),
-    };
-    let figure = summary.map(|summary| GlanceFigure::of(session, &last.result, summary));
-    let own = names.full(&first.alone.result.cell);
-    let (title, units) = match is_paced {
-        true => (format!("next to the neighbour, 99 % of {own} take up to"), column::TIME),
-        false => {
-            (format!("next to the neighbour, the speed of {own} relative to alone is"), PERCENT)
+    // Where a rate is given, the question is how long operations take, if that is known.
+    let waits = last.waits().filter(|_| last.result.cell.is_paced());
+    let share = last.ratio.and_then(|Ratio { ratio, low, high }| {
+        Some(Summary { low, high, ..Summary::from_values(&[ratio])? })
+    });
+    let own = if all.len() > 1 { names.own(&last.result.cell) } else { "the operations".into() };
+    let (title, summary, units) = match waits {
+        Some((of, summary)) => {
+            let part = if of == Metric::P99 { "99 %" } else { "half" };
+            let title = format!("next to the neighbour, {part} of {own} take up to");
+            (title, Some(summary), column::TIME)
+        }
+        None if all.len() > 1 => (
+            format!("next to the neighbour, the share of the speed of {own} that is left is"),
+            share,
+            PERCENT,
+        ),
+        None => {
+            ("next to the neighbour, the share of the speed that is left is".into(), share, PERCENT)
         }
     };
+    let figure = summary.map(|summary| GlanceFigure::of(session, &last.result, summary));
     let others = all.iter().filter(|of| !std::ptr::eq(*of, first));
     let board = Board {
         title,
@@ -88,16 +92,19 @@ fn columns(session: &Session, rows: &[Row]) -> Vec<BoardColumn> {
         (false, result) => Some(result.operations?.summary),
     };
     let units = if moves { column::RATE } else { column::PER_SECOND };
-    let mut columns = vec![
-        single("neighbour", column::RATE, &NextTo::neighbour_rate),
+    let is_paced = rows.iter().all(|(_, of)| of.result.cell.is_paced());
+    let times = [time("p99", |of| of.p99), time("p50", |of| of.p50), time("p99.9", |of| of.p999)];
+    let speeds = [
         BoardColumn::new("speed", units, cells(&speed)),
         single("of alone", PERCENT, &|next_to| Some(next_to.ratio?.ratio)),
-        time("p50", |of| of.p50),
-        time("p99", |of| of.p99),
-        time("p99.9", |of| of.p999),
     ];
+    let moved = single("neighbour", column::RATE, &NextTo::neighbour_rate);
+    // The first has the bars.
+    let mut columns: Vec<BoardColumn> = match is_paced {
+        true => times.into_iter().chain([moved]).chain(speeds).collect(),
+        false => speeds.into_iter().chain([moved]).chain(times).collect(),
+    };
     // A rate that is kept is the same in all rows.
-    let is_paced = rows.iter().all(|(_, of)| of.result.cell.is_paced());
     columns.retain(|column| {
         !(is_paced && column.units == PERCENT) && column.cells.iter().any(Option::is_some)
     });
@@ -119,9 +126,9 @@ mod tests {
         assert_eq!((board.number.as_str(), board.unit.as_str()), ("50.0", "%"), "{board:?}");
         assert_eq!((board.rows.join(" ").as_str(), board.lead), ("alone 25% 100%", Some(2)));
         let texts = |at: usize| board.columns[at].texts(Rates::default());
-        assert_eq!(texts(0).0, "neighbour, MiB/s");
+        assert_eq!((texts(0).0, texts(2).0), ("speed, MiB/s".into(), "neighbour, MiB/s".into()));
         assert_eq!(
-            texts(2),
+            texts(1),
             ("of alone, %".into(), vec![" -  ".into(), "80.0".into(), "50.0".into()])
         );
     }
@@ -133,10 +140,12 @@ mod tests {
         let board = neighbours(&session, &results(&session)).unwrap();
         assert_eq!((board.number.as_str(), board.unit.as_str()), ("3.00", "ms"), "{board:?}");
         assert!(board.columns.iter().all(|column| column.title != "of alone"));
-        assert!(
-            board.headline().starts_with("next to the neighbour, 99 % of read "),
-            "{}",
-            board.headline()
-        );
+        let said = board.headline();
+        assert!(said.starts_with("next to the neighbour, 99 % of the operations take"), "{said}");
+        assert_eq!(board.columns[0].title, "p99");
+        // Without them the share of the speed stands there.
+        session.verdicts.iter_mut().for_each(|verdict| *verdict = None);
+        let board = neighbours(&session, &results(&session)).unwrap();
+        assert_eq!((board.number.as_str(), board.unit.as_str()), ("100", "%"), "{board:?}");
     }
 }

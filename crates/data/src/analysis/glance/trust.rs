@@ -49,13 +49,15 @@ pub fn trust(
         |figure: &Shown| figure.summary.and_then(|summary| summary.half_width()).is_none();
     let (mut sure, mut counts) = match steady && shown.iter().any(has_no_interval) {
         true => (false, "too short for five rounds".into()),
+        false if session.plan.watch => (true, "one trial, as in every watch".into()),
         false => describe_counts(&shown, widest),
     };
     if let Some((is_settled, end)) = settled {
         sure |= is_settled;
         counts += &format!("; {end}");
     }
-    let is_first_look = !steady && shown.iter().any(|figure| figure.trials < MIN_TRIALS);
+    let is_first_look =
+        !session.plan.has_long_trials() && shown.iter().any(|figure| figure.trials < MIN_TRIALS);
     match describe_warnings(&shown) {
         Some((grade, said)) => {
             let beside = Statement { grade, text: said.clone() };

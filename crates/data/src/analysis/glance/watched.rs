@@ -5,7 +5,7 @@ use super::model::GlanceFigure;
 use crate::analysis::unusual::Unusual;
 use crate::analysis::watched::Watched;
 use crate::analysis::{CellNames, CellResult};
-use crate::plan::Axis;
+use crate::plan::{Axis, Metric};
 use crate::session::Session;
 use crate::stats::Summary;
 use crate::units::{column, show_nanos};
@@ -52,12 +52,11 @@ pub fn watched(session: &Session, results: &[CellResult]) -> Option<Board> {
     // The interval of the median is that of the ranks of all operations: there is one trial.
     let cell = result.trials.last()?.cell as usize;
     let verdict = session.verdicts.get(cell).and_then(Option::as_ref);
-    let (low, high) =
-        verdict.and_then(|of| Some(of.latency.as_ref()?.interval(0.5))).unwrap_or_default();
-    let lead = latency.p50.and_then(figure).map(|figure| {
-        let summary = Summary { low, high, ..figure.summary };
-        GlanceFigure { summary, ..figure }
-    });
+    let exact = verdict.and_then(|of| of.latency.as_ref()?.percentile(Metric::P50));
+    let lead = match exact {
+        Some(summary) => Some(GlanceFigure::of(session, result, summary)),
+        None => latency.p50.and_then(figure),
+    };
     Some(board.lead_by(Some(0), lead, column::TIME))
 }
 

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::backend::meter::Timed;
-use crate::engine::cells::{Amount, Cell};
+use crate::engine::cells::Cell;
 use crate::engine::control::Cutter;
+use crate::engine::full_speed::full_speed;
 use crate::engine::progress::Pace;
 use crate::engine::targets::Targets;
-use crate::engine::trial::{TrialStage, run_unobserved};
 use crate::engine::trial_parts::TrialOutcome;
 use crate::engine::{Control, Sink};
 use crate::plan::{Plan, Rate};
@@ -18,8 +17,6 @@ use crate::units::{show_count, show_share};
 
 /// How long the job runs at full speed.
 const FULL_SPEED: Duration = Duration::from_millis(500);
-/// More operations than any CPU does in that time.
-const ENOUGH: u64 = 1 << 32;
 
 /// The time of a run after its trial.
 const TRIAL_MARGIN: Duration = Duration::from_secs(10);
@@ -86,7 +83,7 @@ fn choose_rate(
     if plan.cells.iter().all(|job| job.rate.is_some()) {
         return;
     }
-    let speed = full_speed(plan, targets, control, pace);
+    let speed = operations_at_full_speed(plan, targets, control, pace);
     let rate = Plan::watch_rate(speed.unwrap_or(0.0));
     for job in &mut Arc::make_mut(plan).cells {
         job.rate.get_or_insert(rate);
@@ -99,24 +96,17 @@ fn choose_rate(
 }
 
 /// Returns the operations per second at full speed; `None` where that cannot be measured.
-fn full_speed(plan: &Plan, targets: &Targets, control: &Control, pace: &Pace) -> Option<f64> {
+fn operations_at_full_speed(
+    plan: &Plan,
+    targets: &Targets,
+    control: &Control,
+    pace: &Pace,
+) -> Option<f64> {
     let cell = Cell::from_plan(plan).pop()?.ok()?;
-    let open_target = targets.of(&cell.job);
     if targets.error_of(&cell.job).is_some() {
         return None;
     }
-    cell.executor.check(&open_target.target, &cell.job).ok()?;
     let cutter = Cutter::new(control, 0, pace.deadline());
-    let cut = || cutter.check();
-    let stage = TrialStage {
-        limit: Some(FULL_SPEED),
-        ends_by_time: true,
-        ..TrialStage::new(open_target, monotonic_nanos(), plan.seed, &cut)
-    };
-    let blocks = cell.job.blocks().max(1);
-    let passes = ENOUGH.div_ceil(blocks);
-    let amount = Amount { passes, timed: Timed::None, ..Amount::once(blocks) };
-    let trial = run_unobserved(&stage, &cell, &amount, &mut |_, _| {}).ok()?.trial;
-    let speed = trial.ops as f64 * 1e9 / trial.nanos.max(1) as f64;
-    Some(speed).filter(|speed| *speed > 0.0)
+    let work = full_speed(targets.of(&cell.job), &cell, FULL_SPEED, &|| cutter.check())?;
+    Some(work.ops as f64 * 1e9 / work.nanos as f64)
 }

@@ -23,9 +23,11 @@ const PERCENTILES: [(&str, u64); 4] =
 
 pub(super) fn few(evidence: &CellEvidence) -> Option<Finding> {
     let count = evidence.rated_trials().len();
-    // A trial that looks for a steady state has rounds in place of others.
-    let has_rounds = evidence.trials().any(|trial| trial.evidence.rounds.is_some());
-    if count == 0 || count >= Plan::ROUNDS as usize || has_rounds {
+    // A trial that looks for a steady state has rounds in place of others, a watch its intervals.
+    let is_long = evidence
+        .trials()
+        .any(|trial| trial.evidence.rounds.is_some() || trial.evidence.clock.is_some());
+    if count == 0 || count >= Plan::ROUNDS as usize || is_long {
         return None;
     }
     if count == 1 && evidence.once {

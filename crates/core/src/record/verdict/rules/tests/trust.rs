@@ -44,6 +44,16 @@ pub static TRUST: &[Example] = &[
     example("few", Misleading, cold, |c| c.trials.truncate(4), |c| c.trials.clear()),
     example(
         "few",
+        Misleading,
+        cold,
+        |c| c.trials.truncate(1),
+        |c| {
+            c.trials.truncate(1);
+            c.each(|trial| trial.evidence.clock = Some(0));
+        },
+    ),
+    example(
+        "few",
         Note,
         cold,
         |c| {
