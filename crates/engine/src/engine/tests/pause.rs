@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::faulty::{Act, Faulty, OPENING};
 use super::*;
 use crate::engine::Control;
-use crate::plan::{Cache, Plan, TargetSpec};
+use crate::plan::{Cache, Plan, TargetSpec, TrialTime};
 use crate::record::{End, Event, MachineEvidence, Phase, Progress, Trial};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -84,7 +84,10 @@ fn cell(event: &Event) -> u32 {
 fn paused_trials_repeat_without_time() {
     const TIMES: usize = 10;
     let (file, ..) = testing::file(65536, 1);
-    let seen = watched(plan(&file, 1), &NEVER, |control, event, seen| match phase(event) {
+    // Much longer than the time until a pause is noticed, however busy the calibration was.
+    let trial_time = TrialTime::from_duration(Duration::from_secs(1));
+    let long = Plan { trial_time, ..plan(&file, 1) };
+    let seen = watched(long, &NEVER, |control, event, seen| match phase(event) {
         Some(Phase::Trial) => control.set_pause(seen.count(Phase::Pause) < TIMES),
         Some(Phase::Pause) => control.set_pause(false),
         _ => {}
