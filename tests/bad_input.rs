@@ -465,6 +465,21 @@ fn a_disk_without_room() {
     kernel::with_tmpfs(&at, "8m", || {
         refused(&home, "--dir disk --size 9m", &["9 MiB", "8 MiB free", "--size", "--dir"]);
         refused(&home, "--op write disk/new.bin --size 1g", &["1 GiB", "free"]);
+        // Each file fits, but not both.
+        let mut both = home.std(&format!("--batch {QUICK} --dir disk --size 5m"));
+        both.arg("--neighbour=-b pread -s 64k --size 5m");
+        assert_refused(&home, &mut both, 2, &["10 MiB needed", "8 MiB free", "--size"]);
+        refused(
+            &home,
+            "--dir disk --size free --op write --writes overwrite,append",
+            &["12 MiB needed"],
+        );
+        data::write(&at.join("data.bin"), &data::random(4096, 1));
+        refused(&home, "disk/data.bin --size free", &["--size free", "that iotui makes"]);
+        std::fs::remove_file(at.join("data.bin")).unwrap();
+        let free = "--batch --dir disk --size free -b pread -s 64k --op write --dry-run";
+        let planned = output(&mut home.std(free));
+        assert!(stdout_of(&planned).contains("6 MiB"), "{planned:?}");
         assert_eq!(common::names(&at), [""; 0]);
         data::write(&at.join("other"), &data::random(8 << 20, 1));
         refused(&home, "--dir disk", &["disk", "free"]);

@@ -334,7 +334,7 @@ fn budget_bounds_filling() {
         )));
         let stderr = stderr_of(&ran);
         assert!(
-            ran.status.code() == Some(1) && stderr.contains("of the file's 1 GiB were written"),
+            ran.status.code() == Some(1) && stderr.contains("of 1 GiB were written to the file"),
             "{target}: {ran:?}"
         );
         assert!(stderr.contains("--budget") && stderr.contains("--size"), "{target}: {stderr}");

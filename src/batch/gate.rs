@@ -65,6 +65,7 @@ pub(super) fn plan(
         ("memory-share", show(settings.memory_share.as_ref()), None),
         ("compressible", show(settings.compressible), show(plan.compressible)),
         ("dedupe", show(settings.dedupe), show(plan.dedupe)),
+        ("precondition", show(settings.precondition), show(plan.precondition)),
         ("verify", show(settings.verify), show(Some(plan.verify))),
         ("fresh", show(settings.fresh), show(Some(plan.fresh.is_some()))),
     ] {

@@ -14,7 +14,7 @@ const GROUPS: [(Option<&str>, &str, &str); 9] = [
     (
         Some("Writes"),
         "create sync writes file-per mix verify",
-        "sync-every compressible dedupe keep",
+        "sync-every compressible dedupe precondition keep",
     ),
     (
         Some("How long, how fast"),

@@ -66,7 +66,9 @@ impl Choices<'_> {
         let settings = narrow(settings);
         let presets = [Preset { experiment: sweep::EXPERIMENT.id.into(), ..Preset::default() }];
         let size = match &settings.size {
-            Some(sizes) if self.target.is_ours() => sizes.values.iter().copied().max(),
+            Some(sizes) if self.target.is_ours() => {
+                sizes.values.iter().copied().filter(|size| *size != Range::FREE).max()
+            }
             _ => None,
         };
         let request = PlanRequest {

@@ -307,6 +307,7 @@ fn settings_of_run(plan: &Plan, preset: &Preset) -> Settings {
         ),
         compressible: unlike(plan.compressible, known.compressible),
         dedupe: unlike(plan.dedupe, known.dedupe),
+        precondition: unlike(plan.precondition, known.precondition),
         verify: unlike(plan.verify.then_some(true), known.verify),
         fresh: unlike(plan.fresh.is_some().then_some(true), known.fresh),
         ..Settings::default()

@@ -346,7 +346,6 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
     check_pace(request, &cells, pick)?;
     let (compressible, dedupe) = asked_content(request, &cells)?;
     let verify = asked_verify(request, &cells, dedupe)?;
-    let fresh = asked_fresh(request, &cells, pick)?;
     let (probes, skipped_probes) = probes(request)?;
     let Resolved { user, presets, whole, .. } = request.resolved;
     let (trials, until) = asked_end(request, &cells)?;
@@ -363,6 +362,8 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         variants: request.variants.to_vec(),
         latency_target: whole.latency_target.clone().filter(|_| !cells.is_empty()),
         cpus: asked_cpus(request, &cells)?,
+        precondition: asked_precondition(request, &cells)?,
+        fresh: asked_fresh(request, &cells, pick)?,
         cells,
         trials,
         goal: goal.unwrap_or(Plan::TARGET_HALF_WIDTH),
@@ -392,7 +393,6 @@ pub fn plan(request: &PlanRequest) -> Result<Plan, PlanError> {
         compressible,
         dedupe,
         verify,
-        fresh,
         shift: request.ranks.is_some_and(|ranks| ranks > 1) && whole.shift.unwrap_or(true),
     };
     Ok(Plan { ceilings: measures_ceilings(whole, &plan), ..plan })
@@ -451,6 +451,22 @@ fn asked_content(
     match asked.into_iter().find(|(_, percent)| percent.is_some()) {
         Some((option, _)) => Err(PlanError::ContentOfNone(option)),
         None => Ok((None, None)),
+    }
+}
+
+/// Returns how many times the file is written before the measurement, if that was requested.
+///
+/// # Errors
+/// The user asked for it, and no file is made before the cells are measured; or ranks share it.
+fn asked_precondition(request: &PlanRequest, cells: &[Job]) -> Result<Option<u8>, PlanError> {
+    let Resolved { user, whole, .. } = request.resolved;
+    if request.ranks.is_some_and(|ranks| ranks > 1) && user.precondition.is_some() {
+        return Err(PlanError::PaceRanks("precondition"));
+    }
+    let has_file = request.target.is_ours() && !cells.iter().all(Job::makes_files);
+    match user.precondition.is_some() && !has_file {
+        true => Err(PlanError::PreconditionOfNone),
+        false => Ok(whole.precondition.filter(|_| has_file)),
     }
 }
 
@@ -569,13 +585,15 @@ fn check_pace(request: &PlanRequest, cells: &[Job], pick: bool) -> Result<(), Pl
 /// Maximum compression of stamped data, percent.
 const MAX_COMPRESSIBLE: u8 = 94;
 
-/// Returns whether the cells may use less of the target than all: nobody requested a span or a
-/// number of operations, and the file is read again for each warm cell after a cold one.
+/// Returns whether the cells may use less of the target than all: nobody requested a span, a number
+/// of operations or how often the file is written, and it is read again for each warm cell after a
+/// cold one.
 fn may_shrink(request: &PlanRequest, cells: &[Job]) -> bool {
     let requested = |part: &Part| spans(&part.settings, request.allowed).is_some();
     let has = |cache| cells.iter().any(|job| job.cache == cache);
     has(Cache::Cold)
         && has(Cache::Warm)
+        && request.resolved.whole.precondition.is_none()
         && cells.iter().all(|job| job.count.is_none() && !job.makes_files())
         && !request.resolved.parts.iter().any(requested)
 }

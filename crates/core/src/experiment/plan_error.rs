@@ -47,6 +47,14 @@ pub enum PlanError {
     )]
     ContentOfNone(&'static str),
     #[error(
+        "--precondition writes a file that iotui makes before the run; measure a scratch file that trials do not make themselves"
+    )]
+    PreconditionOfNone,
+    #[error(
+        "--size free is for one file that iotui makes; without --size all of an existing one is used"
+    )]
+    FreeOfNone,
+    #[error(
         "--verify reads back what iotui writes, and it writes nothing here; add --op write, and measure a scratch file"
     )]
     VerifyOfNone,

@@ -115,7 +115,13 @@ pub fn verified_share(verify: bool, cells: &[Job]) -> f64 {
 /// Values are invalid in every combination.
 fn axes(settings: &Settings, request: &PlanRequest) -> Result<Vec<Vec<JobValue>>, PlanError> {
     let size = request.target.size();
-    let spans = spans(settings, request.allowed).unwrap_or_else(|| vec![size]);
+    let mut spans = spans(settings, request.allowed).unwrap_or_else(|| vec![size]);
+    for span in spans.iter_mut().filter(|span| **span == Range::FREE) {
+        if !request.target.is_ours() || request.targets > 1 {
+            return Err(PlanError::FreeOfNone);
+        }
+        *span = size;
+    }
     let mut all = Settings { size: Some(Range::list(&spans)), ..usual(settings, request.infos) };
     if all.latency_target.is_some() {
         all.rate.get_or_insert_with(Rates::ladder);

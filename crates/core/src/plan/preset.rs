@@ -100,6 +100,7 @@ const ONCE: &[&str] = &[
     "cpus",
     "compressible",
     "dedupe",
+    "precondition",
     "verify",
     "fresh",
     "set",

@@ -41,6 +41,9 @@ enum Step {
 }
 
 impl Range {
+    /// A size that is not known yet: what is free, less a tenth.
+    pub const FREE: u64 = u64::MAX;
+
     pub fn parse(text: &str, of: RangeOf) -> Result<Self, RangeError> {
         match of {
             RangeOf::Bytes => Range::parse_by(text, units::parse_bytes),

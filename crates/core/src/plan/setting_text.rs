@@ -31,6 +31,14 @@ pub(super) fn block_sizes(text: &str) -> Result<Option<Range>, SettingError> {
     if text.trim() == "auto" { Ok(None) } else { Ok(Some(Range::parse(text, RangeOf::Bytes)?)) }
 }
 
+/// Parses sizes, or `free`.
+pub(super) fn sizes(text: &str) -> Result<Range, SettingError> {
+    if text.trim() == "free" {
+        return Ok(Range { text: "free".into(), values: vec![Range::FREE] });
+    }
+    Ok(Range::parse(text, RangeOf::Bytes)?)
+}
+
 pub(super) fn some_names<T: std::str::FromStr<Err = Unknown> + PartialEq>(
     text: &str,
 ) -> Result<Vec<T>, SettingError> {
@@ -55,6 +63,14 @@ pub(super) fn percent(text: &str) -> Result<u8, SettingError> {
     match number.strip_suffix('%').unwrap_or(number).trim_end().parse() {
         Ok(percent) if percent <= 100 => Ok(percent),
         _ => bad(text, "a percentage from 0 to 100"),
+    }
+}
+
+/// Parses how many times a file is written.
+pub(super) fn times(text: &str) -> Result<u8, SettingError> {
+    match text.trim().parse() {
+        Ok(times) if (1..=100).contains(&times) => Ok(times),
+        _ => bad(text, "a number of times from 1 to 100"),
     }
 }
 

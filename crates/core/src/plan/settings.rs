@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::probe::{parse_sets, put};
 use super::setting_text::{
     backends, block_sizes, latency_target, neighbour_shares, pause, percent, percents, positive,
-    seed, shares, show_switches, some_names, some_of, split_list, switch, switches, trial_time,
-    trials, until, watch,
+    seed, shares, show_switches, sizes, some_names, some_of, split_list, switch, switches, times,
+    trial_time, trials, until, watch,
 };
 use super::{
     Arrival, Backends, Cache, Cold, Condition, CpuCache, CpuList, Expect, FilePer, Layout,
@@ -59,6 +59,8 @@ pub struct Settings {
     /// Percentages of the data that is written.
     pub compressible: Option<u8>,
     pub dedupe: Option<u8>,
+    /// How many times the file is written before the measurement.
+    pub precondition: Option<u8>,
     pub verify: Option<bool>,
     pub fresh: Option<bool>,
     pub trials: Option<u32>,
@@ -368,8 +370,9 @@ impl Settings {
         setting!(
             "size", "Size", ValueKind::Form("RANGE"),
             default: "all of a file; 512m for a scratch file",
-            size: |t| Range::parse(t, RangeOf::Bytes) => Range::to_string,
-            "Bytes of the file to use; size of a scratch file or of a file that is written",
+            size: sizes => Range::to_string,
+            "Bytes of the file to use; size of a scratch file or of a file that is written, also \
+             free: all free space but a tenth",
         ),
         setting!(
             "memory-share", "Memory share", ValueKind::Form("PERCENT"),
@@ -438,6 +441,12 @@ impl Settings {
             default: "0, but a write cell repeats one block",
             dedupe: percent => |v| v.to_string(),
             "Share of written data that repeats earlier blocks, as deduplication sees it",
+        ),
+        setting!(
+            "precondition", "Precondition", ValueKind::Form("TIMES"),
+            default: "once",
+            precondition: times => |v| v.to_string(),
+            "How many times a file of iotui's is written whole before the measurement",
         ),
         setting!(
             "verify", "Verify", ValueKind::Switch,

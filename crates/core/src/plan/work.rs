@@ -120,6 +120,10 @@ pub struct Plan {
     /// asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<u8>,
+    /// How many times the files that iotui makes are written whole before the measurement;
+    /// omitted from JSON if nobody asked: once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<u8>,
     /// Written data is read back and compared after each of its trials; omitted from JSON if
     /// that was not requested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -65,7 +65,8 @@ pub fn check_filling(plan: &Plan) -> Result<(), Unfillable> {
         Some((throttle.write_bytes?, throttle.by))
     });
     let Some((rate, by)) = slowest.min() else { return Ok(()) };
-    check_time(plan, ours().map(TargetSpec::size).sum(), rate, &by)
+    let bytes: u64 = ours().map(TargetSpec::size).sum();
+    check_time(plan, bytes.saturating_mul(plan.precondition.unwrap_or(1).into()), rate, &by)
 }
 
 /// Checks whether `bytes` can be written within the budget, at `rate` bytes per second.
@@ -83,7 +84,8 @@ fn check_time(plan: &Plan, bytes: u64, rate: u64, by: &str) -> Result<(), Unfill
         show_rate(rate as f64),
         show_wait(plan.budget)
     );
-    let fits = usable(plan, (rate as f64 * most) as u64 / count);
+    let times = u64::from(plan.precondition.unwrap_or(1));
+    let fits = usable(plan, (rate as f64 * most) as u64 / count / times);
     Err(Unfillable { why, fits, remedy: "use a longer --budget or another --dir" })
 }
 

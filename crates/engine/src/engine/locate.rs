@@ -8,7 +8,7 @@ use nix::unistd::{AccessFlags, access};
 
 use super::ranks::Started;
 use crate::host::Below;
-use crate::plan::TargetSpec;
+use crate::plan::{Range, TargetSpec};
 use crate::record::Medium;
 use crate::sys::scratch::Scratch;
 use crate::sys::{fd, mounts};
@@ -95,6 +95,8 @@ fn remedy(errno: Option<i32>, is_device: bool) -> &'static str {
     }
 }
 
+/// Files that take what is free have a multiple of this: every common block size divides it.
+const FREE_UNIT: u64 = 2 << 20;
 /// Default size of a scratch or new file.
 const DEFAULT_SIZE: u64 = 512 << 20;
 
@@ -240,9 +242,9 @@ fn is_usable(dir: &Path, accepts: impl Fn(Medium) -> bool) -> bool {
     writable && disk() && Scratch::create(dir).is_ok()
 }
 
-/// Returns the size of a file to create in `dir`: the requested one if it fits, once for each rank
-/// that makes one there; else 512 MiB, or a quarter of the free space if that does not fit or less
-/// than a tenth of the disk is free.
+/// Returns the size of a file to create in `dir`: the requested one, or nine tenths of the free
+/// space, if it fits, once for each rank that makes one there; else 512 MiB, or a quarter of the
+/// free space if that does not fit or less than a tenth of the disk is free.
 fn choose_size(
     dir: &Path,
     requested: Option<u64>,
@@ -260,6 +262,10 @@ fn choose_size(
     let is_network = || mounts::mount_of(&opened).is_ok_and(|mount| mount.is_network());
     let files = ranks.map_or(1, |of| if is_network() { of.ranks } else { of.here }).max(1).into();
     let free = usable(available);
+    let requested = match requested {
+        Some(Range::FREE) => Some(available / 10 * 9 / files / FREE_UNIT * FREE_UNIT),
+        requested => requested,
+    };
     let is_scarce = quota.is_some() && DEFAULT_SIZE > free;
     let nearly_full = is_scarce || space.total > 0 && space.available < space.total / 10;
     let size = requested.unwrap_or(if nearly_full || files > 1 && DEFAULT_SIZE * files > free {

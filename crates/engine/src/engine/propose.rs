@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::ceilings;
 use super::error::EngineError;
 use super::executor::Executor;
-use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir};
+use super::locate::{PlaceError, absolute, is_target, locate_target, scratch_dir, usable};
 use super::probing;
 use super::ranks::Started;
 use super::target::OpenTarget;
@@ -159,7 +159,7 @@ pub fn propose(asked: &Proposal) -> Result<Proposed, ProposeError> {
     let neighbours = propose_neighbours(asked, &resolved, &target, open_target.as_ref())?;
     let variants = if neighbours.is_empty() { variants } else { &neighbours };
     let here = PlanResources { target, open_target, others, variants, allowed, dropping, ranks };
-    let plan = here.plan(&resolved)?;
+    let plan = here.fitting_plan(&resolved)?;
     if plan.pick && !plan.others.is_empty() {
         return Err(ProposeError::OneFile(names_of(presets)));
     }
@@ -298,6 +298,27 @@ impl PlanResources<'_> {
         let size = others.fold(self.target.size(), u64::min);
         let shares = matches!(self.target, TargetSpec::File { .. });
         self.target.with_size(size / self.ranks.filter(|_| shares).unwrap_or(1).max(1) as u64)
+    }
+
+    /// Returns the plan, if all its files fit into what its only target's file system has free.
+    fn fitting_plan(&self, resolved: &Resolved) -> Result<Plan, ProposeError> {
+        let plan = self.plan(resolved)?;
+        let space = self.open_target.as_ref().and_then(|of| of.facts.space);
+        // Ranks of other machines use disks of their own.
+        let alone = self.ranks.is_none() && self.others.is_empty();
+        let (Some(dir), Some(space)) = (plan.target.folder(), space.filter(|_| alone)) else {
+            return Ok(plan);
+        };
+        let neighbours = plan.variants.iter().filter_map(|variant| variant.neighbour.as_ref());
+        let neighbour = neighbours.map(|of| of.target.size()).max().unwrap_or(0);
+        let (need, free) = (plan.stored().saturating_add(neighbour), space.available);
+        match need > usable(free) {
+            true => {
+                let dir = dir.into();
+                Err(PlaceError::Full { dir, need, files: 1, free, by_quota: false }.into())
+            }
+            false => Ok(plan),
+        }
     }
 
     fn plan(&self, resolved: &Resolved) -> Result<Plan, PlanError> {

@@ -185,6 +185,15 @@ impl OpenTarget {
         stop: &dyn Fn() -> bool,
         progress: Progress,
     ) -> Result<OpenTarget, EngineError> {
+        let times = plan.precondition.unwrap_or(1);
+        let mut fill = |file: &File| {
+            (0..u64::from(times)).try_for_each(|time| {
+                let before = size.saturating_mul(time);
+                let mut progress = |bytes| progress(before.saturating_add(bytes));
+                fill::fill_file(file, size, data, stop, &mut progress)
+                    .map_err(|failed| fill_error(failed, size))
+            })
+        };
         match spec {
             TargetSpec::File { path, .. } => {
                 let mut open_target = OpenTarget::existing(path)?;
@@ -198,17 +207,14 @@ impl OpenTarget {
             }
             TargetSpec::Scratch { dir, keep: false, .. } => {
                 let scratch = create_scratch(plan, dir)?;
-                fill_file(scratch.file(), size, data, stop, progress)?;
+                fill(scratch.file())?;
                 OpenTarget::scratch(scratch, dir)
             }
             TargetSpec::Scratch { dir, keep: true, .. } => OpenTarget::new_file(
                 &dir.join(format!("iotui-scratch-{}.bin", random_name())),
-                size,
-                data,
-                stop,
-                progress,
+                &mut fill,
             ),
-            TargetSpec::New { path, .. } => OpenTarget::new_file(path, size, data, stop, progress),
+            TargetSpec::New { path, .. } => OpenTarget::new_file(path, &mut fill),
             TargetSpec::None => Err(EngineError::NoFile),
         }
     }
@@ -231,17 +237,14 @@ impl OpenTarget {
     /// filled never appears.
     fn new_file(
         path: &Path,
-        size: u64,
-        data: FileData,
-        stop: &dyn Fn() -> bool,
-        progress: Progress,
+        fill: &mut dyn FnMut(&File) -> Result<(), EngineError>,
     ) -> Result<OpenTarget, EngineError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => EngineError::Taken(path.into()),
             _ => EngineError::New { path: path.into(), error },
         };
         let made = UnnamedFile::create(path).map_err(refused)?;
-        fill_file(made.file(), size, data, stop, progress)?;
+        fill(made.file())?;
         let file = made.finish().map_err(refused)?;
         let mut open_target =
             OpenTarget::new(file, path.into(), path, TargetKind::File, None).map_err(refused)?;
@@ -377,16 +380,6 @@ pub(super) fn remove_leftovers(spec: &TargetSpec) {
     if let Some(dir) = spec.folder() {
         let _ = scratch::sweep(dir);
     }
-}
-
-fn fill_file(
-    file: &File,
-    size: u64,
-    data: FileData,
-    stop: &dyn Fn() -> bool,
-    progress: Progress,
-) -> Result<(), EngineError> {
-    fill::fill_file(file, size, data, stop, progress).map_err(|failed| fill_error(failed, size))
 }
 
 fn fill_error(failed: FillError, size: u64) -> EngineError {

@@ -10,8 +10,18 @@ use crate::remember::Remembered;
 use crate::theme::Look;
 
 /// Settings that apply only to writes, or make a run write.
-const WRITING: [&str; 9] =
-    ["op", "sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"];
+const WRITING: [&str; 10] = [
+    "op",
+    "sync",
+    "sync-every",
+    "mix",
+    "writes",
+    "file-per",
+    "compressible",
+    "dedupe",
+    "precondition",
+    "verify",
+];
 
 impl Setup {
     /// Applies the choices of the last start; `here` is the folder to show.

@@ -15,7 +15,17 @@ const COMMON: &[&str] = &["op", "pattern", "cache", "threads", "depth", "direct"
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Writes",
-        &["sync", "sync-every", "mix", "writes", "file-per", "compressible", "dedupe", "verify"],
+        &[
+            "sync",
+            "sync-every",
+            "mix",
+            "writes",
+            "file-per",
+            "compressible",
+            "dedupe",
+            "precondition",
+            "verify",
+        ],
     ),
     ("Pace", &["rate", "arrival", "latency-target", "think"]),
     ("Load and time", &["watch", "stop-if", "neighbour", "neighbour-share"]),

@@ -111,7 +111,7 @@ const RESIDENT_TURNS: usize = 16;
 const MIN_WIDTH_GAIN: f64 = 0.1;
 
 /// Returns the form whose width is the fastest for data in the caches; the usual one where none is
-/// surely faster. A process chooses once, as widths at the limit of [`MIN_WIDTH_GAIN`] would change.
+/// surely faster. A process chooses once: near [`MIN_WIDTH_GAIN`] the next choice may differ.
 fn choose_width() -> Form {
     *WIDTH.get_or_init(time_widths)
 }

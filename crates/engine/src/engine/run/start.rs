@@ -295,7 +295,8 @@ fn open_own(
     });
     let mut targets = match targets {
         Err(EngineError::Stopped) if !control.stopping() => {
-            let size = plan.targets().map(TargetSpec::size).sum();
+            let size: u64 = plan.targets().map(TargetSpec::size).sum();
+            let size = size.saturating_mul(plan.precondition.unwrap_or(1).into());
             let text = describe_unfilled(filled, size, slowest.max(last_piece.elapsed()));
             sink.event(Event::Note { text });
             return Ok(None);
@@ -330,7 +331,7 @@ fn describe_unfilled(filled: u64, size: u64, slowest: Duration) -> String {
         String::new()
     };
     format!(
-        "the budget ended after {filled} of the file's {size} were written; use a longer --budget \
+        "the budget ended after {filled} of {size} were written to the file; use a longer --budget \
          or a smaller --size{slow}"
     )
 }

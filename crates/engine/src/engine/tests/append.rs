@@ -174,6 +174,23 @@ fn foreign_files_are_never_emptied() {
 }
 
 #[test]
+fn files_are_written_several_times() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = |keep| TargetSpec::Scratch { dir: dir.path().into(), size: 9 << 20, keep };
+    let new = TargetSpec::New { path: dir.path().join("new.bin"), size: 9 << 20 };
+    for target in [kept(false), kept(true), new] {
+        let plan = Plan { precondition: Some(3), ..Plan::plain("sweep", target) };
+        let mut written = Vec::new();
+        let opened = OpenTarget::open(&plan, &plan.target, &|| false, &mut |bytes| {
+            written.push(bytes);
+            ControlFlow::Continue(())
+        });
+        assert_eq!(opened.unwrap().file.metadata().unwrap().len(), 9 << 20);
+        assert!(written.is_sorted() && written.last() == Some(&(27 << 20)), "{written:?}");
+    }
+}
+
+#[test]
 fn namesake_file_keeps_its_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let (path, aside) = (dir.path().join("new.bin"), dir.path().join("aside.bin"));

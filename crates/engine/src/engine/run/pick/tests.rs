@@ -129,6 +129,7 @@ fn plan() -> Plan {
         expect: Vec::new(),
         compressible: None,
         dedupe: None,
+        precondition: None,
         verify: false,
         fresh: None,
         shift: false,
