@@ -159,7 +159,7 @@ impl Entry<'_> {
         match self {
             Entry::Preset(preset) | Entry::Listed(preset) => {
                 let usual = Plan::usual_budget(preset.settings.until, 1);
-                preset.settings.budget.unwrap_or(usual)
+                preset.settings.watch.or(preset.settings.budget).unwrap_or(usual)
             }
             Entry::Task(Task::Profile | Task::TwoDisks) => Plan::BUDGET,
             Entry::Task(Task::Slower) | Entry::Example | Entry::Heading => Duration::ZERO,

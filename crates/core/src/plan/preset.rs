@@ -64,6 +64,7 @@ pub static PRESETS: &[(&str, &str)] = presets![
     "ways",
     "commit",
     "sustain",
+    "target",
     "neighbours",
     "watch",
     "threads",
@@ -540,7 +541,7 @@ mod tests {
         let mut questions: Vec<&str> =
             presets.iter().map(|p| p.question.as_str()).filter(|q| !q.is_empty()).collect();
         let count = questions.len();
-        assert!((5..=9).contains(&count), "{questions:?}");
+        assert!((5..=11).contains(&count), "{questions:?}");
         assert!(questions.iter().all(|q| q.ends_with('?') && q.len() <= 44), "{questions:?}");
         questions.sort_unstable();
         questions.dedup();

@@ -10,11 +10,15 @@ use crate::analysis::{CellNames, CellResult};
 use crate::plan::Op;
 use crate::record::{LatencyLog, Rounds, Surroundings, Trial, histogram_of};
 use crate::session::Session;
-use crate::stats::{STEADY_ROUNDS, Stretch, segments};
-use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_wait};
+use crate::stats::{STEADY_ROUNDS, Stretch, Summary, segments};
+use crate::units::{counted, show_bytes, show_count, show_nanos, show_rate, show_share, show_wait};
 
 /// Shorter trials are single figures, nanoseconds.
 const MIN_NANOS: u64 = 10_000_000_000;
+/// A rate that a limiter keeps: of so many whole seconds, none is further from another than this
+/// share.
+const MIN_SECONDS: usize = 5;
+const MAX_LIMITED: f64 = 0.02;
 /// Trials that are described.
 const MAX_NAMED: usize = 3;
 
@@ -205,10 +209,37 @@ impl Course {
             return said + "; " + &cause;
         }
         let fell = second.median < first.median;
-        match result.cell.op == Op::Write && fell && rest.is_empty() {
-            true => said + "; cause unknown: a full cache or used-up credits look alike",
+        match result.cell.op == Op::Write {
+            _ if !fell || !rest.is_empty() => said + "; cause unknown",
+            _ if let Some(bucket) = self.describe_bucket(first, second) => said + "; " + &bucket,
+            true => said + &format!("; cause unknown: a cache of {amount} and credits look alike"),
             false => said + "; cause unknown",
         }
+    }
+
+    /// Describes the token bucket that fits a drop: a rate that is the same in each second is what
+    /// a limiter keeps, and a disk hardly.
+    fn describe_bucket(&self, burst: &Stretch, kept: &Stretch) -> Option<String> {
+        let per_second = usize::try_from(1_000_000_000 / self.log.width.max(1)).ok()?.max(1);
+        // The change lies in its first second.
+        let own = self.moved.get(kept.first..=kept.last)?;
+        let seconds: Vec<f64> =
+            own.chunks_exact(per_second).skip(1).map(|second| second.iter().sum()).collect();
+        let summary = Summary::from_values(&seconds).filter(|_| seconds.len() >= MIN_SECONDS)?;
+        let spread = (summary.max - summary.min) / summary.median;
+        if !(spread <= MAX_LIMITED) {
+            return None;
+        }
+        let refill = summary.median * 1e9 / (self.log.width as f64 * per_second as f64);
+        let tokens = (self.work(burst) - refill * self.seconds(burst)).max(0.0);
+        let (tokens, refill) = match self.moves_bytes {
+            true => (show_bytes(tokens as u64), show_rate(refill)),
+            false => (counted(tokens as usize, "operation"), format!("{}/s", show_count(refill))),
+        };
+        let spread = show_share(spread);
+        Some(format!(
+            "a token bucket fits: {tokens}, refilled at {refill}, within {spread} in every second"
+        ))
     }
 }
 
@@ -222,12 +253,33 @@ mod tests {
 
     #[test]
     fn a_drop_names_what_went_before() {
+        // The rate after it changes by a tenth from one second to the next.
+        let after = |at: u64| if at / 10 % 2 == 0 { 30 } else { 33 };
+        let mib: Vec<u64> = (0..300).map(|at| if at < 123 { 290 } else { after(at) }).collect();
+        let said = |op| {
+            let (session, results) = session(&mib, op);
+            describe_courses(&session, &results).join("")
+        };
+        let written = said(Op::Write);
+        assert!(written.contains("2.83 GiB/s for 12.3 s (34.8 GiB), then 31"), "{written}");
+        let unknown = "; cause unknown: a cache of 34.8 GiB and credits look alike";
+        assert!(written.ends_with(unknown), "{written}");
+        assert!(said(Op::Read).ends_with("; cause unknown"), "{}", said(Op::Read));
+    }
+
+    #[test]
+    fn a_kept_rate_fits_a_bucket() {
         let mib: Vec<u64> = (0..300).map(|at| if at < 123 { 290 } else { 31 }).collect();
-        let (session, results) = session(&mib, Op::Write);
-        let said = describe_courses(&session, &results);
-        let [said] = &said[..] else { panic!("{said:?}") };
-        assert!(said.contains("2.83 GiB/s for 12.3 s (34.8 GiB), then 310 MiB/s"), "{said}");
-        assert!(said.ends_with("a full cache or used-up credits look alike"), "{said}");
+        let said = |mib: &[u64]| {
+            let (session, results) = session(mib, Op::Read);
+            describe_courses(&session, &results).join("")
+        };
+        let bucket =
+            "; a token bucket fits: 31.1 GiB, refilled at 310 MiB/s, within 0 % in every second";
+        assert!(said(&mib).ends_with(bucket), "{}", said(&mib));
+        assert!(said(&mib[..170]).ends_with("; cause unknown"), "too few seconds");
+        let rises: Vec<u64> = mib.iter().rev().copied().collect();
+        assert!(said(&rises).ends_with("; cause unknown"), "{}", said(&rises));
     }
 
     #[test]

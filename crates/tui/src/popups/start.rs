@@ -32,6 +32,8 @@ use crate::{lab, setup};
 const COLUMNS: u16 = 106;
 /// Rows below the list: a rule and the description.
 const MAX_BELOW: u16 = 12;
+/// In a description of fewer rows nothing separates its parts.
+const LOW: u16 = 6;
 
 impl Layer for Start {
     fn footer(&self, _: &Model) -> KeyNames {
@@ -185,8 +187,8 @@ impl Start {
             height,
         );
         let above = u16::from(self.filter.is_some());
-        // The description keeps a third of a low window.
-        let below = MAX_BELOW.min(height / 3);
+        // The description keeps a quarter of a low window.
+        let below = MAX_BELOW.min((height / 4).max(height.saturating_sub(rows + 2)));
         let list = Rect::new(
             area.x + 1,
             area.y + 1 + above,
@@ -287,7 +289,8 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
         push("!", text, Role::Misleading, Role::Text);
     }
     let used = lines.len();
-    let room = usize::from(area.height - 1).saturating_sub(used + 1);
+    let is_spaced = area.height > LOW;
+    let room = usize::from(area.height - 1).saturating_sub(used + usize::from(is_spaced));
     let mut about = pane::paragraphs(entry.about(), columns);
     if about.len() > room {
         about.truncate(room);
@@ -295,7 +298,7 @@ fn draw_description(model: &Model, entry: &Entry, area: Rect, buf: &mut Buffer) 
             *last = pane::fit_more(last, columns);
         }
     }
-    if !about.is_empty() {
+    if is_spaced && !about.is_empty() {
         lines.push(Line::default());
     }
     let about = about.into_iter().map(|part| look.line(Role::Dim, format!("   {part}")));

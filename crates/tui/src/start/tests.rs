@@ -90,7 +90,7 @@ fn first_screen_asks_and_describes_writes() {
         }
         assert!(!text.contains("Backends"), "{text}");
     }
-    assert!(stage.keys("jjjjjjjj").picture(120, 40).contains("reads and writes no file"));
+    assert!(stage.keys("jjjjjjjjjj").picture(120, 40).contains("reads and writes no file"));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn file_list_ignores_other_keys() {
 #[test]
 fn call_question_runs_on_lab() {
     let mut stage = stage();
-    stage.keys("jjjjjjjj<enter>");
+    stage.keys("jjjjjjjjjj<enter>");
     assert_eq!(stage.model.screen, Screen::Lab);
     let effects = stage.take();
     assert!(
@@ -225,7 +225,7 @@ fn questions_move_like_every_list() {
     };
     let last = entries(&stage.model.presets, "").len() - 1;
     for (keys, wanted) in
-        [("j", 1), ("G", last), ("k", last - 1), ("gh", 0), ("jjjjjjjjjjjjj", 14), ("k", 12)]
+        [("j", 1), ("G", last), ("k", last - 1), ("gh", 0), ("jjjjjjjjjjjjjjj", 16), ("k", 14)]
     {
         assert_eq!(cursor(stage.keys(keys)), wanted, "{keys}");
     }

@@ -121,6 +121,7 @@ fn every_cell_setting_is_compared() {
             "cpus",
             "compressible",
             "dedupe",
+            "precondition",
             "verify",
             "fresh",
             "probe",

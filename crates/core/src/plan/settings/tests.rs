@@ -48,6 +48,7 @@ const EACH: &[(&str, &str)] = &[
     ("cold", "meta"),
     ("compressible", "50"),
     ("dedupe", "20"),
+    ("precondition", "2"),
     ("verify", "true"),
     ("fresh", "true"),
     ("probe", "call,network"),

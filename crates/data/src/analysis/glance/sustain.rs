@@ -105,7 +105,11 @@ mod tests {
         assert_eq!(texts(0).0, "rate, GiB/s");
         assert_eq!(texts(1), ("moved, GiB".into(), vec!["34.8 ".into(), " 5.36".into()]));
         assert!(board.title.ends_with(" keeps"), "{}", board.title);
-        assert!(board.facts[0].contains("then 310 MiB/s; cause unknown"), "{:?}", board.facts);
+        assert!(
+            board.facts[0].contains("then 310 MiB/s; a token bucket fits"),
+            "{:?}",
+            board.facts
+        );
     }
 
     #[test]

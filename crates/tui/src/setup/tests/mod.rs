@@ -186,8 +186,11 @@ fn keys_become_a_command_line() {
         // Presets take the place of what was changed.
         ("<tab><tab>lpj<space>", "iotui --batch -p random"),
         ("<tab><tab>ljl0", "iotui --batch"),
-        ("pjjjjjjjjjjjjjjjjjjjjj<enter>0", "iotui --batch"),
-        ("pjjjjjjjjjjjjjjjjjjjjj<enter><tab><tab>jjl<space>", "iotui --batch -p raw -c cold,warm"),
+        ("pjjjjjjjjjjjjjjjjjjjjjjjjj<enter>0", "iotui --batch"),
+        (
+            "pjjjjjjjjjjjjjjjjjjjjjjjjj<enter><tab><tab>jjl<space>",
+            "iotui --batch -p raw -c cold,warm",
+        ),
     ] {
         let mut model = model(None);
         answer_plan(&mut model);
